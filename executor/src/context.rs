@@ -1,0 +1,54 @@
+//! What a callback is told besides its event: the time, and who it is.
+
+use crate::control::StopHandle;
+use crate::event::{Dispatch, EventId, Recorder};
+use crate::graph::LoopInfo;
+use crate::time::{Clock, Time};
+
+/// The context of one callback invocation.
+pub struct Context<'a> {
+    pub(crate) clock: &'a dyn Clock,
+    pub(crate) stop: &'a StopHandle,
+    pub(crate) event_loop: &'a LoopInfo,
+    pub(crate) recorder: Option<&'a mut dyn Recorder>,
+    pub(crate) dispatch: Dispatch,
+}
+
+impl Context<'_> {
+    /// The executor's time: live, the time of this call; in deterministic mode the simulated time,
+    /// constant throughout the callback. The only clock that a callback should read.
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.clock.now()
+    }
+
+    /// The event that this callback was called for.
+    pub fn event(&self) -> EventId {
+        self.dispatch.event
+    }
+
+    /// The fully qualified name of the node.
+    pub fn node(&self) -> &str {
+        &self.event_loop.node
+    }
+
+    /// The name of the callback group; empty for the node's default group.
+    pub fn group(&self) -> &str {
+        &self.event_loop.group
+    }
+
+    /// Stops the executor once this callback has returned.
+    pub fn stop(&self) {
+        self.stop.stop();
+    }
+
+    /// There is an event: from here on it is a dispatch.
+    #[inline]
+    pub(crate) fn begin(&mut self, event: EventId) {
+        self.dispatch.event = event;
+        if let Some(recorder) = &mut self.recorder {
+            self.dispatch.time = self.clock.now();
+            recorder.started(&self.dispatch);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Events and their identities: what a dispatch is a dispatch of.
+
+use crate::time::Time;
+
+/// Which event it is: the same in every mode and on every machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId {
+    /// Where it comes from: a publisher's or a timer's index, in order of creation.
+    pub source: SourceId,
+    /// The how-manieth of that source, from zero.
+    pub sequence: u64,
+}
+
+/// A source of events, numbered over the whole graph in order of creation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceId(pub u32);
+
+/// An event loop, numbered in order of creation: one per callback group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LoopId(pub u32);
+
+/// A callback, numbered over the whole graph in order of creation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CallbackId(pub u32);
+
+/// One dispatch: an event was handed to a callback.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dispatch {
+    /// When the callback started.
+    pub time: Time,
+    /// The event loop that ran it.
+    pub event_loop: LoopId,
+    /// The callback.
+    pub callback: CallbackId,
+    /// What it was called for.
+    pub event: EventId,
+}
+
+/// Told of every dispatch of a worker: the trace, the digest and the profile are recorders.
+pub trait Recorder: Send {
+    /// The callback is about to run.
+    fn started(&mut self, dispatch: &Dispatch);
+
+    /// The callback has returned at `time`.
+    fn finished(&mut self, dispatch: &Dispatch, time: Time) {
+        let _ = (dispatch, time);
+    }
+}

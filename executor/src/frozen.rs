@@ -1,0 +1,225 @@
+//! Freezing: the graph becomes workers that share nothing but lock-free rings.
+
+use crate::control::{
+    CallbackStatistics, Failure, FailurePolicy, Failures, Statistics, StopHandle,
+};
+use crate::event::{CallbackId, LoopId};
+use crate::graph::{Draft, Graph, GraphInfo};
+use crate::timers::{Timer, Timers};
+use crate::topic::{AnyTopic, Ready};
+use crate::worker::{Route, Worker};
+use ringspin_ringbuf::{Flag, MAX_TOKEN, ReadySet, ready};
+use std::sync::{Arc, Mutex};
+use thiserror::Error;
+
+/// In which order a worker turns to its loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadyOrder {
+    /// One ready ring for all: events are dispatched in the order in which they became ready.
+    Fifo,
+    /// One ready ring per loop: the worker goes round its loops in the order of the plan, one event
+    /// at a time. Along a topological order one round carries data through a whole chain, and no
+    /// loop waits for more than one event of each other loop.
+    Sweep,
+}
+
+/// Which worker runs which loops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The loops of each worker, in the order of a [`ReadyOrder::Sweep`].
+    pub workers: Vec<Vec<LoopId>>,
+    /// The order in which each worker turns to its loops.
+    pub order: ReadyOrder,
+}
+
+/// Why a graph was not frozen.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FreezeError {
+    /// It was frozen before.
+    #[error("the graph is already frozen: an executor runs it")]
+    AlreadyFrozen,
+    /// The plan does not give each loop to exactly one worker.
+    #[error("the plan gives {name} to {count} workers; each event loop needs exactly one")]
+    Misplaced {
+        /// The loop.
+        name: String,
+        /// How often the plan names it.
+        count: usize,
+    },
+    /// The plan names a loop that the graph does not have.
+    #[error("the plan names event loop {0}, which does not exist")]
+    UnknownLoop(u32),
+    /// One worker would have more than 2^24 callbacks or queued events.
+    #[error("one worker has {0} {1}; at most {max} are possible", max = MAX_TOKEN)]
+    TooLarge(usize, &'static str),
+}
+
+/// A frozen graph: its workers, and what can be asked while they run.
+pub struct Frozen {
+    /// The workers, as the plan lists them.
+    pub workers: Vec<Worker>,
+    /// What can be asked from any thread.
+    pub monitor: Monitor,
+}
+
+/// Answers questions about a frozen graph from any thread; cheap to clone.
+#[derive(Clone)]
+pub struct Monitor {
+    info: Arc<GraphInfo>,
+    counters: Arc<[Arc<crate::control::CallbackCounters>]>,
+    topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
+    failures: Arc<Failures>,
+}
+
+impl Monitor {
+    /// The graph's description.
+    pub fn info(&self) -> &GraphInfo {
+        &self.info
+    }
+
+    /// The failures so far, in the order in which they happened.
+    pub fn failures(&self) -> Vec<Failure> {
+        self.failures.all()
+    }
+
+    /// A snapshot of all counters; each is exact, together they are not from one instant.
+    pub fn statistics(&self) -> Statistics {
+        let callbacks = self.info.callbacks.iter().zip(self.counters.iter());
+        let callbacks = callbacks.map(|(callback, counters)| CallbackStatistics {
+            node: self.info.loops[callback.event_loop.0 as usize].full_name(),
+            callback: callback.name.clone(),
+            dispatched: counters.dispatched.get(),
+            overwritten: counters.overwritten.get(),
+            missed: counters.missed.get(),
+        });
+        let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
+        let refused = refused.filter(|(_, count)| *count > 0);
+        Statistics { callbacks: callbacks.collect(), refused: refused.collect() }
+    }
+}
+
+impl Graph {
+    /// Turns the graph into workers; from here on publishers deliver.
+    ///
+    /// # Errors
+    /// [`FreezeError`] when the graph is frozen already or the plan does not fit it.
+    pub fn freeze(
+        &self,
+        plan: &Plan,
+        stop: &StopHandle,
+        policy: FailurePolicy,
+    ) -> Result<Frozen, FreezeError> {
+        let mut draft = self.draft();
+        if draft.frozen {
+            return Err(FreezeError::AlreadyFrozen);
+        }
+        check_plan(&draft, plan)?;
+        draft.frozen = true;
+        let info = Arc::new(draft.info());
+        let nodes = info.loops.iter().map(|l| l.node_index + 1).max().unwrap_or(0);
+        let failures = Arc::new(Failures {
+            policy,
+            stop: stop.clone(),
+            isolated: (0..nodes).map(|_| Flag::default()).collect(),
+            list: Mutex::default(),
+        });
+        let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();
+        let mut ready = vec![None; draft.callbacks.len()];
+        let mut workers = Vec::new();
+        for loops in &plan.workers {
+            let parts = connect_worker(&draft, loops, plan.order, &mut ready);
+            stop.attach(parts.set.clone());
+            let bodies = loops.iter().map(|id| {
+                bodies[id.0 as usize].take().expect("the plan places each loop once")
+            });
+            let bodies = bodies.collect();
+            workers.push(Worker::new(parts, bodies, info.clone(), failures.clone()));
+        }
+        let topics = draft.erased_topics();
+        let ready_of = |callback: CallbackId| {
+            ready[callback.0 as usize].clone().expect("every callback has a worker")
+        };
+        topics.iter().for_each(|(_, topic)| topic.connect(&ready_of));
+        let counters = draft.callback_drafts.iter().map(|c| c.counters.clone()).collect();
+        let monitor = Monitor { info, counters, topics: topics.into(), failures };
+        Ok(Frozen { workers, monitor })
+    }
+}
+
+fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
+    let mut counts = vec![0; draft.loops.len()];
+    for id in plan.workers.iter().flatten() {
+        *counts.get_mut(id.0 as usize).ok_or(FreezeError::UnknownLoop(id.0))? += 1;
+    }
+    if let Some(n) = counts.iter().position(|&count| count != 1) {
+        let name = draft.loops[n].full_name();
+        return Err(FreezeError::Misplaced { name, count: counts[n] });
+    }
+    for loops in &plan.workers {
+        let callbacks = loops.iter().flat_map(|id| &draft.loops[id.0 as usize].callbacks);
+        let callbacks: Vec<_> = callbacks.map(|c| &draft.callback_drafts[c.0 as usize]).collect();
+        let events: usize = callbacks.iter().map(|c| c.capacity).sum();
+        for (count, what) in [(callbacks.len(), "callbacks"), (events, "queued events")] {
+            if count > MAX_TOKEN as usize {
+                return Err(FreezeError::TooLarge(count, what));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a worker is made of, besides its loops.
+pub(crate) struct WorkerParts {
+    pub(crate) set: Arc<ReadySet>,
+    pub(crate) rings: Vec<ready::Consumer>,
+    /// Indexed by token.
+    pub(crate) routes: Vec<Route>,
+    pub(crate) timers: Timers,
+}
+
+/// Creates the rings of one worker, and fills in how its callbacks are made ready.
+fn connect_worker(
+    draft: &Draft,
+    loops: &[LoopId],
+    order: ReadyOrder,
+    ready: &mut [Option<Ready>],
+) -> WorkerParts {
+    let callbacks_of = |id: &LoopId| &draft.loops[id.0 as usize].callbacks;
+    let events_of = |id: &LoopId| -> usize {
+        let callbacks = callbacks_of(id).iter();
+        callbacks.map(|c| draft.callback_drafts[c.0 as usize].capacity).sum()
+    };
+    let capacities: Vec<usize> = match order {
+        ReadyOrder::Fifo => vec![loops.iter().map(events_of).sum()],
+        ReadyOrder::Sweep => loops.iter().map(events_of).collect(),
+    };
+    let set = Arc::new(ReadySet::new(capacities.len()));
+    let (producers, rings): (Vec<_>, Vec<_>) =
+        capacities.into_iter().map(|capacity| ready::ring(capacity.max(1))).unzip();
+    let mut numbered: Vec<(CallbackId, usize)> = loops
+        .iter()
+        .enumerate()
+        .flat_map(|(n, id)| callbacks_of(id).iter().map(move |&callback| (callback, n)))
+        .collect();
+    numbered.sort_unstable(); // timers are added in order of creation
+    let mut routes = Vec::with_capacity(numbered.len());
+    let mut timers = Timers::default();
+    for (token, (callback, loop_index)) in numbered.into_iter().enumerate() {
+        let ring = if order == ReadyOrder::Fifo { 0 } else { loop_index };
+        let entry = Ready {
+            ring: producers[ring].clone(),
+            set: set.clone(),
+            index: ring,
+            token: token as u32,
+        };
+        let of = &draft.callback_drafts[callback.0 as usize];
+        let timer = of.period.map(|period| {
+            let (ready, counters) = (entry.clone(), of.counters.clone());
+            timers.add(Timer { period, ready, counters, pending: false, expired: false })
+        });
+        let counters = of.counters.clone();
+        routes.push(Route { callback, loop_index, entity: of.entity, timer, counters });
+        ready[callback.0 as usize] = Some(entry);
+    }
+    WorkerParts { set, rings, routes, timers }
+}

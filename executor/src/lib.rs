@@ -1,0 +1,39 @@
+//! Nodes, topics, timers, and the dispatch core that serves every mode of ringspin.
+//!
+//! A [`Graph`] of [`Node`]s is declared, then frozen into [`Worker`]s. A worker takes a ready event,
+//! runs its callback with `&mut State` and a [`Context`], and that is all it knows: which thread it
+//! runs on and what time it is, a scheduler decides (see the `modes` member).
+
+#![forbid(unsafe_code)]
+
+mod context;
+mod control;
+mod event;
+mod event_loop;
+mod frozen;
+mod graph;
+mod message;
+pub mod name;
+mod node;
+mod qos;
+mod time;
+mod timers;
+mod topic;
+mod worker;
+
+pub use context::Context;
+pub use control::{Cause, CallbackStatistics, Failure, FailurePolicy, Statistics, StopHandle};
+pub use event::{CallbackId, Dispatch, EventId, LoopId, Recorder, SourceId};
+pub use event_loop::{BoxError, CallbackResult};
+pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder};
+pub use graph::{
+    CallbackInfo, CreateError, CreateNodeError, Graph, GraphInfo, LoopInfo, TopicInfo,
+};
+pub use message::Message;
+pub use name::NameError;
+pub use node::Node;
+pub use qos::{History, QoS};
+pub use ringspin_ringbuf::{WaitStrategy, Waiter};
+pub use time::{Clock, LiveClock, SimClock, Time};
+pub use topic::{PublishError, Publisher};
+pub use worker::Worker;

@@ -1,0 +1,158 @@
+//! ROS 2 names: which are valid, and what a relative or private one expands to.
+
+use thiserror::Error;
+
+/// Why a node, namespace, topic or group name was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("invalid {kind} name {name:?}: {reason}")]
+pub struct NameError {
+    /// What was to be named: "node", "namespace", "topic" or "callback group".
+    pub kind: &'static str,
+    /// The name as given.
+    pub name: String,
+    /// What is wrong with it and what is allowed.
+    pub reason: &'static str,
+}
+
+/// The longest name, as in ROS 2's `rmw_validate_node_name`.
+const MAX_LENGTH: usize = 255;
+
+/// Checks a single token: a letter or underscore, then letters, digits and underscores.
+fn check_token(token: &str) -> Result<(), &'static str> {
+    let mut bytes = token.bytes();
+    match bytes.next() {
+        None => return Err("it has an empty part; use single slashes between parts"),
+        Some(b'0'..=b'9') => return Err("no part of it may start with a digit"),
+        Some(_) => {}
+    }
+    if !token.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return Err("only letters, digits, underscores and slashes are allowed");
+    }
+    if token.contains("__") {
+        return Err("two underscores in a row are reserved by ROS 2");
+    }
+    Ok(())
+}
+
+fn check(kind: &'static str, name: &str, tokens: &str) -> Result<(), NameError> {
+    let error = |reason| NameError { kind, name: name.into(), reason };
+    if name.len() > MAX_LENGTH {
+        return Err(error("it is longer than 255 bytes"));
+    }
+    tokens.split('/').try_for_each(check_token).map_err(error)
+}
+
+/// Checks a node's base name, which has no slashes.
+///
+/// # Errors
+/// [`NameError`] for what ROS 2 does not allow.
+pub fn validate_node_name(name: &str) -> Result<(), NameError> {
+    if name.contains('/') {
+        let reason = "a node name has no slashes; give its namespace apart";
+        return Err(NameError { kind: "node", name: name.into(), reason });
+    }
+    check("node", name, name)
+}
+
+/// Checks the name of a callback group, one token.
+pub(crate) fn validate_group_name(name: &str) -> Result<(), NameError> {
+    if name.contains('/') {
+        let reason = "a callback group's name has no slashes";
+        return Err(NameError { kind: "callback group", name: name.into(), reason });
+    }
+    check("callback group", name, name)
+}
+
+/// Makes a namespace absolute: `""` and `"/"` are the root, `"a/b"` is `"/a/b"`.
+///
+/// # Errors
+/// [`NameError`] for what ROS 2 does not allow.
+pub fn expand_namespace(namespace: &str) -> Result<String, NameError> {
+    if namespace.is_empty() || namespace == "/" {
+        return Ok("/".into());
+    }
+    let tokens = namespace.strip_prefix('/').unwrap_or(namespace);
+    check("namespace", namespace, tokens)?;
+    Ok(format!("/{tokens}"))
+}
+
+/// The fully qualified name of a node in an absolute `namespace`.
+pub fn qualify(namespace: &str, node: &str) -> String {
+    match namespace {
+        "/" => format!("/{node}"),
+        _ => format!("{namespace}/{node}"),
+    }
+}
+
+/// Expands a topic name for a node: absolute (`/t`), relative (`t` is in the node's namespace) or
+/// private (`~/t` is below the node's own name).
+///
+/// # Errors
+/// [`NameError`] for what ROS 2 does not allow, and for substitutions (`{node}`), which are not
+/// supported.
+///
+/// ```
+/// use ringspin_executor::name::expand_topic;
+/// assert_eq!(expand_topic("points", "/lidar", "front").unwrap(), "/lidar/points");
+/// assert_eq!(expand_topic("~/points", "/lidar", "front").unwrap(), "/lidar/front/points");
+/// assert_eq!(expand_topic("/points", "/lidar", "front").unwrap(), "/points");
+/// ```
+pub fn expand_topic(topic: &str, namespace: &str, node: &str) -> Result<String, NameError> {
+    let error = |reason| NameError { kind: "topic", name: topic.into(), reason };
+    if topic.contains(['{', '}']) {
+        return Err(error("substitutions in braces are not supported; write the name out"));
+    }
+    let expanded = if let Some(private) = topic.strip_prefix('~') {
+        match private.strip_prefix('/') {
+            Some(rest) => format!("{}/{rest}", qualify(namespace, node)),
+            None if private.is_empty() => qualify(namespace, node),
+            None => return Err(error("a tilde is followed by a slash")),
+        }
+    } else if topic.starts_with('/') {
+        topic.into()
+    } else {
+        qualify(namespace, topic)
+    };
+    check("topic", topic, &expanded[1..])?;
+    Ok(expanded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_expand_as_in_ros_2() {
+        let cases = [
+            ("chatter", "/", "/chatter"),
+            ("chatter", "/ns", "/ns/chatter"),
+            ("a/b", "/ns", "/ns/a/b"),
+            ("/a/b", "/ns", "/a/b"),
+            ("~", "/ns", "/ns/node"),
+            ("~/x", "/", "/node/x"),
+        ];
+        for (topic, namespace, expected) in cases {
+            assert_eq!(expand_topic(topic, namespace, "node").unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn what_ros_2_forbids_is_refused_with_the_reason() {
+        for topic in ["", "/", "a//b", "a/", "1a", "a/2b", "a__b", "a b", "ä", "~x", "{node}/x"] {
+            let error = expand_topic(topic, "/", "node").unwrap_err();
+            assert_eq!((error.kind, &*error.name), ("topic", topic));
+        }
+        for node in ["", "a/b", "1a", "a-b", "~"] {
+            assert!(validate_node_name(node).is_err(), "{node}");
+        }
+        assert!(validate_node_name(&"n".repeat(256)).is_err());
+    }
+
+    #[test]
+    fn namespaces_become_absolute() {
+        assert_eq!(expand_namespace("").unwrap(), "/");
+        assert_eq!(expand_namespace("a/b").unwrap(), "/a/b");
+        assert_eq!(expand_namespace("/a").unwrap(), "/a");
+        assert!(expand_namespace("/a/").is_err());
+    }
+}

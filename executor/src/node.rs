@@ -1,0 +1,174 @@
+//! Nodes: state, callbacks, and the names under which they talk.
+
+use crate::context::Context;
+use crate::control::CallbackCounters;
+use crate::event::LoopId;
+use crate::event_loop::{CallbackResult, SubscriptionEntity, TimerEntity};
+use crate::graph::{CallbackDraft, CreateError, CreateNodeError, Draft, Graph, check_depth};
+use crate::message::Message;
+use crate::name;
+use crate::qos::QoS;
+use crate::time::nanos;
+use crate::topic::Publisher;
+use std::marker::PhantomData;
+use std::sync::{Arc, MutexGuard};
+use std::time::Duration;
+
+/// A node, seen from one of its callback groups with state `S`.
+///
+/// All callbacks of a group run one at a time, so each gets `&mut S` without a lock. A node starts
+/// with a default group; [`create_callback_group`](Self::create_callback_group) opens further ones,
+/// which may run at the same time on other cores.
+#[derive(Debug)]
+pub struct Node<S> {
+    graph: Graph,
+    namespace: String,
+    base_name: String,
+    full_name: String,
+    node_index: usize,
+    event_loop: LoopId,
+    state: PhantomData<fn(S)>,
+}
+
+impl<S: Send + 'static> Node<S> {
+    pub(crate) fn new(
+        graph: Graph,
+        namespace: String,
+        base_name: String,
+        full_name: String,
+        node_index: usize,
+        event_loop: LoopId,
+    ) -> Self {
+        Self { graph, namespace, base_name, full_name, node_index, event_loop, state: PhantomData }
+    }
+
+    /// The fully qualified name: namespace and name.
+    pub fn full_name(&self) -> &str {
+        &self.full_name
+    }
+
+    /// The event loop that runs this group's callbacks.
+    pub fn event_loop(&self) -> LoopId {
+        self.event_loop
+    }
+
+    fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
+        let draft = self.graph.draft();
+        match draft.frozen {
+            false => Ok(draft),
+            true => Err(CreateError::Frozen { node: self.full_name.clone(), what: what.into() }),
+        }
+    }
+
+    /// Creates a publisher of messages of type `M`.
+    ///
+    /// The quality of service of the publishing side has no effect within a process yet; history
+    /// and depth are the subscription's.
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, another message type on the topic, or a frozen graph.
+    pub fn create_publisher<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        _qos: QoS,
+    ) -> Result<Publisher<M>, CreateError> {
+        let topic = name::expand_topic(topic, &self.namespace, &self.base_name)?;
+        let mut draft = self.draft(&format!("publisher {topic}"))?;
+        let typed = draft.topic::<M>(&topic, &self.full_name)?;
+        let source = draft.next_source();
+        draft.topic_info(&topic).publishers.push((self.event_loop, source));
+        Ok(Publisher::new(typed, source))
+    }
+
+    /// Calls `callback` for each message of type `M` on `topic`.
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, another message type on the topic, a depth out of
+    /// range, or a frozen graph.
+    pub fn create_subscription<M, F, R>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        callback: F,
+    ) -> Result<(), CreateError>
+    where
+        M: Send + Sync + 'static,
+        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let topic = name::expand_topic(topic, &self.namespace, &self.base_name)?;
+        check_depth(&topic, qos)?;
+        let name = format!("subscription {topic}");
+        let mut draft = self.draft(&name)?;
+        let typed = draft.topic::<M>(&topic, &self.full_name)?;
+        let counters = Arc::<CallbackCounters>::default();
+        let callback_draft = CallbackDraft {
+            entity: draft.loops[self.event_loop.0 as usize].callbacks.len(),
+            capacity: qos.depth(),
+            period: None,
+            counters: counters.clone(),
+        };
+        let id = draft.add_callback(self.event_loop, name, callback_draft);
+        let inlet = typed.subscribe(id, qos, counters);
+        draft.body::<S>(self.event_loop).add(Box::new(SubscriptionEntity::new(inlet, callback)));
+        draft.topic_info(&topic).subscriptions.push(id);
+        Ok(())
+    }
+
+    /// Calls `callback` every `period`.
+    ///
+    /// Timers are anchored in phase at the start of the executor (in deterministic mode, at
+    /// simulated time zero): a late call does not move the later ones. A period that passes while
+    /// the call before it still waits is counted as missed, never made up for.
+    ///
+    /// # Errors
+    /// [`CreateError`] for a period of zero, or a frozen graph.
+    pub fn create_timer<F, R>(&self, period: Duration, callback: F) -> Result<(), CreateError>
+    where
+        F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let period_ns = nanos(period);
+        if period_ns == 0 || period_ns == u64::MAX {
+            return Err(CreateError::Period { node: self.full_name.clone(), period });
+        }
+        let name = format!("timer {period:?}");
+        let mut draft = self.draft(&name)?;
+        let callback_draft = CallbackDraft {
+            entity: draft.loops[self.event_loop.0 as usize].callbacks.len(),
+            capacity: 1,
+            period: Some(period_ns),
+            counters: Arc::default(),
+        };
+        let source = draft.next_source();
+        draft.add_callback(self.event_loop, name, callback_draft);
+        draft.body::<S>(self.event_loop).add(Box::new(TimerEntity::new(source, callback)));
+        Ok(())
+    }
+
+    /// Opens a callback group with its own state and its own event loop.
+    ///
+    /// The handle returned is the same node, seen from the new group.
+    ///
+    /// # Errors
+    /// [`CreateNodeError`] for an invalid or duplicate name, or a frozen graph.
+    pub fn create_callback_group<G: Send + 'static>(
+        &self,
+        name: &str,
+        state: G,
+    ) -> Result<Node<G>, CreateNodeError> {
+        name::validate_group_name(name)?;
+        let index = Some(self.node_index);
+        let event_loop =
+            self.graph.draft().create_loop(self.full_name.clone(), name, index, state)?;
+        let Self { graph, namespace, base_name, full_name, node_index, .. } = self;
+        Ok(Node::new(
+            graph.clone(),
+            namespace.clone(),
+            base_name.clone(),
+            full_name.clone(),
+            *node_index,
+            event_loop,
+        ))
+    }
+}

@@ -1,0 +1,145 @@
+//! Time as callbacks see it: nanoseconds of the executor's clock, live or simulated.
+
+use ringspin_ringbuf::Counter;
+use std::fmt;
+use std::ops::{Add, Sub};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// A point in time: nanoseconds since the epoch of the clock that gave it.
+///
+/// Live, that is the Unix epoch as in ROS 2; in deterministic mode it is simulated time, which
+/// starts wherever the job says. 64 bits last for 584 years.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(u64);
+
+impl Time {
+    /// The clock's epoch.
+    pub const ZERO: Self = Self(0);
+    /// Later than everything.
+    pub const MAX: Self = Self(u64::MAX);
+
+    /// `ns` nanoseconds after the epoch.
+    pub const fn from_nanos(ns: u64) -> Self {
+        Self(ns)
+    }
+
+    /// `s` seconds after the epoch.
+    ///
+    /// # Panics
+    /// If that is more than 584 years.
+    pub const fn from_secs(s: u64) -> Self {
+        match s.checked_mul(1_000_000_000) {
+            Some(ns) => Self(ns),
+            None => panic!("time is out of range"),
+        }
+    }
+
+    /// Nanoseconds since the epoch.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// The time from `earlier` to this one; zero if it is not earlier.
+    pub const fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+/// Nanoseconds of a duration, at most what 64 bits hold.
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Add<Duration> for Time {
+    type Output = Self;
+
+    /// Stays at [`Time::MAX`] instead of overflowing.
+    fn add(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(nanos(duration)))
+    }
+}
+
+impl Sub for Time {
+    type Output = Duration;
+
+    /// As [`Time::since`].
+    fn sub(self, earlier: Self) -> Duration {
+        self.since(earlier)
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:09} s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
+    }
+}
+
+/// Where a worker reads the time.
+pub trait Clock: Send + Sync {
+    /// The current time; never goes backwards.
+    fn now(&self) -> Time;
+}
+
+/// The live clock: wall time when it was created, then advanced by the monotonic clock.
+///
+/// It never jumps, so a correction of the system's wall clock does not reach callbacks.
+#[derive(Debug)]
+pub struct LiveClock {
+    started_at: Time,
+    started: Instant,
+}
+
+impl LiveClock {
+    /// A clock that agrees with the system's wall clock now.
+    pub fn start() -> Self {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { started_at: Time::ZERO + wall, started: Instant::now() }
+    }
+}
+
+impl Clock for LiveClock {
+    #[inline]
+    fn now(&self) -> Time {
+        self.started_at + self.started.elapsed()
+    }
+}
+
+/// The simulated clock: stands still until the sequencer moves it.
+#[derive(Debug, Default)]
+pub struct SimClock(Counter);
+
+impl SimClock {
+    /// Moves the clock to `time`; only the sequencer does so.
+    pub fn set(&self, time: Time) {
+        self.0.set(time.as_nanos());
+    }
+}
+
+impl Clock for SimClock {
+    #[inline]
+    fn now(&self) -> Time {
+        Time(self.0.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arithmetic_saturates_and_displays_in_seconds() {
+        let time = Time::from_secs(3) + Duration::from_nanos(14);
+        assert_eq!(time.to_string(), "3.000000014 s");
+        assert_eq!(Time::ZERO - time, Duration::ZERO);
+        assert_eq!(Time::MAX + Duration::from_secs(1), Time::MAX);
+        assert_eq!(time - Time::from_secs(1), Duration::from_nanos(2_000_000_014));
+    }
+
+    #[test]
+    fn the_live_clock_starts_at_wall_time_and_does_not_go_back() {
+        let clock = LiveClock::start();
+        let first = clock.now();
+        assert!(first > Time::from_secs(1_700_000_000));
+        assert!(clock.now() >= first);
+    }
+}

@@ -1,0 +1,434 @@
+//! The key performance indicators: what is measured, when a sample counts, and how runs are pooled.
+//!
+//! The rules decide the result, so they are kept in one place and follow upstream: the hot path's
+//! latency is read from the history of each sample that reaches a Command node, the first ten such
+//! samples are start-up, and the behaviour planner's period is the distance of successive starts.
+//!
+//! Callbacks on several threads share one [`Collector`]. Its storage is bounded and reserved when
+//! it is made, so recording does not allocate (except for the first sample of each command node
+//! where histories are kept). Each of its locks guards one series and is held for a few stores;
+//! none is taken while another is held.
+
+mod summary;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::description::{COLLISION_ESTIMATOR, FRONT_LIDAR, HOT_PATH, REAR_LIDAR};
+use crate::message::{Message4kb, TransmissionStats};
+
+pub use summary::Summary;
+
+/// Hot-path samples at the start of a run that are not counted.
+pub const WARM_UP_SAMPLES: u64 = 10;
+
+/// Latencies, and planner starts, that a collector holds unless told otherwise: 1.8 h at 10 Hz.
+pub const DEFAULT_CAPACITY: usize = 65_536;
+
+/// Whole samples that a collector made by [`Collector::keeping_samples`] holds: 5 min at 50 Hz.
+pub const KEPT_SAMPLES: usize = 16_384;
+
+/// History entries reserved for the kept samples: the mean is about 6 each, the longest has 22.
+const KEPT_ENTRIES: usize = KEPT_SAMPLES * 8;
+
+/// Ends of the collision estimator that are remembered: those of its last 6 s at 10 Hz.
+const KNOWN_ENDS: usize = 64;
+
+/// The KPIs of one run, or of several pooled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kpis {
+    /// Newer lidar stamp to the *start* of the collision estimator's callback, as published.
+    pub hot_path_start: Summary,
+    /// Newer lidar stamp to the *end* of the collision estimator's callback.
+    pub hot_path_end: Summary,
+    /// Sum of the samples that hot-path nodes saw dropped, over the counted samples.
+    pub hot_path_drops: u64,
+    /// Distance of successive starts of the behaviour planner's timer callback.
+    pub planner_period: Summary,
+    /// Hot-path samples counted.
+    pub samples: u64,
+    /// Hot-path samples not counted because they were the first ten of their run.
+    pub warm_up_samples: u64,
+    /// Counted samples whose callback end was not known (or no longer) when they arrived.
+    pub end_unknown: u64,
+    /// Samples naming the estimator but no lidar, so without a latency; 0 in a sound graph.
+    pub without_lidar: u64,
+    /// Values that found their storage full: counted samples, planner starts, kept samples.
+    pub not_recorded: u64,
+}
+
+/// One sample's way through the graph, as it reached a Command node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SamplePath {
+    /// The Command node.
+    pub command_node: String,
+    /// When it arrived there, in nanoseconds of the executor's clock.
+    pub arrived_ns: u64,
+    /// The nodes it went through, in the order of its history.
+    pub history: Vec<PathEntry>,
+    /// Its hot path latency to start in nanoseconds; none when it did not take the hot path.
+    pub latency_ns: Option<u64>,
+    /// Whether that latency is part of the KPIs.
+    pub counted: bool,
+}
+
+/// One node on a sample's way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PathEntry {
+    /// The node's name.
+    pub node: String,
+    /// The node's output sequence number.
+    pub sequence_number: u32,
+    /// When its callback started, in nanoseconds of the executor's clock.
+    pub timestamp_ns: u64,
+    /// Samples it saw dropped on its inputs.
+    pub dropped_samples: u32,
+}
+
+/// Takes the measurements of one run from callbacks on any thread; share it by [`Arc`].
+#[derive(Debug)]
+pub struct Collector {
+    hot_path: Mutex<HotPath>,
+    ends: Mutex<[Option<KnownEnd>; KNOWN_ENDS]>,
+    planner: Mutex<Planner>,
+    kept: Option<Mutex<Kept>>,
+}
+
+#[derive(Debug)]
+struct HotPath {
+    capacity: usize,
+    start_ns: Vec<u64>,
+    end_ns: Vec<u64>,
+    drops: u64,
+    warm_up_samples: u64,
+    end_unknown: u64,
+    without_lidar: u64,
+    not_recorded: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct KnownEnd {
+    sequence_number: u32,
+    end_ns: u64,
+}
+
+#[derive(Debug)]
+struct Planner {
+    capacity: usize,
+    last_start_ns: Option<u64>,
+    periods_ns: Vec<u64>,
+    not_recorded: u64,
+}
+
+/// Kept samples in two flat arenas, so that keeping one does not allocate.
+#[derive(Debug)]
+struct Kept {
+    command_nodes: Vec<String>,
+    samples: Vec<KeptSample>,
+    entries: Vec<TransmissionStats>,
+    not_recorded: u64,
+}
+
+#[derive(Debug)]
+struct KeptSample {
+    command_node: usize,
+    arrived_ns: u64,
+    entries: std::ops::Range<usize>,
+    latency_ns: Option<u64>,
+    counted: bool,
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Collector {
+    /// A collector for [`DEFAULT_CAPACITY`] hot-path samples and planner starts.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_capacity(DEFAULT_CAPACITY)
+    }
+
+    /// A collector that holds `capacity` hot-path samples and as many planner periods; what comes
+    /// later is counted in [`Kpis::not_recorded`]. Reserves 24 bytes for each.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self {
+            hot_path: Mutex::new(HotPath {
+                capacity,
+                start_ns: Vec::with_capacity(capacity),
+                end_ns: Vec::with_capacity(capacity),
+                drops: 0,
+                warm_up_samples: 0,
+                end_unknown: 0,
+                without_lidar: 0,
+                not_recorded: 0,
+            }),
+            ends: Mutex::new([None; KNOWN_ENDS]),
+            planner: Mutex::new(Planner {
+                capacity,
+                last_start_ns: None,
+                periods_ns: Vec::with_capacity(capacity),
+                not_recorded: 0,
+            }),
+            kept: None,
+        }
+    }
+
+    /// The same, and the whole history of the first [`KEPT_SAMPLES`] samples that reach a Command
+    /// node is kept for [`samples`](Self::samples). Reserves about 9 MiB.
+    #[must_use]
+    pub fn keeping_samples(mut self) -> Self {
+        self.kept = Some(Mutex::new(Kept {
+            command_nodes: Vec::new(),
+            samples: Vec::with_capacity(KEPT_SAMPLES),
+            entries: Vec::with_capacity(KEPT_ENTRIES),
+            not_recorded: 0,
+        }));
+        self
+    }
+
+    /// Call when `sample` reaches the Command node `command_node` at `arrived_ns`.
+    ///
+    /// A sample whose history names the collision estimator gives one hot path latency, the first
+    /// ten of a run excepted.
+    pub fn sample_arrived(&self, command_node: &str, sample: &Message4kb, arrived_ns: u64) {
+        let mut latency_ns = None;
+        let mut counted = false;
+        if let Some(estimator) = sample.find(COLLISION_ESTIMATOR) {
+            match newer_lidar_ns(sample) {
+                Some(lidar_ns) => {
+                    latency_ns = Some(estimator.timestamp.saturating_sub(lidar_ns));
+                    let end_ns = self.known_end_ns(estimator.sequence_number);
+                    let end_latency_ns = end_ns.map(|end_ns| end_ns.saturating_sub(lidar_ns));
+                    counted = locked(&self.hot_path).record(sample, latency_ns, end_latency_ns);
+                }
+                None => locked(&self.hot_path).without_lidar += 1,
+            }
+        }
+        if let Some(kept) = &self.kept {
+            locked(kept).keep(command_node, sample, arrived_ns, latency_ns, counted);
+        }
+    }
+
+    /// Call when the collision estimator's callback that published `sequence_number` returns.
+    ///
+    /// The last 64 ends are remembered until their samples reach a Command node; a sample that
+    /// comes later, or before this call, is counted in [`Kpis::end_unknown`].
+    pub fn collision_estimator_returned(&self, sequence_number: u32, end_ns: u64) {
+        locked(&self.ends)[end_slot(sequence_number)] = Some(KnownEnd {
+            sequence_number,
+            end_ns,
+        });
+    }
+
+    /// Call when the behaviour planner's timer callback starts.
+    pub fn planner_started(&self, start_ns: u64) {
+        locked(&self.planner).started(start_ns);
+    }
+
+    /// The KPIs so far. Copies and sorts the series: not for callbacks.
+    #[must_use]
+    pub fn report(&self) -> Kpis {
+        let mut pooled = Pooled::default();
+        pooled.add(self);
+        pooled.report()
+    }
+
+    /// The kept samples in their order of arrival; none unless made by
+    /// [`keeping_samples`](Self::keeping_samples).
+    #[must_use]
+    pub fn samples(&self) -> Vec<SamplePath> {
+        self.kept
+            .as_ref()
+            .map(|kept| locked(kept).paths())
+            .unwrap_or_default()
+    }
+
+    fn known_end_ns(&self, sequence_number: u32) -> Option<u64> {
+        locked(&self.ends)[end_slot(sequence_number)]
+            .filter(|known| known.sequence_number == sequence_number)
+            .map(|known| known.end_ns)
+    }
+}
+
+/// The KPIs of several runs as if their counted values were one series. The distances between the
+/// runs are in no period, and each run's first ten samples stay uncounted.
+#[must_use]
+pub fn pool(collectors: &[Arc<Collector>]) -> Kpis {
+    let mut pooled = Pooled::default();
+    for collector in collectors {
+        pooled.add(collector);
+    }
+    pooled.report()
+}
+
+/// The series of all runs, and their counters as `Kpis` whose summaries are not filled in yet.
+#[derive(Default)]
+struct Pooled {
+    start_ns: Vec<u64>,
+    end_ns: Vec<u64>,
+    periods_ns: Vec<u64>,
+    counters: Kpis,
+}
+
+impl Pooled {
+    fn add(&mut self, collector: &Collector) {
+        let counters = &mut self.counters;
+        {
+            let hot_path = locked(&collector.hot_path);
+            self.start_ns.extend_from_slice(&hot_path.start_ns);
+            self.end_ns.extend_from_slice(&hot_path.end_ns);
+            counters.hot_path_drops += hot_path.drops;
+            counters.samples += hot_path.start_ns.len() as u64;
+            counters.warm_up_samples += hot_path.warm_up_samples;
+            counters.end_unknown += hot_path.end_unknown;
+            counters.without_lidar += hot_path.without_lidar;
+            counters.not_recorded += hot_path.not_recorded;
+        }
+        {
+            let planner = locked(&collector.planner);
+            self.periods_ns.extend_from_slice(&planner.periods_ns);
+            counters.not_recorded += planner.not_recorded;
+        }
+        if let Some(kept) = &collector.kept {
+            counters.not_recorded += locked(kept).not_recorded;
+        }
+    }
+
+    fn report(self) -> Kpis {
+        Kpis {
+            hot_path_start: Summary::of(&self.start_ns),
+            hot_path_end: Summary::of(&self.end_ns),
+            planner_period: Summary::of(&self.periods_ns),
+            ..self.counters
+        }
+    }
+}
+
+impl HotPath {
+    /// Records one hot-path sample; tells whether it is part of the KPIs.
+    fn record(&mut self, sample: &Message4kb, start: Option<u64>, end: Option<u64>) -> bool {
+        if self.warm_up_samples < WARM_UP_SAMPLES {
+            self.warm_up_samples += 1;
+            return false;
+        }
+        if self.start_ns.len() >= self.capacity {
+            self.not_recorded += 1;
+            return false;
+        }
+        self.start_ns.extend(start);
+        match end {
+            Some(end_ns) => self.end_ns.push(end_ns),
+            None => self.end_unknown += 1,
+        }
+        self.drops += hot_path_drops(sample);
+        true
+    }
+}
+
+impl Planner {
+    fn started(&mut self, start_ns: u64) {
+        let Some(last_ns) = self.last_start_ns.replace(start_ns) else {
+            return;
+        };
+        if self.periods_ns.len() < self.capacity {
+            self.periods_ns.push(start_ns.saturating_sub(last_ns));
+        } else {
+            self.not_recorded += 1;
+        }
+    }
+}
+
+impl Kept {
+    fn keep(
+        &mut self,
+        command_node: &str,
+        sample: &Message4kb,
+        arrived_ns: u64,
+        latency_ns: Option<u64>,
+        counted: bool,
+    ) {
+        let (first, history) = (self.entries.len(), sample.history());
+        if self.samples.len() == KEPT_SAMPLES || first + history.len() > KEPT_ENTRIES {
+            self.not_recorded += 1;
+            return;
+        }
+        self.entries.extend_from_slice(history);
+        let command_node = self.index_of(command_node);
+        let entries = first..self.entries.len();
+        self.samples.push(KeptSample {
+            command_node,
+            arrived_ns,
+            entries,
+            latency_ns,
+            counted,
+        });
+    }
+
+    fn index_of(&mut self, command_node: &str) -> usize {
+        let known = self
+            .command_nodes
+            .iter()
+            .position(|name| name == command_node);
+        known.unwrap_or_else(|| {
+            self.command_nodes.push(command_node.to_owned());
+            self.command_nodes.len() - 1
+        })
+    }
+
+    fn paths(&self) -> Vec<SamplePath> {
+        let path = |sample: &KeptSample| SamplePath {
+            command_node: self.command_nodes[sample.command_node].clone(),
+            arrived_ns: sample.arrived_ns,
+            history: self.entries[sample.entries.clone()]
+                .iter()
+                .map(PathEntry::from)
+                .collect(),
+            latency_ns: sample.latency_ns,
+            counted: sample.counted,
+        };
+        self.samples.iter().map(path).collect()
+    }
+}
+
+impl From<&TransmissionStats> for PathEntry {
+    fn from(entry: &TransmissionStats) -> Self {
+        Self {
+            node: entry.name().to_owned(),
+            sequence_number: entry.sequence_number,
+            timestamp_ns: entry.timestamp,
+            dropped_samples: entry.dropped_samples,
+        }
+    }
+}
+
+fn newer_lidar_ns(sample: &Message4kb) -> Option<u64> {
+    let stamp = |name| sample.find(name).map(|entry| entry.timestamp);
+    stamp(FRONT_LIDAR).max(stamp(REAR_LIDAR))
+}
+
+fn hot_path_drops(sample: &Message4kb) -> u64 {
+    let on_hot_path = |entry: &&TransmissionStats| HOT_PATH.iter().any(|name| entry.is_from(name));
+    sample
+        .history()
+        .iter()
+        .filter(on_hot_path)
+        .map(|entry| u64::from(entry.dropped_samples))
+        .sum()
+}
+
+fn end_slot(sequence_number: u32) -> usize {
+    sequence_number as usize % KNOWN_ENDS
+}
+
+/// A callback that panicked while recording leaves at worst one value out: the rest stays readable.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

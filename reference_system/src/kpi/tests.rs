@@ -1,0 +1,261 @@
+//! The KPI rules against samples made by hand, each with its latency worked out beside it.
+
+use super::*;
+use crate::message::NodeName;
+
+const DBW: &str = "VehicleDBWSystem";
+
+/// A sample through both lidars and the estimator: (name, sequence, dropped, timestamp).
+fn sample(entries: &[(&str, u32, u32, u64)]) -> Message4kb {
+    let mut message = Message4kb::new();
+    for &(name, sequence, dropped, timestamp_ns) in entries {
+        message.append(
+            &NodeName::new(name).unwrap(),
+            sequence,
+            dropped,
+            timestamp_ns,
+        );
+    }
+    message
+}
+
+/// A hot-path sample of latency `latency_ns` whose estimator entry has `sequence`.
+fn hot_sample(sequence: u32, latency_ns: u64) -> Message4kb {
+    sample(&[
+        (FRONT_LIDAR, sequence, 0, 900),
+        (REAR_LIDAR, sequence, 0, 1_000),
+        (COLLISION_ESTIMATOR, sequence, 0, 1_000 + latency_ns),
+    ])
+}
+
+/// A collector past its warm-up.
+fn warm() -> Collector {
+    let collector = Collector::with_capacity(64);
+    warm_up(&collector);
+    collector
+}
+
+fn warm_up(collector: &Collector) {
+    for sequence in 0..10 {
+        collector.sample_arrived(DBW, &hot_sample(sequence, 77), 0);
+    }
+}
+
+#[test]
+fn latency_is_the_estimators_start_and_end_after_the_newer_lidar() {
+    let collector = warm();
+    // Lidars at 1000 (front) and 1250 (rear, the newer); the estimator starts at 5250 and its
+    // callback returns at 6350. Start: 5250 - 1250 = 4000. End: 6350 - 1250 = 5100.
+    let by_hand = sample(&[
+        (FRONT_LIDAR, 41, 0, 1_000),
+        ("PointsTransformerFront", 41, 0, 1_300),
+        (REAR_LIDAR, 41, 0, 1_250),
+        ("PointsTransformerRear", 41, 0, 2_300),
+        ("PointCloudFusion", 41, 0, 3_300),
+        (COLLISION_ESTIMATOR, 40, 0, 5_250),
+        ("BehaviorPlanner", 44, 0, 7_000),
+    ]);
+    collector.collision_estimator_returned(40, 6_350);
+    collector.sample_arrived(DBW, &by_hand, 9_000);
+    let kpis = collector.report();
+    assert_eq!((kpis.samples, kpis.end_unknown), (1, 0));
+    assert_eq!(
+        (kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns),
+        (4_000, 4_000)
+    );
+    assert_eq!(
+        (kpis.hot_path_end.count, kpis.hot_path_end.p50_ns),
+        (1, 5_100)
+    );
+}
+
+#[test]
+fn the_first_ten_hot_path_samples_are_not_counted() {
+    let collector = Collector::new();
+    let cold = sample(&[("EuclideanClusterSettings", 1, 0, 5)]);
+    for sequence in 0..13 {
+        collector.sample_arrived("IntersectionOutput", &cold, 0);
+        collector.sample_arrived(DBW, &hot_sample(sequence, 1_000 + u64::from(sequence)), 0);
+    }
+    let kpis = collector.report();
+    assert_eq!((kpis.warm_up_samples, kpis.samples), (10, 3));
+    assert_eq!(
+        (kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns),
+        (1_010, 1_012)
+    );
+}
+
+#[test]
+fn drops_are_summed_over_hot_path_entries_of_counted_samples_only() {
+    let dropping = sample(&[
+        (FRONT_LIDAR, 9, 0, 1),
+        ("PointsTransformerFront", 9, 2, 2),
+        ("RayGroundFilter", 9, 1, 3),
+        (COLLISION_ESTIMATOR, 9, 4, 4),
+        ("NDTLocalizer", 9, 100, 5),
+    ]);
+    let collector = Collector::new();
+    collector.sample_arrived(DBW, &dropping, 0);
+    warm_up(&collector);
+    assert_eq!(collector.report().samples, 1);
+    assert_eq!(collector.report().hot_path_drops, 0);
+    // 2 + 1 + 4 each; the localizer is not on the hot path.
+    collector.sample_arrived(DBW, &dropping, 0);
+    collector.sample_arrived(DBW, &dropping, 0);
+    assert_eq!(collector.report().hot_path_drops, 14);
+}
+
+#[test]
+fn an_end_that_is_not_known_or_no_longer_is_counted() {
+    let collector = warm();
+    collector.collision_estimator_returned(20, 9_000);
+    collector.collision_estimator_returned(20 + KNOWN_ENDS as u32, 9_000);
+    for sequence in [20, 21, 20 + KNOWN_ENDS as u32] {
+        collector.sample_arrived(DBW, &hot_sample(sequence, 500), 0);
+    }
+    let kpis = collector.report();
+    assert_eq!(
+        (kpis.samples, kpis.hot_path_end.count, kpis.end_unknown),
+        (3, 1, 2)
+    );
+}
+
+#[test]
+fn a_sample_without_lidar_has_no_latency_but_is_reported() {
+    let collector = warm();
+    collector.sample_arrived(DBW, &sample(&[(COLLISION_ESTIMATOR, 1, 0, 9)]), 0);
+    let kpis = collector.report();
+    assert_eq!((kpis.without_lidar, kpis.samples), (1, 0));
+}
+
+#[test]
+fn the_planner_period_is_the_distance_of_successive_starts() {
+    let collector = Collector::new();
+    for start_ns in [1_000, 1_100, 1_210, 1_300] {
+        collector.planner_started(start_ns);
+    }
+    let period = collector.report().planner_period;
+    assert_eq!((period.count, period.min_ns, period.max_ns), (3, 90, 110));
+    assert_eq!(period.mean_ns, 100.0);
+    // Deviations 0, 10, -10: sqrt(200 / 2) = 10.
+    assert_eq!(period.std_ns, 10.0);
+}
+
+#[test]
+fn values_beyond_the_capacity_are_counted_as_not_recorded() {
+    let collector = Collector::with_capacity(2);
+    warm_up(&collector);
+    for index in 0..5 {
+        collector.sample_arrived(DBW, &hot_sample(index, 1), 0);
+        collector.planner_started(u64::from(index) * 100);
+    }
+    // 3 of 5 samples, and 2 of 4 periods.
+    let kpis = collector.report();
+    assert_eq!(
+        (kpis.samples, kpis.planner_period.count, kpis.not_recorded),
+        (2, 2, 5)
+    );
+}
+
+#[test]
+fn kept_samples_carry_their_whole_history() {
+    let collector = Collector::new().keeping_samples();
+    collector.sample_arrived("IntersectionOutput", &sample(&[("Settings", 3, 1, 5)]), 6);
+    warm_up(&collector);
+    collector.sample_arrived(DBW, &hot_sample(10, 42), 2_000);
+    let samples = collector.samples();
+    assert_eq!(samples.len(), 12);
+    assert_eq!(samples[0].history[0].node, "Settings");
+    assert_eq!((samples[0].latency_ns, samples[0].counted), (None, false));
+    assert_eq!(
+        (samples[10].latency_ns, samples[10].counted),
+        (Some(77), false)
+    );
+    assert_eq!(
+        (samples[11].latency_ns, samples[11].counted),
+        (Some(42), true)
+    );
+    assert_eq!(
+        (samples[11].arrived_ns, samples[11].history.len()),
+        (2_000, 3)
+    );
+    assert_eq!(samples[11].command_node, DBW);
+    assert!(
+        serde_json::to_string(&samples)
+            .unwrap()
+            .contains("\"latency_ns\":42")
+    );
+    assert!(Collector::new().samples().is_empty());
+}
+
+#[test]
+fn pooled_runs_are_one_series_without_the_distance_between_them() {
+    let runs: Vec<Arc<Collector>> = (0..2).map(|_| Arc::new(warm())).collect();
+    for (index, run) in (1_u64..).zip(&runs) {
+        run.sample_arrived(DBW, &hot_sample(99, 1_000 * index), 0);
+        run.planner_started(1_000_000 * index);
+        run.planner_started(1_000_000 * index + 100);
+    }
+    let kpis = pool(&runs);
+    assert_eq!((kpis.samples, kpis.warm_up_samples), (2, 20));
+    assert_eq!(
+        (kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns),
+        (1_000, 2_000)
+    );
+    assert_eq!(
+        (kpis.planner_period.count, kpis.planner_period.max_ns),
+        (2, 100)
+    );
+    assert_eq!(pool(&runs[..1]), runs[0].report());
+}
+
+#[test]
+fn threads_record_into_one_collector_without_loss() {
+    let collector = Arc::new(warm());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for sequence in 0..10 {
+                    collector.collision_estimator_returned(sequence, 3_000);
+                    collector.sample_arrived(DBW, &hot_sample(sequence, 1_000), 0);
+                }
+            });
+        }
+    });
+    let kpis = collector.report();
+    assert_eq!((kpis.samples, kpis.hot_path_end.count), (40, 40));
+}
+
+#[test]
+fn percentiles_are_values_that_occurred() {
+    let summary = Summary::of(&(1..=200).rev().collect::<Vec<u64>>());
+    assert_eq!(
+        (summary.p50_ns, summary.p99_ns, summary.max_ns),
+        (100, 198, 200)
+    );
+    assert_eq!(summary.mean_ns, 100.5);
+    let three = Summary::of(&[30, 10, 20]);
+    assert_eq!((three.p50_ns, three.p99_ns, three.std_ns), (20, 30, 10.0));
+}
+
+#[test]
+fn an_empty_series_and_a_single_value_have_no_nan() {
+    let empty = Summary::of(&[]);
+    assert!(empty.is_empty());
+    assert_eq!(empty, Summary::default());
+    let one = Summary::of(&[7]);
+    assert_eq!(
+        (one.min_ns, one.mean_ns, one.p99_ns, one.std_ns),
+        (7, 7.0, 7, 0.0)
+    );
+    assert_eq!(Collector::new().report(), Kpis::default());
+}
+
+#[test]
+fn kpis_survive_json() {
+    let collector = warm();
+    collector.sample_arrived(DBW, &hot_sample(1, 123), 0);
+    let kpis = collector.report();
+    let json = serde_json::to_string(&kpis).unwrap();
+    assert_eq!(serde_json::from_str::<Kpis>(&json).unwrap(), kpis);
+}

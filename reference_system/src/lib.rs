@@ -1,0 +1,19 @@
+//! The Autoware reference system on ringspin: the workload by which ROS 2 executors are compared.
+//!
+//! The graph (24 nodes, [`description`]), its message ([`message`]) and its work ([`crunch`])
+//! follow the reference system of the ROS 2 real-time working group, so that what is measured here
+//! ([`kpi`], [`process`]) may stand beside published figures ([`published`]) in one [`table`].
+//!
+//! What is deliberately absent: nothing in these modules knows a mode or a thread. The same nodes
+//! and the same collector serve every mode, otherwise the modes could not be compared.
+
+#![forbid(unsafe_code)]
+
+pub mod crunch;
+pub mod description;
+pub mod dot;
+pub mod kpi;
+pub mod message;
+pub mod process;
+pub mod published;
+pub mod table;

@@ -1,0 +1,375 @@
+//! The one message type of the reference system, exactly as large as upstream's `Message4kb`.
+//!
+//! Every message carries the history of the samples it was made from: that history *is* the
+//! measuring instrument, so its merge rules decide which latency is reported. They follow upstream:
+//! a node already named is not added again, and a full history (63 entries) takes nothing more.
+//!
+//! The layout is the wire's: `size`, 63 x 64 bytes of [`TransmissionStats`], seven integers.
+
+use std::fmt;
+
+/// Entries that fit in one message's history.
+pub const HISTORY_CAPACITY: usize = 63;
+
+/// Bytes of a node name on the wire, its terminating NUL included.
+pub const NODE_NAME_BYTES: usize = 48;
+
+/// The reference system's message: 4096 bytes, the type of every topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Message4kb {
+    /// Entries of `stats` that are in use. From the wire it may be anything: read
+    /// [`history`](Self::history), which clamps it to 63.
+    pub size: u64,
+    /// The history, oldest first; only the first `size` entries mean anything.
+    pub stats: [TransmissionStats; HISTORY_CAPACITY],
+    /// The payload; `data[0]` is the prime count of the publishing node's work.
+    pub data: [i64; 7],
+}
+
+/// One node's entry in a message's history: 64 bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct TransmissionStats {
+    /// When the node's callback started, before its work, in nanoseconds of the executor's clock.
+    pub timestamp: u64,
+    /// The node's own output sequence number.
+    pub sequence_number: u32,
+    /// Samples the node saw dropped on its inputs, found by gaps in their sequence numbers.
+    pub dropped_samples: u32,
+    /// The node's name, UTF-8, NUL-terminated; see [`NodeName`].
+    pub node_name: [u8; NODE_NAME_BYTES],
+}
+
+const _: () = assert!(size_of::<Message4kb>() == 4096);
+const _: () = assert!(size_of::<TransmissionStats>() == 64);
+
+impl Message4kb {
+    /// A message without history and with zeroed data.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            size: 0,
+            stats: [TransmissionStats::EMPTY; HISTORY_CAPACITY],
+            data: [0; 7],
+        }
+    }
+
+    /// The entries in use, oldest first. Never longer than 63, whatever `size` claims.
+    #[must_use]
+    pub fn history(&self) -> &[TransmissionStats] {
+        &self.stats[..self.used()]
+    }
+
+    /// Adds the publishing node's own entry at the end. Like upstream, nothing is added when the
+    /// history already holds 63 entries.
+    pub fn append(
+        &mut self,
+        name: &NodeName,
+        sequence_number: u32,
+        dropped_samples: u32,
+        timestamp_ns: u64,
+    ) {
+        self.push(TransmissionStats {
+            timestamp: timestamp_ns,
+            sequence_number,
+            dropped_samples,
+            node_name: name.0,
+        });
+    }
+
+    /// Adds the entries of `other` whose node this history does not name yet, in their order, until
+    /// 63 are held. The data is left alone.
+    ///
+    /// Only entries that were here *before* the merge are compared (as upstream does), so merging
+    /// into an empty message compares nothing. O(own entries x entries of `other`) otherwise.
+    pub fn merge(&mut self, other: &Message4kb) {
+        let present = self.used();
+        for entry in other.history() {
+            let known = self.stats[..present]
+                .iter()
+                .any(|own| own.node_name == entry.node_name);
+            if !known {
+                self.push(*entry);
+            }
+        }
+    }
+
+    /// The first entry of the node called `name`. O(entries).
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&TransmissionStats> {
+        self.history().iter().find(|entry| entry.is_from(name))
+    }
+
+    /// The newest entry: that of the node which published this message.
+    #[must_use]
+    pub fn last(&self) -> Option<&TransmissionStats> {
+        self.history().last()
+    }
+
+    /// Stores the result of the publishing node's work in `data[0]`.
+    pub fn set_prime_count(&mut self, primes: i64) {
+        self.data[0] = primes;
+    }
+
+    fn used(&self) -> usize {
+        usize::try_from(self.size)
+            .unwrap_or(HISTORY_CAPACITY)
+            .min(HISTORY_CAPACITY)
+    }
+
+    fn push(&mut self, entry: TransmissionStats) {
+        let used = self.used();
+        if used < HISTORY_CAPACITY {
+            self.stats[used] = entry;
+            self.size = used as u64 + 1;
+        }
+    }
+}
+
+impl Default for Message4kb {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TransmissionStats {
+    const EMPTY: Self = Self {
+        timestamp: 0,
+        sequence_number: 0,
+        dropped_samples: 0,
+        node_name: [0; NODE_NAME_BYTES],
+    };
+
+    /// The node's name up to its NUL; bytes from the wire that are not UTF-8 end it early.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        name_of(&self.node_name)
+    }
+
+    /// Whether this entry is the node `name`'s. Compares bytes, without decoding.
+    #[must_use]
+    pub fn is_from(&self, name: &str) -> bool {
+        let length = name.len();
+        length < NODE_NAME_BYTES
+            && self.node_name[..length] == *name.as_bytes()
+            && self.node_name[length] == 0
+    }
+}
+
+impl Default for TransmissionStats {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl fmt::Debug for TransmissionStats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TransmissionStats")
+            .field("node_name", &self.name())
+            .field("sequence_number", &self.sequence_number)
+            .field("timestamp", &self.timestamp)
+            .field("dropped_samples", &self.dropped_samples)
+            .finish()
+    }
+}
+
+/// A node's name in its wire form, made once while building: publishing then only copies 48 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NodeName([u8; NODE_NAME_BYTES]);
+
+/// Why a string cannot be a node name in a [`TransmissionStats`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NodeNameError {
+    /// The name leaves no room for the terminating NUL.
+    #[error("node name of {length} bytes: shorten it to at most 47")]
+    TooLong {
+        /// The name's length in bytes.
+        length: usize,
+    },
+    /// The name holds a NUL, at which a reader would cut it.
+    #[error("node name with a NUL at byte {at}: remove it")]
+    HoldsNul {
+        /// The position of the first NUL in bytes.
+        at: usize,
+    },
+}
+
+impl NodeName {
+    /// The wire form of `name`.
+    ///
+    /// # Errors
+    /// [`NodeNameError`] when the name is longer than 47 bytes or holds a NUL.
+    pub const fn new(name: &str) -> Result<Self, NodeNameError> {
+        let source = name.as_bytes();
+        if source.len() >= NODE_NAME_BYTES {
+            return Err(NodeNameError::TooLong {
+                length: source.len(),
+            });
+        }
+        let mut bytes = [0; NODE_NAME_BYTES];
+        let mut at = 0;
+        while at < source.len() {
+            if source[at] == 0 {
+                return Err(NodeNameError::HoldsNul { at });
+            }
+            bytes[at] = source[at];
+            at += 1;
+        }
+        Ok(Self(bytes))
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        name_of(&self.0)
+    }
+
+    /// The name as the wire carries it, NUL-terminated.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; NODE_NAME_BYTES] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NodeName({:?})", self.as_str())
+    }
+}
+
+impl fmt::Display for NodeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+fn name_of(bytes: &[u8; NODE_NAME_BYTES]) -> &str {
+    let end = bytes
+        .iter()
+        .position(|&byte| byte == 0)
+        .unwrap_or(NODE_NAME_BYTES);
+    match std::str::from_utf8(&bytes[..end]) {
+        Ok(name) => name,
+        Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or(""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> NodeName {
+        NodeName::new(text).unwrap()
+    }
+
+    fn names(message: &Message4kb) -> Vec<&str> {
+        message
+            .history()
+            .iter()
+            .map(TransmissionStats::name)
+            .collect()
+    }
+
+    #[test]
+    fn a_new_message_has_no_history() {
+        let message = Message4kb::new();
+        assert!(message.history().is_empty());
+        assert_eq!(message.last(), None);
+        assert_eq!(message, Message4kb::default());
+    }
+
+    #[test]
+    fn append_adds_the_entry_last_and_find_returns_it() {
+        let mut message = Message4kb::new();
+        message.append(&name("first"), 1, 0, 100);
+        message.append(&name("second"), 7, 2, 200);
+        assert_eq!(names(&message), ["first", "second"]);
+        let last = message.last().unwrap();
+        assert_eq!(
+            (last.sequence_number, last.dropped_samples, last.timestamp),
+            (7, 2, 200)
+        );
+        assert_eq!(message.find("first").unwrap().timestamp, 100);
+        assert_eq!(message.find("fir"), None);
+        assert_eq!(message.find("first2"), None);
+    }
+
+    #[test]
+    fn nothing_is_appended_to_a_full_history() {
+        let mut message = Message4kb::new();
+        for sequence in 0..70 {
+            message.append(&name(&format!("node{sequence}")), sequence, 0, 0);
+        }
+        assert_eq!(message.size, 63);
+        assert_eq!(message.last().unwrap().name(), "node62");
+    }
+
+    #[test]
+    fn merge_adds_unknown_nodes_in_order_and_keeps_the_known_entry() {
+        let mut front = Message4kb::new();
+        front.append(&name("lidar"), 5, 0, 10);
+        front.append(&name("front"), 5, 0, 20);
+        let mut rear = Message4kb::new();
+        rear.append(&name("camera"), 3, 0, 11);
+        rear.append(&name("lidar"), 4, 0, 9);
+        rear.append(&name("rear"), 4, 0, 21);
+        front.merge(&rear);
+        assert_eq!(names(&front), ["lidar", "front", "camera", "rear"]);
+        assert_eq!(front.find("lidar").unwrap().sequence_number, 5);
+    }
+
+    #[test]
+    fn merge_stops_at_63_entries() {
+        let (mut left, mut right) = (Message4kb::new(), Message4kb::new());
+        for index in 0..40 {
+            left.append(&name(&format!("left{index}")), 0, 0, 0);
+            right.append(&name(&format!("right{index}")), 0, 0, 0);
+        }
+        left.merge(&right);
+        assert_eq!(left.history().len(), 63);
+        assert_eq!(left.last().unwrap().name(), "right22");
+    }
+
+    #[test]
+    fn a_size_from_the_wire_beyond_the_capacity_is_clamped() {
+        let mut message = Message4kb {
+            size: u64::MAX,
+            ..Message4kb::new()
+        };
+        assert_eq!(message.history().len(), 63);
+        message.append(&name("late"), 0, 0, 0);
+        assert_eq!(message.find("late"), None);
+    }
+
+    #[test]
+    fn a_name_of_47_bytes_fits_and_of_48_is_refused() {
+        let longest = "n".repeat(47);
+        assert_eq!(name(&longest).as_str(), longest);
+        let mut message = Message4kb::new();
+        message.append(&name(&longest), 0, 0, 0);
+        assert!(message.find(&longest).is_some());
+        let error = NodeName::new(&"n".repeat(48)).unwrap_err();
+        assert_eq!(error, NodeNameError::TooLong { length: 48 });
+        assert_eq!(
+            NodeName::new("a\0b"),
+            Err(NodeNameError::HoldsNul { at: 1 })
+        );
+    }
+
+    #[test]
+    fn a_name_from_the_wire_that_is_not_utf8_ends_early() {
+        let mut entry = TransmissionStats::default();
+        entry.node_name[..3].copy_from_slice(&[b'o', b'k', 0xff]);
+        assert_eq!(entry.name(), "ok");
+        entry.node_name = [b'x'; NODE_NAME_BYTES];
+        assert_eq!(entry.name().len(), 48);
+    }
+
+    #[test]
+    fn the_prime_count_is_the_first_datum() {
+        let mut message = Message4kb::new();
+        message.set_prime_count(564);
+        assert_eq!(message.data, [564, 0, 0, 0, 0, 0, 0]);
+    }
+}

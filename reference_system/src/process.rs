@@ -1,0 +1,163 @@
+//! What the process costs: CPU time and resident memory, the two KPIs that are not latencies.
+//!
+//! The kernel's own accounting is read, so every thread counts, waiting threads included. Memory
+//! comes from `/proc/self/status`: the peak in `getrusage` would also count the program that this
+//! process was before its `exec`, a test runner or a shell.
+
+use std::fs;
+use std::io;
+use std::time::Duration;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde::{Deserialize, Serialize};
+
+/// What this process has used so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessUsage {
+    /// User and system time of all threads, in nanoseconds; the kernel counts in microseconds.
+    pub cpu_ns: u64,
+    /// Memory resident now, in bytes.
+    pub rss_bytes: u64,
+    /// The most memory that was ever resident, in bytes.
+    pub peak_rss_bytes: u64,
+}
+
+/// Why the usage of this process could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum UsageError {
+    /// `getrusage` failed.
+    #[error("the CPU time of this process cannot be read")]
+    CpuTime(#[source] nix::Error),
+    /// `/proc/self/status` could not be read.
+    #[error("/proc/self/status cannot be read: is /proc mounted?")]
+    Status(#[source] io::Error),
+    /// `/proc/self/status` lacks a line or its number.
+    #[error("/proc/self/status has no number of kilobytes after {field}")]
+    Field {
+        /// The line's name.
+        field: &'static str,
+    },
+}
+
+impl ProcessUsage {
+    /// Takes a snapshot of this process. Allocates; not for callbacks.
+    ///
+    /// # Errors
+    /// [`UsageError`] where the system does not tell, as outside Linux.
+    pub fn now() -> Result<Self, UsageError> {
+        let status = fs::read_to_string("/proc/self/status").map_err(UsageError::Status)?;
+        Ok(Self {
+            cpu_ns: cpu_ns()?,
+            rss_bytes: status_bytes(&status, "VmRSS:")?,
+            peak_rss_bytes: status_bytes(&status, "VmHWM:")?,
+        })
+    }
+}
+
+/// Measures the CPU time of this process from its start on.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuMeter {
+    started_ns: u64,
+}
+
+impl CpuMeter {
+    /// Starts measuring.
+    ///
+    /// # Errors
+    /// [`UsageError::CpuTime`] when the system does not tell.
+    pub fn start() -> Result<Self, UsageError> {
+        Ok(Self {
+            started_ns: cpu_ns()?,
+        })
+    }
+
+    /// CPU time used since the start.
+    ///
+    /// # Errors
+    /// [`UsageError::CpuTime`] when the system does not tell.
+    pub fn elapsed(&self) -> Result<Duration, UsageError> {
+        Ok(Duration::from_nanos(
+            cpu_ns()?.saturating_sub(self.started_ns),
+        ))
+    }
+
+    /// CPU time used since the start as a percentage of one core over `wall`: 170 means 1.7 cores.
+    /// 0 when `wall` is zero.
+    ///
+    /// # Errors
+    /// [`UsageError::CpuTime`] when the system does not tell.
+    pub fn cpu_percent_of_one_core(&self, wall: Duration) -> Result<f64, UsageError> {
+        Ok(percent(self.elapsed()?, wall))
+    }
+}
+
+fn percent(cpu: Duration, wall: Duration) -> f64 {
+    if wall.is_zero() {
+        0.0
+    } else {
+        100.0 * cpu.as_secs_f64() / wall.as_secs_f64()
+    }
+}
+
+fn cpu_ns() -> Result<u64, UsageError> {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(UsageError::CpuTime)?;
+    let microseconds =
+        usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Ok(u64::try_from(microseconds)
+        .unwrap_or(0)
+        .saturating_mul(1_000))
+}
+
+/// The value of one line of `/proc/self/status`, which the kernel gives in units of 1024 bytes.
+fn status_bytes(status: &str, field: &'static str) -> Result<u64, UsageError> {
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix(field))
+        .and_then(|rest| rest.trim().strip_suffix("kB"))
+        .and_then(|kilobytes| kilobytes.trim().parse::<u64>().ok())
+        .map(|kilobytes| kilobytes * 1024)
+        .ok_or(UsageError::Field { field })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STATUS: &str = "Name:\tx\nVmHWM:\t    2048 kB\nVmRSS:\t    1500 kB\nThreads:\t2\n";
+
+    #[test]
+    fn resident_memory_is_read_in_bytes() {
+        assert_eq!(status_bytes(STATUS, "VmRSS:").unwrap(), 1500 * 1024);
+        assert_eq!(status_bytes(STATUS, "VmHWM:").unwrap(), 2048 * 1024);
+    }
+
+    #[test]
+    fn a_missing_or_odd_line_is_named_in_the_error() {
+        let error = status_bytes(STATUS, "VmSwap:").unwrap_err();
+        assert!(error.to_string().contains("VmSwap:"));
+        assert!(status_bytes(STATUS, "Threads:").is_err());
+    }
+
+    #[test]
+    fn a_snapshot_of_this_process_is_plausible() {
+        let usage = ProcessUsage::now().unwrap();
+        assert!(usage.rss_bytes > 0);
+        assert!(usage.peak_rss_bytes > 0);
+    }
+
+    #[test]
+    fn cpu_time_never_goes_backwards() {
+        let meter = CpuMeter::start().unwrap();
+        let before = meter.elapsed().unwrap();
+        let _ = crate::crunch::number_cruncher(2_000);
+        assert!(meter.elapsed().unwrap() >= before);
+    }
+
+    #[test]
+    fn a_percentage_is_of_one_core() {
+        let wall = Duration::from_secs(10);
+        assert_eq!(percent(Duration::from_secs(17), wall), 170.0);
+        assert_eq!(percent(wall, Duration::ZERO), 0.0);
+    }
+}

@@ -1,0 +1,305 @@
+//! The keep-last queue: many producers, one consumer, and only the newest `depth` messages.
+//!
+//! A queue never refuses a message. When `depth` messages wait, the next one takes the place of the
+//! oldest, which is handed back to the producer that displaced it, so that nothing disappears
+//! uncounted. The consumer takes what is left in order, oldest first.
+//!
+//! An entry holds the pool index of a message, and changes by one compare-and-exchange of sequence
+//! and index together, as in the [ready ring](crate::ready): no producer can stall another one or
+//! the consumer.
+//!
+//! # Progress
+//! * [`Producer::push`]: lock-free. A retry means that another push, or the take that made it
+//!   unnecessary to overwrite, succeeded.
+//! * [`Consumer::take`]: lock-free. A retry means that a producer overwrote the message in the
+//!   moment of taking it.
+//!
+//! # The count that a scheduler relies on
+//! A push answers [`Pushed::Grew`] exactly once for every message that a take will return. One token
+//! per `Grew` therefore means: one token, one message.
+
+use crate::pool::{Pool, Shared};
+use crate::sync::{Arc, AtomicU64, order};
+use crate::word::{EMPTY, Word};
+use crossbeam_utils::CachePadded;
+
+/// The deepest queue: indices of its messages must fit in an entry's 24 bits.
+pub const MAX_DEPTH: usize = 1 << 20;
+
+/// Creates a queue for the newest `depth` messages of `pool`.
+///
+/// # Panics
+/// If `depth` is zero or above [`MAX_DEPTH`].
+///
+/// ```
+/// use ringspin_ringbuf::{keep_last, pool::Pool};
+/// let pool = Pool::new();
+/// let (producer, mut consumer) = keep_last::queue(&pool, 2);
+/// for n in 1..=3 {
+///     producer.push(pool.insert(n));
+/// }
+/// assert_eq!(consumer.take().as_deref(), Some(&2), "1 was overwritten");
+/// assert_eq!(consumer.take().as_deref(), Some(&3));
+/// assert!(consumer.take().is_none());
+/// ```
+pub fn queue<T>(pool: &Pool<T>, depth: usize) -> (Producer<T>, Consumer<T>) {
+    queue_at(pool, depth, 0)
+}
+
+/// As [`queue`], with the stream starting at `origin`: tests reach every wrap-around this way.
+pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Producer<T>, Consumer<T>) {
+    assert!(depth > 0 && depth <= MAX_DEPTH, "a keep-last queue holds 1 to 2^20 messages");
+    let mut entries: Vec<AtomicU64> = (0..depth).map(|_| AtomicU64::new(0)).collect();
+    for position in origin..origin + depth as u64 {
+        let previous_lap = Word::new(position.wrapping_sub(depth as u64), EMPTY);
+        entries[(position % depth as u64) as usize] = AtomicU64::new(previous_lap.bits());
+    }
+    let queue = Arc::new(Queue {
+        tail: CachePadded::new(AtomicU64::new(origin)),
+        entries: entries.into_boxed_slice(),
+        pool: pool.clone(),
+    });
+    (Producer { queue: queue.clone() }, Consumer { queue, head: origin })
+}
+
+#[derive(Debug)]
+struct Queue<T> {
+    /// Where a producer starts to look for the end of the stream: at or before it.
+    tail: CachePadded<AtomicU64>,
+    entries: Box<[AtomicU64]>,
+    pool: Pool<T>,
+}
+
+impl<T> Queue<T> {
+    #[inline]
+    fn entry(&self, position: u64) -> &AtomicU64 {
+        match self.entries.len() {
+            1 => &self.entries[0], // saves the division in the commonest case
+            depth => &self.entries[(position % depth as u64) as usize],
+        }
+    }
+}
+
+impl<T> Drop for Queue<T> {
+    fn drop(&mut self) {
+        for entry in &self.entries {
+            let word = Word::from_bits(entry.load(order!(Acquire, "keep_last.drop")));
+            if !word.is_empty() {
+                // SAFETY: the entry owned this index, and nobody else can reach the queue anymore.
+                drop(unsafe { self.pool.adopt(word.value()) });
+            }
+        }
+    }
+}
+
+/// What a push did to the queue.
+#[derive(Debug)]
+#[must_use = "an overwritten message should be counted"]
+pub enum Pushed<T> {
+    /// The queue holds one message more than before.
+    Grew,
+    /// The queue was full; this message, its oldest, gave way.
+    Overwrote(Shared<T>),
+}
+
+/// The pushing side; clones push into the same queue from any thread.
+#[derive(Debug)]
+pub struct Producer<T> {
+    queue: Arc<Queue<T>>,
+}
+
+impl<T> Clone for Producer<T> {
+    fn clone(&self) -> Self {
+        Self { queue: self.queue.clone() }
+    }
+}
+
+impl<T> Producer<T> {
+    /// Appends `message`, displacing the oldest one if the queue is full. Lock-free.
+    ///
+    /// # Panics
+    /// If `message` comes from another pool than the queue's.
+    #[inline]
+    pub fn push(&self, message: Shared<T>) -> Pushed<T> {
+        let queue = &*self.queue;
+        let index = queue.pool.release(message);
+        // "keep_last.hint" and "keep_last.look" pair with "keep_last.publish" and
+        // "keep_last.commit": a producer that knows of a position knows of the lap before it.
+        let mut position = queue.tail.load(order!(Acquire, "keep_last.hint"));
+        loop {
+            let entry = queue.entry(position);
+            let found = Word::from_bits(entry.load(order!(Acquire, "keep_last.look")));
+            let ahead = found.ahead_of(position);
+            if ahead >= 0 {
+                position = position.wrapping_add(ahead as u64 + 1);
+                continue;
+            }
+            debug_assert_eq!(-ahead, queue.entries.len() as i64, "entries are filled in order");
+            // "keep_last.commit": releases the message to "keep_last.take" or to the producer that
+            // overwrites it, and acquires the message that it overwrites.
+            let exchanged = entry.compare_exchange(
+                found.bits(),
+                Word::new(position, index).bits(),
+                order!(AcqRel, "keep_last.commit"),
+                order!(Relaxed, "keep_last.retry"),
+            );
+            if exchanged.is_err() {
+                continue;
+            }
+            let next = position.wrapping_add(1);
+            queue.tail.store(next, order!(Release, "keep_last.publish"));
+            if found.is_empty() {
+                return Pushed::Grew;
+            }
+            // SAFETY: the exchange took this index out of the entry that owned it.
+            return Pushed::Overwrote(unsafe { queue.pool.adopt(found.value()) });
+        }
+    }
+
+    /// How many messages the queue keeps.
+    pub fn depth(&self) -> usize {
+        self.queue.entries.len()
+    }
+}
+
+/// The taking side; there is exactly one.
+#[derive(Debug)]
+pub struct Consumer<T> {
+    queue: Arc<Queue<T>>,
+    head: u64,
+}
+
+impl<T> Consumer<T> {
+    /// Takes the oldest message that was not overwritten. Lock-free.
+    #[inline]
+    pub fn take(&mut self) -> Option<Shared<T>> {
+        let queue = &*self.queue;
+        loop {
+            let entry = queue.entry(self.head);
+            // "keep_last.peek": only the sequence is used; "keep_last.take" acquires the message.
+            let found = Word::from_bits(entry.load(order!(Acquire, "keep_last.peek")));
+            let ahead = found.ahead_of(self.head);
+            if ahead < 0 {
+                return None;
+            }
+            if ahead > 0 {
+                // The entry was overwritten by the message `ahead` positions further on, so the
+                // oldest that can be left is the one after it, less a lap.
+                let oldest = ahead as u64 + 1 - queue.entries.len() as u64;
+                self.head = self.head.wrapping_add(oldest);
+                continue;
+            }
+            // "keep_last.take": acquires the message released by "keep_last.commit"; releases the
+            // consumer's past (the token it popped) to the producer that refills the entry.
+            let exchanged = entry.compare_exchange(
+                found.bits(),
+                found.emptied().bits(),
+                order!(AcqRel, "keep_last.take"),
+                order!(Relaxed, "keep_last.retry"),
+            );
+            if exchanged.is_ok() {
+                self.head = self.head.wrapping_add(1);
+                // SAFETY: the exchange took this index out of the entry that owned it.
+                return Some(unsafe { queue.pool.adopt(found.value()) });
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(ringbuf_loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn what_is_left_in_the_queue_is_dropped_with_it() {
+        let witness = Arc::new(());
+        let pool = Pool::new();
+        let (producer, consumer) = queue(&pool, 3);
+        for _ in 0..5 {
+            let _ = producer.push(pool.insert(witness.clone()));
+        }
+        assert_eq!(Arc::strong_count(&witness), 4);
+        drop((producer, consumer));
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "another pool")]
+    fn a_foreign_message_is_refused() {
+        let (producer, _consumer) = queue(&Pool::new(), 1);
+        let _ = producer.push(Pool::new().insert(1));
+    }
+
+    #[test]
+    fn threads_see_every_message_once_taken_or_overwritten_and_in_order() {
+        const PRODUCERS: u64 = 3;
+        const EACH: u64 = 20_000;
+        for depth in [1, 3] {
+            let pool = Pool::new();
+            let (producer, mut consumer) = queue(&pool, depth);
+            let grown = AtomicU64::new(0);
+            let overwritten = AtomicU64::new(0);
+            let finished = AtomicU64::new(0);
+            let relaxed = crate::sync::Ordering::SeqCst;
+            std::thread::scope(|scope| {
+                for id in 0..PRODUCERS {
+                    let (producer, pool) = (producer.clone(), pool.clone());
+                    let (grown, overwritten, finished) = (&grown, &overwritten, &finished);
+                    scope.spawn(move || {
+                        for n in 0..EACH {
+                            match producer.push(pool.insert((id, n))) {
+                                Pushed::Grew => grown.fetch_add(1, relaxed),
+                                Pushed::Overwrote(_) => overwritten.fetch_add(1, relaxed),
+                            };
+                        }
+                        finished.fetch_add(1, relaxed);
+                    });
+                }
+                let mut last = [None; PRODUCERS as usize];
+                let mut taken = 0;
+                loop {
+                    let last_look = finished.load(relaxed) == PRODUCERS;
+                    while let Some(message) = consumer.take() {
+                        let (id, n) = *message;
+                        assert!(last[id as usize] < Some(n), "producer {id} went backwards");
+                        last[id as usize] = Some(n);
+                        taken += 1;
+                    }
+                    if last_look {
+                        break;
+                    }
+                    std::thread::yield_now();
+                }
+                assert_eq!(taken, grown.load(relaxed));
+                assert_eq!(taken + overwritten.load(relaxed), PRODUCERS * EACH);
+            });
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_deque_that_drops_its_front(
+            depth in 1usize..6,
+            origin in prop_oneof![Just(0), Just((1u64 << 40) - 3), Just(u64::MAX / 2 - 2)],
+            pushes in proptest::collection::vec(any::<bool>(), 0..200),
+        ) {
+            let pool = Pool::new();
+            let (producer, mut consumer) = queue_at(&pool, depth, origin);
+            let mut model = VecDeque::new();
+            for (n, push) in pushes.into_iter().enumerate() {
+                if push {
+                    let oldest = if model.len() == depth { model.pop_front() } else { None };
+                    model.push_back(n);
+                    match producer.push(pool.insert(n)) {
+                        Pushed::Grew => prop_assert_eq!(oldest, None),
+                        Pushed::Overwrote(message) => prop_assert_eq!(oldest, Some(*message)),
+                    }
+                } else {
+                    prop_assert_eq!(consumer.take().map(|m| *m), model.pop_front());
+                }
+            }
+        }
+    }
+}

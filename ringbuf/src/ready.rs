@@ -1,0 +1,250 @@
+//! The ready ring: many producers, one consumer, first-in first-out, of 24-bit tokens.
+//!
+//! A producer writes sequence and token into the next free entry with a single
+//! compare-and-exchange, and only then moves the tail, which is a mere hint. Vyukov's bounded queue
+//! and its many descendants first claim a position and then fill it; a producer that is pre-empted
+//! in between stops the consumer. Here that moment does not exist: whatever is in the ring is
+//! complete, and a producer that stalls anywhere delays nobody.
+//!
+//! # Progress
+//! * [`Producer::push`]: lock-free. A retry means that another producer's push succeeded.
+//! * [`Consumer::pop`]: wait-free, one load and one store.
+//!
+//! # Order
+//! Tokens come out in the order of their successful exchanges, hence each producer's own tokens in
+//! the order it pushed them.
+
+use crate::sync::{Arc, AtomicU64, order};
+use crate::word::{EMPTY, MAX_VALUE, Word};
+use crossbeam_utils::CachePadded;
+
+/// Creates a ring for at least `capacity` tokens (rounded up to a power of two).
+///
+/// # Panics
+/// If `capacity` is zero or above 2^24.
+///
+/// ```
+/// let (producer, mut consumer) = ringspin_ringbuf::ready::ring(2);
+/// producer.push(7).unwrap();
+/// assert_eq!(consumer.pop(), Some(7));
+/// assert_eq!(consumer.pop(), None);
+/// ```
+pub fn ring(capacity: usize) -> (Producer, Consumer) {
+    ring_at(capacity, 0)
+}
+
+/// As [`ring`], with the stream starting at `origin`: tests reach every wrap-around this way.
+pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
+    assert!(capacity > 0 && capacity <= 1 << 24, "a ready ring holds 1 to 2^24 tokens");
+    let capacity = capacity.next_power_of_two() as u64;
+    let mut entries: Vec<AtomicU64> = (0..capacity).map(|_| AtomicU64::new(0)).collect();
+    for position in origin..origin + capacity {
+        let previous_lap = Word::new(position.wrapping_sub(capacity), EMPTY);
+        entries[(position % capacity) as usize] = AtomicU64::new(previous_lap.bits());
+    }
+    let ring = Arc::new(Ring {
+        tail: CachePadded::new(AtomicU64::new(origin)),
+        entries: entries.into_boxed_slice(),
+    });
+    (Producer { ring: ring.clone() }, Consumer { ring, head: origin })
+}
+
+#[derive(Debug)]
+struct Ring {
+    /// Where a producer starts to look for a free entry: at or before the true end of the stream.
+    tail: CachePadded<AtomicU64>,
+    entries: Box<[AtomicU64]>,
+}
+
+impl Ring {
+    #[inline]
+    fn entry(&self, position: u64) -> &AtomicU64 {
+        &self.entries[(position & (self.entries.len() as u64 - 1)) as usize]
+    }
+}
+
+/// The ring had no free entry; the token is handed back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full(pub u32);
+
+impl std::fmt::Display for Full {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "the ready ring is full, token {} was not pushed", self.0)
+    }
+}
+
+impl std::error::Error for Full {}
+
+/// The pushing side; clones push into the same ring from any thread.
+#[derive(Clone, Debug)]
+pub struct Producer {
+    ring: Arc<Ring>,
+}
+
+impl Producer {
+    /// Appends `token`. Lock-free; uncontended it costs one atomic exchange.
+    ///
+    /// # Errors
+    /// [`Full`] when every entry holds a token that was not popped yet.
+    ///
+    /// # Panics
+    /// If `token` is above [`MAX_VALUE`].
+    #[inline]
+    pub fn push(&self, token: u32) -> Result<(), Full> {
+        assert!(token <= MAX_VALUE, "token does not fit in 24 bits");
+        let capacity = self.ring.entries.len() as i64;
+        // "ready.hint" and "ready.look" pair with "ready.publish", "ready.commit" and "ready.free":
+        // whoever learns that the stream has reached `position` also learns of every pop that made
+        // room for it, so an entry seen as occupied here is occupied, never merely seen too late.
+        let mut position = self.ring.tail.load(order!(Acquire, "ready.hint"));
+        loop {
+            let entry = self.ring.entry(position);
+            let found = Word::from_bits(entry.load(order!(Acquire, "ready.look")));
+            let ahead = found.ahead_of(position);
+            if ahead >= 0 {
+                position = position.wrapping_add(ahead as u64 + 1);
+                continue;
+            }
+            debug_assert_eq!(ahead, -capacity, "entries are filled in order");
+            if !found.is_empty() {
+                return Err(Full(token));
+            }
+            let filled = Word::new(position, token).bits();
+            // "ready.commit": pairs with "ready.pop"; what the producer did before its push (the
+            // message it announces) is visible to whoever pops the token. A lost race only leads
+            // to another look.
+            let exchanged = entry.compare_exchange(
+                found.bits(),
+                filled,
+                order!(Release, "ready.commit"),
+                order!(Relaxed, "ready.retry"),
+            );
+            if exchanged.is_ok() {
+                let next = position.wrapping_add(1);
+                self.ring.tail.store(next, order!(Release, "ready.publish"));
+                return Ok(());
+            }
+        }
+    }
+
+    /// How many tokens fit.
+    pub fn capacity(&self) -> usize {
+        self.ring.entries.len()
+    }
+}
+
+/// The popping side; there is exactly one.
+#[derive(Debug)]
+pub struct Consumer {
+    ring: Arc<Ring>,
+    head: u64,
+}
+
+impl Consumer {
+    /// Takes the oldest token. Wait-free.
+    #[inline]
+    pub fn pop(&mut self) -> Option<u32> {
+        let entry = self.ring.entry(self.head);
+        // "ready.pop": pairs with "ready.commit".
+        let found = Word::from_bits(entry.load(order!(Acquire, "ready.pop")));
+        if found.ahead_of(self.head) != 0 {
+            return None;
+        }
+        // A plain store suffices: producers leave an entry alone until it is empty. "ready.free"
+        // pairs with "ready.look", and passes on what "ready.pop" acquired from the pusher.
+        entry.store(found.emptied().bits(), order!(Release, "ready.free"));
+        self.head = self.head.wrapping_add(1);
+        Some(found.value())
+    }
+
+    /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        let found = self.ring.entry(self.head).load(order!(Acquire, "ready.pop"));
+        Word::from_bits(found).ahead_of(self.head) != 0
+    }
+}
+
+#[cfg(all(test, not(ringbuf_loom)))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn a_full_ring_hands_the_token_back() {
+        let (producer, mut consumer) = ring(2);
+        producer.push(1).unwrap();
+        producer.push(2).unwrap();
+        assert_eq!(producer.push(3), Err(Full(3)));
+        assert_eq!(consumer.pop(), Some(1));
+        producer.push(3).unwrap();
+        assert_eq!([consumer.pop(), consumer.pop(), consumer.pop()], [Some(2), Some(3), None]);
+    }
+
+    #[test]
+    fn a_stale_hint_is_repaired_from_the_entries() {
+        let (producer, mut consumer) = ring(4);
+        for token in 0..103 {
+            producer.push(token).unwrap();
+            assert_eq!(consumer.pop(), Some(token));
+            producer.ring.tail.store(u64::from(token) / 2, crate::sync::Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn threads_lose_nothing_and_keep_each_producers_order() {
+        const PRODUCERS: u32 = 3;
+        const EACH: u32 = 20_000;
+        let (producer, mut consumer) = ring(64);
+        std::thread::scope(|scope| {
+            for id in 0..PRODUCERS {
+                let producer = producer.clone();
+                scope.spawn(move || {
+                    for n in 0..EACH {
+                        while producer.push(id * EACH + n).is_err() {
+                            std::thread::yield_now();
+                        }
+                    }
+                });
+            }
+            let mut next = [0; PRODUCERS as usize];
+            let mut left = PRODUCERS * EACH;
+            while left > 0 {
+                let Some(token) = consumer.pop() else {
+                    std::thread::yield_now();
+                    continue;
+                };
+                let (id, n) = (token / EACH, token % EACH);
+                assert_eq!(next[id as usize], n, "producer {id}");
+                next[id as usize] += 1;
+                left -= 1;
+            }
+        });
+        assert_eq!(consumer.pop(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_bounded_deque(
+            capacity in 1usize..9,
+            origin in prop_oneof![Just(0), Just((1u64 << 40) - 3), Just(u64::MAX / 2 - 2)],
+            pushes in proptest::collection::vec(any::<bool>(), 0..200),
+        ) {
+            let (producer, mut consumer) = ring_at(capacity, origin);
+            let mut model = VecDeque::new();
+            for (n, push) in pushes.into_iter().enumerate() {
+                if push {
+                    let expected = model.len() < producer.capacity();
+                    prop_assert_eq!(producer.push(n as u32).is_ok(), expected);
+                    if expected {
+                        model.push_back(n as u32);
+                    }
+                } else {
+                    prop_assert_eq!(consumer.is_empty(), model.is_empty());
+                    prop_assert_eq!(consumer.pop(), model.pop_front());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The one door to atomics, threads and cells: `std` in production, loom in the models.
+//!
+//! The loom test crate compiles the ring modules a second time with `--cfg ringbuf_loom` set by
+//! its own build script, so no feature can leak loom into a normal build.
+//!
+//! Every ordering weaker than `SeqCst` is written as `order!(Release, "ready.commit")`: the name of
+//! the site is what the partner's comment refers to, and under loom it lets a test weaken exactly
+//! that site to `Relaxed` and demand that a model notices.
+
+#[cfg(not(ringbuf_loom))]
+mod imp {
+    pub(crate) use std::cell::UnsafeCell as StdUnsafeCell;
+    pub(crate) use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+    pub(crate) use std::sync::{Arc, Mutex};
+    pub(crate) use std::thread::{Thread, current, park_timeout};
+
+    /// `std::cell::UnsafeCell` with loom's closure interface, so that both builds share one source.
+    #[derive(Debug)]
+    pub(crate) struct UnsafeCell<T>(StdUnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        pub(crate) const fn new(value: T) -> Self {
+            Self(StdUnsafeCell::new(value))
+        }
+
+        #[inline(always)]
+        pub(crate) fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        #[inline(always)]
+        pub(crate) fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+    }
+
+    macro_rules! order {
+        ($order:ident, $site:literal) => {
+            $crate::sync::Ordering::$order
+        };
+    }
+    pub(crate) use order;
+}
+
+#[cfg(ringbuf_loom)]
+mod imp {
+    pub(crate) use loom::cell::UnsafeCell;
+    pub(crate) use loom::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+    pub(crate) use loom::sync::{Arc, Mutex};
+    pub(crate) use loom::thread::{Thread, current};
+
+    /// loom has no clock: a park with a timeout is modelled as a park that must be woken, which is
+    /// the stricter of the two (a lost wake-up becomes a deadlock that loom reports).
+    pub(crate) fn park_timeout(_: std::time::Duration) {
+        loom::thread::park();
+    }
+
+    macro_rules! order {
+        ($order:ident, $site:literal) => {
+            $crate::mutant::ordering($site, $crate::sync::Ordering::$order)
+        };
+    }
+    pub(crate) use order;
+}
+
+pub(crate) use imp::*;

@@ -1,6 +1,7 @@
 //! Events and their identities: what a dispatch is a dispatch of.
 
 use crate::time::Time;
+use std::any::Any;
 
 /// Which event it is: the same in every mode and on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,7 +38,9 @@ pub struct Dispatch {
 }
 
 /// Told of every dispatch of a worker: the trace, the digest and the profile are recorders.
-pub trait Recorder: Send {
+///
+/// It is `Any` so that whoever installed it can have it back in its own type.
+pub trait Recorder: Any + Send {
     /// The callback is about to run.
     fn started(&mut self, dispatch: &Dispatch);
 

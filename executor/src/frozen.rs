@@ -5,10 +5,12 @@ use crate::control::{
 };
 use crate::event::{CallbackId, LoopId};
 use crate::graph::{Draft, Graph, GraphInfo};
+use crate::picker::Picker;
 use crate::timers::{Timer, Timers};
 use crate::topic::{AnyTopic, Ready};
 use crate::worker::{Route, Worker};
 use ringspin_ringbuf::{Flag, MAX_TOKEN, ReadySet, ready};
+use std::cmp::Reverse;
 use std::sync::{Arc, Mutex};
 use thiserror::Error;
 
@@ -17,8 +19,8 @@ use thiserror::Error;
 pub enum ReadyOrder {
     /// One ready ring for all: events are dispatched in the order in which they became ready.
     Fifo,
-    /// One ready ring per loop: the worker goes round its loops in the order of the plan, one event
-    /// at a time. Along a topological order one round carries data through a whole chain, and no
+    /// One ready ring per loop: the worker goes round the loops of the highest priority that is
+    /// ready, in the order of the plan, one event at a time. Along a topological order one round carries data through a whole chain, and no
     /// loop waits for more than one event of each other loop.
     Sweep,
 }
@@ -129,7 +131,7 @@ impl Graph {
         for loops in &plan.workers {
             let parts = connect_worker(&draft, loops, plan.order, &mut ready);
             stop.attach(parts.set.clone());
-            let bodies = loops.iter().map(|id| {
+            let bodies = parts.loops.iter().map(|id| {
                 bodies[id.0 as usize].take().expect("the plan places each loop once")
             });
             let bodies = bodies.collect();
@@ -170,11 +172,14 @@ fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
 
 /// What a worker is made of, besides its loops.
 pub(crate) struct WorkerParts {
+    /// The loops in the order in which routes number them.
+    pub(crate) loops: Vec<LoopId>,
     pub(crate) set: Arc<ReadySet>,
     pub(crate) rings: Vec<ready::Consumer>,
     /// Indexed by token.
     pub(crate) routes: Vec<Route>,
     pub(crate) timers: Timers,
+    pub(crate) picker: Picker,
 }
 
 /// Creates the rings of one worker, and fills in how its callbacks are made ready.
@@ -184,6 +189,15 @@ fn connect_worker(
     order: ReadyOrder,
     ready: &mut [Option<Ready>],
 ) -> WorkerParts {
+    let mut loops = loops.to_vec();
+    let priority = |id: &LoopId| draft.loops[id.0 as usize].priority;
+    let picker = match order {
+        ReadyOrder::Fifo => Picker::new(&[0]),
+        ReadyOrder::Sweep => {
+            loops.sort_by_key(|id| Reverse(priority(id)));
+            Picker::new(&loops.iter().map(priority).collect::<Vec<_>>())
+        }
+    };
     let callbacks_of = |id: &LoopId| &draft.loops[id.0 as usize].callbacks;
     let events_of = |id: &LoopId| -> usize {
         let callbacks = callbacks_of(id).iter();
@@ -221,5 +235,5 @@ fn connect_worker(
         routes.push(Route { callback, loop_index, entity: of.entity, timer, counters });
         ready[callback.0 as usize] = Some(entry);
     }
-    WorkerParts { set, rings, routes, timers }
+    WorkerParts { loops, set, rings, routes, timers, picker }
 }

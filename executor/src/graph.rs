@@ -98,6 +98,8 @@ pub struct LoopInfo {
     pub node_index: usize,
     /// Its callbacks, in order of creation.
     pub callbacks: Vec<CallbackId>,
+    /// Its priority among the loops of its worker; higher goes first.
+    pub priority: u8,
 }
 
 impl LoopInfo {
@@ -254,7 +256,8 @@ impl Draft {
         state: S,
     ) -> Result<LoopId, CreateNodeError> {
         let index = node_index.unwrap_or(self.node_count);
-        let info = LoopInfo { node, group: group.into(), node_index: index, callbacks: vec![] };
+        let group = group.into();
+        let info = LoopInfo { node, group, node_index: index, callbacks: vec![], priority: 0 };
         let name = info.full_name();
         if self.frozen {
             return Err(CreateNodeError::Frozen(name));

@@ -15,6 +15,7 @@ mod graph;
 mod message;
 pub mod name;
 mod node;
+mod picker;
 mod qos;
 mod time;
 mod timers;

@@ -52,6 +52,20 @@ impl<S: Send + 'static> Node<S> {
         self.event_loop
     }
 
+    /// Gives this group's event loop a priority over the other loops of its worker; the default is
+    /// zero, higher goes first.
+    ///
+    /// Loops of equal priority take turns. While loops of lower priority are ready, every 33rd event
+    /// is theirs, in turns, so that they do not starve. In deterministic mode priorities have no effect: events
+    /// are dispatched in the order in which they became ready.
+    ///
+    /// # Errors
+    /// [`CreateError::Frozen`].
+    pub fn set_priority(&self, priority: u8) -> Result<(), CreateError> {
+        self.draft("a priority")?.loops[self.event_loop.0 as usize].priority = priority;
+        Ok(())
+    }
+
     fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
         let draft = self.graph.draft();
         match draft.frozen {

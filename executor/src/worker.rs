@@ -9,6 +9,7 @@ use crate::event::{CallbackId, Dispatch, LoopId, Recorder};
 use crate::event_loop::{EventLoop, Outcome};
 use crate::frozen::WorkerParts;
 use crate::graph::GraphInfo;
+use crate::picker::Picker;
 use crate::time::{Clock, Time};
 use crate::timers::Timers;
 use ringspin_ringbuf::{ReadySet, ready};
@@ -35,8 +36,7 @@ pub struct Worker {
     routes: Vec<Route>,
     timers: Timers,
     bodies: Vec<Box<dyn EventLoop>>,
-    /// Where the next search for a ready ring starts.
-    cursor: usize,
+    picker: Picker,
     info: Arc<GraphInfo>,
     failures: Arc<Failures>,
     recorder: Option<Box<dyn Recorder>>,
@@ -49,8 +49,8 @@ impl Worker {
         info: Arc<GraphInfo>,
         failures: Arc<Failures>,
     ) -> Self {
-        let WorkerParts { set, rings, routes, timers } = parts;
-        Self { set, rings, routes, timers, bodies, cursor: 0, info, failures, recorder: None }
+        let WorkerParts { loops: _, set, rings, routes, timers, picker } = parts;
+        Self { set, rings, routes, timers, bodies, picker, info, failures, recorder: None }
     }
 
     /// The set of ready loops, to wait on.
@@ -89,7 +89,7 @@ impl Worker {
     #[inline]
     pub fn dispatch_next(&mut self, clock: &dyn Clock) -> Option<CallbackId> {
         loop {
-            let index = self.set.next(self.cursor)?;
+            let index = self.picker.pick(&self.set)?;
             let token = self.rings[index].pop();
             let callback = token.and_then(|token| self.dispatch(token as usize, clock));
             if self.rings[index].is_empty() {
@@ -99,7 +99,6 @@ impl Worker {
                     self.set.mark(index);
                 }
             }
-            self.cursor = index + 1;
             if callback.is_some() {
                 return callback;
             }

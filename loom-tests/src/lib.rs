@@ -1,1 +1,60 @@
-//! Placeholder.
+//! Loom models of everything in `ringbuf` that crosses threads.
+//!
+//! The modules of that crate are compiled here a second time, on loom's atomics, and every model
+//! runs under all schedules and all outcomes of weak memory that loom knows of. A model that
+//! passes proves little until it is shown what it would catch. So each one also names *mutants*,
+//! single orderings made one step weaker, and must fail under each of them; and
+//! `coverage` demands a mutant for every ordering in `ringbuf` that is stronger than `Relaxed`.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `model` | runs a model, counts its schedules, runs its mutants |
+//! | `mutant` | weakens the one ordering that is under test |
+//! | `models` | the models, one module per module of `ringbuf` |
+//! | `coverage` | no ordering without a model that needs it |
+//!
+//! To see which models need a certain ordering:
+//! `RINGSPIN_LOOM_MUTANT=ready.commit=Relaxed cargo test -p ringspin-loom-tests`.
+//!
+//! # What this does not prove
+//! Loom explores a subset of the C++20 memory model: a load can't return a value that is stored
+//! later, at most seven stores of an atomic are remembered, and weak exchanges don't fail for no
+//! reason. Where a model bounds the number of preemptions, schedules beyond it are not explored.
+
+#[cfg(test)]
+mod coverage;
+#[cfg(test)]
+mod model;
+#[cfg(test)]
+mod models;
+#[cfg(test)]
+mod mutant;
+
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/counter.rs"]
+mod counter;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/keep_last.rs"]
+mod keep_last;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/pool.rs"]
+mod pool;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/ready.rs"]
+mod ready;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/ready_set.rs"]
+mod ready_set;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/sync.rs"]
+mod sync;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/word.rs"]
+mod word;

@@ -1,1 +1,26 @@
-//! Placeholder.
+//! The schedulers of ringspin: the same graph single-core, multi-core, or deterministic.
+//!
+//! [`Executor`] is what an application uses; [`Job`] is its short form for tests. A mode decides who
+//! is next, on which thread, and what time it is. Everything else is the dispatch core's, which is
+//! the same for all of them.
+//!
+//! | module | mode |
+//! |---|---|
+//! | [`executor`] | chooses the mode, freezes the graph, spins |
+//! | `live` | single-core and multi-core: worker threads on the real clock |
+//! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
+//! | [`mapping`] | which core runs which event loops |
+
+#![forbid(unsafe_code)]
+
+pub mod deterministic;
+pub mod executor;
+mod job;
+mod live;
+pub mod mapping;
+mod signal;
+
+pub use deterministic::{Digest, Simulation};
+pub use executor::{Executor, Mode, ModeError, SpinError, allowed_cores};
+pub use job::{Job, Report};
+pub use mapping::{Mapping, MappingError};

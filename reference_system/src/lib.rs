@@ -16,4 +16,7 @@ pub mod kpi;
 pub mod message;
 pub mod process;
 pub mod published;
+pub mod run;
+pub mod system;
 pub mod table;
+pub mod trace;

@@ -83,7 +83,8 @@ impl<T> Queue<T> {
 impl<T> Drop for Queue<T> {
     fn drop(&mut self) {
         for entry in &self.entries {
-            let word = Word::from_bits(entry.load(order!(Acquire, "keep_last.drop")));
+            // "keep_last.drop": the last of the queue's `Arc`s already acquired all others' past.
+            let word = Word::from_bits(entry.load(order!(Relaxed, "keep_last.drop")));
             if !word.is_empty() {
                 // SAFETY: the entry owned this index, and nobody else can reach the queue anymore.
                 drop(unsafe { self.pool.adopt(word.value()) });
@@ -123,8 +124,10 @@ impl<T> Producer<T> {
     pub fn push(&self, message: Shared<T>) -> Pushed<T> {
         let queue = &*self.queue;
         let index = queue.pool.release(message);
-        // "keep_last.hint" and "keep_last.look" pair with "keep_last.publish" and
-        // "keep_last.commit": a producer that knows of a position knows of the lap before it.
+        // "keep_last.hint" and "keep_last.look" pair with "keep_last.publish", "keep_last.commit"
+        // and "keep_last.take": a producer that reaches a position knows the whole stream before
+        // it, and hands that on, so that a consumer which heard of one message finds all older
+        // ones. "keep_last.look" also acquires the message that the exchange may displace.
         let mut position = queue.tail.load(order!(Acquire, "keep_last.hint"));
         loop {
             let entry = queue.entry(position);
@@ -135,12 +138,13 @@ impl<T> Producer<T> {
                 continue;
             }
             debug_assert_eq!(-ahead, queue.entries.len() as i64, "entries are filled in order");
-            // "keep_last.commit": releases the message to "keep_last.take" or to the producer that
-            // overwrites it, and acquires the message that it overwrites.
+            // "keep_last.commit": releases the message to "keep_last.peek" or to the producer that
+            // overwrites it. Nothing is acquired: what this overwrites is the very word that
+            // "keep_last.look" acquired, for no word comes twice.
             let exchanged = entry.compare_exchange(
                 found.bits(),
                 Word::new(position, index).bits(),
-                order!(AcqRel, "keep_last.commit"),
+                order!(Release, "keep_last.commit"),
                 order!(Relaxed, "keep_last.retry"),
             );
             if exchanged.is_err() {
@@ -176,7 +180,8 @@ impl<T> Consumer<T> {
         let queue = &*self.queue;
         loop {
             let entry = queue.entry(self.head);
-            // "keep_last.peek": only the sequence is used; "keep_last.take" acquires the message.
+            // "keep_last.peek": acquires the message released by "keep_last.commit", and with an
+            // overwritten entry's sequence all of the stream up to it.
             let found = Word::from_bits(entry.load(order!(Acquire, "keep_last.peek")));
             let ahead = found.ahead_of(self.head);
             if ahead < 0 {
@@ -189,12 +194,13 @@ impl<T> Consumer<T> {
                 self.head = self.head.wrapping_add(oldest);
                 continue;
             }
-            // "keep_last.take": acquires the message released by "keep_last.commit"; releases the
-            // consumer's past (the token it popped) to the producer that refills the entry.
+            // "keep_last.take": releases the consumer's past (the token it popped) to the producer
+            // that refills the entry. The message was acquired by "keep_last.peek": the exchange
+            // replaces the very word seen there.
             let exchanged = entry.compare_exchange(
                 found.bits(),
                 found.emptied().bits(),
-                order!(AcqRel, "keep_last.take"),
+                order!(Release, "keep_last.take"),
                 order!(Relaxed, "keep_last.retry"),
             );
             if exchanged.is_ok() {

@@ -13,7 +13,7 @@
 //! removal, so that a slot which left and came back in between is not taken for unchanged.
 
 use crate::sync::{
-    Arc, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Mutex, UnsafeCell, order,
+    Arc, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, LeakCheck, Mutex, UnsafeCell, order,
 };
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
@@ -49,6 +49,7 @@ struct Slots<T> {
     growth: Mutex<usize>,
     /// Used once the free list is closed: how many slots are still out.
     outstanding: AtomicI64,
+    _leak_check: LeakCheck,
 }
 
 struct Slot<T> {
@@ -106,6 +107,7 @@ impl<T> Pool<T> {
             segments: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             growth: Mutex::new(0),
             outstanding: AtomicI64::new(0),
+            _leak_check: LeakCheck::new(),
         });
         let slots = NonNull::from(Box::leak(slots));
         Self { handle: Arc::new(Handle { slots }) }
@@ -159,7 +161,8 @@ impl<T> Pool<T> {
         let slots = self.slots();
         let mut segments = slots.growth.lock().expect("growing a pool does not panic");
         let capacity = slots_before(*segments);
-        let free = Word::from_bits(slots.free.load(order!(Acquire, "pool.look")));
+        // "pool.glance": whoever grew the pool in the meantime did so under this lock.
+        let free = Word::from_bits(slots.free.load(order!(Relaxed, "pool.glance")));
         if (seen == 0 && !free.is_empty()) || (seen != 0 && capacity > seen) {
             return;
         }
@@ -177,9 +180,12 @@ impl<T> Pool<T> {
             .collect();
         let new = Box::into_raw(new).cast::<Slot<T>>();
         // "pool.segment": released with the indices of the new slots by "pool.free".
-        slots.segments[segment].store(new, order!(Release, "pool.segment"));
+        slots.segments[segment].store(new, order!(Relaxed, "pool.segment"));
         *segments += 1;
-        slots.push_free(capacity as u32, (capacity + length - 1) as u32);
+        // SAFETY: the new slots are ours, and the pool's handle keeps the list alive.
+        unsafe {
+            Slots::push_free(self.handle.slots, capacity as u32, (capacity + length - 1) as u32);
+        }
     }
 
     /// Gives up `message` and returns its index, which now stands for the reference.
@@ -218,22 +224,25 @@ impl<T> Slots<T> {
 
     #[inline]
     fn pop_free(&self) -> Option<NonNull<Slot<T>>> {
+        // "pool.look" and "pool.relook" pair with "pool.free": they acquire the first slot's `next`
+        // and its segment, and what the slot's last reader did.
         let mut head = Word::from_bits(self.free.load(order!(Acquire, "pool.look")));
         loop {
             if head.is_empty() {
                 return None;
             }
             let slot = self.slot(head.value());
-            // SAFETY: slots live as long as the pool. If the slot was taken meanwhile, `next` may be
-            // out of date, but then the tag has changed and the exchange fails.
+            // SAFETY: slots live as long as the pool. If the slot was taken meanwhile, `next` may
+            // be out of date, but then the tag has changed and the exchange fails.
             let next = unsafe { slot.as_ref() }.next.load(order!(Relaxed, "pool.next"));
             let removed = Word::new((head.tag() + 1) & TAG_MASK, next);
-            // "pool.take" acquires what the slot's last reader released by "pool.free".
+            // "pool.take": nothing is left to acquire. What this replaces is the very word that
+            // was looked at, for the tag lets no word come twice.
             match self.free.compare_exchange_weak(
                 head.bits(),
                 removed.bits(),
-                order!(Acquire, "pool.take"),
-                order!(Acquire, "pool.look"),
+                order!(Relaxed, "pool.take"),
+                order!(Acquire, "pool.relook"),
             ) {
                 Ok(_) => return Some(slot),
                 Err(found) => head = Word::from_bits(found),
@@ -242,11 +251,18 @@ impl<T> Slots<T> {
     }
 
     /// Puts the chain of slots from `first` to `last` back; false once the list is closed.
+    ///
+    /// By pointer, not by reference: once the chain is back, another thread may free everything.
+    ///
+    /// # Safety
+    /// The caller owns the chain, and nobody frees `slots` before it is back.
     #[inline]
-    fn push_free(&self, first: u32, last: u32) -> bool {
+    unsafe fn push_free(slots: NonNull<Self>, first: u32, last: u32) -> bool {
+        // SAFETY: by the contract the slots live at least until the exchange below.
+        let slots = unsafe { slots.as_ref() };
         // SAFETY: the caller owns the chain, so its slots exist.
-        let last = unsafe { self.slot(last).as_ref() };
-        let mut head = self.free.load(order!(Relaxed, "pool.retry"));
+        let last = unsafe { slots.slot(last).as_ref() };
+        let mut head = slots.free.load(order!(Relaxed, "pool.retry"));
         loop {
             if head == CLOSED {
                 return false;
@@ -254,8 +270,8 @@ impl<T> Slots<T> {
             let found = Word::from_bits(head);
             last.next.store(found.value(), order!(Relaxed, "pool.next"));
             let added = Word::new(found.tag(), first);
-            // "pool.free": pairs with "pool.take" and "pool.look".
-            match self.free.compare_exchange_weak(
+            // "pool.free": pairs with "pool.look", "pool.relook" and "pool.close".
+            match slots.free.compare_exchange_weak(
                 head,
                 added.bits(),
                 order!(Release, "pool.free"),
@@ -279,7 +295,9 @@ impl<T> Slots<T> {
             if !first.is_null() {
                 let all = ptr::slice_from_raw_parts_mut(first, FIRST_SEGMENT << segment);
                 // SAFETY: this is the box that `grow` leaked; its messages were dropped before.
-                drop(unsafe { Box::from_raw(all) });
+                let all = unsafe { Box::from_raw(all) };
+                // Compiles to nothing; in the models it proves that all use is over.
+                all.iter().for_each(|slot| slot.message.with_mut(|_| ()));
             }
         }
     }
@@ -289,8 +307,9 @@ impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
         // SAFETY: this handle was keeping the slots alive.
         let slots = unsafe { self.slots.as_ref() };
-        // From here on a released slot is counted instead of listed.
-        let mut next = Word::from_bits(slots.free.swap(CLOSED, order!(AcqRel, "pool.close")));
+        // From here on a released slot is counted instead of listed. "pool.close": pairs with
+        // "pool.free", to follow the list; who finds it closed acquires from "pool.settle".
+        let mut next = Word::from_bits(slots.free.swap(CLOSED, order!(Acquire, "pool.close")));
         let segments = *slots.growth.lock().expect("growing a pool does not panic");
         let mut out = slots_before(segments) as i64;
         while !next.is_empty() {
@@ -299,8 +318,9 @@ impl<T> Drop for Handle<T> {
             let slot = unsafe { slots.slot(next.value()).as_ref() };
             next = Word::new(0, slot.next.load(order!(Relaxed, "pool.next")));
         }
-        // "pool.last": whoever brings the balance to zero has seen all others let go.
-        if slots.outstanding.fetch_add(out, order!(AcqRel, "pool.last")) + out == 0 {
+        // "pool.settle" and "pool.last": whoever brings the balance to zero has acquired what all
+        // others released when they let go.
+        if slots.outstanding.fetch_add(out, order!(AcqRel, "pool.settle")) + out == 0 {
             // SAFETY: closed, and the balance says that nothing is outstanding.
             unsafe { Slots::destroy(self.slots) };
         }
@@ -353,13 +373,14 @@ impl<T> Drop for Shared<T> {
         }
         slot.references.load(order!(Acquire, "pool.dead"));
         /// Returns the slot even if the message's own drop panics.
-        struct Return<'a, T>(&'a Slot<T>);
-        impl<T> Drop for Return<'_, T> {
+        struct Return<T>(NonNull<Slot<T>>);
+        impl<T> Drop for Return<T> {
             fn drop(&mut self) {
-                self.0.give_back();
+                // SAFETY: the message is gone with its last reference, which was ours.
+                unsafe { Slot::give_back(self.0) };
             }
         }
-        let _return = Return(slot);
+        let _return = Return(self.slot);
         slot.message.with_mut(|cell| {
             // SAFETY: this was the last reference, so the message is ours to drop.
             unsafe { (*cell).assume_init_drop() };
@@ -368,15 +389,20 @@ impl<T> Drop for Shared<T> {
 }
 
 impl<T> Slot<T> {
-    /// Returns the slot to its pool; the caller held the last reference.
+    /// Returns the slot to its pool. By pointer, not by reference: the slot may be freed here.
+    ///
+    /// # Safety
+    /// The caller held the last reference, and its message was dropped.
     #[inline]
-    fn give_back(&self) {
-        let pool = self.pool;
-        // SAFETY: the slots outlive their last outstanding message, which is this one or later.
-        let slots = unsafe { pool.as_ref() };
-        if slots.push_free(self.index, self.index) {
+    unsafe fn give_back(slot: NonNull<Self>) {
+        // SAFETY: the slot is still ours.
+        let (pool, index) = unsafe { (slot.as_ref().pool, slot.as_ref().index) };
+        // SAFETY: as above; the slots outlive their last outstanding message, this one or later.
+        if unsafe { Slots::push_free(pool, index, index) } {
             return;
         }
+        // SAFETY: the list was closed, so the slots wait for the balance below.
+        let slots = unsafe { pool.as_ref() };
         // "pool.last": see the handle's drop.
         if slots.outstanding.fetch_sub(1, order!(AcqRel, "pool.last")) == 1 {
             // SAFETY: closed, and the balance says that nothing is outstanding.

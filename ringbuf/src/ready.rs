@@ -94,8 +94,9 @@ impl Producer {
         assert!(token <= MAX_VALUE, "token does not fit in 24 bits");
         let capacity = self.ring.entries.len() as i64;
         // "ready.hint" and "ready.look" pair with "ready.publish", "ready.commit" and "ready.free":
-        // whoever learns that the stream has reached `position` also learns of every pop that made
-        // room for it, so an entry seen as occupied here is occupied, never merely seen too late.
+        // whoever learns that the stream has reached `position` also learns of everything before
+        // it, so the entry seen there is never older than one lap. And it is not seen as occupied
+        // if its pop happened before this push, for instance by a take that made the caller push.
         let mut position = self.ring.tail.load(order!(Acquire, "ready.hint"));
         loop {
             let entry = self.ring.entry(position);
@@ -111,8 +112,9 @@ impl Producer {
             }
             let filled = Word::new(position, token).bits();
             // "ready.commit": pairs with "ready.pop"; what the producer did before its push (the
-            // message it announces) is visible to whoever pops the token. A lost race only leads
-            // to another look.
+            // message it announces) is visible to whoever pops the token. Nothing is acquired: what
+            // this overwrites is the very word that "ready.look" acquired, for no word comes twice.
+            // A lost race only leads to another look.
             let exchanged = entry.compare_exchange(
                 found.bits(),
                 filled,
@@ -151,7 +153,8 @@ impl Consumer {
             return None;
         }
         // A plain store suffices: producers leave an entry alone until it is empty. "ready.free"
-        // pairs with "ready.look", and passes on what "ready.pop" acquired from the pusher.
+        // pairs with "ready.look", and passes on what "ready.pop" acquired from the pusher: a
+        // producer that walks past the emptied entry must know the stream before it as well.
         entry.store(found.emptied().bits(), order!(Release, "ready.free"));
         self.head = self.head.wrapping_add(1);
         Some(found.value())
@@ -160,7 +163,8 @@ impl Consumer {
     /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        let found = self.ring.entry(self.head).load(order!(Acquire, "ready.pop"));
+        // "ready.empty": an answer and no more; "ready.pop" acquires.
+        let found = self.ring.entry(self.head).load(order!(Relaxed, "ready.empty"));
         Word::from_bits(found).ahead_of(self.head) != 0
     }
 }

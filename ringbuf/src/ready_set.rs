@@ -51,13 +51,14 @@ impl ReadySet {
             index
         } else {
             let leaf = index / LEAF_BITS;
-            // "ready_set.leaf": pairs with "ready_set.leaf_clear".
-            self.leaves[leaf].fetch_or(1 << (index % LEAF_BITS), order!(AcqRel, "ready_set.leaf"));
+            // "ready_set.leaf": pairs with "ready_set.leaf_next" and "ready_set.leaf_clear".
+            self.leaves[leaf].fetch_or(1 << (index % LEAF_BITS), order!(Release, "ready_set.leaf"));
             leaf / self.leaves_per_bit
         };
-        // "ready_set.mark": pairs with "ready_set.clear": either this comes first, and the worker
-        // that clears the bit then sees what the marker pushed before, or the bit is set afterwards.
-        let before = self.summary.fetch_or(1 << bit, order!(AcqRel, "ready_set.mark"));
+        // "ready_set.mark": pairs with "ready_set.next", "ready_set.clear" and
+        // "ready_set.group_clear": either this comes first, and the worker that clears the bit then
+        // sees what the marker pushed before, or the bit is set afterwards.
+        let before = self.summary.fetch_or(1 << bit, order!(Release, "ready_set.mark"));
         if before & SLEEPING != 0 {
             self.wake();
         }
@@ -79,8 +80,9 @@ impl ReadySet {
         self.summary.load(order!(Relaxed, "ready_set.peek")) & !SLEEPING == 0
     }
 
-    /// The first ready loop at or after `start`, else the first from the beginning. Only the worker
-    /// asks. Takes a constant number of steps for up to 4,000 loops, then a few more.
+    /// The first ready loop at or after `start`, else the first from the beginning. What its marker
+    /// did before is visible to the caller. Only the worker asks. Takes a constant number of steps
+    /// for up to 4,000 loops, then a few more.
     #[inline]
     pub fn next(&self, start: usize) -> Option<usize> {
         let summary = self.summary.load(order!(Acquire, "ready_set.next")) & !SLEEPING;
@@ -124,6 +126,9 @@ impl ReadySet {
             if let Some(found) = first_in(leaves) {
                 return Some(found);
             }
+            // A marker sets leaf and summary in two steps. If its loop was found and cleared in
+            // between, the second step left a mark on an empty group, which would forbid sleep.
+            self.clear_group_if_empty(group);
         }
         None
     }
@@ -133,22 +138,29 @@ impl ReadySet {
     #[inline]
     pub fn clear(&self, index: usize) {
         if self.leaves.is_empty() {
-            self.summary.fetch_and(!(1 << index), order!(AcqRel, "ready_set.clear"));
+            self.summary.fetch_and(!(1 << index), order!(Acquire, "ready_set.clear"));
             return;
         }
         let leaf = index / LEAF_BITS;
         let bit = 1 << (index % LEAF_BITS);
-        let before = self.leaves[leaf].fetch_and(!bit, order!(AcqRel, "ready_set.leaf_clear"));
-        let group = leaf / self.leaves_per_bit;
+        let before = self.leaves[leaf].fetch_and(!bit, order!(Acquire, "ready_set.leaf_clear"));
+        if before & !bit == 0 {
+            self.clear_group_if_empty(leaf / self.leaves_per_bit);
+        }
+    }
+
+    /// Takes the mark off a group of leaves unless one of them has a bit.
+    fn clear_group_if_empty(&self, group: usize) {
         let end = self.leaves.len().min((group + 1) * self.leaves_per_bit);
         let leaves = &self.leaves[group * self.leaves_per_bit..end];
+        // "ready_set.occupied": a guess before "ready_set.group_clear", but reliable after it.
         let occupied = || {
-            leaves.iter().any(|leaf| leaf.load(order!(Acquire, "ready_set.leaf_next")) != 0)
+            leaves.iter().any(|leaf| leaf.load(order!(Relaxed, "ready_set.occupied")) != 0)
         };
-        if before & !bit == 0 && !occupied() {
-            self.summary.fetch_and(!(1 << group), order!(AcqRel, "ready_set.clear"));
+        if !occupied() {
+            self.summary.fetch_and(!(1 << group), order!(Acquire, "ready_set.group_clear"));
             if occupied() {
-                self.summary.fetch_or(1 << group, order!(AcqRel, "ready_set.mark"));
+                self.summary.fetch_or(1 << group, order!(Relaxed, "ready_set.restore"));
             }
         }
     }
@@ -162,15 +174,16 @@ impl ReadySet {
     /// has passed, or, now and then, for no reason. Returns at once if a loop is ready.
     pub fn sleep(&self, timeout: Duration) {
         // "ready_set.sleep": fails if a bit was set before; a bit set afterwards sees `SLEEPING`.
+        // All of these being read-modify-writes of one word, that holds without any ordering.
         let exchanged = self.summary.compare_exchange(
             0,
             SLEEPING,
-            order!(AcqRel, "ready_set.sleep"),
+            order!(Relaxed, "ready_set.sleep"),
             order!(Relaxed, "ready_set.peek"),
         );
         if exchanged.is_ok() {
             park_timeout(timeout);
-            self.summary.fetch_and(!SLEEPING, order!(AcqRel, "ready_set.awake"));
+            self.summary.fetch_and(!SLEEPING, order!(Relaxed, "ready_set.awake"));
         }
     }
 }

@@ -34,6 +34,16 @@ mod imp {
         }
     }
 
+    /// Nothing here; in the models a run fails that never drops it.
+    #[derive(Debug)]
+    pub(crate) struct LeakCheck(());
+
+    impl LeakCheck {
+        pub(crate) const fn new() -> Self {
+            Self(())
+        }
+    }
+
     macro_rules! order {
         ($order:ident, $site:literal) => {
             $crate::sync::Ordering::$order
@@ -53,6 +63,16 @@ mod imp {
     /// the stricter of the two (a lost wake-up becomes a deadlock that loom reports).
     pub(crate) fn park_timeout(_: std::time::Duration) {
         loom::thread::park();
+    }
+
+    /// Fails the run if it is never dropped.
+    #[derive(Debug)]
+    pub(crate) struct LeakCheck(loom::alloc::Track<()>);
+
+    impl LeakCheck {
+        pub(crate) fn new() -> Self {
+            Self(loom::alloc::Track::new(()))
+        }
     }
 
     macro_rules! order {

@@ -1,0 +1,110 @@
+//! Which ready loop is next: by priority, in turns within a priority, and nobody starves.
+
+use ringspin_ringbuf::ReadySet;
+
+/// How many events in a row may come from loops of the highest priority while others are ready. Then
+/// one event of the others is dispatched, in turns among them all.
+const STREAK_MAX: u32 = 32;
+
+/// Picks among the rings of one worker, which are sorted by descending priority.
+///
+/// Within a priority it goes round: after ring `i` comes the next ready one above `i`. Rings that
+/// lie in the order of their chains are thus served along the chain, in one round.
+#[derive(Debug)]
+pub(crate) struct Picker {
+    classes: Vec<Class>,
+    /// Picks since a lower priority than the highest ready one had its turn.
+    streak: u32,
+    /// Where the search for the next one of lower priority starts.
+    relief: usize,
+}
+
+/// The rings of one priority.
+#[derive(Debug)]
+struct Class {
+    /// Where the class after this one starts.
+    end: usize,
+    /// Where the next round goes on.
+    cursor: usize,
+}
+
+impl Picker {
+    /// For rings with these priorities, which descend.
+    pub(crate) fn new(priorities: &[u8]) -> Self {
+        debug_assert!(priorities.is_sorted_by(|a, b| a >= b));
+        let mut classes: Vec<Class> = Vec::new();
+        let mut start = 0;
+        for class in priorities.chunk_by(|a, b| a == b) {
+            classes.push(Class { end: start + class.len(), cursor: start });
+            start += class.len();
+        }
+        Self { classes, streak: 0, relief: 0 }
+    }
+
+    /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if there
+    /// are several.
+    #[inline]
+    pub(crate) fn pick(&mut self, set: &ReadySet) -> Option<usize> {
+        if let [class] = &mut self.classes[..] {
+            let index = set.next(class.cursor)?;
+            class.cursor = index + 1;
+            return Some(index);
+        }
+        self.pick_by_priority(set)
+    }
+
+    fn pick_by_priority(&mut self, set: &ReadySet) -> Option<usize> {
+        let first = set.next(0)?;
+        let class = self.classes.iter_mut().find(|class| first < class.end)?;
+        let below = |start| set.next(start).filter(|&index| index >= class.end);
+        match below(self.relief.max(class.end)).or_else(|| below(class.end)) {
+            None => self.streak = 0,
+            Some(_) if self.streak < STREAK_MAX => self.streak += 1,
+            Some(lower) => {
+                self.streak = 0;
+                self.relief = lower + 1;
+                return Some(lower);
+            }
+        }
+        // Go round within the class, from where the last round stopped.
+        let next = set.next(class.cursor);
+        let index = next.filter(|next| (class.cursor..class.end).contains(next)).unwrap_or(first);
+        class.cursor = index + 1;
+        Some(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Picks `n` times with every ring of `ready` always ready.
+    fn picks(priorities: &[u8], ready: &[usize], n: usize) -> Vec<usize> {
+        let set = ReadySet::new(priorities.len());
+        ready.iter().for_each(|&index| set.mark(index));
+        let mut picker = Picker::new(priorities);
+        (0..n).map(|_| picker.pick(&set).unwrap()).collect()
+    }
+
+    #[test]
+    fn equal_priorities_take_turns() {
+        assert_eq!(picks(&[0; 4], &[0, 2, 3], 5), [0, 2, 3, 0, 2]);
+        assert_eq!(picks(&[9, 9, 0], &[0, 1], 3), [0, 1, 0]);
+    }
+
+    #[test]
+    fn a_higher_priority_goes_first_but_starves_nobody() {
+        let picked = picks(&[7, 7, 3, 0, 0], &[1, 2, 3, 4], 33 * 40);
+        let count = |index| picked.iter().filter(|&&p| p == index).count();
+        assert_eq!(&picked[..3], [1, 1, 1]);
+        assert_eq!(count(1), 32 * 40);
+        assert_eq!([count(2), count(3), count(4)], [14, 13, 13], "the others share the rest");
+    }
+
+    #[test]
+    fn nothing_ready_nothing_picked() {
+        let set = ReadySet::new(3);
+        assert_eq!(Picker::new(&[1, 1, 0]).pick(&set), None);
+        assert_eq!(Picker::new(&[]).pick(&ReadySet::new(0)), None);
+    }
+}

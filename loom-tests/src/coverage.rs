@@ -1,0 +1,83 @@
+//! No ordering without proof: every `order!` in `ringbuf` that is stronger than `Relaxed` must be
+//! needed by a model, in every respect in which it is stronger.
+
+use crate::mutant::{one_step_weaker, parse};
+use loom::sync::atomic::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Orderings that no model can show to be needed: site, weaker ordering, and the argument for it.
+const ARGUED: &[(&str, &str, &str)] = &[];
+
+/// Files of `ringbuf` without atomics of their own; `sync.rs` defines `order!`.
+const EXEMPT: [&str; 1] = ["sync.rs"];
+
+fn sources(directory: &str) -> BTreeMap<String, String> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let files = std::fs::read_dir(&directory).expect("the sources lie beside this crate");
+    let read = |file: std::fs::DirEntry| {
+        let name = file.file_name().into_string().expect("sources have plain names");
+        (name, std::fs::read_to_string(file.path()).expect("sources are readable"))
+    };
+    files.map(|file| read(file.expect("sources can be listed"))).collect()
+}
+
+/// The argument pairs of all calls of `function` in `source`.
+fn calls<'a>(source: &'a str, function: &str) -> Vec<(&'a str, &'a str)> {
+    let arguments = source.split(function).skip(1);
+    arguments
+        .map(|rest| {
+            let (both, _) = rest.split_once(')').expect("a call is closed");
+            let (first, second) = both.split_once(',').expect("a call has two arguments");
+            (first.trim().trim_matches('"'), second.trim().trim_matches('"'))
+        })
+        .collect()
+}
+
+fn ringbuf() -> Vec<(String, String)> {
+    let sources = sources("../ringbuf/src").into_iter();
+    sources.filter(|(name, _)| !EXEMPT.contains(&name.as_str())).collect()
+}
+
+#[test]
+fn every_ordering_is_needed_by_a_model() {
+    let killed: BTreeSet<(String, String)> = sources("src/models")
+        .values()
+        .flat_map(|source| calls(source, ".kills("))
+        .map(|(site, weaker)| (site.to_owned(), weaker.to_owned()))
+        .collect();
+    let argued = ARGUED.iter().map(|(site, weaker, _)| (site.to_string(), weaker.to_string()));
+    let proven: BTreeSet<_> = killed.into_iter().chain(argued).collect();
+    let needed: BTreeSet<_> = ringbuf()
+        .iter()
+        .flat_map(|(_, source)| calls(source, "order!("))
+        .flat_map(|(order, site)| {
+            let weaker = one_step_weaker(parse(order)).iter();
+            weaker.map(|weaker| (site.to_owned(), format!("{weaker:?}")))
+        })
+        .collect();
+    let unproven: Vec<_> = needed.difference(&proven).collect();
+    assert!(unproven.is_empty(), "no model needs these orderings: {unproven:?}");
+    let stale: Vec<_> = proven.difference(&needed).collect();
+    assert!(stale.is_empty(), "no such orderings are in use: {stale:?}");
+}
+
+/// A mutant weakens all uses of a site at once, so a second use would hide behind the first.
+#[test]
+fn a_site_stronger_than_relaxed_is_used_once() {
+    let mut seen = BTreeSet::new();
+    for (file, source) in ringbuf() {
+        for (order, site) in calls(&source, "order!(") {
+            let strong = parse(order) != Ordering::Relaxed;
+            assert!(!strong || seen.insert(site.to_owned()), "{file} uses {site} twice");
+        }
+    }
+}
+
+#[test]
+fn no_ordering_is_written_without_a_name() {
+    for (file, source) in ringbuf() {
+        let production = source.split("#[cfg(all(test").next().expect("a split is never empty");
+        assert!(!production.contains("Ordering::"), "{file} names an ordering outside `order!`");
+    }
+}

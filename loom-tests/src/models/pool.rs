@@ -1,0 +1,130 @@
+//! The message pool.
+
+use super::join;
+use crate::model::Model;
+use crate::pool::{Pool, Shared};
+use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use loom::thread::spawn;
+use std::sync::Arc;
+
+/// A pool with four slots, of which `used` hold a message.
+fn pool(used: usize) -> (Pool<u32>, Vec<Shared<u32>>) {
+    let pool = Pool::new();
+    pool.reserve(4);
+    let messages = (0..used).map(|n| pool.insert(n as u32)).collect();
+    (pool, messages)
+}
+
+/// The last of two readers drops the message, after the other one's reads.
+#[test]
+fn the_last_reader_drops_the_message() {
+    Model::new(5).kills("pool.drop", Relaxed).kills("pool.dead", Relaxed).check(|| {
+        let witness = Arc::new(7);
+        let pool = Pool::new();
+        let message = pool.insert(witness.clone());
+        let readers = [message.clone(), message].map(|message| {
+            spawn(move || assert_eq!(**message, 7)) // drops it
+        });
+        join(readers);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    });
+}
+
+/// Clones made on several threads count like any others.
+#[test]
+fn clones_of_clones_are_counted() {
+    Model::new(10).check(|| {
+        let witness = Arc::new(());
+        let pool = Pool::new();
+        let message = pool.insert(witness.clone());
+        let readers = [message.clone(), message].map(|message| {
+            spawn(move || {
+                let copy = message.clone();
+                drop(message);
+                assert_eq!(**copy, ());
+            })
+        });
+        join(readers);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    });
+}
+
+/// A slot that one thread gives back can be filled by another one.
+#[test]
+fn a_slot_is_refilled_by_another_thread() {
+    let model = Model::new(10).kills("pool.free", Relaxed);
+    model.kills("pool.look", Relaxed).kills("pool.relook", Relaxed).check(|| {
+        let (pool, mut held) = pool(3);
+        let given_back = held.pop();
+        let dropper = spawn(move || drop(given_back));
+        let inserter = spawn(move || {
+            let message = pool.insert(9);
+            assert_eq!(*message, 9);
+            (message, pool)
+        });
+        dropper.join().unwrap();
+        let (message, pool) = inserter.join().unwrap();
+        assert_eq!(pool.capacity(), 4);
+        assert_eq!([*message, *held[0], *held[1]], [9, 0, 1]);
+    });
+}
+
+/// While one thread is about to remove the first free slot, another one removes it, removes the
+/// next one, and puts the first one back. Without the tag, the second one would be handed out twice.
+#[test]
+fn a_slot_that_comes_back_is_not_mistaken_for_unchanged() {
+    Model::new(100).preemptions(3).check(|| {
+        let (pool, _) = pool(0);
+        let pools = [pool.clone(), pool.clone()];
+        let [slow, quick] = pools;
+        let slow = spawn(move || (slow.insert(1), slow));
+        let quick = spawn(move || {
+            let (first, second) = (quick.insert(2), quick.insert(3));
+            drop(first);
+            let third = quick.insert(4);
+            (second, third, quick)
+        });
+        let slow = slow.join().unwrap();
+        let quick = quick.join().unwrap();
+        assert_eq!([*slow.0, *quick.0, *quick.1], [1, 3, 4]);
+        assert_eq!(pool.capacity(), 4);
+    });
+}
+
+/// Two threads find an empty pool, and both get a slot of the one segment that is added.
+#[test]
+fn two_threads_grow_the_pool() {
+    Model::new(10).check(|| {
+        let pool = Pool::new();
+        let threads = [1, 2].map(|n| {
+            let pool = pool.clone();
+            spawn(move || (pool.insert(n), pool))
+        });
+        let messages = join(threads).map(|(result, _)| result);
+        assert_eq!(messages.map(|message| *message), [1, 2]);
+        assert_eq!(pool.capacity(), 4);
+    });
+}
+
+/// The slots go with the pool or with its last message, whichever comes last, and whoever frees
+/// them does so after all use.
+#[test]
+fn messages_outlive_their_pool() {
+    Model::new(10)
+        .kills("pool.close", Relaxed)
+        .kills("pool.last", Acquire)
+        .kills("pool.last", Release)
+        .kills("pool.settle", Acquire)
+        .kills("pool.settle", Release)
+        .check(|| {
+            let (pool, mut messages) = pool(2);
+            let [second, first] = [messages.pop(), messages.pop()];
+            let closer = spawn(move || {
+                let message = pool.insert(7);
+                drop((message, pool));
+            });
+            let readers = [first, second].map(|message| spawn(move || drop(message)));
+            join(readers);
+            closer.join().unwrap();
+        });
+}

@@ -1,0 +1,158 @@
+//! The ready ring.
+
+use super::join;
+use crate::model::{Model, Plain};
+use crate::ready::{Consumer, Full, Producer, ring_at};
+use crate::ready_set::ReadySet;
+use loom::sync::atomic::Ordering::Relaxed;
+use loom::thread::spawn;
+use std::iter::from_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One push before an entry's stored sequence starts anew from zero.
+const BEFORE_WRAP: u64 = (1 << 40) - 1;
+
+/// Two producers push `batches` while a consumer pops; afterwards every token was either popped
+/// or handed back, each producer's in its order, and the ring still works.
+fn race(capacity: usize, batches: [&'static [u32]; 2], pops: usize) {
+    let (producer, mut consumer) = ring_at(capacity, BEFORE_WRAP);
+    let producers = batches.map(|batch| {
+        let producer = producer.clone();
+        spawn(move || {
+            let rejected = batch.iter().filter_map(|token| producer.push(*token).err());
+            (rejected.map(|Full(token)| token).collect::<Vec<_>>(), producer)
+        })
+    });
+    let taker = spawn(move || {
+        let popped: Vec<_> = (0..pops).filter_map(|_| consumer.pop()).collect();
+        (popped, consumer)
+    });
+    let rejected = join(producers).map(|(result, _)| result).concat();
+    let (mut popped, mut consumer) = taker.join().unwrap();
+    popped.extend(from_fn(|| consumer.pop()));
+
+    for batch in batches {
+        assert!(popped.iter().filter(|token| batch.contains(token)).is_sorted());
+    }
+    let mut all = [popped, rejected].concat();
+    all.sort();
+    assert_eq!(all, batches.concat());
+    check_sequentially(capacity, &producer, &mut consumer);
+}
+
+fn check_sequentially(capacity: usize, producer: &Producer, consumer: &mut Consumer) {
+    for token in 0..capacity as u32 {
+        assert_eq!(producer.push(token), Ok(()));
+    }
+    assert_eq!(producer.push(99), Err(Full(99)));
+    for token in 0..capacity as u32 {
+        assert_eq!(consumer.pop(), Some(token));
+    }
+    assert!(consumer.is_empty() && consumer.pop().is_none());
+}
+
+/// Nothing is lost, doubled or reordered, over the wrap of the sequence.
+#[test]
+fn two_producers_and_a_consumer() {
+    Model::new(100).preemptions(3).check(|| race(2, [&[1, 2], &[11]], 2));
+}
+
+/// The same in the smallest ring, which is full after every push.
+#[test]
+fn two_producers_and_a_consumer_in_a_ring_of_one() {
+    Model::new(100).preemptions(3).check(|| race(1, [&[1], &[11, 12]], 2));
+}
+
+/// What a producer did before its push is visible to whoever pops the token.
+#[test]
+fn a_token_carries_what_its_producer_did() {
+    Model::new(2).kills("ready.commit", Relaxed).kills("ready.pop", Relaxed).check(|| {
+        let (producer, mut consumer) = ring_at(1, 0);
+        let payload = Arc::new(Plain::new(0));
+        let written = payload.clone();
+        let pusher = spawn(move || {
+            written.set(7);
+            producer.push(1).unwrap();
+            producer
+        });
+        let popper = spawn(move || {
+            if consumer.pop().is_some() {
+                assert_eq!(payload.get(), 7);
+            }
+            consumer
+        });
+        drop((pusher.join().unwrap(), popper.join().unwrap()));
+    });
+}
+
+/// Of two tokens, a ring of one takes one and hands the other back. Whoever learns of a position
+/// from the hint knows the entry there (a debug assertion says so).
+#[test]
+fn a_full_ring_hands_the_token_back() {
+    Model::new(10).kills("ready.hint", Relaxed).kills("ready.publish", Relaxed).check(|| {
+        let (producer, mut consumer) = ring_at(1, BEFORE_WRAP);
+        let pushers = [1, 2].map(|token| {
+            let producer = producer.clone();
+            spawn(move || (producer.push(token), producer))
+        });
+        let results = join(pushers).map(|(result, _)| result);
+        match consumer.pop().unwrap() {
+            1 => assert_eq!(results, [Ok(()), Err(Full(2))]),
+            _ => assert_eq!(results, [Err(Full(1)), Ok(())]),
+        }
+    });
+}
+
+/// A producer with an outdated hint walks past entries that were filled and emptied since, and
+/// knows the whole stream before the position that it reaches (a debug assertion says so).
+#[test]
+fn a_producer_with_an_old_hint_walks_past_the_others() {
+    let model = Model::new(100).preemptions(3);
+    model.kills("ready.look", Relaxed).kills("ready.free", Relaxed).check(|| {
+        let (producer, mut consumer) = ring_at(2, 0);
+        let walker = producer.clone();
+        let ahead = spawn(move || {
+            for token in 1..=3 {
+                producer.push(token).unwrap();
+                assert!(consumer.pop().is_some());
+            }
+            (producer, consumer)
+        });
+        let walker = spawn(move || {
+            walker.push(9).unwrap();
+            walker
+        });
+        let (_, mut consumer) = ahead.join().unwrap();
+        drop(walker.join().unwrap());
+        assert!(consumer.pop().is_some() && consumer.pop().is_none());
+    });
+}
+
+/// A producer may stop for good at any point of its push or before it announces the token: another
+/// one's token is found as soon as that one announces it.
+#[test]
+fn a_stalled_producer_delays_nobody() {
+    let model = Model::new(100).preemptions(3);
+    model.kills("ready.hint", Relaxed).kills("ready.publish", Relaxed).check(|| {
+        let (producer, mut consumer) = ring_at(2, 0);
+        let silent = producer.clone();
+        let set = Arc::new(ReadySet::new(1));
+        let marked = set.clone();
+        let stalled = spawn(move || (silent.push(2), silent));
+        let prompt = spawn(move || {
+            producer.push(1).unwrap();
+            marked.mark(0);
+            producer
+        });
+        let worker = spawn(move || {
+            set.register_sleeper();
+            while set.next(0).is_none() {
+                set.sleep(Duration::MAX);
+            }
+            assert!(from_fn(|| consumer.pop()).any(|token| token == 1), "the token is hidden");
+            consumer
+        });
+        drop((worker.join().unwrap(), prompt.join().unwrap(), stalled.join().unwrap()));
+    });
+}

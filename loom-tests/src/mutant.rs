@@ -1,0 +1,54 @@
+//! The mutant: one named ordering that is weaker than written.
+//!
+//! It is chosen by an environment variable, because a model that fails leaves half-run coroutines
+//! behind, whose destructors may abort. Each mutant therefore lives and dies in its own process.
+
+use loom::sync::atomic::Ordering;
+use std::sync::LazyLock;
+
+/// Holds `site=Ordering`.
+pub(crate) const VARIABLE: &str = "RINGSPIN_LOOM_MUTANT";
+
+static MUTANT: LazyLock<Option<(String, Ordering)>> = LazyLock::new(|| {
+    let value = std::env::var(VARIABLE).ok()?;
+    let (site, weaker) = value.split_once('=').expect("the mutant is written as site=Ordering");
+    Some((site.to_owned(), parse(weaker)))
+});
+
+/// Whether this process runs with a mutant.
+pub(crate) fn is_selected() -> bool {
+    MUTANT.is_some()
+}
+
+/// What `order!` expands to in the models: `order`, unless `site` is the mutant.
+pub(crate) fn ordering(site: &'static str, order: Ordering) -> Ordering {
+    match &*MUTANT {
+        Some((mutant, weaker)) if mutant == site => *weaker,
+        _ => order,
+    }
+}
+
+/// The orderings one step weaker than `order`.
+///
+/// # Panics
+/// On `SeqCst`, which loom treats as `AcqRel`: it could not prove that the difference matters.
+pub(crate) fn one_step_weaker(order: Ordering) -> &'static [Ordering] {
+    match order {
+        Ordering::Relaxed => &[],
+        Ordering::Acquire | Ordering::Release => &[Ordering::Relaxed],
+        Ordering::AcqRel => &[Ordering::Acquire, Ordering::Release],
+        other => panic!("loom can't tell whether {other:?} is needed"),
+    }
+}
+
+/// The ordering of this name.
+pub(crate) fn parse(name: &str) -> Ordering {
+    match name {
+        "Relaxed" => Ordering::Relaxed,
+        "Acquire" => Ordering::Acquire,
+        "Release" => Ordering::Release,
+        "AcqRel" => Ordering::AcqRel,
+        "SeqCst" => Ordering::SeqCst,
+        other => panic!("`{other}` is no ordering"),
+    }
+}

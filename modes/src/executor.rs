@@ -1,0 +1,436 @@
+//! The executor: a graph, a mode, and `spin`.
+
+use crate::deterministic::{Digest, Sequencer, Simulation};
+use crate::live::{self, Run};
+use crate::mapping::{CorePlan, LoopName, Mapping, MappingError};
+use crate::signal;
+use ringspin_executor::{
+    Clock, CreateNodeError, Failure, FailurePolicy, FreezeError, Graph, GraphInfo, LiveClock,
+    LoopId, Monitor, Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, WaitStrategy,
+    Worker,
+};
+use std::str::FromStr;
+use std::time::Duration;
+use thiserror::Error;
+
+/// How an executor runs its graph.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Every event loop on the thread that spins.
+    #[default]
+    SingleCore,
+    /// Event loops on pinned cores; without a mapping, nodes are dealt out to the allowed cores in
+    /// turn, in order of creation.
+    MultiCore(Option<Mapping>),
+    /// Every event loop in one sequence under simulated time.
+    Deterministic(Simulation),
+}
+
+/// Why a mode could not be read from a name or the environment.
+#[derive(Debug, Error)]
+pub enum ModeError {
+    /// There is no such mode.
+    #[error("unknown mode {0:?}; use `single`, `multi` or `deterministic`")]
+    Unknown(String),
+    /// The mapping file of `RINGSPIN_MAPPING` is not usable.
+    #[error(transparent)]
+    Mapping(#[from] MappingError),
+    /// A mapping was given to a mode that has only one core.
+    #[error("RINGSPIN_MAPPING is set, but mode {0:?} has no cores to map to; unset it or use `multi`")]
+    NeedsMultiCore(String),
+}
+
+impl FromStr for Mode {
+    type Err = ModeError;
+
+    /// Reads `single`, `multi` or `deterministic`.
+    fn from_str(name: &str) -> Result<Self, ModeError> {
+        match name {
+            "single" => Ok(Self::SingleCore),
+            "multi" => Ok(Self::MultiCore(None)),
+            "deterministic" => Ok(Self::Deterministic(Simulation::default())),
+            _ => Err(ModeError::Unknown(name.into())),
+        }
+    }
+}
+
+impl Mode {
+    /// The mode that the environment asks for: `RINGSPIN_MODE` is `single` (the default), `multi` or
+    /// `deterministic`; for `multi`, `RINGSPIN_MAPPING` may name a mapping file.
+    ///
+    /// # Errors
+    /// [`ModeError`] for an unknown mode, an unusable file, or a file that the mode cannot use.
+    pub fn from_env() -> Result<Self, ModeError> {
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let name = variable("RINGSPIN_MODE").unwrap_or_else(|| "single".into());
+        let mode = name.parse()?;
+        match (mode, variable("RINGSPIN_MAPPING")) {
+            (mode, None) => Ok(mode),
+            (Self::MultiCore(_), Some(path)) => Ok(Self::MultiCore(Some(Mapping::load(path)?))),
+            (_, Some(_)) => Err(ModeError::NeedsMultiCore(name)),
+        }
+    }
+}
+
+/// Why spinning ended otherwise than asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SpinError {
+    /// The graph cannot be run as planned.
+    #[error(transparent)]
+    Freeze(#[from] FreezeError),
+    /// The mapping does not fit the graph or the machine.
+    #[error("{0}")]
+    Mapping(String),
+    /// A thread could not be pinned.
+    #[error("core {core} refuses this process; choose one of the cores that it may use")]
+    Pin {
+        /// The core as the operating system numbers it.
+        core: usize,
+    },
+    /// A worker thread could not be started.
+    #[error("a worker thread could not be started: {0}")]
+    Thread(String),
+    /// A callback panicked or returned an error, and the policy was to stop.
+    #[error(transparent)]
+    Failed(#[from] Box<Failure>),
+    /// Simulated time cannot go on.
+    #[error(
+        "more than {limit} callbacks ran at the simulated instant {time}, and it does not end: \
+         these feed each other without delay: {callbacks}"
+    )]
+    ZeroDelayCycle {
+        /// The instant.
+        time: Time,
+        /// The limit that was exceeded.
+        limit: u64,
+        /// The callbacks that took part, with their nodes.
+        callbacks: String,
+    },
+}
+
+/// Runs a graph of nodes in one of the [modes](Mode).
+///
+/// ```
+/// use ringspin_modes::Executor;
+/// use ringspin_executor::QoS;
+/// use std::time::Duration;
+///
+/// let mut executor = Executor::deterministic(Default::default());
+/// let talker = executor.create_node("talker", 0u64)?;
+/// let out = talker.create_publisher("chatter", QoS::default())?;
+/// talker.create_timer(Duration::from_millis(100), move |count, _| {
+///     *count += 1;
+///     out.publish(*count)
+/// })?;
+/// executor.spin_for(Duration::from_secs(10))?;
+/// assert_eq!(executor.statistics().dispatched(), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Executor {
+    graph: Graph,
+    mode: Mode,
+    wait: WaitStrategy,
+    policy: FailurePolicy,
+    stop: StopHandle,
+    recorder: Option<RecorderFactory>,
+    running: Option<Running>,
+}
+
+type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
+
+/// A frozen graph in the hands of its scheduler.
+struct Running {
+    monitor: Monitor,
+    scheduler: Scheduler,
+}
+
+enum Scheduler {
+    SingleCore { worker: Worker, clock: LiveClock, started: bool },
+    MultiCore { workers: Vec<(CorePlan, Worker)>, clock: LiveClock, started: bool },
+    Deterministic(Sequencer),
+}
+
+impl Executor {
+    /// An executor for `mode`, with an empty graph.
+    pub fn new(mode: Mode) -> Self {
+        Self {
+            graph: Graph::new(),
+            mode,
+            wait: WaitStrategy::default(),
+            policy: FailurePolicy::default(),
+            stop: StopHandle::default(),
+            recorder: None,
+            running: None,
+        }
+    }
+
+    /// An executor in the mode that the environment asks for; see [`Mode::from_env`].
+    ///
+    /// # Errors
+    /// As [`Mode::from_env`].
+    pub fn from_env() -> Result<Self, ModeError> {
+        Ok(Self::new(Mode::from_env()?))
+    }
+
+    /// Every event loop on the thread that spins.
+    pub fn single_core() -> Self {
+        Self::new(Mode::SingleCore)
+    }
+
+    /// Event loops on pinned cores, as `mapping` says.
+    pub fn multi_core(mapping: Mapping) -> Self {
+        Self::new(Mode::MultiCore(Some(mapping)))
+    }
+
+    /// Every event loop in one sequence under simulated time.
+    pub fn deterministic(simulation: Simulation) -> Self {
+        Self::new(Mode::Deterministic(simulation))
+    }
+
+    /// How idle workers wait in the live modes; by default they spin 20 microseconds, then park.
+    #[must_use]
+    pub fn with_wait_strategy(mut self, wait: WaitStrategy) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// What happens when a callback fails; by default everything stops.
+    #[must_use]
+    pub fn with_failure_policy(mut self, policy: FailurePolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Has each worker's dispatches recorded by what `factory` makes for it (given the graph and the
+    /// worker's index). Get the recorders back with [`take_recorders`](Self::take_recorders).
+    #[must_use]
+    pub fn with_recorders<R: Recorder>(
+        mut self,
+        mut factory: impl FnMut(&GraphInfo, usize) -> R + Send + 'static,
+    ) -> Self {
+        self.recorder = Some(Box::new(move |info, worker| Box::new(factory(info, worker))));
+        self
+    }
+
+    /// The graph, to build nodes in.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// As [`Graph::create_node`].
+    ///
+    /// # Errors
+    /// As [`Graph::create_node`].
+    pub fn create_node<S: Send + 'static>(
+        &self,
+        name: &str,
+        state: S,
+    ) -> Result<Node<S>, CreateNodeError> {
+        self.graph.create_node(name, state)
+    }
+
+    /// Stops this executor from anywhere.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.stop.clone()
+    }
+
+    /// Stops this executor on SIGINT (Ctrl-C), SIGTERM and SIGHUP.
+    ///
+    /// # Errors
+    /// The reason when the process has a handler of another library already.
+    pub fn stop_on_ctrl_c(&self) -> Result<(), String> {
+        signal::stop_on_ctrl_c(self.stop.clone())
+    }
+
+    /// Freezes the graph: from here on publishers deliver. The first spin does it, too.
+    ///
+    /// # Errors
+    /// [`SpinError::Mapping`] and [`SpinError::Freeze`] when the graph cannot be run in this mode.
+    pub fn freeze(&mut self) -> Result<(), SpinError> {
+        if self.running.is_none() {
+            self.running = Some(self.start()?);
+        }
+        Ok(())
+    }
+
+    fn start(&mut self) -> Result<Running, SpinError> {
+        let info = self.graph.info();
+        let order = info.topological_order();
+        let cores = match &self.mode {
+            Mode::MultiCore(mapping) => Some(plan_cores(&info, mapping.as_ref())?),
+            Mode::SingleCore | Mode::Deterministic(_) => None,
+        };
+        let workers = match &cores {
+            Some(cores) => cores.iter().map(|core| on_core(&order, core)).collect(),
+            None => vec![order],
+        };
+        let order = match self.mode {
+            Mode::Deterministic(_) => ReadyOrder::Fifo,
+            Mode::SingleCore | Mode::MultiCore(_) => ReadyOrder::Sweep,
+        };
+        let frozen = self.graph.freeze(&Plan { workers, order }, &self.stop, self.policy)?;
+        let monitor = frozen.monitor;
+        let mut workers = frozen.workers;
+        let mut recorders = self.recorder.as_mut().map(|factory| {
+            let made: Vec<_> = (0..workers.len()).map(|n| factory(monitor.info(), n)).collect();
+            made.into_iter()
+        });
+        let mut next_recorder = || recorders.as_mut().and_then(Iterator::next);
+        let clock = LiveClock::start();
+        let scheduler = match self.mode {
+            Mode::Deterministic(simulation) => {
+                let worker = workers.remove(0);
+                let recorder = next_recorder();
+                let sequencer = Sequencer::new(worker, simulation, monitor.info(), recorder);
+                Scheduler::Deterministic(sequencer)
+            }
+            Mode::SingleCore => {
+                let mut worker = workers.remove(0);
+                worker.set_recorder(next_recorder());
+                Scheduler::SingleCore { worker, clock, started: false }
+            }
+            Mode::MultiCore(_) => {
+                workers.iter_mut().for_each(|worker| drop(worker.set_recorder(next_recorder())));
+                let workers = cores.into_iter().flatten().zip(workers).collect();
+                Scheduler::MultiCore { workers, clock, started: false }
+            }
+        };
+        Ok(Running { monitor, scheduler })
+    }
+
+    /// Runs until somebody stops the executor or a callback fails; in deterministic mode also until
+    /// nothing is left to do.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn spin(&mut self) -> Result<(), SpinError> {
+        self.spin_until(Time::MAX)
+    }
+
+    /// As [`spin`](Self::spin), for `duration` of the executor's own time at most. In deterministic
+    /// mode the instant at the end is included.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn spin_for(&mut self, duration: Duration) -> Result<(), SpinError> {
+        self.freeze()?;
+        self.spin_until(self.now() + duration)
+    }
+
+    /// As [`spin`](Self::spin), up to `end` of the executor's own time.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn spin_until(&mut self, end: Time) -> Result<(), SpinError> {
+        self.freeze()?;
+        let Some(Running { monitor, scheduler }) = &mut self.running else {
+            unreachable!("the graph was just frozen");
+        };
+        let (stop, wait) = (&self.stop, self.wait);
+        match scheduler {
+            Scheduler::Deterministic(sequencer) => sequencer.run(end, stop, monitor.info())?,
+            Scheduler::SingleCore { worker, clock, started } => {
+                if !std::mem::replace(started, true) {
+                    worker.start_timers(clock.now());
+                }
+                live::run_worker(worker, Run { clock, stop, wait, end });
+            }
+            Scheduler::MultiCore { workers, clock, started } => {
+                if !std::mem::replace(started, true) {
+                    let anchor = clock.now();
+                    workers.iter_mut().for_each(|(_, worker)| worker.start_timers(anchor));
+                }
+                live::run_pinned(workers, Run { clock, stop, wait, end })?;
+            }
+        }
+        match (self.policy, monitor.failures().into_iter().next()) {
+            (FailurePolicy::StopAll, Some(failure)) => Err(Box::new(failure).into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The executor's time: of its clock once it is frozen, before that zero.
+    pub fn now(&self) -> Time {
+        match &self.running {
+            None => Time::ZERO,
+            Some(running) => match &running.scheduler {
+                Scheduler::SingleCore { clock, .. } | Scheduler::MultiCore { clock, .. } => {
+                    clock.now()
+                }
+                Scheduler::Deterministic(sequencer) => sequencer.now(),
+            },
+        }
+    }
+
+    /// The digest of all dispatches so far, and their number; only in deterministic mode, and once
+    /// the graph is frozen.
+    pub fn digest(&mut self) -> Option<(Digest, u64)> {
+        match &mut self.running.as_mut()?.scheduler {
+            Scheduler::Deterministic(sequencer) => Some(sequencer.digest()),
+            Scheduler::SingleCore { .. } | Scheduler::MultiCore { .. } => None,
+        }
+    }
+
+    /// What can be asked from any thread while the executor spins; `None` until it is frozen.
+    pub fn monitor(&self) -> Option<Monitor> {
+        self.running.as_ref().map(|running| running.monitor.clone())
+    }
+
+    /// All counters; empty until the graph is frozen.
+    pub fn statistics(&self) -> Statistics {
+        self.monitor().map(|monitor| monitor.statistics()).unwrap_or_default()
+    }
+
+    /// The failures so far, in order.
+    pub fn failures(&self) -> Vec<Failure> {
+        self.monitor().map(|monitor| monitor.failures()).unwrap_or_default()
+    }
+
+    /// Takes the recorders out, in the order of the workers.
+    pub fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
+        let Some(running) = &mut self.running else { return Vec::new() };
+        match &mut running.scheduler {
+            Scheduler::SingleCore { worker, .. } => worker.set_recorder(None).into_iter().collect(),
+            Scheduler::MultiCore { workers, .. } => {
+                workers.iter_mut().filter_map(|(_, worker)| worker.set_recorder(None)).collect()
+            }
+            Scheduler::Deterministic(sequencer) => sequencer.take_recorder().into_iter().collect(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Executor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Executor")
+            .field("mode", &self.mode)
+            .field("graph", &self.graph)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The loops of `core` in the order of `order`.
+fn on_core(order: &[LoopId], core: &CorePlan) -> Vec<LoopId> {
+    order.iter().copied().filter(|id| core.loops.contains(&(id.0 as usize))).collect()
+}
+
+/// Resolves the mapping, or the default one, against the graph and this process's cores.
+fn plan_cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan>, SpinError> {
+    let names: Vec<_> =
+        info.loops.iter().map(|l| LoopName { node: &l.node, group: &l.group }).collect();
+    let cores = allowed_cores();
+    let default;
+    let mapping = match mapping {
+        Some(mapping) => mapping,
+        None => {
+            default = Mapping::round_robin(&names, &cores);
+            &default
+        }
+    };
+    mapping.resolve(&names, &cores).map_err(|error| SpinError::Mapping(error.to_string()))
+}
+
+/// The cores that this thread may run on, as the operating system numbers them: all of the process's,
+/// unless the thread was pinned. Executors pin their own threads only.
+pub fn allowed_cores() -> Vec<usize> {
+    core_affinity::get_core_ids().unwrap_or_default().into_iter().map(|core| core.id).collect()
+}

@@ -1,0 +1,165 @@
+//! The live modes: a worker on the real clock, alone on the calling thread or one per core.
+
+use crate::executor::SpinError;
+use crate::mapping::CorePlan;
+use ringspin_executor::{Clock, LiveClock, StopHandle, Time, WaitStrategy, Waiter, Worker};
+use std::time::Duration;
+
+/// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
+/// nanosecond a sleep overshoots by about 8 microseconds on a quiet machine.
+const SPIN_TAIL: Duration = Duration::from_micros(20);
+
+/// How late a timer may be noticed because events were dispatched without a look at the clock.
+const CLOCK_INTERVAL: Duration = Duration::from_micros(5);
+
+/// Most dispatches between two looks at the clock.
+const CLOCK_DISPATCHES_MAX: u32 = 64;
+
+/// What a worker needs to know to run live.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) clock: &'a LiveClock,
+    pub(crate) stop: &'a StopHandle,
+    pub(crate) wait: WaitStrategy,
+    /// When to return.
+    pub(crate) end: Time,
+}
+
+/// Decides when to look at the clock: reading it costs as much as a short callback, so a worker
+/// with short callbacks reads it once for several of them.
+struct Pace {
+    read_at: Time,
+    dispatches: u32,
+    left: u32,
+}
+
+impl Pace {
+    fn read(&mut self, now: Time) {
+        let average = now.since(self.read_at) / self.dispatches.max(1);
+        let affordable = CLOCK_INTERVAL.as_nanos() / average.as_nanos().max(1);
+        self.left = (affordable as u32).clamp(1, CLOCK_DISPATCHES_MAX);
+        self.read_at = now;
+        self.dispatches = 0;
+    }
+}
+
+/// Runs `worker` on this thread until it is stopped or the end is reached.
+pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
+    let Run { clock, stop, wait, end } = run;
+    let set = worker.ready_set().clone();
+    set.register_sleeper();
+    reduce_timer_slack();
+    let mut waiter = Waiter::new(wait);
+    let mut pace = Pace { read_at: clock.now(), dispatches: 0, left: 0 };
+    while !stop.is_stopped() {
+        if pace.left > 0 && worker.dispatch_next(clock).is_some() {
+            pace.left -= 1;
+            pace.dispatches += 1;
+            waiter.reset();
+            continue;
+        }
+        let now = clock.now();
+        if now >= end {
+            return;
+        }
+        let idle = pace.left > 0;
+        pace.read(now);
+        let mut expired = false;
+        while worker.expire_one(now) {
+            expired = true;
+        }
+        if expired || !idle {
+            continue;
+        }
+        let due = worker.next_deadline().map_or(end, |deadline| deadline.min(end));
+        let left = due.since(now);
+        if left <= SPIN_TAIL {
+            std::hint::spin_loop();
+        } else if waiter.should_park() {
+            set.sleep(left - SPIN_TAIL);
+        }
+    }
+}
+
+/// Has the kernel wake this thread when its sleep ends, not up to 50 microseconds later.
+fn reduce_timer_slack() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = nix::sys::prctl::set_timerslack(1) {
+        tracing::debug!(%error, "the timer slack stays as it is; timers may be 50 us late");
+    }
+}
+
+/// Runs each worker on a thread of its own, pinned to its core, until all have returned.
+pub(crate) fn run_pinned(
+    workers: &mut [(CorePlan, Worker)],
+    run: Run<'_>,
+) -> Result<(), SpinError> {
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (plan, worker) in workers.iter_mut() {
+            let name = format!("ringspin-{}", plan.core);
+            let body = move || {
+                let pinned = pin(plan);
+                match pinned {
+                    Ok(()) => run_worker(worker, run),
+                    Err(_) => run.stop.stop(),
+                }
+                pinned
+            };
+            match std::thread::Builder::new().name(name).spawn_scoped(scope, body) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => {
+                    run.stop.stop();
+                    return Err(SpinError::Thread(error.to_string()));
+                }
+            }
+        }
+        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        // All are joined before the first error is returned.
+        let results: Vec<Result<(), SpinError>> = threads.into_iter().map(join).collect();
+        results.into_iter().collect()
+    })
+}
+
+/// Pins this thread to its core and gives it its priority.
+fn pin(plan: &CorePlan) -> Result<(), SpinError> {
+    if !core_affinity::set_for_current(core_affinity::CoreId { id: plan.core }) {
+        return Err(SpinError::Pin { core: plan.core });
+    }
+    if let Some(priority) = plan.priority {
+        set_fifo_priority(plan.core, priority);
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn set_fifo_priority(core: usize, priority: u8) {
+    use thread_priority::unix::{
+        RealtimeThreadSchedulePolicy, ThreadSchedulePolicy, set_thread_priority_and_policy,
+        thread_native_id,
+    };
+    use thread_priority::{ThreadPriority, ThreadPriorityValue};
+    let Ok(value) = ThreadPriorityValue::try_from(priority) else {
+        tracing::warn!(core, priority, "not a SCHED_FIFO priority of this system");
+        return;
+    };
+    let policy = ThreadSchedulePolicy::Realtime(RealtimeThreadSchedulePolicy::Fifo);
+    let priority_value = ThreadPriority::Crossplatform(value);
+    let result = set_thread_priority_and_policy(thread_native_id(), priority_value, policy);
+    if let Err(error) = result {
+        tracing::warn!(
+            core,
+            priority,
+            ?error,
+            "SCHED_FIFO is not permitted (it needs CAP_SYS_NICE or an rtprio limit); \
+             this core runs with normal priority"
+        );
+    }
+}
+
+#[cfg(not(unix))]
+fn set_fifo_priority(core: usize, priority: u8) {
+    tracing::warn!(core, priority, "SCHED_FIFO priorities exist on Unix only");
+}

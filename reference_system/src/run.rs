@@ -1,0 +1,141 @@
+//! One measured run of the reference system, in any mode.
+
+use crate::crunch::calibrate;
+use crate::description::{
+    AUTOWARE, HOT_PATH, crunches_per_second, edges, topic_rate_hz, total_crunches_per_second,
+};
+use crate::kpi::{Collector, Kpis};
+use crate::process::{CpuMeter, ProcessUsage};
+use crate::system::{self, Work};
+use crate::trace::TraceWriter;
+use ringspin_executor::{BoxError, Statistics};
+use ringspin_modes::{Digest, Executor, Mapping, Mode};
+use ringspin_optimizer::{Chain, Edge, NodeLoad, OptimizeError, Profile, SearchOptions, search};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct RunOptions {
+    /// The mode; multi-core without a mapping gets the one of [`tuned_mapping`].
+    pub mode: Mode,
+    /// What the callbacks do.
+    pub work: Work,
+    /// How long, in the executor's own time.
+    pub duration: Duration,
+    /// Where the dispatch records of a deterministic run are written, one JSON object a line.
+    pub trace: Option<PathBuf>,
+    /// Whether Ctrl-C ends the run early, with the figures until then.
+    pub stop_on_ctrl_c: bool,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunReport {
+    /// The limit of the number cruncher.
+    pub n: u64,
+    /// The key performance indicators.
+    pub kpis: Kpis,
+    /// Processor time of the process during the run, in percent of one core.
+    pub cpu_percent: f64,
+    /// Resident memory of the process at the end of the run.
+    pub rss_bytes: u64,
+    /// Real time that the run took.
+    pub wall_s: f64,
+    /// Time that passed for the nodes: real time when live, simulated time when deterministic.
+    pub node_s: f64,
+    /// Events that reached a callback.
+    pub dispatched: u64,
+    /// Messages that a newer one displaced before their callback saw them.
+    pub overwritten: u64,
+    /// Timer periods that passed without a call.
+    pub missed_periods: u64,
+    /// The digest of a deterministic run: 32 hexadecimal digits.
+    pub digest: Option<String>,
+}
+
+/// Builds the reference system and runs it.
+///
+/// # Errors
+/// When the mapping does not fit, the trace cannot be written, or a callback fails.
+pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport, BoxError> {
+    let mode = match &options.mode {
+        Mode::MultiCore(None) => Mode::MultiCore(Some(tuned_mapping(options.work.n)?)),
+        mode => mode.clone(),
+    };
+    let mut executor = Executor::new(mode);
+    if let Some(path) = &options.trace {
+        let writer = TraceWriter::create(path)?;
+        let mut writer = Some(writer);
+        executor = executor.with_recorders(move |info, _| {
+            writer.take().expect("a deterministic run has one worker").with_names(info)
+        });
+    }
+    if options.stop_on_ctrl_c {
+        executor.stop_on_ctrl_c()?;
+    }
+    system::build(executor.graph(), &options.work, collector)?;
+    executor.freeze()?;
+    let node_start = executor.now();
+    let (cpu, wall) = (CpuMeter::start()?, Instant::now());
+    executor.spin_for(options.duration)?;
+    let wall = wall.elapsed();
+    let cpu_percent = cpu.cpu_percent_of_one_core(wall)?;
+    let node_s = executor.now().since(node_start).as_secs_f64();
+    for recorder in executor.take_recorders() {
+        let any: Box<dyn std::any::Any> = recorder;
+        if let Ok(writer) = any.downcast::<TraceWriter>() {
+            writer.finish()?;
+        }
+    }
+    let statistics: Statistics = executor.statistics();
+    let digest: Option<(Digest, u64)> = executor.digest();
+    Ok(RunReport {
+        n: options.work.n,
+        kpis: collector.report(),
+        cpu_percent,
+        rss_bytes: ProcessUsage::now()?.rss_bytes,
+        wall_s: wall.as_secs_f64(),
+        node_s,
+        dispatched: statistics.dispatched(),
+        overwritten: statistics.overwritten(),
+        missed_periods: statistics.callbacks.iter().map(|callback| callback.missed).sum(),
+        digest: digest.map(|(digest, _)| digest.to_string()),
+    })
+}
+
+/// The load that the nodes put on one core of this machine with crunches up to `n`: rates from the
+/// description, times the measured duration of a crunch.
+pub fn profile(n: u64) -> Profile {
+    let crunch_s = calibrate(n, 5).median_ns as f64 * 1e-9;
+    let nodes = AUTOWARE.iter().map(|node| NodeLoad {
+        name: format!("/{}", node.name),
+        utilization: crunches_per_second(node) * crunch_s,
+    });
+    let edges = edges().map(|edge| Edge {
+        from: format!("/{}", edge.from),
+        to: format!("/{}", edge.to),
+        messages_per_second: topic_rate_hz(edge.topic),
+    });
+    let hot_path = HOT_PATH.iter().map(|name| format!("/{name}")).collect();
+    let chains = vec![Chain { name: "hot path".into(), nodes: hot_path }];
+    Profile { nodes: nodes.collect(), edges: edges.collect(), chains }
+}
+
+/// The load of the whole system on one core, for crunches up to `n`.
+pub fn total_utilization(n: u64) -> f64 {
+    total_crunches_per_second() * calibrate(n, 5).median_ns as f64 * 1e-9
+}
+
+/// The mapping of the nodes to the cores of this process that the optimizer finds for crunches up to
+/// `n`, in some ten milliseconds.
+///
+/// # Errors
+/// When the process may use no core.
+pub fn tuned_mapping(n: u64) -> Result<Mapping, OptimizeError> {
+    let cores = ringspin_modes::allowed_cores();
+    let found = search(&profile(n), &SearchOptions::new(cores.len()))?;
+    Ok(found.assignment.to_mapping(&cores))
+}

@@ -334,11 +334,10 @@ impl Draft {
 /// A graph of nodes. Clones are handles to the same graph.
 ///
 /// ```
-/// use ringspin_executor::{Graph, QoS};
+/// use ringspin_executor::{Graph, Message, QoS};
 /// let graph = Graph::new();
 /// let node = graph.create_node("counter", 0u32)?;
-/// node.create_subscription("numbers", QoS::keep_last(1), |count: &mut u32, n: &_, _| {
-///     let n: &ringspin_executor::Message<u32> = n;
+/// node.create_subscription("numbers", QoS::keep_last(1), |count, n: &Message<u32>, _| {
 ///     *count += **n;
 /// })?;
 /// assert_eq!(graph.info().topics[0].name, "/numbers");

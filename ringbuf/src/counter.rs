@@ -46,7 +46,7 @@ impl Flag {
     /// Lowers the flag, for the next use.
     #[inline]
     pub fn lower(&self) {
-        self.0.store(0, order!(Release, "flag.raise"));
+        self.0.store(0, order!(Relaxed, "flag.lower"));
     }
 
     /// Whether the flag is up. Sees what the raiser did before.

@@ -1,0 +1,52 @@
+//! Nothing is allocated between publish and callback once the pools have their size.
+
+use allocation_counter::measure;
+use ringspin_executor::{Message, QoS};
+use ringspin_modes::Executor;
+use std::time::Duration;
+
+/// Circulates a message of 4 kB through three nodes, with a fan-out of two and a timer beside it, and
+/// counts the allocations after a warm-up.
+fn allocations_in_the_steady_state(mut executor: Executor) -> u64 {
+    type Payload = (u64, [u8; 4088]);
+    const ROUNDS: u64 = 5_000;
+    let mut first = None;
+    for (name, from, to) in [("a", "x", "y"), ("b", "y", "z"), ("c", "z", "x")] {
+        let node = executor.create_node(name, None).unwrap();
+        let out = node.create_publisher::<Payload>(to, QoS::default()).unwrap();
+        let relay = out.clone();
+        node.create_subscription(from, QoS::keep_last(2), move |kept, m: &Message<Payload>, cx| {
+            *kept = Some(m.clone());
+            if m.0 % ROUNDS == 0 {
+                cx.stop();
+            }
+            relay.publish((m.0 + 1, m.1))
+        })
+        .unwrap();
+        first.get_or_insert(out);
+        let observer = executor.create_node(&format!("{name}_observer"), 0).unwrap();
+        observer
+            .create_subscription(from, QoS::keep_last(1), |sum, m: &Message<Payload>, _| {
+                *sum += m.0;
+            })
+            .unwrap();
+        observer.create_timer(Duration::from_millis(1), |_, _| ()).unwrap();
+    }
+    executor.freeze().unwrap();
+    first.unwrap().publish((1, [7; 4088])).unwrap();
+    executor.spin().unwrap();
+    executor.stop_handle().reset();
+    let mut dispatched = executor.statistics().dispatched();
+    let info = measure(|| executor.spin().unwrap());
+    dispatched = executor.statistics().dispatched() - dispatched;
+    assert!(dispatched >= ROUNDS, "only {dispatched} dispatches");
+    info.count_total
+}
+
+#[test]
+fn the_hot_path_allocates_nothing() {
+    for executor in [Executor::single_core(), Executor::deterministic(Default::default())] {
+        println!("{executor:?}");
+        assert_eq!(allocations_in_the_steady_state(executor), 0);
+    }
+}

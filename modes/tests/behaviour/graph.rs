@@ -1,0 +1,167 @@
+//! Building: what is refused, and where loops run.
+
+use crate::{entries, in_every_mode, log};
+use ringspin_executor::{CreateError, CreateNodeError, FreezeError, Graph, Message, QoS};
+use ringspin_modes::{Executor, Mapping, Mode, SpinError, allowed_cores};
+use std::time::Duration;
+
+#[test]
+fn a_second_message_type_on_a_topic_is_refused_by_name() {
+    let graph = Graph::new();
+    let a = graph.create_node_in("ns", "a", ()).unwrap();
+    let b = graph.create_node("b", ()).unwrap();
+    a.create_publisher::<u32>("value", QoS::default()).unwrap();
+    let error = b
+        .create_subscription("/ns/value", QoS::default(), |_, _: &Message<f64>, _| ())
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "topic /ns/value carries u32 (from node /ns/a), but node /b uses it with f64; \
+         use one type or two topics"
+    );
+    assert!(graph.info().callbacks.is_empty(), "nothing of the refused subscription is left");
+}
+
+#[test]
+fn duplicate_names_are_refused_and_namespaces_tell_nodes_apart() {
+    let graph = Graph::new();
+    let node = graph.create_node("node", ()).unwrap();
+    graph.create_node_in("other", "node", ()).unwrap();
+    let error = graph.create_node("node", ()).unwrap_err();
+    assert!(matches!(&error, CreateNodeError::Duplicate { name, .. } if name == "/node"));
+    node.create_callback_group("lane", ()).unwrap();
+    let error = node.create_callback_group("lane", ()).unwrap_err();
+    assert!(matches!(&error, CreateNodeError::Duplicate { name, .. } if name == "/node:lane"));
+}
+
+#[test]
+fn impossible_depths_periods_and_names_are_refused() {
+    let graph = Graph::new();
+    let node = graph.create_node("node", ()).unwrap();
+    let subscribe = |depth| {
+        node.create_subscription("t", QoS::keep_last(depth), |_, _: &Message<u8>, _| ())
+    };
+    assert!(matches!(subscribe(0), Err(CreateError::Depth { depth: 0, .. })));
+    assert!(matches!(subscribe(usize::MAX), Err(CreateError::Depth { .. })));
+    let timer = |period| node.create_timer(period, |_, _| ());
+    assert!(matches!(timer(Duration::ZERO), Err(CreateError::Period { .. })));
+    assert!(matches!(timer(Duration::MAX), Err(CreateError::Period { .. })));
+    let publisher = node.create_publisher::<u8>("two words", QoS::default());
+    assert!(matches!(publisher, Err(CreateError::Name(_))));
+    assert!(matches!(graph.create_node("1st", ()), Err(CreateNodeError::Name(_))));
+}
+
+#[test]
+fn a_frozen_graph_takes_nothing_more() {
+    in_every_mode(|mut executor| {
+        let node = executor.create_node("node", ()).unwrap();
+        executor.freeze().unwrap();
+        let error = executor.create_node("late", ()).unwrap_err();
+        assert_eq!(error.to_string(), "the graph is frozen; create /late before spinning");
+        assert!(matches!(
+            node.create_timer(Duration::from_secs(1), |_, _| ()),
+            Err(CreateError::Frozen { .. })
+        ));
+        assert!(node.create_publisher::<u8>("t", QoS::default()).is_err());
+    });
+}
+
+#[test]
+fn a_plan_that_forgets_a_callback_group_is_refused() {
+    let graph = Graph::new();
+    let node = graph.create_node("node", ()).unwrap();
+    node.create_callback_group("lane", ()).unwrap();
+    let plan = ringspin_executor::Plan {
+        workers: vec![vec![node.event_loop()]],
+        order: ringspin_executor::ReadyOrder::Sweep,
+    };
+    let error = graph.freeze(&plan, &Default::default(), Default::default()).err();
+    let expected = FreezeError::Misplaced { name: "/node:lane".into(), count: 0 };
+    assert_eq!(error, Some(expected));
+}
+
+#[test]
+fn a_mapping_that_does_not_fit_says_so() {
+    let spin = |mapping| {
+        let mut executor = Executor::multi_core(mapping);
+        executor.create_node("lidar", ()).unwrap();
+        executor.spin().unwrap_err()
+    };
+    let message = |mapping| match spin(mapping) {
+        SpinError::Mapping(message) => message,
+        other => panic!("{other}"),
+    };
+    assert!(message(Mapping::new().core(4096, ["lidar"])).contains("4096"));
+    assert!(message(Mapping::new()).contains("/lidar"), "unmapped");
+    let core = allowed_cores()[0];
+    assert!(message(Mapping::new().core(core, ["lidra"])).contains("lidar"), "a suggestion");
+}
+
+#[test]
+fn the_groups_of_a_node_run_where_the_mapping_says() {
+    let cores = allowed_cores();
+    let (first, last) = (cores[0], cores[cores.len() - 1]);
+    let mapping = Mapping::new().core(first, ["node:"]);
+    let mapping = match first == last {
+        true => Mapping::new().default_core(first),
+        false => mapping.core(last, ["/node:lane"]),
+    };
+    let mut executor = Executor::multi_core(mapping);
+    let threads = log();
+    let node = executor.create_node("node", threads.clone()).unwrap();
+    let lane = node.create_callback_group("lane", threads.clone()).unwrap();
+    for group in [&node, &lane] {
+        group
+            .create_timer(Duration::from_millis(1), |threads, cx| {
+                let mut threads = threads.lock().unwrap();
+                let thread = std::thread::current().name().unwrap_or_default().to_owned();
+                threads.push((cx.group().to_owned(), thread));
+                if threads.len() == 20 {
+                    cx.stop();
+                }
+            })
+            .unwrap();
+    }
+    executor.spin().unwrap();
+    for (group, thread) in entries(&threads) {
+        let core = if group.is_empty() { first } else { last };
+        assert_eq!(thread, format!("ringspin-{core}"), "group {group:?}");
+    }
+}
+
+#[test]
+fn modes_are_read_by_name() {
+    assert_eq!("single".parse::<Mode>().unwrap(), Mode::SingleCore);
+    assert_eq!("multi".parse::<Mode>().unwrap(), Mode::MultiCore(None));
+    assert!(matches!("deterministic".parse::<Mode>().unwrap(), Mode::Deterministic(_)));
+    let error = "dual".parse::<Mode>().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "unknown mode \"dual\"; use `single`, `multi` or `deterministic`"
+    );
+}
+
+#[test]
+fn the_topological_order_follows_chains_and_survives_cycles() {
+    let graph = Graph::new();
+    let edges = [("d", None, Some("x")), ("b", Some("y"), Some("z")), ("c", Some("x"), Some("y"))];
+    for (name, from, to) in edges {
+        let node = graph.create_node(name, ()).unwrap();
+        if let Some(to) = to {
+            node.create_publisher::<u8>(to, QoS::default()).unwrap();
+        }
+        if let Some(from) = from {
+            node.create_subscription(from, QoS::default(), |_, _: &Message<u8>, _| ()).unwrap();
+        }
+    }
+    let names = |graph: &Graph| {
+        let info = graph.info();
+        let order = info.topological_order().into_iter();
+        order.map(|id| info.loops[id.0 as usize].node.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&graph), ["/d", "/c", "/b"]);
+    let back = graph.create_node("a", ()).unwrap();
+    back.create_publisher::<u8>("x", QoS::default()).unwrap();
+    back.create_subscription("z", QoS::default(), |_, _: &Message<u8>, _| ()).unwrap();
+    assert_eq!(names(&graph).len(), 4);
+}

@@ -1,0 +1,48 @@
+//! What every mode promises, tested in every mode through one parameter.
+
+mod delivery;
+mod failures;
+mod graph;
+mod timers;
+
+use ringspin_executor::{FailurePolicy, WaitStrategy};
+use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A log that callbacks of any thread append to.
+type Log<T> = Arc<Mutex<Vec<T>>>;
+
+fn log<T>() -> Log<T> {
+    Arc::default()
+}
+
+fn entries<T: Clone>(log: &Log<T>) -> Vec<T> {
+    log.lock().unwrap().clone()
+}
+
+/// Runs `test` with an executor of each mode: single-core, multi-core with the wait strategies and
+/// the nodes dealt out to all cores, and deterministic.
+fn in_every_mode(test: impl Fn(Executor)) {
+    let modes: [(&str, Mode, WaitStrategy); 5] = [
+        ("single", Mode::SingleCore, WaitStrategy::default()),
+        ("multi", Mode::MultiCore(None), WaitStrategy::default()),
+        ("multi, parking", Mode::MultiCore(None), WaitStrategy::SpinThenPark(Duration::ZERO)),
+        ("multi, yielding", Mode::MultiCore(None), WaitStrategy::Yield),
+        ("deterministic", Mode::Deterministic(Default::default()), WaitStrategy::default()),
+    ];
+    for (name, mode, wait) in modes {
+        println!("mode: {name}");
+        test(Executor::new(mode).with_wait_strategy(wait));
+    }
+}
+
+/// An executor with everything on the first core that this process may use.
+fn on_one_core() -> Executor {
+    Executor::multi_core(Mapping::new().default_core(allowed_cores()[0]))
+}
+
+/// Runs `test` in every mode, with failing nodes isolated.
+fn in_every_mode_isolating(test: impl Fn(Executor)) {
+    in_every_mode(|executor| test(executor.with_failure_policy(FailurePolicy::IsolateNode)));
+}

@@ -106,7 +106,9 @@ where
 {
     #[inline]
     fn dispatch(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(message) = self.inlet.take() else { return Outcome::Nothing };
+        let Some(message) = self.inlet.take() else {
+            return Outcome::Nothing;
+        };
         cx.begin(message.id());
         Outcome::Done((self.callback)(state, &message, cx).into_result())
     }

@@ -20,8 +20,9 @@ pub enum ReadyOrder {
     /// One ready ring for all: events are dispatched in the order in which they became ready.
     Fifo,
     /// One ready ring per loop: the worker goes round the loops of the highest priority that is
-    /// ready, in the order of the plan, one event at a time. Along a topological order one round carries data through a whole chain, and no
-    /// loop waits for more than one event of each other loop.
+    /// ready, in the order of the plan, one event at a time. Along a topological order one round
+    /// carries data through a whole chain, and no loop waits for more than one event of each other
+    /// loop.
     Sweep,
 }
 
@@ -131,9 +132,10 @@ impl Graph {
         for loops in &plan.workers {
             let parts = connect_worker(&draft, loops, plan.order, &mut ready);
             stop.attach(parts.set.clone());
-            let bodies = parts.loops.iter().map(|id| {
-                bodies[id.0 as usize].take().expect("the plan places each loop once")
-            });
+            let bodies = parts
+                .loops
+                .iter()
+                .map(|id| bodies[id.0 as usize].take().expect("the plan places each loop once"));
             let bodies = bodies.collect();
             workers.push(Worker::new(parts, bodies, info.clone(), failures.clone()));
         }

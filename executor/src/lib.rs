@@ -1,8 +1,8 @@
 //! Nodes, topics, timers, and the dispatch core that serves every mode of ringspin.
 //!
-//! A [`Graph`] of [`Node`]s is declared, then frozen into [`Worker`]s. A worker takes a ready event,
-//! runs its callback with `&mut State` and a [`Context`], and that is all it knows: which thread it
-//! runs on and what time it is, a scheduler decides (see the `modes` member).
+//! A [`Graph`] of [`Node`]s is declared, then frozen into [`Worker`]s. A worker takes a ready
+//! event, runs its callback with `&mut State` and a [`Context`], and that is all it knows: which
+//! thread it runs on and what time it is, a scheduler decides (see the `modes` member).
 
 #![forbid(unsafe_code)]
 
@@ -23,7 +23,7 @@ mod topic;
 mod worker;
 
 pub use context::Context;
-pub use control::{Cause, CallbackStatistics, Failure, FailurePolicy, Statistics, StopHandle};
+pub use control::{CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopHandle};
 pub use event::{CallbackId, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};
 pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder};

@@ -2,8 +2,8 @@
 
 use ringspin_ringbuf::ReadySet;
 
-/// How many events in a row may come from loops of the highest priority while others are ready. Then
-/// one event of the others is dispatched, in turns among them all.
+/// How many events in a row may come from loops of the highest priority while others are ready.
+/// Then one event of the others is dispatched, in turns among them all.
 const STREAK_MAX: u32 = 32;
 
 /// Picks among the rings of one worker, which are sorted by descending priority.
@@ -41,8 +41,8 @@ impl Picker {
         Self { classes, streak: 0, relief: 0 }
     }
 
-    /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if there
-    /// are several.
+    /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if
+    /// there are several.
     #[inline]
     pub(crate) fn pick(&mut self, set: &ReadySet) -> Option<usize> {
         if let [class] = &mut self.classes[..] {

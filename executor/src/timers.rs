@@ -1,4 +1,5 @@
-//! A worker's timers: phase-anchored, each pending at most once, ordered by deadline, then creation.
+//! A worker's timers: phase-anchored, each pending at most once, ordered by deadline, then
+//! creation.
 
 use crate::control::CallbackCounters;
 use crate::time::Time;
@@ -55,7 +56,9 @@ impl Timers {
             Some(Reverse((deadline, _))) if *deadline <= now.as_nanos() => {}
             _ => return false,
         }
-        let Some(mut first) = self.heap.peek_mut() else { return false };
+        let Some(mut first) = self.heap.peek_mut() else {
+            return false;
+        };
         let Reverse((deadline, index)) = *first;
         let timer = &mut self.timers[index];
         let skipped = (now.as_nanos() - deadline) / timer.period;

@@ -1,8 +1,8 @@
 //! Topics: the way of a message from `publish` to the event loops of its subscriptions.
 //!
-//! While the graph is built, a topic collects its subscriptions. Freezing turns them into ports, and
-//! from then on a publisher finds everything it needs in one slice: nothing is looked up, locked or
-//! allocated on the way.
+//! While the graph is built, a topic collects its subscriptions. Freezing turns them into ports,
+//! and from then on a publisher finds everything it needs in one slice: nothing is looked up,
+//! locked or allocated on the way.
 
 use crate::control::CallbackCounters;
 use crate::event::{CallbackId, EventId, SourceId};
@@ -95,7 +95,9 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     #[inline]
     fn publish(&self, id: EventId, message: M) -> Result<(), PublishError<M>> {
-        let Some(ports) = self.ports.get() else { return Err(PublishError::NotFrozen(message)) };
+        let Some(ports) = self.ports.get() else {
+            return Err(PublishError::NotFrozen(message));
+        };
         for (n, port) in ports.iter().enumerate() {
             if !port.subscription.reserve() {
                 ports[..n].iter().for_each(|port| port.subscription.cancel());
@@ -103,7 +105,9 @@ impl<M: Send + Sync + 'static> Topic<M> {
                 return Err(PublishError::Full(message));
             }
         }
-        let Some((last, others)) = ports.split_last() else { return Ok(()) };
+        let Some((last, others)) = ports.split_last() else {
+            return Ok(());
+        };
         let envelope = self.pool.insert(Envelope { id, message });
         for port in others {
             port.deliver(Message(envelope.clone()));
@@ -199,7 +203,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         Self { topic, source, sequence: Arc::default() }
     }
 
-    /// Hands `message` to every subscription of the topic: to all of them, or, on an error, to none.
+    /// Hands `message` to every subscription of the topic: to all of them, or, on an error, to
+    /// none.
     ///
     /// The message is moved once and then shared. Lock-free, and without allocation unless
     /// callbacks keep so many messages that the topic's pool has to grow. Time is proportional to

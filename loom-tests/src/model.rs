@@ -5,6 +5,7 @@ use loom::sync::atomic::Ordering;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::time::Instant;
 
 /// Far more steps than one schedule of any model takes, so that only an endless loop reaches it.
 const BRANCHES_MAX: usize = 20_000;
@@ -39,12 +40,13 @@ impl Model {
     /// Runs `model`, then its mutants. To be called with a closure written inside the test itself,
     /// whose name is found that way.
     pub(crate) fn check<F: Fn() + Send + Sync + 'static>(self, model: F) {
+        let start = Instant::now();
         let schedules = self.explore(model);
         if mutant::is_selected() {
             return;
         }
         let test = test_name::<F>();
-        println!("{test}: {schedules} schedules");
+        println!("{test}: {schedules} schedules in {:.1?}", start.elapsed());
         assert!(schedules >= self.schedules_min, "only {schedules} schedules were explored");
         for (site, weaker) in self.kills {
             demand_failure(test, site, weaker);

@@ -1,9 +1,9 @@
 //! The deterministic mode: one sequencer, simulated time, and a digest of everything that happened.
 //!
 //! All loops share one ready ring, so data events are dispatched first-in first-out over the whole
-//! graph. When none is left, one due timer is made ready (by deadline, then creation), and so on until
-//! the instant is quiet. Then time jumps to the next deadline. Nothing here reads a real clock,
-//! hashes an address or starts a thread.
+//! graph. When none is left, one due timer is made ready (by deadline, then creation), and so on
+//! until the instant is quiet. Then time jumps to the next deadline. Nothing here reads a real
+//! clock, hashes an address or starts a thread.
 
 use crate::executor::SpinError;
 use ringspin_executor::{
@@ -195,9 +195,8 @@ impl Sequencer {
 
     /// The digest of all dispatches so far, and their number.
     pub(crate) fn digest(&mut self) -> (Digest, u64) {
-        let digester = self.with_digester(|digester| {
-            (Digest(digester.hash.digest128()), digester.dispatches)
-        });
+        let digester =
+            self.with_digester(|digester| (Digest(digester.hash.digest128()), digester.dispatches));
         digester.expect("the sequencer's recorder is its digester")
     }
 

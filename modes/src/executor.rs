@@ -36,7 +36,9 @@ pub enum ModeError {
     #[error(transparent)]
     Mapping(#[from] MappingError),
     /// A mapping was given to a mode that has only one core.
-    #[error("RINGSPIN_MAPPING is set, but mode {0:?} has no cores to map to; unset it or use `multi`")]
+    #[error(
+        "RINGSPIN_MAPPING is set, but mode {0:?} has no cores to map to; unset it or use `multi`"
+    )]
     NeedsMultiCore(String),
 }
 
@@ -55,8 +57,8 @@ impl FromStr for Mode {
 }
 
 impl Mode {
-    /// The mode that the environment asks for: `RINGSPIN_MODE` is `single` (the default), `multi` or
-    /// `deterministic`; for `multi`, `RINGSPIN_MAPPING` may name a mapping file.
+    /// The mode that the environment asks for: `RINGSPIN_MODE` is `single` (the default), `multi`
+    /// or `deterministic`; for `multi`, `RINGSPIN_MAPPING` may name a mapping file.
     ///
     /// # Errors
     /// [`ModeError`] for an unknown mode, an unusable file, or a file that the mode cannot use.
@@ -201,8 +203,8 @@ impl Executor {
         self
     }
 
-    /// Has each worker's dispatches recorded by what `factory` makes for it (given the graph and the
-    /// worker's index). Get the recorders back with [`take_recorders`](Self::take_recorders).
+    /// Has each worker's dispatches recorded by what `factory` makes for it (given the graph and
+    /// the worker's index). Get the recorders back with [`take_recorders`](Self::take_recorders).
     #[must_use]
     pub fn with_recorders<R: Recorder>(
         mut self,
@@ -388,7 +390,9 @@ impl Executor {
 
     /// Takes the recorders out, in the order of the workers.
     pub fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
-        let Some(running) = &mut self.running else { return Vec::new() };
+        let Some(running) = &mut self.running else {
+            return Vec::new();
+        };
         match &mut running.scheduler {
             Scheduler::SingleCore { worker, .. } => worker.set_recorder(None).into_iter().collect(),
             Scheduler::MultiCore { workers, .. } => {
@@ -429,8 +433,8 @@ fn plan_cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePla
     mapping.resolve(&names, &cores).map_err(|error| SpinError::Mapping(error.to_string()))
 }
 
-/// The cores that this thread may run on, as the operating system numbers them: all of the process's,
-/// unless the thread was pinned. Executors pin their own threads only.
+/// The cores that this thread may run on, as the operating system numbers them: all of the
+/// process's, unless the thread was pinned. Executors pin their own threads only.
 pub fn allowed_cores() -> Vec<usize> {
     core_affinity::get_core_ids().unwrap_or_default().into_iter().map(|core| core.id).collect()
 }

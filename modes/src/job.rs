@@ -22,10 +22,12 @@ use std::time::Duration;
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 pub struct Job<'a> {
-    build: Box<dyn FnOnce(&Graph) -> Result<(), BoxError> + 'a>,
+    build: Build<'a>,
     simulation: Simulation,
     end: End,
 }
+
+type Build<'a> = Box<dyn FnOnce(&Graph) -> Result<(), BoxError> + 'a>;
 
 enum End {
     Quiet,

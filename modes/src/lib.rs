@@ -1,8 +1,8 @@
 //! The schedulers of ringspin: the same graph single-core, multi-core, or deterministic.
 //!
-//! [`Executor`] is what an application uses; [`Job`] is its short form for tests. A mode decides who
-//! is next, on which thread, and what time it is. Everything else is the dispatch core's, which is
-//! the same for all of them.
+//! [`Executor`] is what an application uses; [`Job`] is its short form for tests. A mode decides
+//! who is next, on which thread, and what time it is. Everything else is the dispatch core's, which
+//! is the same for all of them.
 //!
 //! | module | mode |
 //! |---|---|

@@ -16,14 +16,17 @@
 //! group. The more specific entry wins. [`Mapping::resolve`] checks the mapping against the
 //! frozen graph and the cores of this process and fails with a way out rather than guess.
 
+mod error;
+
+pub use error::MappingError;
+
+use error::{closest, list};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize};
-use thiserror::Error;
 
 /// The SCHED_FIFO priorities that a worker may ask for.
 const PRIORITIES: std::ops::RangeInclusive<u8> = 1..=99;
@@ -88,11 +91,7 @@ pub struct LoopName<'a> {
 impl fmt::Display for LoopName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.node)?;
-        if self.group.is_empty() {
-            Ok(())
-        } else {
-            write!(f, ":{}", self.group)
-        }
+        if self.group.is_empty() { Ok(()) } else { write!(f, ":{}", self.group) }
     }
 }
 
@@ -107,90 +106,6 @@ pub struct CorePlan {
     pub loops: Vec<usize>,
 }
 
-/// Why a mapping could not be read or does not fit the graph and the machine.
-#[derive(Debug, Error)]
-pub enum MappingError {
-    /// The file could not be read.
-    #[error("cannot read the mapping file `{}`: {error}; check the path and its permissions",
-        path.display())]
-    Io {
-        /// The file that was asked for.
-        path: PathBuf,
-        /// What the operating system said.
-        error: io::Error,
-    },
-    /// The text is not a mapping. The message carries line, column and the offending line.
-    #[error("{origin} is not a mapping: {}\ncorrect that line; the keys are `default_core` \
-        and, under each `[[core]]`, `id`, `nodes` and `priority`", error.to_string().trim_end())]
-    Parse {
-        /// The file, or "the text" when it was parsed from a string.
-        origin: String,
-        /// Where and why, as the TOML parser reports it.
-        error: toml::de::Error,
-    },
-    /// A core is not among those that this process may use.
-    #[error(
-        "core {core} does not exist or is not allowed for this process; use one of {}, or \
-        widen the affinity mask (taskset, cpuset) of the process",
-        list(allowed)
-    )]
-    CoreNotAllowed {
-        /// The core that was named.
-        core: usize,
-        /// The cores that may be used.
-        allowed: Vec<usize>,
-    },
-    /// Two `[[core]]` tables have the same id.
-    #[error("core {core} is declared twice; merge the `nodes` of the two `[[core]]` tables")]
-    CoreTwice {
-        /// The core that was declared twice.
-        core: usize,
-    },
-    /// One node or callback group is named twice.
-    #[error("`{entry}` is named on core {first} and again on core {second}; keep only one")]
-    NodeTwice {
-        /// The entry, fully qualified.
-        entry: String,
-        /// The core that names it first.
-        first: usize,
-        /// The core that names it again (it may be the same).
-        second: usize,
-    },
-    /// An entry matches no node or callback group of the graph.
-    #[error("core {core} names `{entry}`, which does not exist; {}",
-        way_out(suggestion.as_deref(), known))]
-    UnknownNode {
-        /// The entry, fully qualified.
-        entry: String,
-        /// The core that names it.
-        core: usize,
-        /// The closest name that does exist, if one is close.
-        suggestion: Option<String>,
-        /// All names that exist.
-        known: Vec<String>,
-    },
-    /// Event loops that no core names, and there is no default core.
-    #[error(
-        "no core is given for {}; name them under a `[[core]]` or set `default_core`",
-        list(loops)
-    )]
-    Unmapped {
-        /// The names of the loops, in the order of creation.
-        loops: Vec<String>,
-    },
-    /// A priority outside 1..=99.
-    #[error(
-        "core {core} asks for priority {priority}; SCHED_FIFO priorities are 1 (lowest) to \
-        99, leave `priority` out for the normal scheduling class"
-    )]
-    Priority {
-        /// The core that asks for it.
-        core: usize,
-        /// What it asks for.
-        priority: u8,
-    },
-}
-
 impl Mapping {
     /// An empty mapping.
     pub fn new() -> Self {
@@ -202,11 +117,7 @@ impl Mapping {
     #[must_use]
     pub fn core<S: Into<String>>(mut self, id: usize, nodes: impl IntoIterator<Item = S>) -> Self {
         let nodes = nodes.into_iter().map(Into::into).collect();
-        self.cores.push(CoreMapping {
-            id,
-            nodes,
-            priority: None,
-        });
+        self.cores.push(CoreMapping { id, nodes, priority: None });
         self
     }
 
@@ -232,10 +143,8 @@ impl Mapping {
     /// and column when it is not a mapping.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, MappingError> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|error| MappingError::Io {
-            path: path.to_owned(),
-            error,
-        })?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| MappingError::Io { path: path.to_owned(), error })?;
         Self::parse(&text, || format!("`{}`", path.display()))
     }
 
@@ -289,11 +198,7 @@ impl Mapping {
         let priority_of = |core| self.cores.iter().find(|c| c.id == core)?.priority;
         Ok(by_core
             .into_iter()
-            .map(|(core, loops)| CorePlan {
-                core,
-                priority: priority_of(core),
-                loops,
-            })
+            .map(|(core, loops)| CorePlan { core, priority: priority_of(core), loops })
             .collect())
     }
 
@@ -319,26 +224,15 @@ impl Mapping {
     }
 
     fn parse(text: &str, origin: impl FnOnce() -> String) -> Result<Self, MappingError> {
-        toml::from_str(text).map_err(|error| MappingError::Parse {
-            origin: origin(),
-            error,
-        })
+        toml::from_str(text).map_err(|error| MappingError::Parse { origin: origin(), error })
     }
 
     /// The first declaration of core `id`, made if there is none.
     fn entry(&mut self, id: usize) -> &mut CoreMapping {
-        let index = self
-            .cores
-            .iter()
-            .position(|core| core.id == id)
-            .unwrap_or_else(|| {
-                self.cores.push(CoreMapping {
-                    id,
-                    nodes: Vec::new(),
-                    priority: None,
-                });
-                self.cores.len() - 1
-            });
+        let index = self.cores.iter().position(|core| core.id == id).unwrap_or_else(|| {
+            self.cores.push(CoreMapping { id, nodes: Vec::new(), priority: None });
+            self.cores.len() - 1
+        });
         &mut self.cores[index]
     }
 
@@ -349,21 +243,11 @@ impl Mapping {
                 return Err(MappingError::CoreTwice { core: core.id });
             }
             if let Some(priority) = core.priority.filter(|p| !PRIORITIES.contains(p)) {
-                return Err(MappingError::Priority {
-                    core: core.id,
-                    priority,
-                });
+                return Err(MappingError::Priority { core: core.id, priority });
             }
         }
-        match seen
-            .into_iter()
-            .chain(self.default_core)
-            .find(|id| !allowed.contains(id))
-        {
-            Some(core) => Err(MappingError::CoreNotAllowed {
-                core,
-                allowed: allowed.to_vec(),
-            }),
+        match seen.into_iter().chain(self.default_core).find(|id| !allowed.contains(id)) {
+            Some(core) => Err(MappingError::CoreNotAllowed { core, allowed: allowed.to_vec() }),
             None => Ok(()),
         }
     }
@@ -376,11 +260,7 @@ impl Mapping {
                 let entry = parse_entry(text);
                 if let Some(first) = entries.insert(entry.clone(), core.id) {
                     let entry = entry_text(&entry);
-                    return Err(MappingError::NodeTwice {
-                        entry,
-                        first,
-                        second: core.id,
-                    });
+                    return Err(MappingError::NodeTwice { entry, first, second: core.id });
                 }
             }
         }
@@ -449,85 +329,24 @@ fn check_names(
         let known: Vec<String> = match group {
             None if node_exists => continue,
             Some(group) if groups.contains(&(node, group)) => continue,
-            Some(_) if node_exists => loops
-                .iter()
-                .filter(|l| l.node == node)
-                .map(LoopName::to_string)
-                .collect(),
+            Some(_) if node_exists => {
+                loops.iter().filter(|l| l.node == node).map(LoopName::to_string).collect()
+            }
             _ => nodes.iter().map(|node| (*node).to_owned()).collect(),
         };
         let entry = entry_text(entry);
         // Where the node itself is unknown, its group would only blur the comparison.
         let wanted = if node_exists { entry.as_str() } else { node };
         let suggestion = closest(wanted, &known).map(str::to_owned);
-        return Err(MappingError::UnknownNode {
-            entry,
-            core,
-            suggestion,
-            known,
-        });
+        return Err(MappingError::UnknownNode { entry, core, suggestion, known });
     }
     Ok(())
-}
-
-/// The candidate closest to `wanted`: one that differs only in its namespace, else the one with the
-/// smallest edit distance if at most half of the name would have to change.
-fn closest<'a>(wanted: &str, candidates: &'a [String]) -> Option<&'a str> {
-    let base = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase();
-    let distance = |candidate: &&String| {
-        if base(wanted) == base(candidate) {
-            0
-        } else {
-            edit_distance(wanted, candidate)
-        }
-    };
-    let best = candidates.iter().min_by_key(distance)?;
-    (distance(&best) <= wanted.chars().count().div_ceil(2)).then_some(best.as_str())
-}
-
-/// Levenshtein distance without regard to case, O(a * b) time and O(b) memory.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_lowercase(), b.to_lowercase());
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, in_a) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, in_b) in b.chars().enumerate() {
-            let substituted = diagonal + usize::from(in_a != in_b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
-fn way_out(suggestion: Option<&str>, known: &[String]) -> String {
-    match suggestion {
-        Some(name) => format!("did you mean `{name}`?"),
-        None if known.is_empty() => "the graph has no nodes; create them first".to_owned(),
-        None => format!("use one of {}", list(known)),
-    }
-}
-
-/// "a, b, c", or "(none)".
-fn list<T: fmt::Display>(items: &[T]) -> String {
-    if items.is_empty() {
-        return "(none)".to_owned();
-    }
-    items
-        .iter()
-        .map(T::to_string)
-        .collect::<Vec<_>>()
-        .join(", ")
 }
 
 /// Refuses a bad priority while the parser still knows its line and column.
 fn deserialize_priority<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
     let priority = i64::deserialize(from)?;
-    match u8::try_from(priority)
-        .ok()
-        .filter(|p| PRIORITIES.contains(p))
-    {
+    match u8::try_from(priority).ok().filter(|p| PRIORITIES.contains(p)) {
         Some(priority) => Ok(Some(priority)),
         None => Err(serde::de::Error::custom(format_args!(
             "priority {priority} is outside 1..=99, the SCHED_FIFO priorities"
@@ -560,18 +379,11 @@ priority = 80
     }
 
     fn plan(core: usize, priority: Option<u8>, loops: &[usize]) -> CorePlan {
-        CorePlan {
-            core,
-            priority,
-            loops: loops.to_vec(),
-        }
+        CorePlan { core, priority, loops: loops.to_vec() }
     }
 
     fn message(mapping: &Mapping) -> String {
-        mapping
-            .resolve(&loops(), &[0, 1, 3])
-            .unwrap_err()
-            .to_string()
+        mapping.resolve(&loops(), &[0, 1, 3]).unwrap_err().to_string()
     }
 
     fn parse_message(text: &str) -> String {
@@ -582,14 +394,7 @@ priority = 80
     fn parses_the_documented_file() {
         let mapping: Mapping = TEXT.parse().unwrap();
         let built = Mapping::new()
-            .core(
-                1,
-                [
-                    "/FrontLidarDriver",
-                    "RearLidarDriver",
-                    "EuclideanClusterDetector:settings",
-                ],
-            )
+            .core(1, ["/FrontLidarDriver", "RearLidarDriver", "EuclideanClusterDetector:settings"])
             .priority(1, 80)
             .default_core(0);
         assert_eq!(mapping, built);
@@ -598,15 +403,8 @@ priority = 80
 
     #[test]
     fn every_loop_lands_on_exactly_one_core() {
-        let plans = TEXT
-            .parse::<Mapping>()
-            .unwrap()
-            .resolve(&loops(), &[0, 1])
-            .unwrap();
-        assert_eq!(
-            plans,
-            [plan(0, None, &[2, 4]), plan(1, Some(80), &[0, 1, 3])]
-        );
+        let plans = TEXT.parse::<Mapping>().unwrap().resolve(&loops(), &[0, 1]).unwrap();
+        assert_eq!(plans, [plan(0, None, &[2, 4]), plan(1, Some(80), &[0, 1, 3])]);
     }
 
     #[test]
@@ -615,30 +413,21 @@ priority = 80
         let group = ["EuclideanClusterDetector:settings"];
         let first = Mapping::new().default_core(3).core(0, node).core(1, group);
         let second = Mapping::new().default_core(3).core(1, group).core(0, node);
-        let expected = [
-            plan(0, None, &[2]),
-            plan(1, None, &[3]),
-            plan(3, None, &[0, 1, 4]),
-        ];
+        let expected = [plan(0, None, &[2]), plan(1, None, &[3]), plan(3, None, &[0, 1, 4])];
         assert_eq!(first.resolve(&loops(), &[0, 1, 3]).unwrap(), expected);
         assert_eq!(second.resolve(&loops(), &[0, 1, 3]).unwrap(), expected);
     }
 
     #[test]
     fn an_empty_group_is_the_default_group() {
-        let mapping = Mapping::new()
-            .core(1, ["/EuclideanClusterDetector:"])
-            .default_core(0);
+        let mapping = Mapping::new().core(1, ["/EuclideanClusterDetector:"]).default_core(0);
         let plans = mapping.resolve(&loops(), &[0, 1]).unwrap();
         assert_eq!(plans, [plan(0, None, &[0, 1, 3, 4]), plan(1, None, &[2])]);
     }
 
     #[test]
     fn cores_without_loops_are_left_out() {
-        let mapping = Mapping::new()
-            .core(1, [""; 0])
-            .priority(1, 5)
-            .default_core(0);
+        let mapping = Mapping::new().core(1, [""; 0]).priority(1, 5).default_core(0);
         let plans = mapping.resolve(&loops(), &[0, 1]).unwrap();
         assert_eq!(plans, [plan(0, None, &[0, 1, 2, 3, 4])]);
         assert_eq!(Mapping::new().resolve(&[], &[]).unwrap(), []);
@@ -647,46 +436,32 @@ priority = 80
     #[test]
     fn the_default_core_keeps_its_priority() {
         let mapping = Mapping::new().priority(3, 7).default_core(3);
-        assert_eq!(
-            mapping.resolve(&loops()[..1], &[3]).unwrap(),
-            [plan(3, Some(7), &[0])]
-        );
+        assert_eq!(mapping.resolve(&loops()[..1], &[3]).unwrap(), [plan(3, Some(7), &[0])]);
     }
 
     #[test]
     fn a_core_that_is_not_allowed_lists_the_allowed_ones() {
         assert!(message(&Mapping::new().core(2, ["/ns/Planner"])).contains("use one of 0, 1, 3"));
         assert!(message(&Mapping::new().default_core(9)).starts_with("core 9 does not exist"));
-        let nowhere = Mapping::new()
-            .default_core(0)
-            .resolve(&loops(), &[])
-            .unwrap_err();
+        let nowhere = Mapping::new().default_core(0).resolve(&loops(), &[]).unwrap_err();
         assert!(nowhere.to_string().contains("use one of (none)"));
     }
 
     #[test]
     fn a_core_declared_twice_is_refused() {
-        let mapping = Mapping::new()
-            .core(1, ["/ns/Planner"])
-            .core(1, ["/FrontLidarDriver"]);
+        let mapping = Mapping::new().core(1, ["/ns/Planner"]).core(1, ["/FrontLidarDriver"]);
         assert!(message(&mapping).contains("core 1 is declared twice"));
     }
 
     #[test]
     fn a_node_named_twice_is_refused() {
-        let mapping = Mapping::new()
-            .core(1, ["FrontLidarDriver"])
-            .core(3, ["/FrontLidarDriver"]);
+        let mapping = Mapping::new().core(1, ["FrontLidarDriver"]).core(3, ["/FrontLidarDriver"]);
         let expected = "`/FrontLidarDriver` is named on core 1 and again on core 3; keep only one";
         assert_eq!(message(&mapping), expected);
         let same_core = Mapping::new().core(1, ["/ns/Planner", "ns/Planner"]);
         assert!(matches!(
             same_core.resolve(&loops(), &[1]),
-            Err(MappingError::NodeTwice {
-                first: 1,
-                second: 1,
-                ..
-            })
+            Err(MappingError::NodeTwice { first: 1, second: 1, .. })
         ));
     }
 
@@ -698,28 +473,16 @@ priority = 80
         assert!(hint("/Planner").ends_with("did you mean `/ns/Planner`?"));
         assert!(hint("RearLidarDriverX:settings").ends_with("did you mean `/RearLidarDriver`?"));
         let group = hint("EuclideanClusterDetector:setings");
-        assert!(
-            group.ends_with("did you mean `/EuclideanClusterDetector:settings`?"),
-            "{group}"
-        );
+        assert!(group.ends_with("did you mean `/EuclideanClusterDetector:settings`?"), "{group}");
         assert!(hint("Xyz").contains("use one of /EuclideanClusterDetector, /FrontLidarDriver"));
-        let empty = Mapping::new()
-            .core(1, ["a"])
-            .resolve(&[], &[1])
-            .unwrap_err();
+        let empty = Mapping::new().core(1, ["a"]).resolve(&[], &[1]).unwrap_err();
         assert!(empty.to_string().contains("the graph has no nodes"));
     }
 
     #[test]
     fn unmapped_loops_are_listed() {
-        let mapping = Mapping::new().core(
-            1,
-            [
-                "FrontLidarDriver",
-                "RearLidarDriver",
-                "EuclideanClusterDetector:",
-            ],
-        );
+        let mapping = Mapping::new()
+            .core(1, ["FrontLidarDriver", "RearLidarDriver", "EuclideanClusterDetector:"]);
         assert_eq!(
             message(&mapping),
             "no core is given for /EuclideanClusterDetector:settings, /ns/Planner; name them \
@@ -731,26 +494,14 @@ priority = 80
     fn a_priority_outside_the_range_is_refused() {
         for priority in [0, 100, 255] {
             let text = message(&Mapping::new().priority(1, priority).default_core(0));
-            assert!(
-                text.contains(&format!("core 1 asks for priority {priority};")),
-                "{text}"
-            );
+            assert!(text.contains(&format!("core 1 asks for priority {priority};")), "{text}");
         }
         for priority in ["0", "100", "-1", "300"] {
             let text = parse_message(&format!("[[core]]\nid = 1\npriority = {priority}\n"));
             assert!(text.contains("line 3, column 12"), "{text}");
-            assert!(
-                text.contains(&format!("priority {priority} is outside 1..=99")),
-                "{text}"
-            );
+            assert!(text.contains(&format!("priority {priority} is outside 1..=99")), "{text}");
         }
-        assert!(
-            Mapping::new()
-                .priority(1, 1)
-                .priority(0, 99)
-                .resolve(&[], &[0, 1])
-                .is_ok()
-        );
+        assert!(Mapping::new().priority(1, 1).priority(0, 99).resolve(&[], &[0, 1]).is_ok());
     }
 
     #[test]
@@ -783,15 +534,9 @@ priority = 80
 
     #[test]
     fn toml_and_back() {
-        let odd = Mapping::new()
-            .core(0, ["quo\"te\n\\", "/b"])
-            .core(7, [""; 0])
-            .priority(7, 99);
+        let odd = Mapping::new().core(0, ["quo\"te\n\\", "/b"]).core(7, [""; 0]).priority(7, 99);
         for mapping in [TEXT.parse().unwrap(), Mapping::new(), odd] {
-            assert_eq!(
-                mapping.to_toml_string().parse::<Mapping>().unwrap(),
-                mapping
-            );
+            assert_eq!(mapping.to_toml_string().parse::<Mapping>().unwrap(), mapping);
             let serialised = toml::to_string(&mapping).unwrap();
             assert_eq!(serialised.parse::<Mapping>().unwrap(), mapping);
         }
@@ -799,45 +544,20 @@ priority = 80
 
     #[test]
     fn displays_as_one_line() {
-        let mapping = Mapping::new()
-            .core(1, ["/a", "/b"])
-            .priority(1, 80)
-            .core(2, [""; 0]);
-        assert_eq!(
-            mapping.to_string(),
-            "core 1 (priority 80): /a, /b; core 2: (none)"
-        );
-        assert!(
-            mapping
-                .default_core(0)
-                .to_string()
-                .ends_with("; all others: core 0")
-        );
+        let mapping = Mapping::new().core(1, ["/a", "/b"]).priority(1, 80).core(2, [""; 0]);
+        assert_eq!(mapping.to_string(), "core 1 (priority 80): /a, /b; core 2: (none)");
+        assert!(mapping.default_core(0).to_string().ends_with("; all others: core 0"));
         assert_eq!(Mapping::new().to_string(), "empty");
     }
 
     #[test]
     fn round_robin_keeps_the_groups_of_a_node_together() {
         let mapping = Mapping::round_robin(&loops(), &[4, 2]);
-        assert_eq!(
-            mapping.cores[0].nodes,
-            ["/FrontLidarDriver", "/EuclideanClusterDetector"]
-        );
+        assert_eq!(mapping.cores[0].nodes, ["/FrontLidarDriver", "/EuclideanClusterDetector"]);
         assert_eq!(mapping.cores[1].nodes, ["/RearLidarDriver", "/ns/Planner"]);
         let plans = mapping.resolve(&loops(), &[2, 4]).unwrap();
         assert_eq!(plans, [plan(2, None, &[1, 4]), plan(4, None, &[0, 2, 3])]);
         assert_eq!(Mapping::round_robin(&loops(), &[]), Mapping::new());
-        assert!(
-            Mapping::round_robin(&loops(), &[1, 1])
-                .resolve(&loops(), &[1])
-                .is_ok()
-        );
-    }
-
-    #[test]
-    fn edit_distance_counts_single_character_edits() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("Abc", "aBC"), 0);
+        assert!(Mapping::round_robin(&loops(), &[1, 1]).resolve(&loops(), &[1]).is_ok());
     }
 }

@@ -5,8 +5,8 @@ use ringspin_executor::{Message, QoS};
 use ringspin_modes::Executor;
 use std::time::Duration;
 
-/// Circulates a message of 4 kB through three nodes, with a fan-out of two and a timer beside it, and
-/// counts the allocations after a warm-up.
+/// Circulates a message of 4 kB through three nodes, with a fan-out of two and a timer beside it,
+/// and counts the allocations after a warm-up.
 fn allocations_in_the_steady_state(mut executor: Executor) -> u64 {
     type Payload = (u64, [u8; 4088]);
     const ROUNDS: u64 = 5_000;

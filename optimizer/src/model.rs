@@ -33,21 +33,10 @@ impl Assignment {
     /// # Panics
     /// Panics if `cores` is not as long as the list of nodes, or one is not below `core_count`.
     pub fn new(profile: &Profile, cores: Vec<usize>, core_count: usize) -> Self {
-        assert_eq!(
-            cores.len(),
-            profile.nodes.len(),
-            "give one core for every node"
-        );
-        assert!(
-            cores.iter().all(|&core| core < core_count),
-            "cores are 0..{core_count}"
-        );
+        assert_eq!(cores.len(), profile.nodes.len(), "give one core for every node");
+        assert!(cores.iter().all(|&core| core < core_count), "cores are 0..{core_count}");
         let names = profile.nodes.iter().map(|node| node.name.clone()).collect();
-        Self {
-            names,
-            cores,
-            core_count,
-        }
+        Self { names, cores, core_count }
     }
 
     /// The core of every node, in the order of the profile.
@@ -57,10 +46,7 @@ impl Assignment {
 
     /// The core of the node with this name. O(n).
     pub fn core_of(&self, node: &str) -> Option<usize> {
-        self.names
-            .iter()
-            .position(|name| name == node)
-            .map(|index| self.cores[index])
+        self.names.iter().position(|name| name == node).map(|index| self.cores[index])
     }
 
     /// How many cores there are, used or not.
@@ -90,20 +76,13 @@ impl Assignment {
     /// Panics if a core that is used has no id in `core_ids`.
     pub fn to_mapping(&self, core_ids: &[usize]) -> Mapping {
         (0..self.core_count).fold(Mapping::new(), |mapping, core| {
-            let nodes = self
-                .names
-                .iter()
-                .zip(&self.cores)
-                .filter(|(_, on)| **on == core);
+            let nodes = self.names.iter().zip(&self.cores).filter(|(_, on)| **on == core);
             let mut nodes = nodes.map(|(name, _)| name.as_str()).peekable();
             if nodes.peek().is_none() {
                 return mapping;
             }
             let Some(&id) = core_ids.get(core) else {
-                panic!(
-                    "core {core} is used: give one core id for each of {}",
-                    self.core_count
-                )
+                panic!("core {core} is used: give one core id for each of {}", self.core_count)
             };
             mapping.core(id, nodes)
         })
@@ -219,11 +198,7 @@ impl LoadModel {
             (index(&edge.from), index(&edge.to), rate)
         });
         Ok(Self {
-            loads: profile
-                .nodes
-                .iter()
-                .map(|n| parts(n.utilization, PARTS_PER_CORE))
-                .collect(),
+            loads: profile.nodes.iter().map(|n| parts(n.utilization, PARTS_PER_CORE)).collect(),
             edges: edges.collect(),
             chains: chains.collect(),
             limit: parts(Self::LIMIT, PARTS_PER_CORE),
@@ -236,10 +211,7 @@ impl LoadModel {
     /// Panics if `limit` is negative or not a number.
     #[must_use]
     pub fn with_limit(mut self, limit: f64) -> Self {
-        assert!(
-            limit >= 0.0,
-            "the limit is a load: 0.0 or more, 1.0 for a whole core"
-        );
+        assert!(limit >= 0.0, "the limit is a load: 0.0 or more, 1.0 for a whole core");
         self.limit = parts(limit, PARTS_PER_CORE);
         self
     }
@@ -264,26 +236,13 @@ impl CostModel for LoadModel {
         for (node, parts) in self.loads.iter().enumerate() {
             load[cores[node]] += parts;
         }
-        let overload: u64 = load
-            .iter()
-            .map(|load| load.saturating_sub(self.limit))
-            .sum();
-        let interference = self
-            .chains
-            .iter()
-            .map(|chain| self.interference(chain, cores, &load));
-        let cross = self
-            .edges
-            .iter()
-            .filter(|(from, to, _)| cores[*from] != cores[*to]);
+        let overload: u64 = load.iter().map(|load| load.saturating_sub(self.limit)).sum();
+        let interference = self.chains.iter().map(|chain| self.interference(chain, cores, &load));
+        let cross = self.edges.iter().filter(|(from, to, _)| cores[*from] != cores[*to]);
         Cost {
             overload_percent: overload.div_ceil(PARTS_PER_PERCENT),
             interference_percent: interference.sum::<u64>().div_ceil(PARTS_PER_PERCENT),
-            peak_percent: load
-                .into_iter()
-                .max()
-                .unwrap_or(0)
-                .div_ceil(PARTS_PER_PERCENT),
+            peak_percent: load.into_iter().max().unwrap_or(0).div_ceil(PARTS_PER_PERCENT),
             cross_messages_per_second: cross.map(|edge| edge.2).sum::<u64>() / RATE_PARTS as u64,
         }
     }
@@ -292,9 +251,8 @@ impl CostModel for LoadModel {
 /// Looks up validated names.
 fn index_of(profile: &Profile) -> impl Fn(&str) -> usize {
     let nodes = profile.nodes.iter().enumerate();
-    let by_name: std::collections::BTreeMap<&str, usize> = nodes
-        .map(|(index, node)| (node.name.as_str(), index))
-        .collect();
+    let by_name: std::collections::BTreeMap<&str, usize> =
+        nodes.map(|(index, node)| (node.name.as_str(), index)).collect();
     move |name| by_name[name]
 }
 
@@ -318,10 +276,7 @@ pub(crate) mod tests {
         let name = |index: usize| format!("/{index}");
         Profile {
             nodes: (0..loads.len())
-                .map(|i| NodeLoad {
-                    name: name(i),
-                    utilization: loads[i],
-                })
+                .map(|i| NodeLoad { name: name(i), utilization: loads[i] })
                 .collect(),
             edges: edges
                 .iter()
@@ -352,12 +307,7 @@ pub(crate) mod tests {
         assert_eq!(cost(&profile, &[0, 0, 1]).overload_percent, 30);
         assert_eq!(cost(&profile, &[0, 1, 2]).overload_percent, 0);
         let model = LoadModel::new(&profile).unwrap().with_limit(1.0);
-        assert_eq!(
-            model
-                .cost(&Assignment::new(&profile, vec![1; 3], 2))
-                .overload_percent,
-            50
-        );
+        assert_eq!(model.cost(&Assignment::new(&profile, vec![1; 3], 2)).overload_percent, 50);
     }
 
     #[test]
@@ -372,11 +322,7 @@ pub(crate) mod tests {
 
     #[test]
     fn peak_and_cross_core_rate() {
-        let profile = profile(
-            &[0.3, 0.2, 0.1],
-            &[(0, 1, 10.0), (1, 2, 2.5), (2, 2, 99.0)],
-            &[],
-        );
+        let profile = profile(&[0.3, 0.2, 0.1], &[(0, 1, 10.0), (1, 2, 2.5), (2, 2, 99.0)], &[]);
         let cost = |cores| {
             let cost = cost(&profile, cores);
             (cost.peak_percent, cost.cross_messages_per_second)
@@ -408,14 +354,8 @@ pub(crate) mod tests {
         assert!(costs.is_sorted_by_key(Cost::scalar));
         assert_eq!(costs[0].scalar(), 0);
         assert_eq!(costs[costs.len() - 1].scalar(), i64::MAX);
-        let small = Cost {
-            cross_messages_per_second: 1,
-            ..Cost::default()
-        };
-        let large = Cost {
-            peak_percent: 1,
-            ..Cost::default()
-        };
+        let small = Cost { cross_messages_per_second: 1, ..Cost::default() };
+        let large = Cost { peak_percent: 1, ..Cost::default() };
         assert!(0 < small.scalar() && small.scalar() < large.scalar());
     }
 
@@ -434,10 +374,7 @@ pub(crate) mod tests {
         let assignment = Assignment::new(&profile, vec![2, 0, 2], 4);
         let expected = Mapping::new().core(10, ["/1"]).core(12, ["/0", "/2"]);
         assert_eq!(assignment.to_mapping(&[10, 11, 12]), expected);
-        assert_eq!(
-            (assignment.core_of("/2"), assignment.core_of("/3")),
-            (Some(2), None)
-        );
+        assert_eq!((assignment.core_of("/2"), assignment.core_of("/3")), (Some(2), None));
     }
 
     #[test]

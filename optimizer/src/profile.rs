@@ -168,16 +168,11 @@ impl Profile {
             path: path.to_owned(),
             error,
         })?;
-        let profile: Self = toml::from_str(&text).map_err(|error| ProfileFileError::Parse {
-            path: path.to_owned(),
-            error,
-        })?;
+        let profile: Self = toml::from_str(&text)
+            .map_err(|error| ProfileFileError::Parse { path: path.to_owned(), error })?;
         profile
             .validate()
-            .map_err(|error| ProfileFileError::Invalid {
-                path: path.to_owned(),
-                error,
-            })?;
+            .map_err(|error| ProfileFileError::Invalid { path: path.to_owned(), error })?;
         Ok(profile)
     }
 
@@ -206,20 +201,14 @@ impl Profile {
         let mut nodes = BTreeSet::new();
         for node in &self.nodes {
             if !nodes.insert(node.name.as_str()) {
-                return Err(ProfileError::DuplicateNode {
-                    name: node.name.clone(),
-                });
+                return Err(ProfileError::DuplicateNode { name: node.name.clone() });
             }
-            check_number(node.utilization, || {
-                format!("the utilization of `{}`", node.name)
-            })?;
+            check_number(node.utilization, || format!("the utilization of `{}`", node.name))?;
         }
         for edge in &self.edges {
             let place = || format!("the edge from `{}` to `{}`", edge.from, edge.to);
             check_nodes([&edge.from, &edge.to], &nodes, place)?;
-            check_number(edge.messages_per_second, || {
-                format!("the rate of {}", place())
-            })?;
+            check_number(edge.messages_per_second, || format!("the rate of {}", place()))?;
         }
         let mut chains = BTreeSet::new();
         for chain in &self.chains {
@@ -240,10 +229,7 @@ fn check_number(value: f64, place: impl Fn() -> String) -> Result<(), ProfileErr
     if value.is_finite() && value >= 0.0 {
         return Ok(());
     }
-    Err(ProfileError::BadNumber {
-        place: place(),
-        value,
-    })
+    Err(ProfileError::BadNumber { place: place(), value })
 }
 
 fn check_nodes<'a>(
@@ -251,14 +237,8 @@ fn check_nodes<'a>(
     known: &BTreeSet<&str>,
     place: impl Fn() -> String,
 ) -> Result<(), ProfileError> {
-    match names
-        .into_iter()
-        .find(|name| !known.contains(name.as_str()))
-    {
-        Some(node) => Err(ProfileError::UnknownNode {
-            place: place(),
-            node: node.clone(),
-        }),
+    match names.into_iter().find(|name| !known.contains(name.as_str())) {
+        Some(node) => Err(ProfileError::UnknownNode { place: place(), node: node.clone() }),
         None => Ok(()),
     }
 }
@@ -297,21 +277,13 @@ mod tests {
         let error = broken(|p| p.nodes[1].name = "/a".to_owned());
         assert_eq!(error, ProfileError::DuplicateNode { name });
         let error = broken(|p| p.chains.push(p.chains[0].clone()));
-        assert_eq!(
-            error,
-            ProfileError::DuplicateChain {
-                name: "hot".to_owned()
-            }
-        );
+        assert_eq!(error, ProfileError::DuplicateChain { name: "hot".to_owned() });
     }
 
     #[test]
     fn unknown_nodes() {
         let error = broken(|p| p.edges[0].to = "/c".to_owned()).to_string();
-        assert!(
-            error.starts_with("the edge from `/a` to `/c` names node `/c`"),
-            "{error}"
-        );
+        assert!(error.starts_with("the edge from `/a` to `/c` names node `/c`"), "{error}");
         assert!(matches!(
             broken(|p| p.edges[0].from = "a".to_owned()),
             ProfileError::UnknownNode { .. }
@@ -323,12 +295,7 @@ mod tests {
     #[test]
     fn empty_chain() {
         let error = broken(|p| p.chains[0].nodes.clear());
-        assert_eq!(
-            error,
-            ProfileError::EmptyChain {
-                name: "hot".to_owned()
-            }
-        );
+        assert_eq!(error, ProfileError::EmptyChain { name: "hot".to_owned() });
     }
 
     #[test]
@@ -337,10 +304,7 @@ mod tests {
             let error = broken(|p| p.nodes[0].utilization = value).to_string();
             assert!(error.starts_with("the utilization of `/a` is"), "{error}");
             let error = broken(|p| p.edges[0].messages_per_second = value).to_string();
-            assert!(
-                error.starts_with("the rate of the edge from `/a` to `/b` is"),
-                "{error}"
-            );
+            assert!(error.starts_with("the rate of the edge from `/a` to `/b` is"), "{error}");
         }
     }
 
@@ -348,10 +312,7 @@ mod tests {
     fn files() {
         let path = std::env::temp_dir().join(format!("ringspin-profile-{}", std::process::id()));
         let missing = Profile::load(&path).unwrap_err();
-        assert!(
-            missing.to_string().starts_with("cannot read the profile"),
-            "{missing}"
-        );
+        assert!(missing.to_string().starts_with("cannot read the profile"), "{missing}");
         profile().save(&path).unwrap();
         assert_eq!(Profile::load(&path).unwrap(), profile());
         Profile::default().save(&path).unwrap();

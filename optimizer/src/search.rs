@@ -95,9 +95,7 @@ pub fn longest_processing_time(profile: &Profile, cores: usize) -> Assignment {
     let mut load = vec![0.0_f64; cores];
     let mut assigned = vec![0; order.len()];
     for node in order {
-        let least = (0..cores)
-            .min_by(|a, b| load[*a].total_cmp(&load[*b]))
-            .unwrap_or(0);
+        let least = (0..cores).min_by(|a, b| load[*a].total_cmp(&load[*b])).unwrap_or(0);
         load[least] += utilization(&node);
         assigned[node] = least;
     }
@@ -143,18 +141,11 @@ pub fn search_with<M: CostModel + ?Sized>(
         return Err(OptimizeError::NoCores);
     }
     if options.population < 2 {
-        return Err(OptimizeError::PopulationTooSmall {
-            population: options.population,
-        });
+        return Err(OptimizeError::PopulationTooSmall { population: options.population });
     }
-    let heuristics = [
-        longest_processing_time(profile, options.cores),
-        round_robin(profile, options.cores),
-    ];
-    let mut model = Counting {
-        model,
-        evaluations: 0,
-    };
+    let heuristics =
+        [longest_processing_time(profile, options.cores), round_robin(profile, options.cores)];
+    let mut model = Counting { model, evaluations: 0 };
     let bred = breed(&mut model, &heuristics, options)?;
     let [first, second] = heuristics;
     let mut best: Option<(Cost, Assignment)> = None;
@@ -166,11 +157,7 @@ pub fn search_with<M: CostModel + ?Sized>(
     }
     // The loop above always leaves one.
     let (cost, assignment) = best.ok_or(OptimizeError::NoCores)?;
-    Ok(Found {
-        assignment: assignment.canonical(),
-        cost,
-        evaluations: model.evaluations,
-    })
+    Ok(Found { assignment: assignment.canonical(), cost, evaluations: model.evaluations })
 }
 
 /// A model and how often it was asked.
@@ -212,11 +199,7 @@ fn breed<M: CostModel + ?Sized>(
         .with_max_stale_generations(options.stale_generations_max)
         .with_target_fitness_score_option(target)
         .with_fitness_ordering(FitnessOrdering::Minimize)
-        .with_fitness(Scalar {
-            model: model.model,
-            scratch: heuristics[0].clone(),
-            evaluations: 0,
-        })
+        .with_fitness(Scalar { model: model.model, scratch: heuristics[0].clone(), evaluations: 0 })
         .with_select(SelectTournament::new(0.5, 0.02, 4))
         .with_crossover(CrossoverUniform::new(0.7, 0.8))
         .with_mutate(MutateMultiGeneRange::new(1..=3, 0.3))
@@ -225,9 +208,7 @@ fn breed<M: CostModel + ?Sized>(
         .map_err(|error| refused(error.0))?;
     model.evaluations += evolve.fitness.evaluations;
     let mut bred = heuristics[0].clone();
-    let genes = evolve
-        .best_genes()
-        .ok_or(refused("no individual was costed"))?;
+    let genes = evolve.best_genes().ok_or(refused("no individual was costed"))?;
     bred.cores_mut().copy_from_slice(&genes);
     Ok(bred)
 }
@@ -243,9 +224,7 @@ fn first_generation(
     let nodes = heuristics[0].cores().len();
     let strangers = std::iter::repeat_with(|| (0..nodes).map(|_| random.below(cores)).collect());
     // Both heuristics use the low cores first, so their genes are below `cores` as well.
-    let seeds = heuristics
-        .iter()
-        .map(|assignment| assignment.cores().to_vec());
+    let seeds = heuristics.iter().map(|assignment| assignment.cores().to_vec());
     seeds.chain(strangers).take(options.population).collect()
 }
 
@@ -315,19 +294,13 @@ impl<M: CostModel + ?Sized> Fitness for Scalar<'_, M> {
 // By hand: the crate asks for both, and deriving would ask them of the model.
 impl<M: ?Sized> Clone for Scalar<'_, M> {
     fn clone(&self) -> Self {
-        Self {
-            model: self.model,
-            scratch: self.scratch.clone(),
-            evaluations: self.evaluations,
-        }
+        Self { model: self.model, scratch: self.scratch.clone(), evaluations: self.evaluations }
     }
 }
 
 impl<M: ?Sized> std::fmt::Debug for Scalar<'_, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Scalar")
-            .field("evaluations", &self.evaluations)
-            .finish_non_exhaustive()
+        f.debug_struct("Scalar").field("evaluations", &self.evaluations).finish_non_exhaustive()
     }
 }
 
@@ -362,9 +335,7 @@ mod tests {
 
     /// About the size and shape of the Autoware reference system.
     fn large() -> Profile {
-        let loads: Vec<f64> = (0..25)
-            .map(|i| 0.01 + 0.2 * f64::from(i * 7 % 25) / 25.0)
-            .collect();
+        let loads: Vec<f64> = (0..25).map(|i| 0.01 + 0.2 * f64::from(i * 7 % 25) / 25.0).collect();
         let edges: Vec<_> = (1..25).map(|i| (i * 5 % i, i, 10.0 + i as f64)).collect();
         profile(&loads, &edges, &[&[0, 2, 3, 7, 11, 13], &[1, 2, 4, 8]])
     }
@@ -438,11 +409,7 @@ mod tests {
     #[test]
     fn the_same_seed_finds_the_same() {
         for seed in [0, 7, u64::MAX] {
-            let options = SearchOptions {
-                seed,
-                generations_max: 30,
-                ..SearchOptions::new(4)
-            };
+            let options = SearchOptions { seed, generations_max: 30, ..SearchOptions::new(4) };
             let found = search(&large(), &options).unwrap();
             assert_eq!(found, search(&large(), &options).unwrap(), "seed {seed}");
         }
@@ -461,18 +428,8 @@ mod tests {
     #[test]
     fn stops_at_the_target() {
         let options = SearchOptions::new(4);
-        let target = Some(Cost {
-            overload_percent: u64::MAX,
-            ..Cost::default()
-        });
-        let early = search(
-            &large(),
-            &SearchOptions {
-                target,
-                ..options.clone()
-            },
-        )
-        .unwrap();
+        let target = Some(Cost { overload_percent: u64::MAX, ..Cost::default() });
+        let early = search(&large(), &SearchOptions { target, ..options.clone() }).unwrap();
         assert!(early.evaluations < search(&large(), &options).unwrap().evaluations / 2);
     }
 
@@ -481,19 +438,13 @@ mod tests {
         let found = search(&large(), &SearchOptions::new(1)).unwrap();
         assert_eq!(found.assignment.cores(), [0; 25]);
         let found = search(&profile(&[0.5], &[], &[]), &SearchOptions::new(1000)).unwrap();
-        assert_eq!(
-            (found.assignment.cores(), found.assignment.core_count()),
-            (&[0][..], 1000)
-        );
+        assert_eq!((found.assignment.cores(), found.assignment.core_count()), (&[0][..], 1000));
     }
 
     #[test]
     fn bad_input_is_refused() {
         let some = profile(&[0.5], &[], &[]);
-        assert_eq!(
-            search(&some, &SearchOptions::new(0)),
-            Err(OptimizeError::NoCores)
-        );
+        assert_eq!(search(&some, &SearchOptions::new(0)), Err(OptimizeError::NoCores));
         assert_eq!(
             search(&Profile::default(), &SearchOptions::new(2)),
             Err(OptimizeError::Profile(ProfileError::NoNodes))
@@ -504,17 +455,11 @@ mod tests {
             Err(OptimizeError::Profile(ProfileError::BadNumber { .. }))
         ));
         for population in [0, 1] {
-            let options = SearchOptions {
-                population,
-                ..SearchOptions::new(2)
-            };
+            let options = SearchOptions { population, ..SearchOptions::new(2) };
             let error = OptimizeError::PopulationTooSmall { population };
             assert_eq!(search(&some, &options), Err(error));
         }
-        let options = SearchOptions {
-            generations_max: 0,
-            ..SearchOptions::new(2)
-        };
+        let options = SearchOptions { generations_max: 0, ..SearchOptions::new(2) };
         assert!(search(&some, &options).is_ok());
     }
 
@@ -522,24 +467,12 @@ mod tests {
     fn longest_processing_time_fills_the_least_loaded_core() {
         // Graham's worst case for two cores: 3, 3, 2, 2, 2 ends at 7 where 6 is possible.
         let profile = profile(&[0.2, 0.3, 0.2, 0.3, 0.2], &[], &[]);
-        assert_eq!(
-            longest_processing_time(&profile, 2).cores(),
-            [0, 0, 1, 1, 0]
-        );
-        assert_eq!(
-            search(&profile, &SearchOptions::new(2))
-                .unwrap()
-                .cost
-                .peak_percent,
-            60
-        );
+        assert_eq!(longest_processing_time(&profile, 2).cores(), [0, 0, 1, 1, 0]);
+        assert_eq!(search(&profile, &SearchOptions::new(2)).unwrap().cost.peak_percent, 60);
     }
 
     #[test]
     fn round_robin_takes_turns() {
-        assert_eq!(
-            round_robin(&profile(&[0.1; 5], &[], &[]), 3).cores(),
-            [0, 1, 2, 0, 1]
-        );
+        assert_eq!(round_robin(&profile(&[0.1; 5], &[], &[]), 3).cores(), [0, 1, 2, 0, 1]);
     }
 }

@@ -15,8 +15,8 @@
 //!   moment of taking it.
 //!
 //! # The count that a scheduler relies on
-//! A push answers [`Pushed::Grew`] exactly once for every message that a take will return. One token
-//! per `Grew` therefore means: one token, one message.
+//! A push answers [`Pushed::Grew`] exactly once for every message that a take will return. One
+//! token per `Grew` therefore means: one token, one message.
 
 use crate::pool::{Pool, Shared};
 use crate::sync::{Arc, AtomicU64, order};

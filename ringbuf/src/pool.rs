@@ -1,9 +1,9 @@
 //! Messages in reused slots, shared by reference count and named by a small index.
 //!
-//! Publishing moves a message into a slot of its topic's pool; every subscription's queue then holds
-//! the slot's 24-bit index, and the last reader to let go returns the slot. In the steady state
-//! nothing is allocated. A pool that runs dry doubles; that is the only operation here that takes a
-//! lock, and [`Pool::reserve`] moves it to start-up.
+//! Publishing moves a message into a slot of its topic's pool; every subscription's queue then
+//! holds the slot's 24-bit index, and the last reader to let go returns the slot. In the steady
+//! state nothing is allocated. A pool that runs dry doubles; that is the only operation here that
+//! takes a lock, and [`Pool::reserve`] moves it to start-up.
 //!
 //! # Progress
 //! * [`Pool::insert`]: lock-free while a slot is free, otherwise it allocates under a lock.

@@ -107,9 +107,10 @@ impl ReadySet {
         }
         let own_group = leaf / self.leaves_per_bit;
         let first_in = |leaves: std::ops::Range<usize>| {
-            leaves.map(|at| (at, read(at))).find(|(_, word)| *word != 0).map(|(at, word)| {
-                at * LEAF_BITS + word.trailing_zeros() as usize
-            })
+            leaves
+                .map(|at| (at, read(at)))
+                .find(|(_, word)| *word != 0)
+                .map(|(at, word)| at * LEAF_BITS + word.trailing_zeros() as usize)
         };
         // The rest of this group, then the marked groups after it in a cycle that ends with it.
         if let Some(found) = first_in(leaf + 1..(own_group + 1) * self.leaves_per_bit) {
@@ -154,9 +155,8 @@ impl ReadySet {
         let end = self.leaves.len().min((group + 1) * self.leaves_per_bit);
         let leaves = &self.leaves[group * self.leaves_per_bit..end];
         // "ready_set.occupied": a guess before "ready_set.group_clear", but reliable after it.
-        let occupied = || {
-            leaves.iter().any(|leaf| leaf.load(order!(Relaxed, "ready_set.occupied")) != 0)
-        };
+        let occupied =
+            || leaves.iter().any(|leaf| leaf.load(order!(Relaxed, "ready_set.occupied")) != 0);
         if !occupied() {
             self.summary.fetch_and(!(1 << group), order!(Acquire, "ready_set.group_clear"));
             if occupied() {

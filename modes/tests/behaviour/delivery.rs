@@ -45,13 +45,17 @@ fn every_subscription_sees_the_same_message_not_a_copy() {
         for n in 0..3 {
             let listener = executor.create_node(&format!("listener{n}"), seen.clone()).unwrap();
             listener
-                .create_subscription("text", QoS::keep_last(1), |seen, text: &Message<String>, cx| {
-                    let mut seen = seen.lock().unwrap();
-                    seen.push((text.as_ptr() as usize, text.clone()));
-                    if seen.len() == 3 {
-                        cx.stop();
-                    }
-                })
+                .create_subscription(
+                    "text",
+                    QoS::keep_last(1),
+                    |seen, text: &Message<String>, cx| {
+                        let mut seen = seen.lock().unwrap();
+                        seen.push((text.as_ptr() as usize, text.clone()));
+                        if seen.len() == 3 {
+                            cx.stop();
+                        }
+                    },
+                )
                 .unwrap();
         }
         executor.freeze().unwrap();
@@ -59,9 +63,10 @@ fn every_subscription_sees_the_same_message_not_a_copy() {
         executor.spin().unwrap();
         let seen = entries(&seen);
         assert_eq!(seen.len(), 3);
-        assert!(seen.iter().all(|(address, text)| {
-            *address == seen[0].0 && text.as_str() == "one for all"
-        }));
+        assert!(
+            seen.iter()
+                .all(|(address, text)| { *address == seen[0].0 && text.as_str() == "one for all" })
+        );
     });
 }
 
@@ -158,7 +163,8 @@ fn a_loop_dispatches_in_the_order_in_which_events_became_ready() {
                 .unwrap();
         }
         executor.freeze().unwrap();
-        for (n, publisher) in [&left, &right, &right, &left, &right, &left].into_iter().enumerate() {
+        for (n, publisher) in [&left, &right, &right, &left, &right, &left].into_iter().enumerate()
+        {
             publisher.publish(n as u32).unwrap();
         }
         executor.spin().unwrap();

@@ -38,9 +38,8 @@ fn duplicate_names_are_refused_and_namespaces_tell_nodes_apart() {
 fn impossible_depths_periods_and_names_are_refused() {
     let graph = Graph::new();
     let node = graph.create_node("node", ()).unwrap();
-    let subscribe = |depth| {
-        node.create_subscription("t", QoS::keep_last(depth), |_, _: &Message<u8>, _| ())
-    };
+    let subscribe =
+        |depth| node.create_subscription("t", QoS::keep_last(depth), |_, _: &Message<u8>, _| ());
     assert!(matches!(subscribe(0), Err(CreateError::Depth { depth: 0, .. })));
     assert!(matches!(subscribe(usize::MAX), Err(CreateError::Depth { .. })));
     let timer = |period| node.create_timer(period, |_, _| ());

@@ -1,0 +1,122 @@
+//! From `publish` to callback, beside what else carries a message from here to there.
+//!
+//! # Method
+//! A token goes round between two players; the figure is the time of one hop (round trip / 2), in the
+//! steady state, with both sides otherwise idle. The callback's own share (a copy of the
+//! message, a branch) is in it, for every contender alike. Messages of 8 and 4096 bytes; a ringspin
+//! subscriber and a plain call see theirs by reference, the channels move theirs in and out by
+//! value.
+//!
+//! * `same-core`: everything on one pinned core. `ringspin` is two nodes in single-core mode;
+//!   `ringspin publish` and `ringspin dispatch` are its two halves, measured in batches of 256
+//!   (`spin` included). `std mpsc` and `crossbeam` are two threads pinned to the one core, so each
+//!   hop is a switch by the kernel; `tokio` is two tasks of a current-thread runtime.
+//! * `cross-core`: the players are pinned to two cores. `spin` busy-waits; `park` puts ringspin's
+//!   worker to sleep at once, so that each hop wakes a sleeper; `block` is the channel's own `recv`, which
+//!   spins a little before it parks. `cache line` is one atomic word and no message: the floor.
+//!
+//! # Limits
+//! A latency in an idle ping-pong says nothing about throughput, contention or a cold cache. Spinning
+//! figures need both cores for themselves: compare contenders within one run, and several runs. The
+//! project's figures come from a virtual machine with two cores (Intel Xeon at 2.6 GHz nominal,
+//! Linux, neither isolated nor at a fixed frequency), where waking a sleeper costs far more
+//! than on bare metal. With one allowed core the `cross-core` cells are skipped.
+
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
+use ringspin_benches::peers::{self, Wait, crossbeam_pair, std_pair};
+use ringspin_benches::relay::{Batch, Relay};
+use ringspin_benches::{Token, on_core};
+use ringspin_modes::{Executor, Mapping, allowed_cores};
+use std::time::Duration;
+
+/// Few enough that 4 KiB each fit in a core's second-level cache.
+const BATCH: usize = 256;
+
+fn cell(
+    group: &mut BenchmarkGroup<'_, WallTime>,
+    name: &str,
+    size: &str,
+    mut time: impl FnMut(u64) -> Duration,
+) {
+    let id = BenchmarkId::new(name, size);
+    group.bench_function(id, |bencher| bencher.iter_custom(&mut time));
+}
+
+fn same_core<const WORDS: usize>(criterion: &mut Criterion, core: usize, size: &str) {
+    let group = &mut criterion.benchmark_group("same-core");
+    cell(group, "plain call", size, |hops| {
+        on_core(core, || peers::plain_call::<WORDS>(hops))
+    });
+    let mut relay = Relay::<WORDS>::new(Executor::single_core(), 2).expect("a valid graph");
+    cell(group, "ringspin", size, |hops| {
+        on_core(core, || relay.time(hops))
+    });
+    let mut batch = Batch::<WORDS>::new(BATCH).expect("a valid graph");
+    cell(group, "ringspin publish", size, |hops| {
+        on_core(core, || batch.time(hops).0)
+    });
+    cell(group, "ringspin dispatch", size, |hops| {
+        on_core(core, || batch.time(hops).1)
+    });
+    cell(group, "tokio", size, |hops| {
+        on_core(core, || peers::tokio_tasks::<WORDS>(hops))
+    });
+    let block = Wait::Block;
+    cell(group, "std mpsc", size, |hops| {
+        peers::ping_pong(std_pair::<Token<WORDS>>(block), [core; 2], hops)
+    });
+    cell(group, "crossbeam", size, |hops| {
+        peers::ping_pong(crossbeam_pair::<Token<WORDS>>(block), [core; 2], hops)
+    });
+}
+
+fn cross_core<const WORDS: usize>(criterion: &mut Criterion, cores: [usize; 2], size: &str) {
+    use ringspin_executor::WaitStrategy::{Spin, SpinThenPark};
+    let group = &mut criterion.benchmark_group("cross-core");
+    for (name, wait) in [
+        ("ringspin spin", Spin),
+        ("ringspin park", SpinThenPark(Duration::ZERO)),
+    ] {
+        let mapping = Mapping::new()
+            .core(cores[0], ["/node_0"])
+            .core(cores[1], ["/node_1"]);
+        let executor = Executor::multi_core(mapping).with_wait_strategy(wait);
+        let mut relay = Relay::<WORDS>::new(executor, 2).expect("a valid graph");
+        cell(group, name, size, |hops| relay.time(hops));
+    }
+    for (suffix, wait) in [("spin", Wait::Spin), ("block", Wait::Block)] {
+        cell(group, &format!("std mpsc {suffix}"), size, |hops| {
+            peers::ping_pong(std_pair::<Token<WORDS>>(wait), cores, hops)
+        });
+        cell(group, &format!("crossbeam {suffix}"), size, |hops| {
+            peers::ping_pong(crossbeam_pair::<Token<WORDS>>(wait), cores, hops)
+        });
+    }
+}
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .configure_from_args();
+    let cores = allowed_cores();
+    let first = *cores.first().expect("a process may run somewhere");
+    same_core::<1>(&mut criterion, first, "8 B");
+    same_core::<512>(&mut criterion, first, "4 KiB");
+    match cores[..] {
+        [first, second, ..] => {
+            let cores = [first, second];
+            let mut floor = criterion.benchmark_group("cross-core");
+            cell(&mut floor, "cache line", "8 B", |hops| {
+                peers::cache_line(cores, hops)
+            });
+            floor.finish();
+            cross_core::<1>(&mut criterion, cores, "8 B");
+            cross_core::<512>(&mut criterion, cores, "4 KiB");
+        }
+        _ => println!("cross-core: skipped, for this process may run on one core only"),
+    }
+    criterion.final_summary();
+}

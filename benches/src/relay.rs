@@ -1,0 +1,201 @@
+//! The game between nodes: each subscribes to one topic and publishes on the next one's.
+
+use crate::{Stopwatch, Token, per_hops};
+use ringspin_executor::{Message, Node, Publisher, QoS};
+use ringspin_modes::{Executor, Simulation};
+use std::error::Error;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// A ring of nodes `/node_0`, `/node_1`, ... that hand a token round; `/node_0` counts the laps.
+pub struct Relay<const WORDS: usize> {
+    executor: Executor,
+    nodes: u64,
+    start: Publisher<Token<WORDS>>,
+    finished: mpsc::Receiver<Duration>,
+}
+
+impl<const WORDS: usize> Relay<WORDS> {
+    /// Adds `nodes` nodes to `executor`, which has none yet, and freezes it.
+    ///
+    /// # Errors
+    /// What the executor says; `/node_1` onwards may be missing from its mapping, for example.
+    pub fn new(mut executor: Executor, nodes: usize) -> Result<Self, Box<dyn Error>> {
+        let (report, finished) = mpsc::channel();
+        let first = executor.create_node("node_0", Stopwatch::default())?;
+        let start = first.create_publisher(&topic(0), QoS::keep_last(1))?;
+        let next = first.create_publisher(&topic(1 % nodes), QoS::keep_last(1))?;
+        first.create_subscription(&topic(0), QoS::keep_last(1), {
+            move |watch: &mut Stopwatch, token: &Message<Token<WORDS>>, cx| {
+                watch.lap();
+                match token.next_lap() {
+                    Some(token) => next.publish(token),
+                    None => {
+                        // The receiver waits for this executor to stop, so it is there.
+                        let _ = report.send(std::mem::take(watch).elapsed());
+                        cx.stop();
+                        Ok(())
+                    }
+                }
+            }
+        })?;
+        for n in 1..nodes {
+            let node = executor.create_node(&format!("node_{n}"), ())?;
+            forward::<WORDS>(&node, &topic(n), &topic((n + 1) % nodes))?;
+        }
+        executor.freeze()?;
+        Ok(Self {
+            executor,
+            nodes: nodes as u64,
+            start,
+            finished,
+        })
+    }
+
+    /// How long `hops` hops take, each from `publish` to the next publish, callback included.
+    ///
+    /// # Panics
+    /// If the executor fails.
+    pub fn time(&mut self, hops: u64) -> Duration {
+        let laps = hops.div_ceil(self.nodes);
+        self.start
+            .publish(Token::new(laps))
+            .expect("the graph is frozen");
+        self.executor.spin().expect("no callback fails");
+        self.executor.stop_handle().reset();
+        let elapsed = self
+            .finished
+            .recv()
+            .expect("node_0 reports before it stops the executor");
+        per_hops(elapsed, laps, self.nodes, hops)
+    }
+}
+
+fn topic(n: usize) -> String {
+    format!("/lap_{n}")
+}
+
+/// Has `node` publish a copy on `to` of every token that comes from `from`.
+fn forward<const WORDS: usize>(
+    node: &Node<()>,
+    from: &str,
+    to: &str,
+) -> Result<(), Box<dyn Error>> {
+    let next = node.create_publisher::<Token<WORDS>>(to, QoS::keep_last(1))?;
+    node.create_subscription(from, QoS::keep_last(1), {
+        move |(): &mut (), token: &Message<Token<WORDS>>, _| next.publish(**token)
+    })?;
+    Ok(())
+}
+
+/// The two halves of a hop on one core: a batch is published while nothing spins, then drained.
+pub struct Batch<const WORDS: usize> {
+    executor: Executor,
+    messages: u64,
+    publisher: Publisher<Token<WORDS>>,
+}
+
+impl<const WORDS: usize> Batch<WORDS> {
+    /// For batches of `messages` messages, on the calling thread.
+    ///
+    /// # Errors
+    /// What the executor says.
+    pub fn new(messages: usize) -> Result<Self, Box<dyn Error>> {
+        let mut executor = Executor::single_core();
+        let node = executor.create_node("sink", 0)?;
+        let publisher = node.create_publisher("batch", QoS::keep_last(messages))?;
+        node.create_subscription("batch", QoS::keep_last(messages), {
+            move |seen: &mut usize, _: &Message<Token<WORDS>>, cx| {
+                *seen += 1;
+                if seen.is_multiple_of(messages) {
+                    cx.stop();
+                }
+            }
+        })?;
+        executor.freeze()?;
+        Ok(Self {
+            executor,
+            messages: messages as u64,
+            publisher,
+        })
+    }
+
+    /// How long it takes to publish, and how long to dispatch, `hops` messages.
+    ///
+    /// # Panics
+    /// If the executor fails.
+    pub fn time(&mut self, hops: u64) -> (Duration, Duration) {
+        let batches = hops.div_ceil(self.messages);
+        let (mut publishing, mut dispatching) = (Duration::ZERO, Duration::ZERO);
+        for _ in 0..batches {
+            let start = Instant::now();
+            for n in 0..self.messages {
+                self.publisher
+                    .publish(Token::new(n))
+                    .expect("the graph is frozen");
+            }
+            let published = Instant::now();
+            self.executor.spin().expect("no callback fails");
+            dispatching += published.elapsed();
+            publishing += published - start;
+            self.executor.stop_handle().reset();
+        }
+        let scale = |elapsed| per_hops(elapsed, batches, self.messages, hops);
+        (scale(publishing), scale(dispatching))
+    }
+}
+
+/// In deterministic mode, a timer of `/node_0` starts a message down a chain of nodes.
+pub struct Chain {
+    executor: Executor,
+    nodes: u64,
+}
+
+impl Chain {
+    const PERIOD: Duration = Duration::from_micros(1);
+
+    /// A chain of `nodes` nodes; the last one receives and publishes nothing.
+    ///
+    /// # Errors
+    /// What the executor says.
+    pub fn new(nodes: usize) -> Result<Self, Box<dyn Error>> {
+        let mut executor = Executor::deterministic(Simulation::default());
+        let first = executor.create_node("node_0", ())?;
+        let start = first.create_publisher(&topic(1), QoS::keep_last(1))?;
+        first.create_timer(Self::PERIOD, move |(): &mut (), _| {
+            start.publish(Token::<1>::new(0))
+        })?;
+        for n in 1..nodes {
+            let node = executor.create_node(&format!("node_{n}"), ())?;
+            forward::<1>(&node, &topic(n), &topic(n + 1))?;
+        }
+        executor.freeze()?;
+        Ok(Self {
+            executor,
+            nodes: nodes as u64,
+        })
+    }
+
+    /// How long `dispatches` dispatches take.
+    ///
+    /// # Panics
+    /// If the executor fails, or dispatches more or less than the chain has callbacks.
+    pub fn time(&mut self, dispatches: u64) -> Duration {
+        let runs = dispatches.div_ceil(self.nodes);
+        let before = self.dispatched();
+        let start = Instant::now();
+        self.executor
+            .spin_for(Self::PERIOD * runs as u32)
+            .expect("no callback fails");
+        let elapsed = start.elapsed();
+        assert_eq!(self.dispatched() - before, runs * self.nodes);
+        per_hops(elapsed, runs, self.nodes, dispatches)
+    }
+
+    fn dispatched(&mut self) -> u64 {
+        self.executor
+            .digest()
+            .expect("the executor is deterministic and frozen")
+            .1
+    }
+}

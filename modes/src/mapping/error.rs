@@ -1,0 +1,146 @@
+//! What can be wrong with a mapping, in words that name the way out.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a mapping could not be read or does not fit the graph and the machine.
+#[derive(Debug, Error)]
+pub enum MappingError {
+    /// The file could not be read.
+    #[error("cannot read the mapping file `{}`: {error}; check the path and its permissions",
+        path.display())]
+    Io {
+        /// The file that was asked for.
+        path: PathBuf,
+        /// What the operating system said.
+        error: io::Error,
+    },
+    /// The text is not a mapping. The message carries line, column and the offending line.
+    #[error("{origin} is not a mapping: {}\ncorrect that line; the keys are `default_core` \
+        and, under each `[[core]]`, `id`, `nodes` and `priority`", error.to_string().trim_end())]
+    Parse {
+        /// The file, or "the text" when it was parsed from a string.
+        origin: String,
+        /// Where and why, as the TOML parser reports it.
+        error: toml::de::Error,
+    },
+    /// A core is not among those that this process may use.
+    #[error(
+        "core {core} does not exist or is not allowed for this process; use one of {}, or \
+        widen the affinity mask (taskset, cpuset) of the process",
+        list(allowed)
+    )]
+    CoreNotAllowed {
+        /// The core that was named.
+        core: usize,
+        /// The cores that may be used.
+        allowed: Vec<usize>,
+    },
+    /// Two `[[core]]` tables have the same id.
+    #[error("core {core} is declared twice; merge the `nodes` of the two `[[core]]` tables")]
+    CoreTwice {
+        /// The core that was declared twice.
+        core: usize,
+    },
+    /// One node or callback group is named twice.
+    #[error("`{entry}` is named on core {first} and again on core {second}; keep only one")]
+    NodeTwice {
+        /// The entry, fully qualified.
+        entry: String,
+        /// The core that names it first.
+        first: usize,
+        /// The core that names it again (it may be the same).
+        second: usize,
+    },
+    /// An entry matches no node or callback group of the graph.
+    #[error("core {core} names `{entry}`, which does not exist; {}",
+        way_out(suggestion.as_deref(), known))]
+    UnknownNode {
+        /// The entry, fully qualified.
+        entry: String,
+        /// The core that names it.
+        core: usize,
+        /// The closest name that does exist, if one is close.
+        suggestion: Option<String>,
+        /// All names that exist.
+        known: Vec<String>,
+    },
+    /// Event loops that no core names, and there is no default core.
+    #[error(
+        "no core is given for {}; name them under a `[[core]]` or set `default_core`",
+        list(loops)
+    )]
+    Unmapped {
+        /// The names of the loops, in the order of creation.
+        loops: Vec<String>,
+    },
+    /// A priority outside 1..=99.
+    #[error(
+        "core {core} asks for priority {priority}; SCHED_FIFO priorities are 1 (lowest) to \
+        99, leave `priority` out for the normal scheduling class"
+    )]
+    Priority {
+        /// The core that asks for it.
+        core: usize,
+        /// What it asks for.
+        priority: u8,
+    },
+}
+
+/// The candidate closest to `wanted`: one that differs only in its namespace, else the one with the
+/// smallest edit distance if at most half of the name would have to change.
+pub(super) fn closest<'a>(wanted: &str, candidates: &'a [String]) -> Option<&'a str> {
+    let base = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase();
+    let distance = |candidate: &&String| {
+        if base(wanted) == base(candidate) { 0 } else { edit_distance(wanted, candidate) }
+    };
+    let best = candidates.iter().min_by_key(distance)?;
+    (distance(&best) <= wanted.chars().count().div_ceil(2)).then_some(best.as_str())
+}
+
+/// Levenshtein distance without regard to case, O(a * b) time and O(b) memory.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.to_lowercase(), b.to_lowercase());
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, in_a) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, in_b) in b.chars().enumerate() {
+            let substituted = diagonal + usize::from(in_a != in_b);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+fn way_out(suggestion: Option<&str>, known: &[String]) -> String {
+    match suggestion {
+        Some(name) => format!("did you mean `{name}`?"),
+        None if known.is_empty() => "the graph has no nodes; create them first".to_owned(),
+        None => format!("use one of {}", list(known)),
+    }
+}
+
+/// "a, b, c", or "(none)".
+pub(super) fn list<T: fmt::Display>(items: &[T]) -> String {
+    if items.is_empty() {
+        return "(none)".to_owned();
+    }
+    items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edit_distance_counts_single_character_edits() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edit_distance("Abc", "aBC"), 0);
+    }
+}

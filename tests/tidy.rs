@@ -1,0 +1,112 @@
+//! The style that a formatter cannot check: file headers, lengths, and where `unsafe` may live.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const COLUMNS_MAX: usize = 100;
+const FUNCTION_LINES_MAX: usize = 70;
+const FILE_LINES_MAX: usize = 450;
+
+/// The Rust sources of the workspace, with their text.
+fn sources() -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders = vec![root.to_path_buf()];
+    let mut sources = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && !name.starts_with('.') && !name.starts_with("target") {
+                folders.push(path);
+            } else if name.ends_with(".rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                sources.push((path.strip_prefix(root).unwrap().to_path_buf(), text));
+            }
+        }
+    }
+    assert!(sources.len() > 30, "the sources were not found");
+    sources
+}
+
+/// The lines before the unit tests, which are at the end of a file.
+fn production(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().take_while(|line| !line.starts_with("#[cfg(test)]") && !is_test_module(line))
+}
+
+fn is_test_module(line: &str) -> bool {
+    line.starts_with("#[cfg(all(test")
+}
+
+/// Asserts that `problems` is empty, and shows all of them otherwise.
+fn none(problems: Vec<String>) {
+    assert!(problems.is_empty(), "\n{}", problems.join("\n"));
+}
+
+#[test]
+fn every_file_says_why_it_exists() {
+    let headed = |text: &str| text.starts_with("//!") || text.starts_with("#![doc");
+    let missing = sources().into_iter().filter(|(_, text)| !headed(text));
+    none(missing.map(|(path, _)| format!("{}: no //! header", path.display())).collect());
+}
+
+#[test]
+fn lines_functions_and_files_stay_short() {
+    let mut problems = Vec::new();
+    for (path, text) in sources() {
+        let at = |line: usize| format!("{}:{line}", path.display());
+        for (n, line) in text.lines().enumerate() {
+            if line.chars().count() > COLUMNS_MAX {
+                problems.push(format!("{}: over {COLUMNS_MAX} columns", at(n + 1)));
+            }
+        }
+        let lines = production(&text).count();
+        let is_test = path.iter().any(|part| part == "tests" || part == "models");
+        if lines > FILE_LINES_MAX && !is_test {
+            problems.push(format!("{}: {lines} lines before the tests", path.display()));
+        }
+        let mut start: Option<(usize, usize)> = None;
+        for (n, line) in text.lines().enumerate() {
+            let indent = line.len() - line.trim_start().len();
+            let declares = line.contains("fn ") && line.ends_with('{') || line.contains(" fn ");
+            if start.is_none() && declares && !line.trim_start().starts_with("//") {
+                start = Some((n, indent));
+            }
+            if let Some((first, depth)) = start {
+                let ends =
+                    indent == depth && (line.trim_end().ends_with('}') || line.ends_with(';'));
+                if ends && n >= first {
+                    if n - first > FUNCTION_LINES_MAX {
+                        problems.push(format!(
+                            "{}: {} lines in a function",
+                            at(first + 1),
+                            n - first
+                        ));
+                    }
+                    start = None;
+                }
+            }
+        }
+    }
+    none(problems);
+}
+
+#[test]
+fn unsafe_lives_in_the_rings_and_atomics_behind_their_facade() {
+    let mut problems = Vec::new();
+    for (path, text) in sources() {
+        let (rings, models) = (path.starts_with("ringbuf"), path.starts_with("loom-tests"));
+        if path.ends_with("src/lib.rs")
+            && !rings
+            && !models
+            && !text.contains("forbid(unsafe_code)")
+        {
+            problems.push(format!("{}: does not forbid unsafe code", path.display()));
+        }
+        let facade = path.ends_with("ringbuf/src/sync.rs");
+        let names_atomics = text.contains("sync::atomic") && !path.ends_with("tests/tidy.rs");
+        if names_atomics && !facade && !models && path.iter().any(|part| part == "src") {
+            problems.push(format!("{}: atomics come from ringbuf only", path.display()));
+        }
+    }
+    none(problems);
+}

@@ -96,13 +96,13 @@ impl<M: Send + Sync + 'static> Topic<M> {
     #[inline]
     fn publish(&self, id: EventId, message: M) -> Result<(), PublishError<M>> {
         let Some(ports) = self.ports.get() else {
-            return Err(PublishError::NotFrozen(message));
+            return Err(PublishError::NotFrozen(Box::new(message)));
         };
         for (n, port) in ports.iter().enumerate() {
             if !port.subscription.reserve() {
                 ports[..n].iter().for_each(|port| port.subscription.cancel());
                 self.refused.next();
-                return Err(PublishError::Full(message));
+                return Err(PublishError::Full(Box::new(message)));
             }
         }
         let Some((last, others)) = ports.split_last() else {
@@ -226,19 +226,19 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     }
 }
 
-/// Why a message was not published; it is handed back.
+/// Why a message was not published; it is handed back, boxed so that the good result stays small.
 pub enum PublishError<M> {
     /// The graph is still being built: publish from callbacks, or after `freeze`.
-    NotFrozen(M),
+    NotFrozen(Box<M>),
     /// A keep-all subscription holds as many messages as its limit.
-    Full(M),
+    Full(Box<M>),
 }
 
 impl<M> PublishError<M> {
     /// The message that was not published.
     pub fn into_message(self) -> M {
         match self {
-            Self::NotFrozen(message) | Self::Full(message) => message,
+            Self::NotFrozen(message) | Self::Full(message) => *message,
         }
     }
 }

@@ -114,3 +114,35 @@ impl<T: Copy> Plain<T> {
         self.0.with(|cell| unsafe { *cell })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::catch_unwind;
+
+    #[test]
+    #[should_panic(expected = "only 1 schedules were explored")]
+    fn a_model_whose_threads_never_meet_is_refused() {
+        Model::new(2).check(|| ());
+    }
+
+    #[test]
+    fn a_mutant_that_nothing_notices_is_refused() {
+        let result = catch_unwind(|| {
+            Model::new(1).kills("no.such.site", Ordering::Relaxed).check(|| ());
+        });
+        assert!(mutant::is_selected() || result.is_err());
+    }
+
+    #[test]
+    fn a_model_that_never_ends_refutes_no_mutant() {
+        let result = catch_unwind(|| {
+            Model::new(1).kills("no.such.site", Ordering::Relaxed).check(|| {
+                while mutant::is_selected() {
+                    loom::thread::yield_now();
+                }
+            });
+        });
+        assert!(mutant::is_selected() || result.is_err());
+    }
+}

@@ -4,13 +4,13 @@
 //! drops them one after the other, so that no schedules are spent on reference counts that are not
 //! the subject.
 
+use loom::thread::JoinHandle;
+
 mod counter;
 mod keep_last;
 mod pool;
 mod ready;
 mod ready_set;
-
-use loom::thread::JoinHandle;
 
 /// Waits for all `threads`, in order.
 fn join<T, const N: usize>(threads: [JoinHandle<T>; N]) -> [T; N] {

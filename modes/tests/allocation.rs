@@ -17,7 +17,7 @@ fn allocations_in_the_steady_state(mut executor: Executor) -> u64 {
         let relay = out.clone();
         node.create_subscription(from, QoS::keep_last(2), move |kept, m: &Message<Payload>, cx| {
             *kept = Some(m.clone());
-            if m.0 % ROUNDS == 0 {
+            if m.0.is_multiple_of(ROUNDS) {
                 cx.stop();
             }
             relay.publish((m.0 + 1, m.1))

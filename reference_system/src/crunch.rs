@@ -10,9 +10,11 @@
 //! beside their calibrations.
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+
+use crate::description::{HOT_PATH_CRUNCHES, total_crunches_per_second};
 
 /// The crunch limit that upstream uses unless told otherwise.
 pub const DEFAULT_CRUNCH_LIMIT: u64 = 4096;
@@ -75,6 +77,53 @@ pub fn calibrate(n: u64, repeats: usize) -> Calibration {
     }
 }
 
+impl Calibration {
+    /// The least that the hot path can take to its start: [`HOT_PATH_CRUNCHES`] of the *fastest*
+    /// crunch, so that a disturbed calibration does not flatter what is compared with it.
+    #[must_use]
+    pub fn floor_ns(&self) -> u64 {
+        u64::from(HOT_PATH_CRUNCHES) * self.min_ns
+    }
+
+    /// The load of the whole system in cores: its crunches per second times the median crunch.
+    #[must_use]
+    pub fn load_cores(&self) -> f64 {
+        total_crunches_per_second() * self.median_ns as f64 * 1e-9
+    }
+
+    /// This calibration and another one of the same limit, taken at another time, as one. The
+    /// median is the lower of the two: the higher one was disturbed.
+    #[must_use]
+    pub fn combined_with(self, other: Self) -> Self {
+        Self {
+            min_ns: self.min_ns.min(other.min_ns),
+            median_ns: self.median_ns.min(other.median_ns),
+            max_ns: self.max_ns.max(other.max_ns),
+            ..self
+        }
+    }
+}
+
+/// As [`calibrate`], with as many crunches as fit in `budget`: at least 3, at most 1001.
+#[must_use]
+pub fn calibrate_within(n: u64, budget: Duration) -> Calibration {
+    let fitting = budget.as_nanos() / u128::from(estimate_ns(n).max(1));
+    calibrate(n, fitting.clamp(3, 1001) as usize)
+}
+
+/// About what one crunch of limit `n` costs, in nanoseconds, without ever running a long one: above
+/// [`DEFAULT_CRUNCH_LIMIT`] it is the cost there, scaled by n²/ln n.
+#[must_use]
+pub fn estimate_ns(n: u64) -> u64 {
+    let measured = n.min(DEFAULT_CRUNCH_LIMIT);
+    let cost_ns = calibrate(measured, 3).median_ns;
+    if n == measured {
+        return cost_ns;
+    }
+    let divisions = |n: u64| (n as f64).powi(2) / (n as f64).ln();
+    (cost_ns as f64 * divisions(n) / divisions(measured)) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,5 +151,25 @@ mod tests {
             assert!(calibration.min_ns <= calibration.median_ns);
             assert!(calibration.median_ns <= calibration.max_ns);
         }
+    }
+
+    #[test]
+    fn the_floor_is_four_fastest_crunches_and_the_load_190_median_ones() {
+        let calibration =
+            Calibration { n: 64, primes: 18, min_ns: 900, median_ns: 1_000_000, max_ns: 2_000_000 };
+        assert_eq!(calibration.floor_ns(), 3_600);
+        assert!((calibration.load_cores() - 0.19).abs() < 1e-9);
+    }
+
+    #[test]
+    fn two_calibrations_combine_to_the_less_disturbed() {
+        let of = |min_ns, median_ns, max_ns| Calibration { n: 64, primes: 18, min_ns, median_ns, max_ns };
+        assert_eq!(of(1, 5, 9).combined_with(of(2, 4, 20)), of(1, 4, 20));
+    }
+
+    #[test]
+    fn a_long_crunch_is_estimated_without_being_run() {
+        // Run, this one would take hours: the test would not end.
+        assert!(estimate_ns(10_000_000) > 100 * estimate_ns(DEFAULT_CRUNCH_LIMIT));
     }
 }

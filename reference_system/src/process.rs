@@ -92,6 +92,14 @@ impl CpuMeter {
     }
 }
 
+/// The processor's name as the kernel gives it, if it does.
+#[must_use]
+pub fn processor_name() -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
 fn percent(cpu: Duration, wall: Duration) -> f64 {
     if wall.is_zero() {
         0.0

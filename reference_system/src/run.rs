@@ -1,6 +1,6 @@
 //! One measured run of the reference system, in any mode.
 
-use crate::crunch::calibrate;
+use crate::crunch::estimate_ns;
 use crate::description::{
     AUTOWARE, HOT_PATH, crunches_per_second, edges, topic_rate_hz, total_crunches_per_second,
 };
@@ -12,6 +12,8 @@ use ringspin_executor::{BoxError, Statistics};
 use ringspin_modes::{Digest, Executor, Mapping, Mode};
 use ringspin_optimizer::{Chain, Edge, NodeLoad, OptimizeError, Profile, SearchOptions, search};
 use serde::Serialize;
+use std::any::Any;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,8 +36,16 @@ pub struct RunOptions {
 /// What a run came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
+    /// The mode: `single`, `multi` or `deterministic`.
+    pub mode: &'static str,
     /// The limit of the number cruncher.
     pub n: u64,
+    /// Whether it ran; without it every callback is nearly free.
+    pub crunch: bool,
+    /// How long the run was to take, in the executor's own time.
+    pub duration_s: f64,
+    /// Whether it was ended early, by Ctrl-C or a signal.
+    pub interrupted: bool,
     /// The key performance indicators.
     pub kpis: Kpis,
     /// Processor time of the process during the run, in percent of one core.
@@ -52,8 +62,22 @@ pub struct RunReport {
     pub overwritten: u64,
     /// Timer periods that passed without a call.
     pub missed_periods: u64,
+    /// Simulated seconds per second of real time; only of a deterministic run.
+    pub simulated_s_per_wall_s: Option<f64>,
     /// The digest of a deterministic run: 32 hexadecimal digits.
     pub digest: Option<String>,
+    /// The mapping of a multi-core run, whether given or tuned.
+    pub mapping: Option<Mapping>,
+}
+
+/// The name of `mode` on the command line and in every report.
+#[must_use]
+pub fn mode_name(mode: &Mode) -> &'static str {
+    match mode {
+        Mode::SingleCore => "single",
+        Mode::MultiCore(_) => "multi",
+        Mode::Deterministic(_) => "deterministic",
+    }
 }
 
 /// Builds the reference system and runs it.
@@ -65,13 +89,9 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
         Mode::MultiCore(None) => Mode::MultiCore(Some(tuned_mapping(options.work.n)?)),
         mode => mode.clone(),
     };
-    let mut executor = Executor::new(mode);
+    let mut executor = Executor::new(mode.clone());
     if let Some(path) = &options.trace {
-        let writer = TraceWriter::create(path)?;
-        let mut writer = Some(writer);
-        executor = executor.with_recorders(move |info, _| {
-            writer.take().expect("a deterministic run has one worker").with_names(info)
-        });
+        executor = recording(executor, TraceWriter::create(path)?);
     }
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
@@ -84,16 +104,15 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
     let wall = wall.elapsed();
     let cpu_percent = cpu.cpu_percent_of_one_core(wall)?;
     let node_s = executor.now().since(node_start).as_secs_f64();
-    for recorder in executor.take_recorders() {
-        let any: Box<dyn std::any::Any> = recorder;
-        if let Ok(writer) = any.downcast::<TraceWriter>() {
-            writer.finish()?;
-        }
-    }
+    finish_trace(&mut executor)?;
     let statistics: Statistics = executor.statistics();
     let digest: Option<(Digest, u64)> = executor.digest();
     Ok(RunReport {
+        mode: mode_name(&mode),
         n: options.work.n,
+        crunch: options.work.crunch,
+        duration_s: options.duration.as_secs_f64(),
+        interrupted: executor.stop_handle().is_stopped(),
         kpis: collector.report(),
         cpu_percent,
         rss_bytes: ProcessUsage::now()?.rss_bytes,
@@ -102,14 +121,37 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
         dispatched: statistics.dispatched(),
         overwritten: statistics.overwritten(),
         missed_periods: statistics.callbacks.iter().map(|callback| callback.missed).sum(),
+        simulated_s_per_wall_s: digest.is_some().then(|| node_s / wall.as_secs_f64()),
         digest: digest.map(|(digest, _)| digest.to_string()),
+        mapping: match mode {
+            Mode::MultiCore(mapping) => mapping,
+            Mode::SingleCore | Mode::Deterministic(_) => None,
+        },
     })
 }
 
+fn recording(executor: Executor, writer: TraceWriter) -> Executor {
+    let mut writer = Some(writer);
+    executor.with_recorders(move |info, _| {
+        writer.take().expect("a deterministic run has one worker").with_names(info)
+    })
+}
+
+fn finish_trace(executor: &mut Executor) -> io::Result<()> {
+    for recorder in executor.take_recorders() {
+        let any: Box<dyn Any> = recorder;
+        if let Ok(writer) = any.downcast::<TraceWriter>() {
+            writer.finish()?;
+        }
+    }
+    Ok(())
+}
+
 /// The load that the nodes put on one core of this machine with crunches up to `n`: rates from the
-/// description, times the measured duration of a crunch.
+/// description, times the duration of a crunch ([`estimate_ns`]).
+#[must_use]
 pub fn profile(n: u64) -> Profile {
-    let crunch_s = calibrate(n, 5).median_ns as f64 * 1e-9;
+    let crunch_s = estimate_ns(n) as f64 * 1e-9;
     let nodes = AUTOWARE.iter().map(|node| NodeLoad {
         name: format!("/{}", node.name),
         utilization: crunches_per_second(node) * crunch_s,
@@ -124,9 +166,10 @@ pub fn profile(n: u64) -> Profile {
     Profile { nodes: nodes.collect(), edges: edges.collect(), chains }
 }
 
-/// The load of the whole system on one core, for crunches up to `n`.
+/// The load of the whole system in cores of this machine, for crunches up to `n`.
+#[must_use]
 pub fn total_utilization(n: u64) -> f64 {
-    total_crunches_per_second() * calibrate(n, 5).median_ns as f64 * 1e-9
+    total_crunches_per_second() * estimate_ns(n) as f64 * 1e-9
 }
 
 /// The mapping of the nodes to the cores of this process that the optimizer finds for crunches up to

@@ -81,5 +81,10 @@ impl Recorder for TraceWriter {
 }
 
 fn with_path(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("trace {}: {error}", path.display()))
+    let message = format!(
+        "cannot write the trace `{}`: {error}; choose a path in a directory that exists and is \
+         writable",
+        path.display()
+    );
+    io::Error::new(error.kind(), message)
 }

@@ -34,14 +34,14 @@ fn the_last_reader_drops_the_message() {
 #[test]
 fn clones_of_clones_are_counted() {
     Model::new(10).check(|| {
-        let witness = Arc::new(());
+        let witness = Arc::new(7);
         let pool = Pool::new();
         let message = pool.insert(witness.clone());
         let readers = [message.clone(), message].map(|message| {
             spawn(move || {
                 let copy = message.clone();
                 drop(message);
-                assert_eq!(**copy, ());
+                assert_eq!(**copy, 7);
             })
         });
         join(readers);

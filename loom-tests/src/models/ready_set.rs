@@ -3,6 +3,7 @@
 
 use super::join;
 use crate::model::{Model, Plain};
+use crate::ready;
 use crate::ready_set::ReadySet;
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::Relaxed;
@@ -94,6 +95,44 @@ fn a_mark_is_not_lost_between_clear_and_sleep() {
 #[test]
 fn two_loops_are_marked_while_the_worker_goes_to_sleep() {
     Model::new(100).preemptions(3).check(|| race(2, [0, 1]));
+}
+
+/// The whole path of an event: two producers push a token and mark its loop; the worker pops until
+/// the ring is empty, clears the mark, looks once more, and sleeps.
+#[test]
+fn no_token_is_left_behind_by_a_sleeping_worker() {
+    Model::new(100).preemptions(2).check(|| {
+        let set = Arc::new(ReadySet::new(1));
+        let (producer, mut consumer) = ready::ring_at(2, 0);
+        let producers = [1, 2].map(|token| {
+            let (producer, set) = (producer.clone(), set.clone());
+            spawn(move || {
+                producer.push(token).unwrap();
+                set.mark(0);
+                producer
+            })
+        });
+        let worker = spawn(move || {
+            set.register_sleeper();
+            let mut tokens = Vec::new();
+            while tokens.len() < 2 {
+                if set.next(0).is_none() {
+                    set.sleep(Duration::MAX);
+                } else if let Some(token) = consumer.pop() {
+                    tokens.push(token);
+                } else {
+                    set.clear(0);
+                    if !consumer.is_empty() {
+                        set.mark(0);
+                    }
+                }
+            }
+            tokens.sort();
+            assert_eq!(tokens, [1, 2]);
+            consumer
+        });
+        drop((join(producers), worker.join().unwrap()));
+    });
 }
 
 /// More loops than the summary has bits: one is marked while its leaf is cleared.

@@ -124,7 +124,7 @@ fn keep_all_hands_back_what_does_not_fit_and_delivers_it_to_nobody() {
         (0..4).for_each(|n| out.publish(n).unwrap());
         for n in 4..6 {
             let error = out.publish(n).unwrap_err();
-            assert!(matches!(error, PublishError::Full(back) if back == n));
+            assert!(matches!(error, PublishError::Full(back) if *back == n));
         }
         executor.spin().unwrap();
         assert_eq!(entries(&received), [0, 0, 1, 1, 2, 2, 3, 3]);
@@ -139,8 +139,9 @@ fn publishing_before_the_graph_is_frozen_is_an_error() {
         let node = executor.create_node("talker", ()).unwrap();
         let out = node.create_publisher("numbers", QoS::default()).unwrap();
         let error = out.publish(5).unwrap_err();
-        assert!(matches!(error, PublishError::NotFrozen(5)));
+        assert!(matches!(error, PublishError::NotFrozen(_)));
         assert!(error.to_string().contains("freeze"));
+        assert_eq!(error.into_message(), 5);
     });
 }
 

@@ -163,7 +163,13 @@ mod tests {
 
     #[test]
     fn two_calibrations_combine_to_the_less_disturbed() {
-        let of = |min_ns, median_ns, max_ns| Calibration { n: 64, primes: 18, min_ns, median_ns, max_ns };
+        let of = |min_ns, median_ns, max_ns| Calibration {
+            n: 64,
+            primes: 18,
+            min_ns,
+            median_ns,
+            max_ns,
+        };
         assert_eq!(of(1, 5, 9).combined_with(of(2, 4, 20)), of(1, 4, 20));
     }
 

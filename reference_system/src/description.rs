@@ -114,20 +114,11 @@ pub const AUTOWARE: &[NodeDescription] = &[
     transform("MPCController", BEHAVIOR_PLANNER),
     transform("ParkingPlanner", "Lanelet2MapLoader"),
     transform("LanePlanner", "Lanelet2MapLoader"),
-    fusion(
-        "PointCloudFusion",
-        ["PointsTransformerFront", "PointsTransformerRear"],
-    ),
-    fusion(
-        "NDTLocalizer",
-        ["VoxelGridDownsampler", "PointCloudMapLoader"],
-    ),
+    fusion("PointCloudFusion", ["PointsTransformerFront", "PointsTransformerRear"]),
+    fusion("NDTLocalizer", ["VoxelGridDownsampler", "PointCloudMapLoader"]),
     fusion("VehicleInterface", ["MPCController", BEHAVIOR_PLANNER]),
     fusion("Lanelet2GlobalPlanner", ["Visualizer", "NDTLocalizer"]),
-    fusion(
-        "Lanelet2MapLoader",
-        ["Lanelet2Map", "Lanelet2GlobalPlanner"],
-    ),
+    fusion("Lanelet2MapLoader", ["Lanelet2Map", "Lanelet2GlobalPlanner"]),
     NodeDescription {
         name: BEHAVIOR_PLANNER,
         kind: Kind::Cyclic {
@@ -146,14 +137,8 @@ pub const AUTOWARE: &[NodeDescription] = &[
         name: "EuclideanClusterDetector",
         kind: Kind::Intersection {
             connections: &[
-                Connection {
-                    input: "RayGroundFilter",
-                    output: "EuclideanClusterDetector",
-                },
-                Connection {
-                    input: "EuclideanClusterSettings",
-                    output: "EuclideanIntersection",
-                },
+                Connection { input: "RayGroundFilter", output: "EuclideanClusterDetector" },
+                Connection { input: "EuclideanClusterSettings", output: "EuclideanIntersection" },
             ],
         },
     },
@@ -162,33 +147,19 @@ pub const AUTOWARE: &[NodeDescription] = &[
 ];
 
 const fn sensor(name: &'static str, period_ms: u64) -> NodeDescription {
-    NodeDescription {
-        name,
-        kind: Kind::Sensor {
-            period: Duration::from_millis(period_ms),
-        },
-    }
+    NodeDescription { name, kind: Kind::Sensor { period: Duration::from_millis(period_ms) } }
 }
 
 const fn transform(name: &'static str, input: &'static str) -> NodeDescription {
-    NodeDescription {
-        name,
-        kind: Kind::Transform { input },
-    }
+    NodeDescription { name, kind: Kind::Transform { input } }
 }
 
 const fn fusion(name: &'static str, inputs: [&'static str; 2]) -> NodeDescription {
-    NodeDescription {
-        name,
-        kind: Kind::Fusion { inputs },
-    }
+    NodeDescription { name, kind: Kind::Fusion { inputs } }
 }
 
 const fn command(name: &'static str, input: &'static str) -> NodeDescription {
-    NodeDescription {
-        name,
-        kind: Kind::Command { input },
-    }
+    NodeDescription { name, kind: Kind::Command { input } }
 }
 
 impl NodeDescription {
@@ -246,11 +217,7 @@ pub fn publisher_of(topic: &str) -> Option<&'static NodeDescription> {
 pub fn edges() -> impl Iterator<Item = Edge> {
     AUTOWARE.iter().flat_map(|node| {
         node.inputs().into_iter().filter_map(|topic| {
-            publisher_of(topic).map(|from| Edge {
-                from: from.name,
-                topic,
-                to: node.name,
-            })
+            publisher_of(topic).map(|from| Edge { from: from.name, topic, to: node.name })
         })
     })
 }
@@ -313,13 +280,7 @@ mod tests {
                 Kind::Intersection { .. } => 4,
                 Kind::Command { .. } => 5,
             }] += 1;
-            assert_eq!(
-                AUTOWARE
-                    .iter()
-                    .filter(|other| other.name == node.name)
-                    .count(),
-                1
-            );
+            assert_eq!(AUTOWARE.iter().filter(|other| other.name == node.name).count(), 1);
         }
         assert_eq!(counts, [6, 9, 5, 1, 1, 2]);
         assert_eq!(AUTOWARE.len(), 24);
@@ -328,10 +289,7 @@ mod tests {
     #[test]
     fn every_input_topic_has_exactly_one_publisher() {
         for topic in AUTOWARE.iter().flat_map(NodeDescription::inputs) {
-            let publishers = AUTOWARE
-                .iter()
-                .filter(|node| node.topics().contains(&topic))
-                .count();
+            let publishers = AUTOWARE.iter().filter(|node| node.topics().contains(&topic)).count();
             assert_eq!(publishers, 1, "topic {topic}");
         }
     }
@@ -365,21 +323,12 @@ mod tests {
                 }
             }
         }
-        assert!(
-            AUTOWARE
-                .iter()
-                .flat_map(NodeDescription::topics)
-                .all(|t| known.contains(&t))
-        );
+        assert!(AUTOWARE.iter().flat_map(NodeDescription::topics).all(|t| known.contains(&t)));
     }
 
     #[test]
     fn the_hot_path_is_connected_by_seven_edges() {
-        assert!(
-            HOT_PATH
-                .iter()
-                .all(|name| node(name).is_some_and(|n| n.is_on_hot_path()))
-        );
+        assert!(HOT_PATH.iter().all(|name| node(name).is_some_and(|n| n.is_on_hot_path())));
         assert_eq!(edges().filter(Edge::is_on_hot_path).count(), 7);
     }
 

@@ -29,10 +29,7 @@ pub fn to_dot(hot_path_highlighted: bool) -> String {
     for edge in description::edges() {
         let style = emphasis(edge.is_on_hot_path());
         let (from, to, topic) = (edge.from, edge.to, edge.topic);
-        push_line(
-            &mut dot,
-            format_args!("{from} -> {to} [label=\"{topic}\"{style}]"),
-        );
+        push_line(&mut dot, format_args!("{from} -> {to} [label=\"{topic}\"{style}]"));
     }
     dot.push_str("}\n");
     dot

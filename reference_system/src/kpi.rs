@@ -219,10 +219,7 @@ impl Collector {
     /// The last 64 ends are remembered until their samples reach a Command node; a sample that
     /// comes later, or before this call, is counted in [`Kpis::end_unknown`].
     pub fn collision_estimator_returned(&self, sequence_number: u32, end_ns: u64) {
-        locked(&self.ends)[end_slot(sequence_number)] = Some(KnownEnd {
-            sequence_number,
-            end_ns,
-        });
+        locked(&self.ends)[end_slot(sequence_number)] = Some(KnownEnd { sequence_number, end_ns });
     }
 
     /// Call when the behaviour planner's timer callback starts.
@@ -242,10 +239,7 @@ impl Collector {
     /// [`keeping_samples`](Self::keeping_samples).
     #[must_use]
     pub fn samples(&self) -> Vec<SamplePath> {
-        self.kept
-            .as_ref()
-            .map(|kept| locked(kept).paths())
-            .unwrap_or_default()
+        self.kept.as_ref().map(|kept| locked(kept).paths()).unwrap_or_default()
     }
 
     fn known_end_ns(&self, sequence_number: u32) -> Option<u64> {
@@ -360,20 +354,11 @@ impl Kept {
         self.entries.extend_from_slice(history);
         let command_node = self.index_of(command_node);
         let entries = first..self.entries.len();
-        self.samples.push(KeptSample {
-            command_node,
-            arrived_ns,
-            entries,
-            latency_ns,
-            counted,
-        });
+        self.samples.push(KeptSample { command_node, arrived_ns, entries, latency_ns, counted });
     }
 
     fn index_of(&mut self, command_node: &str) -> usize {
-        let known = self
-            .command_nodes
-            .iter()
-            .position(|name| name == command_node);
+        let known = self.command_nodes.iter().position(|name| name == command_node);
         known.unwrap_or_else(|| {
             self.command_nodes.push(command_node.to_owned());
             self.command_nodes.len() - 1
@@ -384,10 +369,7 @@ impl Kept {
         let path = |sample: &KeptSample| SamplePath {
             command_node: self.command_nodes[sample.command_node].clone(),
             arrived_ns: sample.arrived_ns,
-            history: self.entries[sample.entries.clone()]
-                .iter()
-                .map(PathEntry::from)
-                .collect(),
+            history: self.entries[sample.entries.clone()].iter().map(PathEntry::from).collect(),
             latency_ns: sample.latency_ns,
             counted: sample.counted,
         };
@@ -413,12 +395,7 @@ fn newer_lidar_ns(sample: &Message4kb) -> Option<u64> {
 
 fn hot_path_drops(sample: &Message4kb) -> u64 {
     let on_hot_path = |entry: &&TransmissionStats| HOT_PATH.iter().any(|name| entry.is_from(name));
-    sample
-        .history()
-        .iter()
-        .filter(on_hot_path)
-        .map(|entry| u64::from(entry.dropped_samples))
-        .sum()
+    sample.history().iter().filter(on_hot_path).map(|entry| u64::from(entry.dropped_samples)).sum()
 }
 
 fn end_slot(sequence_number: u32) -> usize {

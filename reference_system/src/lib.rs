@@ -9,6 +9,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod compare;
 pub mod crunch;
 pub mod description;
 pub mod dot;

@@ -1,13 +1,32 @@
-//! x
-use reference_system::{kpi::Collector, run::*, system::Work};
-use std::sync::Arc;
-fn main() {
-    for mode in ["single", "multi", "deterministic"] {
-        for n in [64, 1024, 4096] {
-            let c = Arc::new(Collector::new());
-            let o = RunOptions { mode: mode.parse().unwrap(), work: Work::crunching(n), duration: std::time::Duration::from_secs(4), trace: None, stop_on_ctrl_c: true };
-            let r = run(&o, &c).unwrap();
-            println!("{mode} {n} {}", serde_json::to_string(&r).unwrap());
+//! The command line of the reference system; see `reference-system --help`.
+
+#![forbid(unsafe_code)]
+
+mod cli;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = cli::Arguments::parse();
+    let level =
+        if arguments.verbose { tracing_subscriber::filter::LevelFilter::DEBUG } else { LEVEL };
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_max_level(level)
+        .with_target(false)
+        .without_time()
+        .init();
+    match cli::execute(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
         }
     }
 }
+
+/// Warnings show (a refused SCHED_FIFO priority, for one); more with `--verbose`.
+const LEVEL: tracing_subscriber::filter::LevelFilter =
+    tracing_subscriber::filter::LevelFilter::WARN;

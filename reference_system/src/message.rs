@@ -48,11 +48,7 @@ impl Message4kb {
     /// A message without history and with zeroed data.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            size: 0,
-            stats: [TransmissionStats::EMPTY; HISTORY_CAPACITY],
-            data: [0; 7],
-        }
+        Self { size: 0, stats: [TransmissionStats::EMPTY; HISTORY_CAPACITY], data: [0; 7] }
     }
 
     /// The entries in use, oldest first. Never longer than 63, whatever `size` claims.
@@ -86,9 +82,7 @@ impl Message4kb {
     pub fn merge(&mut self, other: &Message4kb) {
         let present = self.used();
         for entry in other.history() {
-            let known = self.stats[..present]
-                .iter()
-                .any(|own| own.node_name == entry.node_name);
+            let known = self.stats[..present].iter().any(|own| own.node_name == entry.node_name);
             if !known {
                 self.push(*entry);
             }
@@ -113,9 +107,7 @@ impl Message4kb {
     }
 
     fn used(&self) -> usize {
-        usize::try_from(self.size)
-            .unwrap_or(HISTORY_CAPACITY)
-            .min(HISTORY_CAPACITY)
+        usize::try_from(self.size).unwrap_or(HISTORY_CAPACITY).min(HISTORY_CAPACITY)
     }
 
     fn push(&mut self, entry: TransmissionStats) {
@@ -203,9 +195,7 @@ impl NodeName {
     pub const fn new(name: &str) -> Result<Self, NodeNameError> {
         let source = name.as_bytes();
         if source.len() >= NODE_NAME_BYTES {
-            return Err(NodeNameError::TooLong {
-                length: source.len(),
-            });
+            return Err(NodeNameError::TooLong { length: source.len() });
         }
         let mut bytes = [0; NODE_NAME_BYTES];
         let mut at = 0;
@@ -245,10 +235,7 @@ impl fmt::Display for NodeName {
 }
 
 fn name_of(bytes: &[u8; NODE_NAME_BYTES]) -> &str {
-    let end = bytes
-        .iter()
-        .position(|&byte| byte == 0)
-        .unwrap_or(NODE_NAME_BYTES);
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(NODE_NAME_BYTES);
     match std::str::from_utf8(&bytes[..end]) {
         Ok(name) => name,
         Err(error) => std::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or(""),
@@ -264,11 +251,7 @@ mod tests {
     }
 
     fn names(message: &Message4kb) -> Vec<&str> {
-        message
-            .history()
-            .iter()
-            .map(TransmissionStats::name)
-            .collect()
+        message.history().iter().map(TransmissionStats::name).collect()
     }
 
     #[test]
@@ -286,10 +269,7 @@ mod tests {
         message.append(&name("second"), 7, 2, 200);
         assert_eq!(names(&message), ["first", "second"]);
         let last = message.last().unwrap();
-        assert_eq!(
-            (last.sequence_number, last.dropped_samples, last.timestamp),
-            (7, 2, 200)
-        );
+        assert_eq!((last.sequence_number, last.dropped_samples, last.timestamp), (7, 2, 200));
         assert_eq!(message.find("first").unwrap().timestamp, 100);
         assert_eq!(message.find("fir"), None);
         assert_eq!(message.find("first2"), None);
@@ -333,10 +313,7 @@ mod tests {
 
     #[test]
     fn a_size_from_the_wire_beyond_the_capacity_is_clamped() {
-        let mut message = Message4kb {
-            size: u64::MAX,
-            ..Message4kb::new()
-        };
+        let mut message = Message4kb { size: u64::MAX, ..Message4kb::new() };
         assert_eq!(message.history().len(), 63);
         message.append(&name("late"), 0, 0, 0);
         assert_eq!(message.find("late"), None);
@@ -351,10 +328,7 @@ mod tests {
         assert!(message.find(&longest).is_some());
         let error = NodeName::new(&"n".repeat(48)).unwrap_err();
         assert_eq!(error, NodeNameError::TooLong { length: 48 });
-        assert_eq!(
-            NodeName::new("a\0b"),
-            Err(NodeNameError::HoldsNul { at: 1 })
-        );
+        assert_eq!(NodeName::new("a\0b"), Err(NodeNameError::HoldsNul { at: 1 }));
     }
 
     #[test]

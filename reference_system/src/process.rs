@@ -67,9 +67,7 @@ impl CpuMeter {
     /// # Errors
     /// [`UsageError::CpuTime`] when the system does not tell.
     pub fn start() -> Result<Self, UsageError> {
-        Ok(Self {
-            started_ns: cpu_ns()?,
-        })
+        Ok(Self { started_ns: cpu_ns()? })
     }
 
     /// CPU time used since the start.
@@ -77,9 +75,7 @@ impl CpuMeter {
     /// # Errors
     /// [`UsageError::CpuTime`] when the system does not tell.
     pub fn elapsed(&self) -> Result<Duration, UsageError> {
-        Ok(Duration::from_nanos(
-            cpu_ns()?.saturating_sub(self.started_ns),
-        ))
+        Ok(Duration::from_nanos(cpu_ns()?.saturating_sub(self.started_ns)))
     }
 
     /// CPU time used since the start as a percentage of one core over `wall`: 170 means 1.7 cores.
@@ -101,20 +97,14 @@ pub fn processor_name() -> Option<String> {
 }
 
 fn percent(cpu: Duration, wall: Duration) -> f64 {
-    if wall.is_zero() {
-        0.0
-    } else {
-        100.0 * cpu.as_secs_f64() / wall.as_secs_f64()
-    }
+    if wall.is_zero() { 0.0 } else { 100.0 * cpu.as_secs_f64() / wall.as_secs_f64() }
 }
 
 fn cpu_ns() -> Result<u64, UsageError> {
     let usage = getrusage(UsageWho::RUSAGE_SELF).map_err(UsageError::CpuTime)?;
     let microseconds =
         usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    Ok(u64::try_from(microseconds)
-        .unwrap_or(0)
-        .saturating_mul(1_000))
+    Ok(u64::try_from(microseconds).unwrap_or(0).saturating_mul(1_000))
 }
 
 /// The value of one line of `/proc/self/status`, which the kernel gives in units of 1024 bytes.

@@ -70,12 +70,7 @@ pub struct PaperRow {
 }
 
 const fn spread(min_ms: f64, avg_ms: f64, max_ms: f64, std_ms: f64) -> Spread {
-    Spread {
-        min_ms,
-        avg_ms,
-        max_ms,
-        std_ms,
-    }
+    Spread { min_ms, avg_ms, max_ms, std_ms }
 }
 
 /// The paper's Table I, by rising N, as printed. The 22.4 ms minimum of the static executor at
@@ -211,23 +206,13 @@ pub struct RclcppRow {
 }
 
 const fn rclcpp_row(n: u64, floor_ms: f64, figures: [(f64, f64); 6]) -> RclcppRow {
-    let mut executors = [AvgMax {
-        avg_ms: 0.0,
-        max_ms: 0.0,
-    }; 6];
+    let mut executors = [AvgMax { avg_ms: 0.0, max_ms: 0.0 }; 6];
     let mut at = 0;
     while at < figures.len() {
-        executors[at] = AvgMax {
-            avg_ms: figures[at].0,
-            max_ms: figures[at].1,
-        };
+        executors[at] = AvgMax { avg_ms: figures[at].0, max_ms: figures[at].1 };
         at += 1;
     }
-    RclcppRow {
-        n,
-        floor_ms,
-        executors,
-    }
+    RclcppRow { n, floor_ms, executors }
 }
 
 /// The rclcpp figures, by rising N.
@@ -264,23 +249,20 @@ impl RclcppRow {
         self.executors[executor as usize]
     }
 
-    /// The executor with the lowest average; the first column among equals.
+    /// The executors to measure oneself against, in the order of the columns: the lowest average and
+    /// the lowest maximum, and where those starved the planner, the lowest among the others as well.
     #[must_use]
-    pub fn best_average(&self) -> RclcppExecutor {
-        self.best_by(|figures| figures.avg_ms)
-    }
-
-    /// The executor with the lowest maximum; the first column among equals.
-    #[must_use]
-    pub fn best_maximum(&self) -> RclcppExecutor {
-        self.best_by(|figures| figures.max_ms)
-    }
-
-    fn best_by(&self, figure: impl Fn(AvgMax) -> f64) -> RclcppExecutor {
-        RclcppExecutor::ALL
-            .into_iter()
-            .min_by(|a, b| figure(self.of(*a)).total_cmp(&figure(self.of(*b))))
-            .unwrap_or(RclcppExecutor::Single)
+    pub fn best(&self) -> Vec<RclcppExecutor> {
+        let starved = |executor: &RclcppExecutor| executor.starved_the_planner(self.n);
+        let fair: Vec<_> = RclcppExecutor::ALL.into_iter().filter(|e| !starved(e)).collect();
+        let lowest = |among: &[RclcppExecutor], figure: fn(AvgMax) -> f64| {
+            among.iter().copied().min_by(|a, b| figure(self.of(*a)).total_cmp(&figure(self.of(*b))))
+        };
+        let best = [&RclcppExecutor::ALL[..], &fair].map(|among| {
+            [lowest(among, |figures| figures.avg_ms), lowest(among, |figures| figures.max_ms)]
+        });
+        let is_best = |executor: &RclcppExecutor| best.as_flattened().contains(&Some(*executor));
+        RclcppExecutor::ALL.into_iter().filter(is_best).collect()
     }
 }
 
@@ -290,10 +272,7 @@ mod tests {
 
     #[test]
     fn the_paper_is_looked_up_by_n_and_executor() {
-        assert_eq!(
-            paper(4096, PaperExecutor::RingBuffer),
-            Some(spread(23.6, 29.1, 56.0, 5.2))
-        );
+        assert_eq!(paper(4096, PaperExecutor::RingBuffer), Some(spread(23.6, 29.1, 56.0, 5.2)));
         let single = paper(8192, PaperExecutor::SingleThreaded).unwrap();
         assert_eq!((single.min_ms, single.std_ms), (743.4, 3.0));
         assert_eq!(paper(100, PaperExecutor::RingBuffer), None);
@@ -312,11 +291,7 @@ mod tests {
             }
         }
         for row in RCLCPP {
-            assert!(
-                row.executors
-                    .iter()
-                    .all(|f| f.avg_ms <= f.max_ms && row.floor_ms < f.avg_ms)
-            );
+            assert!(row.executors.iter().all(|f| f.avg_ms <= f.max_ms && row.floor_ms < f.avg_ms));
         }
         assert!(PAPER.is_sorted_by_key(|row| row.n) && RCLCPP.is_sorted_by_key(|row| row.n));
     }
@@ -330,25 +305,15 @@ mod tests {
     }
 
     #[test]
-    fn the_best_executor_may_differ_between_average_and_maximum() {
-        let at = |n| {
-            rclcpp_at(n)
-                .map(|row| (row.best_average(), row.best_maximum()))
-                .unwrap()
-        };
-        assert_eq!(at(64), (RclcppExecutor::Events, RclcppExecutor::Events));
-        assert_eq!(
-            at(2048),
-            (
-                RclcppExecutor::CallbackGroups,
-                RclcppExecutor::CallbackGroups
-            )
-        );
-        assert_eq!(
-            at(4096),
-            (RclcppExecutor::StaticSingle, RclcppExecutor::StaticSingle)
-        );
-        assert!(RclcppExecutor::StaticSingle.starved_the_planner(4096));
-        assert!(!RclcppExecutor::StaticSingle.starved_the_planner(2048));
+    fn the_best_executors_include_one_that_starved_nobody() {
+        use RclcppExecutor::{CallbackGroups, Events, Prioritized, StaticSingle};
+        let at = |n| rclcpp_at(n).map(RclcppRow::best).unwrap();
+        assert_eq!(at(64), [Events]);
+        assert_eq!(at(1024), [Prioritized]);
+        assert_eq!(at(2048), [CallbackGroups]);
+        // The lowest average that starved nobody is 54 ms, the lowest maximum 89 ms.
+        assert_eq!(at(4096), [StaticSingle, Prioritized, CallbackGroups]);
+        assert!(StaticSingle.starved_the_planner(4096));
+        assert!(!StaticSingle.starved_the_planner(2048));
     }
 }

@@ -1,14 +1,17 @@
-//! The result of a comparison as text tables of at most 100 columns.
+//! Results as text tables of at most 100 columns.
 //!
 //! One row per (N, mode): six figures per mode side by side, as the paper prints them, do not fit a
 //! terminal. A duration keeps about three significant digits, because 0.018 ms and 504.8 ms stand
 //! in one column.
 
 use comfy_table::{Cell as TableCell, CellAlignment, Table, TableStyle};
+use ringspin_modes::Mapping;
 use serde::{Deserialize, Serialize};
 
+use crate::compare::Simulation;
+use crate::crunch::Calibration;
 use crate::kpi::{Kpis, Summary};
-use crate::published::{self, RclcppExecutor, RclcppRow};
+use crate::published::{self, RclcppExecutor};
 
 /// The result of one mode at one crunch limit, its turns pooled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,23 +22,33 @@ pub struct Cell {
     pub mode: String,
     /// Runs pooled in `kpis`.
     pub turns: usize,
+    /// The least that the hot path can take to its start here, see [`Calibration::floor_ns`]; 0
+    /// when the nodes did not crunch.
+    pub floor_ns: u64,
     /// The KPIs of all turns.
     pub kpis: Kpis,
-    /// CPU time as a percentage of one core.
+    /// CPU time as a percentage of one core, the mean of the turns.
     pub cpu_percent: f64,
-    /// Resident memory, in bytes.
+    /// Resident memory, in bytes, the most of the turns.
     pub rss_bytes: u64,
+    /// Messages that a newer one displaced before their callback saw them.
+    pub overwritten: u64,
+    /// Timer periods that passed without a call.
+    pub missed_periods: u64,
+    /// The mapping of a multi-core cell.
+    pub mapping: Option<Mapping>,
 }
 
 /// The hot path (to start) of every cell, by rising N, modes in the given order.
 ///
-/// Latencies and the planner's deviation are in ms; "-" stands where nothing was measured.
+/// Latencies and the planner's deviation are in ms; "-" stands where nothing was measured. Drops are
+/// those on the hot path.
 #[must_use]
 pub fn render(cells: &[Cell]) -> String {
     let header = [
         "\nN",
         "\nmode",
-        "\nturns",
+        "\nfloor",
         "\nmin",
         "\navg",
         "\np50",
@@ -54,7 +67,8 @@ pub fn render(cells: &[Cell]) -> String {
         table.add_row(aligned(row_of(cell, starts_group), &[1]));
     }
     format!(
-        "Hot path latency to the start of the collision estimator, in ms.\n{}\n",
+        "Hot path latency to the start of the collision estimator, in ms; floor = 4 crunches here.\n\
+         {}\n",
         text(&table)
     )
 }
@@ -63,13 +77,9 @@ fn row_of(cell: &Cell, starts_group: bool) -> Vec<String> {
     let hot_path = &cell.kpis.hot_path_start;
     let planner = &cell.kpis.planner_period;
     vec![
-        if starts_group {
-            cell.n.to_string()
-        } else {
-            String::new()
-        },
+        if starts_group { cell.n.to_string() } else { String::new() },
         cell.mode.clone(),
-        cell.turns.to_string(),
+        if cell.floor_ns == 0 { "-".into() } else { format_ms(cell.floor_ns as f64) },
         figure(hot_path, hot_path.min_ns as f64),
         figure(hot_path, hot_path.mean_ns),
         figure(hot_path, hot_path.p50_ns as f64),
@@ -84,62 +94,126 @@ fn row_of(cell: &Cell, starts_group: bool) -> Vec<String> {
 }
 
 /// Average and maximum of every cell whose N was measured with rclcpp, beside the best rclcpp
-/// executor in each respect. Empty when there is no such cell.
+/// executors, each above its own floor and as a multiple of it. Empty when there is no such cell.
 #[must_use]
 pub fn render_beside_published(cells: &[Cell]) -> String {
     let header = [
         "\nN",
-        "\nmode",
-        "our\navg",
-        "our\nmax",
-        "their\nfloor",
-        "rclcpp's\nbest avg",
-        "rclcpp's\nbest max",
+        "\nexecutor",
+        "\nfloor",
+        "\navg",
+        "above\nfloor",
+        "times\nfloor",
+        "\nmax",
+        "above\nfloor",
+        "times\nfloor",
     ];
     let left = [1];
     let mut table = table(&header, &left);
-    let mut previous_n = None;
-    for cell in by_n(cells) {
-        let Some(published) = published::rclcpp_at(cell.n) else {
-            continue;
-        };
-        let starts_group = previous_n.replace(cell.n) != Some(cell.n);
-        table.add_row(aligned(published_row(cell, published, starts_group), &left));
+    for group in by_n(cells).chunk_by(|a, b| a.n == b.n) {
+        for (index, mut row) in rows_beside_published(group).into_iter().enumerate() {
+            if index > 0 {
+                row[0].clear();
+            }
+            table.add_row(aligned(row, &left));
+        }
     }
-    if previous_n.is_none() {
+    if table.is_empty() {
         return String::new();
     }
     format!(
-        "Hot path latency to the start of the collision estimator, in ms, beside\n{}.\n{}\n\
-         The machines, compilers and middleware differ: read the order of magnitude, not\n\
-         the factor. Their floor is four crunches there; compare four crunches calibrated here.\n\
-         * starved the behaviour planner.\n",
+        "The same in ms beside the best of\n{}.\n{}\n\
+         A floor is 4 crunches on the machine of its row. One N is not one load everywhere (machine,\n\
+         compiler), so compare what is above the floor and how many floors it is, not avg and max.\n\
+         rclcpp's messages went through the middleware, ringspin's stay in the process.\n\
+         Its best elsewhere: CPU {} % at N = 64 (events), planner std {} ms (prioritized), {} MB.\n{}",
         published::RCLCPP_SOURCE,
         text(&table),
+        RclcppExecutor::Events.cpu_percent_at_64(),
+        published::RCLCPP_PLANNER_STD_MS,
+        published::RCLCPP_RESIDENT_MB,
+        if text(&table).contains('*') { "* starved the behaviour planner.\n" } else { "" },
     )
 }
 
-fn published_row(cell: &Cell, published: &RclcppRow, starts_group: bool) -> Vec<String> {
-    let (best_avg, best_max) = (published.best_average(), published.best_maximum());
-    let named = |figure: f64, executor: RclcppExecutor| {
-        let mark = if executor.starved_the_planner(cell.n) {
-            "*"
-        } else {
-            ""
-        };
-        format!("{} ({}{mark})", format_ms(figure * 1e6), executor.label())
+/// The rows of the cells of one N and of the published executors; none where nothing is published.
+fn rows_beside_published(cells: &[&Cell]) -> Vec<Vec<String>> {
+    let Some(published) = cells.first().and_then(|cell| published::rclcpp_at(cell.n)) else {
+        return Vec::new();
     };
-    let first = |text: String| if starts_group { text } else { String::new() };
-    let hot_path = &cell.kpis.hot_path_start;
-    vec![
-        first(cell.n.to_string()),
-        cell.mode.clone(),
-        figure(hot_path, hot_path.mean_ns),
-        figure(hot_path, hot_path.max_ns as f64),
-        first(format_ms(published.floor_ms * 1e6)),
-        first(named(published.of(best_avg).avg_ms, best_avg)),
-        first(named(published.of(best_max).max_ms, best_max)),
-    ]
+    let row = |name: String, floor_ns: f64, avg_ns: f64, max_ns: f64| {
+        let mut row = vec![published.n.to_string(), name, format_ms(floor_ns)];
+        for ns in [avg_ns, max_ns] {
+            row.extend([format_ms(ns), format_ms(ns - floor_ns), times(ns / floor_ns)]);
+        }
+        row
+    };
+    let ours = cells
+        .iter()
+        .filter(|cell| cell.floor_ns > 0 && !cell.kpis.hot_path_start.is_empty())
+        .map(|cell| {
+            let hot_path = &cell.kpis.hot_path_start;
+            let name = format!("ringspin {}", cell.mode);
+            row(name, cell.floor_ns as f64, hot_path.mean_ns, hot_path.max_ns as f64)
+        });
+    let theirs = published.best().into_iter().map(|executor: RclcppExecutor| {
+        let mark = if executor.starved_the_planner(published.n) { "*" } else { "" };
+        let (name, figures) = (executor.label(), published.of(executor));
+        let (avg_ns, max_ns) = (figures.avg_ms * 1e6, figures.max_ms * 1e6);
+        row(format!("rclcpp {name}{mark}"), published.floor_ms * 1e6, avg_ns, max_ns)
+    });
+    ours.chain(theirs).collect()
+}
+
+/// What a crunch costs for each N, in ms, and what that means for the whole system.
+#[must_use]
+pub fn render_calibrations(calibrations: &[Calibration]) -> String {
+    let header = ["N", "primes", "min", "median", "max", "floor", "load"];
+    let mut table = table(&header, &[]);
+    for calibration in calibrations {
+        let row = vec![
+            calibration.n.to_string(),
+            calibration.primes.to_string(),
+            format_ms(calibration.min_ns as f64),
+            format_ms(calibration.median_ns as f64),
+            format_ms(calibration.max_ns as f64),
+            format_ms(calibration.floor_ns() as f64),
+            format!("{:.3}", calibration.load_cores()),
+        ];
+        table.add_row(aligned(row, &[]));
+    }
+    format!(
+        "One crunch, in ms; floor = 4 of the fastest, the least that the hot path can take.\n{}\n\
+         load = cores that the whole system needs: 190 crunches a second of the median.\n",
+        text(&table)
+    )
+}
+
+/// How fast simulated time passed, and the digest, for each N of the deterministic mode.
+#[must_use]
+pub fn render_simulations(simulations: &[Simulation]) -> String {
+    let header = ["\nN", "\nruns", "simulated\ns", "real\ns", "simulated s\nper s", "\ndigest"];
+    let mut table = table(&header, &[5]);
+    for simulation in simulations {
+        let row = vec![
+            simulation.n.to_string(),
+            simulation.turns.to_string(),
+            format!("{:.1}", simulation.simulated_s),
+            format!("{:.3}", simulation.wall_s),
+            format!("{:.1}", simulation.speed()),
+            simulation.digests.join("\n"),
+        ];
+        table.add_row(aligned(row, &[5]));
+    }
+    format!(
+        "Deterministic mode. Its hot path takes 0 ms by construction: no simulated time passes in\n\
+         callbacks. So not its latency is measured, but how fast it computes the same result.\n{}\n",
+        text(&table)
+    )
+}
+
+fn times(factor: f64) -> String {
+    if factor.abs() < 10.0 { format!("{factor:.2}x") } else { format!("{factor:.1}x") }
 }
 
 /// `ns` in milliseconds with about three significant digits: 0.0004, 0.018, 1.260, 59.40, 504.8.
@@ -157,11 +231,7 @@ pub fn format_ms(ns: f64) -> String {
 }
 
 fn figure(summary: &Summary, ns: f64) -> String {
-    if summary.is_empty() {
-        "-".to_owned()
-    } else {
-        format_ms(ns)
-    }
+    if summary.is_empty() { "-".to_owned() } else { format_ms(ns) }
 }
 
 fn by_n(cells: &[Cell]) -> Vec<&Cell> {
@@ -176,10 +246,7 @@ fn table(header: &[&str], left: &[usize]) -> Table {
     table.load_style(
         TableStyle::new().header_separator(comfy_table::LineStyle::none().fill('─').junction('─')),
     );
-    table.set_header(aligned(
-        header.iter().map(|text| (*text).to_owned()).collect(),
-        left,
-    ));
+    table.set_header(aligned(header.iter().map(|text| (*text).to_owned()).collect(), left));
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
     }
@@ -188,22 +255,14 @@ fn table(header: &[&str], left: &[usize]) -> Table {
 
 fn aligned(texts: Vec<String>, left: &[usize]) -> Vec<TableCell> {
     let cell = |(index, text): (usize, String)| {
-        let side = if left.contains(&index) {
-            CellAlignment::Left
-        } else {
-            CellAlignment::Right
-        };
+        let side = if left.contains(&index) { CellAlignment::Left } else { CellAlignment::Right };
         TableCell::new(text).set_alignment(side)
     };
     texts.into_iter().enumerate().map(cell).collect()
 }
 
 fn text(table: &Table) -> String {
-    table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect::<Vec<_>>()
-        .join("\n")
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -221,30 +280,23 @@ mod tests {
             n,
             mode: mode.to_owned(),
             turns: 5,
+            floor_ns: 12_000,
             kpis,
             cpu_percent: 171.24,
             rss_bytes: 9 << 20,
+            overwritten: 7,
+            missed_periods: 8,
+            mapping: None,
         }
     }
 
     fn widest(text: &str) -> usize {
-        text.lines()
-            .map(|line| line.chars().count())
-            .max()
-            .unwrap_or(0)
+        text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
     }
 
     #[test]
     fn a_duration_keeps_its_leading_digits() {
-        let shown = [
-            0.0,
-            400.0,
-            18_000.0,
-            1_260_000.0,
-            59_400_000.0,
-            504_800_000.0,
-        ]
-        .map(format_ms);
+        let shown = [0.0, 400.0, 18_000.0, 1_260_000.0, 59_400_000.0, 504_800_000.0].map(format_ms);
         assert_eq!(shown, ["0", "0.0004", "0.018", "1.260", "59.40", "504.8"]);
         assert_eq!(format_ms(1_180_100_000.0), "1180.1");
     }
@@ -258,21 +310,10 @@ mod tests {
         ];
         let text = render(&cells);
         let lines: Vec<&str> = text.lines().collect();
-        let rows: Vec<Vec<&str>> = lines[4..]
-            .iter()
-            .map(|line| line.split_whitespace().collect())
-            .collect();
-        let row = [
-            "64",
-            "single_core",
-            "5",
-            "0.018",
-            "0.019",
-            "0.018",
-            "0.020",
-            "0.020",
-            "0.0014",
-        ];
+        let rows: Vec<Vec<&str>> =
+            lines[4..].iter().map(|line| line.split_whitespace().collect()).collect();
+        let row =
+            ["64", "single_core", "0.012", "0.018", "0.019", "0.018", "0.020", "0.020", "0.0014"];
         assert_eq!(rows[0][..9], row);
         assert_eq!(rows[0][9..], ["3", "0.028", "171.2", "9.0"]);
         assert_eq!(rows[1][0], "deterministic");
@@ -299,26 +340,59 @@ mod tests {
 
     #[test]
     fn the_best_rclcpp_executors_stand_beside_ours() {
-        let cells = [
-            cell(64, "single_core", &[18_000]),
-            cell(4096, "single_core", &[35_600_000]),
-        ];
+        let cells = [cell(64, "single_core", &[18_000]), cell(4096, "single_core", &[35_600_000])];
         let text = render_beside_published(&cells);
-        assert!(
-            text.contains("0.330 (events)") && text.contains("0.450 (events)"),
-            "{text}"
-        );
-        assert!(text.contains("47.00 (static single*)"), "{text}");
-        assert!(text.contains("0.018") && text.contains("35.60"), "{text}");
-        assert!(text.contains("machines, compilers and middleware differ"));
+        let row = |start: &str| -> Vec<String> {
+            let line = text.lines().find(|line| line.trim_start().starts_with(start));
+            line.unwrap_or(&text).split_whitespace().map(str::to_owned).collect()
+        };
+        // Above the floor: 18 - 12 and 330 - 18 microseconds.
+        let ours = ["0.012", "0.018", "0.0060", "1.50x", "0.018", "0.0060", "1.50x"];
+        let theirs = ["0.018", "0.330", "0.312", "18.3x", "0.450", "0.432", "25.0x"];
+        assert_eq!(row("64 ")[1..3], ["ringspin", "single_core"]);
+        assert_eq!(row("64 ")[3..], ours);
+        assert_eq!(row("rclcpp events")[2..], theirs);
+        assert_eq!(row("rclcpp static single*")[3..5], ["35.60", "47.00"]);
+        assert!(text.contains("rclcpp prioritized") && text.contains("* starved"), "{text}");
+    }
+
+    #[test]
+    fn a_star_is_explained_only_where_one_stands() {
+        assert!(!render_beside_published(&[cell(64, "single_core", &[1])]).contains("starved"));
     }
 
     #[test]
     fn nothing_is_compared_where_nothing_was_published() {
-        assert_eq!(
-            render_beside_published(&[cell(100, "single_core", &[1])]),
-            ""
-        );
+        assert_eq!(render_beside_published(&[cell(100, "single_core", &[1])]), "");
+    }
+
+    #[test]
+    fn a_simulation_that_differs_shows_every_digest() {
+        let simulation = Simulation {
+            n: 4096,
+            turns: 3,
+            simulated_s: 30.0,
+            wall_s: 0.0625,
+            dispatched: 1000,
+            digests: vec!["a".repeat(32), "b".repeat(32)],
+        };
+        let text = render_simulations(&[simulation]);
+        assert!(text.contains(&"a".repeat(32)) && text.contains(&"b".repeat(32)), "{text}");
+        assert!(text.contains("480.0") && widest(&text) <= 100, "{text}");
+    }
+
+    #[test]
+    fn a_calibration_shows_floor_and_load() {
+        let calibration = Calibration {
+            n: 4096,
+            primes: 564,
+            min_ns: 1_000_000,
+            median_ns: 2_000_000,
+            max_ns: 3_000_000,
+        };
+        let text = render_calibrations(&[calibration]);
+        let row: Vec<&str> = text.lines().nth(3).unwrap().split_whitespace().collect();
+        assert_eq!(row, ["4096", "564", "1.000", "2.000", "3.000", "4.000", "0.380"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! | bit | set if | can't be set when |
 //! |-----|--------|-------------------|
 //! | 0..62 | a loop was marked and not yet [cleared](ReadySet::clear) | |
-//! | 63, `SLEEPING` | the worker is about to park, or parked | the worker ran since its last sleep |
+//! | 63, `SLEEPING` | the worker parks or is about to | the worker ran since its last sleep |
 //!
 //! Marking is one or two unconditional read-modify-writes: it sets the bit and learns in the same
 //! instruction whether somebody has to be woken. A wake-up can therefore not be lost, waking a

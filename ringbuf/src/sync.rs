@@ -5,7 +5,8 @@
 //!
 //! Every ordering weaker than `SeqCst` is written as `order!(Release, "ready.commit")`: the name of
 //! the site is what the partner's comment refers to, and under loom it lets a test weaken exactly
-//! that site to `Relaxed` and demand that a model notices.
+//! that site by one step and demand that a model notices. A site stronger than `Relaxed` is used in
+//! one place only.
 
 #[cfg(not(ringbuf_loom))]
 mod imp {

@@ -1,7 +1,7 @@
 //! Flags and permits.
 
-use crate::counter::{Flag, Permits};
 use super::join;
+use crate::counter::{Flag, Permits};
 use crate::model::{Model, Plain};
 use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread::spawn;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Who sees a flag up also sees what its raiser did before.
 #[test]
 fn a_flag_publishes_what_came_before_it() {
-    Model::new(2).kills("flag.raise", Relaxed).kills("flag.read", Relaxed).check(|| {
+    Model::new(7).kills("flag.raise", Relaxed).kills("flag.read", Relaxed).check(|| {
         let shared = Arc::new((Flag::default(), Plain::new(0)));
         let raiser = spawn({
             let shared = shared.clone();
@@ -32,7 +32,8 @@ fn a_flag_publishes_what_came_before_it() {
 /// A single permit excludes, and hands on what its last holder did.
 #[test]
 fn a_permit_passes_on_the_place_behind_it() {
-    Model::new(10).kills("permits.acquire", Relaxed).kills("permits.release", Relaxed).check(|| {
+    let model = Model::new(20).kills("permits.acquire", Relaxed);
+    model.kills("permits.release", Relaxed).check(|| {
         let shared = Arc::new((Permits::new(1), Plain::new(0)));
         let threads = [1, 2].map(|n| {
             let shared = shared.clone();

@@ -1,7 +1,7 @@
 //! The keep-last queue.
 
-use crate::keep_last::{Consumer, Pushed, queue, queue_at};
 use super::join;
+use crate::keep_last::{Consumer, Pushed, queue, queue_at};
 use crate::model::{Model, Plain};
 use crate::pool::{Pool, Shared};
 use crate::ready;
@@ -64,32 +64,32 @@ fn message_of(pushed: &Pushed<u32>) -> Option<u32> {
 /// A queue of one is overwritten while its message is being taken.
 #[test]
 fn a_queue_of_one() {
-    Model::new(10).check(|| race(1, [&[1, 2, 3]], 2));
+    Model::new(400).check(|| race(1, [&[1, 2, 3]], 2));
 }
 
 /// The consumer falls behind by more than a lap.
 #[test]
 fn a_queue_of_two() {
-    Model::new(10).check(|| race(2, [&[1, 2, 3, 4]], 2));
+    Model::new(400).check(|| race(2, [&[1, 2, 3, 4]], 2));
 }
 
 /// Two producers overwrite each other.
 #[test]
 fn two_producers_and_a_queue_of_one() {
-    Model::new(100).preemptions(2).check(|| race(1, [&[1, 2], &[11]], 1));
+    Model::new(2_000).preemptions(2).check(|| race(1, [&[1, 2], &[11]], 1));
 }
 
 /// Two producers and a consumer that falls behind.
 #[test]
 fn two_producers_and_a_queue_of_two() {
-    Model::new(100).preemptions(2).check(|| race(2, [&[1, 2], &[11, 12]], 1));
+    Model::new(7_000).preemptions(2).check(|| race(2, [&[1, 2], &[11, 12]], 1));
 }
 
 /// What a producer did before its push is visible to whoever takes the message, and to whoever
 /// displaces it.
 #[test]
 fn a_message_is_complete_when_taken_or_displaced() {
-    let model = Model::new(10).preemptions(3).kills("keep_last.commit", Relaxed);
+    let model = Model::new(2_000).preemptions(3).kills("keep_last.commit", Relaxed);
     let model = model.kills("keep_last.look", Relaxed).kills("keep_last.peek", Relaxed);
     model.check(|| {
         let pool = pool::<Plain<u32>>();
@@ -176,7 +176,7 @@ fn a_token_finds_its_message() {
 /// The same with two producers: each hands on what it knows of the other's messages.
 #[test]
 fn a_token_finds_its_message_among_two_producers() {
-    Model::new(100)
+    Model::new(6_000)
         .preemptions(2)
         .kills("keep_last.hint", Relaxed)
         .kills("keep_last.publish", Relaxed)
@@ -186,7 +186,7 @@ fn a_token_finds_its_message_among_two_producers() {
 /// What nobody took goes with the last handle, whichever thread drops it.
 #[test]
 fn what_is_left_is_dropped_with_the_queue() {
-    Model::new(10).check(|| {
+    Model::new(20).check(|| {
         let witness = Arc::new(());
         let pool = pool();
         let (producer, mut consumer) = queue(&pool, 2);

@@ -18,7 +18,7 @@ fn pool(used: usize) -> (Pool<u32>, Vec<Shared<u32>>) {
 /// The last of two readers drops the message, after the other one's reads.
 #[test]
 fn the_last_reader_drops_the_message() {
-    Model::new(5).kills("pool.drop", Relaxed).kills("pool.dead", Relaxed).check(|| {
+    Model::new(4).kills("pool.drop", Relaxed).kills("pool.dead", Relaxed).check(|| {
         let witness = Arc::new(7);
         let pool = Pool::new();
         let message = pool.insert(witness.clone());
@@ -33,7 +33,7 @@ fn the_last_reader_drops_the_message() {
 /// Clones made on several threads count like any others.
 #[test]
 fn clones_of_clones_are_counted() {
-    Model::new(10).check(|| {
+    Model::new(50).check(|| {
         let witness = Arc::new(7);
         let pool = Pool::new();
         let message = pool.insert(witness.clone());
@@ -52,7 +52,7 @@ fn clones_of_clones_are_counted() {
 /// A slot that one thread gives back can be filled by another one.
 #[test]
 fn a_slot_is_refilled_by_another_thread() {
-    let model = Model::new(10).kills("pool.free", Relaxed);
+    let model = Model::new(9).kills("pool.free", Relaxed);
     model.kills("pool.look", Relaxed).kills("pool.relook", Relaxed).check(|| {
         let (pool, mut held) = pool(3);
         let given_back = held.pop();
@@ -70,7 +70,7 @@ fn a_slot_is_refilled_by_another_thread() {
 }
 
 /// While one thread is about to remove the first free slot, another one removes it, removes the
-/// next one, and puts the first one back. Without the tag, the second one would be handed out twice.
+/// next one, and puts the first one back. Without the tag, the next one would be handed out twice.
 #[test]
 fn a_slot_that_comes_back_is_not_mistaken_for_unchanged() {
     Model::new(100).preemptions(3).check(|| {
@@ -94,7 +94,7 @@ fn a_slot_that_comes_back_is_not_mistaken_for_unchanged() {
 /// Two threads find an empty pool, and both get a slot of the one segment that is added.
 #[test]
 fn two_threads_grow_the_pool() {
-    Model::new(10).check(|| {
+    Model::new(90).check(|| {
         let pool = Pool::new();
         let threads = [1, 2].map(|n| {
             let pool = pool.clone();
@@ -127,7 +127,7 @@ fn close(outstanding: usize) {
 /// them does so after all use.
 #[test]
 fn a_message_outlives_its_pool() {
-    Model::new(10)
+    Model::new(200)
         .kills("pool.close", Relaxed)
         .kills("pool.last", Acquire)
         .kills("pool.last", Release)
@@ -139,5 +139,5 @@ fn a_message_outlives_its_pool() {
 /// The same with two messages, of which any or none may still find the pool open.
 #[test]
 fn two_messages_outlive_their_pool() {
-    Model::new(100).preemptions(2).check(|| close(2));
+    Model::new(1_000).preemptions(2).check(|| close(2));
 }

@@ -55,19 +55,19 @@ fn check_sequentially(capacity: usize, producer: &Producer, consumer: &mut Consu
 /// Nothing is lost, doubled or reordered, over the wrap of the sequence.
 #[test]
 fn two_producers_and_a_consumer() {
-    Model::new(100).preemptions(2).check(|| race(2, [&[1, 2], &[11]], 2));
+    Model::new(3_000).preemptions(2).check(|| race(2, [&[1, 2], &[11]], 2));
 }
 
 /// The same in the smallest ring, which is full after every push.
 #[test]
 fn two_producers_and_a_consumer_in_a_ring_of_one() {
-    Model::new(100).preemptions(3).check(|| race(1, [&[1], &[11, 12]], 2));
+    Model::new(6_000).preemptions(3).check(|| race(1, [&[1], &[11, 12]], 2));
 }
 
 /// What a producer did before its push is visible to whoever pops the token.
 #[test]
 fn a_token_carries_what_its_producer_did() {
-    Model::new(2).kills("ready.commit", Relaxed).kills("ready.pop", Relaxed).check(|| {
+    Model::new(7).kills("ready.commit", Relaxed).kills("ready.pop", Relaxed).check(|| {
         let (producer, mut consumer) = ring_at(1, 0);
         let payload = Arc::new(Plain::new(0));
         let written = payload.clone();
@@ -89,7 +89,7 @@ fn a_token_carries_what_its_producer_did() {
 /// Of two tokens, a ring of one takes one and hands the other back.
 #[test]
 fn a_full_ring_hands_the_token_back() {
-    Model::new(10).check(|| {
+    Model::new(20).check(|| {
         let (producer, mut consumer) = ring_at(1, BEFORE_WRAP);
         let pushers = [1, 2].map(|token| {
             let producer = producer.clone();
@@ -107,7 +107,7 @@ fn a_full_ring_hands_the_token_back() {
 /// knows the whole stream before the position that it reaches, so that it finds the free entry.
 #[test]
 fn a_producer_with_an_old_hint_walks_past_the_others() {
-    let model = Model::new(100).preemptions(3);
+    let model = Model::new(2_000).preemptions(3);
     model.kills("ready.look", Relaxed).kills("ready.free", Relaxed).check(|| {
         let (producer, mut consumer) = ring_at(2, 0);
         let walker = producer.clone();
@@ -132,7 +132,7 @@ fn a_producer_with_an_old_hint_walks_past_the_others() {
 /// one's token is found as soon as that one announces it.
 #[test]
 fn a_stalled_producer_delays_nobody() {
-    let model = Model::new(100).preemptions(3);
+    let model = Model::new(2_000).preemptions(3);
     model.kills("ready.hint", Relaxed).kills("ready.publish", Relaxed).check(|| {
         let (producer, mut consumer) = ring_at(2, 0);
         let silent = producer.clone();

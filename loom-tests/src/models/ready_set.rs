@@ -84,7 +84,7 @@ fn race<const N: usize>(loops: usize, marked: [usize; N]) {
 /// A loop is marked while the worker clears it.
 #[test]
 fn a_mark_is_not_lost_between_clear_and_sleep() {
-    Model::new(100)
+    Model::new(2_000)
         .preemptions(3)
         .kills("ready_set.mark", Relaxed)
         .kills("ready_set.clear", Relaxed)
@@ -94,14 +94,14 @@ fn a_mark_is_not_lost_between_clear_and_sleep() {
 /// Two loops, one word.
 #[test]
 fn two_loops_are_marked_while_the_worker_goes_to_sleep() {
-    Model::new(100).preemptions(3).check(|| race(2, [0, 1]));
+    Model::new(800).preemptions(3).check(|| race(2, [0, 1]));
 }
 
 /// The whole path of an event: two producers push a token and mark its loop; the worker pops until
 /// the ring is empty, clears the mark, looks once more, and sleeps.
 #[test]
 fn no_token_is_left_behind_by_a_sleeping_worker() {
-    Model::new(100).preemptions(2).check(|| {
+    Model::new(3_000).preemptions(2).check(|| {
         let set = Arc::new(ReadySet::new(1));
         let (producer, mut consumer) = ready::ring_at(2, 0);
         let producers = [1, 2].map(|token| {
@@ -138,7 +138,7 @@ fn no_token_is_left_behind_by_a_sleeping_worker() {
 /// More loops than the summary has bits: one is marked while its leaf is cleared.
 #[test]
 fn a_mark_in_a_leaf_is_not_lost() {
-    Model::new(100)
+    Model::new(7_000)
         .preemptions(3)
         .kills("ready_set.leaf", Relaxed)
         .kills("ready_set.leaf_clear", Relaxed)
@@ -148,7 +148,7 @@ fn a_mark_in_a_leaf_is_not_lost() {
 /// One loop is marked while the last other one of its leaf is cleared.
 #[test]
 fn a_leaf_is_not_forgotten_with_its_last_loop() {
-    Model::new(100)
+    Model::new(3_000)
         .preemptions(3)
         .kills("ready_set.mark", Relaxed)
         .kills("ready_set.group_clear", Relaxed)
@@ -158,7 +158,7 @@ fn a_leaf_is_not_forgotten_with_its_last_loop() {
 /// The same across two leaves that share a bit of the summary.
 #[test]
 fn a_group_is_not_forgotten_with_its_last_leaf() {
-    Model::new(100).preemptions(2).check(|| race(63 * 64 + 1, [5, 64 + 5]));
+    Model::new(400).preemptions(2).check(|| race(63 * 64 + 1, [5, 64 + 5]));
 }
 
 /// Two loops are marked; what a marker did before is visible to the worker that finds its loop.
@@ -183,13 +183,13 @@ fn publish(loops: usize) {
 /// What a marker did before is visible to the worker that finds its mark.
 #[test]
 fn a_mark_publishes_what_came_before_it() {
-    Model::new(2).kills("ready_set.next", Relaxed).check(|| publish(63));
+    Model::new(400).kills("ready_set.next", Relaxed).check(|| publish(63));
 }
 
 /// The same by way of a leaf, which may be marked for the worker before the summary is.
 #[test]
 fn a_mark_in_a_leaf_publishes_what_came_before_it() {
-    Model::new(2).kills("ready_set.leaf_next", Relaxed).check(|| publish(64));
+    Model::new(2_000).kills("ready_set.leaf_next", Relaxed).check(|| publish(64));
 }
 
 /// A request to stop, as a relaxed flag and a wake-up, ends every sleep.

@@ -59,10 +59,7 @@ fn sample_deviation(values: &[u64], mean: f64) -> f64 {
     if values.len() < 2 {
         return 0.0;
     }
-    let squares: f64 = values
-        .iter()
-        .map(|&value| (value as f64 - mean).powi(2))
-        .sum();
+    let squares: f64 = values.iter().map(|&value| (value as f64 - mean).powi(2)).sum();
     (squares / (values.len() - 1) as f64).sqrt()
 }
 

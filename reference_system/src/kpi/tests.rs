@@ -9,12 +9,7 @@ const DBW: &str = "VehicleDBWSystem";
 fn sample(entries: &[(&str, u32, u32, u64)]) -> Message4kb {
     let mut message = Message4kb::new();
     for &(name, sequence, dropped, timestamp_ns) in entries {
-        message.append(
-            &NodeName::new(name).unwrap(),
-            sequence,
-            dropped,
-            timestamp_ns,
-        );
+        message.append(&NodeName::new(name).unwrap(), sequence, dropped, timestamp_ns);
     }
     message
 }
@@ -59,14 +54,8 @@ fn latency_is_the_estimators_start_and_end_after_the_newer_lidar() {
     collector.sample_arrived(DBW, &by_hand, 9_000);
     let kpis = collector.report();
     assert_eq!((kpis.samples, kpis.end_unknown), (1, 0));
-    assert_eq!(
-        (kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns),
-        (4_000, 4_000)
-    );
-    assert_eq!(
-        (kpis.hot_path_end.count, kpis.hot_path_end.p50_ns),
-        (1, 5_100)
-    );
+    assert_eq!((kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns), (4_000, 4_000));
+    assert_eq!((kpis.hot_path_end.count, kpis.hot_path_end.p50_ns), (1, 5_100));
 }
 
 #[test]
@@ -79,10 +68,7 @@ fn the_first_ten_hot_path_samples_are_not_counted() {
     }
     let kpis = collector.report();
     assert_eq!((kpis.warm_up_samples, kpis.samples), (10, 3));
-    assert_eq!(
-        (kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns),
-        (1_010, 1_012)
-    );
+    assert_eq!((kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns), (1_010, 1_012));
 }
 
 #[test]
@@ -114,10 +100,7 @@ fn an_end_that_is_not_known_or_no_longer_is_counted() {
         collector.sample_arrived(DBW, &hot_sample(sequence, 500), 0);
     }
     let kpis = collector.report();
-    assert_eq!(
-        (kpis.samples, kpis.hot_path_end.count, kpis.end_unknown),
-        (3, 1, 2)
-    );
+    assert_eq!((kpis.samples, kpis.hot_path_end.count, kpis.end_unknown), (3, 1, 2));
 }
 
 #[test]
@@ -151,10 +134,7 @@ fn values_beyond_the_capacity_are_counted_as_not_recorded() {
     }
     // 3 of 5 samples, and 2 of 4 periods.
     let kpis = collector.report();
-    assert_eq!(
-        (kpis.samples, kpis.planner_period.count, kpis.not_recorded),
-        (2, 2, 5)
-    );
+    assert_eq!((kpis.samples, kpis.planner_period.count, kpis.not_recorded), (2, 2, 5));
 }
 
 #[test]
@@ -167,24 +147,11 @@ fn kept_samples_carry_their_whole_history() {
     assert_eq!(samples.len(), 12);
     assert_eq!(samples[0].history[0].node, "Settings");
     assert_eq!((samples[0].latency_ns, samples[0].counted), (None, false));
-    assert_eq!(
-        (samples[10].latency_ns, samples[10].counted),
-        (Some(77), false)
-    );
-    assert_eq!(
-        (samples[11].latency_ns, samples[11].counted),
-        (Some(42), true)
-    );
-    assert_eq!(
-        (samples[11].arrived_ns, samples[11].history.len()),
-        (2_000, 3)
-    );
+    assert_eq!((samples[10].latency_ns, samples[10].counted), (Some(77), false));
+    assert_eq!((samples[11].latency_ns, samples[11].counted), (Some(42), true));
+    assert_eq!((samples[11].arrived_ns, samples[11].history.len()), (2_000, 3));
     assert_eq!(samples[11].command_node, DBW);
-    assert!(
-        serde_json::to_string(&samples)
-            .unwrap()
-            .contains("\"latency_ns\":42")
-    );
+    assert!(serde_json::to_string(&samples).unwrap().contains("\"latency_ns\":42"));
     assert!(Collector::new().samples().is_empty());
 }
 
@@ -198,14 +165,8 @@ fn pooled_runs_are_one_series_without_the_distance_between_them() {
     }
     let kpis = pool(&runs);
     assert_eq!((kpis.samples, kpis.warm_up_samples), (2, 20));
-    assert_eq!(
-        (kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns),
-        (1_000, 2_000)
-    );
-    assert_eq!(
-        (kpis.planner_period.count, kpis.planner_period.max_ns),
-        (2, 100)
-    );
+    assert_eq!((kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns), (1_000, 2_000));
+    assert_eq!((kpis.planner_period.count, kpis.planner_period.max_ns), (2, 100));
     assert_eq!(pool(&runs[..1]), runs[0].report());
 }
 
@@ -229,10 +190,7 @@ fn threads_record_into_one_collector_without_loss() {
 #[test]
 fn percentiles_are_values_that_occurred() {
     let summary = Summary::of(&(1..=200).rev().collect::<Vec<u64>>());
-    assert_eq!(
-        (summary.p50_ns, summary.p99_ns, summary.max_ns),
-        (100, 198, 200)
-    );
+    assert_eq!((summary.p50_ns, summary.p99_ns, summary.max_ns), (100, 198, 200));
     assert_eq!(summary.mean_ns, 100.5);
     let three = Summary::of(&[30, 10, 20]);
     assert_eq!((three.p50_ns, three.p99_ns, three.std_ns), (20, 30, 10.0));
@@ -244,10 +202,7 @@ fn an_empty_series_and_a_single_value_have_no_nan() {
     assert!(empty.is_empty());
     assert_eq!(empty, Summary::default());
     let one = Summary::of(&[7]);
-    assert_eq!(
-        (one.min_ns, one.mean_ns, one.p99_ns, one.std_ns),
-        (7, 7.0, 7, 0.0)
-    );
+    assert_eq!((one.min_ns, one.mean_ns, one.p99_ns, one.std_ns), (7, 7.0, 7, 0.0));
     assert_eq!(Collector::new().report(), Kpis::default());
 }
 

@@ -1,0 +1,204 @@
+//! The arguments, their limits, and which command serves them.
+//!
+//! Exit codes: 0 when all went well, also after Ctrl-C; 1 for a failure or unequal digests; 2 for a
+//! usage error, with which clap ends the process itself.
+
+mod calibrate;
+mod compare;
+mod output;
+mod progress;
+mod run;
+mod span;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use reference_system::crunch::DEFAULT_CRUNCH_LIMIT;
+use reference_system::dot;
+use ringspin_modes::Mode;
+
+/// The largest N: one crunch takes about a second, and a run cannot end within a callback.
+const CRUNCH_LIMIT_MAX: u64 = 100_000;
+
+/// The Autoware reference system (24 nodes) on ringspin: run it, measure it, compare the modes.
+///
+/// Without a command: a comparison of about a minute, then the deterministic mode twice with its
+/// digests.
+#[derive(Debug, Parser)]
+#[command(name = "reference-system", version)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Print more: the mapping that was used, and what the executor notes.
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// Draw no progress bar. There is none either unless stderr is a terminal.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the system once in one mode.
+    Run(RunArguments),
+    /// Measure modes x N on this machine, beside published rclcpp figures.
+    Compare(CompareArguments),
+    /// Measure what the number cruncher costs on this machine.
+    Calibrate(CalibrateArguments),
+    /// Print the graph in the DOT language, the hot path in bold; draw it with `dot -Tsvg`.
+    Graph,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+JSON keys of --json:
+  mode, n, crunch, duration_s, interrupted, wall_s, node_s, cpu_percent, rss_bytes,
+  dispatched, overwritten, missed_periods, simulated_s_per_wall_s, digest, mapping,
+  kpis: { hot_path_start, hot_path_end, planner_period: { count, min_ns, mean_ns, p50_ns,
+          p99_ns, max_ns, std_ns }, hot_path_drops, samples, warm_up_samples, end_unknown,
+          without_lidar, not_recorded }
+
+A duration is a number and its unit: 500ms, 15s, 2min.")]
+struct RunArguments {
+    /// single, multi or deterministic.
+    #[arg(long, default_value = "single")]
+    mode: Mode,
+    /// The limit of the number cruncher: the load of each callback grows with its square.
+    #[arg(long, default_value_t = DEFAULT_CRUNCH_LIMIT, value_parser = crunch_limit)]
+    n: u64,
+    /// How long; simulated time in deterministic mode.
+    #[arg(long, default_value = "15s", value_parser = span::some)]
+    duration: Duration,
+    /// Which core runs which nodes (TOML), for multi only. Without it, the mapping that the optimizer
+    /// finds for this N on the cores of this process; --verbose prints it.
+    #[arg(long, value_name = "FILE")]
+    mapping: Option<PathBuf>,
+    /// Write the figures as JSON; with `-` to stdout, instead of the summary.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Write every dispatch as a JSON line, for deterministic only.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Write every sample that reached a Command node, with its history, as a JSON line.
+    #[arg(long, value_name = "FILE")]
+    samples: Option<PathBuf>,
+    /// Do not crunch: callbacks only pass messages on.
+    #[arg(long)]
+    no_work: bool,
+    /// Each callback first sleeps a random time up to this.
+    #[arg(long, value_name = "DURATION", default_value = "0ms", value_parser = span::any)]
+    sleep_max: Duration,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A duration is a number and its unit: 500ms, 15s, 2min.")]
+struct CompareArguments {
+    /// The modes, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "single,multi,deterministic")]
+    modes: Vec<Mode>,
+    /// The limits of the number cruncher, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "64,1024,4096", value_parser = crunch_limit)]
+    n: Vec<u64>,
+    /// How long each turn of each cell takes; simulated time in deterministic mode.
+    #[arg(long, default_value = "3s", value_parser = span::some)]
+    duration: Duration,
+    /// How often each cell is measured.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    turns: u16,
+    /// Write all figures as JSON; with `-` to stdout, instead of the tables.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct CalibrateArguments {
+    /// The limits of the number cruncher, separated by commas.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "64,512,1024,2048,4096,6144,8192",
+        value_parser = crunch_limit
+    )]
+    n: Vec<u64>,
+}
+
+/// Does what the arguments ask for.
+pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
+    let Arguments { command, verbose, quiet } = arguments;
+    match command {
+        None => compare::tour(quiet),
+        Some(Command::Run(run)) => {
+            run.check().unwrap_or_else(|error| error.exit());
+            run::run(run, verbose, quiet)
+        }
+        Some(Command::Compare(compare)) => compare::compare(compare, verbose, quiet),
+        Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate.n),
+        Some(Command::Graph) => output::print(&dot::to_dot(true)),
+    }
+}
+
+impl RunArguments {
+    /// Refuses files that the mode has no use for, rather than ignore them.
+    fn check(&self) -> Result<(), clap::Error> {
+        let refuse =
+            |message| Err(Arguments::command().error(ErrorKind::ArgumentConflict, message));
+        if self.mapping.is_some() && !matches!(self.mode, Mode::MultiCore(_)) {
+            return refuse(
+                "--mapping says which core runs which node, and only `--mode multi` has several: \
+                 add `--mode multi` or leave --mapping out",
+            );
+        }
+        if self.trace.is_some() && !matches!(self.mode, Mode::Deterministic(_)) {
+            return refuse(
+                "--trace writes the one sequence of dispatches that only a deterministic run has: \
+                 add `--mode deterministic` or leave --trace out",
+            );
+        }
+        Ok(())
+    }
+}
+
+fn crunch_limit(text: &str) -> Result<u64, String> {
+    let n: u64 =
+        text.parse().map_err(|_| "not a whole number; give one such as 4096".to_owned())?;
+    if n > CRUNCH_LIMIT_MAX {
+        return Err(format!(
+            "one crunch of that would take seconds to hours, and no run ends within a callback; \
+             give at most {CRUNCH_LIMIT_MAX}"
+        ));
+    }
+    Ok(n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_declarations_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_crunch_limit_is_a_number_that_ends_some_day() {
+        assert_eq!(crunch_limit("4096"), Ok(4096));
+        assert!(crunch_limit("100001").unwrap_err().contains("100000"));
+        assert!(crunch_limit("-1").unwrap_err().contains("4096"));
+    }
+
+    #[test]
+    fn files_that_a_mode_cannot_use_are_refused() {
+        let check = |line: &str| match Arguments::parse_from(line.split(' ')).command {
+            Some(Command::Run(run)) => run.check().map_err(|error| error.to_string()),
+            _ => unreachable!("every line is a run"),
+        };
+        assert!(check("reference-system run --mode multi --mapping m.toml").is_ok());
+        assert!(check("reference-system run --mode deterministic --trace t.jsonl").is_ok());
+        let error = check("reference-system run --mapping m.toml").unwrap_err();
+        assert!(error.contains("--mode multi"), "{error}");
+        let error = check("reference-system run --mode multi --trace t.jsonl").unwrap_err();
+        assert!(error.contains("--mode deterministic"), "{error}");
+    }
+}

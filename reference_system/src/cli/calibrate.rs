@@ -1,0 +1,20 @@
+//! `reference-system calibrate`: the unit in which every load and every floor is counted.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use reference_system::crunch::calibrate_within;
+use reference_system::process::processor_name;
+use reference_system::table;
+
+use super::output;
+
+/// How long the crunches of one N may take together, unless three of them take longer.
+const BUDGET: Duration = Duration::from_millis(300);
+
+pub(super) fn calibrate(crunch_limits: &[u64]) -> Result<()> {
+    super::compare::note_debug_build();
+    let calibrations: Vec<_> = crunch_limits.iter().map(|n| calibrate_within(*n, BUDGET)).collect();
+    let processor = processor_name().unwrap_or_else(|| "unknown processor".into());
+    output::print(&format!("{processor}\n\n{}", table::render_calibrations(&calibrations)))
+}

@@ -1,0 +1,220 @@
+//! `reference-system compare`, and what the program does without a command.
+
+use std::fmt::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow, bail};
+use reference_system::compare::{CompareOptions, Comparison, Step, compare as measure_cells};
+use reference_system::kpi::Collector;
+use reference_system::run::{RunOptions, RunReport, mode_name, run};
+use reference_system::system::Work;
+use reference_system::table;
+use ringspin_executor::StopHandle;
+use ringspin_modes::{Executor, Mode, allowed_cores};
+
+use super::CompareArguments;
+use super::output::{self, Output};
+use super::progress::StepBar;
+
+/// What multi-core figures of one core are.
+pub(super) const ONE_CORE: &str = "this process may use one core only: multi runs on that one, so it \
+    shows the cost of its threads and nothing of running in parallel";
+
+/// The simulated time of the two deterministic runs of [`tour`].
+const TOUR_SIMULATED: Duration = Duration::from_secs(60);
+
+/// Their crunch limit.
+const TOUR_N: u64 = 64;
+
+pub(super) fn compare(arguments: CompareArguments, verbose: bool, quiet: bool) -> Result<()> {
+    let CompareArguments { modes, n, duration, turns, json } = arguments;
+    let json = json.as_deref().map(|path: &Path| Output::create(path, true)).transpose()?;
+    let options =
+        CompareOptions { modes: distinct(modes), crunch_limits: n, duration, turns: turns.into() };
+    let comparison = measure(&options, quiet, Duration::ZERO)?;
+    let shown = !json.as_ref().is_some_and(Output::is_stdout);
+    if let Some(output) = json {
+        output.write_json(&comparison)?;
+    }
+    if shown {
+        output::print(&text(&comparison, options.turns, verbose))?;
+    }
+    one_digest(&comparison.digests())
+}
+
+/// What a newcomer wants to see first: the comparison, then the same digest twice.
+pub(super) fn tour(quiet: bool) -> Result<()> {
+    let modes = ["single", "multi", "deterministic"].map(str::parse);
+    let options = CompareOptions {
+        modes: modes.into_iter().collect::<Result<_, _>>()?,
+        crunch_limits: vec![64, 1024, 4096],
+        duration: Duration::from_secs(3),
+        turns: 3,
+    };
+    let comparison = measure(&options, quiet, Duration::from_secs(1))?;
+    output::print(&text(&comparison, options.turns, false))?;
+    one_digest(&comparison.digests())?;
+    if comparison.interrupted {
+        return Ok(());
+    }
+    let first = simulate()?;
+    output::print(&format!(
+        "\nThe deterministic mode twice: {} s of the system at N = {TOUR_N}, {} dispatches in order.\n",
+        TOUR_SIMULATED.as_secs(),
+        first.dispatched
+    ))?;
+    output::print(&digest_line(&first))?;
+    let second = simulate()?;
+    output::print(&digest_line(&second))?;
+    let digests: Vec<&str> = [&first, &second].iter().filter_map(|r| r.digest.as_deref()).collect();
+    if first.interrupted || second.interrupted {
+        return output::print("interrupted: not compared\n");
+    }
+    one_digest(&digests)?;
+    output::print("equal\n")
+}
+
+fn simulate() -> Result<RunReport> {
+    let options = RunOptions {
+        mode: "deterministic".parse()?,
+        work: Work::crunching(TOUR_N),
+        duration: TOUR_SIMULATED,
+        trace: None,
+        stop_on_ctrl_c: true,
+    };
+    run(&options, &Arc::new(Collector::new())).map_err(anyhow::Error::from_boxed)
+}
+
+fn digest_line(report: &RunReport) -> String {
+    format!("digest: {}\n", report.digest.as_deref().unwrap_or("none"))
+}
+
+/// Fails when there are two different digests.
+fn one_digest(digests: &[&str]) -> Result<()> {
+    match digests.iter().find(|digest| **digest != digests[0]) {
+        None => Ok(()),
+        Some(other) => bail!(
+            "the digests {} and {other} differ: the deterministic mode is broken on this machine; \
+             compare two runs' --trace files to find the first dispatch that differs, and report it",
+            digests[0]
+        ),
+    }
+}
+
+/// Runs the comparison behind its progress bar. `later` is announced as part of the time it takes.
+fn measure(options: &CompareOptions, quiet: bool, later: Duration) -> Result<Comparison> {
+    note_debug_build();
+    if allowed_cores().len() == 1 && options.modes.iter().any(|m| matches!(m, Mode::MultiCore(_))) {
+        eprintln!("note: {ONE_CORE}");
+    }
+    let interrupted = listen_for_ctrl_c()?;
+    let bar = StepBar::new(quiet);
+    measure_cells(options, |step| {
+        if step.index == 0 {
+            eprintln!("{}\n", announcement(options, step, later));
+        }
+        bar.show(step);
+        if interrupted.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+    .map_err(anyhow::Error::from_boxed)
+}
+
+/// A handle that Ctrl-C stops: a run in progress ends by its own, this one is asked between runs.
+fn listen_for_ctrl_c() -> Result<StopHandle> {
+    let executor = Executor::single_core();
+    executor.stop_on_ctrl_c().map_err(|error| anyhow!("Ctrl-C cannot be caught: {error}"))?;
+    Ok(executor.stop_handle())
+}
+
+fn announcement(options: &CompareOptions, step: &Step, later: Duration) -> String {
+    let modes: Vec<_> = options.modes.iter().map(mode_name).collect();
+    let limits: Vec<_> = options.crunch_limits.iter().map(u64::to_string).collect();
+    format!(
+        "The Autoware reference system in modes {} at N = {}, {} x {:?} each: about {} s.",
+        modes.join(", "),
+        limits.join(", "),
+        options.turns,
+        options.duration,
+        (step.remaining + later).as_secs_f64().ceil()
+    )
+}
+
+fn text(comparison: &Comparison, turns: usize, verbose: bool) -> String {
+    let mut text = format!(
+        "{}, {} cores; {turns} interleaved turns of {} s per cell, timers in phase{}\n",
+        comparison.processor,
+        comparison.cores,
+        comparison.duration_s,
+        if comparison.interrupted { "; interrupted: completed turns only" } else { "" }
+    );
+    let beside = table::render_beside_published(&comparison.cells);
+    let tables = [
+        (!comparison.cells.is_empty()).then(|| table::render(&comparison.cells)),
+        (!comparison.simulations.is_empty())
+            .then(|| table::render_simulations(&comparison.simulations)),
+        (!beside.is_empty()).then_some(beside),
+    ];
+    for (index, table) in tables.into_iter().flatten().enumerate() {
+        let _ = write!(text, "\n{table}");
+        if index == 0 {
+            text += &overloads(comparison);
+        }
+    }
+    for cell in comparison.cells.iter().filter(|_| verbose) {
+        if let Some(mapping) = &cell.mapping {
+            let _ = write!(text, "\n# mapping at N = {}\n{}", cell.n, mapping.to_toml_string());
+        }
+    }
+    text
+}
+
+/// A line for each cell that has more work than cores.
+fn overloads(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for cell in &comparison.cells {
+        let cores = cell.mapping.as_ref().map_or(1, |_| comparison.cores);
+        let load = comparison.calibrations.iter().find(|c| c.n == cell.n).map(|c| c.load_cores());
+        if let Some(load) = load.filter(|load| *load > cores as f64) {
+            let _ = writeln!(
+                text,
+                "overloaded: N = {} needs {load:.1} cores and {} has {cores}: \
+                 {} messages overwritten, {} timer periods missed.",
+                cell.n, cell.mode, cell.overwritten, cell.missed_periods
+            );
+        }
+    }
+    text
+}
+
+fn distinct(modes: Vec<Mode>) -> Vec<Mode> {
+    let mut distinct = Vec::new();
+    for mode in modes {
+        if !distinct.contains(&mode) {
+            distinct.push(mode);
+        }
+    }
+    distinct
+}
+
+/// Says that figures of a debug build mean nothing.
+pub(super) fn note_debug_build() {
+    if cfg!(debug_assertions) {
+        eprintln!("note: this is a debug build: its times mean nothing, use cargo run --release");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_different_digests_are_a_failure_that_shows_both() {
+        assert!(one_digest(&[]).is_ok());
+        assert!(one_digest(&["a", "a"]).is_ok());
+        let error = one_digest(&["aaa", "aaa", "bbb"]).unwrap_err().to_string();
+        assert!(error.contains("aaa") && error.contains("bbb"), "{error}");
+    }
+}

@@ -1,0 +1,71 @@
+//! Where results go: standard output, or a file that is created before the run, so that an unwritable
+//! path costs no measurement.
+
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+/// Writes `text` to standard output; a reader that has left early, such as `head`, is no failure.
+pub(super) fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
+}
+
+/// A file to fill later, or standard output.
+pub(super) struct Output {
+    path: PathBuf,
+    /// None for standard output.
+    file: Option<File>,
+}
+
+impl Output {
+    /// Creates or empties the file at `path`; `-` is standard output if it is allowed to be.
+    pub(super) fn create(path: &Path, may_be_stdout: bool) -> Result<Self> {
+        let file = match may_be_stdout && path.as_os_str() == "-" {
+            true => None,
+            false => Some(File::create(path).with_context(|| way_out(path))?),
+        };
+        Ok(Self { path: path.into(), file })
+    }
+
+    pub(super) fn is_stdout(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// Writes `value` as one indented JSON document.
+    pub(super) fn write_json(self, value: &impl Serialize) -> Result<()> {
+        let mut text = serde_json::to_string_pretty(value)?;
+        text.push('\n');
+        match self.file {
+            None => print(&text),
+            Some(mut file) => file.write_all(text.as_bytes()).with_context(|| way_out(&self.path)),
+        }
+    }
+
+    /// Writes each of `values` as one line of JSON.
+    pub(super) fn write_lines<T: Serialize>(self, values: &[T]) -> Result<()> {
+        let Some(file) = self.file else {
+            let lines: Result<Vec<String>, _> = values.iter().map(serde_json::to_string).collect();
+            return print(&(lines?.join("\n") + "\n"));
+        };
+        let mut out = BufWriter::new(file);
+        for value in values {
+            serde_json::to_writer(&mut out, value).with_context(|| way_out(&self.path))?;
+            out.write_all(b"\n").with_context(|| way_out(&self.path))?;
+        }
+        out.flush().with_context(|| way_out(&self.path))
+    }
+}
+
+fn way_out(path: &Path) -> String {
+    format!(
+        "cannot write `{}`; choose a path in a directory that exists and is writable",
+        path.display()
+    )
+}

@@ -1,0 +1,86 @@
+//! Progress on standard error while something runs; nothing of it is left afterwards, and without a
+//! terminal nothing is drawn.
+//!
+//! Drawing must not disturb what is measured: a comparison draws between its cells only, a run once
+//! a second, for some ten microseconds.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use reference_system::compare::Step;
+
+/// How often the bar of a run moves.
+const TICK: Duration = Duration::from_secs(1);
+
+/// The bar of a comparison.
+pub(super) struct StepBar(ProgressBar);
+
+impl StepBar {
+    /// An invisible bar when `quiet`.
+    pub(super) fn new(quiet: bool) -> Self {
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+        let bar = visible(quiet, 0);
+        bar.set_style(style.expect("the template is valid"));
+        Self(bar)
+    }
+
+    /// Shows `step`, which is about to start.
+    pub(super) fn show(&self, step: &Step) {
+        let Step { index, total, turn, mode, n, remaining } = *step;
+        self.0.set_length(total as u64);
+        self.0.set_position(index as u64);
+        let left_s = remaining.as_secs_f64().ceil();
+        self.0.set_message(format!("turn {turn}: N = {n}, {mode}; about {left_s} s left"));
+    }
+}
+
+impl Drop for StepBar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// The bar of a run of known length, moved by a thread of its own until it is dropped.
+pub(super) struct TimeBar {
+    bar: ProgressBar,
+    ticker: Option<(Sender<()>, JoinHandle<()>)>,
+}
+
+impl TimeBar {
+    /// A bar for `duration` of real time, labelled; invisible, and without a thread, when `quiet`.
+    pub(super) fn start(quiet: bool, label: &str, duration: Duration) -> Self {
+        let bar = visible(quiet, duration.as_millis().try_into().unwrap_or(u64::MAX));
+        let style = ProgressStyle::with_template("{bar:30} {msg}, {elapsed} of {prefix}");
+        bar.set_style(style.expect("the template is valid"));
+        bar.set_prefix(format!("{duration:?}"));
+        bar.set_message(label.to_owned());
+        let ticker = (!bar.is_hidden()).then(|| {
+            let (stop, stopped) = channel::<()>();
+            let (bar, start) = (bar.clone(), Instant::now());
+            let tick = move || {
+                while stopped.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                    bar.set_position(start.elapsed().as_millis().try_into().unwrap_or(u64::MAX));
+                }
+            };
+            (stop, std::thread::spawn(tick))
+        });
+        Self { bar, ticker }
+    }
+}
+
+impl Drop for TimeBar {
+    fn drop(&mut self) {
+        if let Some((stop, thread)) = self.ticker.take() {
+            drop(stop);
+            // It only fails when drawing panicked, and then there is nothing to clear.
+            let _ = thread.join();
+        }
+        self.bar.finish_and_clear();
+    }
+}
+
+fn visible(quiet: bool, length: u64) -> ProgressBar {
+    if quiet { ProgressBar::hidden() } else { ProgressBar::new(length) }
+}

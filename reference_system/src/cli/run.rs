@@ -1,0 +1,177 @@
+//! `reference-system run`: one run and its summary.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Result;
+use reference_system::crunch::{Calibration, calibrate_within, estimate_ns};
+use reference_system::kpi::{Collector, KEPT_SAMPLES};
+use reference_system::run::{RunOptions, RunReport, mode_name, run as run_once, total_utilization};
+use reference_system::system::Work;
+use reference_system::table::{self, Cell, format_ms};
+use ringspin_modes::{Mapping, Mode, allowed_cores};
+
+use super::output::{self, Output};
+use super::progress::TimeBar;
+use super::{RunArguments, compare};
+
+/// How long calibrating the floor may take; when three crunches take longer there is no floor.
+const FLOOR_BUDGET: Duration = Duration::from_millis(60);
+
+pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result<()> {
+    let json = arguments.json.as_deref().map(|path| Output::create(path, true)).transpose()?;
+    let samples = arguments.samples.as_deref().map(|p| Output::create(p, false)).transpose()?;
+    let mode = match arguments.mode {
+        Mode::MultiCore(None) => Mode::MultiCore(arguments.mapping.map(Mapping::load).transpose()?),
+        mode => mode,
+    };
+    let (n, crunch, sleep_max) = (arguments.n, !arguments.no_work, arguments.sleep_max);
+    let work = Work { n, crunch, sleep_max };
+    note_conditions(&mode, &work);
+    let collector = match &samples {
+        Some(_) => Collector::new().keeping_samples(),
+        None => Collector::new(),
+    };
+    let (collector, floor_ns) = (Arc::new(collector), floor_ns(&mode, &work));
+    let (trace, duration) = (arguments.trace, arguments.duration);
+    let options = RunOptions { mode, work, duration, trace, stop_on_ctrl_c: true };
+    let report = measure(&options, &collector, quiet)?;
+    if let Some(output) = samples {
+        let paths = collector.samples();
+        if paths.len() == KEPT_SAMPLES {
+            eprintln!("note: --samples has the first {KEPT_SAMPLES} samples, there were more");
+        }
+        output.write_lines(&paths)?;
+    }
+    let summarized = !json.as_ref().is_some_and(Output::is_stdout);
+    if let Some(output) = json {
+        output.write_json(&report)?;
+    }
+    if summarized {
+        output::print(&summary(&report, floor_ns, verbose))?;
+    }
+    Ok(())
+}
+
+fn measure(options: &RunOptions, collector: &Arc<Collector>, quiet: bool) -> Result<RunReport> {
+    let simulated = matches!(options.mode, Mode::Deterministic(_));
+    let label = format!("{}, N = {}", mode_name(&options.mode), options.work.n);
+    // How long a simulated run takes in real time is not known, so it has no bar.
+    let bar = TimeBar::start(quiet || simulated, &label, options.duration);
+    let report = run_once(options, collector).map_err(anyhow::Error::from_boxed);
+    drop(bar);
+    report
+}
+
+/// Tells on stderr what a reader of the figures has to know beforehand.
+fn note_conditions(mode: &Mode, work: &Work) {
+    let cores = match mode {
+        Mode::Deterministic(_) => return,
+        Mode::SingleCore => 1,
+        Mode::MultiCore(None) => allowed_cores().len(),
+        Mode::MultiCore(Some(mapping)) => cores_of(mapping),
+    };
+    compare::note_debug_build();
+    if matches!(mode, Mode::MultiCore(_)) && cores == 1 {
+        eprintln!("note: {}", compare::ONE_CORE);
+    }
+    let load = if work.crunch { total_utilization(work.n) } else { 0.0 };
+    if load > cores as f64 {
+        eprintln!(
+            "warning: overloaded: N = {} needs {load:.1} cores and {} has {cores}: expect drops",
+            work.n,
+            mode_name(mode)
+        );
+    }
+}
+
+fn cores_of(mapping: &Mapping) -> usize {
+    let mut cores: Vec<usize> = mapping.cores.iter().map(|core| core.id).collect();
+    cores.extend(mapping.default_core);
+    cores.sort_unstable();
+    cores.dedup();
+    cores.len()
+}
+
+/// The floor of a live run; 0 when it does not crunch or a crunch is too long to be measured first.
+fn floor_ns(mode: &Mode, work: &Work) -> u64 {
+    let is_live = !matches!(mode, Mode::Deterministic(_));
+    let is_short = || u128::from(3 * estimate_ns(work.n)) < FLOOR_BUDGET.as_nanos();
+    let calibration =
+        (is_live && work.crunch && is_short()).then(|| calibrate_within(work.n, FLOOR_BUDGET));
+    calibration.as_ref().map_or(0, Calibration::floor_ns)
+}
+
+fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
+    let mut text = format!("{}, N = {}, {:.3} s", report.mode, report.n, report.node_s);
+    text += if report.crunch { "" } else { ", without work" };
+    text += if report.interrupted { ", interrupted: the figures until then" } else { "" };
+    text += "\n\n";
+    if report.digest.is_none() {
+        text += &table::render(&[cell(report, floor_ns)]);
+        text += "\n";
+    }
+    text += &figures(report);
+    if let (true, Some(mapping)) = (verbose, &report.mapping) {
+        let _ = write!(text, "\n# mapping\n{}", mapping.to_toml_string());
+    }
+    if let (Some(digest), Some(speed)) = (&report.digest, report.simulated_s_per_wall_s) {
+        let (node_s, wall_s) = (report.node_s, report.wall_s);
+        let _ = writeln!(
+            text,
+            "simulated  {node_s:.3} s in {wall_s:.3} s: {speed:.1} simulated seconds per second\n\
+             digest: {digest}"
+        );
+    }
+    text
+}
+
+/// The figures that are in no table, a line for each kind.
+fn figures(report: &RunReport) -> String {
+    let kpis = &report.kpis;
+    let (end, planner) = (&kpis.hot_path_end, &kpis.planner_period);
+    let latency = match report.digest {
+        Some(_) => "0 ms by construction: no simulated time passes in callbacks".into(),
+        None if end.is_empty() => "too few for a latency".into(),
+        None => format!(
+            "to its end avg {} ms, max {} ms",
+            format_ms(end.mean_ns),
+            format_ms(end.max_ns as f64)
+        ),
+    };
+    format!(
+        "hot path   {} samples after {} of warm-up, {} drops; {latency}\n\
+         planner    {} periods, avg {} ms, min {} ms, max {} ms, std {} ms\n\
+         events     {} dispatched; {} messages overwritten, {} timer periods missed\n\
+         process    CPU {:.1} % of a core, {:.1} MiB resident\n",
+        kpis.samples,
+        kpis.warm_up_samples,
+        kpis.hot_path_drops,
+        planner.count,
+        format_ms(planner.mean_ns),
+        format_ms(planner.min_ns as f64),
+        format_ms(planner.max_ns as f64),
+        format_ms(planner.std_ns),
+        report.dispatched,
+        report.overwritten,
+        report.missed_periods,
+        report.cpu_percent,
+        report.rss_bytes as f64 / (1024.0 * 1024.0)
+    )
+}
+
+fn cell(report: &RunReport, floor_ns: u64) -> Cell {
+    Cell {
+        n: report.n,
+        mode: report.mode.to_owned(),
+        turns: 1,
+        floor_ns,
+        kpis: report.kpis,
+        cpu_percent: report.cpu_percent,
+        rss_bytes: report.rss_bytes,
+        overwritten: report.overwritten,
+        missed_periods: report.missed_periods,
+        mapping: report.mapping.clone(),
+    }
+}

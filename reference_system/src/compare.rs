@@ -1,0 +1,332 @@
+//! A comparison of modes over N on this machine: which cell runs when, and how its turns are pooled.
+//!
+//! Cells run one after the other, never at once, with their timers in phase. The turns are
+//! interleaved (turn 1 of every cell, then turn 2): a machine that slows down for a while slows all
+//! cells alike instead of one of them. Each turn begins with a calibration per N, so that the floor
+//! was measured under the conditions of the cells beside it.
+//!
+//! The deterministic mode has rows of its own ([`Simulation`]): no simulated time passes in a
+//! callback, so its latencies are zero by construction and would only look like a result.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ringspin_executor::BoxError;
+use ringspin_modes::{Mapping, Mode, allowed_cores};
+use serde::Serialize;
+
+use crate::crunch::{Calibration, calibrate_within};
+use crate::kpi::{self, Collector};
+use crate::process::processor_name;
+use crate::run::{RunOptions, RunReport, mode_name, run, tuned_mapping};
+use crate::system::Work;
+use crate::table::Cell;
+
+/// How long one calibration may take; it is repeated each turn.
+const CALIBRATION_BUDGET: Duration = Duration::from_millis(50);
+
+/// What to compare.
+#[derive(Clone, Debug)]
+pub struct CompareOptions {
+    /// The modes; multi-core without a mapping gets the tuned one of each N.
+    pub modes: Vec<Mode>,
+    /// The crunch limits.
+    pub crunch_limits: Vec<u64>,
+    /// How long each turn of each cell takes, in the executor's own time.
+    pub duration: Duration,
+    /// How often each cell is measured.
+    pub turns: usize,
+}
+
+/// One turn of one cell that is about to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Cells begun so far, over all turns.
+    pub index: usize,
+    /// Of how many.
+    pub total: usize,
+    /// The turn, from 1 on.
+    pub turn: usize,
+    /// The mode's name.
+    pub mode: &'static str,
+    /// The crunch limit.
+    pub n: u64,
+    /// About how long this and all later steps take.
+    pub remaining: Duration,
+}
+
+/// What a comparison came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The processor's name.
+    pub processor: String,
+    /// Cores that this process may use.
+    pub cores: usize,
+    /// How long each turn of each cell took, in the executor's own time.
+    pub duration_s: f64,
+    /// Whether it ended before its last step; only completed turns count.
+    pub interrupted: bool,
+    /// What a crunch costs here, for each N.
+    pub calibrations: Vec<Calibration>,
+    /// The live modes.
+    pub cells: Vec<Cell>,
+    /// The deterministic mode.
+    pub simulations: Vec<Simulation>,
+}
+
+/// The deterministic runs at one crunch limit.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Simulation {
+    /// The crunch limit.
+    pub n: u64,
+    /// How many runs there were.
+    pub turns: usize,
+    /// Simulated time of all runs.
+    pub simulated_s: f64,
+    /// Real time of all runs.
+    pub wall_s: f64,
+    /// Events dispatched in each run.
+    pub dispatched: u64,
+    /// The digests that occurred: one, or the mode is not deterministic.
+    pub digests: Vec<String>,
+}
+
+impl Simulation {
+    /// Simulated seconds per second of real time.
+    #[must_use]
+    pub fn speed(&self) -> f64 {
+        self.simulated_s / self.wall_s
+    }
+}
+
+impl Comparison {
+    /// Every digest that occurred, at any N: the digest does not depend on N, so there is one at
+    /// most unless the mode is broken.
+    #[must_use]
+    pub fn digests(&self) -> Vec<&str> {
+        let mut digests: Vec<&str> =
+            self.simulations.iter().flat_map(|row| &row.digests).map(String::as_str).collect();
+        digests.sort_unstable();
+        digests.dedup();
+        digests
+    }
+}
+
+/// The runs of one mode at one crunch limit so far.
+struct Series {
+    mode: Mode,
+    n: u64,
+    collectors: Vec<Arc<Collector>>,
+    reports: Vec<RunReport>,
+}
+
+/// Measures every mode at every N. `before_step` is asked before each turn of each cell and may end
+/// the comparison; nothing else of the caller runs while a cell does.
+///
+/// # Errors
+/// When a run fails; see [`run()`].
+pub fn compare(
+    options: &CompareOptions,
+    mut before_step: impl FnMut(&Step) -> ControlFlow<()>,
+) -> Result<Comparison, BoxError> {
+    let crunch_limits = sorted_and_distinct(&options.crunch_limits);
+    let mut calibrations: Vec<Calibration> =
+        crunch_limits.into_iter().map(|n| calibrate_within(n, CALIBRATION_BUDGET)).collect();
+    let mut series = all_series(options, &calibrations)?;
+    let costs: Vec<_> = series.iter().map(|cell| expected(cell, options, &calibrations)).collect();
+    let (total, turn_cost) = (series.len() * options.turns, costs.iter().sum::<Duration>());
+    let mut remaining = turn_cost * u32::try_from(options.turns).unwrap_or(u32::MAX);
+    let mut interrupted = false;
+    'turns: for turn in 1..=options.turns {
+        if turn > 1 {
+            recalibrate(&mut calibrations);
+        }
+        for (position, cell) in series.iter_mut().enumerate() {
+            let index = (turn - 1) * costs.len() + position;
+            let (mode, n) = (mode_name(&cell.mode), cell.n);
+            let step = Step { index, total, turn, mode, n, remaining };
+            if before_step(&step).is_break() || !cell.run_once(options.duration)? {
+                interrupted = true;
+                break 'turns;
+            }
+            remaining = remaining.saturating_sub(costs[position]);
+        }
+    }
+    Ok(Comparison {
+        processor: processor_name().unwrap_or_else(|| "unknown processor".into()),
+        cores: allowed_cores().len(),
+        duration_s: options.duration.as_secs_f64(),
+        interrupted,
+        cells: series.iter().filter_map(|cell| cell.pooled(&calibrations)).collect(),
+        simulations: series.iter().filter_map(Series::simulation).collect(),
+        calibrations,
+    })
+}
+
+/// About how long one turn of `cell` takes: a simulated one as long as its crunches.
+fn expected(cell: &Series, options: &CompareOptions, calibrations: &[Calibration]) -> Duration {
+    let calibration = calibrations.iter().find(|calibration| calibration.n == cell.n);
+    match (&cell.mode, calibration) {
+        (Mode::Deterministic(_), Some(calibration)) => {
+            options.duration.mul_f64(calibration.load_cores())
+        }
+        _ => options.duration,
+    }
+}
+
+/// A series for each cell, by N, the modes in their given order. The multi-core mapping of an N is
+/// found once, so that all its turns measure the same.
+fn all_series(
+    options: &CompareOptions,
+    calibrations: &[Calibration],
+) -> Result<Vec<Series>, BoxError> {
+    let mut series = Vec::new();
+    for n in calibrations.iter().map(|calibration| calibration.n) {
+        for mode in &options.modes {
+            let mode = match mode {
+                Mode::MultiCore(None) => Mode::MultiCore(Some(tuned_mapping(n)?)),
+                mode => mode.clone(),
+            };
+            series.push(Series { mode, n, collectors: Vec::new(), reports: Vec::new() });
+        }
+    }
+    Ok(series)
+}
+
+fn recalibrate(calibrations: &mut [Calibration]) {
+    for calibration in calibrations {
+        let again = calibrate_within(calibration.n, CALIBRATION_BUDGET);
+        *calibration = calibration.combined_with(again);
+    }
+}
+
+fn sorted_and_distinct(values: &[u64]) -> Vec<u64> {
+    let mut values = values.to_vec();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+impl Series {
+    /// Runs one turn; false when it was interrupted, and then it does not count.
+    fn run_once(&mut self, duration: Duration) -> Result<bool, BoxError> {
+        let collector = Arc::new(Collector::new());
+        let options = RunOptions {
+            mode: self.mode.clone(),
+            work: Work::crunching(self.n),
+            duration,
+            trace: None,
+            stop_on_ctrl_c: true,
+        };
+        let report = run(&options, &collector)?;
+        let complete = !report.interrupted;
+        if complete {
+            self.collectors.push(collector);
+            self.reports.push(report);
+        }
+        Ok(complete)
+    }
+
+    /// The cell of a live mode; none before its first turn.
+    fn pooled(&self, calibrations: &[Calibration]) -> Option<Cell> {
+        let last = self.reports.last().filter(|report| report.digest.is_none())?;
+        let floor = calibrations.iter().find(|calibration| calibration.n == self.n);
+        Some(Cell {
+            n: self.n,
+            mode: last.mode.to_owned(),
+            turns: self.reports.len(),
+            floor_ns: floor.map_or(0, Calibration::floor_ns),
+            kpis: kpi::pool(&self.collectors),
+            cpu_percent: self.sum(|report| report.cpu_percent) / self.reports.len() as f64,
+            rss_bytes: self.reports.iter().map(|report| report.rss_bytes).max().unwrap_or(0),
+            overwritten: self.reports.iter().map(|report| report.overwritten).sum(),
+            missed_periods: self.reports.iter().map(|report| report.missed_periods).sum(),
+            mapping: self.mapping().cloned(),
+        })
+    }
+
+    /// The row of the deterministic mode; none before its first turn.
+    fn simulation(&self) -> Option<Simulation> {
+        let first = self.reports.first().filter(|report| report.digest.is_some())?;
+        let mut digests: Vec<_> =
+            self.reports.iter().filter_map(|report| report.digest.clone()).collect();
+        digests.sort_unstable();
+        digests.dedup();
+        Some(Simulation {
+            n: self.n,
+            turns: self.reports.len(),
+            simulated_s: self.sum(|report| report.node_s),
+            wall_s: self.sum(|report| report.wall_s),
+            dispatched: first.dispatched,
+            digests,
+        })
+    }
+
+    fn mapping(&self) -> Option<&Mapping> {
+        match &self.mode {
+            Mode::MultiCore(mapping) => mapping.as_ref(),
+            Mode::SingleCore | Mode::Deterministic(_) => None,
+        }
+    }
+
+    fn sum(&self, figure: impl Fn(&RunReport) -> f64) -> f64 {
+        self.reports.iter().map(figure).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(modes: &[&str], crunch_limits: &[u64], turns: usize) -> CompareOptions {
+        CompareOptions {
+            modes: modes.iter().map(|mode| mode.parse().unwrap()).collect(),
+            crunch_limits: crunch_limits.to_vec(),
+            duration: Duration::from_millis(200),
+            turns,
+        }
+    }
+
+    #[test]
+    fn turns_are_interleaved_and_cells_rise_by_n() {
+        let mut steps = Vec::new();
+        let modes = ["single", "deterministic"];
+        let comparison = compare(&options(&modes, &[64, 3, 64], 2), |step| {
+            steps.push((step.turn, step.n, step.mode));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        let turn = [(3, modes[0]), (3, modes[1]), (64, modes[0]), (64, modes[1])];
+        let expected: Vec<_> =
+            [1, 2].iter().flat_map(|t| turn.iter().map(move |(n, mode)| (*t, *n, *mode))).collect();
+        assert_eq!(steps, expected);
+        assert!(!comparison.interrupted);
+        let cells: Vec<_> = comparison.cells.iter().map(|cell| (cell.n, cell.turns)).collect();
+        assert_eq!(cells, [(3, 2), (64, 2)]);
+        assert_eq!(comparison.simulations.len(), 2);
+        assert_eq!(comparison.digests().len(), 1);
+    }
+
+    #[test]
+    fn the_time_left_falls_to_the_last_step() {
+        let mut left = Vec::new();
+        compare(&options(&["single"], &[3], 3), |step| {
+            left.push(step.remaining.as_millis());
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert_eq!(left, [600, 400, 200]);
+    }
+
+    #[test]
+    fn a_comparison_that_is_stopped_keeps_the_completed_turns() {
+        let comparison = compare(&options(&["single"], &[3, 64], 2), |step| {
+            if step.index == 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .unwrap();
+        assert!(comparison.interrupted);
+        assert_eq!(comparison.cells.len(), 1);
+        assert_eq!((comparison.cells[0].n, comparison.cells[0].turns), (3, 1));
+    }
+}

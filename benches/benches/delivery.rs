@@ -1,26 +1,32 @@
 //! From `publish` to callback, beside what else carries a message from here to there.
 //!
 //! # Method
-//! A token goes round between two players; the figure is the time of one hop (round trip / 2), in the
-//! steady state, with both sides otherwise idle. The callback's own share (a copy of the
-//! message, a branch) is in it, for every contender alike. Messages of 8 and 4096 bytes; a ringspin
-//! subscriber and a plain call see theirs by reference, the channels move theirs in and out by
+//! A token goes round between two players; the figure is the time of one hop (round trip / 2), in
+//! the steady state and with nothing else to do. The receiver's own share (a copy of the message,
+//! a branch) is in it, for every contender alike. Messages have 8 or 4096 bytes; a ringspin
+//! subscriber and a plain call get theirs by reference, the channels move theirs in and out by
 //! value.
 //!
 //! * `same-core`: everything on one pinned core. `ringspin` is two nodes in single-core mode;
-//!   `ringspin publish` and `ringspin dispatch` are its two halves, measured in batches of 256
-//!   (`spin` included). `std mpsc` and `crossbeam` are two threads pinned to the one core, so each
-//!   hop is a switch by the kernel; `tokio` is two tasks of a current-thread runtime.
+//!   `ringspin publish` and `ringspin dispatch` are its two halves in batches of 256, which at 4
+//!   KiB no longer fit in a first-level cache. `std mpsc` and `crossbeam` are two threads pinned
+//!   to that core, so each hop is a switch by the kernel; `tokio` is two tasks of a
+//!   current-thread runtime.
 //! * `cross-core`: the players are pinned to two cores. `spin` busy-waits; `park` puts ringspin's
-//!   worker to sleep at once, so that each hop wakes a sleeper; `block` is the channel's own `recv`, which
-//!   spins a little before it parks. `cache line` is one atomic word and no message: the floor.
+//!   worker to sleep at once, so that each hop wakes a sleeper; `block` is the channel's own
+//!   `recv`, which spins a little before it parks. `cache line` is one atomic word and no
+//!   message.
 //!
 //! # Limits
-//! A latency in an idle ping-pong says nothing about throughput, contention or a cold cache. Spinning
-//! figures need both cores for themselves: compare contenders within one run, and several runs. The
-//! project's figures come from a virtual machine with two cores (Intel Xeon at 2.6 GHz nominal,
-//! Linux, neither isolated nor at a fixed frequency), where waking a sleeper costs far more
-//! than on bare metal. With one allowed core the `cross-core` cells are skipped.
+//! * A latency between idle players says nothing about throughput, contention or a cold cache.
+//! * Spinning figures need both cores for themselves. Compare within one run, and look at
+//!   several.
+//! * Machine of the project's figures: a KVM guest with two virtual Intel Xeon cores, without
+//!   frequency control or isolation. Waking a sleeper costs far more there than on bare metal,
+//!   and the host may place the two cores on one physical core: then a `cache line` takes 17 ns
+//!   instead of 60, and everything between the cores is several times faster. It is therefore
+//!   measured first and last, and the cells between them are void if the two differ.
+//! * With one allowed core the `cross-core` cells are skipped.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
@@ -45,23 +51,13 @@ fn cell(
 
 fn same_core<const WORDS: usize>(criterion: &mut Criterion, core: usize, size: &str) {
     let group = &mut criterion.benchmark_group("same-core");
-    cell(group, "plain call", size, |hops| {
-        on_core(core, || peers::plain_call::<WORDS>(hops))
-    });
+    cell(group, "plain call", size, |hops| on_core(core, || peers::plain_call::<WORDS>(hops)));
     let mut relay = Relay::<WORDS>::new(Executor::single_core(), 2).expect("a valid graph");
-    cell(group, "ringspin", size, |hops| {
-        on_core(core, || relay.time(hops))
-    });
+    cell(group, "ringspin", size, |hops| on_core(core, || relay.time(hops)));
     let mut batch = Batch::<WORDS>::new(BATCH).expect("a valid graph");
-    cell(group, "ringspin publish", size, |hops| {
-        on_core(core, || batch.time(hops).0)
-    });
-    cell(group, "ringspin dispatch", size, |hops| {
-        on_core(core, || batch.time(hops).1)
-    });
-    cell(group, "tokio", size, |hops| {
-        on_core(core, || peers::tokio_tasks::<WORDS>(hops))
-    });
+    cell(group, "ringspin publish", size, |hops| on_core(core, || batch.time(hops).0));
+    cell(group, "ringspin dispatch", size, |hops| on_core(core, || batch.time(hops).1));
+    cell(group, "tokio", size, |hops| on_core(core, || peers::tokio_tasks::<WORDS>(hops)));
     let block = Wait::Block;
     cell(group, "std mpsc", size, |hops| {
         peers::ping_pong(std_pair::<Token<WORDS>>(block), [core; 2], hops)
@@ -74,13 +70,8 @@ fn same_core<const WORDS: usize>(criterion: &mut Criterion, core: usize, size: &
 fn cross_core<const WORDS: usize>(criterion: &mut Criterion, cores: [usize; 2], size: &str) {
     use ringspin_executor::WaitStrategy::{Spin, SpinThenPark};
     let group = &mut criterion.benchmark_group("cross-core");
-    for (name, wait) in [
-        ("ringspin spin", Spin),
-        ("ringspin park", SpinThenPark(Duration::ZERO)),
-    ] {
-        let mapping = Mapping::new()
-            .core(cores[0], ["/node_0"])
-            .core(cores[1], ["/node_1"]);
+    for (name, wait) in [("ringspin spin", Spin), ("ringspin park", SpinThenPark(Duration::ZERO))] {
+        let mapping = Mapping::new().core(cores[0], ["/node_0"]).core(cores[1], ["/node_1"]);
         let executor = Executor::multi_core(mapping).with_wait_strategy(wait);
         let mut relay = Relay::<WORDS>::new(executor, 2).expect("a valid graph");
         cell(group, name, size, |hops| relay.time(hops));
@@ -93,6 +84,11 @@ fn cross_core<const WORDS: usize>(criterion: &mut Criterion, cores: [usize; 2], 
             peers::ping_pong(crossbeam_pair::<Token<WORDS>>(wait), cores, hops)
         });
     }
+}
+
+fn floor(criterion: &mut Criterion, cores: [usize; 2], when: &str) {
+    let group = &mut criterion.benchmark_group("cross-core");
+    cell(group, "cache line", when, |hops| peers::cache_line(cores, hops));
 }
 
 fn main() {
@@ -108,13 +104,10 @@ fn main() {
     match cores[..] {
         [first, second, ..] => {
             let cores = [first, second];
-            let mut floor = criterion.benchmark_group("cross-core");
-            cell(&mut floor, "cache line", "8 B", |hops| {
-                peers::cache_line(cores, hops)
-            });
-            floor.finish();
+            floor(&mut criterion, cores, "before");
             cross_core::<1>(&mut criterion, cores, "8 B");
             cross_core::<512>(&mut criterion, cores, "4 KiB");
+            floor(&mut criterion, cores, "after");
         }
         _ => println!("cross-core: skipped, for this process may run on one core only"),
     }

@@ -1,9 +1,11 @@
-//! What the benchmarks share: the message, the stopwatch, pinned threads, and who passes messages.
+//! What the benchmarks share: the message, the stopwatch, pinned threads, and who passes
+//! messages.
 //!
-//! Every measurement is the same game. A token goes round between two or more players; what counts is
-//! the time of one *hop*, from the moment a player hands the token on to the moment the next one
-//! has it. The token carries the number of laps that are left, so the game needs no shared state
-//! besides the channel under test, and each hop writes the whole message anew, as a publisher does.
+//! Every measurement is the same game. A token goes round between two or more players; what
+//! counts is the time of one *hop*, from the moment a player hands the token on to the moment the
+//! next one has it. The token carries the number of laps that are left, so the game needs no
+//! shared state besides the channel under test, and each hop writes the whole message anew, as a
+//! publisher does.
 //!
 //! | module | players |
 //! |---|---|
@@ -31,12 +33,18 @@ impl<const WORDS: usize> Token<WORDS> {
         Self([laps + WARM_UP_LAPS; WORDS])
     }
 
-    /// A copy with one lap less; `None` when none is left.
+    /// Whether the last lap is over.
     #[inline]
-    pub fn next_lap(&self) -> Option<Self> {
+    pub fn is_home(&self) -> bool {
+        self.0[0] == 0
+    }
+
+    /// A copy for one lap less.
+    #[inline]
+    pub fn next_lap(&self) -> Self {
         let mut next = *self;
-        next.0[0] = self.0[0].checked_sub(1)?;
-        Some(next)
+        next.0[0] -= 1;
+        next
     }
 }
 
@@ -49,10 +57,7 @@ pub struct Stopwatch {
 
 impl Default for Stopwatch {
     fn default() -> Self {
-        Self {
-            arrivals: 0,
-            started: Instant::now(),
-        }
+        Self { arrivals: 0, started: Instant::now() }
     }
 }
 
@@ -83,16 +88,11 @@ pub fn per_hops(elapsed: Duration, laps: u64, hops_per_lap: u64, hops: u64) -> D
 /// If `game` does, or the core refuses this process.
 pub fn on_core<R: Send>(core: usize, game: impl FnOnce() -> R + Send) -> R {
     let pinned = move || {
-        assert!(
-            core_affinity::set_for_current(CoreId { id: core }),
-            "core {core} refuses"
-        );
+        assert!(core_affinity::set_for_current(CoreId { id: core }), "core {core} refuses");
         game()
     };
     std::thread::scope(|scope| {
         let thread = scope.spawn(pinned);
-        thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }

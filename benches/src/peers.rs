@@ -1,7 +1,7 @@
 //! The same game without ringspin: a function call, channels between threads, tokio tasks.
 //!
-//! Channels move the message by value: into the channel on `send`, out of it on `recv`. A player then
-//! sends a copy on, so that a message is written as often as in the [relay](crate::relay).
+//! Channels move the message by value: into the channel on `send`, out of it on `recv`. A player
+//! then sends a copy on, so that a message is written as often as in the [relay](crate::relay).
 
 use crate::{Stopwatch, Token, on_core, per_hops};
 use ringspin_ringbuf::Counter;
@@ -20,9 +20,7 @@ pub fn plain_call<const WORDS: usize>(hops: u64) -> Duration {
     let mut token = Token::<WORDS>::new(hops);
     let start = Instant::now();
     for _ in 0..hops {
-        let next = black_box(&token)
-            .next_lap()
-            .expect("the token has more laps");
+        let next = black_box(&token).next_lap();
         callback(&next);
         token.0[0] -= 1;
     }
@@ -60,18 +58,7 @@ pub struct StdLink<M> {
 pub fn std_pair<M: Send>(wait: Wait) -> [StdLink<M>; 2] {
     let (to_b, from_a) = mpsc::channel();
     let (to_a, from_b) = mpsc::channel();
-    [
-        StdLink {
-            to: to_b,
-            from: from_b,
-            wait,
-        },
-        StdLink {
-            to: to_a,
-            from: from_a,
-            wait,
-        },
-    ]
+    [StdLink { to: to_b, from: from_b, wait }, StdLink { to: to_a, from: from_a, wait }]
 }
 
 impl<M: Send> Link<M> for StdLink<M> {
@@ -106,18 +93,7 @@ pub struct CrossbeamLink<M> {
 pub fn crossbeam_pair<M: Send>(wait: Wait) -> [CrossbeamLink<M>; 2] {
     let (to_b, from_a) = crossbeam_channel::bounded(1);
     let (to_a, from_b) = crossbeam_channel::bounded(1);
-    [
-        CrossbeamLink {
-            to: to_b,
-            from: from_b,
-            wait,
-        },
-        CrossbeamLink {
-            to: to_a,
-            from: from_a,
-            wait,
-        },
-    ]
+    [CrossbeamLink { to: to_b, from: from_b, wait }, CrossbeamLink { to: to_a, from: from_a, wait }]
 }
 
 impl<M: Send> Link<M> for CrossbeamLink<M> {
@@ -163,14 +139,13 @@ pub fn ping_pong<const WORDS: usize>(
 fn play<const WORDS: usize>(link: &impl Link<Token<WORDS>>, laps: u64) -> Duration {
     let mut watch = Stopwatch::default();
     let mut token = Token::new(laps);
-    loop {
-        watch.lap();
-        let Some(next) = token.next_lap() else {
-            return watch.elapsed();
-        };
-        link.send(next);
+    watch.lap();
+    while !token.is_home() {
+        link.send(token.next_lap());
         token = link.receive();
+        watch.lap();
     }
+    watch.elapsed()
 }
 
 fn play_back<const WORDS: usize>(link: &impl Link<Token<WORDS>>, laps: u64) {
@@ -198,18 +173,15 @@ pub fn tokio_tasks<const WORDS: usize>(hops: u64) -> Duration {
     let ping = async move {
         let mut watch = Stopwatch::default();
         let mut token = Token::new(laps);
-        loop {
-            watch.lap();
-            let Some(next) = token.next_lap() else {
-                return watch.elapsed();
-            };
-            to_b.send(next).await.expect("pong is there");
+        watch.lap();
+        while !token.is_home() {
+            to_b.send(token.next_lap()).await.expect("pong is there");
             token = from_b.recv().await.expect("pong is there");
+            watch.lap();
         }
+        watch.elapsed()
     };
-    let runtime = Builder::new_current_thread()
-        .build()
-        .expect("a runtime without drivers");
+    let runtime = Builder::new_current_thread().build().expect("a runtime without drivers");
     let elapsed = runtime.block_on(async {
         tokio::spawn(pong);
         tokio::spawn(ping).await.expect("ping does not panic")
@@ -217,7 +189,8 @@ pub fn tokio_tasks<const WORDS: usize>(hops: u64) -> Duration {
     per_hops(elapsed, laps, 2, hops)
 }
 
-/// How long `hops` hops of a bare cache line take: the floor for everything between two cores.
+/// How long `hops` hops of a bare cache line take: the floor for everything between two cores. On a
+/// virtual machine it also tells whether the two are hyperthreads of one core just now.
 ///
 /// # Panics
 /// If a core refuses this process.

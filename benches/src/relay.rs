@@ -28,15 +28,13 @@ impl<const WORDS: usize> Relay<WORDS> {
         first.create_subscription(&topic(0), QoS::keep_last(1), {
             move |watch: &mut Stopwatch, token: &Message<Token<WORDS>>, cx| {
                 watch.lap();
-                match token.next_lap() {
-                    Some(token) => next.publish(token),
-                    None => {
-                        // The receiver waits for this executor to stop, so it is there.
-                        let _ = report.send(std::mem::take(watch).elapsed());
-                        cx.stop();
-                        Ok(())
-                    }
+                if !token.is_home() {
+                    return next.publish(token.next_lap());
                 }
+                // The receiver waits for this executor to stop, so it is there.
+                let _ = report.send(std::mem::take(watch).elapsed());
+                cx.stop();
+                Ok(())
             }
         })?;
         for n in 1..nodes {
@@ -44,12 +42,7 @@ impl<const WORDS: usize> Relay<WORDS> {
             forward::<WORDS>(&node, &topic(n), &topic((n + 1) % nodes))?;
         }
         executor.freeze()?;
-        Ok(Self {
-            executor,
-            nodes: nodes as u64,
-            start,
-            finished,
-        })
+        Ok(Self { executor, nodes: nodes as u64, start, finished })
     }
 
     /// How long `hops` hops take, each from `publish` to the next publish, callback included.
@@ -58,15 +51,10 @@ impl<const WORDS: usize> Relay<WORDS> {
     /// If the executor fails.
     pub fn time(&mut self, hops: u64) -> Duration {
         let laps = hops.div_ceil(self.nodes);
-        self.start
-            .publish(Token::new(laps))
-            .expect("the graph is frozen");
+        self.start.publish(Token::new(laps)).expect("the graph is frozen");
         self.executor.spin().expect("no callback fails");
         self.executor.stop_handle().reset();
-        let elapsed = self
-            .finished
-            .recv()
-            .expect("node_0 reports before it stops the executor");
+        let elapsed = self.finished.recv().expect("node_0 reports before it stops the executor");
         per_hops(elapsed, laps, self.nodes, hops)
     }
 }
@@ -113,11 +101,7 @@ impl<const WORDS: usize> Batch<WORDS> {
             }
         })?;
         executor.freeze()?;
-        Ok(Self {
-            executor,
-            messages: messages as u64,
-            publisher,
-        })
+        Ok(Self { executor, messages: messages as u64, publisher })
     }
 
     /// How long it takes to publish, and how long to dispatch, `hops` messages.
@@ -130,9 +114,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         for _ in 0..batches {
             let start = Instant::now();
             for n in 0..self.messages {
-                self.publisher
-                    .publish(Token::new(n))
-                    .expect("the graph is frozen");
+                self.publisher.publish(Token::new(n)).expect("the graph is frozen");
             }
             let published = Instant::now();
             self.executor.spin().expect("no callback fails");
@@ -162,18 +144,14 @@ impl Chain {
         let mut executor = Executor::deterministic(Simulation::default());
         let first = executor.create_node("node_0", ())?;
         let start = first.create_publisher(&topic(1), QoS::keep_last(1))?;
-        first.create_timer(Self::PERIOD, move |(): &mut (), _| {
-            start.publish(Token::<1>::new(0))
-        })?;
+        first
+            .create_timer(Self::PERIOD, move |(): &mut (), _| start.publish(Token::<1>::new(0)))?;
         for n in 1..nodes {
             let node = executor.create_node(&format!("node_{n}"), ())?;
             forward::<1>(&node, &topic(n), &topic(n + 1))?;
         }
         executor.freeze()?;
-        Ok(Self {
-            executor,
-            nodes: nodes as u64,
-        })
+        Ok(Self { executor, nodes: nodes as u64 })
     }
 
     /// How long `dispatches` dispatches take.
@@ -184,18 +162,13 @@ impl Chain {
         let runs = dispatches.div_ceil(self.nodes);
         let before = self.dispatched();
         let start = Instant::now();
-        self.executor
-            .spin_for(Self::PERIOD * runs as u32)
-            .expect("no callback fails");
+        self.executor.spin_for(Self::PERIOD * runs as u32).expect("no callback fails");
         let elapsed = start.elapsed();
         assert_eq!(self.dispatched() - before, runs * self.nodes);
         per_hops(elapsed, runs, self.nodes, dispatches)
     }
 
     fn dispatched(&mut self) -> u64 {
-        self.executor
-            .digest()
-            .expect("the executor is deterministic and frozen")
-            .1
+        self.executor.digest().expect("the executor is deterministic and frozen").1
     }
 }

@@ -55,7 +55,7 @@ impl<S: Send + 'static> Node<S> {
     /// Gives this group's event loop a priority over the other loops of its worker; the default is
     /// zero, higher goes first.
     ///
-    /// Loops of equal priority take turns. While loops of lower priority are ready, every 33rd
+    /// Loops of equal priority take turns. While loops of lower priority are ready, every 17th
     /// event is theirs, in turns, so that they do not starve. In deterministic mode priorities have
     /// no effect: events are dispatched in the order in which they became ready.
     ///

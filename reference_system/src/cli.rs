@@ -71,8 +71,8 @@ struct RunArguments {
     /// How long; simulated time in deterministic mode.
     #[arg(long, default_value = "15s", value_parser = span::some)]
     duration: Duration,
-    /// Which core runs which nodes (TOML), for multi only. Without it, the mapping that the optimizer
-    /// finds for this N on the cores of this process; --verbose prints it.
+    /// Which core runs which nodes (TOML), for multi only. Without it, the mapping that the
+    /// optimizer finds for this N on the cores of this process; --verbose prints it.
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
     /// Write the figures as JSON; with `-` to stdout, instead of the summary.

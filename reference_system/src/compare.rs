@@ -1,4 +1,4 @@
-//! A comparison of modes over N on this machine: which cell runs when, and how its turns are pooled.
+//! A comparison of modes over N on this machine: which cell runs when, how its turns are pooled.
 //!
 //! Cells run one after the other, never at once, with their timers in phase. The turns are
 //! interleaved (turn 1 of every cell, then turn 2): a machine that slows down for a while slows all
@@ -10,7 +10,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ringspin_executor::BoxError;
 use ringspin_modes::{Mapping, Mode, allowed_cores};
@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::crunch::{Calibration, calibrate_within};
 use crate::kpi::{self, Collector};
-use crate::process::processor_name;
+use crate::process::{OthersMeter, processor_name};
 use crate::run::{RunOptions, RunReport, mode_name, run, tuned_mapping};
 use crate::system::Work;
 use crate::table::Cell;
@@ -65,6 +65,8 @@ pub struct Comparison {
     pub cores: usize,
     /// How long each turn of each cell took, in the executor's own time.
     pub duration_s: f64,
+    /// Cores that other programs kept busy meanwhile, on average; none where that is not known.
+    pub other_busy_cores: Option<f64>,
     /// Whether it ended before its last step; only completed turns count.
     pub interrupted: bool,
     /// What a crunch costs here, for each N.
@@ -137,7 +139,7 @@ pub fn compare(
     let costs: Vec<_> = series.iter().map(|cell| expected(cell, options, &calibrations)).collect();
     let (total, turn_cost) = (series.len() * options.turns, costs.iter().sum::<Duration>());
     let mut remaining = turn_cost * u32::try_from(options.turns).unwrap_or(u32::MAX);
-    let mut interrupted = false;
+    let (others, wall, mut interrupted) = (OthersMeter::start(), Instant::now(), false);
     'turns: for turn in 1..=options.turns {
         if turn > 1 {
             recalibrate(&mut calibrations);
@@ -157,6 +159,7 @@ pub fn compare(
         processor: processor_name().unwrap_or_else(|| "unknown processor".into()),
         cores: allowed_cores().len(),
         duration_s: options.duration.as_secs_f64(),
+        other_busy_cores: others.and_then(|others| others.busy_cores(wall.elapsed())),
         interrupted,
         cells: series.iter().filter_map(|cell| cell.pooled(&calibrations)).collect(),
         simulations: series.iter().filter_map(Series::simulation).collect(),

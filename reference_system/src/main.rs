@@ -4,16 +4,19 @@
 
 mod cli;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
+use tracing_subscriber::filter::LevelFilter;
 
 fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
-    let level =
-        if arguments.verbose { tracing_subscriber::filter::LevelFilter::DEBUG } else { LEVEL };
+    // Warnings show: a refused SCHED_FIFO priority, for one.
+    let level = if arguments.verbose { LevelFilter::DEBUG } else { LevelFilter::WARN };
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_max_level(level)
         .with_target(false)
         .without_time()
@@ -26,7 +29,3 @@ fn main() -> ExitCode {
         }
     }
 }
-
-/// Warnings show (a refused SCHED_FIFO priority, for one); more with `--verbose`.
-const LEVEL: tracing_subscriber::filter::LevelFilter =
-    tracing_subscriber::filter::LevelFilter::WARN;

@@ -88,6 +88,46 @@ impl CpuMeter {
     }
 }
 
+/// Measures how busy everything else on this machine is, which is what spoils a maximum.
+#[derive(Clone, Copy, Debug)]
+pub struct OthersMeter {
+    own: CpuMeter,
+    busy_ticks: u64,
+    total_ticks: u64,
+}
+
+impl OthersMeter {
+    /// Starts measuring; none where `/proc/stat` does not tell.
+    #[must_use]
+    pub fn start() -> Option<Self> {
+        let (busy_ticks, total_ticks) = ticks(&fs::read_to_string("/proc/stat").ok()?)?;
+        Some(Self { own: CpuMeter::start().ok()?, busy_ticks, total_ticks })
+    }
+
+    /// Cores that others kept busy since the start, `wall` ago, on average. Time that a hypervisor
+    /// took away counts as theirs.
+    #[must_use]
+    pub fn busy_cores(&self, wall: Duration) -> Option<f64> {
+        let stat = fs::read_to_string("/proc/stat").ok()?;
+        let (busy, total) = ticks(&stat)?;
+        // One line for all, and one for each.
+        let cores = stat.lines().filter(|line| line.starts_with("cpu")).count() - 1;
+        let share = busy.saturating_sub(self.busy_ticks) as f64
+            / total.saturating_sub(self.total_ticks).max(1) as f64;
+        let own = self.own.cpu_percent_of_one_core(wall).ok()? / 100.0;
+        Some((share * cores as f64 - own).max(0.0))
+    }
+}
+
+/// Busy ticks and all ticks of all cores, from the text of `/proc/stat`.
+fn ticks(stat: &str) -> Option<(u64, u64)> {
+    let line = stat.lines().next()?.strip_prefix("cpu ")?;
+    // user, nice, system, idle, iowait, irq, softirq, steal; what follows is counted in user.
+    let ticks: Vec<u64> = line.split_whitespace().take(8).map_while(|n| n.parse().ok()).collect();
+    let total: u64 = ticks.iter().sum();
+    Some((total - ticks.get(3)? - ticks.get(4)?, total))
+}
+
 /// The processor's name as the kernel gives it, if it does.
 #[must_use]
 pub fn processor_name() -> Option<String> {
@@ -135,6 +175,13 @@ mod tests {
         let error = status_bytes(STATUS, "VmSwap:").unwrap_err();
         assert!(error.to_string().contains("VmSwap:"));
         assert!(status_bytes(STATUS, "Threads:").is_err());
+    }
+
+    #[test]
+    fn idle_time_and_waiting_for_a_disk_are_not_busy() {
+        let stat = "cpu  10 1 5 100 20 1 2 3 4 0\ncpu0 1 2 3\n";
+        assert_eq!(ticks(stat), Some((22, 142)));
+        assert_eq!(ticks("intr 1"), None);
     }
 
     #[test]

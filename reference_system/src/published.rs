@@ -249,8 +249,8 @@ impl RclcppRow {
         self.executors[executor as usize]
     }
 
-    /// The executors to measure oneself against, in the order of the columns: the lowest average and
-    /// the lowest maximum, and where those starved the planner, the lowest among the others as well.
+    /// The executors to measure oneself against, in the order of the columns: those of the lowest
+    /// average and the lowest maximum; where one starved the planner, the best other one as well.
     #[must_use]
     pub fn best(&self) -> Vec<RclcppExecutor> {
         let starved = |executor: &RclcppExecutor| executor.starved_the_planner(self.n);

@@ -172,8 +172,8 @@ pub fn total_utilization(n: u64) -> f64 {
     total_crunches_per_second() * estimate_ns(n) as f64 * 1e-9
 }
 
-/// The mapping of the nodes to the cores of this process that the optimizer finds for crunches up to
-/// `n`, in some ten milliseconds.
+/// The mapping of the nodes to the cores of this process that the optimizer finds for crunches up
+/// to `n`, in some ten milliseconds.
 ///
 /// # Errors
 /// When the process may use no core.

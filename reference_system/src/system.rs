@@ -50,7 +50,7 @@ impl Work {
 }
 
 /// Declares the 24 nodes in `graph`; their key figures go to `collector`. The nodes of the hot path
-/// have priority over the others of their worker.
+/// and the planner behind it have priority over the others of their worker.
 ///
 /// # Errors
 /// When the graph has nodes or topics of these names already.
@@ -68,7 +68,7 @@ fn build_node(
     collector: &Arc<Collector>,
 ) -> Result<(), BoxError> {
     let name = description.name;
-    let priority = u8::from(description.is_on_hot_path());
+    let priority = u8::from(description.is_on_hot_path() || name == BEHAVIOR_PLANNER);
     let work = work.clone();
     match description.kind {
         Kind::Sensor { period } => {
@@ -86,8 +86,10 @@ fn build_node(
             node.set_priority(priority)?;
             transform(&node, name, Connection { input, output: name }, work, collector)?;
         }
-        Kind::Fusion { inputs } => fusion(graph, name, inputs, &work, priority)?,
-        Kind::Cyclic { inputs, period } => cyclic(graph, name, inputs, period, work, collector)?,
+        Kind::Fusion { inputs } => fusion(graph, name, inputs, &work)?.set_priority(priority)?,
+        Kind::Cyclic { inputs, period } => {
+            cyclic(graph, name, inputs, period, work, collector)?.set_priority(priority)?;
+        }
         Kind::Intersection { connections } => {
             let (first, others) = connections.split_first().ok_or("an intersection of nothing")?;
             let node = graph.create_node(name, Stage::new(1))?;
@@ -217,10 +219,8 @@ fn fusion(
     name: &'static str,
     topics: [&'static str; 2],
     work: &Work,
-    priority: u8,
-) -> Result<(), BoxError> {
+) -> Result<Node<Stage>, BoxError> {
     let node = graph.create_node(name, Stage::new(topics.len()))?;
-    node.set_priority(priority)?;
     let output = Output::new(&node, name, name)?;
     for (index, topic) in topics.into_iter().enumerate() {
         let (output, work) = (output.clone(), work.clone());
@@ -238,7 +238,7 @@ fn fusion(
         };
         node.create_subscription(topic, QoS::keep_last(1), callback)?;
     }
-    Ok(())
+    Ok(node)
 }
 
 fn cyclic(
@@ -248,7 +248,7 @@ fn cyclic(
     period: Duration,
     work: Work,
     collector: &Arc<Collector>,
-) -> Result<(), BoxError> {
+) -> Result<Node<Stage>, BoxError> {
     let node = graph.create_node(name, Stage::new(topics.len()))?;
     let output = Output::new(&node, name, name)?;
     for (index, topic) in topics.iter().enumerate() {
@@ -271,7 +271,8 @@ fn cyclic(
         message.set_prime_count(primes);
         output.publish(message, &mut stage.sequence_number, dropped, started)
     };
-    Ok(node.create_timer(period, callback)?)
+    node.create_timer(period, callback)?;
+    Ok(node)
 }
 
 #[cfg(test)]

@@ -41,8 +41,8 @@ pub struct Cell {
 
 /// The hot path (to start) of every cell, by rising N, modes in the given order.
 ///
-/// Latencies and the planner's deviation are in ms; "-" stands where nothing was measured. Drops are
-/// those on the hot path.
+/// Latencies and the planner's deviation are in ms; "-" stands where nothing was measured. Drops
+/// are those on the hot path.
 #[must_use]
 pub fn render(cells: &[Cell]) -> String {
     let header = [
@@ -67,7 +67,7 @@ pub fn render(cells: &[Cell]) -> String {
         table.add_row(aligned(row_of(cell, starts_group), &[1]));
     }
     format!(
-        "Hot path latency to the start of the collision estimator, in ms; floor = 4 crunches here.\n\
+        "Hot path latency to the start of the collision estimator, in ms; floor = 4 crunches.\n\
          {}\n",
         text(&table)
     )
@@ -123,10 +123,11 @@ pub fn render_beside_published(cells: &[Cell]) -> String {
     }
     format!(
         "The same in ms beside the best of\n{}.\n{}\n\
-         A floor is 4 crunches on the machine of its row. One N is not one load everywhere (machine,\n\
-         compiler), so compare what is above the floor and how many floors it is, not avg and max.\n\
+         A floor is 4 crunches on the machine of its row. One N is not one load everywhere\n\
+         (machine, compiler): compare what is above the floor and how many floors it is.\n\
          rclcpp's messages went through the middleware, ringspin's stay in the process.\n\
-         Its best elsewhere: CPU {} % at N = 64 (events), planner std {} ms (prioritized), {} MB.\n{}",
+         rclcpp's best CPU at N = 64: {} % (events); best planner std: {} ms (prioritized);\n\
+         resident memory: {} MB.\n{}",
         published::RCLCPP_SOURCE,
         text(&table),
         RclcppExecutor::Events.cpu_percent_at_64(),
@@ -207,7 +208,7 @@ pub fn render_simulations(simulations: &[Simulation]) -> String {
     }
     format!(
         "Deterministic mode. Its hot path takes 0 ms by construction: no simulated time passes in\n\
-         callbacks. So not its latency is measured, but how fast it computes the same result.\n{}\n",
+         callbacks. What counts is how fast it computes the same result, every time.\n{}\n",
         text(&table)
     )
 }

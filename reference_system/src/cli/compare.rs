@@ -20,8 +20,14 @@ use super::output::{self, Output};
 use super::progress::StepBar;
 
 /// What multi-core figures of one core are.
-pub(super) const ONE_CORE: &str = "this process may use one core only: multi runs on that one, so it \
-    shows the cost of its threads and nothing of running in parallel";
+pub(super) const ONE_CORE: &str = "this process may use one core only: multi runs on that one, \
+    so it shows the cost of its threads and nothing of running in parallel";
+
+/// A turn shorter than this has hardly a sample that counts, in seconds.
+const SHORTEST_S: f64 = 1.5;
+
+/// Cores that others may keep busy without a remark.
+const NOTABLE_CORES: f64 = 0.1;
 
 /// The simulated time of the two deterministic runs of [`tour`].
 const TOUR_SIMULATED: Duration = Duration::from_secs(60);
@@ -61,12 +67,12 @@ pub(super) fn tour(quiet: bool) -> Result<()> {
         return Ok(());
     }
     let first = simulate()?;
+    let (simulated_s, dispatched) = (TOUR_SIMULATED.as_secs(), first.dispatched);
     output::print(&format!(
-        "\nThe deterministic mode twice: {} s of the system at N = {TOUR_N}, {} dispatches in order.\n",
-        TOUR_SIMULATED.as_secs(),
-        first.dispatched
+        "\nThe deterministic mode, twice: {simulated_s} simulated s at N = {TOUR_N}, \
+         {dispatched} dispatches in order.\n{}",
+        digest_line(&first)
     ))?;
-    output::print(&digest_line(&first))?;
     let second = simulate()?;
     output::print(&digest_line(&second))?;
     let digests: Vec<&str> = [&first, &second].iter().filter_map(|r| r.digest.as_deref()).collect();
@@ -97,8 +103,8 @@ fn one_digest(digests: &[&str]) -> Result<()> {
     match digests.iter().find(|digest| **digest != digests[0]) {
         None => Ok(()),
         Some(other) => bail!(
-            "the digests {} and {other} differ: the deterministic mode is broken on this machine; \
-             compare two runs' --trace files to find the first dispatch that differs, and report it",
+            "the digests {} and {other} differ: the deterministic mode is broken on this machine. \
+             Find the first dispatch that differs in the --trace files of two runs, and report it",
             digests[0]
         ),
     }
@@ -144,11 +150,11 @@ fn announcement(options: &CompareOptions, step: &Step, later: Duration) -> Strin
 
 fn text(comparison: &Comparison, turns: usize, verbose: bool) -> String {
     let mut text = format!(
-        "{}, {} cores; {turns} interleaved turns of {} s per cell, timers in phase{}\n",
+        "{}, {}; turns of {} s, {turns} per cell, interleaved; timers in phase{}\n",
         comparison.processor,
-        comparison.cores,
+        cores(comparison.cores),
         comparison.duration_s,
-        if comparison.interrupted { "; interrupted: completed turns only" } else { "" }
+        if comparison.interrupted { ";\ninterrupted: completed turns only" } else { "" }
     );
     let beside = table::render_beside_published(&comparison.cells);
     let tables = [
@@ -160,7 +166,7 @@ fn text(comparison: &Comparison, turns: usize, verbose: bool) -> String {
     for (index, table) in tables.into_iter().flatten().enumerate() {
         let _ = write!(text, "\n{table}");
         if index == 0 {
-            text += &overloads(comparison);
+            text += &remarks(comparison);
         }
     }
     for cell in comparison.cells.iter().filter(|_| verbose) {
@@ -171,22 +177,41 @@ fn text(comparison: &Comparison, turns: usize, verbose: bool) -> String {
     text
 }
 
-/// A line for each cell that has more work than cores.
-fn overloads(comparison: &Comparison) -> String {
+/// A line for each cell that has more work than cores, and one where turns were too short.
+fn remarks(comparison: &Comparison) -> String {
     let mut text = String::new();
+    if let Some(busy) = comparison.other_busy_cores.filter(|busy| *busy >= NOTABLE_CORES) {
+        let _ = writeln!(
+            text,
+            "Other programs kept {busy:.1} cores busy meanwhile: the maxima and deviations suffer."
+        );
+    }
+    let without_samples = comparison.cells.iter().any(|cell| cell.kpis.samples == 0);
+    if without_samples && comparison.duration_s < SHORTEST_S {
+        let _ = writeln!(
+            text,
+            "The first 10 hot-path samples of a turn, at 10 Hz, are start-up: turns of {} s\n\
+             are too short to count much. Use --duration 2s or more.",
+            comparison.duration_s
+        );
+    }
     for cell in &comparison.cells {
         let cores = cell.mapping.as_ref().map_or(1, |_| comparison.cores);
         let load = comparison.calibrations.iter().find(|c| c.n == cell.n).map(|c| c.load_cores());
         if let Some(load) = load.filter(|load| *load > cores as f64) {
             let _ = writeln!(
                 text,
-                "overloaded: N = {} needs {load:.1} cores and {} has {cores}: \
+                "Overloaded: N = {} needs {load:.1} cores and {} has {cores}:\n\
                  {} messages overwritten, {} timer periods missed.",
                 cell.n, cell.mode, cell.overwritten, cell.missed_periods
             );
         }
     }
     text
+}
+
+fn cores(count: usize) -> String {
+    if count == 1 { "1 core".into() } else { format!("{count} cores") }
 }
 
 fn distinct(modes: Vec<Mode>) -> Vec<Mode> {

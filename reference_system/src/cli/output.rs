@@ -1,5 +1,5 @@
-//! Where results go: standard output, or a file that is created before the run, so that an unwritable
-//! path costs no measurement.
+//! Where results go: standard output, or a file that is created before the run, so that an
+//! unwritable path costs no measurement.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};

@@ -21,9 +21,7 @@ impl StepBar {
     /// An invisible bar when `quiet`.
     pub(super) fn new(quiet: bool) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-        let bar = visible(quiet, 0);
-        bar.set_style(style.expect("the template is valid"));
-        Self(bar)
+        Self(visible(quiet, 0).with_style(style.expect("the template is valid")))
     }
 
     /// Shows `step`, which is about to start.
@@ -51,11 +49,11 @@ pub(super) struct TimeBar {
 impl TimeBar {
     /// A bar for `duration` of real time, labelled; invisible, and without a thread, when `quiet`.
     pub(super) fn start(quiet: bool, label: &str, duration: Duration) -> Self {
-        let bar = visible(quiet, duration.as_millis().try_into().unwrap_or(u64::MAX));
         let style = ProgressStyle::with_template("{bar:30} {msg}, {elapsed} of {prefix}");
-        bar.set_style(style.expect("the template is valid"));
-        bar.set_prefix(format!("{duration:?}"));
-        bar.set_message(label.to_owned());
+        let bar = visible(quiet, duration.as_millis().try_into().unwrap_or(u64::MAX))
+            .with_style(style.expect("the template is valid"))
+            .with_prefix(format!("{duration:?}"))
+            .with_message(label.to_owned());
         let ticker = (!bar.is_hidden()).then(|| {
             let (stop, stopped) = channel::<()>();
             let (bar, start) = (bar.clone(), Instant::now());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use reference_system::crunch::{Calibration, calibrate_within, estimate_ns};
-use reference_system::kpi::{Collector, KEPT_SAMPLES};
+use reference_system::kpi::{Collector, KEPT_SAMPLES, Summary};
 use reference_system::run::{RunOptions, RunReport, mode_name, run as run_once, total_utilization};
 use reference_system::system::Work;
 use reference_system::table::{self, Cell, format_ms};
@@ -130,10 +130,10 @@ fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
 /// The figures that are in no table, a line for each kind.
 fn figures(report: &RunReport) -> String {
     let kpis = &report.kpis;
-    let (end, planner) = (&kpis.hot_path_end, &kpis.planner_period);
+    let end = &kpis.hot_path_end;
     let latency = match report.digest {
-        Some(_) => "0 ms by construction: no simulated time passes in callbacks".into(),
-        None if end.is_empty() => "too few for a latency".into(),
+        Some(_) => "no simulated time passes on it: 0 ms".into(),
+        None if end.is_empty() => "no latency".into(),
         None => format!(
             "to its end avg {} ms, max {} ms",
             format_ms(end.mean_ns),
@@ -142,22 +142,32 @@ fn figures(report: &RunReport) -> String {
     };
     format!(
         "hot path   {} samples after {} of warm-up, {} drops; {latency}\n\
-         planner    {} periods, avg {} ms, min {} ms, max {} ms, std {} ms\n\
+         planner    {}\n\
          events     {} dispatched; {} messages overwritten, {} timer periods missed\n\
          process    CPU {:.1} % of a core, {:.1} MiB resident\n",
         kpis.samples,
         kpis.warm_up_samples,
         kpis.hot_path_drops,
-        planner.count,
-        format_ms(planner.mean_ns),
-        format_ms(planner.min_ns as f64),
-        format_ms(planner.max_ns as f64),
-        format_ms(planner.std_ns),
+        planner(&kpis.planner_period),
         report.dispatched,
         report.overwritten,
         report.missed_periods,
         report.cpu_percent,
         report.rss_bytes as f64 / (1024.0 * 1024.0)
+    )
+}
+
+fn planner(period: &Summary) -> String {
+    if period.is_empty() {
+        return "no period: it ran less than twice".into();
+    }
+    format!(
+        "{} periods, avg {} ms, min {} ms, max {} ms, std {} ms",
+        period.count,
+        format_ms(period.mean_ns),
+        format_ms(period.min_ns as f64),
+        format_ms(period.max_ns as f64),
+        format_ms(period.std_ns)
     )
 }
 

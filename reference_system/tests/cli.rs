@@ -1,0 +1,312 @@
+//! The program as a user runs it: its output, its files, its exit codes. No test looks at how long
+//! something took.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_reference-system"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    program(arguments).output().unwrap()
+}
+
+/// What a successful call prints.
+fn stdout(arguments: &[&str]) -> String {
+    let output = output(arguments);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The report of a run of the given options.
+fn report(options: &str) -> Value {
+    let line = format!("run {options} --json -");
+    serde_json::from_str(&stdout(&line.split(' ').collect::<Vec<_>>())).unwrap()
+}
+
+/// The one line `digest: <32 hexadecimal digits>` of a deterministic run of the given options.
+fn digest(options: &str) -> String {
+    let line = format!("run --mode deterministic {options}");
+    let text = stdout(&line.split(' ').collect::<Vec<_>>());
+    let mut digests = text.lines().filter_map(|line| line.strip_prefix("digest: "));
+    let digest = digests.next().unwrap_or_else(|| panic!("no digest in {text}")).to_owned();
+    assert_eq!(digests.next(), None);
+    assert!(digest.len() == 32 && digest.bytes().all(|b| b.is_ascii_hexdigit()), "{digest}");
+    digest
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn the_digest_is_the_same_whatever_the_callbacks_do_and_however_often_it_runs() {
+    let expected = digest("--n 64 --duration 1s");
+    for options in [
+        "--n 64 --duration 1s",
+        "--n 64 --duration 1s",
+        "--n 64 --duration 1s --no-work",
+        "--n 500 --duration 1s",
+        "--n 64 --duration 1s --sleep-max 1ms",
+    ] {
+        assert_eq!(digest(options), expected, "{options}");
+    }
+    assert_ne!(digest("--n 64 --duration 2s"), expected);
+}
+
+#[test]
+fn simulated_latencies_are_zero_and_periods_exact() {
+    let report = report("--mode deterministic --n 64 --duration 3s");
+    let kpis = &report["kpis"];
+    assert_eq!(kpis["hot_path_start"]["count"], 20);
+    assert_eq!(kpis["warm_up_samples"], 10);
+    for latency in ["hot_path_start", "hot_path_end"] {
+        assert_eq!(kpis[latency]["max_ns"], 0, "{latency}");
+    }
+    let period = &kpis["planner_period"];
+    let expected = (Value::from(100_000_000), Value::from(100_000_000), Value::from(0.0));
+    assert_eq!(
+        (period["min_ns"].clone(), period["max_ns"].clone(), period["std_ns"].clone()),
+        expected
+    );
+    for nothing_lost in ["overwritten", "missed_periods"] {
+        assert_eq!(report[nothing_lost], 0, "{nothing_lost}");
+    }
+    assert_eq!(report["node_s"], 3.0);
+    assert!(report["simulated_s_per_wall_s"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_trace_has_a_line_for_each_dispatch_and_starts_as_the_graph_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.jsonl");
+    let options =
+        format!("--mode deterministic --no-work --duration 1s --trace {}", path.display());
+    let report = report(&options);
+    let trace = lines(&path);
+    assert_eq!(report["dispatched"], trace.len());
+    // The fastest sensor comes first, at 25 ms, and what follows from it ends that instant.
+    let expected = [
+        ("/EuclideanClusterSettings", None),
+        ("/EuclideanClusterDetector", Some("EuclideanIntersection")),
+        ("/IntersectionOutput", None),
+    ];
+    for (line, (node, group)) in trace.iter().zip(expected) {
+        assert_eq!(line["time_ns"], 25_000_000);
+        assert_eq!(line["node"], node);
+        assert_eq!(line.get("group").and_then(Value::as_str), group);
+        assert_eq!(line["sequence"], 0);
+    }
+    assert_eq!(trace[3]["time_ns"], 50_000_000);
+    assert!(trace.is_sorted_by_key(|line| line["time_ns"].as_u64()));
+}
+
+#[test]
+fn the_report_has_the_documented_keys() {
+    let help = stdout(&["run", "--help"]);
+    let report = report("--mode single --n 3 --duration 100ms");
+    for object in [&report, &report["kpis"], &report["kpis"]["hot_path_start"]] {
+        for key in object.as_object().unwrap().keys() {
+            assert!(help.contains(key.as_str()), "{key} is not documented");
+        }
+    }
+    assert_eq!((&report["mode"], &report["n"]), (&"single".into(), &3.into()));
+    assert_eq!((&report["interrupted"], &report["digest"]), (&false.into(), &Value::Null));
+}
+
+/// The hot path latency of a kept sample, worked out from its history as the specification says.
+fn latency_by_hand(sample: &Value) -> Option<u64> {
+    let history = sample["history"].as_array().unwrap();
+    let stamp = |node: &str| {
+        let entry = history.iter().find(|entry| entry["node"] == node)?;
+        entry["timestamp_ns"].as_u64()
+    };
+    let newer_lidar = stamp("FrontLidarDriver").max(stamp("RearLidarDriver"))?;
+    Some(stamp("ObjectCollisionEstimator")? - newer_lidar)
+}
+
+#[test]
+fn the_kpis_of_a_live_run_agree_with_its_samples_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.jsonl");
+    let report =
+        report(&format!("--mode single --n 64 --duration 2s --samples {}", path.display()));
+    let samples = lines(&path);
+    let mut latencies_ns = Vec::new();
+    for sample in &samples {
+        let by_hand = latency_by_hand(sample);
+        assert_eq!(sample["latency_ns"].as_u64(), by_hand, "{sample}");
+        if by_hand.is_some() {
+            assert_eq!(sample["command_node"], "VehicleDBWSystem");
+            latencies_ns.extend(by_hand);
+        }
+    }
+    let counted: Vec<bool> = samples
+        .iter()
+        .filter(|sample| sample["latency_ns"].is_u64())
+        .map(|sample| sample["counted"].as_bool().unwrap())
+        .collect();
+    assert!(counted.iter().take(10).all(|counted| !counted), "start-up is not counted");
+    let counted_ns = latencies_ns.get(10..).unwrap_or_default();
+    let hot_path = &report["kpis"]["hot_path_start"];
+    assert_eq!(hot_path["count"], counted_ns.len());
+    assert!(!counted_ns.is_empty(), "two seconds have some 20 samples");
+    assert_eq!(hot_path["min_ns"].as_u64(), counted_ns.iter().min().copied());
+    assert_eq!(hot_path["max_ns"].as_u64(), counted_ns.iter().max().copied());
+    let mean_ns = counted_ns.iter().sum::<u64>() as f64 / counted_ns.len() as f64;
+    assert!((hot_path["mean_ns"].as_f64().unwrap() - mean_ns).abs() < 1e-6);
+}
+
+#[test]
+fn every_sample_of_the_hot_path_went_through_all_its_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.jsonl");
+    let options =
+        format!("--mode deterministic --no-work --duration 1s --samples {}", path.display());
+    report(&options);
+    let samples = lines(&path);
+    let hot: Vec<_> = samples.iter().filter(|sample| sample["latency_ns"] == 0).collect();
+    assert_eq!(hot.len(), 10);
+    for node in reference_system::description::HOT_PATH {
+        for sample in &hot {
+            let history = sample["history"].as_array().unwrap();
+            assert!(history.iter().any(|entry| entry["node"] == *node), "{node}: {sample}");
+        }
+    }
+}
+
+#[test]
+fn a_mapping_file_is_used_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mapping.toml");
+    let core = ringspin_modes::allowed_cores()[0];
+    std::fs::write(&path, format!("default_core = {core}\n")).unwrap();
+    let report =
+        report(&format!("--mode multi --n 3 --duration 100ms --mapping {}", path.display()));
+    assert_eq!(report["mapping"]["default_core"], core);
+    std::fs::write(&path, "default_core = 9999\n").unwrap();
+    let output = output(&["run", "--mode", "multi", "--mapping", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("9999") && error.contains("use one of"), "{error}");
+}
+
+#[test]
+fn multi_without_a_mapping_reports_the_tuned_one() {
+    let report = report("--mode multi --n 64 --duration 100ms");
+    let cores = report["mapping"]["core"].as_array().unwrap();
+    let nodes: usize = cores.iter().map(|core| core["nodes"].as_array().unwrap().len()).sum();
+    assert_eq!(nodes, 24);
+}
+
+#[test]
+fn a_comparison_has_a_cell_for_each_live_mode_and_one_digest_for_all_n() {
+    let line = "compare --n 64,3 --duration 200ms --turns 2 --json -";
+    let json = stdout(&line.split(' ').collect::<Vec<_>>());
+    let comparison: Value = serde_json::from_str(&json).unwrap();
+    let cells = comparison["cells"].as_array().unwrap();
+    let cells: Vec<_> = cells.iter().map(|c| (c["n"].clone(), c["mode"].clone())).collect();
+    let expected = [(3, "single"), (3, "multi"), (64, "single"), (64, "multi")];
+    assert_eq!(cells, expected.map(|(n, mode)| (n.into(), mode.into())));
+    let simulations = comparison["simulations"].as_array().unwrap();
+    assert_eq!(simulations.len(), 2);
+    assert_eq!(simulations[0]["digests"].as_array().unwrap().len(), 1);
+    assert_eq!(simulations[0]["digests"], simulations[1]["digests"]);
+}
+
+#[test]
+fn a_comparison_prints_its_tables() {
+    let line = "compare --n 64 --duration 200ms --turns 1";
+    let text = stdout(&line.split(' ').collect::<Vec<_>>());
+    for part in ["single", "multi", "0 ms by construction", "rclcpp events", "floor"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn the_graph_is_a_drawing_of_24_nodes() {
+    let dot = stdout(&["graph"]);
+    assert!(dot.starts_with("digraph") && dot.ends_with("}\n"));
+    assert_eq!(dot.matches("shape=").count(), 24);
+}
+
+#[test]
+fn a_calibration_has_a_row_for_each_n() {
+    let text = stdout(&["calibrate", "--n", "64,100"]);
+    let primes = |n: &str| {
+        let row = text.lines().find_map(|line| line.trim_start().strip_prefix(n));
+        row.and_then(|row| row.split_whitespace().next()).map(str::to_owned)
+    };
+    assert_eq!((primes("64 "), primes("100 ")), (Some("18".into()), Some("25".into())), "{text}");
+}
+
+#[test]
+fn an_error_names_the_input_and_the_way_out_and_tells_usage_from_failure() {
+    let cases = [
+        (2, "run --mode single --mapping m.toml", &["--mapping", "--mode multi"][..]),
+        (2, "run --mode multi --trace t.jsonl", &["--trace", "--mode deterministic"]),
+        (2, "run --mode parallel", &["parallel", "deterministic"]),
+        (2, "run --duration 0s", &["0s", "1ms"]),
+        (2, "run --duration 15", &["15", "15s"]),
+        (2, "run --n 100000000", &["100000000", "at most 100000"]),
+        (2, "compare --turns 0", &["--turns", "1..=1000"]),
+        (2, "compare --n 64,x", &["x", "4096"]),
+        (2, "walk", &["walk", "--help"]),
+        (1, "run --n 3 --duration 1ms --json /no/such/a.json", &["/no/such/a.json", "writable"]),
+        (1, "run --n 3 --duration 1ms --samples /no/such/s", &["/no/such/s", "writable"]),
+        (1, "run --mode multi --mapping /no/such/m.toml", &["/no/such/m.toml", "check the path"]),
+        (1, "run --mode deterministic --trace /no/such/t", &["/no/such/t", "writable"]),
+        (1, "compare --json /no/such/c.json", &["/no/such/c.json", "writable"]),
+    ];
+    for (code, line, parts) in cases {
+        let output = output(&line.split(' ').collect::<Vec<_>>());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{line}: {error}");
+        assert!(parts.iter().all(|part| error.contains(part)), "{line}: {error}");
+        assert!(output.stdout.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn too_much_work_is_announced() {
+    // Without work nothing is, whatever N.
+    let overloaded = |line: &str| {
+        let output = output(&line.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap().contains("overloaded")
+    };
+    assert!(overloaded("run --n 40000 --duration 1ms"));
+    assert!(!overloaded("run --n 40000 --duration 1ms --no-work"));
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_a_run_early_with_the_figures_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.jsonl");
+    let line = "run --mode deterministic --n 64 --duration 24h --json - --trace";
+    let mut command = program(&line.split(' ').collect::<Vec<_>>());
+    let mut child = command.arg(&path).stdout(Stdio::piped()).spawn().unwrap();
+    // The first record is written after Ctrl-C is caught.
+    while std::fs::metadata(&path).map_or(0, |file| file.len()) == 0 {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["interrupted"], true);
+    assert!(report["node_s"].as_f64().unwrap() < 24.0 * 3600.0);
+    assert_eq!(report["dispatched"], lines(&path).len());
+}

@@ -13,9 +13,9 @@
 //!   to that core, so each hop is a switch by the kernel; `tokio` is two tasks of a
 //!   current-thread runtime.
 //! * `cross-core`: the players are pinned to two cores. `spin` busy-waits; `park` puts ringspin's
-//!   worker to sleep at once, so that each hop wakes a sleeper; `block` is the channel's own
-//!   `recv`, which spins a little before it parks. `cache line` is one atomic word and no
-//!   message.
+//!   worker to sleep at once, so that each hop wakes a sleeper; `default` spins 20 microseconds
+//!   first, and `block` is the channel's own `recv`, which spins a little, too. `cache line` is one
+//!   atomic word and no message.
 //!
 //! # Limits
 //! * A latency between idle players says nothing about throughput, contention or a cold cache.
@@ -33,6 +33,7 @@ use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
 use ringspin_benches::peers::{self, Wait, crossbeam_pair, std_pair};
 use ringspin_benches::relay::{Batch, Relay};
 use ringspin_benches::{Token, on_core};
+use ringspin_executor::WaitStrategy;
 use ringspin_modes::{Executor, Mapping, allowed_cores};
 use std::time::Duration;
 
@@ -68,9 +69,12 @@ fn same_core<const WORDS: usize>(criterion: &mut Criterion, core: usize, size: &
 }
 
 fn cross_core<const WORDS: usize>(criterion: &mut Criterion, cores: [usize; 2], size: &str) {
-    use ringspin_executor::WaitStrategy::{Spin, SpinThenPark};
     let group = &mut criterion.benchmark_group("cross-core");
-    for (name, wait) in [("ringspin spin", Spin), ("ringspin park", SpinThenPark(Duration::ZERO))] {
+    for (name, wait) in [
+        ("ringspin spin", WaitStrategy::Spin),
+        ("ringspin default", WaitStrategy::default()),
+        ("ringspin park", WaitStrategy::SpinThenPark(Duration::ZERO)),
+    ] {
         let mapping = Mapping::new().core(cores[0], ["/node_0"]).core(cores[1], ["/node_1"]);
         let executor = Executor::multi_core(mapping).with_wait_strategy(wait);
         let mut relay = Relay::<WORDS>::new(executor, 2).expect("a valid graph");

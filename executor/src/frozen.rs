@@ -20,9 +20,9 @@ pub enum ReadyOrder {
     /// One ready ring for all: events are dispatched in the order in which they became ready.
     Fifo,
     /// One ready ring per loop: the worker goes round the loops of the highest priority that is
-    /// ready, in the order of the plan, one event at a time. Along a topological order one round
-    /// carries data through a whole chain, and no loop waits for more than one event of each other
-    /// loop.
+    /// ready, in the order of the plan, a few events at a time. Along a topological order one round
+    /// carries data through a whole chain, and no loop waits for more than one turn of each other
+    /// loop of its priority.
     Sweep,
 }
 

@@ -6,10 +6,14 @@ use ringspin_ringbuf::ReadySet;
 /// Then one event of the others is dispatched, in turns among them all.
 const STREAK_MAX: u32 = 16;
 
+/// How many events in a row a loop may have before the next of its priority gets its turn. More
+/// than one, so that a node whose inputs arrive together handles them together.
+const TURN_MAX: u32 = 4;
+
 /// Picks among the rings of one worker, which are sorted by descending priority.
 ///
-/// Within a priority it goes round: after ring `i` comes the next ready one above `i`. Rings that
-/// lie in the order of their chains are thus served along the chain, in one round.
+/// Within a priority it goes round: after the turn of ring `i` comes the next ready one above `i`.
+/// Rings that lie in the order of their chains are thus served along the chain, in one round.
 #[derive(Debug)]
 pub(crate) struct Picker {
     classes: Vec<Class>,
@@ -24,8 +28,23 @@ pub(crate) struct Picker {
 struct Class {
     /// Where the class after this one starts.
     end: usize,
-    /// Where the next round goes on.
+    /// Where the round goes on: the ring whose turn it is, or the one after it.
     cursor: usize,
+    /// How many events the ring at the cursor has had in its turn.
+    turn: u32,
+}
+
+impl Class {
+    /// The round has come to ring `index`, or is still there.
+    #[inline]
+    fn serve(&mut self, index: usize) {
+        self.turn = if index == self.cursor { self.turn + 1 } else { 1 };
+        self.cursor = index;
+        if self.turn == TURN_MAX {
+            self.cursor = index + 1;
+            self.turn = 0;
+        }
+    }
 }
 
 impl Picker {
@@ -35,7 +54,7 @@ impl Picker {
         let mut classes: Vec<Class> = Vec::new();
         let mut start = 0;
         for class in priorities.chunk_by(|a, b| a == b) {
-            classes.push(Class { end: start + class.len(), cursor: start });
+            classes.push(Class { end: start + class.len(), cursor: start, turn: 0 });
             start += class.len();
         }
         Self { classes, streak: 0, relief: 0 }
@@ -47,7 +66,7 @@ impl Picker {
     pub(crate) fn pick(&mut self, set: &ReadySet) -> Option<usize> {
         if let [class] = &mut self.classes[..] {
             let index = set.next(class.cursor)?;
-            class.cursor = index + 1;
+            class.serve(index);
             return Some(index);
         }
         self.pick_by_priority(set)
@@ -69,7 +88,7 @@ impl Picker {
         // Go round within the class, from where the last round stopped.
         let next = set.next(class.cursor);
         let index = next.filter(|next| (class.cursor..class.end).contains(next)).unwrap_or(first);
-        class.cursor = index + 1;
+        class.serve(index);
         Some(index)
     }
 }
@@ -88,8 +107,25 @@ mod tests {
 
     #[test]
     fn equal_priorities_take_turns() {
-        assert_eq!(picks(&[0; 4], &[0, 2, 3], 5), [0, 2, 3, 0, 2]);
-        assert_eq!(picks(&[9, 9, 0], &[0, 1], 3), [0, 1, 0]);
+        let turns = |rings: &[usize]| rings.repeat(TURN_MAX as usize);
+        let in_turns = |rings: &[usize]| rings.iter().flat_map(|&ring| turns(&[ring])).collect();
+        let expected: Vec<_> = in_turns(&[0, 2, 3, 0]);
+        assert_eq!(picks(&[0; 4], &[0, 2, 3], expected.len()), expected);
+        let expected: Vec<_> = in_turns(&[0, 1, 0]);
+        assert_eq!(picks(&[9, 9, 0], &[0, 1], expected.len()), expected);
+    }
+
+    #[test]
+    fn a_turn_ends_when_the_ring_is_empty() {
+        let set = ReadySet::new(3);
+        (0..3).for_each(|index| set.mark(index));
+        let mut picker = Picker::new(&[0; 3]);
+        let mut picked = Vec::new();
+        while let Some(index) = picker.pick(&set) {
+            picked.push(index);
+            set.clear(index);
+        }
+        assert_eq!(picked, [0, 1, 2]);
     }
 
     #[test]

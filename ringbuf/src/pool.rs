@@ -52,6 +52,7 @@ struct Slots<T> {
     _leak_check: LeakCheck,
 }
 
+#[repr(align(64))]
 struct Slot<T> {
     pool: NonNull<Slots<T>>,
     index: u32,
@@ -368,10 +369,12 @@ impl<T> Drop for Shared<T> {
         let slot = unsafe { self.slot.as_ref() };
         // "pool.drop": releases this holder's reads to the holder that drops the message, which
         // acquires them by the load below (a load instead of a fence: ThreadSanitizer sees it).
-        if slot.references.fetch_sub(1, order!(Release, "pool.drop")) != 1 {
-            return;
+        if slot.references.load(order!(Acquire, "pool.alone")) != 1 {
+            if slot.references.fetch_sub(1, order!(Release, "pool.drop")) != 1 {
+                return;
+            }
+            slot.references.load(order!(Acquire, "pool.dead"));
         }
-        slot.references.load(order!(Acquire, "pool.dead"));
         /// Returns the slot even if the message's own drop panics.
         struct Return<T>(NonNull<Slot<T>>);
         impl<T> Drop for Return<T> {

@@ -18,16 +18,20 @@ fn pool(used: usize) -> (Pool<u32>, Vec<Shared<u32>>) {
 /// The last of two readers drops the message, after the other one's reads.
 #[test]
 fn the_last_reader_drops_the_message() {
-    Model::new(4).kills("pool.drop", Relaxed).kills("pool.dead", Relaxed).check(|| {
-        let witness = Arc::new(7);
-        let pool = Pool::new();
-        let message = pool.insert(witness.clone());
-        let readers = [message.clone(), message].map(|message| {
-            spawn(move || assert_eq!(**message, 7)) // drops it
+    Model::new(4)
+        .kills("pool.drop", Relaxed)
+        .kills("pool.dead", Relaxed)
+        .kills("pool.alone", Relaxed)
+        .check(|| {
+            let witness = Arc::new(7);
+            let pool = Pool::new();
+            let message = pool.insert(witness.clone());
+            let readers = [message.clone(), message].map(|message| {
+                spawn(move || assert_eq!(**message, 7)) // drops it
+            });
+            join(readers);
+            assert_eq!(Arc::strong_count(&witness), 1);
         });
-        join(readers);
-        assert_eq!(Arc::strong_count(&witness), 1);
-    });
 }
 
 /// Clones made on several threads count like any others.

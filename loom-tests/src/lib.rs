@@ -22,6 +22,9 @@
 //! reason. Where a model bounds the number of preemptions, schedules beyond it are not explored.
 
 #[cfg(test)]
+extern crate alloc;
+
+#[cfg(test)]
 mod coverage;
 #[cfg(test)]
 mod model;
@@ -40,6 +43,10 @@ mod counter;
 mod keep_last;
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/keep_last_static.rs"]
+mod keep_last_static;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/pool.rs"]
 mod pool;
 #[cfg(test)]
@@ -50,6 +57,10 @@ mod ready;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/ready_set.rs"]
 mod ready_set;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/spsc.rs"]
+mod spsc;
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/sync.rs"]

@@ -8,9 +8,11 @@ use loom::thread::JoinHandle;
 
 mod counter;
 mod keep_last;
+mod keep_last_static;
 mod pool;
 mod ready;
 mod ready_set;
+mod spsc;
 
 /// Waits for all `threads`, in order.
 fn join<T, const N: usize>(threads: [JoinHandle<T>; N]) -> [T; N] {

@@ -8,26 +8,54 @@
 //! | module | holds |
 //! |---|---|
 //! | [`ready`] | the first-in first-out ring of tokens that feeds an event loop |
+//! | [`spsc`] | the ring of one producer and one consumer, with batches, on the heap or `static` |
 //! | [`keep_last`] | a subscription's queue: the newest `depth` messages |
+//! | [`keep_last_static`] | the same for one producer and one consumer, without a heap |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | spin, yield, or spin then park |
 //! | [`counter`] | relaxed counters, flags and permits for the crates above |
 
+//! # Features
+//! * `std` (default): everything.
+//! * `alloc`, without `std`: [`ready`], [`counter`] and the two below, with [`spsc::ring`] on the
+//!   heap.
+//! * neither: [`spsc::Static`] and [`keep_last_static`], which need neither a heap nor 64-bit
+//!   atomics, for bare metal.
+
+#![cfg_attr(not(feature = "std"), no_std)]
+
 #[cfg(ringbuf_loom)]
 compile_error!("loom models compile the modules, not this crate: see the loom-tests member");
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+#[cfg(target_has_atomic = "64")]
 pub mod counter;
+#[cfg(feature = "std")]
 pub mod keep_last;
+pub mod keep_last_static;
+#[cfg(feature = "std")]
 pub mod pool;
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod ready;
+#[cfg(feature = "std")]
 pub mod ready_set;
+pub mod spsc;
 mod sync;
+#[cfg(feature = "std")]
 pub mod wait;
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 mod word;
 
+#[cfg(target_has_atomic = "64")]
 pub use counter::{Counter, Flag, Permits};
+#[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
+#[cfg(feature = "std")]
 pub use ready_set::ReadySet;
+#[cfg(feature = "std")]
 pub use wait::{WaitStrategy, Waiter};
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub use word::MAX_VALUE as MAX_TOKEN;

@@ -52,6 +52,7 @@ struct Slots<T> {
     _leak_check: LeakCheck,
 }
 
+/// On cache lines of its own: a slot travels between cores without its neighbours.
 #[repr(align(64))]
 struct Slot<T> {
     pool: NonNull<Slots<T>>,
@@ -369,6 +370,9 @@ impl<T> Drop for Shared<T> {
         let slot = unsafe { self.slot.as_ref() };
         // "pool.drop": releases this holder's reads to the holder that drops the message, which
         // acquires them by the load below (a load instead of a fence: ThreadSanitizer sees it).
+        // "pool.alone": a sole holder needs no count. This holds because a reference only ever
+        // comes from an existing one: nobody can raise the count of a message that they do not
+        // hold.
         if slot.references.load(order!(Acquire, "pool.alone")) != 1 {
             if slot.references.fetch_sub(1, order!(Release, "pool.drop")) != 1 {
                 return;

@@ -16,6 +16,7 @@
 
 use crate::sync::{Arc, AtomicU64, order};
 use crate::word::{EMPTY, MAX_VALUE, Word};
+use alloc::{boxed::Box, vec::Vec};
 use crossbeam_utils::CachePadded;
 
 /// Creates a ring for at least `capacity` tokens (rounded up to a power of two).
@@ -67,13 +68,13 @@ impl Ring {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full(pub u32);
 
-impl std::fmt::Display for Full {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl core::fmt::Display for Full {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "the ready ring is full, token {} was not pushed", self.0)
     }
 }
 
-impl std::error::Error for Full {}
+impl core::error::Error for Full {}
 
 /// The pushing side; clones push into the same ring from any thread.
 #[derive(Clone, Debug)]

@@ -10,12 +10,20 @@
 
 #[cfg(not(ringbuf_loom))]
 mod imp {
-    pub(crate) use std::cell::UnsafeCell as StdUnsafeCell;
-    pub(crate) use std::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-    pub(crate) use std::sync::{Arc, Mutex};
-    pub(crate) use std::thread::{Thread, current, park_timeout};
+    #[cfg(feature = "alloc")]
+    pub(crate) use alloc::sync::Arc;
+    pub(crate) use core::cell::UnsafeCell as StdUnsafeCell;
+    #[cfg(target_has_atomic = "64")]
+    pub(crate) use core::sync::atomic::AtomicU64;
+    pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+    #[cfg(feature = "std")]
+    pub(crate) use std::{
+        sync::Mutex,
+        sync::atomic::{AtomicI64, AtomicPtr},
+        thread::{Thread, current, park_timeout},
+    };
 
-    /// `std::cell::UnsafeCell` with loom's closure interface, so that both builds share one source.
+    /// `core::cell::UnsafeCell` with loom's closure interface, so that both builds share one source.
     #[derive(Debug)]
     pub(crate) struct UnsafeCell<T>(StdUnsafeCell<T>);
 
@@ -36,9 +44,11 @@ mod imp {
     }
 
     /// Nothing here; in the models a run fails that never drops it.
+    #[cfg(feature = "std")]
     #[derive(Debug)]
     pub(crate) struct LeakCheck(());
 
+    #[cfg(feature = "std")]
     impl LeakCheck {
         pub(crate) const fn new() -> Self {
             Self(())
@@ -56,7 +66,9 @@ mod imp {
 #[cfg(ringbuf_loom)]
 mod imp {
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::atomic::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+    pub(crate) use loom::sync::atomic::{
+        AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    };
     pub(crate) use loom::sync::{Arc, Mutex};
     pub(crate) use loom::thread::{Thread, current};
 

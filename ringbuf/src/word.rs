@@ -45,6 +45,7 @@ impl Word {
     }
 
     /// The stored sequence itself, for a word whose sequence is a change counter.
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) const fn tag(self) -> u64 {
         self.0 >> VALUE_BITS

@@ -1,0 +1,90 @@
+//! The single-producer, single-consumer ring.
+
+use super::join;
+use crate::model::Model;
+use crate::spsc::{Full, ring_at};
+use loom::sync::atomic::Ordering::Relaxed;
+use loom::thread::spawn;
+use std::sync::Arc;
+
+/// Singles and a batch go round a ring of one and of two, over the wrap of the cursors: all arrive
+/// complete and in order, and a slot is written again only after its item was moved out.
+///
+/// Kills the relaxed commit and pop (an item is seen before it is written) and the relaxed release
+/// and look for room (a slot is overwritten while it is read).
+#[test]
+fn items_pass_in_order_and_slots_are_reused() {
+    for capacity in [1, 2] {
+        Model::new(30)
+            .preemptions(3)
+            .kills("spsc.commit", Relaxed)
+            .kills("spsc.available", Relaxed)
+            .kills("spsc.release", Relaxed)
+            .kills("spsc.free", Relaxed)
+            .check(move || {
+                let (mut producer, mut consumer) = ring_at(capacity, usize::MAX);
+                let pusher = spawn(move || {
+                    let mut pushed = producer.push_batch([10, 11].map(Box::new));
+                    for _ in 0..2 {
+                        match producer.push(Box::new(10 + pushed)) {
+                            Ok(()) => pushed += 1,
+                            Err(Full(item)) => assert_eq!(*item, 10 + pushed),
+                        }
+                    }
+                    (pushed, producer)
+                });
+                let popper = spawn(move || {
+                    let mut popped = Vec::new();
+                    popped.extend(consumer.pop());
+                    consumer.pop_batch(|item| popped.push(item));
+                    (popped, consumer)
+                });
+                let (pushed, _producer) = pusher.join().unwrap();
+                let (mut popped, mut consumer) = popper.join().unwrap();
+                consumer.pop_batch(|item| popped.push(item));
+                let popped: Vec<_> = popped.into_iter().map(|item| *item).collect();
+                assert_eq!(popped, (10..10 + pushed).collect::<Vec<_>>());
+                assert!(consumer.is_empty());
+            });
+    }
+}
+
+/// A full ring says so, and never while the consumer's pop has already happened.
+#[test]
+fn a_full_ring_hands_the_item_back() {
+    Model::new(4).check(|| {
+        let (mut producer, mut consumer) = ring_at(1, 0);
+        producer.push(1).unwrap();
+        let threads = [
+            spawn(move || match producer.push(2) {
+                Ok(()) => 1,
+                Err(Full(item)) => {
+                    assert_eq!(item, 2);
+                    0
+                }
+            }),
+            spawn(move || {
+                assert_eq!(consumer.pop(), Some(1));
+                usize::from(consumer.pop().is_some())
+            }),
+        ];
+        let [pushed, popped] = join(threads);
+        assert!(popped <= pushed);
+    });
+}
+
+/// The ends go in either order with items inside; each item is dropped once.
+#[test]
+fn what_is_left_is_dropped_with_the_ring() {
+    Model::new(4).check(|| {
+        let witness = Arc::new(());
+        let (mut producer, mut consumer) = ring_at(2, 0);
+        let item = witness.clone();
+        let threads = [
+            spawn(move || assert_eq!(producer.push_batch([item.clone(), item]), 2)),
+            spawn(move || drop(consumer.pop())),
+        ];
+        join(threads);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    });
+}

@@ -67,5 +67,9 @@ mod spsc;
 mod sync;
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/wait.rs"]
+mod wait;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/word.rs"]
 mod word;

@@ -13,6 +13,7 @@ mod pool;
 mod ready;
 mod ready_set;
 mod spsc;
+mod wait;
 
 /// Waits for all `threads`, in order.
 fn join<T, const N: usize>(threads: [JoinHandle<T>; N]) -> [T; N] {

@@ -2,7 +2,8 @@
 
 use crate::executor::SpinError;
 use crate::mapping::CorePlan;
-use ringspin_executor::{Clock, LiveClock, StopHandle, Time, WaitStrategy, Waiter, Worker};
+use ringspin_executor::wait::{Idle, Wait};
+use ringspin_executor::{Clock, LiveClock, StopHandle, Time, WaitStrategy, Worker};
 use std::time::Duration;
 
 /// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
@@ -49,7 +50,7 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     let set = worker.ready_set().clone();
     set.register_sleeper();
     reduce_timer_slack();
-    let mut waiter = Waiter::new(wait);
+    let mut waiter = wait.waiter();
     let mut pace = Pace { read_at: clock.now(), dispatches: 0, left: 0 };
     while !stop.is_stopped() {
         if pace.left > 0 && worker.dispatch_next(clock).is_some() {
@@ -75,7 +76,7 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
         let left = due.since(now);
         if left <= SPIN_TAIL {
             std::hint::spin_loop();
-        } else if waiter.should_park() {
+        } else if waiter.idle() == Idle::Park {
             set.sleep(left - SPIN_TAIL);
         }
     }

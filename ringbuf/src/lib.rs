@@ -13,7 +13,7 @@
 //! | [`keep_last_static`] | the same for one producer and one consumer, without a heap |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
-//! | [`wait`] | spin, yield, or spin then park |
+//! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`counter`] | relaxed counters, flags and permits for the crates above |
 
 //! # Features
@@ -56,6 +56,6 @@ pub use pool::{Pool, Shared};
 #[cfg(feature = "std")]
 pub use ready_set::ReadySet;
 #[cfg(feature = "std")]
-pub use wait::{WaitStrategy, Waiter};
+pub use wait::{Signal, Wait, WaitStrategy};
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub use word::MAX_VALUE as MAX_TOKEN;

@@ -23,7 +23,8 @@ mod imp {
         thread::{Thread, current, park_timeout},
     };
 
-    /// `core::cell::UnsafeCell` with loom's closure interface, so that both builds share one source.
+    /// `core::cell::UnsafeCell` with loom's closure interface, so that both builds share one
+    /// source.
     #[derive(Debug)]
     pub(crate) struct UnsafeCell<T>(StdUnsafeCell<T>);
 

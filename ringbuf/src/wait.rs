@@ -1,21 +1,111 @@
-//! What a worker does while it has nothing to do.
+//! How a thread waits for its next item, and how it is woken.
+//!
+//! | strategy | wake-up latency | cost while idle |
+//! |---|---|---|
+//! | [`Spin`] | one cache-line transfer | a whole core |
+//! | [`Yield`] | a scheduler pass; long if others compute | a whole core, offered to others |
+//! | [`SpinThenPark`] | as `Spin` at first, then a futex wake | nothing after the spin |
+//! | [`Park`] | a futex wake | nothing |
+//!
+//! A strategy says only what to do in the next moment ([`Wait`]); what is waited for, and who
+//! wakes, is the business of a [`Signal`] beside a ring, or of an executor's
+//! [`ReadySet`](crate::ReadySet).
 
+use crate::sync::{AtomicU32, Mutex, Thread, current, order, park_timeout};
 use std::time::{Duration, Instant};
 
-/// How a worker waits for its next event.
-///
-/// | strategy | wake-up latency | cost while idle |
-/// |---|---|---|
-/// | `Spin` | one cache-line transfer | a whole core |
-/// | `Yield` | a scheduler pass; long if others compute | a whole core, given to whoever wants it |
-/// | `SpinThenPark` | as `Spin` at first, then a futex wake | nothing after the spin |
+/// What a waiting thread does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// Look again: the strategy has waited a moment in place.
+    Retry,
+    /// Park until woken.
+    Park,
+}
+
+/// How a thread waits, one moment at a time.
+pub trait Wait {
+    /// There was no work: waits a moment in place, or tells the caller to park.
+    fn idle(&mut self) -> Idle;
+
+    /// There was work: the next wait starts from its beginning.
+    fn reset(&mut self) {}
+}
+
+/// Busy-waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spin;
+
+impl Wait for Spin {
+    #[inline]
+    fn idle(&mut self) -> Idle {
+        std::hint::spin_loop();
+        Idle::Retry
+    }
+}
+
+/// Busy-waits, and offers the core to other threads each time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Yield;
+
+impl Wait for Yield {
+    #[inline]
+    fn idle(&mut self) -> Idle {
+        std::thread::yield_now();
+        Idle::Retry
+    }
+}
+
+/// Parks at once.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Park;
+
+impl Wait for Park {
+    #[inline]
+    fn idle(&mut self) -> Idle {
+        Idle::Park
+    }
+}
+
+/// Busy-waits for a while, then parks.
+#[derive(Clone, Copy, Debug)]
+pub struct SpinThenPark {
+    limit: Duration,
+    since: Option<Instant>,
+}
+
+impl SpinThenPark {
+    /// Busy-waits for `limit` first.
+    pub fn new(limit: Duration) -> Self {
+        Self { limit, since: None }
+    }
+}
+
+impl Wait for SpinThenPark {
+    #[inline]
+    fn idle(&mut self) -> Idle {
+        let now = Instant::now();
+        if now.duration_since(*self.since.get_or_insert(now)) >= self.limit {
+            return Idle::Park;
+        }
+        std::hint::spin_loop();
+        Idle::Retry
+    }
+
+    #[inline]
+    fn reset(&mut self) {
+        self.since = None;
+    }
+}
+
+/// The choice of a strategy, as configuration names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitStrategy {
-    /// Busy-wait on the ready set.
+    /// [`Spin`].
     Spin,
-    /// Busy-wait, and offer the core to other threads each time.
+    /// [`Yield`].
     Yield,
-    /// Busy-wait for this long, then park the thread until it is woken.
+    /// [`SpinThenPark`] with this limit; zero parks at once.
     SpinThenPark(Duration),
 }
 
@@ -26,54 +116,197 @@ impl Default for WaitStrategy {
     }
 }
 
-/// One wait of a [`WaitStrategy`]: ask it what to do until there is work again.
-#[derive(Debug)]
-pub struct Waiter {
-    strategy: WaitStrategy,
-    since: Option<Instant>,
+impl WaitStrategy {
+    /// A waiter that has not waited yet.
+    pub fn waiter(self) -> Waiter {
+        match self {
+            Self::Spin => Waiter::Spin(Spin),
+            Self::Yield => Waiter::Yield(Yield),
+            Self::SpinThenPark(limit) if limit.is_zero() => Waiter::Park(Park),
+            Self::SpinThenPark(limit) => Waiter::SpinThenPark(SpinThenPark::new(limit)),
+        }
+    }
 }
 
-impl Waiter {
-    /// A waiter that has not waited yet.
-    pub fn new(strategy: WaitStrategy) -> Self {
-        Self { strategy, since: None }
+/// One of the strategies of this module, chosen at run time.
+#[derive(Clone, Copy, Debug)]
+pub enum Waiter {
+    /// Busy-waits.
+    Spin(Spin),
+    /// Busy-waits politely.
+    Yield(Yield),
+    /// Parks at once.
+    Park(Park),
+    /// Busy-waits, then parks.
+    SpinThenPark(SpinThenPark),
+}
+
+impl Wait for Waiter {
+    #[inline]
+    fn idle(&mut self) -> Idle {
+        match self {
+            Self::Spin(wait) => wait.idle(),
+            Self::Yield(wait) => wait.idle(),
+            Self::Park(wait) => wait.idle(),
+            Self::SpinThenPark(wait) => wait.idle(),
+        }
     }
 
-    /// There was work: the next wait starts from its beginning.
     #[inline]
-    pub fn reset(&mut self) {
-        self.since = None;
+    fn reset(&mut self) {
+        if let Self::SpinThenPark(wait) = self {
+            wait.reset();
+        }
+    }
+}
+
+const AWAKE: u32 = 0;
+/// The waiting thread is about to park, or parked.
+const SLEEPING: u32 = 1;
+
+/// Wakes the one consumer of a ring.
+///
+/// The producer pushes, then [notifies](Self::notify); the consumer [waits](Self::wait_for) with a
+/// strategy of its choice. Both announce themselves by a read-modify-write of one word, so either
+/// the consumer sees what was pushed or the producer sees that it sleeps: no wake-up is lost, and
+/// notifying a consumer that is awake costs no system call.
+///
+/// ```
+/// use ringspin_ringbuf::{spsc, wait::{Park, Signal}};
+/// use std::time::Duration;
+/// let (mut producer, mut consumer) = spsc::ring(4);
+/// let signal = Signal::new();
+/// std::thread::scope(|scope| {
+///     scope.spawn(|| {
+///         producer.push(42).unwrap();
+///         signal.notify();
+///     });
+///     let item = signal.wait_for(&mut Park, Duration::MAX, || consumer.pop());
+///     assert_eq!(item, Some(42));
+/// });
+/// let nothing = signal.wait_for(&mut Park, Duration::from_millis(1), || consumer.pop());
+/// assert_eq!(nothing, None);
+/// ```
+#[derive(Debug)]
+pub struct Signal {
+    state: AtomicU32,
+    /// The thread to unpark. Locked by the consumer before it sleeps, and by whoever has to wake
+    /// it.
+    sleeper: Mutex<Option<Thread>>,
+}
+
+impl Default for Signal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Signal {
+    /// A signal that nobody waits for.
+    pub fn new() -> Self {
+        Self { state: AtomicU32::new(AWAKE), sleeper: Mutex::new(None) }
     }
 
-    /// Waits a moment in place and returns false, or returns true once the caller should park.
+    /// Wakes the consumer if it sleeps. Call it after pushing. Wait-free while the consumer is
+    /// awake.
     #[inline]
-    pub fn should_park(&mut self) -> bool {
-        match self.strategy {
-            WaitStrategy::Spin => std::hint::spin_loop(),
-            WaitStrategy::Yield => std::thread::yield_now(),
-            WaitStrategy::SpinThenPark(limit) => {
-                let now = Instant::now();
-                if now.duration_since(*self.since.get_or_insert(now)) >= limit {
-                    return true;
-                }
-                std::hint::spin_loop();
+    pub fn notify(&self) {
+        // "signal.notify": releases what was pushed to "signal.sleep", if this comes first; else it
+        // learns of the sleeper.
+        if self.state.swap(AWAKE, order!(Release, "signal.notify")) == SLEEPING {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        if let Some(thread) = &*self.sleeper.lock().expect("nothing panics under this lock") {
+            thread.unpark();
+        }
+    }
+
+    /// Asks `next` until it returns something or `timeout` has passed, and waits in between as
+    /// `wait` says. Only one thread at a time may wait; only it is woken.
+    pub fn wait_for<T>(
+        &self,
+        wait: &mut impl Wait,
+        timeout: Duration,
+        mut next: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let mut started = None;
+        let mut registered = false;
+        loop {
+            if let Some(item) = next() {
+                wait.reset();
+                return Some(item);
+            }
+            let elapsed = started.get_or_insert_with(Instant::now).elapsed();
+            if elapsed >= timeout {
+                return None;
+            }
+            if wait.idle() == Idle::Retry {
+                continue;
+            }
+            if !std::mem::replace(&mut registered, true) {
+                let mut sleeper = self.sleeper.lock().expect("nothing panics under this lock");
+                *sleeper = Some(current());
+            }
+            // "signal.sleep": pairs with "signal.notify".
+            self.state.swap(SLEEPING, order!(Acquire, "signal.sleep"));
+            let item = next();
+            if item.is_none() {
+                park_timeout(timeout - elapsed);
+            }
+            // "signal.awake": a read-modify-write, not a store, so that a notification which came
+            // in between still reaches the next "signal.sleep".
+            self.state.swap(AWAKE, order!(Relaxed, "signal.awake"));
+            if item.is_some() {
+                wait.reset();
+                return item;
             }
         }
-        false
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(ringbuf_loom)))]
 mod tests {
     use super::*;
+    use crate::ready;
 
     #[test]
-    fn only_spin_then_park_ever_parks() {
-        let mut spin = Waiter::new(WaitStrategy::Spin);
-        let mut yielding = Waiter::new(WaitStrategy::Yield);
-        assert!((0..100).all(|_| !spin.should_park() && !yielding.should_park()));
-        assert!(Waiter::new(WaitStrategy::SpinThenPark(Duration::ZERO)).should_park());
-        let mut patient = Waiter::new(WaitStrategy::SpinThenPark(Duration::MAX));
-        assert!(!patient.should_park());
+    fn strategies_park_when_they_say() {
+        assert!((0..100).all(|_| Spin.idle() == Idle::Retry && Yield.idle() == Idle::Retry));
+        assert_eq!(Park.idle(), Idle::Park);
+        assert_eq!(SpinThenPark::new(Duration::ZERO).idle(), Idle::Park);
+        let mut patient = SpinThenPark::new(Duration::MAX);
+        assert_eq!((patient.idle(), patient.idle()), (Idle::Retry, Idle::Retry));
+        assert_eq!(WaitStrategy::SpinThenPark(Duration::ZERO).waiter().idle(), Idle::Park);
+    }
+
+    #[test]
+    fn every_item_arrives_whatever_the_strategy() {
+        for strategy in [
+            WaitStrategy::Yield,
+            WaitStrategy::SpinThenPark(Duration::ZERO),
+            WaitStrategy::SpinThenPark(Duration::from_micros(5)),
+        ] {
+            let (producer, mut consumer) = ready::ring(4);
+            let signal = Signal::new();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    for n in 0..2_000 {
+                        while producer.push(n).is_err() {
+                            std::thread::yield_now();
+                        }
+                        signal.notify();
+                    }
+                });
+                let mut wait = strategy.waiter();
+                for n in 0..2_000 {
+                    let item = signal.wait_for(&mut wait, Duration::MAX, || consumer.pop());
+                    assert_eq!(item, Some(n), "{strategy:?}");
+                }
+            });
+        }
     }
 }

@@ -37,5 +37,5 @@ pub use qos::{History, QoS};
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use time::{Clock, LiveClock, SimClock, Time};
-pub use topic::{PublishError, Publisher};
+pub use topic::{Loan, PublishError, Publisher};
 pub use worker::Worker;

@@ -9,7 +9,7 @@ use crate::event::{CallbackId, EventId, SourceId};
 use crate::message::{Envelope, Message};
 use crate::qos::{History, QoS};
 use ringspin_ringbuf::keep_last::{self, Pushed};
-use ringspin_ringbuf::{Counter, Permits, Pool, ReadySet, ready};
+use ringspin_ringbuf::{Counter, Permits, Pool, ReadySet, Shared, pool, ready};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -93,28 +93,46 @@ impl<M: Send + Sync + 'static> Topic<M> {
         inlet
     }
 
+    /// The subscriptions, with a place reserved in each that would refuse a message.
     #[inline]
-    fn publish(&self, id: EventId, message: M) -> Result<(), PublishError<M>> {
-        let Some(ports) = self.ports.get() else {
-            return Err(PublishError::NotFrozen(Box::new(message)));
-        };
+    fn reserve(&self) -> Result<&[Port<M>], Refusal> {
+        let Some(ports) = self.ports.get() else { return Err(Refusal::NotFrozen) };
         for (n, port) in ports.iter().enumerate() {
             if !port.subscription.reserve() {
                 ports[..n].iter().for_each(|port| port.subscription.cancel());
                 self.refused.next();
-                return Err(PublishError::Full(Box::new(message)));
+                return Err(Refusal::Full);
             }
         }
-        let Some((last, others)) = ports.split_last() else {
-            return Ok(());
-        };
-        let envelope = self.pool.insert(Envelope { id, message });
-        for port in others {
-            port.deliver(Message(envelope.clone()));
-        }
-        last.deliver(Message(envelope));
-        Ok(())
+        Ok(ports)
     }
+}
+
+/// Why a topic does not take a message now.
+#[derive(Clone, Copy)]
+enum Refusal {
+    NotFrozen,
+    Full,
+}
+
+impl Refusal {
+    /// The error that hands `message` back.
+    #[cold]
+    fn of<T>(self, message: T) -> PublishError<T> {
+        match self {
+            Self::NotFrozen => PublishError::NotFrozen(Box::new(message)),
+            Self::Full => PublishError::Full(Box::new(message)),
+        }
+    }
+}
+
+/// Shares `envelope` with all of `ports`, of which there is at least one.
+#[inline]
+fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>]) {
+    for port in others {
+        port.deliver(Message(envelope.clone()));
+    }
+    last.deliver(Message(envelope));
 }
 
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
@@ -216,13 +234,99 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// subscription is full.
     #[inline]
     pub fn publish(&self, message: M) -> Result<(), PublishError<M>> {
-        let id = EventId { source: self.source, sequence: self.sequence.next() };
-        self.topic.publish(id, message)
+        let ports = match self.topic.reserve() {
+            Ok(ports) => ports,
+            Err(refusal) => return Err(refusal.of(message)),
+        };
+        let id = self.next_id();
+        if let Some((last, others)) = ports.split_last() {
+            deliver(self.topic.pool.insert(Envelope { id, message }), last, others);
+        }
+        Ok(())
+    }
+
+    /// Lends a message of the topic's pool, to be filled in place and [published](Loan::publish).
+    ///
+    /// It holds what an earlier loaned message was left with, or else the default: overwrite all
+    /// that matters. Buffers in it keep their capacity, so in the steady state even messages with a
+    /// `Vec` or `String` allocate nothing.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("camera", ())?;
+    /// let out = node.create_publisher::<Vec<u8>>("image", QoS::sensor_data())?;
+    /// let mut image = out.loan();
+    /// image.clear();
+    /// image.extend([1, 2, 3]);
+    /// # let _ =
+    /// image.publish();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn loan(&self) -> Loan<'_, M>
+    where
+        M: Default,
+    {
+        let empty = || Envelope { id: EventId::default(), message: M::default() };
+        Loan { publisher: self, envelope: self.topic.pool.loan(empty) }
+    }
+
+    fn next_id(&self) -> EventId {
+        EventId { source: self.source, sequence: self.sequence.next() }
     }
 
     /// The topic's fully qualified name.
     pub fn topic(&self) -> &str {
         &self.topic.name
+    }
+}
+
+/// A message on loan from its publisher: filled in place, then published, or dropped unpublished.
+pub struct Loan<'a, M> {
+    publisher: &'a Publisher<M>,
+    envelope: pool::Loan<Envelope<M>>,
+}
+
+impl<M: Send + Sync + Default + 'static> Loan<'_, M> {
+    /// As [`Publisher::publish`], without moving the message.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`]; the message is handed back.
+    #[inline]
+    pub fn publish(mut self) -> Result<(), PublishError<M>> {
+        let topic = &*self.publisher.topic;
+        let ports = match topic.reserve() {
+            Ok(ports) => ports,
+            Err(refusal) => return Err(refusal.of(std::mem::take(&mut *self))),
+        };
+        self.envelope.id = self.publisher.next_id();
+        if let Some((last, others)) = ports.split_last() {
+            deliver(self.envelope.share(), last, others);
+        }
+        Ok(())
+    }
+}
+
+impl<M> std::ops::Deref for Loan<'_, M> {
+    type Target = M;
+
+    #[inline]
+    fn deref(&self) -> &M {
+        &self.envelope.message
+    }
+}
+
+impl<M> std::ops::DerefMut for Loan<'_, M> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut M {
+        &mut self.envelope.message
+    }
+}
+
+impl<M: fmt::Debug> fmt::Debug for Loan<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
 

@@ -43,6 +43,42 @@ fn allocations_in_the_steady_state(mut executor: Executor) -> u64 {
     info.count_total
 }
 
+/// Sends a text of growing length in circles through a loaned `String`.
+fn allocations_with_loans(mut executor: Executor) -> u64 {
+    const ROUNDS: usize = 2_000;
+    let node = executor.create_node("scribe", 0).unwrap();
+    let out = node.create_publisher::<String>("text", QoS::default()).unwrap();
+    let again = out.clone();
+    node.create_subscription(
+        "text",
+        QoS::keep_last(1),
+        move |round, text: &Message<String>, cx| {
+            *round += 1;
+            if *round % ROUNDS == 0 {
+                cx.stop();
+            }
+            let mut next = again.loan();
+            next.clear();
+            next.push_str(if text.len() < 100 { text } else { "" });
+            next.push('x');
+            next.publish()
+        },
+    )
+    .unwrap();
+    executor.freeze().unwrap();
+    out.publish("x".into()).unwrap();
+    executor.spin().unwrap();
+    executor.stop_handle().reset();
+    measure(|| executor.spin().unwrap()).count_total
+}
+
+#[test]
+fn loaned_messages_keep_their_buffers() {
+    for executor in [Executor::single_core(), Executor::deterministic(Default::default())] {
+        assert_eq!(allocations_with_loans(executor), 0);
+    }
+}
+
 #[test]
 fn the_hot_path_allocates_nothing() {
     for executor in [Executor::single_core(), Executor::deterministic(Default::default())] {

@@ -17,7 +17,6 @@ use crate::sync::{
 };
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
-use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
 
 /// Segment `k` holds `FIRST_SEGMENT << k` slots.
@@ -61,7 +60,11 @@ struct Slot<T> {
     references: AtomicU32,
     /// The next free slot, while this one is free.
     next: AtomicU32,
-    message: UnsafeCell<MaybeUninit<T>>,
+    /// Whether the message stays when its last reader goes, for the next loan; 0 or 1. Like the
+    /// message, it belongs to whoever took the slot or dropped the last reference.
+    keep: AtomicU32,
+    /// `Some` while somebody holds the message, and while it is kept.
+    message: UnsafeCell<Option<T>>,
 }
 
 // SAFETY: a pool hands each message to one owner at a time until it is shared, and shares it only
@@ -137,24 +140,53 @@ impl<T> Pool<T> {
     /// Moves `message` into a free slot.
     ///
     /// # Panics
-    /// If 2^24 messages of this pool are in use.
+    /// If 2^24 messages of this pool are in use, or a message kept from an earlier loan panics when
+    /// it is dropped.
     #[inline]
     pub fn insert(&self, message: T) -> Shared<T> {
-        let slot = loop {
-            match self.slots().pop_free() {
-                Some(slot) => break slot,
-                None => self.grow(0),
-            }
-        };
+        let slot = self.take_slot();
         // SAFETY: a slot taken from the free list belongs to this call alone.
         let slot_ref = unsafe { slot.as_ref() };
-        slot_ref.message.with_mut(|cell| {
-            // SAFETY: as above, nobody else reads or writes the cell.
-            unsafe { (*cell).write(message) };
-        });
+        slot_ref.keep.store(0, order!(Relaxed, "pool.keep"));
+        // SAFETY: as above, nobody else reads or writes the cell.
+        let kept = slot_ref.message.with_mut(|cell| unsafe { (*cell).replace(message) });
         // "pool.init": the index reaches other threads through a queue's release.
         slot_ref.references.store(1, order!(Relaxed, "pool.init"));
-        Shared { slot }
+        let shared = Shared { slot };
+        drop(kept); // only now, because it may panic
+        shared
+    }
+
+    /// Lends a message to be filled in place and then [shared](Loan::share). It holds what the last
+    /// loaned message in its slot was left with, or else `default()`: buffers keep their capacity,
+    /// and nothing is allocated in the steady state.
+    ///
+    /// # Panics
+    /// If 2^24 messages of this pool are in use.
+    #[inline]
+    pub fn loan(&self, default: impl FnOnce() -> T) -> Loan<T> {
+        let reserved = GiveBack(self.take_slot());
+        // SAFETY: a slot taken from the free list belongs to this call alone.
+        let slot = unsafe { reserved.0.as_ref() };
+        slot.message.with_mut(|cell| {
+            // SAFETY: as above, nobody else reads or writes the cell.
+            unsafe { &mut *cell }.get_or_insert_with(default);
+        });
+        slot.keep.store(1, order!(Relaxed, "pool.keep"));
+        slot.references.store(1, order!(Relaxed, "pool.init"));
+        let slot = reserved.0;
+        std::mem::forget(reserved);
+        Loan(Shared { slot })
+    }
+
+    #[inline]
+    fn take_slot(&self) -> NonNull<Slot<T>> {
+        loop {
+            match self.slots().pop_free() {
+                Some(slot) => return slot,
+                None => self.grow(0),
+            }
+        }
     }
 
     /// Adds a segment, unless there is more room than `seen` slots or a free slot by now.
@@ -177,7 +209,8 @@ impl<T> Pool<T> {
                 index: (capacity + offset) as u32,
                 references: AtomicU32::new(0),
                 next: AtomicU32::new((capacity + offset + 1) as u32),
-                message: UnsafeCell::new(MaybeUninit::uninit()),
+                keep: AtomicU32::new(0),
+                message: UnsafeCell::new(None),
             })
             .collect();
         let new = Box::into_raw(new).cast::<Slot<T>>();
@@ -296,7 +329,8 @@ impl<T> Slots<T> {
             let first = first.load(order!(Relaxed, "pool.locate"));
             if !first.is_null() {
                 let all = ptr::slice_from_raw_parts_mut(first, FIRST_SEGMENT << segment);
-                // SAFETY: this is the box that `grow` leaked; its messages were dropped before.
+                // SAFETY: this is the box that `grow` leaked. What is kept in it is dropped with
+                // it.
                 let all = unsafe { Box::from_raw(all) };
                 // Compiles to nothing; in the models it proves that all use is over.
                 all.iter().for_each(|slot| slot.message.with_mut(|_| ()));
@@ -346,8 +380,9 @@ impl<T> std::ops::Deref for Shared<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the reference keeps the slot alive, and its message initialised and unchanged.
-        unsafe { self.slot.as_ref().message.with(|cell| (*cell).assume_init_ref()) }
+        // SAFETY: the reference keeps the slot alive and its message unchanged, and a slot that
+        // somebody refers to holds a message.
+        unsafe { self.slot.as_ref().message.with(|cell| (*cell).as_ref().unwrap_unchecked()) }
     }
 }
 
@@ -379,19 +414,62 @@ impl<T> Drop for Shared<T> {
             }
             slot.references.load(order!(Acquire, "pool.dead"));
         }
-        /// Returns the slot even if the message's own drop panics.
-        struct Return<T>(NonNull<Slot<T>>);
-        impl<T> Drop for Return<T> {
-            fn drop(&mut self) {
-                // SAFETY: the message is gone with its last reference, which was ours.
-                unsafe { Slot::give_back(self.0) };
-            }
-        }
-        let _return = Return(self.slot);
-        slot.message.with_mut(|cell| {
+        let _give_back = GiveBack(self.slot);
+        if slot.keep.load(order!(Relaxed, "pool.keep")) == 0 {
             // SAFETY: this was the last reference, so the message is ours to drop.
-            unsafe { (*cell).assume_init_drop() };
-        });
+            drop(slot.message.with_mut(|cell| unsafe { (*cell).take() }));
+        }
+    }
+}
+
+/// Returns a slot that belongs to its holder alone when it goes, even by a panic.
+struct GiveBack<T>(NonNull<Slot<T>>);
+
+impl<T> Drop for GiveBack<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the slot has no other holder.
+        unsafe { Slot::give_back(self.0) };
+    }
+}
+
+/// A message that nobody else sees yet.
+///
+/// Dropping it returns it to its pool unshared.
+pub struct Loan<T>(Shared<T>);
+
+impl<T> Loan<T> {
+    /// Makes the message immutable and shareable.
+    #[inline]
+    pub fn share(self) -> Shared<T> {
+        self.0
+    }
+}
+
+impl<T> std::ops::Deref for Loan<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> std::ops::DerefMut for Loan<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: a loan is the only reference to its slot, which therefore holds a message and is
+        // neither read nor freed by anyone else.
+        unsafe {
+            let cell = &self.0.slot.as_ref().message;
+            cell.with_mut(|cell| (*cell).as_mut().unwrap_unchecked())
+        }
+    }
+}
+
+impl<T: std::fmt::Debug> std::fmt::Debug for Loan<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
     }
 }
 
@@ -399,7 +477,7 @@ impl<T> Slot<T> {
     /// Returns the slot to its pool. By pointer, not by reference: the slot may be freed here.
     ///
     /// # Safety
-    /// The caller held the last reference, and its message was dropped.
+    /// The slot has no holder but the caller, and no message unless it is kept.
     #[inline]
     unsafe fn give_back(slot: NonNull<Self>) {
         // SAFETY: the slot is still ours.
@@ -450,6 +528,47 @@ mod tests {
         assert_eq!(pool.capacity(), FIRST_SEGMENT);
         pool.reserve(30);
         assert_eq!(pool.capacity(), 60);
+    }
+
+    #[test]
+    fn a_loan_comes_back_as_it_was_left_and_nothing_else_does() {
+        let witness = Arc::new(());
+        let pool = Pool::new();
+        let mut loan = pool.loan(Vec::new);
+        loan.extend([witness.clone(), witness.clone()]);
+        let buffer = loan.as_ptr();
+        let shared = loan.share();
+        drop((shared.clone(), shared));
+        let loan = pool.loan(Vec::new);
+        assert_eq!((loan.as_ptr(), loan.len()), (buffer, 2), "kept");
+        drop(loan);
+        drop(pool.insert(vec![witness.clone()]));
+        assert_eq!(
+            Arc::strong_count(&witness),
+            1,
+            "an inserted message is dropped, and what it met"
+        );
+        assert!(pool.loan(Vec::new).is_empty());
+    }
+
+    #[test]
+    fn what_is_kept_is_dropped_with_the_pool() {
+        let witness = Arc::new(());
+        let pool = Pool::new();
+        drop(pool.loan(|| witness.clone()));
+        assert_eq!(Arc::strong_count(&witness), 2);
+        drop(pool);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn a_panicking_default_leaves_the_slot_free() {
+        let pool = Pool::<u32>::new();
+        for _ in 0..3 * FIRST_SEGMENT {
+            let loan = || pool.loan(|| panic!("no default"));
+            assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(loan)).is_err());
+        }
+        assert_eq!(pool.capacity(), FIRST_SEGMENT);
     }
 
     #[test]

@@ -189,7 +189,7 @@ impl Executor {
         Self::new(Mode::Deterministic(simulation))
     }
 
-    /// How idle workers wait in the live modes; by default they spin 20 microseconds, then park.
+    /// How idle workers wait in the live modes; by default they spin 10 microseconds, then park.
     #[must_use]
     pub fn with_wait_strategy(mut self, wait: WaitStrategy) -> Self {
         self.wait = wait;

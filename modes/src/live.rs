@@ -8,10 +8,10 @@ use std::time::Duration;
 
 /// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
 /// nanosecond a sleep overshoots by about 8 microseconds on a quiet machine.
-const SPIN_TAIL: Duration = Duration::from_micros(20);
+const SPIN_TAIL: Duration = Duration::from_micros(10);
 
 /// How late a timer may be noticed because events were dispatched without a look at the clock.
-const CLOCK_INTERVAL: Duration = Duration::from_micros(5);
+const CLOCK_INTERVAL: Duration = Duration::from_micros(10);
 
 /// Most dispatches between two looks at the clock.
 const CLOCK_DISPATCHES_MAX: u32 = 64;

@@ -30,6 +30,9 @@ const CLOSED: u64 = u64::MAX;
 /// Tags stay below the one in `CLOSED`.
 const TAG_MASK: u64 = (1 << 39) - 1;
 
+/// Set in the reference count of a message that [`Pool::offer`] made open to everybody.
+const OFFERED: u32 = 1 << 31;
+
 /// A growing set of message slots. Clones are handles to the same pool.
 pub struct Pool<T> {
     handle: Arc<Handle<T>>,
@@ -56,7 +59,7 @@ struct Slots<T> {
 struct Slot<T> {
     pool: NonNull<Slots<T>>,
     index: u32,
-    /// How many `Shared` and queue entries refer to the message.
+    /// How many `Shared` and queue entries refer to the message, and `OFFERED`.
     references: AtomicU32,
     /// The next free slot, while this one is free.
     next: AtomicU32,
@@ -150,8 +153,7 @@ impl<T> Pool<T> {
         slot_ref.keep.store(0, order!(Relaxed, "pool.keep"));
         // SAFETY: as above, nobody else reads or writes the cell.
         let kept = slot_ref.message.with_mut(|cell| unsafe { (*cell).replace(message) });
-        // "pool.init": the index reaches other threads through a queue's release.
-        slot_ref.references.store(1, order!(Relaxed, "pool.init"));
+        slot_ref.count_first();
         let shared = Shared { slot };
         drop(kept); // only now, because it may panic
         shared
@@ -173,7 +175,7 @@ impl<T> Pool<T> {
             unsafe { &mut *cell }.get_or_insert_with(default);
         });
         slot.keep.store(1, order!(Relaxed, "pool.keep"));
-        slot.references.store(1, order!(Relaxed, "pool.init"));
+        slot.count_first();
         let slot = reserved.0;
         std::mem::forget(reserved);
         Loan(Shared { slot })
@@ -234,6 +236,56 @@ impl<T> Pool<T> {
         assert!(slot.pool == self.handle.slots, "the message belongs to another pool");
         std::mem::forget(message);
         slot.index
+    }
+
+    /// As [`release`](Self::release), for an index with which anybody may
+    /// [`try_share`](Self::try_share) the message.
+    #[inline]
+    pub(crate) fn offer(&self, message: Shared<T>) -> u32 {
+        let slot = message.slot;
+        let index = self.release(message);
+        // SAFETY: the reference that `index` stands for keeps the slot valid.
+        let references = unsafe { &slot.as_ref().references };
+        // "pool.sole": only a holder raises a count that is not `OFFERED`, so a 1 is ours to change.
+        if references.load(order!(Relaxed, "pool.sole")) == 1 {
+            // "pool.offer": takes the place of "pool.init", and pairs with "pool.share" likewise.
+            references.store(OFFERED | 1, order!(Release, "pool.offer"));
+        } else {
+            // "pool.mark": an exchange, so that "pool.share" reads on from "pool.init".
+            references.fetch_or(OFFERED, order!(Relaxed, "pool.mark"));
+        }
+        index
+    }
+
+    /// A reference to the message in slot `index`, if that one is on offer.
+    ///
+    /// It may be another message than the caller expects, if the expected one is gone and its slot
+    /// was filled anew. All that happened before that is visible to the caller then, also if there
+    /// is nothing on offer; so it can find out by looking once more where it found the index.
+    ///
+    /// # Safety
+    /// `index` came from `offer` on this pool, and that happened before this call.
+    #[inline]
+    pub(crate) unsafe fn try_share(&self, index: u32) -> Option<Shared<T>> {
+        let slot = self.slots().slot(index);
+        // SAFETY: slots live as long as the pool.
+        let references = unsafe { &slot.as_ref().references };
+        let mut seen = OFFERED | 1; // a guess, which saves a look: nobody else reads it now
+        loop {
+            // "pool.share" and "pool.gone": pair with "pool.offer", "pool.init" and "pool.drop".
+            let raised = references.compare_exchange_weak(
+                seen,
+                seen + 1,
+                order!(Acquire, "pool.share"),
+                order!(Acquire, "pool.gone"),
+            );
+            match raised {
+                Ok(_) => return Some(Shared { slot }),
+                Err(found) if found <= OFFERED => return None,
+                Err(found) => seen = found,
+            }
+            assert!(seen < u32::MAX - (1 << 16), "too many references to one message");
+        }
     }
 
     /// Turns an index from [`release`](Self::release) back into the reference it stands for.
@@ -393,7 +445,7 @@ impl<T> Clone for Shared<T> {
         let references = unsafe { &self.slot.as_ref().references };
         // "pool.clone": a new reference comes from an existing one; no memory is handed over.
         let before = references.fetch_add(1, order!(Relaxed, "pool.clone"));
-        assert!(before < u32::MAX / 2, "too many references to one message");
+        assert!(before & !OFFERED < OFFERED / 2, "too many references to one message");
         Self { slot: self.slot }
     }
 }
@@ -407,9 +459,10 @@ impl<T> Drop for Shared<T> {
         // acquires them by the load below (a load instead of a fence: ThreadSanitizer sees it).
         // "pool.alone": a sole holder needs no count. This holds because a reference only ever
         // comes from an existing one: nobody can raise the count of a message that they do not
-        // hold.
+        // hold, unless it is `OFFERED`, and then the count is not 1.
         if slot.references.load(order!(Acquire, "pool.alone")) != 1 {
-            if slot.references.fetch_sub(1, order!(Release, "pool.drop")) != 1 {
+            let before = slot.references.fetch_sub(1, order!(Release, "pool.drop"));
+            if before & !OFFERED != 1 {
                 return;
             }
             slot.references.load(order!(Acquire, "pool.dead"));
@@ -474,6 +527,14 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Loan<T> {
 }
 
 impl<T> Slot<T> {
+    /// Starts the count of a message's references. The caller owns the slot.
+    #[inline]
+    fn count_first(&self) {
+        // "pool.init": pairs with "pool.share" and "pool.gone". Whoever learns of the message from
+        // a queue needs nothing from here: the queue releases the index.
+        self.references.store(1, order!(Release, "pool.init"));
+    }
+
     /// Returns the slot to its pool. By pointer, not by reference: the slot may be freed here.
     ///
     /// # Safety

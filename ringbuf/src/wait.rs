@@ -110,9 +110,9 @@ pub enum WaitStrategy {
 }
 
 impl Default for WaitStrategy {
-    /// Spins for 20 microseconds (a few futex wake-ups), then parks.
+    /// Spins for 10 microseconds (about what a futex wake-up costs), then parks.
     fn default() -> Self {
-        Self::SpinThenPark(Duration::from_micros(20))
+        Self::SpinThenPark(Duration::from_micros(10))
     }
 }
 

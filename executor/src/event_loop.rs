@@ -33,7 +33,8 @@ impl<E: Into<BoxError>> CallbackResult for Result<(), E> {
 
 /// How a dispatch ended.
 pub(crate) enum Outcome {
-    /// There was no event: its message was overwritten and another wake-up took the newer one.
+    /// The queue was empty. One token stands for one message, so this does not happen; if it did,
+    /// nothing would be wrong with dispatching nothing.
     Nothing,
     Done(Result<(), BoxError>),
 }

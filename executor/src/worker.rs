@@ -5,7 +5,7 @@
 
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures};
-use crate::event::{CallbackId, Dispatch, LoopId, Recorder};
+use crate::event::{CallbackId, Dispatch, Recorder};
 use crate::event_loop::{EventLoop, Outcome};
 use crate::frozen::WorkerParts;
 use crate::graph::GraphInfo;
@@ -49,7 +49,7 @@ impl Worker {
         info: Arc<GraphInfo>,
         failures: Arc<Failures>,
     ) -> Self {
-        let WorkerParts { loops: _, set, rings, routes, timers, picker } = parts;
+        let WorkerParts { set, rings, routes, timers, picker, .. } = parts;
         Self { set, rings, routes, timers, bodies, picker, info, failures, recorder: None }
     }
 
@@ -157,18 +157,6 @@ impl Worker {
             cause,
         };
         self.failures.report(loop_info.node_index, failure);
-    }
-
-    /// The loops of this worker.
-    pub fn loops(&self) -> Vec<LoopId> {
-        let mut loops: Vec<_> = self
-            .routes
-            .iter()
-            .map(|route| self.info.callbacks[route.callback.0 as usize].event_loop)
-            .collect();
-        loops.sort_unstable();
-        loops.dedup();
-        loops
     }
 }
 

@@ -12,14 +12,24 @@ const ARGUED: &[(&str, &str, &str)] = &[];
 /// Files of `ringbuf` without atomics of their own; `sync.rs` defines `order!`.
 const EXEMPT: [&str; 1] = ["sync.rs"];
 
+/// The files in `directory` and below, by their paths from there.
 fn sources(directory: &str) -> BTreeMap<String, String> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
-    let files = std::fs::read_dir(&directory).expect("the sources lie beside this crate");
-    let read = |file: std::fs::DirEntry| {
-        let name = file.file_name().into_string().expect("sources have plain names");
-        (name, std::fs::read_to_string(file.path()).expect("sources are readable"))
-    };
-    files.map(|file| read(file.expect("sources can be listed"))).collect()
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let mut folders = vec![root.clone()];
+    let mut sources = BTreeMap::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the sources lie beside this crate") {
+            let path = entry.expect("sources can be listed").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).expect("sources are readable");
+            let name = path.strip_prefix(&root).expect("it was found below");
+            sources.insert(name.to_str().expect("sources have plain names").to_owned(), text);
+        }
+    }
+    sources
 }
 
 /// The argument pairs of all calls of `function` in `source`.

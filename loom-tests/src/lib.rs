@@ -46,6 +46,13 @@ mod keep_last;
 #[path = "../../ringbuf/src/keep_last_static.rs"]
 mod keep_last_static;
 #[cfg(test)]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+#[path = "../../ringbuf/src/multiplexer"]
+mod multiplexer {
+    pub(crate) mod gating;
+    pub(crate) mod overrun;
+}
+#[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/pool.rs"]
 mod pool;
@@ -57,6 +64,10 @@ mod ready;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/ready_set.rs"]
 mod ready_set;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/slots.rs"]
+mod slots;
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/spsc.rs"]

@@ -9,6 +9,7 @@ use loom::thread::JoinHandle;
 mod counter;
 mod keep_last;
 mod keep_last_static;
+mod multiplexer;
 mod pool;
 mod ready;
 mod ready_set;

@@ -11,6 +11,7 @@
 //! | [`spsc`] | the ring of one producer and one consumer, with batches, on the heap or `static` |
 //! | [`keep_last`] | a subscription's queue: the newest `depth` messages |
 //! | [`keep_last_static`] | the same for one producer and one consumer, without a heap |
+//! | [`multiplexer`] | one producer, many consumers, each sees every item |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
@@ -18,8 +19,8 @@
 
 //! # Features
 //! * `std` (default): everything.
-//! * `alloc`, without `std`: [`ready`], [`counter`] and the two below, with [`spsc::ring`] on the
-//!   heap.
+//! * `alloc`, without `std`: [`ready`], [`counter`], [`multiplexer::gating`] and the two below,
+//!   with [`spsc::ring`] on the heap.
 //! * neither: [`spsc::Static`] and [`keep_last_static`], which need neither a heap nor 64-bit
 //!   atomics, for bare metal.
 
@@ -36,12 +37,16 @@ pub mod counter;
 #[cfg(feature = "std")]
 pub mod keep_last;
 pub mod keep_last_static;
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+pub mod multiplexer;
 #[cfg(feature = "std")]
 pub mod pool;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod ready;
 #[cfg(feature = "std")]
 pub mod ready_set;
+#[cfg(feature = "std")]
+mod slots;
 pub mod spsc;
 mod sync;
 #[cfg(feature = "std")]

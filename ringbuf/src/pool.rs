@@ -9,26 +9,11 @@
 //! * [`Pool::insert`]: lock-free while a slot is free, otherwise it allocates under a lock.
 //! * Cloning and dropping a [`Shared`]: wait-free; dropping the last one is lock-free.
 //!
-//! Free slots form a stack (Treiber 1986). Its head carries a 39-bit tag that grows with each
-//! removal, so that a slot which left and came back in between is not taken for unchanged.
+//! The slots themselves, and how a free one is found, are in `slots.rs`.
 
-use crate::sync::{
-    Arc, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, LeakCheck, Mutex, UnsafeCell, order,
-};
-use crate::word::{EMPTY, Word};
-use crossbeam_utils::CachePadded;
-use std::ptr::{self, NonNull};
-
-/// Segment `k` holds `FIRST_SEGMENT << k` slots.
-const FIRST_SEGMENT: usize = 4;
-const SEGMENTS: usize = 22;
-
-/// The value that closes the free list: an index that no slot has.
-const END: u32 = EMPTY;
-/// What the free list's head becomes when the last pool handle is gone.
-const CLOSED: u64 = u64::MAX;
-/// Tags stay below the one in `CLOSED`.
-const TAG_MASK: u64 = (1 << 39) - 1;
+use crate::slots::{Handle, Slot};
+use crate::sync::{Arc, order};
+use std::ptr::NonNull;
 
 /// Set in the reference count of a message that [`Pool::offer`] made open to everybody.
 const OFFERED: u32 = 1 << 31;
@@ -37,44 +22,6 @@ const OFFERED: u32 = 1 << 31;
 pub struct Pool<T> {
     handle: Arc<Handle<T>>,
 }
-
-/// Owns the slots on behalf of all clones of a pool; outstanding messages may outlive it.
-struct Handle<T> {
-    slots: NonNull<Slots<T>>,
-}
-
-struct Slots<T> {
-    /// The free list: tag and index of its first slot.
-    free: CachePadded<AtomicU64>,
-    segments: [AtomicPtr<Slot<T>>; SEGMENTS],
-    /// How many segments exist; held while one is added.
-    growth: Mutex<usize>,
-    /// Used once the free list is closed: how many slots are still out.
-    outstanding: AtomicI64,
-    _leak_check: LeakCheck,
-}
-
-/// On cache lines of its own: a slot travels between cores without its neighbours.
-#[repr(align(64))]
-struct Slot<T> {
-    pool: NonNull<Slots<T>>,
-    index: u32,
-    /// How many `Shared` and queue entries refer to the message, and `OFFERED`.
-    references: AtomicU32,
-    /// The next free slot, while this one is free.
-    next: AtomicU32,
-    /// Whether the message stays when its last reader goes, for the next loan; 0 or 1. Like the
-    /// message, it belongs to whoever took the slot or dropped the last reference.
-    keep: AtomicU32,
-    /// `Some` while somebody holds the message, and while it is kept.
-    message: UnsafeCell<Option<T>>,
-}
-
-// SAFETY: a pool hands each message to one owner at a time until it is shared, and shares it only
-// by `Shared`, whose bounds are stricter; all bookkeeping is atomic.
-unsafe impl<T: Send + Sync> Send for Handle<T> {}
-// SAFETY: as above; every method of the pool takes `&self` and synchronises by the free list.
-unsafe impl<T: Send + Sync> Sync for Handle<T> {}
 
 impl<T> Clone for Pool<T> {
     fn clone(&self) -> Self {
@@ -94,50 +41,23 @@ impl<T> std::fmt::Debug for Pool<T> {
     }
 }
 
-/// The slots before segment `segment`.
-const fn slots_before(segment: usize) -> usize {
-    (FIRST_SEGMENT << segment) - FIRST_SEGMENT
-}
-
-/// Which segment holds slot `index`, and where in it.
-#[inline]
-const fn locate(index: u32) -> (usize, usize) {
-    let shifted = index as usize + FIRST_SEGMENT;
-    let segment = (shifted.ilog2() - FIRST_SEGMENT.ilog2()) as usize;
-    (segment, shifted - (FIRST_SEGMENT << segment))
-}
-
 impl<T> Pool<T> {
     /// An empty pool; it allocates its first slots when they are needed or reserved.
     pub fn new() -> Self {
-        let slots = Box::new(Slots {
-            free: CachePadded::new(AtomicU64::new(Word::new(0, END).bits())),
-            segments: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-            growth: Mutex::new(0),
-            outstanding: AtomicI64::new(0),
-            _leak_check: LeakCheck::new(),
-        });
-        let slots = NonNull::from(Box::leak(slots));
-        Self { handle: Arc::new(Handle { slots }) }
-    }
-
-    #[inline]
-    fn slots(&self) -> &Slots<T> {
-        // SAFETY: the handle keeps the slots alive.
-        unsafe { self.handle.slots.as_ref() }
+        Self { handle: Arc::new(Handle::new()) }
     }
 
     /// Makes room for `capacity` messages at once, so that no later insertion allocates before that
     /// many are in use.
     pub fn reserve(&self, capacity: usize) {
         while self.capacity() < capacity {
-            self.grow(self.capacity());
+            self.handle.grow(self.capacity());
         }
     }
 
     /// How many slots exist, used or free.
     pub fn capacity(&self) -> usize {
-        slots_before(*self.slots().growth.lock().expect("growing a pool does not panic"))
+        self.handle.capacity()
     }
 
     /// Moves `message` into a free slot.
@@ -147,7 +67,7 @@ impl<T> Pool<T> {
     /// it is dropped.
     #[inline]
     pub fn insert(&self, message: T) -> Shared<T> {
-        let slot = self.take_slot();
+        let slot = self.handle.take();
         // SAFETY: a slot taken from the free list belongs to this call alone.
         let slot_ref = unsafe { slot.as_ref() };
         slot_ref.keep.store(0, order!(Relaxed, "pool.keep"));
@@ -167,7 +87,7 @@ impl<T> Pool<T> {
     /// If 2^24 messages of this pool are in use.
     #[inline]
     pub fn loan(&self, default: impl FnOnce() -> T) -> Loan<T> {
-        let reserved = GiveBack(self.take_slot());
+        let reserved = GiveBack(self.handle.take());
         // SAFETY: a slot taken from the free list belongs to this call alone.
         let slot = unsafe { reserved.0.as_ref() };
         slot.message.with_mut(|cell| {
@@ -181,50 +101,6 @@ impl<T> Pool<T> {
         Loan(Shared { slot })
     }
 
-    #[inline]
-    fn take_slot(&self) -> NonNull<Slot<T>> {
-        loop {
-            match self.slots().pop_free() {
-                Some(slot) => return slot,
-                None => self.grow(0),
-            }
-        }
-    }
-
-    /// Adds a segment, unless there is more room than `seen` slots or a free slot by now.
-    #[cold]
-    fn grow(&self, seen: usize) {
-        let slots = self.slots();
-        let mut segments = slots.growth.lock().expect("growing a pool does not panic");
-        let capacity = slots_before(*segments);
-        // "pool.glance": whoever grew the pool in the meantime did so under this lock.
-        let free = Word::from_bits(slots.free.load(order!(Relaxed, "pool.glance")));
-        if (seen == 0 && !free.is_empty()) || (seen != 0 && capacity > seen) {
-            return;
-        }
-        let segment = *segments;
-        assert!(segment < SEGMENTS, "more than 2^24 messages of one topic are in use");
-        let length = FIRST_SEGMENT << segment;
-        let new: Box<[Slot<T>]> = (0..length)
-            .map(|offset| Slot {
-                pool: self.handle.slots,
-                index: (capacity + offset) as u32,
-                references: AtomicU32::new(0),
-                next: AtomicU32::new((capacity + offset + 1) as u32),
-                keep: AtomicU32::new(0),
-                message: UnsafeCell::new(None),
-            })
-            .collect();
-        let new = Box::into_raw(new).cast::<Slot<T>>();
-        // "pool.segment": released with the indices of the new slots by "pool.free".
-        slots.segments[segment].store(new, order!(Relaxed, "pool.segment"));
-        *segments += 1;
-        // SAFETY: the new slots are ours, and the pool's handle keeps the list alive.
-        unsafe {
-            Slots::push_free(self.handle.slots, capacity as u32, (capacity + length - 1) as u32);
-        }
-    }
-
     /// Gives up `message` and returns its index, which now stands for the reference.
     ///
     /// # Panics
@@ -233,7 +109,7 @@ impl<T> Pool<T> {
     pub(crate) fn release(&self, message: Shared<T>) -> u32 {
         // SAFETY: a reference keeps its slot valid.
         let slot = unsafe { message.slot.as_ref() };
-        assert!(slot.pool == self.handle.slots, "the message belongs to another pool");
+        assert!(self.handle.owns(slot), "the message belongs to another pool");
         std::mem::forget(message);
         slot.index
     }
@@ -246,7 +122,8 @@ impl<T> Pool<T> {
         let index = self.release(message);
         // SAFETY: the reference that `index` stands for keeps the slot valid.
         let references = unsafe { &slot.as_ref().references };
-        // "pool.sole": only a holder raises a count that is not `OFFERED`, so a 1 is ours to change.
+        // "pool.sole": only a holder raises a count that is not `OFFERED`, so a 1 is ours to
+        // change.
         if references.load(order!(Relaxed, "pool.sole")) == 1 {
             // "pool.offer": takes the place of "pool.init", and pairs with "pool.share" likewise.
             references.store(OFFERED | 1, order!(Release, "pool.offer"));
@@ -267,7 +144,7 @@ impl<T> Pool<T> {
     /// `index` came from `offer` on this pool, and that happened before this call.
     #[inline]
     pub(crate) unsafe fn try_share(&self, index: u32) -> Option<Shared<T>> {
-        let slot = self.slots().slot(index);
+        let slot = self.handle.slots().slot(index);
         // SAFETY: slots live as long as the pool.
         let references = unsafe { &slot.as_ref().references };
         let mut seen = OFFERED | 1; // a guess, which saves a look: nobody else reads it now
@@ -295,123 +172,7 @@ impl<T> Pool<T> {
     /// happens before the adoption.
     #[inline]
     pub(crate) unsafe fn adopt(&self, index: u32) -> Shared<T> {
-        Shared { slot: self.slots().slot(index) }
-    }
-}
-
-impl<T> Slots<T> {
-    #[inline]
-    fn slot(&self, index: u32) -> NonNull<Slot<T>> {
-        let (segment, offset) = locate(index);
-        // "pool.locate": whoever holds an index already acquired the segment that it lies in.
-        let first = self.segments[segment].load(order!(Relaxed, "pool.locate"));
-        // SAFETY: an index is only handed out after its segment was stored.
-        unsafe { NonNull::new_unchecked(first.add(offset)) }
-    }
-
-    #[inline]
-    fn pop_free(&self) -> Option<NonNull<Slot<T>>> {
-        // "pool.look" and "pool.relook" pair with "pool.free": they acquire the first slot's `next`
-        // and its segment, and what the slot's last reader did.
-        let mut head = Word::from_bits(self.free.load(order!(Acquire, "pool.look")));
-        loop {
-            if head.is_empty() {
-                return None;
-            }
-            let slot = self.slot(head.value());
-            // SAFETY: slots live as long as the pool. If the slot was taken meanwhile, `next` may
-            // be out of date, but then the tag has changed and the exchange fails.
-            let next = unsafe { slot.as_ref() }.next.load(order!(Relaxed, "pool.next"));
-            let removed = Word::new((head.tag() + 1) & TAG_MASK, next);
-            // "pool.take": nothing is left to acquire. What this replaces is the very word that
-            // was looked at, for the tag lets no word come twice.
-            match self.free.compare_exchange_weak(
-                head.bits(),
-                removed.bits(),
-                order!(Relaxed, "pool.take"),
-                order!(Acquire, "pool.relook"),
-            ) {
-                Ok(_) => return Some(slot),
-                Err(found) => head = Word::from_bits(found),
-            }
-        }
-    }
-
-    /// Puts the chain of slots from `first` to `last` back; false once the list is closed.
-    ///
-    /// By pointer, not by reference: once the chain is back, another thread may free everything.
-    ///
-    /// # Safety
-    /// The caller owns the chain, and nobody frees `slots` before it is back.
-    #[inline]
-    unsafe fn push_free(slots: NonNull<Self>, first: u32, last: u32) -> bool {
-        // SAFETY: by the contract the slots live at least until the exchange below.
-        let slots = unsafe { slots.as_ref() };
-        // SAFETY: the caller owns the chain, so its slots exist.
-        let last = unsafe { slots.slot(last).as_ref() };
-        let mut head = slots.free.load(order!(Relaxed, "pool.retry"));
-        loop {
-            if head == CLOSED {
-                return false;
-            }
-            let found = Word::from_bits(head);
-            last.next.store(found.value(), order!(Relaxed, "pool.next"));
-            let added = Word::new(found.tag(), first);
-            // "pool.free": pairs with "pool.look", "pool.relook" and "pool.close".
-            match slots.free.compare_exchange_weak(
-                head,
-                added.bits(),
-                order!(Release, "pool.free"),
-                order!(Relaxed, "pool.retry"),
-            ) {
-                Ok(_) => return true,
-                Err(found) => head = found,
-            }
-        }
-    }
-
-    /// Frees the slots.
-    ///
-    /// # Safety
-    /// The pool is closed, no message is outstanding, and the caller is the one that learnt so.
-    unsafe fn destroy(slots: NonNull<Self>) {
-        // SAFETY: by the contract nobody else can reach the slots; they came from a leaked box.
-        let slots = unsafe { Box::from_raw(slots.as_ptr()) };
-        for (segment, first) in slots.segments.iter().enumerate() {
-            let first = first.load(order!(Relaxed, "pool.locate"));
-            if !first.is_null() {
-                let all = ptr::slice_from_raw_parts_mut(first, FIRST_SEGMENT << segment);
-                // SAFETY: this is the box that `grow` leaked. What is kept in it is dropped with
-                // it.
-                let all = unsafe { Box::from_raw(all) };
-                // Compiles to nothing; in the models it proves that all use is over.
-                all.iter().for_each(|slot| slot.message.with_mut(|_| ()));
-            }
-        }
-    }
-}
-
-impl<T> Drop for Handle<T> {
-    fn drop(&mut self) {
-        // SAFETY: this handle was keeping the slots alive.
-        let slots = unsafe { self.slots.as_ref() };
-        // From here on a released slot is counted instead of listed. "pool.close": pairs with
-        // "pool.free", to follow the list; who finds it closed acquires from "pool.settle".
-        let mut next = Word::from_bits(slots.free.swap(CLOSED, order!(Acquire, "pool.close")));
-        let segments = *slots.growth.lock().expect("growing a pool does not panic");
-        let mut out = slots_before(segments) as i64;
-        while !next.is_empty() {
-            out -= 1;
-            // SAFETY: a listed slot exists, and the list was closed.
-            let slot = unsafe { slots.slot(next.value()).as_ref() };
-            next = Word::new(0, slot.next.load(order!(Relaxed, "pool.next")));
-        }
-        // "pool.settle" and "pool.last": whoever brings the balance to zero has acquired what all
-        // others released when they let go.
-        if slots.outstanding.fetch_add(out, order!(AcqRel, "pool.settle")) + out == 0 {
-            // SAFETY: closed, and the balance says that nothing is outstanding.
-            unsafe { Slots::destroy(self.slots) };
-        }
+        Shared { slot: self.handle.slots().slot(index) }
     }
 }
 
@@ -534,27 +295,6 @@ impl<T> Slot<T> {
         // a queue needs nothing from here: the queue releases the index.
         self.references.store(1, order!(Release, "pool.init"));
     }
-
-    /// Returns the slot to its pool. By pointer, not by reference: the slot may be freed here.
-    ///
-    /// # Safety
-    /// The slot has no holder but the caller, and no message unless it is kept.
-    #[inline]
-    unsafe fn give_back(slot: NonNull<Self>) {
-        // SAFETY: the slot is still ours.
-        let (pool, index) = unsafe { (slot.as_ref().pool, slot.as_ref().index) };
-        // SAFETY: as above; the slots outlive their last outstanding message, this one or later.
-        if unsafe { Slots::push_free(pool, index, index) } {
-            return;
-        }
-        // SAFETY: the list was closed, so the slots wait for the balance below.
-        let slots = unsafe { pool.as_ref() };
-        // "pool.last": see the handle's drop.
-        if slots.outstanding.fetch_sub(1, order!(AcqRel, "pool.last")) == 1 {
-            // SAFETY: closed, and the balance says that nothing is outstanding.
-            unsafe { Slots::destroy(pool) };
-        }
-    }
 }
 
 impl<T: std::fmt::Debug> std::fmt::Debug for Shared<T> {
@@ -566,18 +306,7 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Shared<T> {
 #[cfg(all(test, not(ringbuf_loom)))]
 mod tests {
     use super::*;
-
-    #[test]
-    fn indices_cover_the_segments_without_gap() {
-        let mut expected = 0;
-        for segment in 0..6 {
-            assert_eq!(slots_before(segment), expected);
-            for offset in 0..FIRST_SEGMENT << segment {
-                assert_eq!(locate(expected as u32), (segment, offset));
-                expected += 1;
-            }
-        }
-    }
+    use crate::slots::FIRST_SEGMENT;
 
     #[test]
     fn slots_are_reused_and_growth_stops() {

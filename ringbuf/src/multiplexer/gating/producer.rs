@@ -1,0 +1,183 @@
+//! The pushing side of the gating multiplexer: it admits consumers and waits for the slowest.
+
+use super::{PENDING, Ring, VACANT};
+use crate::sync::{Arc, order};
+use core::mem::needs_drop;
+
+/// The ring is full, since at least one consumer has not read its oldest item; the item is handed
+/// back. Try again when that consumer has read on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Full<T>(pub T);
+
+impl<T> core::fmt::Debug for Full<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Full(..)")
+    }
+}
+
+impl<T> core::fmt::Display for Full<T> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("the slowest consumer is a whole ring behind; push again when it has read on")
+    }
+}
+
+impl<T> core::error::Error for Full<T> {}
+
+/// The pushing side; there is exactly one.
+///
+/// An item stays in the ring until another one takes its slot, a lap later, and is dropped then.
+///
+/// Items that can't be read by several threads don't leave their own:
+/// ```compile_fail
+/// let (mut producer, _) = ringspin_ringbuf::multiplexer::gating::multiplexer(2, 1);
+/// std::thread::spawn(move || producer.push(std::cell::Cell::new(1)));
+/// ```
+#[derive(Debug)]
+pub struct Producer<T> {
+    ring: Arc<Ring<T>>,
+    /// The sequence of the next item.
+    tail: u64,
+    /// What lies before it may be pushed without another look at the cursors.
+    limit: u64,
+    /// How many joins were seen.
+    joins: u64,
+}
+
+impl<T> Producer<T> {
+    pub(super) fn new(ring: Arc<Ring<T>>, origin: u64) -> Self {
+        let limit = origin + ring.slots.len() as u64;
+        Self { ring, tail: origin, limit, joins: 0 }
+    }
+
+    /// Appends `item`. Without consumers it goes unread. Wait-free.
+    ///
+    /// # Errors
+    /// [`Full`] when the slot's item was not yet read by all consumers.
+    ///
+    /// # Panics
+    /// If the drop of the item that lay in the slot does; the new one has been pushed then.
+    #[inline]
+    pub fn push(&mut self, item: T) -> Result<(), Full<T>> {
+        self.admit();
+        if !self.has_room() {
+            return Err(Full(item));
+        }
+        self.commit(item);
+        Ok(())
+    }
+
+    /// Appends from `items` until they end, the ring is full, or a whole ring of them is pushed.
+    /// Answers how many; whatever was not pushed is still in `items`. Consumers can read each item
+    /// as soon as it is pushed.
+    ///
+    /// # Panics
+    /// As [`push`](Self::push), or if the iterator does.
+    ///
+    /// ```
+    /// let (mut producer, multiplexer) = ringspin_ringbuf::multiplexer::gating::multiplexer(4, 1);
+    /// let mut consumer = multiplexer.join().unwrap();
+    /// let mut items = 1..=6;
+    /// assert_eq!(producer.push_batch(&mut items), 4);
+    /// assert_eq!(items, 5..=6);
+    /// let mut sum = 0;
+    /// assert_eq!(consumer.read_batch(usize::MAX, |item| sum += item), 4);
+    /// assert_eq!(sum, 10);
+    /// ```
+    #[inline]
+    pub fn push_batch(&mut self, items: &mut impl Iterator<Item = T>) -> usize {
+        self.admit();
+        let mut pushed = 0;
+        while pushed < self.capacity() && self.has_room() {
+            let Some(item) = items.next() else { break };
+            self.commit(item);
+            pushed += 1;
+        }
+        pushed
+    }
+
+    /// How many items fit.
+    pub fn capacity(&self) -> usize {
+        self.ring.slots.len()
+    }
+
+    /// Admits whoever asked to join since the last push.
+    #[inline(always)]
+    fn admit(&mut self) {
+        // "gating.glance": only whether it changed; "gating.answer" acquires. A join that happens
+        // before this push is seen, and what this push appends is the newcomer's first item.
+        if self.ring.joins.load(order!(Relaxed, "gating.glance")) != self.joins {
+            self.admit_pending();
+        }
+    }
+
+    #[cold]
+    fn admit_pending(&mut self) {
+        // "gating.answer": pairs with "gating.ask"; a join that was counted is found below.
+        self.joins = self.ring.joins.load(order!(Acquire, "gating.answer"));
+        for cursor in &self.ring.cursors {
+            // "gating.find": a look that spares the cursors in use an exchange.
+            if cursor.load(order!(Relaxed, "gating.find")) == PENDING {
+                // "gating.admit": pairs with "gating.leave" by way of "gating.claim": what the
+                // cursor's last owner read was read before this push. If the newcomer has left
+                // again there is nothing to do, and nothing to retry.
+                let _ = cursor.compare_exchange(
+                    PENDING,
+                    self.tail,
+                    order!(Acquire, "gating.admit"),
+                    order!(Relaxed, "gating.gone"),
+                );
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn has_room(&mut self) -> bool {
+        self.tail != self.limit || self.scan()
+    }
+
+    /// Finds the lowest cursor; whether it leaves room.
+    #[inline(never)]
+    fn scan(&mut self) -> bool {
+        let mut lowest = self.tail;
+        for cursor in &self.ring.cursors {
+            // "gating.scan": pairs with "gating.pass" and "gating.leave": what consumers read
+            // was read before it is overwritten.
+            let position = cursor.load(order!(Acquire, "gating.scan"));
+            if position < PENDING {
+                lowest = lowest.min(position);
+            }
+        }
+        self.limit = lowest + self.capacity() as u64;
+        self.tail != self.limit
+    }
+
+    /// Writes `item` to the slot at the tail, which all consumers have passed.
+    #[inline(always)]
+    fn commit(&mut self, item: T) {
+        let slot = self.ring.slot(self.tail);
+        // "gating.own": stored by this producer. The old item is moved out and dropped last, so
+        // that its drop neither delays the new one nor can leave the slot half-done by a panic.
+        let replaces = slot.sequence.load(order!(Relaxed, "gating.own")) != VACANT;
+        let old = slot.item.with_mut(|cell| {
+            // SAFETY: every consumer has passed the slot's old item, so nobody refers to it: those
+            // that `scan` saw because of `limit`, and those admitted since because they started
+            // after it. The old item was written if the new one `replaces` it.
+            unsafe {
+                let old = (needs_drop::<T>() && replaces).then(|| (*cell).assume_init_read());
+                (*cell).write(item);
+                old
+            }
+        });
+        self.tail += 1;
+        // "gating.commit": pairs with "gating.look".
+        slot.sequence.store(self.tail, order!(Release, "gating.commit"));
+        drop(old);
+    }
+}
+
+impl<T> Drop for Producer<T> {
+    fn drop(&mut self) {
+        // "gating.abandon": pairs with "gating.abandoned".
+        self.ring.abandoned.store(1, order!(Release, "gating.abandon"));
+    }
+}

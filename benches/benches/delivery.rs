@@ -13,7 +13,7 @@
 //!   to that core, so each hop is a switch by the kernel; `tokio` is two tasks of a
 //!   current-thread runtime.
 //! * `cross-core`: the players are pinned to two cores. `spin` busy-waits; `park` puts ringspin's
-//!   worker to sleep at once, so that each hop wakes a sleeper; `default` spins 20 microseconds
+//!   worker to sleep at once, so that each hop wakes a sleeper; `default` spins 10 microseconds
 //!   first, and `block` is the channel's own `recv`, which spins a little, too. `cache line` is one
 //!   atomic word and no message.
 //!

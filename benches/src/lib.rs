@@ -11,11 +11,22 @@
 //! |---|---|
 //! | [`relay`] | nodes of a ringspin executor, in every mode |
 //! | [`peers`] | a function call, threads with channels, tokio tasks, a bare cache line |
+//!
+//! The rings by themselves are compared in another way, see `benches/rings.rs`:
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`pipes`] | games with anything that takes messages here and gives them out there |
+//! | [`ring_peers`] | the rings as such pipes, ringspin's and other crates' |
+//! | [`rounds`] | candidates measured side by side, round by round |
 
 #![forbid(unsafe_code)]
 
 pub mod peers;
+pub mod pipes;
 pub mod relay;
+pub mod ring_peers;
+pub mod rounds;
 
 use core_affinity::CoreId;
 use std::time::{Duration, Instant};

@@ -229,6 +229,40 @@ mod tests {
         assert_eq!(consumer.pop(), None);
     }
 
+    /// The messages are plain memory, so that ThreadSanitizer notices if nothing but luck makes them
+    /// visible: `scripts/test-tsan` reports a race here when "ready.commit" is relaxed.
+    #[test]
+    fn a_token_brings_its_message_from_thread_to_thread() {
+        const EACH: u64 = 2_000;
+        let pool = crate::pool::Pool::new();
+        let (producer, mut consumer) = ring(8);
+        std::thread::scope(|scope| {
+            for id in 0..3 {
+                let (producer, pool) = (producer.clone(), pool.clone());
+                scope.spawn(move || {
+                    for n in 0..EACH {
+                        let token = pool.release(pool.insert(id * EACH + n));
+                        while producer.push(token).is_err() {
+                            std::thread::yield_now();
+                        }
+                    }
+                });
+            }
+            let mut sum = 0;
+            for _ in 0..3 * EACH {
+                let token = loop {
+                    match consumer.pop() {
+                        Some(token) => break token,
+                        None => std::thread::yield_now(),
+                    }
+                };
+                // SAFETY: a producer released this index before it pushed it, and it is popped once.
+                sum += *unsafe { pool.adopt(token) };
+            }
+            assert_eq!(sum, (0..3 * EACH).sum());
+        });
+    }
+
     proptest! {
         #[test]
         fn behaves_like_a_bounded_deque(

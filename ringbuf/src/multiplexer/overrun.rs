@@ -19,8 +19,8 @@
 //! that the cache line has to come anyway.
 //!
 //! # Progress
-//! * [`Producer::push`]: wait-free: a few loads and three stores (one of them an exchange if
-//!   somebody else holds the message). It hands back the displaced message; dropping that is
+//! * [`Producer::push`]: wait-free: a few loads and stores, one of them an exchange if somebody else
+//!   holds the message. It hands back the displaced message; dropping that is
 //!   lock-free.
 //! * [`Consumer::read`]: lock-free. It retries only when another holder of the same message has
 //!   changed the reference count. It may find itself to be the last holder of a displaced message,
@@ -88,7 +88,8 @@ pub(crate) fn multiplexer_at<T>(
         abandoned: AtomicU32::new(0),
         pool: pool.clone(),
     });
-    (Producer { ring: ring.clone(), tail: origin }, Multiplexer { ring })
+    let indices = vec![EMPTY; capacity as usize].into_boxed_slice();
+    (Producer { ring: ring.clone(), tail: origin, indices }, Multiplexer { ring })
 }
 
 #[derive(Debug)]
@@ -104,8 +105,13 @@ struct Ring<T> {
 
 impl<T> Ring<T> {
     #[inline(always)]
+    fn index(&self, position: u64) -> usize {
+        position as usize & (self.entries.len() - 1)
+    }
+
+    #[inline(always)]
     fn entry(&self, position: u64) -> &AtomicU64 {
-        &self.entries[position as usize & (self.entries.len() - 1)]
+        &self.entries[self.index(position)]
     }
 }
 
@@ -134,6 +140,9 @@ impl<T> Drop for Ring<T> {
 pub struct Producer<T> {
     ring: Arc<Ring<T>>,
     tail: u64,
+    /// What the entries hold. Not read from there: consumers poll them, and to load before the
+    /// store would fetch their cache lines twice.
+    indices: Box<[u32]>,
 }
 
 impl<T> Producer<T> {
@@ -146,17 +155,16 @@ impl<T> Producer<T> {
         let ring = &*self.ring;
         let index = ring.pool.offer(message);
         let word = Word::new(self.tail, index);
-        let entry = ring.entry(self.tail);
-        // "overrun.own": stored by this producer.
-        let displaced = Word::from_bits(entry.load(order!(Relaxed, "overrun.own")));
+        let at = ring.index(self.tail);
+        let displaced = std::mem::replace(&mut self.indices[at], index);
         self.tail = self.tail.wrapping_add(1);
         // "overrun.tail": before the message, so that who joins because of a message (it read it,
         // or was told by somebody who did) starts behind it.
         ring.tail.store(self.tail, order!(Relaxed, "overrun.tail"));
         // "overrun.commit": pairs with "overrun.look".
-        entry.store(word.bits(), order!(Release, "overrun.commit"));
+        ring.entries[at].store(word.bits(), order!(Release, "overrun.commit"));
         // SAFETY: the entry owned this reference until the store above.
-        (!displaced.is_empty()).then(|| unsafe { ring.pool.adopt(displaced.value()) })
+        (displaced != EMPTY).then(|| unsafe { ring.pool.adopt(displaced) })
     }
 
     /// Appends all of `messages` and drops those that they displace.

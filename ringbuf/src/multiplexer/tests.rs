@@ -122,7 +122,9 @@ mod gating_ring {
                         next += push_batch(&mut producer, &mut readers, next, count) as u64;
                     }
                     Step::Join => match multiplexer.join() {
-                        Ok(consumer) => readers.push(Reader { consumer, expected: VecDeque::new() }),
+                        Ok(consumer) => {
+                            readers.push(Reader { consumer, expected: VecDeque::new() });
+                        }
                         Err(_) => prop_assert_eq!(readers.len(), CONSUMERS),
                     },
                     Step::Leave(who) if !readers.is_empty() => {

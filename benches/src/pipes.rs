@@ -1,0 +1,438 @@
+//! Games with a pipe: anything that takes messages at one end and gives them out at the other.
+//!
+//! An end is a closure, so that a candidate is a few lines and the compiler sees through it. All of
+//! them take part by value and without blocking; who finds nothing to do spins, so that what is
+//! compared is the ring and not its way to wait.
+
+use crate::{Token, on_core};
+use crossbeam_utils::CachePadded;
+use ringspin_ringbuf::Counter;
+use std::hint::{black_box, spin_loop};
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::thread::yield_now;
+use std::time::{Duration, Instant};
+
+/// What goes through a pipe: carries a number, is written whole.
+pub trait Message: Copy + Send + Sync + 'static {
+    /// The message with this number.
+    fn numbered(number: u64) -> Self;
+    /// Its number.
+    fn number(&self) -> u64;
+}
+
+impl<const WORDS: usize> Message for Token<WORDS> {
+    #[inline]
+    fn numbered(number: u64) -> Self {
+        Self([number; WORDS])
+    }
+
+    #[inline]
+    fn number(&self) -> u64 {
+        self.0[0]
+    }
+}
+
+/// What a reader in place reports of the message that it has seen.
+impl Message for u64 {
+    #[inline]
+    fn numbered(number: u64) -> Self {
+        number
+    }
+
+    #[inline]
+    fn number(&self) -> u64 {
+        *self
+    }
+}
+
+impl Message for u32 {
+    #[inline]
+    fn numbered(number: u64) -> Self {
+        number as u32
+    }
+
+    #[inline]
+    fn number(&self) -> u64 {
+        u64::from(*self)
+    }
+}
+
+/// Takes a message, unless there is no room for it.
+pub trait Send1<M>: FnMut(M) -> bool + Send {}
+impl<M, F: FnMut(M) -> bool + Send> Send1<M> for F {}
+
+/// Gives out the next message, if there is one.
+pub trait Receive1<M>: FnMut() -> Option<M> + Send {}
+impl<M, F: FnMut() -> Option<M> + Send> Receive1<M> for F {}
+
+/// Makes and takes the messages with these numbers, from the first on, and returns how many.
+pub trait SendMany: FnMut(Range<u64>) -> u64 + Send {}
+impl<F: FnMut(Range<u64>) -> u64 + Send> SendMany for F {}
+
+/// Gives out the messages that are there.
+pub trait ReceiveMany<M>: FnMut(&mut Tally<M>) + Send {}
+impl<M, F: FnMut(&mut Tally<M>) + Send> ReceiveMany<M> for F {}
+
+/// Receives messages: sees that each is there in full and in its turn.
+#[derive(Debug)]
+pub struct Tally<M> {
+    next: u64,
+    kind: PhantomData<M>,
+}
+
+impl<M: Message> Tally<M> {
+    const fn new() -> Self {
+        Self { next: 0, kind: PhantomData }
+    }
+
+    /// Receives the next message, wherever it lies.
+    #[inline]
+    pub fn take(&mut self, message: &M) {
+        assert_eq!(black_box(message).number(), self.next, "a message is out of turn");
+        self.next += 1;
+    }
+}
+
+/// Sends, spinning while there is no room.
+#[inline]
+fn send<M: Message>(into: &mut impl Send1<M>, message: M) {
+    while !into(message) {
+        spin_loop();
+    }
+}
+
+/// Receives, spinning while there is nothing.
+#[inline]
+fn receive<M: Message>(from: &mut impl Receive1<M>) -> M {
+    loop {
+        match from() {
+            Some(message) => return message,
+            None => spin_loop(),
+        }
+    }
+}
+
+/// One thread that receives from several ends: a message counts when it came out of all of them.
+pub fn all<M: Message, const ENDS: usize>(mut ends: [impl Receive1<M>; ENDS]) -> impl Receive1<M> {
+    move || {
+        let (first, others) = ends.split_first_mut().expect("there is an end");
+        let message = first()?;
+        for other in others {
+            assert_eq!(receive(other).number(), message.number());
+        }
+        Some(message)
+    }
+}
+
+/// Puts the two ends of a pipe on cache lines of their own: each changes with every message, on a
+/// thread of its own.
+fn apart<S, R>((into, from): (S, R)) -> (CachePadded<S>, CachePadded<R>) {
+    (CachePadded::new(into), CachePadded::new(from))
+}
+
+fn nanoseconds(elapsed: Duration, operations: u64) -> f64 {
+    elapsed.as_nanos() as f64 / operations as f64
+}
+
+/// Lets threads start together, spinning.
+struct Gate {
+    arrived: Counter,
+    awaited: u64,
+}
+
+impl Gate {
+    fn new(awaited: u64) -> Self {
+        Self { arrived: Counter::default(), awaited }
+    }
+
+    fn pass(&self) {
+        self.arrived.next();
+        while self.arrived.get() < self.awaited {
+            yield_now();
+        }
+    }
+}
+
+/// Two threads and two pipes: the time of one hop of a message that goes to and fro.
+pub fn ping_pong<M: Message, R: Message>(
+    cores: [usize; 2],
+    there: (impl Send1<M>, impl Receive1<R>),
+    back: (impl Send1<M>, impl Receive1<R>),
+) -> impl FnMut(u64) -> f64 {
+    let (mut to_b, mut from_a) = apart(there);
+    let (mut to_a, mut from_b) = apart(back);
+    move |hops| {
+        let laps = hops / 2;
+        let warm_up = laps / 8;
+        let (from_a, to_a) = (&mut *from_a, &mut *to_a);
+        let (to_b, from_b) = (&mut *to_b, &mut *from_b);
+        std::thread::scope(|scope| {
+            let pong = move || {
+                for _ in 0..warm_up + laps {
+                    let number = black_box(&receive(from_a)).number();
+                    send(to_a, M::numbered(number));
+                }
+            };
+            scope.spawn(move || on_core(cores[1], pong));
+            on_core(cores[0], || {
+                let mut start = Instant::now();
+                for lap in 0..warm_up + laps {
+                    if lap == warm_up {
+                        start = Instant::now();
+                    }
+                    send(to_b, M::numbered(lap));
+                    assert_eq!(black_box(&receive(from_b)).number(), lap);
+                }
+                nanoseconds(start.elapsed(), 2 * laps)
+            })
+        })
+    }
+}
+
+/// Two threads and one pipe: the time that a message takes when they come one after the other.
+pub fn stream<M: Message, R: Message>(
+    cores: [usize; 2],
+    pipe: (impl Send1<M>, impl Receive1<R>),
+) -> impl FnMut(u64) -> f64 {
+    let (mut into, mut from) = apart(pipe);
+    move |messages| {
+        let (into, from) = (&mut *into, &mut *from);
+        let total = messages + messages / 8;
+        let push = || (0..total).for_each(|number| send(into, M::numbered(number)));
+        timed_stream(cores, messages, push, |tally: &mut Tally<R>| match from() {
+            Some(message) => tally.take(&message),
+            None => spin_loop(),
+        })
+    }
+}
+
+/// As [`stream`], in batches of [`BATCH`], or as many of those as find room. The messages are made
+/// in the ring if the pipe can do that.
+pub fn stream_batches<M: Message>(
+    cores: [usize; 2],
+    pipe: (impl SendMany, impl ReceiveMany<M>),
+) -> impl FnMut(u64) -> f64 {
+    let (mut into, mut from) = apart(pipe);
+    move |messages| {
+        let (into, from) = (&mut *into, &mut *from);
+        let total = messages + messages / 8;
+        let push = || {
+            for first in (0..total).step_by(BATCH as usize) {
+                let mut left = first..total.min(first + BATCH);
+                while !left.is_empty() {
+                    match into(left.clone()) {
+                        0 => spin_loop(),
+                        sent => left.start += sent,
+                    }
+                }
+            }
+        };
+        timed_stream(cores, messages, push, |tally: &mut Tally<M>| {
+            let before = tally.next;
+            from(tally);
+            if tally.next == before {
+                spin_loop();
+            }
+        })
+    }
+}
+
+/// Messages in a batch.
+pub const BATCH: u64 = 32;
+
+/// The first eighth is there to fill the ring.
+fn timed_stream<M: Message>(
+    cores: [usize; 2],
+    messages: u64,
+    push: impl FnOnce() + Send,
+    mut poll: impl FnMut(&mut Tally<M>) + Send,
+) -> f64 {
+    let warm_up = messages / 8;
+    let gate = Gate::new(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            on_core(cores[0], || {
+                gate.pass();
+                push();
+            });
+        });
+        on_core(cores[1], || {
+            let mut tally = Tally::<M>::new();
+            gate.pass();
+            while tally.next < warm_up {
+                poll(&mut tally);
+            }
+            let (start, first) = (Instant::now(), tally.next);
+            while tally.next < warm_up + messages {
+                poll(&mut tally);
+            }
+            nanoseconds(start.elapsed(), tally.next - first)
+        })
+    })
+}
+
+/// One thread: the time of a send alone, into a pipe with room for `ROOM` messages.
+pub fn send_alone<M: Message>(
+    core: usize,
+    (mut into, mut from): (impl Send1<M>, impl Receive1<M>),
+) -> impl FnMut(u64) -> f64 {
+    move |messages| {
+        on_core(core, || {
+            let mut elapsed = Duration::ZERO;
+            for _ in 0..messages.div_ceil(ROOM) {
+                let start = Instant::now();
+                for number in 0..ROOM {
+                    assert!(into(M::numbered(black_box(number))), "there is room");
+                }
+                elapsed += start.elapsed();
+                (0..ROOM).for_each(|number| assert_eq!(from().unwrap().number(), number));
+            }
+            nanoseconds(elapsed, messages.next_multiple_of(ROOM))
+        })
+    }
+}
+
+/// How many messages a pipe takes before [`send_alone`] empties it.
+pub const ROOM: u64 = 512;
+
+/// One thread: the time of a send and the receive of the same message.
+pub fn send_and_receive<M: Message>(
+    core: usize,
+    (mut into, mut from): (impl Send1<M>, impl Receive1<M>),
+) -> impl FnMut(u64) -> f64 {
+    move |messages| {
+        on_core(core, || {
+            let start = Instant::now();
+            for number in 0..messages {
+                assert!(into(M::numbered(black_box(number))), "there is room");
+                assert_eq!(from().expect("a message").number(), number);
+            }
+            nanoseconds(start.elapsed(), messages)
+        })
+    }
+}
+
+/// One thread: the time of a send into a pipe that always has room, although nobody receives.
+pub fn send_unread<M: Message, R>(
+    core: usize,
+    (mut into, from): (impl Send1<M>, impl Receive1<R>),
+) -> impl FnMut(u64) -> f64 {
+    let mut send = alone(core, move |number| {
+        assert!(into(M::numbered(black_box(number))), "there is room");
+    });
+    move |messages| {
+        let _still_there = &from;
+        send(messages)
+    }
+}
+
+/// One thread: the time of anything, which is told how often it was done before.
+pub fn alone(core: usize, mut operation: impl FnMut(u64) + Send) -> impl FnMut(u64) -> f64 {
+    move |operations| {
+        on_core(core, || {
+            let start = Instant::now();
+            (0..operations).for_each(&mut operation);
+            nanoseconds(start.elapsed(), operations)
+        })
+    }
+}
+
+/// Two producers on two cores send into a pipe that has room for everything: the time of a send.
+pub fn contended_send<M: Message>(
+    cores: [usize; 2],
+    pipe: (impl Send1<M> + Clone, impl Receive1<M>),
+) -> impl FnMut(u64) -> f64 {
+    fn push<M: Message>(gate: &Gate, messages: u64, into: &mut impl Send1<M>) -> Duration {
+        gate.pass();
+        let start = Instant::now();
+        (0..messages).for_each(|number| assert!(into(M::numbered(number)), "there is room"));
+        start.elapsed()
+    }
+    let (mut into, mut from) = apart(pipe);
+    let mut other = into.clone();
+    move |messages| {
+        let (each, gate) = (messages / 2, &Gate::new(2));
+        let (into, other) = (&mut *into, &mut *other);
+        let elapsed = std::thread::scope(|scope| {
+            let thread = scope.spawn(move || on_core(cores[1], move || push(gate, each, other)));
+            let own = on_core(cores[0], || push(gate, each, into));
+            own.max(thread.join().expect("a push does not panic"))
+        });
+        (0..2 * each).for_each(|_| assert!(from().is_some()));
+        nanoseconds(elapsed, 2 * each)
+    }
+}
+
+/// Two producers and one consumer on two cores, the second producer on the consumer's: who has
+/// nothing to do yields. The time that a message takes.
+pub fn oversubscribed_stream<M: Message>(
+    cores: [usize; 2],
+    pipe: (impl Send1<M> + Clone, impl Receive1<M>),
+) -> impl FnMut(u64) -> f64 {
+    fn push<M: Message>(gate: &Gate, messages: u64, into: &mut impl Send1<M>) {
+        gate.pass();
+        for number in 0..messages {
+            while !into(M::numbered(number)) {
+                yield_now();
+            }
+        }
+    }
+    let (mut first, mut from) = apart(pipe);
+    let mut other = first.clone();
+    move |messages| {
+        let (each, gate) = (messages / 2, &Gate::new(3));
+        let (first, other, from) = (&mut *first, &mut *other, &mut *from);
+        std::thread::scope(|scope| {
+            scope.spawn(move || on_core(cores[0], move || push(gate, each, first)));
+            scope.spawn(move || on_core(cores[1], move || push(gate, each, other)));
+            on_core(cores[1], move || {
+                gate.pass();
+                let start = Instant::now();
+                for _ in 0..2 * each {
+                    while from().is_none() {
+                        yield_now();
+                    }
+                }
+                nanoseconds(start.elapsed(), 2 * each)
+            })
+        })
+    }
+}
+
+/// What two players can reach who write to one cache line in turn, or each to an own one.
+pub fn bounce(cores: [usize; 2], lines: usize) -> impl FnMut(u64) -> f64 {
+    let lines: Vec<_> = (0..lines).map(|_| CachePadded::new(Counter::default())).collect();
+    move |hops| {
+        let laps = hops / 2;
+        let warm_up = laps / 8;
+        let (there, back) = (&*lines[0], &*lines[lines.len() - 1]);
+        there.set(0);
+        back.set(0);
+        let wait_for = |line: &Counter, number| {
+            while line.get() != number {
+                spin_loop();
+            }
+        };
+        std::thread::scope(|scope| {
+            let pong = || {
+                for lap in 0..warm_up + laps {
+                    wait_for(there, 2 * lap + 1);
+                    back.set(2 * lap + 2);
+                }
+            };
+            scope.spawn(move || on_core(cores[1], pong));
+            on_core(cores[0], || {
+                let mut start = Instant::now();
+                for lap in 0..warm_up + laps {
+                    if lap == warm_up {
+                        start = Instant::now();
+                    }
+                    there.set(2 * lap + 1);
+                    wait_for(back, 2 * lap + 2);
+                }
+                nanoseconds(start.elapsed(), 2 * laps)
+            })
+        })
+    }
+}

@@ -18,10 +18,22 @@
 //!
 //! # Why the sequence lies beside the item
 //! In LMAX Disruptor the producer publishes one cursor. A waiting consumer then fetches two cache
-//! lines for an item, one after the other: the cursor and the slot. Here it polls the slot's own
-//! sequence, which arrives together with a small item. Measured on two virtual CPUs with a spinning
-//! consumer, a `u64` takes 140 ns one way with a sequence in the slot, 210 ns with a cursor, and a
-//! bare cache line takes 138 ns. For 4-kB items the two are equal (1.1 us).
+//! lines for an item, one after the other: the cursor and the slot. Here it polls the sequence in
+//! the item's own slot, so that a small item arrives with it. And the producer stores to the slot
+//! without a look at it before, which would fetch the line twice. One way, medians in ns of one run
+//! (two virtual CPUs, pinned threads, spinning, both rings' consumers on one thread):
+//!
+//! | | `u64` | 64 bytes | 4 kB |
+//! |---|---|---|---|
+//! | [`gating`] | 153 | 206 | 1106 |
+//! | the same with a look before the store | 213 | 280 | 1161 |
+//! | `disruptor` (event poller) | 230 | 304 | 1130 |
+//! | `bus` | 325 | 356 | 1630 |
+//! | [`overrun`] | 369 | 384 | 1298 |
+//! | `tokio::sync::broadcast` | 662 | 691 | 1906 |
+//!
+//! A bare ring of such slots, which gates nobody and overwrites what it likes, takes 152 ns for a
+//! `u64`, and with a published cursor instead 289.
 
 pub mod gating;
 #[cfg(feature = "std")]

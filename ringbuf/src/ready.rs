@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(consumer.pop(), None);
     }
 
-    /// The messages are plain memory, so that ThreadSanitizer notices if nothing but luck makes them
+    /// The messages are plain memory, so that ThreadSanitizer notices if only luck makes them
     /// visible: `scripts/test-tsan` reports a race here when "ready.commit" is relaxed.
     #[test]
     fn a_token_brings_its_message_from_thread_to_thread() {
@@ -256,7 +256,7 @@ mod tests {
                         None => std::thread::yield_now(),
                     }
                 };
-                // SAFETY: a producer released this index before it pushed it, and it is popped once.
+                // SAFETY: a producer released this index before its push, and it is popped once.
                 sum += *unsafe { pool.adopt(token) };
             }
             assert_eq!(sum, (0..3 * EACH).sum());

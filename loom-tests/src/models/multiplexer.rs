@@ -286,7 +286,8 @@ fn race(capacity: usize, pushes: u32, reads: &[usize], hold: bool) {
 /// message that is in no ring yet, then by one that lies in the same entry.
 #[test]
 fn overrun_one_consumer() {
-    Model::new(10_000)
+    Model::new(2_000)
+        .preemptions(3)
         .kills("pool.init", Relaxed)
         .kills("pool.gone", Relaxed)
         .kills("pool.offer", Relaxed)
@@ -297,14 +298,14 @@ fn overrun_one_consumer() {
 /// The consumer falls behind by more than a lap of two.
 #[test]
 fn overrun_a_ring_of_two() {
-    Model::new(2_000).preemptions(2).check(|| race(2, 5, &[2], false));
+    Model::new(2_000).preemptions(2).check(|| race(2, 4, &[2], false));
 }
 
 /// Two consumers take references to one message that is displaced meanwhile; whoever lets go last
 /// drops it.
 #[test]
 fn overrun_two_consumers() {
-    Model::new(18_000).preemptions(2).check(|| race(1, 3, &[1, 1], false));
+    Model::new(4_000).preemptions(2).check(|| race(1, 2, &[1, 1], false));
 }
 
 /// What the producer did before its push is visible to every reader, and what the readers did is

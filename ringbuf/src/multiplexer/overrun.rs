@@ -19,9 +19,8 @@
 //! that the cache line has to come anyway.
 //!
 //! # Progress
-//! * [`Producer::push`]: wait-free: a few loads and stores, one of them an exchange if somebody else
-//!   holds the message. It hands back the displaced message; dropping that is
-//!   lock-free.
+//! * [`Producer::push`]: wait-free: loads and stores, and an exchange if somebody else holds the
+//!   message. It hands back the displaced message; dropping that is lock-free.
 //! * [`Consumer::read`]: lock-free. It retries only when another holder of the same message has
 //!   changed the reference count. It may find itself to be the last holder of a displaced message,
 //!   and then drops it.

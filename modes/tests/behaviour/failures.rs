@@ -56,7 +56,7 @@ fn an_isolated_node_is_silent_while_the_others_go_on() {
         fragile
             .create_subscription("numbers", QoS::default(), |log, n: &Message<u32>, _| {
                 log.lock().unwrap().push(("fragile", **n));
-                if **n == 2 {
+                if **n >= 2 {
                     return Err("cannot bear a two");
                 }
                 Ok(())
@@ -65,8 +65,10 @@ fn an_isolated_node_is_silent_while_the_others_go_on() {
         let robust = executor.create_node("robust", received.clone()).unwrap();
         robust
             .create_subscription("numbers", QoS::default(), |log, n: &Message<u32>, cx| {
-                log.lock().unwrap().push(("robust", **n));
-                if **n == 6 {
+                let mut log = log.lock().unwrap();
+                log.push(("robust", **n));
+                // The other worker may be late: the failure has to have happened.
+                if **n >= 6 && log.iter().any(|entry| entry.0 == "fragile" && entry.1 >= 2) {
                     cx.stop();
                 }
             })
@@ -76,8 +78,8 @@ fn an_isolated_node_is_silent_while_the_others_go_on() {
             let all = entries(&received).into_iter();
             all.filter(|entry| entry.0 == name).map(|entry| entry.1).collect::<Vec<_>>()
         };
-        assert_eq!(of("fragile"), [1, 2]);
-        assert_eq!(of("robust"), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(of("fragile").iter().filter(|n| **n >= 2).count(), 1);
+        assert!(of("robust").is_sorted() && of("robust").last() >= Some(&6));
         let failures = executor.failures();
         assert_eq!(failures.len(), 1);
         assert_eq!(failures[0].node, "/fragile");

@@ -1,7 +1,7 @@
 //! The rings of `ringspin-ringbuf` beside other crates' rings and channels.
 //!
 //! ```text
-//! cargo bench -p ringspin-benches --bench rings                  # everything, some minutes
+//! cargo bench -p ringspin-benches --bench rings                  # everything, a minute
 //! cargo bench -p ringspin-benches --bench rings -- "spsc latency" --rounds 200
 //! cargo bench -p ringspin-benches --bench rings -- --test        # everything once, in a second
 //! ```
@@ -337,7 +337,17 @@ fn pool<const WORDS: usize>(options: &Options, core: usize, size: &str) {
     cell.run(options);
 }
 
+/// Ends the process when a player panics, for its partner would spin for ever.
+fn fail_as_a_whole() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        report(panic);
+        std::process::exit(101);
+    }));
+}
+
 fn main() -> ExitCode {
+    fail_as_a_whole();
     let options = match Options::parse(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(problem) => {

@@ -229,8 +229,8 @@ mod tests {
         assert_eq!(consumer.pop(), None);
     }
 
-    /// The messages are plain memory, so that ThreadSanitizer notices if only luck makes them
-    /// visible: `scripts/test-tsan` reports a race here when "ready.commit" is relaxed.
+    /// The messages are plain memory, so that ThreadSanitizer notices if nothing but luck makes
+    /// them visible: `scripts/test-tsan` reports a race here when "ready.commit" is relaxed.
     #[test]
     fn a_token_brings_its_message_from_thread_to_thread() {
         const EACH: u64 = 2_000;

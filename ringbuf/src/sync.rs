@@ -1,7 +1,8 @@
-//! The one door to atomics, threads and cells: `std` in production, loom in the models.
+//! The one door to atomics, threads and cells: `std` in production, loom or Shuttle in the models.
 //!
 //! The loom test crate compiles the ring modules a second time with `--cfg ringbuf_loom` set by
-//! its own build script, so no feature can leak loom into a normal build.
+//! its own build script, so no feature can leak loom into a normal build. The Shuttle test crate
+//! does so a third time, and sets `ringbuf_shuttle` as well.
 //!
 //! Every ordering weaker than `SeqCst` is written as `order!(Release, "ready.commit")`: the name of
 //! the site is what the partner's comment refers to, and under loom it lets a test weaken exactly
@@ -64,7 +65,7 @@ mod imp {
     pub(crate) use order;
 }
 
-#[cfg(ringbuf_loom)]
+#[cfg(all(ringbuf_loom, not(ringbuf_shuttle)))]
 mod imp {
     pub(crate) use loom::cell::UnsafeCell;
     pub(crate) use loom::sync::atomic::{
@@ -92,6 +93,23 @@ mod imp {
     macro_rules! order {
         ($order:ident, $site:literal) => {
             $crate::mutant::ordering($site, $crate::sync::Ordering::$order)
+        };
+    }
+    pub(crate) use order;
+}
+
+/// Compiled with `ringbuf_loom` too, which keeps the modules' own tests out.
+#[cfg(ringbuf_shuttle)]
+mod imp {
+    pub(crate) use crate::facade::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
+    pub(crate) use crate::facade::{LeakCheck, UnsafeCell};
+    pub(crate) use shuttle::sync::atomic::{AtomicPtr, Ordering};
+    pub(crate) use shuttle::sync::{Arc, Mutex};
+    pub(crate) use shuttle::thread::{Thread, current, park_timeout};
+
+    macro_rules! order {
+        ($order:ident, $site:literal) => {
+            $crate::facade::at($site, $crate::sync::Ordering::$order)
         };
     }
     pub(crate) use order;

@@ -145,7 +145,9 @@ impl<T> Multiplexer<T> {
     }
 }
 
+/// On cache lines of its own: everybody reads it all the time, and other things on the heap change.
 #[derive(Debug)]
+#[repr(align(128))]
 struct Ring<T> {
     slots: Box<[Slot<T>]>,
     cursors: Box<[CachePadded<AtomicU64>]>,

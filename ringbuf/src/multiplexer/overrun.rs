@@ -91,7 +91,9 @@ pub(crate) fn multiplexer_at<T>(
     (Producer { ring: ring.clone(), tail: origin, indices }, Multiplexer { ring })
 }
 
+/// On cache lines of its own: everybody reads it all the time, and other things on the heap change.
 #[derive(Debug)]
+#[repr(align(128))]
 struct Ring<T> {
     /// Each non-empty one owns a reference to its message.
     entries: Box<[AtomicU64]>,

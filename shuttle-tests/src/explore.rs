@@ -1,0 +1,119 @@
+//! Runs a model: under many random schedules as written, then once more with each of its mutants.
+
+use crate::facade::LeakCheck;
+use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
+use shuttle::{Config, MaxSteps, Runner};
+use std::process::Command;
+use std::sync::{Arc, LazyLock};
+use std::time::Instant;
+
+/// Holds the name of the mutant: the site of an operation to tear, or a word of a model's own.
+const VARIABLE: &str = "RINGSPIN_SHUTTLE_MUTANT";
+/// Multiplies the number of schedules.
+const FACTOR: &str = "RINGSPIN_SHUTTLE_FACTOR";
+/// Shuttle's own variable `SHUTTLE_RANDOM_SEED` overrides it.
+const SEED: u64 = 20_260;
+/// Far more steps than a schedule takes. A mutant that reaches it has found an endless loop.
+const STEPS_MAX: usize = 100_000;
+/// The number of preemptions at which the priority-based half of the schedules aims.
+const PREEMPTIONS: usize = 4;
+
+static MUTANT: LazyLock<Option<String>> = LazyLock::new(|| std::env::var(VARIABLE).ok());
+
+/// Whether this process runs with the mutant `name`.
+pub(crate) fn is_mutant(name: &str) -> bool {
+    MUTANT.as_deref() == Some(name)
+}
+
+/// How often a model is run, and what it must detect.
+pub(crate) struct Model {
+    schedules: usize,
+    kills: Vec<&'static str>,
+}
+
+impl Model {
+    /// A model that is run under this many schedules: one half drawn step by step, the other half
+    /// with random priorities that change a few times, which holds threads up for long.
+    pub(crate) fn new(schedules: usize) -> Self {
+        Self { schedules, kills: Vec::new() }
+    }
+
+    /// The model must fail with the mutant `name`.
+    pub(crate) fn kills(mut self, name: &'static str) -> Self {
+        self.kills.push(name);
+        self
+    }
+
+    /// Runs `model`, then its mutants. To be called with a closure written inside the test itself,
+    /// whose name is found that way.
+    pub(crate) fn check<F: Fn() + Send + Sync + 'static>(self, model: F) {
+        let start = Instant::now();
+        let factor = std::env::var(FACTOR).map_or(1, |n| n.parse().expect("a factor is a number"));
+        let half = self.schedules * factor / 2;
+        let model = Arc::new(model);
+        run(PctScheduler::new_from_seed(SEED, PREEMPTIONS, half), model.clone());
+        run(RandomScheduler::new_from_seed(SEED, half), model);
+        if MUTANT.is_some() {
+            return;
+        }
+        let test = test_name::<F>();
+        println!("{test}: {} schedules in {:.1?}", 2 * half, start.elapsed());
+        for mutant in self.kills {
+            demand_failure(test, mutant);
+        }
+    }
+}
+
+fn run(scheduler: impl Scheduler + 'static, model: Arc<impl Fn() + Send + Sync + 'static>) {
+    let mut config = Config::new();
+    config.max_steps = MaxSteps::FailAfter(STEPS_MAX);
+    config.silence_warnings = true;
+    Runner::new(scheduler, config).run(move || {
+        model();
+        LeakCheck::assert_none_left();
+    });
+}
+
+/// Runs `test` in a process of its own with the mutant, and fails unless the model does. A mutant
+/// may corrupt memory; hence the process.
+fn demand_failure(test: &str, mutant: &str) {
+    let output = Command::new(std::env::current_exe().expect("a test knows its executable"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(VARIABLE, mutant)
+        .output()
+        .expect("a test can run its executable");
+    assert!(!output.status.success(), "the mutant {mutant} survived");
+    let report = String::from_utf8_lossy(&output.stderr);
+    let reason = report.lines().skip_while(|line| !line.contains("panicked at")).nth(1);
+    let reason = reason.unwrap_or_else(|| panic!("{mutant}: {} without a panic", output.status));
+    println!("    kills {mutant}: {reason}");
+}
+
+/// The test in which the closure `F` was written, as the test harness calls it.
+fn test_name<F>() -> &'static str {
+    let path = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
+    path.split_once("::").expect("a closure's path starts with its crate").1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shuttle::thread::{spawn, yield_now};
+
+    #[test]
+    fn a_mutant_that_nothing_notices_is_refused() {
+        let check = || {
+            Model::new(4).kills("no.such.site").check(|| {
+                let thread = spawn(yield_now);
+                yield_now();
+                thread.join().unwrap();
+            });
+        };
+        if MUTANT.is_some() {
+            return check();
+        }
+        let refused = std::panic::catch_unwind(check).expect_err("the mutant must be refused");
+        let reason: &String = refused.downcast_ref().expect("the refusal is a formatted message");
+        assert!(reason.contains("survived"), "{reason}");
+    }
+}

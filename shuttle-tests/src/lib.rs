@@ -1,0 +1,70 @@
+//! Longer scenarios of the rings than loom can exhaust, under random schedules of Shuttle.
+//!
+//! Shuttle runs all atomic operations as sequentially consistent: it finds wrong interleavings, and
+//! no ordering that is too weak. So the mutants are others than loom's. Each model names operations
+//! that it *tears*: the read-modify-write becomes a load and then a store, between which anything
+//! may happen, and the model must fail. What it proves less than loom: a schedule that is not drawn
+//! is not seen.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `explore` | runs a model under random schedules, and its mutants |
+//! | `facade` | for `ringbuf/src/sync.rs`: atomics to tear, a cell that notices overlapping use |
+//! | `models` | the models, one module per module of `ringbuf` |
+//!
+//! The schedules are the same in every run. For others, and more of them:
+//! `SHUTTLE_RANDOM_SEED=7 RINGSPIN_SHUTTLE_FACTOR=100 cargo test -p ringspin-shuttle-tests`.
+
+#[cfg(test)]
+extern crate alloc;
+
+#[cfg(test)]
+mod explore;
+#[cfg(test)]
+mod facade;
+#[cfg(test)]
+mod models;
+
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/keep_last.rs"]
+mod keep_last;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub, unused_imports)]
+#[path = "../../ringbuf/src/multiplexer"]
+mod multiplexer {
+    pub(crate) mod gating;
+    pub(crate) mod overrun;
+}
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/pool.rs"]
+mod pool;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/ready.rs"]
+mod ready;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/ready_set.rs"]
+mod ready_set;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/slots.rs"]
+mod slots;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/spsc.rs"]
+mod spsc;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/sync.rs"]
+mod sync;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/wait.rs"]
+mod wait;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/word.rs"]
+mod word;

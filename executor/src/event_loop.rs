@@ -39,18 +39,29 @@ pub(crate) enum Outcome {
     Done(Result<(), BoxError>),
 }
 
-/// One callback of a group with state `S`, and where its events come from.
+/// What a group with state `S` does with events, and where they come from.
+///
+/// Most entities have one port; one that joins several inputs has a port for each.
 pub(crate) trait Entity<S>: Send {
-    /// Takes the next event and calls the callback.
-    fn dispatch(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome;
-    /// Takes the next event and drops it.
-    fn discard(&mut self);
+    /// Takes the next event of `port` and calls the callback.
+    fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome;
+    /// Takes the next event of `port` and drops it.
+    fn discard(&mut self, port: usize);
+}
+
+/// Where an event of a loop goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// Which of the loop's entities.
+    pub(crate) entity: usize,
+    /// Which of its ports.
+    pub(crate) port: usize,
 }
 
 /// An event loop whose state type is forgotten, as workers hold it.
 pub(crate) trait EventLoop: Send {
-    fn dispatch(&mut self, entity: usize, cx: &mut Context<'_>) -> Outcome;
-    fn discard(&mut self, entity: usize);
+    fn dispatch(&mut self, target: Target, cx: &mut Context<'_>) -> Outcome;
+    fn discard(&mut self, target: Target);
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -64,21 +75,25 @@ impl<S> Body<S> {
         Self { state, entities: Vec::new() }
     }
 
-    /// Adds a callback and returns its index.
-    pub(crate) fn add(&mut self, entity: Box<dyn Entity<S>>) -> usize {
+    /// The first port of the entity that is added next.
+    pub(crate) fn next_target(&self) -> Target {
+        Target { entity: self.entities.len(), port: 0 }
+    }
+
+    /// Adds an entity.
+    pub(crate) fn add(&mut self, entity: Box<dyn Entity<S>>) {
         self.entities.push(entity);
-        self.entities.len() - 1
     }
 }
 
 impl<S: Send + 'static> EventLoop for Body<S> {
     #[inline]
-    fn dispatch(&mut self, entity: usize, cx: &mut Context<'_>) -> Outcome {
-        self.entities[entity].dispatch(&mut self.state, cx)
+    fn dispatch(&mut self, target: Target, cx: &mut Context<'_>) -> Outcome {
+        self.entities[target.entity].dispatch(target.port, &mut self.state, cx)
     }
 
-    fn discard(&mut self, entity: usize) {
-        self.entities[entity].discard();
+    fn discard(&mut self, target: Target) {
+        self.entities[target.entity].discard(target.port);
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
@@ -106,7 +121,7 @@ where
     R: CallbackResult,
 {
     #[inline]
-    fn dispatch(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+    fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         let Some(message) = self.inlet.take() else {
             return Outcome::Nothing;
         };
@@ -114,7 +129,7 @@ where
         Outcome::Done((self.callback)(state, &message, cx).into_result())
     }
 
-    fn discard(&mut self) {
+    fn discard(&mut self, _port: usize) {
         self.inlet.take();
     }
 }
@@ -139,13 +154,13 @@ where
     R: CallbackResult,
 {
     #[inline]
-    fn dispatch(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+    fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         cx.begin(EventId { source: self.source, sequence: self.fired });
         self.fired += 1;
         Outcome::Done((self.callback)(state, cx).into_result())
     }
 
-    fn discard(&mut self) {
+    fn discard(&mut self, _port: usize) {
         self.fired += 1;
     }
 }

@@ -234,7 +234,7 @@ fn connect_worker(
             timers.add(Timer { period, ready, counters, pending: false, expired: false })
         });
         let counters = of.counters.clone();
-        routes.push(Route { callback, loop_index, entity: of.entity, timer, counters });
+        routes.push(Route { callback, loop_index, target: of.target, timer, counters });
         ready[callback.0 as usize] = Some(entry);
     }
     WorkerParts { loops, set, rings, routes, timers, picker }

@@ -5,7 +5,7 @@
 
 use crate::control::CallbackCounters;
 use crate::event::{CallbackId, LoopId, SourceId};
-use crate::event_loop::{Body, EventLoop};
+use crate::event_loop::{Body, EventLoop, Target};
 use crate::name::{self, NameError};
 use crate::node::Node;
 use crate::qos::QoS;
@@ -191,8 +191,8 @@ impl GraphInfo {
 
 /// What is known of a callback besides its name.
 pub(crate) struct CallbackDraft {
-    /// Its index within its loop.
-    pub(crate) entity: usize,
+    /// Where within its loop its events go.
+    pub(crate) target: Target,
     /// How many of its events can be ready at once.
     pub(crate) capacity: usize,
     /// For a timer, its period in nanoseconds.

@@ -117,7 +117,7 @@ impl<S: Send + 'static> Node<S> {
         let typed = draft.topic::<M>(&topic, &self.full_name)?;
         let counters = Arc::<CallbackCounters>::default();
         let callback_draft = CallbackDraft {
-            entity: draft.loops[self.event_loop.0 as usize].callbacks.len(),
+            target: draft.body::<S>(self.event_loop).next_target(),
             capacity: qos.depth(),
             period: None,
             counters: counters.clone(),
@@ -149,7 +149,7 @@ impl<S: Send + 'static> Node<S> {
         let name = format!("timer {period:?}");
         let mut draft = self.draft(&name)?;
         let callback_draft = CallbackDraft {
-            entity: draft.loops[self.event_loop.0 as usize].callbacks.len(),
+            target: draft.body::<S>(self.event_loop).next_target(),
             capacity: 1,
             period: Some(period_ns),
             counters: Arc::default(),

@@ -6,7 +6,7 @@
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures};
 use crate::event::{CallbackId, Dispatch, Recorder};
-use crate::event_loop::{EventLoop, Outcome};
+use crate::event_loop::{EventLoop, Outcome, Target};
 use crate::frozen::WorkerParts;
 use crate::graph::GraphInfo;
 use crate::picker::Picker;
@@ -22,8 +22,8 @@ pub(crate) struct Route {
     pub(crate) callback: CallbackId,
     /// The loop's index within the worker.
     pub(crate) loop_index: usize,
-    /// The callback's index within the loop.
-    pub(crate) entity: usize,
+    /// Where within the loop.
+    pub(crate) target: Target,
     /// The timer's index within the worker, if it is one.
     pub(crate) timer: Option<usize>,
     pub(crate) counters: Arc<CallbackCounters>,
@@ -115,7 +115,7 @@ impl Worker {
         }
         let loop_info = &self.info.loops[event_loop.0 as usize];
         if self.failures.isolated[loop_info.node_index].is_raised() {
-            body.discard(route.entity);
+            body.discard(route.target);
             return None;
         }
         let dispatch = Dispatch { event_loop, callback: route.callback, ..Dispatch::default() };
@@ -126,7 +126,7 @@ impl Worker {
             recorder: self.recorder.as_deref_mut().map(|recorder| recorder as &mut dyn Recorder),
             dispatch,
         };
-        let outcome = catch_unwind(AssertUnwindSafe(|| body.dispatch(route.entity, &mut cx)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| body.dispatch(route.target, &mut cx)));
         let dispatch = cx.dispatch;
         let cause = match outcome {
             Ok(Outcome::Nothing) => return None,

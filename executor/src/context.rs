@@ -12,6 +12,8 @@ pub struct Context<'a> {
     pub(crate) event_loop: &'a LoopInfo,
     pub(crate) recorder: Option<&'a mut dyn Recorder>,
     pub(crate) dispatch: Dispatch,
+    /// Whether a timer's callback cancelled its timer.
+    pub(crate) cancelled: bool,
 }
 
 impl Context<'_> {
@@ -40,6 +42,12 @@ impl Context<'_> {
     /// Stops the executor once this callback has returned.
     pub fn stop(&self) {
         self.stop.stop();
+    }
+
+    /// Cancels the timer whose callback this is, as [`Timer::cancel`](crate::Timer::cancel); in any
+    /// other callback, nothing.
+    pub fn cancel_timer(&mut self) {
+        self.cancelled = true;
     }
 
     /// There is an event: from here on it is a dispatch.

@@ -1,6 +1,7 @@
 //! What all workers share: the stop request, the failures, and the counters.
 
 use crate::event::{CallbackId, EventId};
+use crate::notifier::Notifier;
 use crate::time::Time;
 use ringspin_ringbuf::{Counter, Flag, ReadySet};
 use std::fmt;
@@ -58,7 +59,8 @@ pub enum FailurePolicy {
     /// The executor stops, and `spin` returns the failure.
     #[default]
     StopAll,
-    /// The node is isolated: its events are discarded from then on, and everyone else goes on.
+    /// The node is isolated: its state is dropped, its events are discarded from then on, calls of
+    /// its services fail, and everyone else goes on.
     IsolateNode,
 }
 
@@ -107,24 +109,50 @@ impl std::error::Error for Failure {}
 
 /// The failures of a run and the nodes that are out of service because of them.
 pub(crate) struct Failures {
-    pub(crate) policy: FailurePolicy,
     pub(crate) stop: StopHandle,
-    pub(crate) isolated: Box<[Flag]>,
-    pub(crate) list: Mutex<Vec<Failure>>,
+    /// By node index.
+    pub(crate) nodes: Box<[NodeControl]>,
+    /// With whether it stopped the executor.
+    pub(crate) list: Mutex<Vec<(Failure, bool)>>,
+}
+
+/// What is decided about a node.
+#[derive(Debug)]
+pub(crate) struct NodeControl {
+    policy: FailurePolicy,
+    pub(crate) isolated: Flag,
+    /// Of each of its loops, what tells it to retire.
+    pub(crate) loops: Vec<Arc<Notifier>>,
+}
+
+impl NodeControl {
+    pub(crate) fn new(policy: FailurePolicy) -> Self {
+        Self { policy, isolated: Flag::default(), loops: Vec::new() }
+    }
 }
 
 impl Failures {
-    pub(crate) fn report(&self, node: usize, failure: Failure) {
-        tracing::error!(%failure, "a callback failed");
-        lock(&self.list).push(failure);
-        match self.policy {
-            FailurePolicy::StopAll => self.stop.stop(),
-            FailurePolicy::IsolateNode => self.isolated[node].raise(),
+    /// Keeps `failure`, and unless its node was `restarted`, does what the node's policy says.
+    pub(crate) fn report(&self, node: usize, failure: Failure, restarted: bool) {
+        tracing::error!(%failure, restarted, "a callback failed");
+        let stopping = !restarted && self.nodes[node].policy == FailurePolicy::StopAll;
+        lock(&self.list).push((failure, stopping));
+        if stopping {
+            self.stop.stop();
+        } else if !restarted {
+            self.nodes[node].isolated.raise();
+            self.nodes[node].loops.iter().for_each(|retirement| retirement.notify());
         }
     }
 
+    /// The first failure that stopped the executor.
+    pub(crate) fn stopping(&self) -> Option<Failure> {
+        let list = lock(&self.list);
+        list.iter().find(|(_, stopping)| *stopping).map(|(failure, _)| failure.clone())
+    }
+
     pub(crate) fn all(&self) -> Vec<Failure> {
-        lock(&self.list).clone()
+        lock(&self.list).iter().map(|(failure, _)| failure.clone()).collect()
     }
 }
 
@@ -137,6 +165,8 @@ pub(crate) struct CallbackCounters {
     pub(crate) overwritten: Counter,
     /// Written by the callback's worker.
     pub(crate) missed: Counter,
+    /// Written by the callback's worker.
+    pub(crate) coalesced: Counter,
 }
 
 /// What one callback did and lost.
@@ -152,6 +182,8 @@ pub struct CallbackStatistics {
     pub overwritten: u64,
     /// Periods of a timer that passed without a call because the executor was late.
     pub missed: u64,
+    /// Triggers of a guard condition that one call answered together with a later one.
+    pub coalesced: u64,
 }
 
 /// A snapshot of everything that is counted; see `Frozen::statistics`.

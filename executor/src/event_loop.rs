@@ -3,6 +3,7 @@
 use crate::context::Context;
 use crate::event::{EventId, SourceId};
 use crate::message::Message;
+use crate::timer::Timer;
 use crate::topic::Inlet;
 use std::any::Any;
 use std::marker::PhantomData;
@@ -31,6 +32,26 @@ impl<E: Into<BoxError>> CallbackResult for Result<(), E> {
     }
 }
 
+/// The type of what never returns, such as a callback that always panics or a task that loops for
+/// ever. It has no name of its own in stable Rust yet, but it is what this function returns.
+type Never = <fn() -> ! as never::Returns>::Output;
+
+mod never {
+    pub trait Returns {
+        type Output;
+    }
+
+    impl<T> Returns for fn() -> T {
+        type Output = T;
+    }
+}
+
+impl CallbackResult for Never {
+    fn into_result(self) -> Result<(), BoxError> {
+        self
+    }
+}
+
 /// How a dispatch ended.
 pub(crate) enum Outcome {
     /// The queue was empty. One token stands for one message, so this does not happen; if it did,
@@ -47,6 +68,8 @@ pub(crate) trait Entity<S>: Send {
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome;
     /// Takes the next event of `port` and drops it.
     fn discard(&mut self, port: usize);
+    /// Drops what waits for something: nothing is dispatched any more.
+    fn retire(&mut self) {}
 }
 
 /// Where an event of a loop goes.
@@ -58,26 +81,50 @@ pub(crate) struct Target {
     pub(crate) port: usize,
 }
 
+impl Target {
+    /// Another port of the same entity.
+    pub(crate) fn port(self, port: usize) -> Self {
+        Self { port, ..self }
+    }
+}
+
 /// An event loop whose state type is forgotten, as workers hold it.
 pub(crate) trait EventLoop: Send {
     fn dispatch(&mut self, target: Target, cx: &mut Context<'_>) -> Outcome;
     fn discard(&mut self, target: Target);
+    /// How many entities it has.
+    fn entities(&self) -> usize;
+    /// Replaces the state after a failure; false if it cannot, or has done so often enough.
+    fn restart(&mut self) -> bool;
+    /// Drops the state and all that waits: nothing is dispatched any more.
+    fn retire(&mut self);
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
 pub(crate) struct Body<S> {
-    state: S,
+    /// `None` once the loop is retired.
+    state: Option<S>,
+    factory: Option<Factory<S>>,
     entities: Vec<Box<dyn Entity<S>>>,
+}
+
+struct Factory<S> {
+    create: Box<dyn FnMut() -> S + Send>,
+    restarts_left: u32,
 }
 
 impl<S> Body<S> {
     pub(crate) fn new(state: S) -> Self {
-        Self { state, entities: Vec::new() }
+        Self { state: Some(state), factory: None, entities: Vec::new() }
     }
 
-    /// The first port of the entity that is added next.
-    pub(crate) fn next_target(&self) -> Target {
-        Target { entity: self.entities.len(), port: 0 }
+    pub(crate) fn restartable(
+        restarts_max: u32,
+        mut create: impl FnMut() -> S + Send + 'static,
+    ) -> Self {
+        let state = Some(create());
+        let factory = Factory { create: Box::new(create), restarts_left: restarts_max };
+        Self { state, factory: Some(factory), entities: Vec::new() }
     }
 
     /// Adds an entity.
@@ -89,11 +136,40 @@ impl<S> Body<S> {
 impl<S: Send + 'static> EventLoop for Body<S> {
     #[inline]
     fn dispatch(&mut self, target: Target, cx: &mut Context<'_>) -> Outcome {
-        self.entities[target.entity].dispatch(target.port, &mut self.state, cx)
+        let entity = &mut self.entities[target.entity];
+        match &mut self.state {
+            Some(state) => entity.dispatch(target.port, state, cx),
+            None => {
+                entity.discard(target.port);
+                Outcome::Nothing
+            }
+        }
     }
 
     fn discard(&mut self, target: Target) {
         self.entities[target.entity].discard(target.port);
+    }
+
+    fn entities(&self) -> usize {
+        self.entities.len()
+    }
+
+    fn restart(&mut self) -> bool {
+        match &mut self.factory {
+            Some(factory) if factory.restarts_left > 0 => {
+                factory.restarts_left -= 1;
+                // The failed state first: it may hold what the new one needs.
+                self.state = None;
+                self.state = Some((factory.create)());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn retire(&mut self) {
+        self.state = None;
+        self.entities.iter_mut().for_each(|entity| entity.retire());
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
@@ -136,6 +212,7 @@ where
 
 /// A timer's callback.
 pub(crate) struct TimerEntity<F, R> {
+    timer: Timer,
     source: SourceId,
     fired: u64,
     callback: F,
@@ -143,8 +220,8 @@ pub(crate) struct TimerEntity<F, R> {
 }
 
 impl<F, R> TimerEntity<F, R> {
-    pub(crate) fn new(source: SourceId, callback: F) -> Self {
-        Self { source, fired: 0, callback, result: PhantomData }
+    pub(crate) fn new(timer: Timer, source: SourceId, callback: F) -> Self {
+        Self { timer, source, fired: 0, callback, result: PhantomData }
     }
 }
 
@@ -157,7 +234,11 @@ where
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         cx.begin(EventId { source: self.source, sequence: self.fired });
         self.fired += 1;
-        Outcome::Done((self.callback)(state, cx).into_result())
+        let result = (self.callback)(state, cx).into_result();
+        if cx.cancelled {
+            self.timer.cancel();
+        }
+        Outcome::Done(result)
     }
 
     fn discard(&mut self, _port: usize) {

@@ -1,15 +1,17 @@
 //! Freezing: the graph becomes workers that share nothing but lock-free rings.
 
 use crate::control::{
-    CallbackStatistics, Failure, FailurePolicy, Failures, Statistics, StopHandle,
+    CallbackStatistics, Failure, FailurePolicy, Failures, NodeControl, Statistics, StopHandle,
 };
 use crate::event::{CallbackId, LoopId};
-use crate::graph::{Draft, Graph, GraphInfo};
+use crate::graph::{Draft, Feed, Graph, GraphInfo};
+use crate::notifier::Notifier;
 use crate::picker::Picker;
-use crate::timers::{Timer, Timers};
+use crate::time::Clock;
+use crate::timers::Timers;
 use crate::topic::{AnyTopic, Ready};
-use crate::worker::{Route, Worker};
-use ringspin_ringbuf::{Flag, MAX_TOKEN, ReadySet, ready};
+use crate::worker::{Route, Shared, Worker};
+use ringspin_ringbuf::{MAX_TOKEN, ReadySet, ready};
 use std::cmp::Reverse;
 use std::sync::{Arc, Mutex};
 use thiserror::Error;
@@ -85,6 +87,11 @@ impl Monitor {
         self.failures.all()
     }
 
+    /// The first failure whose policy was to stop everything.
+    pub fn stopping_failure(&self) -> Option<Failure> {
+        self.failures.stopping()
+    }
+
     /// A snapshot of all counters; each is exact, together they are not from one instant.
     pub fn statistics(&self) -> Statistics {
         let callbacks = self.info.callbacks.iter().zip(self.counters.iter());
@@ -94,6 +101,7 @@ impl Monitor {
             dispatched: counters.dispatched.get(),
             overwritten: counters.overwritten.get(),
             missed: counters.missed.get(),
+            coalesced: counters.coalesced.get(),
         });
         let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);
@@ -102,7 +110,8 @@ impl Monitor {
 }
 
 impl Graph {
-    /// Turns the graph into workers; from here on publishers deliver.
+    /// Turns the graph into workers, whose time is that of `clock`; from here on publishers
+    /// deliver.
     ///
     /// # Errors
     /// [`FreezeError`] when the graph is frozen already or the plan does not fit it.
@@ -111,6 +120,7 @@ impl Graph {
         plan: &Plan,
         stop: &StopHandle,
         policy: FailurePolicy,
+        clock: Arc<dyn Clock>,
     ) -> Result<Frozen, FreezeError> {
         let mut draft = self.draft();
         if draft.frozen {
@@ -119,25 +129,26 @@ impl Graph {
         check_plan(&draft, plan)?;
         draft.frozen = true;
         let info = Arc::new(draft.info());
-        let nodes = info.loops.iter().map(|l| l.node_index + 1).max().unwrap_or(0);
+        draft.clock.run_by(clock.clone());
+        let retirements: Vec<Arc<Notifier>> = info.loops.iter().map(|_| Arc::default()).collect();
         let failures = Arc::new(Failures {
-            policy,
             stop: stop.clone(),
-            isolated: (0..nodes).map(|_| Flag::default()).collect(),
+            nodes: node_controls(&draft, policy, &retirements),
             list: Mutex::default(),
         });
+        let shared = Shared { info: info.clone(), failures: failures.clone(), clock };
         let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();
         let mut ready = vec![None; draft.callbacks.len()];
         let mut workers = Vec::new();
         for loops in &plan.workers {
-            let parts = connect_worker(&draft, loops, plan.order, &mut ready);
+            let parts = connect_worker(&draft, loops, plan.order, &retirements, &mut ready);
             stop.attach(parts.set.clone());
             let bodies = parts
                 .loops
                 .iter()
                 .map(|id| bodies[id.0 as usize].take().expect("the plan places each loop once"));
             let bodies = bodies.collect();
-            workers.push(Worker::new(parts, bodies, info.clone(), failures.clone()));
+            workers.push(Worker::new(parts, bodies, shared.clone()));
         }
         let topics = draft.erased_topics();
         let ready_of = |callback: CallbackId| {
@@ -148,6 +159,21 @@ impl Graph {
         let monitor = Monitor { info, counters, topics: topics.into(), failures };
         Ok(Frozen { workers, monitor })
     }
+}
+
+/// The controls of all nodes, by their index.
+fn node_controls(
+    draft: &Draft,
+    default: FailurePolicy,
+    retirements: &[Arc<Notifier>],
+) -> Box<[NodeControl]> {
+    let policies = draft.policies.iter();
+    let mut nodes: Box<[_]> =
+        policies.map(|policy| NodeControl::new(policy.unwrap_or(default))).collect();
+    for (event_loop, retirement) in draft.loops.iter().zip(retirements) {
+        nodes[event_loop.node_index].loops.push(retirement.clone());
+    }
+    nodes
 }
 
 fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
@@ -162,7 +188,7 @@ fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
     for loops in &plan.workers {
         let callbacks = loops.iter().flat_map(|id| &draft.loops[id.0 as usize].callbacks);
         let callbacks: Vec<_> = callbacks.map(|c| &draft.callback_drafts[c.0 as usize]).collect();
-        let events: usize = callbacks.iter().map(|c| c.capacity).sum();
+        let events: usize = callbacks.iter().map(|c| c.feed.capacity()).sum();
         for (count, what) in [(callbacks.len(), "callbacks"), (events, "queued events")] {
             if count > MAX_TOKEN as usize {
                 return Err(FreezeError::TooLarge(count, what));
@@ -181,6 +207,8 @@ pub(crate) struct WorkerParts {
     /// Indexed by token.
     pub(crate) routes: Vec<Route>,
     pub(crate) timers: Timers,
+    /// What gets an event when the worker starts.
+    pub(crate) starts: Vec<Arc<Notifier>>,
     pub(crate) picker: Picker,
 }
 
@@ -189,6 +217,7 @@ fn connect_worker(
     draft: &Draft,
     loops: &[LoopId],
     order: ReadyOrder,
+    retirements: &[Arc<Notifier>],
     ready: &mut [Option<Ready>],
 ) -> WorkerParts {
     let mut loops = loops.to_vec();
@@ -203,7 +232,8 @@ fn connect_worker(
     let callbacks_of = |id: &LoopId| &draft.loops[id.0 as usize].callbacks;
     let events_of = |id: &LoopId| -> usize {
         let callbacks = callbacks_of(id).iter();
-        callbacks.map(|c| draft.callback_drafts[c.0 as usize].capacity).sum()
+        let events = callbacks.map(|c| draft.callback_drafts[c.0 as usize].feed.capacity());
+        events.sum::<usize>() + 1 // its retirement
     };
     let capacities: Vec<usize> = match order {
         ReadyOrder::Fifo => vec![loops.iter().map(events_of).sum()],
@@ -217,25 +247,43 @@ fn connect_worker(
         .enumerate()
         .flat_map(|(n, id)| callbacks_of(id).iter().map(move |&callback| (callback, n)))
         .collect();
-    numbered.sort_unstable(); // timers are added in order of creation
-    let mut routes = Vec::with_capacity(numbered.len());
+    numbered.sort_unstable(); // timers are added, and tasks started, in order of creation
+    let mut routes = Vec::with_capacity(2 * numbered.len() + loops.len());
     let mut timers = Timers::default();
-    for (token, (callback, loop_index)) in numbered.into_iter().enumerate() {
+    let mut starts = Vec::new();
+    let entry = |loop_index, token: usize| {
         let ring = if order == ReadyOrder::Fifo { 0 } else { loop_index };
-        let entry = Ready {
-            ring: producers[ring].clone(),
-            set: set.clone(),
-            index: ring,
-            token: token as u32,
-        };
+        let producer: &ready::Producer = &producers[ring];
+        Ready { ring: producer.clone(), set: set.clone(), index: ring, token: token as u32 }
+    };
+    for (callback, loop_index) in numbered {
         let of = &draft.callback_drafts[callback.0 as usize];
-        let timer = of.period.map(|period| {
-            let (ready, counters) = (entry.clone(), of.counters.clone());
-            timers.add(Timer { period, ready, counters, pending: false, expired: false })
-        });
+        let event = entry(loop_index, routes.len());
+        ready[callback.0 as usize] = Some(event.clone());
         let counters = of.counters.clone();
-        routes.push(Route { callback, loop_index, target: of.target, timer, counters });
-        ready[callback.0 as usize] = Some(entry);
+        let mut timer = None;
+        match &of.feed {
+            Feed::Queue(_) => {}
+            Feed::Notifier(notifier) => {
+                notifier.connect(event);
+                starts.push(notifier.clone());
+            }
+            Feed::Timer(control) => {
+                timer = Some(timers.add(control.clone(), event, counters.clone()));
+            }
+        }
+        let target = of.target;
+        routes.push(Route::Callback { callback, loop_index, target, timer, counters });
+        if let (Feed::Timer(control), Some(timer)) = (&of.feed, timer) {
+            control.changed.connect(entry(loop_index, routes.len()));
+            routes.push(Route::TimerChanged(timer));
+        }
     }
-    WorkerParts { loops, set, rings, routes, timers, picker }
+    for (loop_index, id) in loops.iter().enumerate() {
+        let retirement = &retirements[id.0 as usize];
+        retirement.connect(entry(loop_index, routes.len()));
+        starts.push(retirement.clone());
+        routes.push(Route::Retirement { loop_index, notifier: retirement.clone() });
+    }
+    WorkerParts { loops, set, rings, routes, timers, starts, picker }
 }

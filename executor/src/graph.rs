@@ -1,203 +1,66 @@
-//! The graph while it is built, and its description for everyone who wants to look at it.
+//! The graph while it is built.
 //!
 //! Nodes declare what they publish and subscribe to; `freeze` (in [`crate::frozen`]) then turns the
 //! graph into workers. Afterwards nothing can be added, and nothing has to be looked up.
 
-use crate::control::CallbackCounters;
+mod error;
+mod info;
+
+pub use error::{CreateError, CreateNodeError};
+pub use info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
+
+use crate::control::{CallbackCounters, FailurePolicy};
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
-use crate::name::{self, NameError};
+use crate::name;
 use crate::node::Node;
+use crate::notifier::Notifier;
 use crate::qos::QoS;
+use crate::service::ServiceDraft;
+use crate::time::NodeClock;
+use crate::timer::{Timer, TimerControl};
 use crate::topic::{AnyTopic, Topic};
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use thiserror::Error;
-
-/// Why a node or callback group was not created.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum CreateNodeError {
-    /// The name or namespace is not one that ROS 2 allows.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// The graph has a node or group of this name.
-    #[error("there is already a {kind} named {name}; give one of them another name{hint}")]
-    Duplicate {
-        /// "node" or "callback group".
-        kind: &'static str,
-        /// The fully qualified name.
-        name: String,
-        /// A further way out.
-        hint: &'static str,
-    },
-    /// The executor is already running.
-    #[error("the graph is frozen; create {0} before spinning")]
-    Frozen(String),
-}
-
-/// Why a publisher, subscription or timer was not created.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum CreateError {
-    /// The topic name is not one that ROS 2 allows.
-    #[error(transparent)]
-    Name(#[from] NameError),
-    /// Two ends of a topic disagree about its message type.
-    #[error(
-        "topic {topic} carries {established} (from node {by}), but node {node} uses it with \
-         {requested}; use one type or two topics"
-    )]
-    TypeMismatch {
-        /// The fully qualified topic name.
-        topic: String,
-        /// The type with which the topic was first used.
-        established: &'static str,
-        /// The node that used it first.
-        by: String,
-        /// The node whose request was refused.
-        node: String,
-        /// The type that was refused.
-        requested: &'static str,
-    },
-    /// A subscription's depth is out of range.
-    #[error("topic {topic}: a depth of {depth} is out of range; use 1 to {max}", max = MAX_DEPTH)]
-    Depth {
-        /// The fully qualified topic name.
-        topic: String,
-        /// The depth as given.
-        depth: usize,
-    },
-    /// A timer's period is zero, or over 584 years.
-    #[error("node {node}: a timer cannot have a period of {period:?}; use 1 ns to 584 years")]
-    Period {
-        /// The node.
-        node: String,
-        /// The period as given.
-        period: std::time::Duration,
-    },
-    /// The executor is already running.
-    #[error("the graph is frozen; node {node} has to create `{what}` before spinning")]
-    Frozen {
-        /// The node.
-        node: String,
-        /// What it wanted to create.
-        what: String,
-    },
-}
 
 const MAX_DEPTH: usize = ringspin_ringbuf::keep_last::MAX_DEPTH;
-
-/// An event loop: one callback group of a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoopInfo {
-    /// The node's fully qualified name.
-    pub node: String,
-    /// The group; empty for the default group.
-    pub group: String,
-    /// The node, numbered in order of creation.
-    pub node_index: usize,
-    /// Its callbacks, in order of creation.
-    pub callbacks: Vec<CallbackId>,
-    /// Its priority among the loops of its worker; higher goes first.
-    pub priority: u8,
-}
-
-impl LoopInfo {
-    /// `/node`, or `/node:group` if it is not the default group.
-    pub fn full_name(&self) -> String {
-        match &*self.group {
-            "" => self.node.clone(),
-            group => format!("{}:{group}", self.node),
-        }
-    }
-}
-
-/// A callback.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallbackInfo {
-    /// The loop that runs it.
-    pub event_loop: LoopId,
-    /// For example `subscription /points` or `timer 100ms`.
-    pub name: String,
-}
-
-/// A topic and its ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TopicInfo {
-    /// The fully qualified name.
-    pub name: String,
-    /// The Rust type of its messages.
-    pub message_type: &'static str,
-    /// The loops that publish on it, and under which number, in order of creation.
-    pub publishers: Vec<(LoopId, SourceId)>,
-    /// The callbacks that receive it, in order of creation.
-    pub subscriptions: Vec<CallbackId>,
-}
-
-/// The description of a graph: who is there, and who feeds whom.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GraphInfo {
-    /// Indexed by [`LoopId`].
-    pub loops: Vec<LoopInfo>,
-    /// Indexed by [`CallbackId`].
-    pub callbacks: Vec<CallbackInfo>,
-    /// In the order of their names.
-    pub topics: Vec<TopicInfo>,
-}
-
-impl GraphInfo {
-    /// The loop of a callback.
-    pub fn loop_of(&self, callback: CallbackId) -> &LoopInfo {
-        &self.loops[self.callbacks[callback.0 as usize].event_loop.0 as usize]
-    }
-
-    /// All loops so that, cycles aside, publishers come before their subscribers, and a chain stays
-    /// together: the reverse postorder of a depth-first search. Linear in the size of the graph.
-    pub fn topological_order(&self) -> Vec<LoopId> {
-        let mut successors = vec![Vec::new(); self.loops.len()];
-        for topic in &self.topics {
-            for &(publisher, _) in &topic.publishers {
-                let loops = topic.subscriptions.iter();
-                let loops = loops.map(|c| self.callbacks[c.0 as usize].event_loop.0 as usize);
-                successors[publisher.0 as usize].extend(loops);
-            }
-        }
-        let mut visited = vec![false; self.loops.len()];
-        let mut order = Vec::with_capacity(self.loops.len());
-        // Roots and successors in reverse order of creation, because the result is reversed.
-        successors.iter_mut().for_each(|next| next.sort_unstable());
-        for root in (0..self.loops.len()).rev() {
-            if std::mem::replace(&mut visited[root], true) {
-                continue;
-            }
-            let mut path = vec![(root, successors[root].len())];
-            while let Some((node, left)) = path.last_mut() {
-                if *left == 0 {
-                    order.push(LoopId(*node as u32));
-                    path.pop();
-                    continue;
-                }
-                *left -= 1;
-                let next = successors[*node][*left];
-                if !std::mem::replace(&mut visited[next], true) {
-                    path.push((next, successors[next].len()));
-                }
-            }
-        }
-        order.reverse();
-        order
-    }
-}
 
 /// What is known of a callback besides its name.
 pub(crate) struct CallbackDraft {
     /// Where within its loop its events go.
     pub(crate) target: Target,
-    /// How many of its events can be ready at once.
-    pub(crate) capacity: usize,
-    /// For a timer, its period in nanoseconds.
-    pub(crate) period: Option<u64>,
+    pub(crate) feed: Feed,
     pub(crate) counters: Arc<CallbackCounters>,
+}
+
+impl CallbackDraft {
+    /// A callback for the expiries of `timer`.
+    pub(crate) fn of_timer(target: Target, timer: &Timer) -> Self {
+        Self { target, feed: Feed::Timer(timer.control().clone()), counters: Arc::default() }
+    }
+}
+
+/// What makes the events of a callback ready.
+pub(crate) enum Feed {
+    /// A queue that holds so many.
+    Queue(usize),
+    /// A timer's deadlines.
+    Timer(Arc<TimerControl>),
+    /// A notice, which is one event until it is taken.
+    Notifier(Arc<Notifier>),
+}
+
+impl Feed {
+    /// How many events can be ready at once.
+    pub(crate) fn capacity(&self) -> usize {
+        match self {
+            Self::Queue(depth) => *depth,
+            // The expiry, and the notice that the timer was changed.
+            Self::Timer(_) => 2,
+            Self::Notifier(_) => 1,
+        }
+    }
 }
 
 struct TopicDraft {
@@ -214,13 +77,18 @@ struct TopicDraft {
 pub(crate) struct Draft {
     pub(crate) frozen: bool,
     node_names: BTreeSet<String>,
-    node_count: usize,
     pub(crate) loops: Vec<LoopInfo>,
     pub(crate) bodies: Vec<Box<dyn EventLoop>>,
     pub(crate) callbacks: Vec<CallbackInfo>,
     pub(crate) callback_drafts: Vec<CallbackDraft>,
     topics: BTreeMap<String, TopicDraft>,
+    pub(crate) services: BTreeMap<String, ServiceDraft>,
+    /// The queues of services and clients, and the names under which their losses are reported.
+    pub(crate) queues: Vec<(String, Arc<dyn AnyTopic>)>,
     sources: u32,
+    pub(crate) clock: NodeClock,
+    /// Each node's own failure policy, if it has one.
+    pub(crate) policies: Vec<Option<FailurePolicy>>,
 }
 
 impl Draft {
@@ -234,16 +102,18 @@ impl Draft {
             loops: self.loops.clone(),
             callbacks: self.callbacks.clone(),
             topics: self.topics.values().map(|topic| topic.info.clone()).collect(),
+            services: self.services.values().map(|service| service.info.clone()).collect(),
         }
     }
 
     pub(crate) fn erased_topics(&self) -> Vec<(String, Arc<dyn AnyTopic>)> {
-        self.topics.iter().map(|(name, topic)| (name.clone(), topic.erased.clone())).collect()
+        let topics = self.topics.iter().map(|(name, topic)| (name.clone(), topic.erased.clone()));
+        topics.chain(self.queues.iter().cloned()).collect()
     }
 
-    fn add_loop<S: Send + 'static>(&mut self, info: LoopInfo, state: S) -> LoopId {
+    fn add_loop<S: Send + 'static>(&mut self, info: LoopInfo, body: Body<S>) -> LoopId {
         self.loops.push(info);
-        self.bodies.push(Box::new(Body::new(state)));
+        self.bodies.push(Box::new(body));
         LoopId(self.loops.len() as u32 - 1)
     }
 
@@ -253,9 +123,9 @@ impl Draft {
         node: String,
         group: &str,
         node_index: Option<usize>,
-        state: S,
+        body: Body<S>,
     ) -> Result<LoopId, CreateNodeError> {
-        let index = node_index.unwrap_or(self.node_count);
+        let index = node_index.unwrap_or(self.policies.len());
         let group = group.into();
         let info = LoopInfo { node, group, node_index: index, callbacks: vec![], priority: 0 };
         let name = info.full_name();
@@ -269,8 +139,10 @@ impl Draft {
             };
             return Err(CreateNodeError::Duplicate { kind, name, hint });
         }
-        self.node_count = self.node_count.max(index + 1);
-        Ok(self.add_loop(info, state))
+        if index == self.policies.len() {
+            self.policies.push(None);
+        }
+        Ok(self.add_loop(info, body))
     }
 
     /// Adds a callback to `event_loop` and returns its number.
@@ -285,6 +157,11 @@ impl Draft {
         self.callback_drafts.push(draft);
         self.loops[event_loop.0 as usize].callbacks.push(id);
         id
+    }
+
+    /// The first port of the entity that `event_loop` gets next.
+    pub(crate) fn next_target(&self, event_loop: LoopId) -> Target {
+        Target { entity: self.bodies[event_loop.0 as usize].entities(), port: 0 }
     }
 
     /// The typed body of a loop.
@@ -371,6 +248,24 @@ impl Graph {
         self.create_node_in("/", name, state)
     }
 
+    /// Creates a node that survives its failures: each time a callback of its default group fails,
+    /// the state is replaced by a new one from `factory`, up to `restarts_max` times. The failure
+    /// after that is handled by the policy.
+    ///
+    /// Callbacks keep what they captured, timers their phase, queues their messages, and tasks go
+    /// on, except for a task that failed itself.
+    ///
+    /// # Errors
+    /// As [`create_node`](Self::create_node).
+    pub fn create_restartable_node<S: Send + 'static>(
+        &self,
+        name: &str,
+        restarts_max: u32,
+        factory: impl FnMut() -> S + Send + 'static,
+    ) -> Result<Node<S>, CreateNodeError> {
+        self.create_node_with("/", name, Body::restartable(restarts_max, factory))
+    }
+
     /// Creates a node in `namespace`.
     ///
     /// # Errors
@@ -381,11 +276,20 @@ impl Graph {
         name: &str,
         state: S,
     ) -> Result<Node<S>, CreateNodeError> {
+        self.create_node_with(namespace, name, Body::new(state))
+    }
+
+    fn create_node_with<S: Send + 'static>(
+        &self,
+        namespace: &str,
+        name: &str,
+        body: Body<S>,
+    ) -> Result<Node<S>, CreateNodeError> {
         let namespace = name::expand_namespace(namespace)?;
         name::validate_node_name(name)?;
         let full_name = name::qualify(&namespace, name);
         let mut draft = self.draft();
-        let event_loop = draft.create_loop(full_name.clone(), "", None, state)?;
+        let event_loop = draft.create_loop(full_name.clone(), "", None, body)?;
         let node_index = draft.loops[event_loop.0 as usize].node_index;
         Ok(Node::new(self.clone(), namespace, name.into(), full_name, node_index, event_loop))
     }

@@ -8,19 +8,26 @@
 
 mod context;
 mod control;
+mod deadlines;
 mod event;
 mod event_loop;
 mod frozen;
 mod graph;
+mod guard_condition;
 mod message;
 pub mod name;
 mod node;
+mod notifier;
 mod picker;
 mod qos;
+mod service;
+mod task;
 mod time;
+mod timer;
 mod timers;
 mod topic;
 mod worker;
+mod worker_thread;
 
 pub use context::Context;
 pub use control::{CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopHandle};
@@ -30,12 +37,17 @@ pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder};
 pub use graph::{
     CallbackInfo, CreateError, CreateNodeError, Graph, GraphInfo, LoopInfo, TopicInfo,
 };
+pub use guard_condition::GuardCondition;
 pub use message::Message;
 pub use name::NameError;
 pub use node::Node;
 pub use qos::{History, QoS};
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
-pub use time::{Clock, LiveClock, SimClock, Time};
+pub use service::{CallError, CallFuture, CallRefused, Client, Reply, Responder, ServiceInfo};
+pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
+pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
+pub use timer::{PeriodError, Timer};
 pub use topic::{Loan, PublishError, Publisher};
 pub use worker::Worker;
+pub use worker_thread::WorkerThread;

@@ -1,14 +1,15 @@
 //! Nodes: state, callbacks, and the names under which they talk.
 
 use crate::context::Context;
-use crate::control::CallbackCounters;
+use crate::control::{CallbackCounters, FailurePolicy};
 use crate::event::LoopId;
-use crate::event_loop::{CallbackResult, SubscriptionEntity, TimerEntity};
-use crate::graph::{CallbackDraft, CreateError, CreateNodeError, Draft, Graph, check_depth};
+use crate::event_loop::{Body, CallbackResult, SubscriptionEntity, TimerEntity};
+use crate::graph::{CallbackDraft, CreateError, CreateNodeError, Draft, Feed, Graph, check_depth};
 use crate::message::Message;
 use crate::name;
 use crate::qos::QoS;
-use crate::time::nanos;
+use crate::time::NodeClock;
+use crate::timer::{Timer, TimerControl, period_ns};
 use crate::topic::Publisher;
 use std::marker::PhantomData;
 use std::sync::{Arc, MutexGuard};
@@ -47,6 +48,19 @@ impl<S: Send + 'static> Node<S> {
         &self.full_name
     }
 
+    pub(crate) fn namespace(&self) -> &str {
+        &self.namespace
+    }
+
+    pub(crate) fn base_name(&self) -> &str {
+        &self.base_name
+    }
+
+    /// The fully qualified name of topic `name`.
+    pub(crate) fn resolve_topic(&self, name: &str) -> Result<String, CreateError> {
+        Ok(name::expand_topic(name, &self.namespace, &self.base_name)?)
+    }
+
     /// The event loop that runs this group's callbacks.
     pub fn event_loop(&self) -> LoopId {
         self.event_loop
@@ -66,7 +80,8 @@ impl<S: Send + 'static> Node<S> {
         Ok(())
     }
 
-    fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
+    /// The graph, for `what` to be added.
+    pub(crate) fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
         let draft = self.graph.draft();
         match draft.frozen {
             false => Ok(draft),
@@ -86,7 +101,7 @@ impl<S: Send + 'static> Node<S> {
         topic: &str,
         _qos: QoS,
     ) -> Result<Publisher<M>, CreateError> {
-        let topic = name::expand_topic(topic, &self.namespace, &self.base_name)?;
+        let topic = self.resolve_topic(topic)?;
         let mut draft = self.draft(&format!("publisher {topic}"))?;
         let typed = draft.topic::<M>(&topic, &self.full_name)?;
         let source = draft.next_source();
@@ -110,16 +125,15 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let topic = name::expand_topic(topic, &self.namespace, &self.base_name)?;
+        let topic = self.resolve_topic(topic)?;
         check_depth(&topic, qos)?;
         let name = format!("subscription {topic}");
         let mut draft = self.draft(&name)?;
         let typed = draft.topic::<M>(&topic, &self.full_name)?;
         let counters = Arc::<CallbackCounters>::default();
         let callback_draft = CallbackDraft {
-            target: draft.body::<S>(self.event_loop).next_target(),
-            capacity: qos.depth(),
-            period: None,
+            target: draft.next_target(self.event_loop),
+            feed: Feed::Queue(qos.depth()),
             counters: counters.clone(),
         };
         let id = draft.add_callback(self.event_loop, name, callback_draft);
@@ -133,30 +147,81 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// Timers are anchored in phase at the start of the executor (in deterministic mode, at
     /// simulated time zero): a late call does not move the later ones. A period that passes while
-    /// the call before it still waits is counted as missed, never made up for.
+    /// the call before it still waits is counted as missed and logged, never made up for.
     ///
     /// # Errors
     /// [`CreateError`] for a period of zero, or a frozen graph.
-    pub fn create_timer<F, R>(&self, period: Duration, callback: F) -> Result<(), CreateError>
+    pub fn create_timer<F, R>(&self, period: Duration, callback: F) -> Result<Timer, CreateError>
     where
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let period_ns = nanos(period);
-        if period_ns == 0 || period_ns == u64::MAX {
-            return Err(CreateError::Period { node: self.full_name.clone(), period });
-        }
-        let name = format!("timer {period:?}");
+        self.add_timer(format!("timer {period:?}"), period, true, callback)
+    }
+
+    /// Calls `callback` once, `delay` after the start of the executor; and again, `delay` after
+    /// each [`Timer::reset`]. Cancel it at once for a timer that waits for its first reset.
+    ///
+    /// # Errors
+    /// As [`create_timer`](Self::create_timer).
+    pub fn create_one_shot_timer<F, R>(
+        &self,
+        delay: Duration,
+        callback: F,
+    ) -> Result<Timer, CreateError>
+    where
+        F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        self.add_timer(format!("one-shot timer {delay:?}"), delay, false, callback)
+    }
+
+    fn add_timer<F, R>(
+        &self,
+        name: String,
+        period: Duration,
+        repeats: bool,
+        callback: F,
+    ) -> Result<Timer, CreateError>
+    where
+        F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
         let mut draft = self.draft(&name)?;
-        let callback_draft = CallbackDraft {
-            target: draft.body::<S>(self.event_loop).next_target(),
-            capacity: 1,
-            period: Some(period_ns),
-            counters: Arc::default(),
-        };
+        let timer = self.new_timer(&draft, &name, period, repeats)?;
         let source = draft.next_source();
-        draft.add_callback(self.event_loop, name, callback_draft);
-        draft.body::<S>(self.event_loop).add(Box::new(TimerEntity::new(source, callback)));
+        let target = draft.next_target(self.event_loop);
+        let entity = TimerEntity::new(timer.clone(), source, callback);
+        draft.add_callback(self.event_loop, name, CallbackDraft::of_timer(target, &timer));
+        draft.body::<S>(self.event_loop).add(Box::new(entity));
+        Ok(timer)
+    }
+
+    /// A timer that is not yet in the graph.
+    pub(crate) fn new_timer(
+        &self,
+        draft: &Draft,
+        name: &str,
+        period: Duration,
+        repeats: bool,
+    ) -> Result<Timer, CreateError> {
+        let period_ns = period_ns(period)
+            .map_err(|error| CreateError::Period { node: self.full_name.clone(), error })?;
+        let name = format!("{}: {name}", self.full_name);
+        Ok(Timer::new(Arc::new(TimerControl::new(name, draft.clock.clone(), period_ns, repeats))))
+    }
+
+    /// The clock that the node's callbacks see; before the executor runs it stands at zero.
+    pub fn clock(&self) -> NodeClock {
+        self.graph.draft().clock.clone()
+    }
+
+    /// What happens when a callback of this node fails, instead of the executor's policy.
+    ///
+    /// # Errors
+    /// [`CreateError::Frozen`].
+    pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<(), CreateError> {
+        self.draft("a failure policy")?.policies[self.node_index] = Some(policy);
         Ok(())
     }
 
@@ -173,8 +238,12 @@ impl<S: Send + 'static> Node<S> {
     ) -> Result<Node<G>, CreateNodeError> {
         name::validate_group_name(name)?;
         let index = Some(self.node_index);
-        let event_loop =
-            self.graph.draft().create_loop(self.full_name.clone(), name, index, state)?;
+        let event_loop = self.graph.draft().create_loop(
+            self.full_name.clone(),
+            name,
+            index,
+            Body::new(state),
+        )?;
         let Self { graph, namespace, base_name, full_name, node_index, .. } = self;
         Ok(Node::new(
             graph.clone(),

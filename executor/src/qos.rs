@@ -35,6 +35,11 @@ impl QoS {
         Self::keep_last(5)
     }
 
+    /// For services and clients: ten requests may wait, ten calls be unanswered.
+    pub const fn services() -> Self {
+        Self::keep_all(10)
+    }
+
     /// The history policy.
     pub const fn history(&self) -> History {
         self.history

@@ -3,6 +3,7 @@
 use ringspin_ringbuf::Counter;
 use std::fmt;
 use std::ops::{Add, Sub};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A point in time: nanoseconds since the epoch of the clock that gave it.
@@ -119,6 +120,29 @@ impl Clock for SimClock {
     #[inline]
     fn now(&self) -> Time {
         Time(self.0.get())
+    }
+}
+
+/// The clock of a graph's nodes: the executor's once it runs, zero before that. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct NodeClock(Arc<OnceLock<Arc<dyn Clock>>>);
+
+impl NodeClock {
+    pub(crate) fn run_by(&self, clock: Arc<dyn Clock>) {
+        assert!(self.0.set(clock).is_ok(), "a graph is frozen once");
+    }
+}
+
+impl Clock for NodeClock {
+    #[inline]
+    fn now(&self) -> Time {
+        self.0.get().map_or(Time::ZERO, |clock| clock.now())
+    }
+}
+
+impl fmt::Debug for NodeClock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("NodeClock").field(&self.now()).finish()
     }
 }
 

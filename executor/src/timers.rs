@@ -2,161 +2,280 @@
 //! creation.
 
 use crate::control::CallbackCounters;
+use crate::deadlines::Deadlines;
 use crate::time::Time;
+use crate::timer::{Request, TimerControl};
 use crate::topic::Ready;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 /// A timer of the frozen graph.
-pub(crate) struct Timer {
+pub(crate) struct ActiveTimer {
     /// Nanoseconds, not zero.
-    pub(crate) period: u64,
-    pub(crate) ready: Ready,
-    pub(crate) counters: Arc<CallbackCounters>,
-    /// Whether an expiry waits in the ready ring.
-    pub(crate) pending: bool,
-    /// Whether it has expired before, so that a late expiry means missed periods.
-    pub(crate) expired: bool,
+    period: u64,
+    control: Arc<TimerControl>,
+    ready: Ready,
+    counters: Arc<CallbackCounters>,
+    /// Of the expiry that waits in the ready ring: the control's version at that time.
+    pending: Option<u64>,
+    /// Whether it has expired since it was started, so that a late expiry means missed periods.
+    expired: bool,
 }
 
 /// The timers of one worker.
 #[derive(Default)]
 pub(crate) struct Timers {
-    timers: Vec<Timer>,
-    /// Deadline in nanoseconds, then index, which is in order of creation.
-    heap: BinaryHeap<Reverse<(u64, usize)>>,
+    timers: Vec<ActiveTimer>,
+    deadlines: Deadlines,
 }
 
 impl Timers {
     /// Adds a timer, created after those before; returns its index.
-    pub(crate) fn add(&mut self, timer: Timer) -> usize {
+    pub(crate) fn add(
+        &mut self,
+        control: Arc<TimerControl>,
+        ready: Ready,
+        counters: Arc<CallbackCounters>,
+    ) -> usize {
+        let period = control.settings().period;
+        let timer = ActiveTimer { period, control, ready, counters, pending: None, expired: false };
         self.timers.push(timer);
-        self.timers.len() - 1
+        self.deadlines.add()
     }
 
-    /// Starts every timer, with its first deadline a period after `anchor`.
+    /// Starts every timer that was not cancelled, with its first deadline a period after `anchor`.
     pub(crate) fn start(&mut self, anchor: Time) {
-        let deadline = |timer: &Timer| anchor.as_nanos().saturating_add(timer.period);
-        let first = self.timers.iter().enumerate().map(|(n, timer)| Reverse((deadline(timer), n)));
-        self.heap = first.collect();
+        for index in 0..self.timers.len() {
+            let control = self.timers[index].control.clone();
+            control.changed.take();
+            let mut settings = control.settings();
+            let first = Time::from_nanos(anchor.as_nanos().saturating_add(settings.period));
+            settings.request.get_or_insert(Request::At(first));
+            settings.started = true;
+            drop(settings);
+            self.apply(index);
+        }
     }
 
     /// When the next timer is due.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
-        self.heap.peek().map(|Reverse((deadline, _))| Time::from_nanos(*deadline))
+        self.deadlines.first().map(|(deadline, _)| Time::from_nanos(deadline))
     }
 
     /// Makes the first timer that is due at `now` ready, and moves it to the first multiple of its
     /// period after `now`. Returns false if none is due. Logarithmic in the number of timers.
     #[inline]
     pub(crate) fn expire_one(&mut self, now: Time) -> bool {
-        match self.heap.peek() {
-            Some(Reverse((deadline, _))) if *deadline <= now.as_nanos() => {}
-            _ => return false,
-        }
-        let Some(mut first) = self.heap.peek_mut() else {
+        let Some((deadline, index)) = self.deadlines.first() else {
             return false;
         };
-        let Reverse((deadline, index)) = *first;
+        if deadline > now.as_nanos() {
+            return false;
+        }
         let timer = &mut self.timers[index];
-        let skipped = (now.as_nanos() - deadline) / timer.period;
-        let periods = timer.period.saturating_mul(skipped + 1);
-        *first = Reverse((deadline.saturating_add(periods), index));
-        drop(first);
+        let skipped = if timer.control.repeats {
+            let skipped = (now.as_nanos() - deadline) / timer.period;
+            let periods = timer.period.saturating_mul(skipped + 1);
+            let next = deadline.saturating_add(periods);
+            self.deadlines.set(index, next);
+            timer.control.deadline.set(next);
+            skipped
+        } else {
+            self.deadlines.remove(index);
+            timer.control.deadline.set(u64::MAX);
+            0
+        };
         let mut missed = if timer.expired { skipped } else { 0 };
         timer.expired = true;
-        if timer.pending {
-            missed += 1;
-        } else {
-            timer.pending = true;
-            timer.ready.announce();
+        let version = timer.control.version.get();
+        match timer.pending.replace(version) {
+            None => timer.ready.announce(),
+            // The expiry before still waits; if it was cancelled, this one takes its place.
+            Some(pending) => missed += u64::from(pending == version),
         }
-        timer.counters.missed.add_by_owner(missed);
+        if missed > 0 {
+            timer.control.report_missed(timer.counters.missed.get(), missed);
+            timer.counters.missed.add_by_owner(missed);
+        }
         true
     }
 
-    /// The expiry of timer `index` left the ready ring.
+    /// The expiry of timer `index` left the ready ring; false if it was cancelled meanwhile.
     #[inline]
-    pub(crate) fn handled(&mut self, index: usize) {
-        self.timers[index].pending = false;
+    pub(crate) fn handled(&mut self, index: usize) -> bool {
+        let timer = &mut self.timers[index];
+        timer.pending.take() == Some(timer.control.version.get())
+    }
+
+    /// Does what was asked of timer `index` since the last time.
+    pub(crate) fn apply(&mut self, index: usize) {
+        let timer = &mut self.timers[index];
+        let mut settings = timer.control.settings();
+        timer.period = settings.period;
+        let deadline = match settings.request.take() {
+            None => return,
+            Some(Request::Cancel) => {
+                self.deadlines.remove(index);
+                u64::MAX
+            }
+            Some(Request::At(time)) => {
+                self.deadlines.set(index, time.as_nanos());
+                timer.expired = false;
+                time.as_nanos()
+            }
+        };
+        timer.control.deadline.set(deadline);
+    }
+
+    /// As [`apply`](Self::apply), because the control of timer `index` said so.
+    pub(crate) fn changed(&mut self, index: usize) {
+        self.timers[index].control.changed.take();
+        self.apply(index);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::time::NodeClock;
+    use crate::timer::Timer;
     use ringspin_ringbuf::{ReadySet, ready};
+    use std::time::Duration;
 
-    fn timers(periods: &[u64]) -> (Timers, ready::Consumer) {
+    struct Fixture {
+        timers: Timers,
+        handles: Vec<Timer>,
+        ring: ready::Consumer,
+    }
+
+    /// Timers with these periods; each has its index as its token.
+    fn timers(periods: &[u64]) -> Fixture {
         let (ring, consumer) = ready::ring(8);
         let set = Arc::new(ReadySet::new(1));
         let mut timers = Timers::default();
+        let mut handles = Vec::new();
         for (token, &period) in periods.iter().enumerate() {
             let ready =
                 Ready { ring: ring.clone(), set: set.clone(), index: 0, token: token as u32 };
-            let counters = Arc::default();
-            timers.add(Timer { period, ready, counters, pending: false, expired: false });
+            let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
+            let control = Arc::new(control);
+            timers.add(control.clone(), ready, Arc::default());
+            handles.push(Timer::new(control));
         }
-        (timers, consumer)
+        Fixture { timers, handles, ring: consumer }
     }
 
-    fn expire_all(timers: &mut Timers, ring: &mut ready::Consumer, now: u64) -> Vec<u32> {
-        while timers.expire_one(Time::from_nanos(now)) {}
-        let fired: Vec<u32> = std::iter::from_fn(|| ring.pop()).collect();
-        fired.iter().for_each(|&token| timers.handled(token as usize));
-        fired
+    impl Fixture {
+        fn expire_all(&mut self, now: u64) -> Vec<u32> {
+            while self.timers.expire_one(Time::from_nanos(now)) {}
+            let mut fired: Vec<u32> = std::iter::from_fn(|| self.ring.pop()).collect();
+            fired.retain(|&token| self.timers.handled(token as usize));
+            fired
+        }
+
+        fn missed(&self, index: usize) -> u64 {
+            self.timers.timers[index].counters.missed.get()
+        }
+
+        fn deadline(&self) -> Option<u64> {
+            self.timers.next_deadline().map(Time::as_nanos)
+        }
     }
 
     #[test]
     fn overdue_timers_fire_once_in_the_order_of_their_deadlines() {
-        let (mut timers, mut ring) = timers(&[100, 50, 40]);
-        timers.start(Time::ZERO);
-        assert_eq!(expire_all(&mut timers, &mut ring, 10_000), [2, 1, 0]);
-        assert_eq!(timers.next_deadline(), Some(Time::from_nanos(10_040)));
-        assert!(timers.timers.iter().all(|timer| timer.counters.missed.get() == 0));
+        let mut fixture = timers(&[100, 50, 40]);
+        fixture.timers.start(Time::ZERO);
+        assert_eq!(fixture.expire_all(10_000), [2, 1, 0]);
+        assert_eq!(fixture.deadline(), Some(10_040));
+        assert!((0..3).all(|index| fixture.missed(index) == 0));
     }
 
     #[test]
     fn equal_deadlines_fire_in_order_of_creation() {
-        let (mut timers, mut ring) = timers(&[30, 20, 60]);
-        timers.start(Time::ZERO);
+        let mut fixture = timers(&[30, 20, 60]);
+        fixture.timers.start(Time::ZERO);
         for now in [20, 30, 40] {
-            expire_all(&mut timers, &mut ring, now);
+            fixture.expire_all(now);
         }
-        assert_eq!(expire_all(&mut timers, &mut ring, 60), [0, 1, 2]);
+        assert_eq!(fixture.expire_all(60), [0, 1, 2]);
     }
 
     #[test]
     fn a_stall_costs_periods_but_never_the_phase() {
-        let (mut timers, mut ring) = timers(&[10]);
-        timers.start(Time::from_nanos(3));
-        assert_eq!(expire_all(&mut timers, &mut ring, 13), [0]);
-        assert_eq!(expire_all(&mut timers, &mut ring, 58), [0], "23, and 33, 43, 53 are missed");
-        assert_eq!(timers.next_deadline(), Some(Time::from_nanos(63)));
-        assert_eq!(timers.timers[0].counters.missed.get(), 3);
+        let mut fixture = timers(&[10]);
+        fixture.timers.start(Time::from_nanos(3));
+        assert_eq!(fixture.expire_all(13), [0]);
+        assert_eq!(fixture.expire_all(58), [0], "23, and 33, 43, 53 are missed");
+        assert_eq!(fixture.deadline(), Some(63));
+        assert_eq!(fixture.missed(0), 3);
     }
 
     #[test]
     fn an_expiry_that_still_waits_is_not_queued_twice() {
-        let (mut timers, mut ring) = timers(&[10]);
-        timers.start(Time::ZERO);
-        while timers.expire_one(Time::from_nanos(10)) {}
-        while timers.expire_one(Time::from_nanos(20)) {}
-        assert_eq!((ring.pop(), ring.pop()), (Some(0), None));
-        assert_eq!(timers.timers[0].counters.missed.get(), 1);
+        let mut fixture = timers(&[10]);
+        fixture.timers.start(Time::ZERO);
+        while fixture.timers.expire_one(Time::from_nanos(10)) {}
+        while fixture.timers.expire_one(Time::from_nanos(20)) {}
+        assert_eq!((fixture.ring.pop(), fixture.ring.pop()), (Some(0), None));
+        assert_eq!(fixture.missed(0), 1);
     }
 
     #[test]
     fn a_million_periods_do_not_drift() {
-        let (mut timers, mut ring) = timers(&[1_000]);
-        timers.start(Time::ZERO);
+        let mut fixture = timers(&[1_000]);
+        fixture.timers.start(Time::ZERO);
         for n in 1..=1_000_000u64 {
             let late = n % 7 * 100;
-            assert_eq!(expire_all(&mut timers, &mut ring, n * 1_000 + late), [0]);
+            assert_eq!(fixture.expire_all(n * 1_000 + late), [0]);
         }
-        assert_eq!(timers.next_deadline(), Some(Time::from_nanos(1_000_001_000)));
-        assert_eq!(timers.timers[0].counters.missed.get(), 0);
+        assert_eq!(fixture.deadline(), Some(1_000_001_000));
+        assert_eq!(fixture.missed(0), 0);
+    }
+
+    #[test]
+    fn a_cancelled_timer_does_not_fire_even_if_it_was_due() {
+        let mut fixture = timers(&[10, 15]);
+        fixture.timers.start(Time::ZERO);
+        while fixture.timers.expire_one(Time::from_nanos(10)) {}
+        fixture.handles[0].cancel();
+        assert_eq!(fixture.expire_all(10), [], "its expiry was under way");
+        fixture.timers.apply(0);
+        assert_eq!(fixture.deadline(), Some(15), "that of the other timer");
+        assert_eq!(fixture.expire_all(100), [1]);
+    }
+
+    #[test]
+    fn a_restart_invalidates_the_expiry_before_it() {
+        let mut fixture = timers(&[10]);
+        fixture.timers.start(Time::ZERO);
+        while fixture.timers.expire_one(Time::from_nanos(10)) {}
+        fixture.handles[0].start_at(Time::from_nanos(12));
+        fixture.timers.apply(0);
+        while fixture.timers.expire_one(Time::from_nanos(12)) {}
+        assert_eq!(fixture.expire_all(12), [0], "once, not twice");
+        assert_eq!((fixture.deadline(), fixture.missed(0)), (Some(22), 0));
+    }
+
+    #[test]
+    fn another_period_counts_from_the_next_deadline() {
+        let mut fixture = timers(&[10]);
+        fixture.timers.start(Time::ZERO);
+        fixture.handles[0].set_period(Duration::from_nanos(7)).unwrap();
+        fixture.timers.apply(0);
+        assert_eq!(fixture.expire_all(10), [0]);
+        assert_eq!(fixture.deadline(), Some(17));
+        assert!(fixture.handles[0].set_period(Duration::ZERO).is_err());
+    }
+
+    #[test]
+    fn a_timer_cancelled_before_the_start_waits_for_its_reset() {
+        let mut fixture = timers(&[10]);
+        fixture.handles[0].cancel();
+        fixture.timers.start(Time::ZERO);
+        assert_eq!(fixture.deadline(), None);
+        fixture.handles[0].reset();
+        fixture.timers.apply(0);
+        assert_eq!(fixture.deadline(), Some(10));
     }
 }

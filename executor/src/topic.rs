@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// How an event loop is told that one of its callbacks has an event.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ready {
     pub(crate) ring: ready::Producer,
     pub(crate) set: Arc<ReadySet>,
@@ -93,6 +93,28 @@ impl<M: Send + Sync + 'static> Topic<M> {
         inlet
     }
 
+    /// Hands `message`, which is event `id`, to the one subscription of a private topic: a
+    /// service's requests, a client's responses.
+    ///
+    /// # Errors
+    /// Why it is not taken; the message is handed back.
+    pub(crate) fn send(&self, id: EventId, message: M) -> Result<(), (Unsent, M)> {
+        match self.reserve() {
+            Ok([port]) => {
+                port.deliver(Message(self.pool.insert(Envelope { id, message })));
+                Ok(())
+            }
+            Ok(_) => Err((Unsent::NobodyThere, message)),
+            Err(Refusal::NotFrozen) => Err((Unsent::NotFrozen, message)),
+            Err(Refusal::Full) => Err((Unsent::Full, message)),
+        }
+    }
+
+    /// Whether anyone receives what is sent; false until the graph is frozen.
+    pub(crate) fn is_subscribed(&self) -> bool {
+        self.ports.get().is_some_and(|ports| !ports.is_empty())
+    }
+
     /// The subscriptions, with a place reserved in each that would refuse a message.
     #[inline]
     fn reserve(&self) -> Result<&[Port<M>], Refusal> {
@@ -106,6 +128,14 @@ impl<M: Send + Sync + 'static> Topic<M> {
         }
         Ok(ports)
     }
+}
+
+/// Why a private topic does not take a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsent {
+    NotFrozen,
+    NobodyThere,
+    Full,
 }
 
 /// Why a topic does not take a message now.

@@ -5,10 +5,11 @@
 
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures};
-use crate::event::{CallbackId, Dispatch, Recorder};
+use crate::event::{CallbackId, Dispatch, LoopId, Recorder};
 use crate::event_loop::{EventLoop, Outcome, Target};
 use crate::frozen::WorkerParts;
 use crate::graph::GraphInfo;
+use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::time::{Clock, Time};
 use crate::timers::Timers;
@@ -17,16 +18,29 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Where a token leads.
-pub(crate) struct Route {
-    pub(crate) callback: CallbackId,
-    /// The loop's index within the worker.
-    pub(crate) loop_index: usize,
-    /// Where within the loop.
-    pub(crate) target: Target,
-    /// The timer's index within the worker, if it is one.
-    pub(crate) timer: Option<usize>,
-    pub(crate) counters: Arc<CallbackCounters>,
+/// Where a token leads. Loops and timers are numbered within the worker.
+pub(crate) enum Route {
+    /// An event of a callback.
+    Callback {
+        callback: CallbackId,
+        loop_index: usize,
+        target: Target,
+        /// If it is a timer's.
+        timer: Option<usize>,
+        counters: Arc<CallbackCounters>,
+    },
+    /// A timer was told to change.
+    TimerChanged(usize),
+    /// A loop is out of service if its node is isolated.
+    Retirement { loop_index: usize, notifier: Arc<Notifier> },
+}
+
+/// What all workers of a graph have in common.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) info: Arc<GraphInfo>,
+    pub(crate) failures: Arc<Failures>,
+    pub(crate) clock: Arc<dyn Clock>,
 }
 
 /// Some event loops, their rings and timers: what one thread runs.
@@ -37,20 +51,18 @@ pub struct Worker {
     timers: Timers,
     bodies: Vec<Box<dyn EventLoop>>,
     picker: Picker,
-    info: Arc<GraphInfo>,
-    failures: Arc<Failures>,
+    /// The loop's number in the graph, by its index here.
+    loops: Vec<LoopId>,
+    starts: Vec<Arc<Notifier>>,
+    shared: Shared,
     recorder: Option<Box<dyn Recorder>>,
 }
 
 impl Worker {
-    pub(crate) fn new(
-        parts: WorkerParts,
-        bodies: Vec<Box<dyn EventLoop>>,
-        info: Arc<GraphInfo>,
-        failures: Arc<Failures>,
-    ) -> Self {
-        let WorkerParts { set, rings, routes, timers, picker, .. } = parts;
-        Self { set, rings, routes, timers, bodies, picker, info, failures, recorder: None }
+    pub(crate) fn new(parts: WorkerParts, bodies: Vec<Box<dyn EventLoop>>, shared: Shared) -> Self {
+        let WorkerParts { loops, set, rings, routes, timers, starts, picker } = parts;
+        let recorder = None;
+        Self { set, rings, routes, timers, bodies, picker, loops, starts, shared, recorder }
     }
 
     /// The set of ready loops, to wait on.
@@ -66,9 +78,10 @@ impl Worker {
         std::mem::replace(&mut self.recorder, recorder)
     }
 
-    /// Starts the timers, with their first deadlines a period after `anchor`.
-    pub fn start_timers(&mut self, anchor: Time) {
+    /// Starts the timers, with their first deadlines a period after `anchor`, and the tasks.
+    pub fn start(&mut self, anchor: Time) {
         self.timers.start(anchor);
+        self.starts.drain(..).for_each(|notifier| notifier.start());
     }
 
     /// When the next timer is due.
@@ -87,11 +100,11 @@ impl Worker {
     ///
     /// A panic of the callback is caught here and becomes a [`Failure`].
     #[inline]
-    pub fn dispatch_next(&mut self, clock: &dyn Clock) -> Option<CallbackId> {
+    pub fn dispatch_next(&mut self) -> Option<CallbackId> {
         loop {
             let index = self.picker.pick(&self.set)?;
             let token = self.rings[index].pop();
-            let callback = token.and_then(|token| self.dispatch(token as usize, clock));
+            let callback = token.and_then(|token| self.dispatch(token as usize));
             if self.rings[index].is_empty() {
                 self.set.clear(index);
                 // An event that came in between found the mark still set.
@@ -106,27 +119,36 @@ impl Worker {
     }
 
     #[inline]
-    fn dispatch(&mut self, token: usize, clock: &dyn Clock) -> Option<CallbackId> {
-        let route = &self.routes[token];
-        let body = &mut self.bodies[route.loop_index];
-        let event_loop = self.info.callbacks[route.callback.0 as usize].event_loop;
-        if let Some(timer) = route.timer {
-            self.timers.handled(timer);
-        }
-        let loop_info = &self.info.loops[event_loop.0 as usize];
-        if self.failures.isolated[loop_info.node_index].is_raised() {
-            body.discard(route.target);
+    fn dispatch(&mut self, token: usize) -> Option<CallbackId> {
+        let Shared { info, failures, clock } = &self.shared;
+        let Route::Callback { callback, loop_index, target, timer, counters } = &self.routes[token]
+        else {
+            self.control(token);
+            return None;
+        };
+        let body = &mut self.bodies[*loop_index];
+        if let Some(timer) = timer
+            && !self.timers.handled(*timer)
+        {
             return None;
         }
-        let dispatch = Dispatch { event_loop, callback: route.callback, ..Dispatch::default() };
+        let event_loop = self.loops[*loop_index];
+        let loop_info = &info.loops[event_loop.0 as usize];
+        if failures.nodes[loop_info.node_index].isolated.is_raised() {
+            // What is discarded is the user's, and so is its drop.
+            let _ = catch_unwind(AssertUnwindSafe(|| body.discard(*target)));
+            return None;
+        }
+        let dispatch = Dispatch { event_loop, callback: *callback, ..Dispatch::default() };
         let mut cx = Context {
-            clock,
-            stop: &self.failures.stop,
+            clock: &**clock,
+            stop: &failures.stop,
             event_loop: loop_info,
             recorder: self.recorder.as_deref_mut().map(|recorder| recorder as &mut dyn Recorder),
             dispatch,
+            cancelled: false,
         };
-        let outcome = catch_unwind(AssertUnwindSafe(|| body.dispatch(route.target, &mut cx)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| body.dispatch(*target, &mut cx)));
         let dispatch = cx.dispatch;
         let cause = match outcome {
             Ok(Outcome::Nothing) => return None,
@@ -134,29 +156,59 @@ impl Worker {
             Ok(Outcome::Done(Err(error))) => Some(Cause::Error(error.to_string())),
             Err(panic) => Some(Cause::Panic(panic_message(&*panic))),
         };
-        route.counters.dispatched.add_by_owner(1);
+        counters.dispatched.add_by_owner(1);
         if let Some(recorder) = &mut self.recorder {
             recorder.finished(&dispatch, clock.now());
         }
-        let callback = route.callback;
         if let Some(cause) = cause {
-            self.fail(dispatch, cause, clock.now());
+            self.fail(dispatch, token, cause);
         }
-        Some(callback)
+        Some(dispatch.callback)
+    }
+
+    /// Handles a token that is no callback's.
+    #[cold]
+    fn control(&mut self, token: usize) {
+        match &self.routes[token] {
+            Route::TimerChanged(timer) => self.timers.changed(*timer),
+            Route::Retirement { loop_index, notifier } => {
+                notifier.take();
+                let event_loop = &self.shared.info.loops[self.loops[*loop_index].0 as usize];
+                let node = &self.shared.failures.nodes[event_loop.node_index];
+                if node.isolated.is_raised() {
+                    let body = &mut self.bodies[*loop_index];
+                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body.retire())) {
+                        let panic = panic_message(&*panic);
+                        tracing::error!(node = event_loop.node, panic, "dropping its state failed");
+                    }
+                }
+            }
+            Route::Callback { .. } => unreachable!("callbacks are dispatched"),
+        }
     }
 
     #[cold]
-    fn fail(&self, dispatch: Dispatch, cause: Cause, time: Time) {
-        let loop_info = self.info.loop_of(dispatch.callback);
-        let failure = Failure {
+    fn fail(&mut self, dispatch: Dispatch, token: usize, cause: Cause) {
+        let Route::Callback { loop_index, .. } = self.routes[token] else {
+            unreachable!("only callbacks fail");
+        };
+        let Shared { info, failures, clock } = &self.shared;
+        let loop_info = info.loop_of(dispatch.callback);
+        let failure = |cause| Failure {
             node: loop_info.full_name(),
-            callback: self.info.callbacks[dispatch.callback.0 as usize].name.clone(),
+            callback: info.callbacks[dispatch.callback.0 as usize].name.clone(),
             callback_id: dispatch.callback,
             event: dispatch.event,
-            time,
+            time: clock.now(),
             cause,
         };
-        self.failures.report(loop_info.node_index, failure);
+        let body = &mut self.bodies[loop_index];
+        let restarted = catch_unwind(AssertUnwindSafe(|| body.restart()));
+        failures.report(loop_info.node_index, failure(cause), matches!(restarted, Ok(true)));
+        if let Err(panic) = restarted {
+            let cause = Cause::Panic(format!("the restart failed: {}", panic_message(&*panic)));
+            failures.report(loop_info.node_index, failure(cause), false);
+        }
     }
 }
 

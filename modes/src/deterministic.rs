@@ -8,9 +8,11 @@
 use crate::executor::SpinError;
 use ringspin_executor::{
     CallbackId, Clock, Dispatch, GraphInfo, Recorder, SimClock, StopHandle, Time, Worker,
+    WorkerThread,
 };
 use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 /// What is simulated.
@@ -141,7 +143,7 @@ impl Instant {
 /// The one worker of the deterministic mode and its clock.
 pub(crate) struct Sequencer {
     worker: Worker,
-    clock: SimClock,
+    clock: Arc<SimClock>,
     instant_dispatches_max: u64,
 }
 
@@ -149,12 +151,12 @@ impl Sequencer {
     /// Takes over `worker` with its time at the simulation's start.
     pub(crate) fn new(
         mut worker: Worker,
+        clock: Arc<SimClock>,
         simulation: Simulation,
         info: &GraphInfo,
         recorder: Option<Box<dyn Recorder>>,
     ) -> Self {
-        let clock = SimClock::default();
-        worker.start_timers(clock.now());
+        worker.start(clock.now());
         clock.set(simulation.start);
         worker.set_recorder(Some(Box::new(Digester::new(info, recorder))));
         Self { worker, clock, instant_dispatches_max: simulation.instant_dispatches_max }
@@ -171,9 +173,10 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<(), SpinError> {
+        let _mark = WorkerThread::enter();
         let mut instant = Instant::new(self.instant_dispatches_max);
         while !stop.is_stopped() {
-            if let Some(callback) = self.worker.dispatch_next(&self.clock) {
+            if let Some(callback) = self.worker.dispatch_next() {
                 if !instant.dispatched(callback) {
                     return Err(instant.error(self.clock.now(), info));
                 }

@@ -6,10 +6,11 @@ use crate::mapping::{CorePlan, LoopName, Mapping, MappingError};
 use crate::signal;
 use ringspin_executor::{
     Clock, CreateNodeError, Failure, FailurePolicy, FreezeError, Graph, GraphInfo, LiveClock,
-    LoopId, Monitor, Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, WaitStrategy,
-    Worker,
+    LoopId, Monitor, Node, Plan, ReadyOrder, Recorder, SimClock, Statistics, StopHandle, Time,
+    WaitStrategy, Worker,
 };
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -147,8 +148,8 @@ struct Running {
 }
 
 enum Scheduler {
-    SingleCore { worker: Worker, clock: LiveClock, started: bool },
-    MultiCore { workers: Vec<(CorePlan, Worker)>, clock: LiveClock, started: bool },
+    SingleCore { worker: Worker, clock: Arc<LiveClock>, started: bool },
+    MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<LiveClock>, started: bool },
     Deterministic(Sequencer),
 }
 
@@ -270,7 +271,13 @@ impl Executor {
             Mode::Deterministic(_) => ReadyOrder::Fifo,
             Mode::SingleCore | Mode::MultiCore(_) => ReadyOrder::Sweep,
         };
-        let frozen = self.graph.freeze(&Plan { workers, order }, &self.stop, self.policy)?;
+        let (live, simulated) = (Arc::new(LiveClock::start()), Arc::new(SimClock::default()));
+        let clock: Arc<dyn Clock> = match self.mode {
+            Mode::Deterministic(_) => simulated.clone(),
+            Mode::SingleCore | Mode::MultiCore(_) => live.clone(),
+        };
+        let plan = Plan { workers, order };
+        let frozen = self.graph.freeze(&plan, &self.stop, self.policy, clock)?;
         let monitor = frozen.monitor;
         let mut workers = frozen.workers;
         let mut recorders = self.recorder.as_mut().map(|factory| {
@@ -278,23 +285,23 @@ impl Executor {
             made.into_iter()
         });
         let mut next_recorder = || recorders.as_mut().and_then(Iterator::next);
-        let clock = LiveClock::start();
         let scheduler = match self.mode {
             Mode::Deterministic(simulation) => {
                 let worker = workers.remove(0);
                 let recorder = next_recorder();
-                let sequencer = Sequencer::new(worker, simulation, monitor.info(), recorder);
+                let sequencer =
+                    Sequencer::new(worker, simulated, simulation, monitor.info(), recorder);
                 Scheduler::Deterministic(sequencer)
             }
             Mode::SingleCore => {
                 let mut worker = workers.remove(0);
                 worker.set_recorder(next_recorder());
-                Scheduler::SingleCore { worker, clock, started: false }
+                Scheduler::SingleCore { worker, clock: live, started: false }
             }
             Mode::MultiCore(_) => {
                 workers.iter_mut().for_each(|worker| drop(worker.set_recorder(next_recorder())));
                 let workers = cores.into_iter().flatten().zip(workers).collect();
-                Scheduler::MultiCore { workers, clock, started: false }
+                Scheduler::MultiCore { workers, clock: live, started: false }
             }
         };
         Ok(Running { monitor, scheduler })
@@ -333,21 +340,21 @@ impl Executor {
             Scheduler::Deterministic(sequencer) => sequencer.run(end, stop, monitor.info())?,
             Scheduler::SingleCore { worker, clock, started } => {
                 if !std::mem::replace(started, true) {
-                    worker.start_timers(clock.now());
+                    worker.start(clock.now());
                 }
                 live::run_worker(worker, Run { clock, stop, wait, end });
             }
             Scheduler::MultiCore { workers, clock, started } => {
                 if !std::mem::replace(started, true) {
                     let anchor = clock.now();
-                    workers.iter_mut().for_each(|(_, worker)| worker.start_timers(anchor));
+                    workers.iter_mut().for_each(|(_, worker)| worker.start(anchor));
                 }
                 live::run_pinned(workers, Run { clock, stop, wait, end })?;
             }
         }
-        match (self.policy, monitor.failures().into_iter().next()) {
-            (FailurePolicy::StopAll, Some(failure)) => Err(Box::new(failure).into()),
-            _ => Ok(()),
+        match monitor.stopping_failure() {
+            Some(failure) => Err(Box::new(failure).into()),
+            None => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::executor::SpinError;
 use crate::mapping::CorePlan;
 use ringspin_executor::wait::{Idle, Wait};
-use ringspin_executor::{Clock, LiveClock, StopHandle, Time, WaitStrategy, Worker};
+use ringspin_executor::{Clock, LiveClock, StopHandle, Time, WaitStrategy, Worker, WorkerThread};
 use std::time::Duration;
 
 /// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
@@ -47,13 +47,14 @@ impl Pace {
 /// Runs `worker` on this thread until it is stopped or the end is reached.
 pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     let Run { clock, stop, wait, end } = run;
+    let _mark = WorkerThread::enter();
     let set = worker.ready_set().clone();
     set.register_sleeper();
     reduce_timer_slack();
     let mut waiter = wait.waiter();
     let mut pace = Pace { read_at: clock.now(), dispatches: 0, left: 0 };
     while !stop.is_stopped() {
-        if pace.left > 0 && worker.dispatch_next(clock).is_some() {
+        if pace.left > 0 && worker.dispatch_next().is_some() {
             pace.left -= 1;
             pace.dispatches += 1;
             waiter.reset();

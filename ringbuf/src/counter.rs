@@ -1,4 +1,4 @@
-//! Relaxed counters and flags: numbers that are read for statistics, never to order memory.
+//! Words that several threads share: counters for statistics, flags, notices and permits.
 
 use crate::sync::{AtomicU32, AtomicU64, order};
 
@@ -56,6 +56,35 @@ impl Flag {
     }
 }
 
+/// A notice that is passed on once, however often it is given before it is taken.
+///
+/// Whoever gives it while it is not given has to see that the taker comes; what any giver did
+/// before, the taker then sees. Between a give and its take further gives cost one exchange.
+#[derive(Debug)]
+pub struct Notice(AtomicU32);
+
+impl Notice {
+    /// A notice that is given already.
+    pub fn given() -> Self {
+        Self(AtomicU32::new(1))
+    }
+
+    /// Gives the notice. True if it was not given yet: then the taker has to be told. Wait-free.
+    #[inline]
+    pub fn give(&self) -> bool {
+        // "notice.give": pairs with "notice.take". An exchange even if it is given already: this
+        // giver's work, too, has to reach the taker.
+        self.0.swap(1, order!(Release, "notice.give")) == 0
+    }
+
+    /// Takes the notice, if it is given. Only afterwards may the taker look for work. Wait-free.
+    #[inline]
+    pub fn take(&self) -> bool {
+        // "notice.take": pairs with every "notice.give" since the last take.
+        self.0.swap(0, order!(Acquire, "notice.take")) == 1
+    }
+}
+
 /// A bounded number of permits, such as the free places of a queue.
 #[derive(Debug)]
 pub struct Permits(AtomicU32);
@@ -92,6 +121,15 @@ mod tests {
         assert!(permits.try_acquire() && permits.try_acquire() && !permits.try_acquire());
         permits.release();
         assert!(permits.try_acquire());
+    }
+
+    #[test]
+    fn a_notice_is_passed_on_once_until_it_is_taken() {
+        let notice = Notice::given();
+        assert!(!notice.give(), "it was given from the start");
+        assert!(notice.take() && !notice.take());
+        assert!(notice.give() && !notice.give());
+        assert!(notice.take());
     }
 
     #[test]

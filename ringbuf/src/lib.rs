@@ -15,7 +15,7 @@
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
-//! | [`counter`] | relaxed counters, flags and permits for the crates above |
+//! | [`counter`] | relaxed counters, flags, notices and permits for the crates above |
 
 //! # Features
 //! * `std` (default): everything.
@@ -55,7 +55,7 @@ pub mod wait;
 mod word;
 
 #[cfg(target_has_atomic = "64")]
-pub use counter::{Counter, Flag, Permits};
+pub use counter::{Counter, Flag, Notice, Permits};
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
 #[cfg(feature = "std")]

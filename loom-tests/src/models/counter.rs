@@ -1,9 +1,9 @@
-//! Flags and permits.
+//! Flags, notices and permits.
 
 use super::join;
-use crate::counter::{Flag, Permits};
+use crate::counter::{Flag, Notice, Permits};
 use crate::model::{Model, Plain};
-use loom::sync::atomic::Ordering::Relaxed;
+use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use loom::thread::spawn;
 use std::sync::Arc;
 
@@ -26,6 +26,40 @@ fn a_flag_publishes_what_came_before_it() {
         });
         raiser.join().unwrap();
         reader.join().unwrap();
+    });
+}
+
+/// However gives and takes fall: every giver's work is seen by a take that its notice, or that of
+/// another giver, brought about. (The tokens that tell the taker to come order nothing here.)
+#[test]
+fn a_notice_loses_no_work() {
+    let model = Model::new(20).kills("notice.give", Relaxed).kills("notice.take", Relaxed);
+    model.check(|| {
+        let shared = Arc::new((Notice::given(), AtomicU32::new(1), [0, 0].map(AtomicU32::new)));
+        let givers = [0, 1].map(|n| {
+            let shared = shared.clone();
+            spawn(move || {
+                shared.2[n].store(1, Relaxed);
+                if shared.0.give() {
+                    shared.1.fetch_add(1, Relaxed);
+                }
+            })
+        });
+        let taker = spawn({
+            let shared = shared.clone();
+            move || {
+                // One token is there from the start, as the notice is.
+                shared.1.fetch_sub(1, Relaxed);
+                assert!(shared.0.take());
+                shared.2.each_ref().map(|work| work.load(Relaxed))
+            }
+        });
+        join(givers);
+        let seen = taker.join().unwrap();
+        let tokens = shared.1.load(Relaxed);
+        assert!(tokens <= 1, "one token at most is under way");
+        // Without a token nobody comes again: then all work was seen.
+        assert!(tokens == 1 || seen == [1, 1]);
     });
 }
 

@@ -3,6 +3,9 @@
 mod delivery;
 mod failures;
 mod graph;
+mod guard_conditions;
+mod services;
+mod tasks;
 mod timers;
 
 use ringspin_executor::{FailurePolicy, WaitStrategy};

@@ -129,3 +129,84 @@ fn spinning_in_pieces_equals_spinning_at_once() {
     assert_eq!(digest(&[1000]), digest(&[100, 1, 399, 500]));
     assert_ne!(digest(&[1000]).0, digest(&[1100]).0);
 }
+
+#[test]
+fn a_watchdog_is_reset_by_messages_and_fires_when_they_cease() {
+    let fired: Log<u64> = log();
+    let seen = fired.clone();
+    let job = Job::new(move |graph| {
+        let source = graph.create_node("source", 0)?;
+        let out = source.create_publisher("alive", QoS::default())?;
+        source.create_timer(10 * MS, move |n, cx| {
+            *n += 1;
+            if *n == 5 {
+                cx.cancel_timer();
+            }
+            out.publish(*n)
+        })?;
+        let node = graph.create_node("watchdog", seen)?;
+        let watchdog = node.create_one_shot_timer(25 * MS, |seen, cx| {
+            seen.lock().unwrap().push(cx.now().as_nanos() / 1_000_000);
+        })?;
+        let alive = watchdog.clone();
+        node.create_subscription("alive", QoS::default(), move |_, _: &Message<i32>, _| {
+            assert!(alive.time_until_next().is_some_and(|left| left <= 25 * MS));
+            alive.reset();
+            assert_eq!(alive.time_until_next(), Some(25 * MS));
+        })?;
+        Ok(())
+    });
+    // Without an end: nothing is left to do once both timers are cancelled.
+    assert_eq!(job.run().unwrap().end(), Time::ZERO + 75 * MS);
+    assert_eq!(entries(&fired), [75]);
+}
+
+#[test]
+fn a_timer_is_cancelled_changed_and_reset_from_another_thread() {
+    in_every_mode(|mut executor| {
+        let ticks: Log<()> = log();
+        let node = executor.create_node("node", ticks.clone()).unwrap();
+        let timer = node.create_timer(MS, |ticks, _| ticks.lock().unwrap().push(())).unwrap();
+        let stop = executor.stop_handle();
+        // Keeps the deterministic mode going, and lets its time pass.
+        executor.create_node("other", ()).unwrap().create_timer(MS, |_, _| ()).unwrap();
+        assert!(!timer.is_cancelled() && timer.time_until_next().is_none());
+        let handle = timer.clone();
+        let thread = std::thread::spawn(move || {
+            let wait_for = |count| {
+                while ticks.lock().unwrap().len() < count {
+                    std::thread::yield_now();
+                }
+            };
+            wait_for(3);
+            handle.cancel();
+            assert!(handle.is_cancelled() && handle.time_until_next().is_none());
+            handle.set_period(2 * MS).unwrap();
+            handle.reset();
+            assert!(!handle.is_cancelled());
+            let count = ticks.lock().unwrap().len();
+            wait_for(count + 3);
+            stop.stop();
+        });
+        executor.spin().unwrap();
+        thread.join().unwrap();
+        assert_eq!(timer.period(), 2 * MS);
+        assert!(timer.time_until_next().is_some());
+    });
+}
+
+#[test]
+fn a_new_period_starts_at_the_next_deadline() {
+    let times: Log<u64> = log();
+    let seen = times.clone();
+    let job = Job::new(move |graph| {
+        let node = graph.create_node("node", seen)?;
+        let timer = node.create_timer(10 * MS, |seen, cx| {
+            seen.lock().unwrap().push(cx.now().as_nanos() / 1_000_000);
+        })?;
+        node.create_one_shot_timer(15 * MS, move |_, _| timer.set_period(30 * MS))?;
+        Ok(())
+    });
+    job.run_for(100 * MS).run().unwrap();
+    assert_eq!(entries(&times), [10, 20, 50, 80]);
+}

@@ -1,0 +1,103 @@
+//! What is wrong with a graph that is being built: each error names who asked for what.
+
+use super::MAX_DEPTH;
+use crate::name::NameError;
+use crate::timer::PeriodError;
+use thiserror::Error;
+
+/// Why a node or callback group was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CreateNodeError {
+    /// The name or namespace is not one that ROS 2 allows.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The graph has a node or group of this name.
+    #[error("there is already a {kind} named {name}; give one of them another name{hint}")]
+    Duplicate {
+        /// "node" or "callback group".
+        kind: &'static str,
+        /// The fully qualified name.
+        name: String,
+        /// A further way out.
+        hint: &'static str,
+    },
+    /// The executor is already running.
+    #[error("the graph is frozen; create {0} before spinning")]
+    Frozen(String),
+}
+
+/// Why a publisher, subscription or timer was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CreateError {
+    /// The topic name is not one that ROS 2 allows.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// Two ends of a topic disagree about its message type.
+    #[error(
+        "topic {topic} carries {established} (from node {by}), but node {node} uses it with \
+         {requested}; use one type or two topics"
+    )]
+    TypeMismatch {
+        /// The fully qualified topic name.
+        topic: String,
+        /// The type with which the topic was first used.
+        established: &'static str,
+        /// The node that used it first.
+        by: String,
+        /// The node whose request was refused.
+        node: String,
+        /// The type that was refused.
+        requested: &'static str,
+    },
+    /// A subscription's depth is out of range.
+    #[error("topic {topic}: a depth of {depth} is out of range; use 1 to {max}", max = MAX_DEPTH)]
+    Depth {
+        /// The fully qualified topic name.
+        topic: String,
+        /// The depth as given.
+        depth: usize,
+    },
+    /// A timer's period is zero, or over 584 years.
+    #[error("node {node}: {error}")]
+    Period {
+        /// The node.
+        node: String,
+        /// What is wrong with it.
+        error: PeriodError,
+    },
+    /// Two ends of a service disagree about its types.
+    #[error(
+        "service {service} is {established} (from node {by}), but node {node} uses it as \
+         {requested}; use one pair of types or two services"
+    )]
+    ServiceTypeMismatch {
+        /// The fully qualified service name.
+        service: String,
+        /// The types of request and response with which it was first used.
+        established: String,
+        /// The node that used it first.
+        by: String,
+        /// The node whose request was refused.
+        node: String,
+        /// The types that were refused.
+        requested: String,
+    },
+    /// The service has a server already.
+    #[error("service {service} is offered by node {by} already; node {node} needs another name")]
+    DuplicateService {
+        /// The fully qualified service name.
+        service: String,
+        /// The node that offers it.
+        by: String,
+        /// The node whose request was refused.
+        node: String,
+    },
+    /// The executor is already running.
+    #[error("the graph is frozen; node {node} has to create `{what}` before spinning")]
+    Frozen {
+        /// The node.
+        node: String,
+        /// What it wanted to create.
+        what: String,
+    },
+}

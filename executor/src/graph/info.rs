@@ -1,0 +1,114 @@
+//! The description of a graph, for everyone who wants to look at it.
+
+use crate::event::{CallbackId, LoopId, SourceId};
+use crate::service::ServiceInfo;
+
+/// An event loop: one callback group of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopInfo {
+    /// The node's fully qualified name.
+    pub node: String,
+    /// The group; empty for the default group.
+    pub group: String,
+    /// The node, numbered in order of creation.
+    pub node_index: usize,
+    /// Its callbacks, in order of creation.
+    pub callbacks: Vec<CallbackId>,
+    /// Its priority among the loops of its worker; higher goes first.
+    pub priority: u8,
+}
+
+impl LoopInfo {
+    /// `/node`, or `/node:group` if it is not the default group.
+    pub fn full_name(&self) -> String {
+        match &*self.group {
+            "" => self.node.clone(),
+            group => format!("{}:{group}", self.node),
+        }
+    }
+}
+
+/// A callback.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallbackInfo {
+    /// The loop that runs it.
+    pub event_loop: LoopId,
+    /// For example `subscription /points` or `timer 100ms`.
+    pub name: String,
+}
+
+/// A topic and its ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicInfo {
+    /// The fully qualified name.
+    pub name: String,
+    /// The Rust type of its messages.
+    pub message_type: &'static str,
+    /// The loops that publish on it, and under which number, in order of creation.
+    pub publishers: Vec<(LoopId, SourceId)>,
+    /// The callbacks that receive it, in order of creation.
+    pub subscriptions: Vec<CallbackId>,
+}
+
+/// The description of a graph: who is there, and who feeds whom.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GraphInfo {
+    /// Indexed by [`LoopId`].
+    pub loops: Vec<LoopInfo>,
+    /// Indexed by [`CallbackId`].
+    pub callbacks: Vec<CallbackInfo>,
+    /// In the order of their names.
+    pub topics: Vec<TopicInfo>,
+    /// In the order of their names.
+    pub services: Vec<ServiceInfo>,
+}
+
+impl GraphInfo {
+    /// The loop of a callback.
+    pub fn loop_of(&self, callback: CallbackId) -> &LoopInfo {
+        &self.loops[self.callbacks[callback.0 as usize].event_loop.0 as usize]
+    }
+
+    /// All loops so that, cycles aside, publishers come before their subscribers, and a chain stays
+    /// together: the reverse postorder of a depth-first search. Linear in the size of the graph.
+    pub fn topological_order(&self) -> Vec<LoopId> {
+        let mut successors = vec![Vec::new(); self.loops.len()];
+        for topic in &self.topics {
+            for &(publisher, _) in &topic.publishers {
+                let loops = topic.subscriptions.iter();
+                let loops = loops.map(|c| self.callbacks[c.0 as usize].event_loop.0 as usize);
+                successors[publisher.0 as usize].extend(loops);
+            }
+        }
+        for service in &self.services {
+            if let Some(server) = service.server {
+                let server = self.callbacks[server.0 as usize].event_loop.0 as usize;
+                service.clients.iter().for_each(|c| successors[c.0 as usize].push(server));
+            }
+        }
+        let mut visited = vec![false; self.loops.len()];
+        let mut order = Vec::with_capacity(self.loops.len());
+        // Roots and successors in reverse order of creation, because the result is reversed.
+        successors.iter_mut().for_each(|next| next.sort_unstable());
+        for root in (0..self.loops.len()).rev() {
+            if std::mem::replace(&mut visited[root], true) {
+                continue;
+            }
+            let mut path = vec![(root, successors[root].len())];
+            while let Some((node, left)) = path.last_mut() {
+                if *left == 0 {
+                    order.push(LoopId(*node as u32));
+                    path.pop();
+                    continue;
+                }
+                *left -= 1;
+                let next = successors[*node][*left];
+                if !std::mem::replace(&mut visited[next], true) {
+                    path.push((next, successors[next].len()));
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+}

@@ -1,0 +1,112 @@
+//! Guard conditions: how anything outside the graph makes a callback run.
+
+use crate::context::Context;
+use crate::control::CallbackCounters;
+use crate::event::{EventId, SourceId};
+use crate::event_loop::{CallbackResult, Entity, Outcome};
+use crate::graph::{CallbackDraft, CreateError, Feed};
+use crate::node::Node;
+use crate::notifier::Notifier;
+use ringspin_ringbuf::Counter;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Has a callback called, from any thread: an interrupt's, another library's. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct GuardCondition(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    triggers: Counter,
+    notifier: Arc<Notifier>,
+}
+
+impl GuardCondition {
+    /// Has the callback called, once more or, if a call is due already, by that: triggers between
+    /// two calls are counted as coalesced, never lost. Before the executor starts, it is called at
+    /// the start. Lock-free; a system call only to wake a worker that sleeps.
+    #[inline]
+    pub fn trigger(&self) {
+        self.0.triggers.next();
+        self.0.notifier.notify();
+    }
+}
+
+struct GuardEntity<F, R> {
+    shared: Arc<Shared>,
+    source: SourceId,
+    /// Triggers that were answered.
+    answered: u64,
+    counters: Arc<CallbackCounters>,
+    callback: F,
+    result: PhantomData<fn() -> R>,
+}
+
+impl<S, F, R> Entity<S> for GuardEntity<F, R>
+where
+    F: FnMut(&mut S, &mut Context<'_>) -> R + Send,
+    R: CallbackResult,
+{
+    fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        self.shared.notifier.take();
+        let triggers = self.shared.triggers.get();
+        if triggers == self.answered {
+            return Outcome::Nothing; // the first event, without a trigger before the start
+        }
+        self.counters.coalesced.add_by_owner(triggers - self.answered - 1);
+        self.answered = triggers;
+        cx.begin(EventId { source: self.source, sequence: triggers - 1 });
+        Outcome::Done((self.callback)(state, cx).into_result())
+    }
+
+    fn discard(&mut self, _port: usize) {
+        self.shared.notifier.take();
+        self.answered = self.shared.triggers.get();
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Calls `callback` whenever the guard condition that this returns is triggered. The event's
+    /// sequence is the number of the newest trigger that the call answers.
+    ///
+    /// In deterministic mode a trigger from a callback is an event like any other. One from another
+    /// thread comes whenever it comes: it has no place in a run that is to be repeated.
+    ///
+    /// # Errors
+    /// [`CreateError::Frozen`].
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("bumper", 0)?;
+    /// let pressed = node.create_guard_condition("pressed", |count, _| *count += 1)?;
+    /// std::thread::spawn(move || pressed.trigger());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_guard_condition<F, R>(
+        &self,
+        name: &str,
+        callback: F,
+    ) -> Result<GuardCondition, CreateError>
+    where
+        F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let name = format!("guard condition {name}");
+        let mut draft = self.draft(&name)?;
+        let shared = Arc::<Shared>::default();
+        let counters = Arc::<CallbackCounters>::default();
+        let callback_draft = CallbackDraft {
+            target: draft.next_target(self.event_loop()),
+            feed: Feed::Notifier(shared.notifier.clone()),
+            counters: counters.clone(),
+        };
+        let source = draft.next_source();
+        draft.add_callback(self.event_loop(), name, callback_draft);
+        let guard = GuardCondition(shared.clone());
+        let result = PhantomData;
+        let entity = GuardEntity { shared, source, answered: 0, counters, callback, result };
+        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        Ok(guard)
+    }
+}

@@ -1,0 +1,126 @@
+//! Services: requests and their responses, as events of the loops that handle them.
+//!
+//! A service's requests wait in a queue of its server, the responses to a client in a queue of that
+//! client; both are the queues of [subscriptions](crate::topic) that keep everything. A call holds
+//! a slot of its client until its response has come, so the queue of responses cannot overflow.
+//! Every request is answered: if its responder is dropped, that is the answer.
+
+mod call;
+mod client;
+mod server;
+
+pub use call::{CallError, CallFuture, CallRefused, Reply};
+pub use client::Client;
+pub use server::Responder;
+
+use crate::event::{CallbackId, EventId, LoopId};
+use crate::graph::{CreateError, Draft};
+use crate::topic::Topic;
+use std::any::{Any, TypeId, type_name};
+use std::sync::Arc;
+
+/// What a client asks, on its way to the server.
+pub(crate) struct Request<Q, P> {
+    body: Q,
+    reply_to: ReplyTo<P>,
+}
+
+/// Where the requests of a service go.
+type Requests<Q, P> = Arc<Topic<Request<Q, P>>>;
+
+/// What a server answers, on its way to the client.
+pub(crate) struct Response<P> {
+    slot: usize,
+    result: Result<P, CallError>,
+}
+
+/// Where the response to a call goes.
+struct ReplyTo<P> {
+    responses: Arc<Topic<Response<P>>>,
+    /// The identity of the response.
+    id: EventId,
+    /// The call's slot at its client.
+    slot: usize,
+}
+
+impl<P: Send + Sync + 'static> ReplyTo<P> {
+    fn send(&self, result: Result<P, CallError>) {
+        let response = Response { slot: self.slot, result };
+        if let Err((why, _)) = self.responses.send(self.id, response) {
+            unreachable!("a call's slot keeps a place for its response: {why:?}");
+        }
+    }
+}
+
+impl<P> Clone for ReplyTo<P> {
+    fn clone(&self) -> Self {
+        Self { responses: self.responses.clone(), id: self.id, slot: self.slot }
+    }
+}
+
+/// A service and its ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceInfo {
+    /// The fully qualified name.
+    pub name: String,
+    /// The Rust type of its requests.
+    pub request_type: &'static str,
+    /// The Rust type of its responses.
+    pub response_type: &'static str,
+    /// The callback that answers, if any node offers the service.
+    pub server: Option<CallbackId>,
+    /// The loops that call it, in order of creation.
+    pub clients: Vec<LoopId>,
+}
+
+/// A service of the graph under construction.
+pub(crate) struct ServiceDraft {
+    type_id: TypeId,
+    established_by: String,
+    pub(crate) info: ServiceInfo,
+    /// A `Requests<Q, P>`.
+    requests: Box<dyn Any + Send>,
+}
+
+impl Draft {
+    /// The requests of service `name`, created if nobody used it before.
+    fn service<Q, P>(
+        &mut self,
+        name: &str,
+        node: &str,
+    ) -> Result<(Requests<Q, P>, &mut ServiceInfo), CreateError>
+    where
+        Q: Send + Sync + 'static,
+        P: Send + Sync + 'static,
+    {
+        let queues = &mut self.queues;
+        let draft = self.services.entry(name.into()).or_insert_with(|| {
+            let requests = Arc::new(Topic::<Request<Q, P>>::new(name.into()));
+            queues.push((format!("service {name}"), requests.clone()));
+            ServiceDraft {
+                type_id: TypeId::of::<(Q, P)>(),
+                established_by: node.into(),
+                info: ServiceInfo {
+                    name: name.into(),
+                    request_type: type_name::<Q>(),
+                    response_type: type_name::<P>(),
+                    server: None,
+                    clients: Vec::new(),
+                },
+                requests: Box::new(requests),
+            }
+        });
+        if draft.type_id != TypeId::of::<(Q, P)>() {
+            let info = &draft.info;
+            return Err(CreateError::ServiceTypeMismatch {
+                service: name.into(),
+                established: format!("{} -> {}", info.request_type, info.response_type),
+                by: draft.established_by.clone(),
+                node: node.into(),
+                requested: format!("{} -> {}", type_name::<Q>(), type_name::<P>()),
+            });
+        }
+        let requests = draft.requests.downcast_ref::<Requests<Q, P>>();
+        Ok((requests.expect("the types were compared").clone(), &mut draft.info))
+    }
+}

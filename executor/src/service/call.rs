@@ -1,0 +1,169 @@
+//! A call: how it is refused, how it ends, and the future of its end.
+
+use super::Response;
+use crate::message::Message;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use thiserror::Error;
+
+/// Why a call has no response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum CallError {
+    /// The executor does not run yet.
+    #[error("the graph is still being built: call from a callback, or freeze the graph first")]
+    NotFrozen,
+    /// No node of the graph offers the service.
+    #[error("no node offers the service; create it before spinning")]
+    NoService,
+    /// The server's queue of requests is full.
+    #[error("the service's queue of requests is full: give it a greater depth, or call less often")]
+    ServiceFull,
+    /// The client has as many calls without a response as its depth allows.
+    #[error("as many calls as the client's depth allows are unanswered; raise it, or wait")]
+    TooManyCalls,
+    /// The server let go of the request, or failed while it handled it.
+    #[error("the service dropped the request without an answer")]
+    Unanswered,
+    /// The server's node is isolated after a failure.
+    #[error("the service's node is out of service after a failure")]
+    ServiceStopped,
+    /// The client's node is isolated after a failure, or its executor is gone.
+    #[error("the client's node does not run any more")]
+    ClientStopped,
+    /// The response did not come in time.
+    #[error("the service did not answer within the call's timeout")]
+    TimedOut,
+    /// A thread of the executor must not wait.
+    #[error(
+        "a callback must not wait for a response, which this very thread may have to bring: call \
+         with a callback, or await `call_async` in a task"
+    )]
+    WouldBlock,
+}
+
+/// A call that was not made, with its request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct CallRefused<Q> {
+    /// The request that was not sent.
+    pub request: Q,
+    /// Why.
+    pub reason: CallError,
+}
+
+impl<Q> fmt::Debug for CallRefused<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallRefused").field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+impl<Q> fmt::Display for CallRefused<Q> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
+}
+
+impl<Q> std::error::Error for CallRefused<Q> {}
+
+/// The response to a call, where the server left it.
+pub struct Reply<P>(Message<Response<P>>);
+
+impl<P> Reply<P> {
+    /// The end of the call that `message` brings.
+    pub(super) fn of(message: Message<Response<P>>) -> Result<Self, CallError> {
+        match message.result {
+            Ok(_) => Ok(Self(message)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl<P> std::ops::Deref for Reply<P> {
+    type Target = P;
+
+    fn deref(&self) -> &P {
+        self.0.result.as_ref().expect("a reply is a response")
+    }
+}
+
+impl<P: fmt::Debug> fmt::Debug for Reply<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// The end of a call, to be awaited in a task; see [`Client::call_async`](super::Client).
+#[must_use = "the call was made, but its response will be dropped"]
+pub struct CallFuture<P>(Shared<P>);
+
+type Shared<P> = Arc<Mutex<End<P>>>;
+
+struct End<P> {
+    result: Option<Result<Reply<P>, CallError>>,
+    waker: Option<Waker>,
+}
+
+/// Completes a [`CallFuture`], even by being dropped.
+pub(super) struct Completer<P>(Option<Shared<P>>);
+
+fn lock<P>(end: &Shared<P>) -> MutexGuard<'_, End<P>> {
+    // Nothing of the user runs under this lock.
+    end.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<P> CallFuture<P> {
+    pub(super) fn pending() -> (Self, Completer<P>) {
+        let end = Arc::new(Mutex::new(End { result: None, waker: None }));
+        (Self(end.clone()), Completer(Some(end)))
+    }
+
+    pub(super) fn ended(result: Result<Reply<P>, CallError>) -> Self {
+        Self(Arc::new(Mutex::new(End { result: Some(result), waker: None })))
+    }
+}
+
+impl<P> Completer<P> {
+    pub(super) fn complete(mut self, result: Result<Reply<P>, CallError>) {
+        self.end(result);
+    }
+
+    fn end(&mut self, result: Result<Reply<P>, CallError>) {
+        let Some(shared) = self.0.take() else { return };
+        let mut end = lock(&shared);
+        end.result = Some(result);
+        let waker = end.waker.take();
+        drop(end);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl<P> Drop for Completer<P> {
+    fn drop(&mut self) {
+        self.end(Err(CallError::ClientStopped));
+    }
+}
+
+impl<P> Future for CallFuture<P> {
+    type Output = Result<Reply<P>, CallError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut end = lock(&self.0);
+        match end.result.take() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                end.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<P> fmt::Debug for CallFuture<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallFuture").field("ended", &lock(&self.0).result.is_some()).finish()
+    }
+}

@@ -1,0 +1,358 @@
+//! The end of a service that asks.
+
+use super::{CallError, CallFuture, CallRefused, Reply, ReplyTo, Request, Requests, Response};
+use crate::context::Context;
+use crate::control::CallbackCounters;
+use crate::event::{EventId, SourceId};
+use crate::event_loop::{BoxError, CallbackResult, Entity, Outcome};
+use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
+use crate::node::Node;
+use crate::qos::QoS;
+use crate::time::{Clock, NodeClock, Time};
+use crate::timer::Timer;
+use crate::topic::{Inlet, Topic, Unsent};
+use crate::worker_thread;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+
+/// Calls a service; from any thread, and cheap to clone.
+///
+/// `S` is the state of the callback group that created it: there, the ends of its calls are events.
+pub struct Client<S, Q, P> {
+    shared: Arc<Shared<S, Q, P>>,
+    timeout: Option<Duration>,
+}
+
+impl<S, Q, P> Clone for Client<S, Q, P> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone(), timeout: self.timeout }
+    }
+}
+
+impl<S, Q, P> fmt::Debug for Client<S, Q, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client")
+            .field("service", &self.shared.requests.name)
+            .finish_non_exhaustive()
+    }
+}
+
+struct Shared<S, Q, P> {
+    requests: Requests<Q, P>,
+    responses: Arc<Topic<Response<P>>>,
+    request_source: SourceId,
+    response_source: SourceId,
+    calls: Mutex<Calls<S, P>>,
+    /// Due when the first call times out.
+    timer: Timer,
+    clock: NodeClock,
+}
+
+/// What is called at the end of a call.
+type Then<S, P> = Box<
+    dyn FnOnce(&mut S, Result<Reply<P>, CallError>, &mut Context<'_>) -> Result<(), BoxError>
+        + Send,
+>;
+
+/// The calls without a response.
+struct Calls<S, P> {
+    slots: Box<[Option<Call<S, P>>]>,
+    free: Vec<usize>,
+    made: u64,
+    /// When calls time out, and their slots.
+    deadlines: BTreeSet<(Time, usize)>,
+}
+
+struct Call<S, P> {
+    /// `None` once it has timed out: the slot is kept for the response, should it still come.
+    then: Option<Then<S, P>>,
+    deadline: Option<Time>,
+}
+
+impl<S, P> Calls<S, P> {
+    /// Ends the call in `slot`.
+    fn end(&mut self, slot: usize) -> Option<Then<S, P>> {
+        let call = self.slots[slot].take()?;
+        self.free.push(slot);
+        if let Some(deadline) = call.deadline {
+            self.deadlines.remove(&(deadline, slot));
+        }
+        call.then
+    }
+
+    /// What is to be called for the next call that has timed out.
+    fn expire(&mut self, now: Time) -> Option<Then<S, P>> {
+        let &(deadline, slot) = self.deadlines.first()?;
+        if deadline > now {
+            return None;
+        }
+        self.deadlines.pop_first();
+        let call = self.slots[slot].as_mut()?;
+        call.deadline = None;
+        call.then.take()
+    }
+}
+
+impl<S, Q, P> Shared<S, Q, P> {
+    fn calls(&self) -> MutexGuard<'_, Calls<S, P>> {
+        // Nothing of the user runs under this lock.
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S, Q, P> Client<S, Q, P>
+where
+    S: Send + 'static,
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    /// The same client, with calls that end with [`CallError::TimedOut`] when there is no response
+    /// within `timeout` of the executor's time.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The service's fully qualified name.
+    pub fn service(&self) -> &str {
+        &self.shared.requests.name
+    }
+
+    /// Whether any node offers the service; false while the graph is being built.
+    pub fn service_is_ready(&self) -> bool {
+        self.shared.requests.is_subscribed()
+    }
+
+    /// Sends `request`, and has `then` called with the response, or with why there is none, as an
+    /// event of the client's callback group.
+    ///
+    /// # Errors
+    /// [`CallRefused`] hands the request back; `then` is not called.
+    pub fn call<F, R>(&self, request: Q, then: F) -> Result<(), CallRefused<Q>>
+    where
+        F: FnOnce(&mut S, Result<Reply<P>, CallError>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult,
+    {
+        self.send(request, Box::new(|state, reply, cx| then(state, reply, cx).into_result()))
+    }
+
+    /// Sends `request` now, and returns the future of its response, to be awaited in a
+    /// [task](Node::spawn).
+    pub fn call_async(&self, request: Q) -> CallFuture<P> {
+        let (future, completer) = CallFuture::pending();
+        let then = |_: &mut S, reply, _: &mut Context<'_>| {
+            completer.complete(reply);
+            Ok(())
+        };
+        match self.send(request, Box::new(then)) {
+            Ok(()) => future,
+            Err(refused) => CallFuture::ended(Err(refused.reason)),
+        }
+    }
+
+    /// Sends `request` and waits for the response, `timeout` of real time at most: for threads
+    /// outside of the executor.
+    ///
+    /// # Errors
+    /// [`CallError`]; in a callback or task always [`CallError::WouldBlock`].
+    pub fn call_and_wait(&self, request: Q, timeout: Duration) -> Result<Reply<P>, CallError> {
+        if worker_thread::is_current() {
+            return Err(CallError::WouldBlock);
+        }
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let then: Then<S, P> = Box::new(move |_, reply, _| {
+            let _ = sender.send(reply); // the caller may have stopped to wait
+            Ok(())
+        });
+        self.send(request, then).map_err(|refused| refused.reason)?;
+        receiver.recv_timeout(timeout).unwrap_or_else(|error| {
+            Err(match error {
+                mpsc::RecvTimeoutError::Timeout => CallError::TimedOut,
+                mpsc::RecvTimeoutError::Disconnected => CallError::ClientStopped,
+            })
+        })
+    }
+
+    fn send(&self, request: Q, then: Then<S, P>) -> Result<(), CallRefused<Q>> {
+        let shared = &*self.shared;
+        // Held until the request is in its queue: so calls are numbered in the order of the queue.
+        let mut calls = shared.calls();
+        let Some(slot) = calls.free.pop() else {
+            return Err(CallRefused { request, reason: CallError::TooManyCalls });
+        };
+        let sequence = calls.made;
+        let id = |source| EventId { source, sequence };
+        let responses = shared.responses.clone();
+        let reply_to = ReplyTo { responses, id: id(shared.response_source), slot };
+        let request = Request { body: request, reply_to };
+        if let Err((why, request)) = shared.requests.send(id(shared.request_source), request) {
+            calls.free.push(slot);
+            let reason = match why {
+                Unsent::NotFrozen => CallError::NotFrozen,
+                Unsent::NobodyThere => CallError::NoService,
+                Unsent::Full => CallError::ServiceFull,
+            };
+            return Err(CallRefused { request: request.body, reason });
+        }
+        calls.made += 1;
+        let deadline = self.timeout.map(|timeout| shared.clock.now() + timeout);
+        calls.slots[slot] = Some(Call { then: Some(then), deadline });
+        if let Some(deadline) = deadline {
+            calls.deadlines.insert((deadline, slot));
+            if calls.deadlines.first() == Some(&(deadline, slot)) {
+                shared.timer.start_at(deadline);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The port for responses; the other one is for timeouts.
+const RESPONSES: usize = 0;
+
+struct ClientEntity<S, Q, P> {
+    inlet: Inlet<Response<P>>,
+    shared: Arc<Shared<S, Q, P>>,
+    timeout_source: SourceId,
+    timeouts: u64,
+}
+
+impl<S, Q, P> ClientEntity<S, Q, P>
+where
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    fn respond(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        let Some(response) = self.inlet.take() else {
+            return Outcome::Nothing;
+        };
+        cx.begin(response.id());
+        let then = self.shared.calls().end(response.slot);
+        // Without it, the call has timed out, and this is late.
+        Outcome::Done(then.map_or(Ok(()), |then| then(state, Reply::of(response), cx)))
+    }
+
+    fn time_out(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        let now = cx.now();
+        let mut outcome = Outcome::Nothing;
+        while let Some(then) = { self.shared.calls().expire(now) } {
+            if matches!(outcome, Outcome::Nothing) {
+                cx.begin(EventId { source: self.timeout_source, sequence: self.timeouts });
+                self.timeouts += 1;
+                outcome = Outcome::Done(Ok(()));
+            }
+            let result = then(state, Err(CallError::TimedOut), cx);
+            if let Outcome::Done(Ok(())) = outcome {
+                outcome = Outcome::Done(result);
+            }
+        }
+        let next = self.shared.calls().deadlines.first().copied();
+        if let Some((deadline, _)) = next {
+            self.shared.timer.start_at(deadline);
+        }
+        outcome
+    }
+}
+
+impl<S, Q, P> Entity<S> for ClientEntity<S, Q, P>
+where
+    S: Send,
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        match port {
+            RESPONSES => self.respond(state, cx),
+            _ => self.time_out(state, cx),
+        }
+    }
+
+    fn discard(&mut self, port: usize) {
+        if port == RESPONSES
+            && let Some(response) = self.inlet.take()
+        {
+            let then = self.shared.calls().end(response.slot);
+            drop(then);
+        }
+    }
+
+    fn retire(&mut self) {
+        let mut calls = self.shared.calls();
+        let ends: Vec<_> = calls.slots.iter_mut().flatten().map(|call| call.then.take()).collect();
+        drop(calls);
+        drop(ends); // the user's, so not under the lock
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Creates a client of service `name`.
+    ///
+    /// The depth of `qos` is how many calls may be without a response.
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, a service of other types, a depth out of range, or a
+    /// frozen graph.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("asking", 0)?;
+    /// let add = node.create_client::<(i64, i64), i64>("add", QoS::services())?;
+    /// node.create_timer(Duration::from_secs(1), move |_, _| {
+    ///     add.call((1, 2), |sum, reply, _| reply.map(|reply| *sum += *reply))
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_client<Q, P>(&self, name: &str, qos: QoS) -> Result<Client<S, Q, P>, CreateError>
+    where
+        Q: Send + Sync + 'static,
+        P: Send + Sync + 'static,
+    {
+        let service = self.resolve_service(name)?;
+        check_depth(&service, qos)?;
+        let name = format!("client {service}");
+        let timeout_name = format!("{name} timeout");
+        let mut draft = self.draft(&name)?;
+        let event_loop = self.event_loop();
+        let (requests, info) = draft.service::<Q, P>(&service, self.full_name())?;
+        info.clients.push(event_loop);
+        let responses = Arc::new(Topic::<Response<P>>::new(name.as_str().into()));
+        let node = self.full_name();
+        draft.queues.push((format!("{name} of {node}"), responses.clone()));
+        let timer = self.new_timer(&draft, &timeout_name, Duration::from_nanos(1), false)?;
+        timer.cancel(); // until there is a call
+        let target = draft.next_target(event_loop);
+        let counters = Arc::<CallbackCounters>::default();
+        let qos = QoS::keep_all(qos.depth());
+        let feed = Feed::Queue(qos.depth());
+        let callback_draft = CallbackDraft { target, feed, counters: counters.clone() };
+        let id = draft.add_callback(event_loop, name, callback_draft);
+        let timeout_target = target.port(1);
+        let timeout_draft = CallbackDraft::of_timer(timeout_target, &timer);
+        draft.add_callback(event_loop, timeout_name, timeout_draft);
+        let inlet = responses.subscribe(id, qos, counters);
+        let calls = Mutex::new(Calls {
+            slots: (0..qos.depth()).map(|_| None).collect(),
+            free: (0..qos.depth()).rev().collect(),
+            made: 0,
+            deadlines: BTreeSet::new(),
+        });
+        let shared = Arc::new(Shared {
+            requests,
+            responses,
+            request_source: draft.next_source(),
+            response_source: draft.next_source(),
+            calls,
+            timer,
+            clock: draft.clock.clone(),
+        });
+        let timeout_source = draft.next_source();
+        let entity = ClientEntity { inlet, shared: shared.clone(), timeout_source, timeouts: 0 };
+        draft.body::<S>(event_loop).add(Box::new(entity));
+        Ok(Client { shared, timeout: None })
+    }
+}

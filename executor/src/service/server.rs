@@ -1,0 +1,156 @@
+//! The end of a service that answers.
+
+use super::{CallError, ReplyTo, Request};
+use crate::context::Context;
+use crate::control::CallbackCounters;
+use crate::event_loop::{CallbackResult, Entity, Outcome};
+use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
+use crate::name;
+use crate::node::Node;
+use crate::qos::QoS;
+use crate::topic::Inlet;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// Answers one request, now or later, from any thread; dropping it tells the caller that there will
+/// be no answer.
+pub struct Responder<P: Send + Sync + 'static>(Option<ReplyTo<P>>);
+
+impl<P: Send + Sync + 'static> Responder<P> {
+    /// Sends `response` to the caller. Lock-free.
+    pub fn respond(mut self, response: P) {
+        if let Some(reply_to) = self.0.take() {
+            reply_to.send(Ok(response));
+        }
+    }
+}
+
+impl<P: Send + Sync + 'static> Drop for Responder<P> {
+    fn drop(&mut self) {
+        if let Some(reply_to) = self.0.take() {
+            reply_to.send(Err(CallError::Unanswered));
+        }
+    }
+}
+
+impl<P: Send + Sync + 'static> fmt::Debug for Responder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Responder").field(&self.0.as_ref().map(|reply_to| reply_to.id)).finish()
+    }
+}
+
+struct ServiceEntity<Q, P, F, R> {
+    inlet: Inlet<Request<Q, P>>,
+    callback: F,
+    result: PhantomData<fn() -> R>,
+}
+
+impl<S, Q, P, F, R> Entity<S> for ServiceEntity<Q, P, F, R>
+where
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+    F: FnMut(&mut S, &Q, Responder<P>, &mut Context<'_>) -> R + Send,
+    R: CallbackResult,
+{
+    fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        let Some(request) = self.inlet.take() else {
+            return Outcome::Nothing;
+        };
+        cx.begin(request.id());
+        let responder = Responder(Some(request.reply_to.clone()));
+        Outcome::Done((self.callback)(state, &request.body, responder, cx).into_result())
+    }
+
+    fn discard(&mut self, _port: usize) {
+        if let Some(request) = self.inlet.take() {
+            request.reply_to.send(Err(CallError::ServiceStopped));
+        }
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Offers service `name`: `callback` answers each request at once.
+    ///
+    /// The depth of `qos` is how many requests may wait; when they are so many, calls are refused.
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, a service that another node offers or uses with other
+    /// types, a depth out of range, or a frozen graph.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("calculator", ())?;
+    /// node.create_service("add", QoS::services(), |_, (a, b): &(i64, i64), _| a + b)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_service<Q, P, F>(
+        &self,
+        name: &str,
+        qos: QoS,
+        mut callback: F,
+    ) -> Result<(), CreateError>
+    where
+        Q: Send + Sync + 'static,
+        P: Send + Sync + 'static,
+        F: FnMut(&mut S, &Q, &mut Context<'_>) -> P + Send + 'static,
+    {
+        self.create_deferred_service(
+            name,
+            qos,
+            move |state: &mut S, request: &Q, responder: Responder<P>, cx: &mut Context<'_>| {
+                responder.respond(callback(state, request, cx));
+            },
+        )
+    }
+
+    /// Offers service `name`: `callback` gets a [`Responder`], which it may keep and answer later.
+    ///
+    /// # Errors
+    /// As [`create_service`](Self::create_service).
+    pub fn create_deferred_service<Q, P, F, R>(
+        &self,
+        name: &str,
+        qos: QoS,
+        callback: F,
+    ) -> Result<(), CreateError>
+    where
+        Q: Send + Sync + 'static,
+        P: Send + Sync + 'static,
+        F: FnMut(&mut S, &Q, Responder<P>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let service = self.resolve_service(name)?;
+        check_depth(&service, qos)?;
+        let name = format!("service {service}");
+        let mut draft = self.draft(&name)?;
+        let (requests, info) = draft.service::<Q, P>(&service, self.full_name())?;
+        if let Some(server) = info.server {
+            let by = draft.info().loop_of(server).node.clone();
+            return Err(CreateError::DuplicateService {
+                service,
+                by,
+                node: self.full_name().into(),
+            });
+        }
+        let counters = Arc::<CallbackCounters>::default();
+        let qos = QoS::keep_all(qos.depth());
+        let callback_draft = CallbackDraft {
+            target: draft.next_target(self.event_loop()),
+            feed: Feed::Queue(qos.depth()),
+            counters: counters.clone(),
+        };
+        let id = draft.add_callback(self.event_loop(), name, callback_draft);
+        draft.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
+        let inlet = requests.subscribe(id, qos, counters);
+        let entity = ServiceEntity { inlet, callback, result: PhantomData };
+        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        Ok(())
+    }
+
+    /// The fully qualified name of service `name`.
+    pub(crate) fn resolve_service(&self, name: &str) -> Result<String, CreateError> {
+        Ok(name::expand_topic(name, self.namespace(), self.base_name())?)
+    }
+}

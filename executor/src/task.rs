@@ -1,0 +1,233 @@
+//! Tasks: futures that a node's event loop polls.
+//!
+//! A task's wake-up is an event in the loop's ready ring, like a message, so a task has its place
+//! in the order of events, and in deterministic mode always the same one. What a task can await is
+//! what is an event here: messages, ticks, responses, another task. A future of another runtime
+//! (a socket of tokio, say) would have to be woken by that runtime's threads, at times that no
+//! executor of this graph knows of: live it works if that runtime runs, but it has no place in a
+//! simulation. Bring such data in by a [guard condition](crate::GuardCondition) or a publisher.
+
+mod interval;
+mod state;
+mod stream;
+
+pub use interval::{Interval, Tick};
+pub use state::StateAccess;
+pub use stream::MessageStream;
+
+use crate::context::Context;
+use crate::event::{EventId, SourceId};
+use crate::event_loop::{CallbackResult, Entity, Outcome};
+use crate::graph::{CallbackDraft, CreateError, Draft, Feed};
+use crate::node::Node;
+use crate::notifier::Notifier;
+use ringspin_ringbuf::Flag;
+use state::Requests;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Poll, Wake, Waker};
+
+/// A spawned task; dropping the handle leaves the task running.
+#[derive(Clone)]
+pub struct Task(Arc<TaskControl>);
+
+#[derive(Debug, Default)]
+struct TaskControl {
+    notifier: Arc<Notifier>,
+    cancelled: Flag,
+    finished: Flag,
+}
+
+impl Wake for TaskControl {
+    fn wake(self: Arc<Self>) {
+        self.notifier.notify();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.notifier.notify();
+    }
+}
+
+impl Task {
+    /// Has the task's loop drop its future, instead of polling it again. From any thread.
+    pub fn cancel(&self) {
+        self.0.cancelled.raise();
+        self.0.notifier.notify();
+    }
+
+    /// Whether the task has come to its end, or was cancelled, or has failed.
+    pub fn is_finished(&self) -> bool {
+        self.0.finished.is_raised()
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task").field("finished", &self.is_finished()).finish_non_exhaustive()
+    }
+}
+
+struct TaskEntity<S, F> {
+    control: Arc<TaskControl>,
+    waker: Waker,
+    source: SourceId,
+    polls: u64,
+    /// `None` once it is finished.
+    future: Option<Pin<Box<F>>>,
+    requests: Requests<S>,
+}
+
+impl<S, F> TaskEntity<S, F>
+where
+    F: Future<Output: CallbackResult>,
+{
+    /// Polls until the future waits for something else than the state.
+    fn poll(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        // Should the poll panic, the future is gone, and may not be polled again anyway.
+        let Some(mut future) = self.future.take() else {
+            return Outcome::Nothing;
+        };
+        cx.begin(EventId { source: self.source, sequence: self.polls });
+        self.polls += 1;
+        let mut task_cx = std::task::Context::from_waker(&self.waker);
+        loop {
+            let poll = {
+                let _open = self.requests.open();
+                future.as_mut().poll(&mut task_cx)
+            };
+            let served = self.requests.serve(state, cx);
+            match poll {
+                Poll::Ready(output) => {
+                    self.control.finished.raise();
+                    return Outcome::Done(output.into_result());
+                }
+                Poll::Pending if served => {}
+                Poll::Pending => {
+                    self.future = Some(future);
+                    return Outcome::Done(Ok(()));
+                }
+            }
+        }
+    }
+}
+
+impl<S, F> Entity<S> for TaskEntity<S, F>
+where
+    F: Future<Output: CallbackResult> + Send,
+{
+    fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        self.control.notifier.take();
+        if self.control.cancelled.is_raised() {
+            self.retire();
+            return Outcome::Nothing;
+        }
+        // If the poll panics, this is what the handle says.
+        let finish = Finish(&self.control.clone());
+        let outcome = self.poll(state, cx);
+        std::mem::forget(finish);
+        outcome
+    }
+
+    fn discard(&mut self, _port: usize) {
+        self.control.notifier.take();
+        self.retire();
+    }
+
+    fn retire(&mut self) {
+        self.control.finished.raise();
+        self.future = None;
+    }
+}
+
+/// Says that a task is finished, when it goes.
+struct Finish<'a>(&'a TaskControl);
+
+impl Drop for Finish<'_> {
+    fn drop(&mut self) {
+        self.0.finished.raise();
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Runs `future` as a task of this callback group, from the start of the executor.
+    ///
+    /// Each of its polls is an event. Its output may be a `Result`, whose error is a failure of the
+    /// node. The name is for statistics and failures.
+    ///
+    /// # Errors
+    /// [`CreateError::Frozen`].
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("heartbeat", ())?;
+    /// let out = node.create_publisher("alive", QoS::default())?;
+    /// let mut interval = node.create_interval(Duration::from_secs(1))?;
+    /// node.spawn("beat", async move {
+    ///     loop {
+    ///         let tick = interval.tick().await;
+    ///         let _ = out.publish(tick.number);
+    ///     }
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn spawn<F>(&self, name: &str, future: F) -> Result<Task, CreateError>
+    where
+        F: Future<Output: CallbackResult> + Send + 'static,
+    {
+        self.spawn_with_state(name, |_| future)
+    }
+
+    /// As [`spawn`](Self::spawn), for a future that uses the state of the callback group.
+    ///
+    /// # Errors
+    /// As [`spawn`](Self::spawn).
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("sum", 0u64)?;
+    /// let mut numbers = node.create_stream::<u64>("numbers", QoS::default())?;
+    /// node.spawn_with_state("add", |sum| async move {
+    ///     loop {
+    ///         let number = numbers.next().await;
+    ///         sum.with(move |sum, _| *sum += *number).await;
+    ///     }
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn spawn_with_state<F>(
+        &self,
+        name: &str,
+        task: impl FnOnce(StateAccess<S>) -> F,
+    ) -> Result<Task, CreateError>
+    where
+        F: Future<Output: CallbackResult> + Send + 'static,
+    {
+        let requests = Requests::default();
+        // The user's closure may use the node: it is called before the graph is locked.
+        let future = Box::pin(task(StateAccess::new(requests.clone())));
+        let name = format!("task {name}");
+        let mut draft = self.draft(&name)?;
+        let control = Arc::<TaskControl>::default();
+        let source = draft.next_source();
+        self.add_notified(&mut draft, name, &control.notifier);
+        let waker = Waker::from(control.clone());
+        let task = Task(control.clone());
+        let entity =
+            TaskEntity { control, waker, source, polls: 0, future: Some(future), requests };
+        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        Ok(task)
+    }
+
+    /// Adds the callback of an entity that follows, whose events come from `notifier`.
+    fn add_notified(&self, draft: &mut Draft, name: String, notifier: &Arc<Notifier>) {
+        let target = draft.next_target(self.event_loop());
+        let feed = Feed::Notifier(notifier.clone());
+        let callback_draft = CallbackDraft { target, feed, counters: Arc::default() };
+        draft.add_callback(self.event_loop(), name, callback_draft);
+    }
+}

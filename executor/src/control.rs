@@ -1,11 +1,15 @@
 //! What all workers share: the stop request, the failures, and the counters.
 
 use crate::event::{CallbackId, EventId};
+use crate::graph::GraphInfo;
 use crate::notifier::Notifier;
 use crate::time::Time;
+use crate::worker_thread::{self, WorkerThread};
 use ringspin_ringbuf::{Counter, Flag, ReadySet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use thiserror::Error;
 
 /// Locks a mutex under which nothing of the user runs, so that poisoning means nothing.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -14,21 +18,96 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Stops an executor from any thread; cheap to clone.
 ///
-/// Stopping lets running callbacks finish and leaves queued events where they are.
+/// Stopping goes in steps:
+/// 1. The request is noted; workers that sleep are woken.
+/// 2. Each worker returns when its current callback has. Queued events stay where they are, and
+///    what is published meanwhile joins them.
+/// 3. When all have returned, `spin` does. After a [`reset`](Self::reset) it can go on from there.
+/// 4. Dropping the executor drops the nodes' states, tasks and queues. Who waits for the end of a
+///    call in another thread learns that there is none.
+///
+/// Only step 2 can take long, if a callback does: [`stop_and_wait`](Self::stop_and_wait) names it.
 #[derive(Clone, Default)]
 pub struct StopHandle(Arc<StopState>);
 
 #[derive(Default)]
 struct StopState {
     flag: Flag,
-    workers: Mutex<Vec<Arc<ReadySet>>>,
+    workers: Mutex<Vec<Attached>>,
+    /// How many workers run.
+    active: Mutex<usize>,
+    left: Condvar,
+}
+
+/// A worker that is to stop.
+struct Attached {
+    set: Arc<ReadySet>,
+    /// One more than the callback that is running; zero in between.
+    running: Arc<Counter>,
+    info: Arc<GraphInfo>,
+}
+
+/// Why an executor did not stop in time.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StopError {
+    /// Callbacks did not return.
+    #[error("still running {grace:?} after the stop: {}", callbacks.join(", "))]
+    Stuck {
+        /// How long it was waited.
+        grace: Duration,
+        /// The callbacks, with their nodes.
+        callbacks: Vec<String>,
+    },
+    /// A callback would wait for its own end.
+    #[error("a callback cannot wait for its executor to stop; use `stop`, which does not wait")]
+    WithinCallback,
 }
 
 impl StopHandle {
     /// Asks every worker to return after its current callback, and wakes those that sleep.
     pub fn stop(&self) {
         self.0.flag.raise();
-        lock(&self.0.workers).iter().for_each(|worker| worker.wake());
+        lock(&self.0.workers).iter().for_each(|worker| worker.set.wake());
+    }
+
+    /// As [`stop`](Self::stop), and waits until every worker has returned, for `grace` of real time
+    /// at most.
+    ///
+    /// # Errors
+    /// [`StopError`] names the callbacks that still run, or says that this is one of them.
+    pub fn stop_and_wait(&self, grace: Duration) -> Result<(), StopError> {
+        self.stop();
+        if worker_thread::is_current() {
+            return Err(StopError::WithinCallback);
+        }
+        let active = lock(&self.0.active);
+        let waited = self.0.left.wait_timeout_while(active, grace, |active| *active > 0);
+        match *waited.unwrap_or_else(PoisonError::into_inner).0 {
+            0 => Ok(()),
+            _ => Err(StopError::Stuck { grace, callbacks: self.running_callbacks() }),
+        }
+    }
+
+    /// The callbacks that run at this moment, with their nodes.
+    pub fn running_callbacks(&self) -> Vec<String> {
+        let workers = lock(&self.0.workers);
+        let running = workers.iter().filter_map(|worker| {
+            let callback = CallbackId(worker.running.get().checked_sub(1)? as u32);
+            let name = &worker.info.callbacks[callback.0 as usize].name;
+            Some(format!("{} `{name}`", worker.info.loop_of(callback).full_name()))
+        });
+        running.collect()
+    }
+
+    /// Marks this thread as one that runs a worker, until the mark is dropped.
+    pub fn enter_worker(&self) -> WorkerThread {
+        *lock(&self.0.active) += 1;
+        WorkerThread::enter(self.clone())
+    }
+
+    pub(crate) fn leave_worker(&self) {
+        *lock(&self.0.active) -= 1;
+        self.0.left.notify_all();
     }
 
     /// Whether a stop was requested.
@@ -42,8 +121,8 @@ impl StopHandle {
         self.0.flag.lower();
     }
 
-    pub(crate) fn attach(&self, worker: Arc<ReadySet>) {
-        lock(&self.0.workers).push(worker);
+    pub(crate) fn attach(&self, set: Arc<ReadySet>, running: Arc<Counter>, info: Arc<GraphInfo>) {
+        lock(&self.0.workers).push(Attached { set, running, info });
     }
 }
 

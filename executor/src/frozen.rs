@@ -142,7 +142,6 @@ impl Graph {
         let mut workers = Vec::new();
         for loops in &plan.workers {
             let parts = connect_worker(&draft, loops, plan.order, &retirements, &mut ready);
-            stop.attach(parts.set.clone());
             let bodies = parts
                 .loops
                 .iter()

@@ -20,6 +20,7 @@ mod node;
 mod notifier;
 mod picker;
 mod qos;
+mod reentrant;
 mod service;
 mod task;
 mod time;
@@ -30,7 +31,9 @@ mod worker;
 mod worker_thread;
 
 pub use context::Context;
-pub use control::{CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopHandle};
+pub use control::{
+    CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopError, StopHandle,
+};
 pub use event::{CallbackId, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};
 pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder};
@@ -42,6 +45,7 @@ pub use message::Message;
 pub use name::NameError;
 pub use node::Node;
 pub use qos::{History, QoS};
+pub use reentrant::{ReentrantError, ReentrantGroup};
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use service::{CallError, CallFuture, CallRefused, Client, Reply, Responder, ServiceInfo};

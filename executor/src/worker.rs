@@ -8,12 +8,12 @@ use crate::control::{CallbackCounters, Cause, Failure, Failures};
 use crate::event::{CallbackId, Dispatch, LoopId, Recorder};
 use crate::event_loop::{EventLoop, Outcome, Target};
 use crate::frozen::WorkerParts;
-use crate::graph::GraphInfo;
+use crate::graph::{GraphInfo, LoopInfo};
 use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::time::{Clock, Time};
 use crate::timers::Timers;
-use ringspin_ringbuf::{ReadySet, ready};
+use ringspin_ringbuf::{Counter, ReadySet, ready};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -55,14 +55,29 @@ pub struct Worker {
     loops: Vec<LoopId>,
     starts: Vec<Arc<Notifier>>,
     shared: Shared,
+    /// One more than the callback that is running; zero in between.
+    running: Arc<Counter>,
     recorder: Option<Box<dyn Recorder>>,
 }
 
 impl Worker {
     pub(crate) fn new(parts: WorkerParts, bodies: Vec<Box<dyn EventLoop>>, shared: Shared) -> Self {
         let WorkerParts { loops, set, rings, routes, timers, starts, picker } = parts;
-        let recorder = None;
-        Self { set, rings, routes, timers, bodies, picker, loops, starts, shared, recorder }
+        let running = Arc::<Counter>::default();
+        shared.failures.stop.attach(set.clone(), running.clone(), shared.info.clone());
+        Self {
+            set,
+            rings,
+            routes,
+            timers,
+            bodies,
+            picker,
+            loops,
+            starts,
+            shared,
+            running,
+            recorder: None,
+        }
     }
 
     /// The set of ready loops, to wait on.
@@ -103,19 +118,47 @@ impl Worker {
     pub fn dispatch_next(&mut self) -> Option<CallbackId> {
         loop {
             let index = self.picker.pick(&self.set)?;
-            let token = self.rings[index].pop();
-            let callback = token.and_then(|token| self.dispatch(token as usize));
-            if self.rings[index].is_empty() {
-                self.set.clear(index);
-                // An event that came in between found the mark still set.
-                if !self.rings[index].is_empty() {
-                    self.set.mark(index);
-                }
-            }
+            let callback = self.dispatch_from(index);
             if callback.is_some() {
                 return callback;
             }
         }
+    }
+
+    /// Dispatches the events that are ready now, and none that become ready meanwhile, until `done`
+    /// says so. Returns how many there were.
+    pub fn dispatch_ready(&mut self, mut done: impl FnMut() -> bool) -> u64 {
+        let mut left: Vec<usize> = self.rings.iter().map(ready::Consumer::len).collect();
+        let mut dispatched = 0;
+        while left.iter().any(|&events| events > 0) && !done() {
+            let Some(index) = self.picker.pick(&self.set) else {
+                break;
+            };
+            if left[index] == 0 {
+                self.set.clear(index); // until below
+                continue;
+            }
+            left[index] -= 1;
+            dispatched += u64::from(self.dispatch_from(index).is_some());
+        }
+        let waiting = (0..self.rings.len()).filter(|&index| !self.rings[index].is_empty());
+        waiting.for_each(|index| self.set.mark(index));
+        dispatched
+    }
+
+    /// Handles the next token of a ring, which may be nobody's event.
+    #[inline]
+    fn dispatch_from(&mut self, index: usize) -> Option<CallbackId> {
+        let token = self.rings[index].pop();
+        let callback = token.and_then(|token| self.dispatch(token as usize));
+        if self.rings[index].is_empty() {
+            self.set.clear(index);
+            // An event that came in between found the mark still set.
+            if !self.rings[index].is_empty() {
+                self.set.mark(index);
+            }
+        }
+        callback
     }
 
     #[inline]
@@ -148,7 +191,12 @@ impl Worker {
             dispatch,
             cancelled: false,
         };
-        let outcome = catch_unwind(AssertUnwindSafe(|| body.dispatch(*target, &mut cx)));
+        self.running.set(u64::from(callback.0) + 1);
+        let outcome = {
+            let _span = span(info, dispatch.callback, loop_info);
+            catch_unwind(AssertUnwindSafe(|| body.dispatch(*target, &mut cx)))
+        };
+        self.running.set(0);
         let dispatch = cx.dispatch;
         let cause = match outcome {
             Ok(Outcome::Nothing) => return None,
@@ -210,6 +258,13 @@ impl Worker {
             failures.report(loop_info.node_index, failure(cause), false);
         }
     }
+}
+
+/// The span of a callback; nothing but a look at the level unless somebody traces.
+#[inline]
+fn span(info: &GraphInfo, callback: CallbackId, of: &LoopInfo) -> tracing::span::EnteredSpan {
+    let name = &*info.callbacks[callback.0 as usize].name;
+    tracing::trace_span!("callback", node = &*of.node, group = &*of.group, name).entered()
 }
 
 /// The text of a panic, if it has one.

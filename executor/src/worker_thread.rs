@@ -1,6 +1,8 @@
 //! Which threads run workers: they must not wait for what a worker does.
 
+use crate::control::StopHandle;
 use std::cell::Cell;
+use std::marker::PhantomData;
 
 thread_local! {
     static RUNNING: Cell<bool> = const { Cell::new(false) };
@@ -10,19 +12,22 @@ thread_local! {
 #[derive(Debug)]
 #[must_use = "the mark goes with this"]
 pub struct WorkerThread {
+    stop: StopHandle,
     before: bool,
+    /// The mark is this thread's.
+    not_send: PhantomData<*const ()>,
 }
 
 impl WorkerThread {
-    /// Marks the current thread.
-    pub fn enter() -> Self {
-        Self { before: RUNNING.replace(true) }
+    pub(crate) fn enter(stop: StopHandle) -> Self {
+        Self { stop, before: RUNNING.replace(true), not_send: PhantomData }
     }
 }
 
 impl Drop for WorkerThread {
     fn drop(&mut self) {
         RUNNING.set(self.before);
+        self.stop.leave_worker();
     }
 }
 

@@ -8,7 +8,6 @@
 use crate::executor::SpinError;
 use ringspin_executor::{
     CallbackId, Clock, Dispatch, GraphInfo, Recorder, SimClock, StopHandle, Time, Worker,
-    WorkerThread,
 };
 use std::any::Any;
 use std::fmt;
@@ -144,7 +143,7 @@ impl Instant {
 pub(crate) struct Sequencer {
     worker: Worker,
     clock: Arc<SimClock>,
-    instant_dispatches_max: u64,
+    instant: Instant,
 }
 
 impl Sequencer {
@@ -159,7 +158,7 @@ impl Sequencer {
         worker.start(clock.now());
         clock.set(simulation.start);
         worker.set_recorder(Some(Box::new(Digester::new(info, recorder))));
-        Self { worker, clock, instant_dispatches_max: simulation.instant_dispatches_max }
+        Self { worker, clock, instant: Instant::new(simulation.instant_dispatches_max) }
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -173,15 +172,12 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<(), SpinError> {
-        let _mark = WorkerThread::enter();
-        let mut instant = Instant::new(self.instant_dispatches_max);
+        let _mark = stop.enter_worker();
         while !stop.is_stopped() {
             if let Some(callback) = self.worker.dispatch_next() {
-                if !instant.dispatched(callback) {
-                    return Err(instant.error(self.clock.now(), info));
-                }
+                self.count(callback, info)?;
             } else if !self.worker.expire_one(self.clock.now()) {
-                instant.quiet();
+                self.instant.quiet();
                 match self.worker.next_deadline() {
                     Some(deadline) if deadline <= end => self.clock.set(deadline),
                     _ => {
@@ -194,6 +190,70 @@ impl Sequencer {
             }
         }
         Ok(())
+    }
+
+    /// Notes a dispatch of this instant, which has to end some time.
+    fn count(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), SpinError> {
+        match self.instant.dispatched(callback) {
+            true => Ok(()),
+            false => Err(self.instant.error(self.clock.now(), info)),
+        }
+    }
+
+    /// Dispatches the next event up to `end`, if there is one; otherwise time goes on to the end.
+    pub(crate) fn run_one(
+        &mut self,
+        end: Time,
+        stop: &StopHandle,
+        info: &GraphInfo,
+    ) -> Result<bool, SpinError> {
+        let _mark = stop.enter_worker();
+        while !stop.is_stopped() {
+            if let Some(callback) = self.worker.dispatch_next() {
+                return self.count(callback, info).map(|()| true);
+            }
+            if self.worker.expire_one(self.clock.now()) {
+                continue;
+            }
+            self.instant.quiet();
+            let next = self.worker.next_deadline().map_or(end, |deadline| deadline.min(end));
+            if next == self.clock.now() || next == Time::MAX {
+                break;
+            }
+            self.clock.set(next);
+        }
+        Ok(false)
+    }
+
+    /// Dispatches what is ready at this instant: events, or if there is none, one due timer. What
+    /// comes after them in the order of events is left, so that no order changes.
+    pub(crate) fn run_ready(&mut self, stop: &StopHandle) -> u64 {
+        let _mark = stop.enter_worker();
+        match self.worker.dispatch_ready(|| stop.is_stopped()) {
+            0 if self.worker.expire_one(self.clock.now()) => {
+                self.worker.dispatch_ready(|| stop.is_stopped())
+            }
+            dispatched => dispatched,
+        }
+    }
+
+    /// Runs until this instant is quiet.
+    pub(crate) fn run_instant(
+        &mut self,
+        stop: &StopHandle,
+        info: &GraphInfo,
+    ) -> Result<u64, SpinError> {
+        let _mark = stop.enter_worker();
+        let mut dispatched = 0;
+        while !stop.is_stopped() {
+            if let Some(callback) = self.worker.dispatch_next() {
+                dispatched += 1;
+                self.count(callback, info)?;
+            } else if !self.worker.expire_one(self.clock.now()) {
+                break;
+            }
+        }
+        Ok(dispatched)
     }
 
     /// The digest of all dispatches so far, and their number.

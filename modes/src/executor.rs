@@ -96,6 +96,9 @@ pub enum SpinError {
     /// A callback panicked or returned an error, and the policy was to stop.
     #[error(transparent)]
     Failed(#[from] Box<Failure>),
+    /// A worker per core cannot be spun in steps.
+    #[error("the multi-core mode has a thread per core; use `spin`, `spin_for` or `spin_until`")]
+    SeveralThreads,
     /// Simulated time cannot go on.
     #[error(
         "more than {limit} callbacks ran at the simulated instant {time}, and it does not end: \
@@ -142,15 +145,36 @@ pub struct Executor {
 type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
 
 /// A frozen graph in the hands of its scheduler.
-struct Running {
-    monitor: Monitor,
-    scheduler: Scheduler,
+pub(crate) struct Running {
+    pub(crate) monitor: Monitor,
+    pub(crate) scheduler: Scheduler,
 }
 
-enum Scheduler {
+pub(crate) enum Scheduler {
     SingleCore { worker: Worker, clock: Arc<LiveClock>, started: bool },
     MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<LiveClock>, started: bool },
     Deterministic(Sequencer),
+}
+
+impl Scheduler {
+    /// Starts timers and tasks, unless they are started.
+    fn start(&mut self) {
+        match self {
+            Self::SingleCore { worker, clock, started } => {
+                if !std::mem::replace(started, true) {
+                    worker.start(clock.now());
+                }
+            }
+            Self::MultiCore { workers, clock, started } => {
+                if !std::mem::replace(started, true) {
+                    let anchor = clock.now();
+                    workers.iter_mut().for_each(|(_, worker)| worker.start(anchor));
+                }
+            }
+            // Its sequencer has done so.
+            Self::Deterministic(_) => {}
+        }
+    }
 }
 
 impl Executor {
@@ -332,27 +356,31 @@ impl Executor {
     /// [`SpinError`].
     pub fn spin_until(&mut self, end: Time) -> Result<(), SpinError> {
         self.freeze()?;
-        let Some(Running { monitor, scheduler }) = &mut self.running else {
-            unreachable!("the graph was just frozen");
-        };
-        let (stop, wait) = (&self.stop, self.wait);
+        let wait = self.wait;
+        let (stop, Running { monitor, scheduler }) = self.parts();
+        let stop = &stop;
         match scheduler {
             Scheduler::Deterministic(sequencer) => sequencer.run(end, stop, monitor.info())?,
-            Scheduler::SingleCore { worker, clock, started } => {
-                if !std::mem::replace(started, true) {
-                    worker.start(clock.now());
-                }
+            Scheduler::SingleCore { worker, clock, .. } => {
                 live::run_worker(worker, Run { clock, stop, wait, end });
             }
-            Scheduler::MultiCore { workers, clock, started } => {
-                if !std::mem::replace(started, true) {
-                    let anchor = clock.now();
-                    workers.iter_mut().for_each(|(_, worker)| worker.start(anchor));
-                }
+            Scheduler::MultiCore { workers, clock, .. } => {
                 live::run_pinned(workers, Run { clock, stop, wait, end })?;
             }
         }
-        match monitor.stopping_failure() {
+        self.failed()
+    }
+
+    /// The frozen graph, its timers started.
+    pub(crate) fn parts(&mut self) -> (StopHandle, &mut Running) {
+        let running = self.running.as_mut().expect("the caller froze the graph");
+        running.scheduler.start();
+        (self.stop.clone(), running)
+    }
+
+    /// The failure that stopped the executor, if there is one.
+    pub(crate) fn failed(&self) -> Result<(), SpinError> {
+        match self.monitor().and_then(|monitor| monitor.stopping_failure()) {
             Some(failure) => Err(Box::new(failure).into()),
             None => Ok(()),
         }

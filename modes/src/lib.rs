@@ -19,6 +19,7 @@ mod job;
 mod live;
 pub mod mapping;
 mod signal;
+mod spin;
 
 pub use deterministic::{Digest, Simulation};
 pub use executor::{Executor, Mode, ModeError, SpinError, allowed_cores};

@@ -3,7 +3,7 @@
 use crate::executor::SpinError;
 use crate::mapping::CorePlan;
 use ringspin_executor::wait::{Idle, Wait};
-use ringspin_executor::{Clock, LiveClock, StopHandle, Time, WaitStrategy, Worker, WorkerThread};
+use ringspin_executor::{Clock, LiveClock, StopHandle, Time, WaitStrategy, Worker};
 use std::time::Duration;
 
 /// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
@@ -47,7 +47,7 @@ impl Pace {
 /// Runs `worker` on this thread until it is stopped or the end is reached.
 pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     let Run { clock, stop, wait, end } = run;
-    let _mark = WorkerThread::enter();
+    let _mark = stop.enter_worker();
     let set = worker.ready_set().clone();
     set.register_sleeper();
     reduce_timer_slack();
@@ -81,6 +81,54 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
             set.sleep(left - SPIN_TAIL);
         }
     }
+}
+
+/// Dispatches one event, waiting for it until `end`; false if there was none.
+pub(crate) fn run_one(
+    worker: &mut Worker,
+    clock: &LiveClock,
+    stop: &StopHandle,
+    end: Time,
+) -> bool {
+    let _mark = stop.enter_worker();
+    let set = worker.ready_set().clone();
+    set.register_sleeper();
+    while !stop.is_stopped() {
+        if worker.dispatch_next().is_some() {
+            return true;
+        }
+        let now = clock.now();
+        if worker.expire_one(now) {
+            continue;
+        }
+        if now >= end {
+            return false;
+        }
+        let due = worker.next_deadline().map_or(end, |deadline| deadline.min(end));
+        match due.since(now) {
+            left if left > SPIN_TAIL => set.sleep(left - SPIN_TAIL),
+            _ => std::hint::spin_loop(),
+        }
+    }
+    false
+}
+
+/// Dispatches events until none is ready or `end` has come; returns how many.
+pub(crate) fn run_all(worker: &mut Worker, clock: &LiveClock, stop: &StopHandle, end: Time) -> u64 {
+    let _mark = stop.enter_worker();
+    let mut dispatched = 0;
+    while !stop.is_stopped() {
+        let now = clock.now();
+        while worker.expire_one(now) {}
+        if worker.dispatch_next().is_none() {
+            break;
+        }
+        dispatched += 1;
+        if now >= end {
+            break;
+        }
+    }
+    dispatched
 }
 
 /// Has the kernel wake this thread when its sleep ends, not up to 50 microseconds later.

@@ -161,6 +161,17 @@ impl Consumer {
         Some(found.value())
     }
 
+    /// How many tokens could be popped one after the other, at least. Looks at each of them.
+    pub fn len(&self) -> usize {
+        let filled = |position: &u64| {
+            // "ready.empty": as below.
+            let found = self.ring.entry(*position).load(order!(Relaxed, "ready.empty"));
+            Word::from_bits(found).ahead_of(*position) == 0
+        };
+        let positions = (0..self.ring.entries.len() as u64).map(|n| self.head.wrapping_add(n));
+        positions.take_while(filled).count()
+    }
+
     /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -63,6 +63,8 @@ struct Calls<S, P> {
     made: u64,
     /// When calls time out, and their slots.
     deadlines: BTreeSet<(Time, usize)>,
+    /// The node is out of service: nobody would handle a response.
+    retired: bool,
 }
 
 struct Call<S, P> {
@@ -180,6 +182,9 @@ where
         let shared = &*self.shared;
         // Held until the request is in its queue: so calls are numbered in the order of the queue.
         let mut calls = shared.calls();
+        if calls.retired {
+            return Err(CallRefused { request, reason: CallError::ClientStopped });
+        }
         let Some(slot) = calls.free.pop() else {
             return Err(CallRefused { request, reason: CallError::TooManyCalls });
         };
@@ -281,6 +286,7 @@ where
 
     fn retire(&mut self) {
         let mut calls = self.shared.calls();
+        calls.retired = true;
         let ends: Vec<_> = calls.slots.iter_mut().flatten().map(|call| call.then.take()).collect();
         drop(calls);
         drop(ends); // the user's, so not under the lock
@@ -340,6 +346,7 @@ impl<S: Send + 'static> Node<S> {
             free: (0..qos.depth()).rev().collect(),
             made: 0,
             deadlines: BTreeSet::new(),
+            retired: false,
         });
         let shared = Arc::new(Shared {
             requests,

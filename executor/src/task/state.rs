@@ -9,6 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{self, Poll};
+use std::thread::{self, ThreadId};
 
 type Request<S> = Box<dyn FnOnce(&mut S, &mut Context<'_>) + Send>;
 
@@ -16,14 +17,15 @@ type Request<S> = Box<dyn FnOnce(&mut S, &mut Context<'_>) + Send>;
 pub(super) struct Requests<S>(Arc<Mutex<Pending<S>>>);
 
 struct Pending<S> {
-    /// Whether the task's own entity is polling it.
-    open: bool,
+    /// The thread on which the task's own entity is polling it: another task cannot be polled
+    /// there meanwhile.
+    open: Option<ThreadId>,
     requests: Vec<Request<S>>,
 }
 
 impl<S> Default for Requests<S> {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Pending { open: false, requests: Vec::new() })))
+        Self(Arc::new(Mutex::new(Pending { open: None, requests: Vec::new() })))
     }
 }
 
@@ -38,7 +40,7 @@ pub(super) struct Open<S>(Requests<S>);
 
 impl<S> Drop for Open<S> {
     fn drop(&mut self) {
-        self.0.lock().open = false;
+        self.0.lock().open = None;
     }
 }
 
@@ -49,7 +51,7 @@ impl<S> Requests<S> {
     }
 
     pub(super) fn open(&self) -> Open<S> {
-        self.lock().open = true;
+        self.lock().open = Some(thread::current().id());
         Open(self.clone())
     }
 
@@ -116,7 +118,7 @@ where
         if let Some(f) = self.f.take() {
             let result = self.result.clone();
             let mut pending = self.requests.lock();
-            if !pending.open {
+            if pending.open != Some(thread::current().id()) {
                 drop(pending);
                 panic!("a task's access to its state was awaited outside of that task");
             }

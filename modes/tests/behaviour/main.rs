@@ -3,8 +3,10 @@
 mod delivery;
 mod failures;
 mod graph;
+mod groups;
 mod guard_conditions;
 mod services;
+mod spinning;
 mod tasks;
 mod timers;
 

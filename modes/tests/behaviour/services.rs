@@ -45,14 +45,15 @@ fn several_clients_of_one_service_each_get_their_own_answers_in_order() {
     });
 }
 
-/// A node that calls service `slow` with these numbers, one millisecond after the start.
+/// A node that calls service `slow` with these numbers, one millisecond after the start, and stops
+/// when all have their answers.
 fn calling(
-    graph: &Graph,
+    executor: &Executor,
     numbers: &'static [i64],
     timeout: Option<Duration>,
 ) -> Log<(u64, Answer)> {
     let answers: Log<(u64, Answer)> = log();
-    let node = graph.create_node("caller", answers.clone()).unwrap();
+    let node = executor.create_node("caller", answers.clone()).unwrap();
     let mut client = node.create_client::<i64, i64>("slow", QoS::services()).unwrap();
     if let Some(timeout) = timeout {
         client = client.with_timeout(timeout);
@@ -61,7 +62,11 @@ fn calling(
         for &number in numbers {
             client.call(number, |answers, reply, cx| {
                 let answer = (cx.event().sequence, reply.map(|reply| *reply));
-                answers.lock().unwrap().push(answer);
+                let mut answers = answers.lock().unwrap();
+                answers.push(answer);
+                if answers.len() == numbers.len() {
+                    cx.stop();
+                }
             })?;
         }
         Ok::<_, ringspin_executor::CallRefused<i64>>(())
@@ -83,7 +88,7 @@ fn keep(
 #[test]
 fn a_service_may_answer_later_and_in_another_order() {
     in_every_mode(|mut executor| {
-        let answers = calling(executor.graph(), &[1, 2, 3], None);
+        let answers = calling(&executor, &[1, 2, 3], None);
         let node = executor.create_node("server", Vec::<(i64, Responder<i64>)>::new()).unwrap();
         node.create_deferred_service("slow", QoS::services(), keep).unwrap();
         let (stop, seen) = (executor.stop_handle(), answers.clone());
@@ -106,13 +111,13 @@ fn a_service_may_answer_later_and_in_another_order() {
 #[test]
 fn a_dropped_request_is_answered_by_an_error() {
     in_every_mode(|mut executor| {
-        let answers = calling(executor.graph(), &[7], None);
+        let answers = calling(&executor, &[7], None);
         let node = executor.create_node("server", ()).unwrap();
         node.create_deferred_service("slow", QoS::services(), |_, _: &i64, responder, _| {
             drop::<Responder<i64>>(responder);
         })
         .unwrap();
-        executor.spin_for(20 * MS).unwrap();
+        executor.spin().unwrap();
         assert_eq!(entries(&answers), [(0, Err(CallError::Unanswered))]);
     });
 }
@@ -157,7 +162,7 @@ fn a_call_times_out_and_its_late_response_disturbs_nobody() {
 #[test]
 fn calls_of_a_failed_server_end_with_an_error() {
     in_every_mode_isolating(|mut executor| {
-        let answers = calling(executor.graph(), &[1, 2, 3, 4], None);
+        let answers = calling(&executor, &[1, 2, 3, 4], None);
         let node = executor.create_node("server", Vec::<Responder<i64>>::new()).unwrap();
         node.create_deferred_service(
             "slow",
@@ -168,7 +173,7 @@ fn calls_of_a_failed_server_end_with_an_error() {
             },
         )
         .unwrap();
-        executor.spin_for(20 * MS).unwrap();
+        executor.spin().unwrap();
         let mut answers = entries(&answers);
         answers.sort_unstable_by_key(|(sequence, _)| *sequence);
         let [first, second, third, fourth] = answers[..] else { panic!("{answers:?}") };
@@ -274,7 +279,7 @@ fn a_waiting_thread_learns_that_the_client_is_gone() {
 #[test]
 fn a_failing_service_callback_is_a_failure_with_its_names() {
     in_every_mode(|mut executor| {
-        calling(executor.graph(), &[1], None);
+        calling(&executor, &[1], None);
         let node = executor.create_node("server", ()).unwrap();
         node.create_deferred_service(
             "slow",

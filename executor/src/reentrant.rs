@@ -1,0 +1,139 @@
+//! Reentrant callback groups: callbacks that share their state and may run at the same time.
+//!
+//! A loop runs one callback at a time, on one core. So here each callback gets a loop of its own,
+//! and the state is shared by reference: the mapping decides which of them can run in parallel.
+
+use crate::context::Context;
+use crate::event_loop::CallbackResult;
+use crate::graph::{CreateError, CreateNodeError};
+use crate::message::Message;
+use crate::node::Node;
+use crate::qos::QoS;
+use crate::timer::Timer;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+
+/// A callback group whose callbacks get `&State`, and may run at the same time on several cores.
+///
+/// One callback never runs at the same time as itself: its events keep their order. In single-core
+/// and deterministic mode all run one at a time, as ever.
+#[derive(Debug)]
+pub struct ReentrantGroup<'a, N, S> {
+    node: &'a Node<N>,
+    name: String,
+    state: Arc<S>,
+}
+
+/// Why a callback was not added to a reentrant group.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ReentrantError {
+    /// The callback's loop could not be created.
+    #[error(transparent)]
+    Group(#[from] CreateNodeError),
+    /// The callback could not be created.
+    #[error(transparent)]
+    Create(#[from] CreateError),
+}
+
+impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
+    /// As [`Node::create_subscription`], with shared state. `name` distinguishes the callback within
+    /// the group: its loop is `node:group_name` in a mapping.
+    ///
+    /// # Errors
+    /// [`ReentrantError`].
+    pub fn create_subscription<M, F, R>(
+        &self,
+        name: &str,
+        topic: &str,
+        qos: QoS,
+        mut callback: F,
+    ) -> Result<(), ReentrantError>
+    where
+        M: Send + Sync + 'static,
+        F: FnMut(&S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let member = self.member(name)?;
+        member.create_subscription(topic, qos, move |state: &mut Arc<S>, message, cx| {
+            callback(state, message, cx)
+        })?;
+        Ok(())
+    }
+
+    /// As [`Node::create_timer`], with shared state; `name` as with
+    /// [`create_subscription`](Self::create_subscription).
+    ///
+    /// # Errors
+    /// [`ReentrantError`].
+    pub fn create_timer<F, R>(
+        &self,
+        name: &str,
+        period: Duration,
+        mut callback: F,
+    ) -> Result<Timer, ReentrantError>
+    where
+        F: FnMut(&S, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let member = self.member(name)?;
+        Ok(member.create_timer(period, move |state: &mut Arc<S>, cx| callback(state, cx))?)
+    }
+
+    /// As [`Node::create_service`], with shared state; `name` as with
+    /// [`create_subscription`](Self::create_subscription).
+    ///
+    /// # Errors
+    /// [`ReentrantError`].
+    pub fn create_service<Q, P, F>(
+        &self,
+        name: &str,
+        service: &str,
+        qos: QoS,
+        mut callback: F,
+    ) -> Result<(), ReentrantError>
+    where
+        Q: Send + Sync + 'static,
+        P: Send + Sync + 'static,
+        F: FnMut(&S, &Q, &mut Context<'_>) -> P + Send + 'static,
+    {
+        let member = self.member(name)?;
+        member.create_service(service, qos, move |state: &mut Arc<S>, request: &Q, cx| {
+            callback(state, request, cx)
+        })?;
+        Ok(())
+    }
+
+    /// The group of one callback.
+    fn member(&self, name: &str) -> Result<Node<Arc<S>>, CreateNodeError> {
+        let name = format!("{}_{name}", self.name);
+        self.node.create_callback_group(&name, self.state.clone())
+    }
+}
+
+impl<N: Send + 'static> Node<N> {
+    /// Opens a callback group whose callbacks share `state` and may run at the same time.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("counter", ())?;
+    /// let group = node.create_reentrant_group("both", AtomicU64::new(0));
+    /// group.create_timer("fast", Duration::from_millis(1), |count, _| {
+    ///     count.fetch_add(1, Relaxed);
+    /// })?;
+    /// group.create_timer("slow", Duration::from_secs(1), |count, _| {
+    ///     println!("{}", count.load(Relaxed));
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_reentrant_group<S: Send + Sync + 'static>(
+        &self,
+        name: &str,
+        state: S,
+    ) -> ReentrantGroup<'_, N, S> {
+        ReentrantGroup { node: self, name: name.into(), state: Arc::new(state) }
+    }
+}

@@ -1,0 +1,72 @@
+//! Spinning in steps, for those who have a loop of their own.
+
+use crate::executor::{Executor, Running, Scheduler, SpinError};
+use crate::live;
+use ringspin_executor::Clock;
+use std::time::Duration;
+
+impl Executor {
+    /// Dispatches the next event, waiting for it up to `timeout` of the executor's time. Returns
+    /// false if there was none.
+    ///
+    /// In deterministic mode time jumps to the event, or over the timeout.
+    ///
+    /// # Errors
+    /// [`SpinError`]; in multi-core mode always [`SpinError::SeveralThreads`].
+    pub fn spin_once(&mut self, timeout: Duration) -> Result<bool, SpinError> {
+        self.freeze()?;
+        let end = self.now() + timeout;
+        let (stop, Running { monitor, scheduler }) = self.parts();
+        let dispatched = match scheduler {
+            Scheduler::SingleCore { worker, clock, .. } => {
+                live::run_one(worker, &**clock, &stop, end)
+            }
+            Scheduler::Deterministic(sequencer) => sequencer.run_one(end, &stop, monitor.info())?,
+            Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
+        };
+        self.failed().map(|()| dispatched)
+    }
+
+    /// Dispatches the events that are ready now, and none that become ready by that, without
+    /// waiting. Returns how many there were.
+    ///
+    /// In deterministic mode a due timer is ready only when no other event is: call it until it
+    /// returns zero, or [`spin_all`](Self::spin_all), to make the instant quiet.
+    ///
+    /// # Errors
+    /// As [`spin_once`](Self::spin_once).
+    pub fn spin_some(&mut self) -> Result<u64, SpinError> {
+        self.freeze()?;
+        let (stop, Running { scheduler, .. }) = self.parts();
+        let dispatched = match scheduler {
+            Scheduler::SingleCore { worker, clock, .. } => {
+                let _mark = stop.enter_worker();
+                let now = clock.now();
+                while worker.expire_one(now) {}
+                worker.dispatch_ready(|| stop.is_stopped())
+            }
+            Scheduler::Deterministic(sequencer) => sequencer.run_ready(&stop),
+            Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
+        };
+        self.failed().map(|()| dispatched)
+    }
+
+    /// Dispatches events, also those that become ready meanwhile, until none is left or `max` of
+    /// the executor's time has passed, without waiting. Returns how many there were.
+    ///
+    /// # Errors
+    /// As [`spin_once`](Self::spin_once).
+    pub fn spin_all(&mut self, max: Duration) -> Result<u64, SpinError> {
+        self.freeze()?;
+        let end = self.now() + max;
+        let (stop, Running { monitor, scheduler }) = self.parts();
+        let dispatched = match scheduler {
+            Scheduler::SingleCore { worker, clock, .. } => {
+                live::run_all(worker, &**clock, &stop, end)
+            }
+            Scheduler::Deterministic(sequencer) => sequencer.run_instant(&stop, monitor.info())?,
+            Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
+        };
+        self.failed().map(|()| dispatched)
+    }
+}

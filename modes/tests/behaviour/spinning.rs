@@ -1,0 +1,161 @@
+//! Spinning in steps, and stopping in time.
+
+use crate::{Log, entries, in_every_mode, log};
+use ringspin_executor::{Message, QoS, StopError, Time};
+use ringspin_modes::{Executor, Mode, SpinError};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A node that passes on what it gets, until it is 3.
+fn counting(executor: &Executor) -> Log<u32> {
+    let seen = log();
+    let node = executor.create_node("node", seen.clone()).unwrap();
+    let out = node.create_publisher::<u32>("n", QoS::default()).unwrap();
+    let again = out.clone();
+    node.create_subscription(
+        "n",
+        QoS::default(),
+        move |seen: &mut Log<u32>, n: &Message<u32>, _| {
+            seen.lock().unwrap().push(**n);
+            if **n < 3 { again.publish(**n + 1) } else { Ok(()) }
+        },
+    )
+    .unwrap();
+    let start = node.create_guard_condition("start", move |_, _| out.publish(1)).unwrap();
+    start.trigger();
+    seen
+}
+
+fn in_steps(test: impl Fn(Executor)) {
+    test(Executor::single_core());
+    test(Executor::deterministic(Default::default()));
+}
+
+#[test]
+fn spin_once_dispatches_one_event() {
+    in_steps(|mut executor| {
+        let seen = counting(&executor);
+        for expected in [&[][..], &[1], &[1, 2], &[1, 2, 3]] {
+            assert!(executor.spin_once(Duration::ZERO).unwrap());
+            assert_eq!(entries(&seen), expected);
+        }
+        assert!(!executor.spin_once(Duration::ZERO).unwrap());
+        let before = executor.now();
+        assert!(!executor.spin_once(2 * MS).unwrap());
+        assert!(executor.now() >= before + 2 * MS, "it waited");
+    });
+}
+
+#[test]
+fn spin_once_waits_for_a_timer() {
+    in_steps(|mut executor| {
+        let node = executor.create_node("node", ()).unwrap();
+        node.create_timer(2 * MS, |_, _| ()).unwrap();
+        assert!(!executor.spin_once(Duration::ZERO).unwrap());
+        assert!(executor.spin_once(Duration::from_secs(60)).unwrap());
+        assert_eq!(executor.statistics().dispatched(), 1);
+    });
+}
+
+#[test]
+fn spin_some_leaves_what_becomes_ready_meanwhile() {
+    in_steps(|mut executor| {
+        let seen = counting(&executor);
+        for expected in [&[][..], &[1], &[1, 2], &[1, 2, 3]] {
+            assert_eq!(executor.spin_some().unwrap(), 1);
+            assert_eq!(entries(&seen), expected);
+        }
+        assert_eq!(executor.spin_some().unwrap(), 0);
+    });
+}
+
+#[test]
+fn spin_all_goes_on_until_nothing_is_left() {
+    in_steps(|mut executor| {
+        let seen = counting(&executor);
+        assert_eq!(executor.spin_all(Duration::from_secs(60)).unwrap(), 4);
+        assert_eq!(entries(&seen), [1, 2, 3]);
+        assert_eq!(executor.spin_all(Duration::from_secs(60)).unwrap(), 0);
+    });
+}
+
+#[test]
+fn stepping_a_simulation_gives_the_digest_of_running_it() {
+    let build = || {
+        let executor = Executor::deterministic(Default::default());
+        for (name, period) in [("a", 30), ("b", 20)] {
+            let node = executor.create_node(name, ()).unwrap();
+            let out = node.create_publisher::<()>("tick", QoS::default()).unwrap();
+            node.create_timer(period * MS, move |_, _| out.publish(())).unwrap();
+            node.create_subscription("tick", QoS::default(), |_, _: &Message<()>, _| ()).unwrap();
+        }
+        executor
+    };
+    let end = Time::ZERO + 100 * MS;
+    let mut run = build();
+    run.spin_until(end).unwrap();
+    let mut once = build();
+    while once.spin_once(end - once.now()).unwrap() {}
+    let mut some = build();
+    loop {
+        while some.spin_some().unwrap() > 0 {}
+        if some.now() == end {
+            break;
+        }
+        some.spin_once(end - some.now()).unwrap();
+    }
+    let digest = run.digest();
+    assert_eq!(digest, once.digest());
+    assert_eq!(digest, some.digest());
+    assert_eq!(digest.unwrap().1, (3 + 5) * 3);
+}
+
+#[test]
+fn a_thread_per_core_is_not_spun_in_steps() {
+    let mut executor = Executor::new(Mode::MultiCore(None));
+    executor.create_node("node", ()).unwrap();
+    assert_eq!(executor.spin_some(), Err(SpinError::SeveralThreads));
+    assert_eq!(executor.spin_once(MS), Err(SpinError::SeveralThreads));
+    assert_eq!(executor.spin_all(MS), Err(SpinError::SeveralThreads));
+}
+
+#[test]
+fn stopping_waits_for_the_workers_and_names_a_callback_that_does_not_return() {
+    in_every_mode(|mut executor| {
+        let (enter, entered) = std::sync::mpsc::channel();
+        let (leave, left) = std::sync::mpsc::channel::<()>();
+        let node = executor.create_node("node", ()).unwrap();
+        node.create_one_shot_timer(MS, move |_, _| {
+            enter.send(()).unwrap();
+            left.recv().unwrap();
+        })
+        .unwrap();
+        executor.freeze().unwrap();
+        let stop = executor.stop_handle();
+        let stopper = std::thread::spawn(move || {
+            entered.recv().unwrap();
+            let error = stop.stop_and_wait(MS).unwrap_err();
+            let StopError::Stuck { callbacks, .. } = &error else { panic!("{error}") };
+            assert_eq!(callbacks, &["/node `one-shot timer 1ms`"]);
+            leave.send(()).unwrap();
+            stop.stop_and_wait(Duration::from_secs(60))
+        });
+        executor.spin().unwrap();
+        assert_eq!(stopper.join().unwrap(), Ok(()));
+        assert_eq!(executor.stop_handle().running_callbacks(), [""; 0]);
+    });
+}
+
+#[test]
+fn a_callback_cannot_wait_for_its_own_end() {
+    in_every_mode(|mut executor| {
+        let node = executor.create_node("node", ()).unwrap();
+        let stop = executor.stop_handle();
+        node.create_one_shot_timer(MS, move |_, _| {
+            assert_eq!(stop.stop_and_wait(MS), Err(StopError::WithinCallback));
+        })
+        .unwrap();
+        executor.spin().unwrap();
+    });
+}

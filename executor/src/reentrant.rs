@@ -37,8 +37,8 @@ pub enum ReentrantError {
 }
 
 impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
-    /// As [`Node::create_subscription`], with shared state. `name` distinguishes the callback within
-    /// the group: its loop is `node:group_name` in a mapping.
+    /// As [`Node::create_subscription`], with shared state. `name` distinguishes the callback
+    /// within the group: its loop is `node:group_name` in a mapping.
     ///
     /// # Errors
     /// [`ReentrantError`].
@@ -116,16 +116,16 @@ impl<N: Send + 'static> Node<N> {
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
-    /// use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    /// use std::sync::Mutex;
     /// use std::time::Duration;
     /// # let graph = Graph::new();
     /// let node = graph.create_node("counter", ())?;
-    /// let group = node.create_reentrant_group("both", AtomicU64::new(0));
+    /// let group = node.create_reentrant_group("both", Mutex::new(0));
     /// group.create_timer("fast", Duration::from_millis(1), |count, _| {
-    ///     count.fetch_add(1, Relaxed);
+    ///     *count.lock().unwrap() += 1;
     /// })?;
     /// group.create_timer("slow", Duration::from_secs(1), |count, _| {
-    ///     println!("{}", count.load(Relaxed));
+    ///     println!("{}", count.lock().unwrap());
     /// })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

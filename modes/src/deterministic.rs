@@ -5,7 +5,7 @@
 //! until the instant is quiet. Then time jumps to the next deadline. Nothing here reads a real
 //! clock, hashes an address or starts a thread.
 
-use crate::executor::SpinError;
+use crate::error::SpinError;
 use ringspin_executor::{
     CallbackId, Clock, Dispatch, GraphInfo, Recorder, SimClock, StopHandle, Time, Worker,
 };

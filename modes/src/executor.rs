@@ -1,13 +1,13 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{Digest, Sequencer, Simulation};
+use crate::error::SpinError;
 use crate::live::{self, Run};
 use crate::mapping::{CorePlan, LoopName, Mapping, MappingError};
 use crate::signal;
 use ringspin_executor::{
-    Clock, CreateNodeError, Failure, FailurePolicy, FreezeError, Graph, GraphInfo, LiveClock,
-    LoopId, Monitor, Node, Plan, ReadyOrder, Recorder, SimClock, Statistics, StopHandle, Time,
-    WaitStrategy, Worker,
+    Clock, CreateNodeError, Failure, FailurePolicy, Graph, GraphInfo, LiveClock, LoopId, Monitor,
+    Node, Plan, ReadyOrder, Recorder, SimClock, Statistics, StopHandle, Time, WaitStrategy, Worker,
 };
 use std::str::FromStr;
 use std::sync::Arc;
@@ -73,45 +73,6 @@ impl Mode {
             (_, Some(_)) => Err(ModeError::NeedsMultiCore(name)),
         }
     }
-}
-
-/// Why spinning ended otherwise than asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum SpinError {
-    /// The graph cannot be run as planned.
-    #[error(transparent)]
-    Freeze(#[from] FreezeError),
-    /// The mapping does not fit the graph or the machine.
-    #[error("{0}")]
-    Mapping(String),
-    /// A thread could not be pinned.
-    #[error("core {core} refuses this process; choose one of the cores that it may use")]
-    Pin {
-        /// The core as the operating system numbers it.
-        core: usize,
-    },
-    /// A worker thread could not be started.
-    #[error("a worker thread could not be started: {0}")]
-    Thread(String),
-    /// A callback panicked or returned an error, and the policy was to stop.
-    #[error(transparent)]
-    Failed(#[from] Box<Failure>),
-    /// A worker per core cannot be spun in steps.
-    #[error("the multi-core mode has a thread per core; use `spin`, `spin_for` or `spin_until`")]
-    SeveralThreads,
-    /// Simulated time cannot go on.
-    #[error(
-        "more than {limit} callbacks ran at the simulated instant {time}, and it does not end: \
-         these feed each other without delay: {callbacks}"
-    )]
-    ZeroDelayCycle {
-        /// The instant.
-        time: Time,
-        /// The limit that was exceeded.
-        limit: u64,
-        /// The callbacks that took part, with their nodes.
-        callbacks: String,
-    },
 }
 
 /// Runs a graph of nodes in one of the [modes](Mode).

@@ -1,7 +1,8 @@
 //! A deterministic run in a few words: for tests and CI.
 
 use crate::deterministic::{Digest, Simulation};
-use crate::executor::{Executor, SpinError};
+use crate::error::SpinError;
+use crate::executor::Executor;
 use ringspin_executor::{BoxError, Failure, Graph, Statistics, Time};
 use std::time::Duration;
 

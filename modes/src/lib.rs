@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 pub mod deterministic;
+mod error;
 pub mod executor;
 mod job;
 mod live;
@@ -22,6 +23,7 @@ mod signal;
 mod spin;
 
 pub use deterministic::{Digest, Simulation};
-pub use executor::{Executor, Mode, ModeError, SpinError, allowed_cores};
+pub use error::SpinError;
+pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{Job, Report};
 pub use mapping::{Mapping, MappingError};

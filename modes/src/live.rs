@@ -1,6 +1,6 @@
 //! The live modes: a worker on the real clock, alone on the calling thread or one per core.
 
-use crate::executor::SpinError;
+use crate::error::SpinError;
 use crate::mapping::CorePlan;
 use ringspin_executor::wait::{Idle, Wait};
 use ringspin_executor::{Clock, LiveClock, StopHandle, Time, WaitStrategy, Worker};

@@ -1,6 +1,7 @@
 //! Spinning in steps, for those who have a loop of their own.
 
-use crate::executor::{Executor, Running, Scheduler, SpinError};
+use crate::error::SpinError;
+use crate::executor::{Executor, Running, Scheduler};
 use crate::live;
 use ringspin_executor::Clock;
 use std::time::Duration;
@@ -18,9 +19,7 @@ impl Executor {
         let end = self.now() + timeout;
         let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
-            Scheduler::SingleCore { worker, clock, .. } => {
-                live::run_one(worker, &**clock, &stop, end)
-            }
+            Scheduler::SingleCore { worker, clock, .. } => live::run_one(worker, clock, &stop, end),
             Scheduler::Deterministic(sequencer) => sequencer.run_one(end, &stop, monitor.info())?,
             Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
         };
@@ -61,9 +60,7 @@ impl Executor {
         let end = self.now() + max;
         let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
-            Scheduler::SingleCore { worker, clock, .. } => {
-                live::run_all(worker, &**clock, &stop, end)
-            }
+            Scheduler::SingleCore { worker, clock, .. } => live::run_all(worker, clock, &stop, end),
             Scheduler::Deterministic(sequencer) => sequencer.run_instant(&stop, monitor.info())?,
             Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
         };

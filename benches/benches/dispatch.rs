@@ -18,7 +18,7 @@ use ringspin_benches::relay::{Chain, Relay};
 use ringspin_modes::{Executor, allowed_cores};
 use std::time::Duration;
 
-const NODES: [usize; 3] = [10, 100, 1000];
+const NODES: [usize; 3] = [10, 1_000, 10_000];
 
 fn single_core(criterion: &mut Criterion, core: usize) {
     let mut group = criterion.benchmark_group("single-core");

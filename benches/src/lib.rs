@@ -10,6 +10,7 @@
 //! | module | players |
 //! |---|---|
 //! | [`relay`] | nodes of a ringspin executor, in every mode |
+//! | [`service`] | a client and a server, beside tasks and threads with channels |
 //! | [`peers`] | a function call, threads with channels, tokio tasks, a bare cache line |
 //!
 //! The rings by themselves are compared in another way, see `benches/rings.rs`:
@@ -27,6 +28,7 @@ pub mod pipes;
 pub mod relay;
 pub mod ring_peers;
 pub mod rounds;
+pub mod service;
 
 use core_affinity::CoreId;
 use std::time::{Duration, Instant};

@@ -1,0 +1,98 @@
+//! What nodes, subscriptions and the rest hold on the heap, and how long a graph takes to build.
+//!
+//! ```text
+//! cargo bench -p ringspin-benches --bench memory
+//! ```
+//!
+//! # Method
+//! A graph of a thousand of each kind is built and frozen, in single-core mode; what it holds then
+//! is counted by the allocator, exactly, and what an empty graph holds is subtracted. The time is
+//! that of building and freezing, the best of five, per piece. Messages have 8 bytes.
+
+use allocation_counter::measure;
+use ringspin_executor::{Message, QoS};
+use ringspin_modes::Executor;
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+type Build = fn(&Executor, usize) -> Result<(), Box<dyn Error>>;
+
+const PIECES: usize = 1000;
+
+fn nodes(executor: &Executor, n: usize) -> Result<(), Box<dyn Error>> {
+    for n in 0..n {
+        executor.create_node(&format!("node_{n}"), ())?;
+    }
+    Ok(())
+}
+
+fn subscriptions(executor: &Executor, n: usize, depth: usize) -> Result<(), Box<dyn Error>> {
+    let node = executor.create_node("node", ())?;
+    for n in 0..n {
+        let qos = QoS::keep_last(depth);
+        node.create_subscription(&format!("topic_{n}"), qos, |_, _: &Message<u64>, _| ())?;
+    }
+    Ok(())
+}
+
+fn timers(executor: &Executor, n: usize) -> Result<(), Box<dyn Error>> {
+    let node = executor.create_node("node", ())?;
+    for _ in 0..n {
+        node.create_timer(Duration::from_secs(1), |_, _| ())?;
+    }
+    Ok(())
+}
+
+fn clients(executor: &Executor, n: usize) -> Result<(), Box<dyn Error>> {
+    let node = executor.create_node("node", ())?;
+    for n in 0..n {
+        let name = format!("service_{n}");
+        node.create_service(&name, QoS::services(), |(), n: &u64, _| *n)?;
+        node.create_client::<u64, u64>(&name, QoS::services())?;
+    }
+    Ok(())
+}
+
+fn tasks(executor: &Executor, n: usize) -> Result<(), Box<dyn Error>> {
+    let node = executor.create_node("node", ())?;
+    for n in 0..n {
+        node.spawn(&format!("{n}"), std::future::pending::<()>())?;
+    }
+    Ok(())
+}
+
+fn built(build: Build, pieces: usize) -> Executor {
+    let mut executor = Executor::single_core();
+    build(&executor, pieces).expect("a valid graph");
+    executor.freeze().expect("a valid graph");
+    executor
+}
+
+fn held(build: Build, pieces: usize) -> i64 {
+    let mut executor = None;
+    measure(|| executor = Some(built(build, pieces))).bytes_current
+}
+
+fn main() {
+    let kinds: [(&str, Build); 7] = [
+        ("node", nodes),
+        ("topic and subscription of depth 1", |executor, n| subscriptions(executor, n, 1)),
+        ("topic and subscription of depth 10", |executor, n| subscriptions(executor, n, 10)),
+        ("topic and subscription of depth 100", |executor, n| subscriptions(executor, n, 100)),
+        ("timer", timers),
+        ("service and client", clients),
+        ("task", tasks),
+    ];
+    println!("{:36}  {:>10}  {:>12}", "", "heap bytes", "build, us");
+    for (name, build) in kinds {
+        let bytes = (held(build, PIECES) - held(build, 0)) / PIECES as i64;
+        let time = |_| {
+            let start = Instant::now();
+            drop(std::hint::black_box(built(build, PIECES)));
+            start.elapsed()
+        };
+        let best = (0..5).map(time).min().unwrap_or_default();
+        let each_us = best.as_secs_f64() * 1e6 / PIECES as f64;
+        println!("{name:36}  {bytes:>10}  {each_us:>12.2}");
+    }
+}

@@ -191,6 +191,8 @@ pub(crate) struct Failures {
     pub(crate) stop: StopHandle,
     /// By node index.
     pub(crate) nodes: Box<[NodeControl]>,
+    /// By node index: whether the node is out of service.
+    pub(crate) isolated: Box<[Flag]>,
     /// With whether it stopped the executor.
     pub(crate) list: Mutex<Vec<(Failure, bool)>>,
 }
@@ -199,14 +201,13 @@ pub(crate) struct Failures {
 #[derive(Debug)]
 pub(crate) struct NodeControl {
     policy: FailurePolicy,
-    pub(crate) isolated: Flag,
     /// Of each of its loops, what tells it to retire.
     pub(crate) loops: Vec<Arc<Notifier>>,
 }
 
 impl NodeControl {
     pub(crate) fn new(policy: FailurePolicy) -> Self {
-        Self { policy, isolated: Flag::default(), loops: Vec::new() }
+        Self { policy, loops: Vec::new() }
     }
 }
 
@@ -219,7 +220,7 @@ impl Failures {
         if stopping {
             self.stop.stop();
         } else if !restarted {
-            self.nodes[node].isolated.raise();
+            self.isolated[node].raise();
             self.nodes[node].loops.iter().for_each(|retirement| retirement.notify());
         }
     }

@@ -76,14 +76,14 @@ pub(crate) trait Entity<S>: Send {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     /// Which of the loop's entities.
-    pub(crate) entity: usize,
+    pub(crate) entity: u32,
     /// Which of its ports.
-    pub(crate) port: usize,
+    pub(crate) port: u32,
 }
 
 impl Target {
     /// Another port of the same entity.
-    pub(crate) fn port(self, port: usize) -> Self {
+    pub(crate) fn port(self, port: u32) -> Self {
         Self { port, ..self }
     }
 }
@@ -136,18 +136,18 @@ impl<S> Body<S> {
 impl<S: Send + 'static> EventLoop for Body<S> {
     #[inline]
     fn dispatch(&mut self, target: Target, cx: &mut Context<'_>) -> Outcome {
-        let entity = &mut self.entities[target.entity];
+        let entity = &mut self.entities[target.entity as usize];
         match &mut self.state {
-            Some(state) => entity.dispatch(target.port, state, cx),
+            Some(state) => entity.dispatch(target.port as usize, state, cx),
             None => {
-                entity.discard(target.port);
+                entity.discard(target.port as usize);
                 Outcome::Nothing
             }
         }
     }
 
     fn discard(&mut self, target: Target) {
-        self.entities[target.entity].discard(target.port);
+        self.entities[target.entity as usize].discard(target.port as usize);
     }
 
     fn entities(&self) -> usize {

@@ -11,7 +11,7 @@ use crate::time::Clock;
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Ready};
 use crate::worker::{Route, Shared, Worker};
-use ringspin_ringbuf::{MAX_TOKEN, ReadySet, ready};
+use ringspin_ringbuf::{Flag, MAX_TOKEN, ReadySet, ready};
 use std::cmp::Reverse;
 use std::sync::{Arc, Mutex};
 use thiserror::Error;
@@ -134,6 +134,7 @@ impl Graph {
         let failures = Arc::new(Failures {
             stop: stop.clone(),
             nodes: node_controls(&draft, policy, &retirements),
+            isolated: draft.policies.iter().map(|_| Flag::default()).collect(),
             list: Mutex::default(),
         });
         let shared = Shared { info: info.clone(), failures: failures.clone(), clock };
@@ -268,14 +269,22 @@ fn connect_worker(
                 starts.push(notifier.clone());
             }
             Feed::Timer(control) => {
-                timer = Some(timers.add(control.clone(), event, counters.clone()));
+                timer = Some(timers.add(control.clone(), event, counters.clone()) as u32);
             }
         }
-        let target = of.target;
-        routes.push(Route::Callback { callback, loop_index, target, timer, counters });
+        let event_loop = loops[loop_index];
+        routes.push(Route::Callback {
+            callback,
+            event_loop,
+            node_index: draft.loops[event_loop.0 as usize].node_index as u32,
+            loop_index: loop_index as u32,
+            target: of.target,
+            timer,
+            counters,
+        });
         if let (Feed::Timer(control), Some(timer)) = (&of.feed, timer) {
             control.changed.connect(entry(loop_index, routes.len()));
-            routes.push(Route::TimerChanged(timer));
+            routes.push(Route::TimerChanged(timer as usize));
         }
     }
     for (loop_index, id) in loops.iter().enumerate() {

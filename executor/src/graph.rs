@@ -161,7 +161,8 @@ impl Draft {
 
     /// The first port of the entity that `event_loop` gets next.
     pub(crate) fn next_target(&self, event_loop: LoopId) -> Target {
-        Target { entity: self.bodies[event_loop.0 as usize].entities(), port: 0 }
+        let entities = self.bodies[event_loop.0 as usize].entities();
+        Target { entity: entities as u32, port: 0 }
     }
 
     /// The typed body of a loop.

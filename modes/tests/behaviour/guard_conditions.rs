@@ -40,15 +40,17 @@ fn a_trigger_before_the_start_is_not_lost() {
         let node = executor.create_node("node", calls.clone()).unwrap();
         let record = |calls: &mut Log<u64>, cx: &mut ringspin_executor::Context<'_>| {
             calls.lock().unwrap().push(cx.event().sequence);
+            cx.stop();
         };
         let early = node.create_guard_condition("early", record).unwrap();
         node.create_guard_condition("never", |_, _| panic!("nobody triggers it")).unwrap();
         early.trigger();
         early.trigger();
-        executor.spin_for(5 * MS).unwrap();
+        executor.spin().unwrap();
         assert_eq!(entries(&calls), [1], "one call for both");
+        executor.stop_handle().reset();
         early.trigger();
-        executor.spin_for(5 * MS).unwrap();
+        executor.spin().unwrap();
         assert_eq!(entries(&calls), [1, 2]);
     });
 }

@@ -4,6 +4,7 @@ mod delivery;
 mod failures;
 mod graph;
 mod guard_conditions;
+mod isolation;
 mod services;
 mod tasks;
 mod timers;

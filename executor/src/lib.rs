@@ -30,7 +30,9 @@ mod worker;
 mod worker_thread;
 
 pub use context::Context;
-pub use control::{CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopHandle};
+pub use control::{
+    CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopHandle, WorkerStatistics,
+};
 pub use event::{CallbackId, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};
 pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder};

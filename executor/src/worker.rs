@@ -4,7 +4,7 @@
 //! ready: that is the scheduler's part, and the only difference between the modes.
 
 use crate::context::Context;
-use crate::control::{CallbackCounters, Cause, Failure, Failures};
+use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
 use crate::event::{CallbackId, Dispatch, LoopId, Recorder};
 use crate::event_loop::{EventLoop, Outcome, Target};
 use crate::frozen::WorkerParts;
@@ -17,6 +17,7 @@ use ringspin_ringbuf::{ReadySet, ready};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where a token leads. Loops and timers are numbered within the worker.
 pub(crate) enum Route {
@@ -56,18 +57,36 @@ pub struct Worker {
     starts: Vec<Arc<Notifier>>,
     shared: Shared,
     recorder: Option<Box<dyn Recorder>>,
+    rest: Arc<RestCounters>,
 }
 
 impl Worker {
     pub(crate) fn new(parts: WorkerParts, bodies: Vec<Box<dyn EventLoop>>, shared: Shared) -> Self {
         let WorkerParts { loops, set, rings, routes, timers, starts, picker } = parts;
-        let recorder = None;
-        Self { set, rings, routes, timers, bodies, picker, loops, starts, shared, recorder }
+        let (recorder, rest) = (None, Arc::default());
+        Self { set, rings, routes, timers, bodies, picker, loops, starts, shared, recorder, rest }
     }
 
     /// The set of ready loops, to wait on.
     pub fn ready_set(&self) -> &Arc<ReadySet> {
         &self.set
+    }
+
+    /// How it rests, for the statistics.
+    pub(crate) fn rest(&self) -> &Arc<RestCounters> {
+        &self.rest
+    }
+
+    /// Counts that there was nothing to do.
+    #[inline]
+    pub fn count_idle(&self) {
+        self.rest.idle.add_by_owner(1);
+    }
+
+    /// Parks this thread as [`ReadySet::sleep`] does, and counts it.
+    pub fn sleep(&self, timeout: Duration) {
+        self.rest.sleeps.add_by_owner(1);
+        self.set.sleep(timeout);
     }
 
     /// Has `recorder` told of every dispatch; returns the one before it.

@@ -5,6 +5,7 @@ mod failures;
 mod graph;
 mod guard_conditions;
 mod isolation;
+mod known_faults;
 mod services;
 mod tasks;
 mod timers;

@@ -266,6 +266,23 @@ pub struct CallbackStatistics {
     pub coalesced: u64,
 }
 
+/// How one worker rests; written by that worker.
+#[derive(Debug, Default)]
+pub(crate) struct RestCounters {
+    pub(crate) idle: Counter,
+    pub(crate) sleeps: Counter,
+}
+
+/// How one worker rested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorkerStatistics {
+    /// How often it looked for something to do and there was nothing: while it spins that is many
+    /// times in a microsecond, while it sleeps never.
+    pub idle: u64,
+    /// How often it went to sleep, and hence woke up.
+    pub sleeps: u64,
+}
+
 /// A snapshot of everything that is counted; see `Frozen::statistics`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -273,6 +290,8 @@ pub struct Statistics {
     pub callbacks: Vec<CallbackStatistics>,
     /// Per topic, the messages handed back to publishers because a keep-all subscription was full.
     pub refused: Vec<(String, u64)>,
+    /// Per worker; all zero in deterministic mode, which never rests.
+    pub workers: Vec<WorkerStatistics>,
 }
 
 impl Statistics {

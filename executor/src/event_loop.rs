@@ -7,6 +7,7 @@ use crate::timer::Timer;
 use crate::topic::Inlet;
 use std::any::Any;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The error that a callback may return.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -96,7 +97,8 @@ pub(crate) trait EventLoop: Send {
     fn entities(&self) -> usize;
     /// Replaces the state after a failure; false if it cannot, or has done so often enough.
     fn restart(&mut self) -> bool;
-    /// Drops the state and all that waits: nothing is dispatched any more.
+    /// Drops the state and all that waits: nothing is dispatched any more. If that panics, it has
+    /// dropped the rest all the same.
     fn retire(&mut self);
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
@@ -168,8 +170,14 @@ impl<S: Send + 'static> EventLoop for Body<S> {
     }
 
     fn retire(&mut self) {
-        self.state = None;
-        self.entities.iter_mut().for_each(|entity| entity.retire());
+        // What is dropped is the user's. A drop that panics must not keep the others from going.
+        let mut result = catch_unwind(AssertUnwindSafe(|| self.state = None));
+        for entity in &mut self.entities {
+            result = result.and(catch_unwind(AssertUnwindSafe(|| entity.retire())));
+        }
+        if let Err(panic) = result {
+            resume_unwind(panic);
+        }
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {

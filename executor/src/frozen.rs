@@ -1,7 +1,8 @@
 //! Freezing: the graph becomes workers that share nothing but lock-free rings.
 
 use crate::control::{
-    CallbackStatistics, Failure, FailurePolicy, Failures, NodeControl, Statistics, StopHandle,
+    CallbackStatistics, Failure, FailurePolicy, Failures, NodeControl, RestCounters, Statistics,
+    StopHandle, WorkerStatistics,
 };
 use crate::event::{CallbackId, LoopId};
 use crate::graph::{Draft, Feed, Graph, GraphInfo};
@@ -74,6 +75,7 @@ pub struct Monitor {
     counters: Arc<[Arc<crate::control::CallbackCounters>]>,
     topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
     failures: Arc<Failures>,
+    rests: Arc<[Arc<RestCounters>]>,
 }
 
 impl Monitor {
@@ -105,7 +107,12 @@ impl Monitor {
         });
         let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);
-        Statistics { callbacks: callbacks.collect(), refused: refused.collect() }
+        let rest = |rest: &Arc<RestCounters>| WorkerStatistics {
+            idle: rest.idle.get(),
+            sleeps: rest.sleeps.get(),
+        };
+        let workers = self.rests.iter().map(rest).collect();
+        Statistics { callbacks: callbacks.collect(), refused: refused.collect(), workers }
     }
 }
 
@@ -156,7 +163,8 @@ impl Graph {
         };
         topics.iter().for_each(|(_, topic)| topic.connect(&ready_of));
         let counters = draft.callback_drafts.iter().map(|c| c.counters.clone()).collect();
-        let monitor = Monitor { info, counters, topics: topics.into(), failures };
+        let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
+        let monitor = Monitor { info, counters, topics: topics.into(), failures, rests };
         Ok(Frozen { workers, monitor })
     }
 }

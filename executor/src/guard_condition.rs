@@ -24,10 +24,11 @@ struct Shared {
 impl GuardCondition {
     /// Has the callback called, once more or, if a call is due already, by that: triggers between
     /// two calls are counted as coalesced, never lost. Before the executor starts, it is called at
-    /// the start. Lock-free; a system call only to wake a worker that sleeps.
+    /// the start. The call sees what the callers of `trigger` did before. Lock-free; a system call
+    /// only to wake a worker that sleeps.
     #[inline]
     pub fn trigger(&self) {
-        self.0.triggers.next();
+        self.0.triggers.happen();
         self.0.notifier.notify();
     }
 }
@@ -49,7 +50,7 @@ where
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         self.shared.notifier.take();
-        let triggers = self.shared.triggers.get();
+        let triggers = self.shared.triggers.happened();
         if triggers == self.answered {
             return Outcome::Nothing; // the first event, without a trigger before the start
         }
@@ -61,7 +62,7 @@ where
 
     fn discard(&mut self, _port: usize) {
         self.shared.notifier.take();
-        self.answered = self.shared.triggers.get();
+        self.answered = self.shared.triggers.happened();
     }
 }
 

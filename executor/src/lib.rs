@@ -33,6 +33,7 @@ mod worker_thread;
 pub use context::Context;
 pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopError, StopHandle,
+    WorkerStatistics,
 };
 pub use event::{CallbackId, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};

@@ -51,7 +51,7 @@ impl Wake for TaskControl {
 }
 
 impl Task {
-    /// Has the task's loop drop its future, instead of polling it again. From any thread.
+    /// Has the task's loop drop its future, as an event instead of its next poll. From any thread.
     pub fn cancel(&self) {
         self.0.cancelled.raise();
         self.0.notifier.notify();
@@ -83,14 +83,18 @@ impl<S, F> TaskEntity<S, F>
 where
     F: Future<Output: CallbackResult>,
 {
+    fn begin(&mut self, cx: &mut Context<'_>) {
+        cx.begin(EventId { source: self.source, sequence: self.polls });
+        self.polls += 1;
+    }
+
     /// Polls until the future waits for something else than the state.
     fn poll(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         // Should the poll panic, the future is gone, and may not be polled again anyway.
         let Some(mut future) = self.future.take() else {
             return Outcome::Nothing;
         };
-        cx.begin(EventId { source: self.source, sequence: self.polls });
-        self.polls += 1;
+        self.begin(cx);
         let mut task_cx = std::task::Context::from_waker(&self.waker);
         loop {
             let poll = {
@@ -119,9 +123,11 @@ where
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         self.control.notifier.take();
-        if self.control.cancelled.is_raised() {
-            self.retire();
-            return Outcome::Nothing;
+        if self.control.cancelled.is_raised() && self.future.is_some() {
+            // The drop runs the user's code, which may fail: an event with an identity.
+            self.begin(cx);
+            Entity::<S>::retire(self);
+            return Outcome::Done(Ok(()));
         }
         // If the poll panics, this is what the handle says.
         let finish = Finish(&self.control.clone());

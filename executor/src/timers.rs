@@ -15,7 +15,9 @@ pub(crate) struct ActiveTimer {
     control: Arc<TimerControl>,
     ready: Ready,
     counters: Arc<CallbackCounters>,
-    /// Of the expiry that waits in the ready ring: the control's version at that time.
+    /// The control's version that the deadline comes from. The control may be ahead of it.
+    applied: u64,
+    /// Of the expiry that waits in the ready ring: the version that its deadline came from.
     pending: Option<u64>,
     /// Whether it has expired since it was started, so that a late expiry means missed periods.
     expired: bool,
@@ -37,7 +39,8 @@ impl Timers {
         counters: Arc<CallbackCounters>,
     ) -> usize {
         let period = control.settings().period;
-        let timer = ActiveTimer { period, control, ready, counters, pending: None, expired: false };
+        let (applied, pending, expired) = (0, None, false);
+        let timer = ActiveTimer { period, control, ready, counters, applied, pending, expired };
         self.timers.push(timer);
         self.deadlines.add()
     }
@@ -87,11 +90,10 @@ impl Timers {
         };
         let mut missed = if timer.expired { skipped } else { 0 };
         timer.expired = true;
-        let version = timer.control.version.get();
-        match timer.pending.replace(version) {
+        match timer.pending.replace(timer.applied) {
             None => timer.ready.announce(),
             // The expiry before still waits; if it was cancelled, this one takes its place.
-            Some(pending) => missed += u64::from(pending == version),
+            Some(pending) => missed += u64::from(pending == timer.applied),
         }
         if missed > 0 {
             timer.control.report_missed(timer.counters.missed.get(), missed);
@@ -112,6 +114,7 @@ impl Timers {
         let timer = &mut self.timers[index];
         let mut settings = timer.control.settings();
         timer.period = settings.period;
+        timer.applied = timer.control.version.get();
         let deadline = match settings.request.take() {
             None => return,
             Some(Request::Cancel) => {
@@ -255,6 +258,26 @@ mod tests {
         while fixture.timers.expire_one(Time::from_nanos(12)) {}
         assert_eq!(fixture.expire_all(12), [0], "once, not twice");
         assert_eq!((fixture.deadline(), fixture.missed(0)), (Some(22), 0));
+    }
+
+    /// The request is in its notice still, and the deadline is the old one, when it passes.
+    #[test]
+    fn an_expiry_after_a_request_that_the_worker_has_not_seen_is_withdrawn() {
+        let mut fixture = timers(&[10]);
+        fixture.timers.start(Time::ZERO);
+        fixture.handles[0].cancel();
+        while fixture.timers.expire_one(Time::from_nanos(10)) {}
+        fixture.timers.changed(0);
+        assert_eq!(fixture.expire_all(100), [], "it is cancelled");
+        fixture.handles[0].start_at(Time::from_nanos(110));
+        fixture.timers.changed(0);
+        // A watchdog that is reset in time, and seen to be only after its old deadline.
+        fixture.handles[0].start_at(Time::from_nanos(130));
+        while fixture.timers.expire_one(Time::from_nanos(115)) {}
+        fixture.timers.changed(0);
+        assert_eq!(fixture.expire_all(129), []);
+        assert_eq!(fixture.expire_all(130), [0]);
+        assert_eq!(fixture.missed(0), 0);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! ready: that is the scheduler's part, and the only difference between the modes.
 
 use crate::context::Context;
-use crate::control::{CallbackCounters, Cause, Failure, Failures};
+use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
 use crate::event::{CallbackId, Dispatch, LoopId, Recorder};
 use crate::event_loop::{EventLoop, Outcome, Target};
 use crate::frozen::WorkerParts;
@@ -17,6 +17,7 @@ use ringspin_ringbuf::{Counter, ReadySet, ready};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where a token leads. Loops and timers are numbered within the worker.
 ///
@@ -63,6 +64,7 @@ pub struct Worker {
     /// One more than the callback that is running; zero in between.
     running: Arc<Counter>,
     recorder: Option<Box<dyn Recorder>>,
+    rest: Arc<RestCounters>,
 }
 
 impl Worker {
@@ -82,12 +84,30 @@ impl Worker {
             shared,
             running,
             recorder: None,
+            rest: Arc::default(),
         }
     }
 
     /// The set of ready loops, to wait on.
     pub fn ready_set(&self) -> &Arc<ReadySet> {
         &self.set
+    }
+
+    /// How it rests, for the statistics.
+    pub(crate) fn rest(&self) -> &Arc<RestCounters> {
+        &self.rest
+    }
+
+    /// Counts that there was nothing to do.
+    #[inline]
+    pub fn count_idle(&self) {
+        self.rest.idle.add_by_owner(1);
+    }
+
+    /// Parks this thread as [`ReadySet::sleep`] does, and counts it.
+    pub fn sleep(&self, timeout: Duration) {
+        self.rest.sleeps.add_by_owner(1);
+        self.set.sleep(timeout);
     }
 
     /// Has `recorder` told of every dispatch; returns the one before it.

@@ -7,6 +7,7 @@
 use loom::thread::JoinHandle;
 
 mod counter;
+mod executor;
 mod keep_last;
 mod keep_last_static;
 mod multiplexer;

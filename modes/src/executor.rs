@@ -96,14 +96,15 @@ impl Mode {
 pub struct Executor {
     graph: Graph,
     mode: Mode,
-    wait: WaitStrategy,
-    policy: FailurePolicy,
+    pub(crate) wait: WaitStrategy,
+    pub(crate) policy: FailurePolicy,
+    pub(crate) live_order: ReadyOrder,
     stop: StopHandle,
-    recorder: Option<RecorderFactory>,
+    pub(crate) recorder: Option<RecorderFactory>,
     running: Option<Running>,
 }
 
-type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
+pub(crate) type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
 
 /// A frozen graph in the hands of its scheduler.
 pub(crate) struct Running {
@@ -146,6 +147,7 @@ impl Executor {
             mode,
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
+            live_order: ReadyOrder::Sweep,
             stop: StopHandle::default(),
             recorder: None,
             running: None,
@@ -173,31 +175,6 @@ impl Executor {
     /// Every event loop in one sequence under simulated time.
     pub fn deterministic(simulation: Simulation) -> Self {
         Self::new(Mode::Deterministic(simulation))
-    }
-
-    /// How idle workers wait in the live modes; by default they spin 10 microseconds, then park.
-    #[must_use]
-    pub fn with_wait_strategy(mut self, wait: WaitStrategy) -> Self {
-        self.wait = wait;
-        self
-    }
-
-    /// What happens when a callback fails; by default everything stops.
-    #[must_use]
-    pub fn with_failure_policy(mut self, policy: FailurePolicy) -> Self {
-        self.policy = policy;
-        self
-    }
-
-    /// Has each worker's dispatches recorded by what `factory` makes for it (given the graph and
-    /// the worker's index). Get the recorders back with [`take_recorders`](Self::take_recorders).
-    #[must_use]
-    pub fn with_recorders<R: Recorder>(
-        mut self,
-        mut factory: impl FnMut(&GraphInfo, usize) -> R + Send + 'static,
-    ) -> Self {
-        self.recorder = Some(Box::new(move |info, worker| Box::new(factory(info, worker))));
-        self
     }
 
     /// The graph, to build nodes in.
@@ -254,7 +231,7 @@ impl Executor {
         };
         let order = match self.mode {
             Mode::Deterministic(_) => ReadyOrder::Fifo,
-            Mode::SingleCore | Mode::MultiCore(_) => ReadyOrder::Sweep,
+            Mode::SingleCore | Mode::MultiCore(_) => self.live_order,
         };
         let (live, simulated) = (Arc::new(LiveClock::start()), Arc::new(SimClock::default()));
         let clock: Arc<dyn Clock> = match self.mode {

@@ -7,6 +7,7 @@
 //! | module | mode |
 //! |---|---|
 //! | [`executor`] | chooses the mode, freezes the graph, spins |
+//! | `options` | what else can be chosen |
 //! | `live` | single-core and multi-core: worker threads on the real clock |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | [`mapping`] | which core runs which event loops |
@@ -19,6 +20,7 @@ pub mod executor;
 mod job;
 mod live;
 pub mod mapping;
+mod options;
 mod signal;
 mod spin;
 

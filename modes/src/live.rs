@@ -48,8 +48,7 @@ impl Pace {
 pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     let Run { clock, stop, wait, end } = run;
     let _mark = stop.enter_worker();
-    let set = worker.ready_set().clone();
-    set.register_sleeper();
+    worker.ready_set().register_sleeper();
     reduce_timer_slack();
     let mut waiter = wait.waiter();
     let mut pace = Pace { read_at: clock.now(), dispatches: 0, left: 0 };
@@ -73,12 +72,13 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
         if expired || !idle {
             continue;
         }
+        worker.count_idle();
         let due = worker.next_deadline().map_or(end, |deadline| deadline.min(end));
         let left = due.since(now);
         if left <= SPIN_TAIL {
             std::hint::spin_loop();
         } else if waiter.idle() == Idle::Park {
-            set.sleep(left - SPIN_TAIL);
+            worker.sleep(left - SPIN_TAIL);
         }
     }
 }
@@ -91,8 +91,7 @@ pub(crate) fn run_one(
     end: Time,
 ) -> bool {
     let _mark = stop.enter_worker();
-    let set = worker.ready_set().clone();
-    set.register_sleeper();
+    worker.ready_set().register_sleeper();
     while !stop.is_stopped() {
         if worker.dispatch_next().is_some() {
             return true;
@@ -106,7 +105,7 @@ pub(crate) fn run_one(
         }
         let due = worker.next_deadline().map_or(end, |deadline| deadline.min(end));
         match due.since(now) {
-            left if left > SPIN_TAIL => set.sleep(left - SPIN_TAIL),
+            left if left > SPIN_TAIL => worker.sleep(left - SPIN_TAIL),
             _ => std::hint::spin_loop(),
         }
     }

@@ -13,6 +13,20 @@ impl Counter {
         self.0.fetch_add(1, order!(Relaxed, "counter"))
     }
 
+    /// Adds one: something has happened, of which the reader of [`happened`](Self::happened) is to
+    /// see all that came before. Wait-free; safe from any number of threads.
+    #[inline]
+    pub fn happen(&self) {
+        // "counter.happen": pairs with "counter.happened".
+        self.0.fetch_add(1, order!(Release, "counter.happen"));
+    }
+
+    /// How often it [happened](Self::happen). Sees what came before each of these times.
+    #[inline]
+    pub fn happened(&self) -> u64 {
+        self.0.load(order!(Acquire, "counter.happened"))
+    }
+
     /// Adds `n`, with a plain load and store: only one thread may write this counter.
     #[inline]
     pub fn add_by_owner(&self, n: u64) {
@@ -59,7 +73,8 @@ impl Flag {
 /// A notice that is passed on once, however often it is given before it is taken.
 ///
 /// Whoever gives it while it is not given has to see that the taker comes; what any giver did
-/// before, the taker then sees. Between a give and its take further gives cost one exchange.
+/// before, the taker then sees; and what the taker did before its take, that giver sees. Between a
+/// give and its take further gives cost one exchange.
 #[derive(Debug)]
 pub struct Notice(AtomicU32);
 
@@ -73,15 +88,16 @@ impl Notice {
     #[inline]
     pub fn give(&self) -> bool {
         // "notice.give": pairs with "notice.take". An exchange even if it is given already: this
-        // giver's work, too, has to reach the taker.
-        self.0.swap(1, order!(Release, "notice.give")) == 0
+        // giver's work, too, has to reach the taker. And it learns from the last take that the
+        // place of its token, which the taker had popped before, is free.
+        self.0.swap(1, order!(AcqRel, "notice.give")) == 0
     }
 
     /// Takes the notice, if it is given. Only afterwards may the taker look for work. Wait-free.
     #[inline]
     pub fn take(&self) -> bool {
-        // "notice.take": pairs with every "notice.give" since the last take.
-        self.0.swap(0, order!(Acquire, "notice.take")) == 1
+        // "notice.take": pairs with every "notice.give" since the last take, and with the next one.
+        self.0.swap(0, order!(AcqRel, "notice.take")) == 1
     }
 }
 

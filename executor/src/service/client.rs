@@ -63,8 +63,8 @@ struct Calls<S, P> {
     made: u64,
     /// When calls time out, and their slots.
     deadlines: BTreeSet<(Time, usize)>,
-    /// The node is out of service: nobody would handle a response.
-    retired: bool,
+    /// Whether there is nobody any more whose calls could end.
+    stopped: bool,
 }
 
 struct Call<S, P> {
@@ -101,6 +101,15 @@ impl<S, Q, P> Shared<S, Q, P> {
     fn calls(&self) -> MutexGuard<'_, Calls<S, P>> {
         // Nothing of the user runs under this lock.
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets go of the ends of all calls, and refuses further ones.
+    fn stop(&self) {
+        let mut calls = self.calls();
+        calls.stopped = true;
+        let ends: Vec<_> = calls.slots.iter_mut().flatten().map(|call| call.then.take()).collect();
+        drop(calls);
+        drop(ends); // the user's, so not under the lock
     }
 }
 
@@ -182,7 +191,7 @@ where
         let shared = &*self.shared;
         // Held until the request is in its queue: so calls are numbered in the order of the queue.
         let mut calls = shared.calls();
-        if calls.retired {
+        if calls.stopped {
             return Err(CallRefused { request, reason: CallError::ClientStopped });
         }
         let Some(slot) = calls.free.pop() else {
@@ -285,11 +294,14 @@ where
     }
 
     fn retire(&mut self) {
-        let mut calls = self.shared.calls();
-        calls.retired = true;
-        let ends: Vec<_> = calls.slots.iter_mut().flatten().map(|call| call.then.take()).collect();
-        drop(calls);
-        drop(ends); // the user's, so not under the lock
+        self.shared.stop();
+    }
+}
+
+impl<S, Q, P> Drop for ClientEntity<S, Q, P> {
+    /// Handles may outlive the executor; then nobody brings responses any more.
+    fn drop(&mut self) {
+        self.shared.stop();
     }
 }
 
@@ -346,7 +358,7 @@ impl<S: Send + 'static> Node<S> {
             free: (0..qos.depth()).rev().collect(),
             made: 0,
             deadlines: BTreeSet::new(),
-            retired: false,
+            stopped: false,
         });
         let shared = Arc::new(Shared {
             requests,

@@ -3,7 +3,8 @@
 use super::join;
 use crate::counter::{Flag, Notice, Permits};
 use crate::model::{Model, Plain};
-use loom::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use loom::sync::atomic::AtomicU32;
+use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread::spawn;
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ fn a_flag_publishes_what_came_before_it() {
 /// another giver, brought about. (The tokens that tell the taker to come order nothing here.)
 #[test]
 fn a_notice_loses_no_work() {
-    let model = Model::new(20).kills("notice.give", Relaxed).kills("notice.take", Relaxed);
+    let model = Model::new(20).kills("notice.give", Acquire).kills("notice.take", Release);
     model.check(|| {
         let shared = Arc::new((Notice::given(), AtomicU32::new(1), [0, 0].map(AtomicU32::new)));
         let givers = [0, 1].map(|n| {

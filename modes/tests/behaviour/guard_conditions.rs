@@ -48,8 +48,8 @@ fn a_trigger_before_the_start_is_not_lost() {
         early.trigger();
         executor.spin().unwrap();
         assert_eq!(entries(&calls), [1], "one call for both");
-        early.trigger();
         executor.stop_handle().reset();
+        early.trigger();
         executor.spin().unwrap();
         assert_eq!(entries(&calls), [1, 2]);
     });

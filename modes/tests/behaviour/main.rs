@@ -5,6 +5,8 @@ mod failures;
 mod graph;
 mod groups;
 mod guard_conditions;
+mod isolation;
+mod known_faults;
 mod services;
 mod spinning;
 mod tasks;

@@ -1,0 +1,50 @@
+//! What can be chosen about an executor besides its mode, before it is frozen.
+
+use crate::executor::Executor;
+use ringspin_executor::{FailurePolicy, GraphInfo, ReadyOrder, Recorder, WaitStrategy};
+
+impl Executor {
+    /// How idle workers wait in the live modes; by default they spin 10 microseconds, then park.
+    #[must_use]
+    pub fn with_wait_strategy(mut self, wait: WaitStrategy) -> Self {
+        self.wait = wait;
+        self
+    }
+
+    /// What happens when a callback fails; by default everything stops.
+    #[must_use]
+    pub fn with_failure_policy(mut self, policy: FailurePolicy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Has each worker's dispatches recorded by what `factory` makes for it (given the graph and
+    /// the worker's index). Get the recorders back with [`take_recorders`](Self::take_recorders).
+    #[must_use]
+    pub fn with_recorders<R: Recorder>(
+        mut self,
+        mut factory: impl FnMut(&GraphInfo, usize) -> R + Send + 'static,
+    ) -> Self {
+        self.recorder = Some(Box::new(move |info, worker| Box::new(factory(info, worker))));
+        self
+    }
+
+    /// In which order the workers of the live modes turn to ready events; by default
+    /// [`ReadyOrder::Sweep`]. The deterministic mode is always [`ReadyOrder::Fifo`].
+    ///
+    /// With [`ReadyOrder::Fifo`] a worker dispatches the events of all its loops in the order in
+    /// which they became ready, whatever their priorities: what a single core does is then what the
+    /// deterministic mode does, as far as it does not depend on time. Under load a chain of nodes
+    /// has a longer latency that way, because each hop waits for everything that is ready.
+    ///
+    /// ```
+    /// use ringspin_executor::ReadyOrder;
+    /// use ringspin_modes::Executor;
+    /// let executor = Executor::single_core().with_ready_order(ReadyOrder::Fifo);
+    /// ```
+    #[must_use]
+    pub fn with_ready_order(mut self, order: ReadyOrder) -> Self {
+        self.live_order = order;
+        self
+    }
+}

@@ -1,0 +1,307 @@
+//! Restarts, and nodes that are taken out of service with all that waits for them.
+
+use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
+use ringspin_executor::{CallError, Cause, Context, FailurePolicy, Message, Node, QoS, Responder};
+use ringspin_modes::{Executor, SpinError};
+use std::future::pending;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// More ticks than anything here takes: a test that waits for what does not come fails.
+const TICKS_MAX: u32 = 3_000;
+
+/// A node that stops the executor once `done` says so.
+fn stop_when(executor: &Executor, mut done: impl FnMut() -> bool + Send + 'static) {
+    let node = executor.create_node("observer", 0u32).unwrap();
+    node.create_timer(MS, move |ticks, cx| {
+        *ticks += 1;
+        if done() || *ticks == TICKS_MAX {
+            assert!(*ticks < TICKS_MAX, "it does not come");
+            cx.stop();
+        }
+    })
+    .unwrap();
+}
+
+type Kept = Vec<Responder<u32>>;
+
+/// A node that offers `service`, and keeps its requests.
+fn keeping(executor: &Executor, name: &str, service: &str) -> Node<Kept> {
+    let node = executor.create_node(name, Kept::new()).unwrap();
+    let keep = |kept: &mut Kept, _: &u32, responder, _: &mut Context<'_>| kept.push(responder);
+    node.create_deferred_service(service, QoS::services(), keep).unwrap();
+    node
+}
+
+/// Panics when it is dropped while it is armed.
+struct Bomb(Arc<Mutex<bool>>);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        let armed = std::mem::take(&mut *self.0.lock().unwrap());
+        assert!(!armed, "a state that cannot be dropped");
+    }
+}
+
+#[test]
+fn restarts_run_out_and_then_the_policy_decides() {
+    in_every_mode_isolating(|mut executor| {
+        let ticks: Log<u32> = log();
+        let seen = ticks.clone();
+        let node = executor.graph().create_restartable_node("fragile", 2, || 0u32).unwrap();
+        node.create_timer(MS, move |count, _| {
+            *count += 1;
+            seen.lock().unwrap().push(*count);
+            if *count == 3 { Err("three is too many") } else { Ok(()) }
+        })
+        .unwrap();
+        // Another group of the same node is out of service with it, but is not restarted.
+        let group = node.create_callback_group("group", ticks.clone()).unwrap();
+        group.create_timer(MS, |_, _| ()).unwrap();
+        let witness = ticks.clone();
+        // Its state and the callback hold it; they go when the node does.
+        stop_when(&executor, move || Arc::strong_count(&witness) == 3);
+        executor.spin().unwrap();
+        assert_eq!(entries(&ticks), [1, 2, 3, 1, 2, 3, 1, 2, 3], "two restarts, each from anew");
+        let failures = executor.failures();
+        assert_eq!(failures.len(), 3);
+        assert!(failures.iter().all(|failure| failure.node == "/fragile"));
+        let sequences: Vec<_> = failures.iter().map(|failure| failure.event.sequence).collect();
+        assert_eq!(sequences, [2, 5, 8], "the timer's phase and numbers go on");
+    });
+}
+
+#[test]
+fn restarts_run_out_and_stop_everything_if_that_is_the_policy() {
+    in_every_mode(|mut executor| {
+        let node = executor.graph().create_restartable_node("fragile", 1, || ()).unwrap();
+        node.create_timer(MS, |_, _| Err::<(), _>("always")).unwrap();
+        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        assert_eq!(failure.event.sequence, 1, "the first failure was forgiven");
+        assert_eq!(executor.failures().len(), 2);
+    });
+}
+
+#[test]
+fn a_factory_that_panics_is_a_second_failure_and_the_policy_decides() {
+    in_every_mode_isolating(|mut executor| {
+        let made = log();
+        let seen = made.clone();
+        let factory = move || {
+            let mut made = seen.lock().unwrap();
+            made.push(());
+            assert!(made.len() < 2, "no second state");
+        };
+        let node = executor.graph().create_restartable_node("fragile", 5, factory).unwrap();
+        let calls = log();
+        let counted = calls.clone();
+        node.create_timer(MS, move |_, _| {
+            counted.lock().unwrap().push(());
+            Err::<(), _>("once")
+        })
+        .unwrap();
+        stop_when(&executor, {
+            let calls = calls.clone();
+            move || !entries(&calls).is_empty()
+        });
+        executor.spin().unwrap();
+        let failures = executor.failures();
+        let causes: Vec<_> = failures.into_iter().map(|failure| failure.cause).collect();
+        let restart = "the restart failed: no second state".into();
+        assert_eq!(causes, [Cause::Error("once".into()), Cause::Panic(restart)]);
+        assert_eq!(entries(&calls).len(), 1, "without a state nothing is called");
+    });
+}
+
+#[test]
+fn a_nodes_own_policy_comes_before_the_executors() {
+    in_every_mode(|mut executor| {
+        let tolerated = executor.create_node("tolerated", ()).unwrap();
+        tolerated.create_one_shot_timer(MS, |_, _| Err::<(), _>("no matter")).unwrap();
+        tolerated.set_failure_policy(FailurePolicy::IsolateNode).unwrap();
+        let vital = executor.create_node("vital", ()).unwrap();
+        vital.create_one_shot_timer(2 * MS, |_, _| Err::<(), _>("the end")).unwrap();
+        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        assert_eq!(failure.node, "/vital");
+    });
+    in_every_mode_isolating(|mut executor| {
+        let vital = executor.create_node("vital", ()).unwrap();
+        vital.create_one_shot_timer(MS, |_, _| Err::<(), _>("the end")).unwrap();
+        vital.set_failure_policy(FailurePolicy::StopAll).unwrap();
+        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        assert_eq!(failure.node, "/vital");
+    });
+}
+
+/// The state's drop panics; what comes after it in the same loop goes all the same.
+#[test]
+fn a_panic_in_the_drop_of_a_state_does_not_keep_the_rest_from_retiring() {
+    in_every_mode_isolating(|mut executor| {
+        let armed = Arc::new(Mutex::new(true));
+        let node = executor.create_node("fragile", Bomb(armed.clone())).unwrap();
+        let held = Arc::new(());
+        let kept = [held.clone(), held.clone()];
+        let tasks = kept.map(|kept| {
+            let future = async move {
+                let _kept = kept;
+                pending::<()>().await;
+            };
+            node.spawn("wait", future).unwrap()
+        });
+        node.create_one_shot_timer(MS, |_, _| Err::<(), _>("broken")).unwrap();
+        let group = node.create_callback_group("group", held.clone()).unwrap();
+        group.create_timer(MS, |_, _| ()).unwrap();
+        let witness = held.clone();
+        stop_when(&executor, move || Arc::strong_count(&witness) == 2);
+        executor.spin().unwrap();
+        assert!(tasks.iter().all(|task| task.is_finished()));
+        assert!(!*armed.lock().unwrap(), "its drop was tried");
+        assert_eq!(executor.failures().len(), 1);
+    });
+}
+
+/// A task whose future cannot be dropped, too.
+#[test]
+fn a_panic_in_the_drop_of_a_cancelled_task_is_a_failure_of_that_task() {
+    in_every_mode(|mut executor| {
+        let armed = Arc::new(Mutex::new(true));
+        let node = executor.create_node("node", ()).unwrap();
+        let bomb = Bomb(armed);
+        let task = node
+            .spawn("bomb", async move {
+                let _bomb = bomb;
+                pending::<()>().await;
+            })
+            .unwrap();
+        let handle = task.clone();
+        node.create_one_shot_timer(MS, move |_, _| handle.cancel()).unwrap();
+        let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
+        assert_eq!((&*failure.callback, failure.event.sequence), ("task bomb", 1));
+        assert!(task.is_finished());
+    });
+}
+
+/// A node with everything that can wait, and a failure.
+#[test]
+fn all_that_waits_for_an_isolated_node_goes_and_the_others_learn_of_it() {
+    in_every_mode_isolating(|mut executor| {
+        let held = Arc::new(());
+        let answers: Log<(&str, Result<u32, CallError>)> = log();
+        let node = keeping(&executor, "fragile", "fragile_service");
+        let guard = node.create_guard_condition("guard", |_, _| ()).unwrap();
+        let other = keeping(&executor, "other", "other_service");
+        // A task of the node waits for a service that does not answer; a task of the other one for
+        // the node's.
+        let client = node.create_client::<u32, u32>("other_service", QoS::services()).unwrap();
+        let kept = held.clone();
+        let call = client.clone();
+        let waiting = node
+            .spawn("wait", async move {
+                let _kept = kept;
+                let _ = call.call_async(1).await;
+            })
+            .unwrap();
+        let asking = other.create_client::<u32, u32>("fragile_service", QoS::services()).unwrap();
+        let seen = answers.clone();
+        let asker = other
+            .spawn("ask", async move {
+                let answer = asking.call_async(2).await.map(|reply| *reply);
+                seen.lock().unwrap().push(("first", answer));
+                let answer = asking.call_async(3).await.map(|reply| *reply);
+                seen.lock().unwrap().push(("second", answer));
+            })
+            .unwrap();
+        node.create_timer(MS, |kept, _| assert!(kept.is_empty(), "it cannot bear a request"))
+            .unwrap();
+        let (witness, done) = (held.clone(), asker.clone());
+        stop_when(&executor, move || {
+            guard.trigger();
+            done.is_finished() && Arc::strong_count(&witness) == 2
+        });
+        executor.spin().unwrap();
+        assert!(waiting.is_finished());
+        let lost = |error| Err::<u32, _>(error);
+        let expected =
+            [("first", lost(CallError::Unanswered)), ("second", lost(CallError::ServiceStopped))];
+        assert_eq!(entries(&answers), expected);
+        let [failure] = &executor.failures()[..] else { panic!("one failure") };
+        assert_eq!(failure.node, "/fragile");
+    });
+}
+
+#[test]
+fn a_client_of_an_isolated_node_refuses_calls_instead_of_losing_them() {
+    in_every_mode_isolating(|mut executor| {
+        let node = executor.create_node("fragile", ()).unwrap();
+        let client = node.create_client::<u32, u32>("service", QoS::keep_all(1)).unwrap();
+        node.create_one_shot_timer(MS, |_, _| Err::<(), _>("broken")).unwrap();
+        keeping(&executor, "server", "service");
+        stop_when(&executor, move || {
+            let refused = client.call(1, |_, _, _| panic!("nobody is there to be called"));
+            refused.is_err_and(|refused| refused.reason == CallError::ClientStopped)
+        });
+        executor.spin().unwrap();
+    });
+}
+
+#[test]
+fn a_thread_that_waits_for_a_response_learns_that_the_executor_is_gone() {
+    let mut executor = Executor::single_core();
+    let node = keeping(&executor, "server", "service");
+    node.create_timer(MS, |kept, cx| {
+        if !kept.is_empty() {
+            cx.stop();
+        }
+    })
+    .unwrap();
+    let client = executor.create_node("caller", ()).unwrap();
+    let client = client.create_client::<u32, u32>("service", QoS::services()).unwrap();
+    executor.freeze().unwrap();
+    let thread = std::thread::spawn(move || {
+        let ends = client.call_and_wait(1, Duration::from_secs(60));
+        [ends.map(|_| ()), client.call_and_wait(1, Duration::from_secs(60)).map(|_| ())]
+    });
+    executor.spin().unwrap();
+    drop(executor);
+    assert_eq!(thread.join().unwrap(), [Err(CallError::ClientStopped); 2]);
+}
+
+/// Messages that come for it later are dropped at once; the topic's other subscriptions get them.
+#[test]
+fn an_isolated_node_does_not_hold_up_a_topic_that_keeps_everything() {
+    in_every_mode_isolating(|mut executor| {
+        let received = log();
+        let source = executor.create_node("source", 0u32).unwrap();
+        let out = source.create_publisher::<u32>("numbers", QoS::default()).unwrap();
+        let next = Mutex::new(0);
+        for (name, fails) in [("fragile", true), ("robust", false)] {
+            let node = executor.create_node(name, received.clone()).unwrap();
+            node.create_subscription(
+                "numbers",
+                QoS::keep_all(2),
+                move |seen, n: &Message<u32>, _| {
+                    if fails {
+                        return Err("at the first");
+                    }
+                    seen.lock().unwrap().push(**n);
+                    Ok(())
+                },
+            )
+            .unwrap();
+        }
+        let seen = received.clone();
+        stop_when(&executor, move || {
+            // A full subscription hands the message back: then it is published again later.
+            let mut next = next.lock().unwrap();
+            if out.publish(*next).is_ok() {
+                *next += 1;
+            }
+            seen.lock().unwrap().len() == 10
+        });
+        executor.spin().unwrap();
+        assert_eq!(entries(&received), (0..10).collect::<Vec<_>>());
+        assert_eq!(executor.failures().len(), 1);
+    });
+}

@@ -137,6 +137,10 @@ pub(crate) struct CallbackCounters {
     pub(crate) overwritten: Counter,
     /// Written by the callback's worker.
     pub(crate) missed: Counter,
+    /// Written by the callback's worker.
+    pub(crate) unmatched: Counter,
+    /// Written by the callback's worker.
+    pub(crate) irregular: Counter,
 }
 
 /// What one callback did and lost.
@@ -152,6 +156,11 @@ pub struct CallbackStatistics {
     pub overwritten: u64,
     /// Periods of a timer that passed without a call because the executor was late.
     pub missed: u64,
+    /// Messages of a synchronized subscription's input that fell out and were never handed over.
+    pub unmatched: u64,
+    /// Messages of an [`ApproximateTime`](crate::ApproximateTime) subscription's input with a stamp
+    /// before that of the message before them, or closer to it than the lower bound says.
+    pub irregular: u64,
 }
 
 /// A snapshot of everything that is counted; see `Frozen::statistics`.
@@ -167,6 +176,11 @@ impl Statistics {
     /// All events that reached a callback.
     pub fn dispatched(&self) -> u64 {
         self.callbacks.iter().map(|c| c.dispatched).sum()
+    }
+
+    /// All messages that fell out of a synchronized subscription without being handed over.
+    pub fn unmatched(&self) -> u64 {
+        self.callbacks.iter().map(|c| c.unmatched).sum()
     }
 
     /// All messages that were overwritten before their callback saw them.

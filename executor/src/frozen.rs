@@ -94,6 +94,8 @@ impl Monitor {
             dispatched: counters.dispatched.get(),
             overwritten: counters.overwritten.get(),
             missed: counters.missed.get(),
+            unmatched: counters.unmatched.get(),
+            irregular: counters.irregular.get(),
         });
         let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);

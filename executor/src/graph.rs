@@ -9,6 +9,7 @@ use crate::event_loop::{Body, EventLoop, Target};
 use crate::name::{self, NameError};
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::synchronize::SynchronizeError;
 use crate::topic::{AnyTopic, Topic};
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,6 +75,14 @@ pub enum CreateError {
         node: String,
         /// The period as given.
         period: std::time::Duration,
+    },
+    /// A synchronized subscription's parameters make no sense.
+    #[error("node {node}: {reason}")]
+    Synchronize {
+        /// The node.
+        node: String,
+        /// What is wrong with them.
+        reason: SynchronizeError,
     },
     /// The executor is already running.
     #[error("the graph is frozen; node {node} has to create `{what}` before spinning")]

@@ -17,6 +17,7 @@ pub mod name;
 mod node;
 mod picker;
 mod qos;
+mod synchronize;
 mod time;
 mod timers;
 mod topic;
@@ -36,6 +37,10 @@ pub use node::Node;
 pub use qos::{History, QoS};
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
+pub use synchronize::{
+    Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
+    Policy, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError, Trigger,
+};
 pub use time::{Clock, LiveClock, SimClock, Time};
 pub use topic::{Loan, PublishError, Publisher};
 pub use worker::Worker;

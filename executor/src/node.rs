@@ -3,11 +3,12 @@
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::LoopId;
-use crate::event_loop::{CallbackResult, SubscriptionEntity, TimerEntity};
+use crate::event_loop::{CallbackResult, SubscriptionEntity, Target, TimerEntity};
 use crate::graph::{CallbackDraft, CreateError, CreateNodeError, Draft, Graph, check_depth};
 use crate::message::Message;
 use crate::name;
 use crate::qos::QoS;
+use crate::synchronize::Connector;
 use crate::time::nanos;
 use crate::topic::Publisher;
 use std::marker::PhantomData;
@@ -66,11 +67,23 @@ impl<S: Send + 'static> Node<S> {
         Ok(())
     }
 
-    fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
+    pub(crate) fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
         let draft = self.graph.draft();
         match draft.frozen {
             false => Ok(draft),
             true => Err(CreateError::Frozen { node: self.full_name.clone(), what: what.into() }),
+        }
+    }
+
+    /// Adds the inputs of a synchronizer whose events go to `target`.
+    pub(crate) fn connector<'a>(&'a self, draft: &'a mut Draft, target: Target) -> Connector<'a> {
+        Connector {
+            draft,
+            namespace: &self.namespace,
+            base_name: &self.base_name,
+            full_name: &self.full_name,
+            event_loop: self.event_loop,
+            target,
         }
     }
 
@@ -123,7 +136,7 @@ impl<S: Send + 'static> Node<S> {
             counters: counters.clone(),
         };
         let id = draft.add_callback(self.event_loop, name, callback_draft);
-        let inlet = typed.subscribe(id, qos, counters);
+        let inlet = typed.subscribe(id, qos, 0, counters);
         draft.body::<S>(self.event_loop).add(Box::new(SubscriptionEntity::new(inlet, callback)));
         draft.topic_info(&topic).subscriptions.push(id);
         Ok(())

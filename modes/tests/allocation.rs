@@ -72,8 +72,8 @@ fn allocations_with_loans(mut executor: Executor) -> u64 {
     measure(|| executor.spin().unwrap()).count_total
 }
 
-/// Two inputs that match every hundredth time, and in between fill a queue of 32 until messages fall
-/// out; from the very first message on.
+/// Two inputs that match every hundredth time, and in between fill a queue of 32 until messages
+/// fall out. Counted from the first message on, so the pools must have their size from the start.
 fn allocations_of_synchronizers(mut executor: Executor) -> u64 {
     const ROUNDS: u64 = 5_000;
     struct Sample(u64, [u64; 64]);

@@ -253,7 +253,7 @@ impl ApproximateTimeMatcher {
         self.best = Some(best);
         self.queues[start.input].cursor += 1;
         // The first: all sets with the pivot were examined. The second: every further one reaches
-        // at least from the pivot to this end.
+        // at least from the pivot to this end. It saves work, the others would come to the same.
         start.input == best.pivot.input
             || self.holds(best, best.pivot.stamp, end.stamp)
             || self.is_best_by_bounds(best)

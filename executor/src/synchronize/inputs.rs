@@ -168,9 +168,23 @@ impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
 }
 
 /// A tuple of 2 to 9 [`Input`]s.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of 2 to 9 inputs",
+    note = "write `(Input::<A>::new(..), Input::<B>::new(..))`"
+)]
 pub trait Inputs: private::Inputs {}
 
 /// A tuple of 2 to 9 [`Input`]s that are neither optional nor cached.
+///
+/// What a policy cannot do is not accepted:
+///
+/// ```compile_fail,E0277
+/// # use ringspin_executor::{ExactTime, Graph, Input, QoS, Time};
+/// # let node = Graph::new().create_node("join", ()).unwrap();
+/// let input = |topic| Input::<Time>::new(topic, QoS::default());
+/// let inputs = (input("a"), input("b").optional());
+/// node.create_synchronized_subscription(inputs, ExactTime::new(1), |_, _, _| ()).unwrap();
+/// ```
 pub trait RequiredInputs: Inputs + private::RequiredInputs {}
 
 /// A tuple of 2 to 9 [`Input`]s whose messages are [`Stamped`], neither optional nor cached.

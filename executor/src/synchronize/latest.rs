@@ -132,6 +132,7 @@ impl Matcher for LatestMatcher {
 mod tests {
     use super::super::harness::Driver;
     use super::*;
+    use proptest::prelude::*;
 
     const REQUIRED: [Role; 3] = [Role::Required; 3];
     const MIXED: [Role; 3] = [Role::Required, Role::Cached, Role::Optional];
@@ -202,6 +203,35 @@ mod tests {
         let roles = &[Role::Optional, Role::Optional];
         let mut d = driver(roles, Latest::new(Trigger::All));
         assert_eq!([d.send(1, 1), d.send(0, 2)], [1, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_call_has_the_newest_of_all_and_nothing_used_up(
+            arrivals in proptest::collection::vec(0usize..3, 0..60),
+            roles in prop_oneof![Just(&REQUIRED), Just(&MIXED)],
+            trigger in 0usize..3,
+        ) {
+            let trigger = [Trigger::Any, Trigger::All, Trigger::One(0)].into_iter().nth(trigger);
+            let mut d = driver(roles, Latest::new(trigger.unwrap()));
+            let mut sent = [0; 3];
+            let mut used_up = [None; 3];
+            for input in arrivals {
+                sent[input] += 1;
+                if d.send(input, 1) == 0 {
+                    continue;
+                }
+                for (i, &(number, _)) in d.sets.last().unwrap().iter().enumerate() {
+                    let present = number != usize::MAX;
+                    let expected = if present { sent[i] - 1 } else { usize::MAX };
+                    prop_assert_eq!(number, expected);
+                    prop_assert!(present || roles[i].is_optional());
+                    prop_assert!(roles[i].is_cached() || !present || used_up[i] != Some(number));
+                    used_up[i] = present.then_some(number).or(used_up[i]);
+                }
+            }
+            prop_assert!(d.longest <= 1);
+        }
     }
 
     #[test]

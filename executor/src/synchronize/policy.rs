@@ -11,6 +11,11 @@ use crate::time::Time;
 
 /// Which messages of the inputs `I` belong together: [`ExactTime`], [`ApproximateTime`],
 /// [`Latest`] or [`Accumulate`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot join these inputs",
+    note = "`ExactTime` and `ApproximateTime` need messages that implement `Stamped`",
+    note = "only `Latest` takes optional and cached inputs"
+)]
 pub trait Policy<I: Inputs>: 'static {
     /// What the callback gets: a tuple with an element for each input.
     type Set<'a>;

@@ -13,6 +13,10 @@ use crate::time::Time;
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "messages of type `{Self}` bring no stamp",
+    note = "implement `Stamped` for it, or join by arrival with `Latest` or `Accumulate`"
+)]
 pub trait Stamped {
     /// The message's time. It has to be the same at each call.
     fn stamp(&self) -> Time;

@@ -14,8 +14,9 @@ fn main() -> anyhow::Result<()> {
     sensor.spawn("measure", async move {
         loop {
             let tick = interval.tick().await;
-            if let Err(error) = out.publish(tick.number * tick.number) {
-                return Err::<(), PublishError<u64>>(error);
+            out.publish(tick.number * tick.number)?;
+            if tick.number == 1000 {
+                return Ok::<(), PublishError<u64>>(());
             }
         }
     })?;

@@ -247,6 +247,10 @@ pub(crate) struct CallbackCounters {
     pub(crate) missed: Counter,
     /// Written by the callback's worker.
     pub(crate) coalesced: Counter,
+    /// Written by the callback's worker.
+    pub(crate) unmatched: Counter,
+    /// Written by the callback's worker.
+    pub(crate) irregular: Counter,
 }
 
 /// What one callback did and lost.
@@ -264,6 +268,11 @@ pub struct CallbackStatistics {
     pub missed: u64,
     /// Triggers of a guard condition that one call answered together with a later one.
     pub coalesced: u64,
+    /// Messages of a synchronized subscription's input that fell out and were never handed over.
+    pub unmatched: u64,
+    /// Messages of an [`ApproximateTime`](crate::ApproximateTime) subscription's input with a stamp
+    /// before that of the message before them, or closer to it than the lower bound says.
+    pub irregular: u64,
 }
 
 /// How one worker rests; written by that worker.
@@ -298,6 +307,11 @@ impl Statistics {
     /// All events that reached a callback.
     pub fn dispatched(&self) -> u64 {
         self.callbacks.iter().map(|c| c.dispatched).sum()
+    }
+
+    /// All messages that fell out of a synchronized subscription without being handed over.
+    pub fn unmatched(&self) -> u64 {
+        self.callbacks.iter().map(|c| c.unmatched).sum()
     }
 
     /// All messages that were overwritten before their callback saw them.

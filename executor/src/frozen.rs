@@ -104,6 +104,8 @@ impl Monitor {
             overwritten: counters.overwritten.get(),
             missed: counters.missed.get(),
             coalesced: counters.coalesced.get(),
+            unmatched: counters.unmatched.get(),
+            irregular: counters.irregular.get(),
         });
         let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);

@@ -22,6 +22,7 @@ mod picker;
 mod qos;
 mod reentrant;
 mod service;
+mod synchronize;
 mod task;
 mod time;
 mod timer;
@@ -50,6 +51,10 @@ pub use reentrant::{ReentrantError, ReentrantGroup};
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use service::{CallError, CallFuture, CallRefused, Client, Reply, Responder, ServiceInfo};
+pub use synchronize::{
+    Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
+    Policy, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError, Trigger,
+};
 pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};

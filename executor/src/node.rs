@@ -3,11 +3,12 @@
 use crate::context::Context;
 use crate::control::{CallbackCounters, FailurePolicy};
 use crate::event::LoopId;
-use crate::event_loop::{Body, CallbackResult, SubscriptionEntity, TimerEntity};
+use crate::event_loop::{Body, CallbackResult, SubscriptionEntity, Target, TimerEntity};
 use crate::graph::{CallbackDraft, CreateError, CreateNodeError, Draft, Feed, Graph, check_depth};
 use crate::message::Message;
 use crate::name;
 use crate::qos::QoS;
+use crate::synchronize::Connector;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl, period_ns};
 use crate::topic::Publisher;
@@ -89,6 +90,18 @@ impl<S: Send + 'static> Node<S> {
         }
     }
 
+    /// Adds the inputs of a synchronizer whose events go to `target`.
+    pub(crate) fn connector<'a>(&'a self, draft: &'a mut Draft, target: Target) -> Connector<'a> {
+        Connector {
+            draft,
+            namespace: &self.namespace,
+            base_name: &self.base_name,
+            full_name: &self.full_name,
+            event_loop: self.event_loop,
+            target,
+        }
+    }
+
     /// Creates a publisher of messages of type `M`.
     ///
     /// The quality of service of the publishing side has no effect within a process yet; history
@@ -137,7 +150,7 @@ impl<S: Send + 'static> Node<S> {
             counters: counters.clone(),
         };
         let id = draft.add_callback(self.event_loop, name, callback_draft);
-        let inlet = typed.subscribe(id, qos, counters);
+        let inlet = typed.subscribe(id, qos, 0, counters);
         draft.body::<S>(self.event_loop).add(Box::new(SubscriptionEntity::new(inlet, callback)));
         draft.topic_info(&topic).subscriptions.push(id);
         Ok(())

@@ -47,6 +47,8 @@ pub(crate) struct Topic<M> {
 /// A subscription of a graph that is still being built.
 struct Subscription<M> {
     callback: CallbackId,
+    /// How many messages the subscription keeps besides its queue and the one that it handles.
+    kept: usize,
     queue: keep_last::Producer<Envelope<M>>,
     permits: Option<Arc<Permits>>,
     counters: Arc<CallbackCounters>,
@@ -75,11 +77,13 @@ impl<M: Send + Sync + 'static> Topic<M> {
         }
     }
 
-    /// Adds a subscription and returns its end of the queue.
+    /// Adds a subscription and returns its end of the queue. It will keep up to `kept` messages
+    /// that it took from there.
     pub(crate) fn subscribe(
         &self,
         callback: CallbackId,
         qos: QoS,
+        kept: usize,
         counters: Arc<CallbackCounters>,
     ) -> Inlet<M> {
         let (queue, consumer) = keep_last::queue(&self.pool, qos.depth);
@@ -88,7 +92,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             History::KeepAll => Some(Arc::new(Permits::new(qos.depth as u32))),
         };
         let inlet = Inlet { queue: consumer, permits: permits.clone() };
-        let subscription = Subscription { callback, queue, permits, counters };
+        let subscription = Subscription { callback, kept, queue, permits, counters };
         self.subscriptions.lock().expect("nothing panics under this lock").push(subscription);
         inlet
     }
@@ -169,7 +173,8 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn connect(&self, ready: &dyn Fn(CallbackId) -> Ready) {
         let mut subscriptions = self.subscriptions.lock().expect("nothing panics under this lock");
         // Each queue may be full while each subscription handles a message and one is on its way.
-        self.pool.reserve(subscriptions.iter().map(|s| s.queue.depth() + 1).sum::<usize>() + 1);
+        let in_use = subscriptions.iter().map(|s| s.queue.depth() + s.kept + 1);
+        self.pool.reserve(in_use.sum::<usize>() + 1);
         let port = |s: Subscription<M>| Port { ready: ready(s.callback), subscription: s };
         let ports = subscriptions.drain(..).map(port).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");

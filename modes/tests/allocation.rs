@@ -1,7 +1,7 @@
 //! Nothing is allocated between publish and callback once the pools have their size.
 
 use allocation_counter::measure;
-use ringspin_executor::{Message, QoS};
+use ringspin_executor::{ApproximateTime, Context, ExactTime, Input, Message, QoS, Stamped, Time};
 use ringspin_modes::Executor;
 use std::time::Duration;
 
@@ -70,6 +70,58 @@ fn allocations_with_loans(mut executor: Executor) -> u64 {
     executor.spin().unwrap();
     executor.stop_handle().reset();
     measure(|| executor.spin().unwrap()).count_total
+}
+
+/// Two inputs that match every hundredth time, and in between fill a queue of 32 until messages
+/// fall out. Counted from the first message on, so the pools must have their size from the start.
+fn allocations_of_synchronizers(mut executor: Executor) -> u64 {
+    const ROUNDS: u64 = 5_000;
+    struct Sample(u64, [u64; 64]);
+    impl Stamped for Sample {
+        fn stamp(&self) -> Time {
+            Time::from_nanos(self.0)
+        }
+    }
+    let node = executor.create_node("join", 0).unwrap();
+    let qos = QoS::keep_last(1);
+    let inputs = || (Input::<Sample>::new("fast", qos), Input::<Sample>::new("slow", qos));
+    let join =
+        |sum: &mut u64, (a, b): (&Message<Sample>, &Message<Sample>), _: &mut Context<'_>| {
+            *sum += a.1[0] + b.1[0];
+        };
+    node.create_synchronized_subscription(inputs(), ApproximateTime::new(32), join).unwrap();
+    node.create_synchronized_subscription(inputs(), ExactTime::new(32), join).unwrap();
+    let fast = node.create_publisher::<Sample>("fast", qos).unwrap();
+    let slow = node.create_publisher::<Sample>("slow", qos).unwrap();
+    node.create_timer(Duration::from_micros(1), move |_, cx| {
+        let stamp = cx.event().sequence + 1;
+        assert!(fast.publish(Sample(stamp, [1; 64])).is_ok());
+        if stamp.is_multiple_of(100) {
+            assert!(slow.publish(Sample(stamp, [2; 64])).is_ok());
+        }
+        if stamp == ROUNDS {
+            cx.stop();
+        }
+    })
+    .unwrap();
+    executor.freeze().unwrap();
+    // What the executor itself needs for its first spin; nothing is dispatched.
+    executor.stop_handle().stop();
+    executor.spin().unwrap();
+    assert_eq!(executor.statistics().dispatched(), 0);
+    executor.stop_handle().reset();
+    let info = measure(|| executor.spin().unwrap());
+    let statistics = executor.statistics();
+    assert!(statistics.dispatched() > 3 * ROUNDS && statistics.unmatched() > ROUNDS);
+    info.count_total
+}
+
+#[test]
+fn synchronizers_allocate_nothing_and_their_pools_are_large_enough() {
+    for executor in [Executor::single_core(), Executor::deterministic(Default::default())] {
+        println!("{executor:?}");
+        assert_eq!(allocations_of_synchronizers(executor), 0);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::MAX_DEPTH;
 use crate::name::NameError;
+use crate::synchronize::SynchronizeError;
 use crate::timer::PeriodError;
 use thiserror::Error;
 
@@ -91,6 +92,14 @@ pub enum CreateError {
         by: String,
         /// The node whose request was refused.
         node: String,
+    },
+    /// A synchronized subscription's parameters make no sense.
+    #[error("node {node}: {reason}")]
+    Synchronize {
+        /// The node.
+        node: String,
+        /// What is wrong with them.
+        reason: SynchronizeError,
     },
     /// The executor is already running.
     #[error("the graph is frozen; node {node} has to create `{what}` before spinning")]

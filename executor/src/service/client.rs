@@ -352,7 +352,7 @@ impl<S: Send + 'static> Node<S> {
         let timeout_target = target.port(1);
         let timeout_draft = CallbackDraft::of_timer(timeout_target, &timer);
         draft.add_callback(event_loop, timeout_name, timeout_draft);
-        let inlet = responses.subscribe(id, qos, counters);
+        let inlet = responses.subscribe(id, qos, 0, counters);
         let calls = Mutex::new(Calls {
             slots: (0..qos.depth()).map(|_| None).collect(),
             free: (0..qos.depth()).rev().collect(),

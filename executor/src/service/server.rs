@@ -143,7 +143,7 @@ impl<S: Send + 'static> Node<S> {
         };
         let id = draft.add_callback(self.event_loop(), name, callback_draft);
         draft.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
-        let inlet = requests.subscribe(id, qos, counters);
+        let inlet = requests.subscribe(id, qos, 0, counters);
         let entity = ServiceEntity { inlet, callback, result: PhantomData };
         draft.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(())

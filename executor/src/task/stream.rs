@@ -125,7 +125,7 @@ impl<S: Send + 'static> Node<S> {
             counters: counters.clone(),
         };
         let id = draft.add_callback(self.event_loop(), name, callback_draft);
-        let inlet = typed.subscribe(id, qos, counters.clone());
+        let inlet = typed.subscribe(id, qos, qos.depth(), counters.clone());
         draft.topic_info(&topic).subscriptions.push(id);
         let messages = VecDeque::with_capacity(qos.depth());
         let buffer = Arc::new(Mutex::new(Buffer { messages, depth: qos.depth(), waker: None }));

@@ -9,6 +9,7 @@ mod isolation;
 mod known_faults;
 mod services;
 mod spinning;
+mod synchronized;
 mod tasks;
 mod timers;
 

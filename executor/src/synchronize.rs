@@ -1,0 +1,157 @@
+//! Synchronized subscriptions: one callback for the messages of several topics that belong
+//! together.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `inputs` | the inputs, the queues behind them, and the tuples of them |
+//! | `connect` | how inputs become callbacks of the graph |
+//! | `matcher` | what all policies have in common: deciding by stamps and numbers alone |
+//! | `exact_time`, `approximate_time`, `latest`, `accumulate` | the policies |
+//! | `trigger` | rclc's trigger conditions |
+//!
+//! A synchronizer is one entity of its event loop with a port for each input. Every input is a
+//! callback of its own in the graph, so every arrival is an event with an identity, also if it
+//! completes nothing. As all of them are events of one loop, there is no lock.
+
+mod accumulate;
+mod approximate_time;
+mod connect;
+mod error;
+mod exact_time;
+#[cfg(test)]
+mod harness;
+mod inputs;
+mod latest;
+mod matcher;
+mod policy;
+mod stamped;
+mod trigger;
+
+pub use accumulate::Accumulate;
+pub use approximate_time::ApproximateTime;
+pub(crate) use connect::Connector;
+pub use error::SynchronizeError;
+pub use exact_time::ExactTime;
+pub use inputs::{Cached, Input, Inputs, Kind, Optional, Required, RequiredInputs, StampedInputs};
+pub use latest::Latest;
+pub use policy::Policy;
+pub use stamped::Stamped;
+pub use trigger::{New, Trigger};
+
+use crate::context::Context;
+use crate::event_loop::{CallbackResult, Entity, Outcome};
+use crate::graph::CreateError;
+use crate::node::Node;
+use matcher::{Arrival, Matcher};
+use std::marker::PhantomData;
+
+impl<S: Send + 'static> Node<S> {
+    /// Calls `callback` for messages of several topics that belong together, as `policy` defines:
+    /// [`ExactTime`], [`ApproximateTime`], [`Latest`] or [`Accumulate`].
+    ///
+    /// `inputs` is a tuple of 2 to 9 [`Input`]s, and the callback gets a tuple with as many
+    /// elements. Messages are shared, never copied: what is kept is a reference into their topic's
+    /// pool, which has room for it.
+    ///
+    /// Each arrival on an input is an event of its own, which is dispatched and recorded as such.
+    /// The one that completes a set calls the callback, within this event; if it completes several
+    /// sets, once for each. If the callback fails, the sets after it wait for the next arrival.
+    ///
+    /// # Errors
+    /// [`CreateError`] as for a [subscription](Self::create_subscription), or for parameters of the
+    /// policy that make no sense.
+    pub fn create_synchronized_subscription<I, P, F, R>(
+        &self,
+        inputs: I,
+        policy: P,
+        callback: F,
+    ) -> Result<(), CreateError>
+    where
+        I: Inputs,
+        P: Policy<I>,
+        F: for<'a> FnMut(&mut S, P::Set<'a>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let refused = |reason| CreateError::Synchronize { node: self.full_name().into(), reason };
+        let capacity = policy.capacity();
+        let matcher = policy.matcher().map_err(refused)?;
+        let mut draft = self.draft("a synchronized subscription")?;
+        let target = draft.next_target(self.event_loop());
+        let queues = inputs.connect(&mut self.connector(&mut draft, target), capacity)?;
+        draft.body::<S>(self.event_loop()).add(Box::new(Synchronizer::<I, P, F, R> {
+            queues,
+            matcher,
+            callback,
+            result: PhantomData,
+        }));
+        Ok(())
+    }
+}
+
+/// The entity of a synchronized subscription.
+struct Synchronizer<I: Inputs, P: Policy<I>, F, R> {
+    queues: I::Queues,
+    matcher: P::Matcher,
+    callback: F,
+    result: PhantomData<fn() -> R>,
+}
+
+impl<I: Inputs, P: Policy<I>, F, R> Synchronizer<I, P, F, R> {
+    /// Removes the messages of the last set, if that was not done.
+    fn finish(&mut self) {
+        let queues = &mut self.queues;
+        self.matcher.finish(&mut |input, position, fate| {
+            I::queue(queues, input).remove(position, fate);
+        });
+    }
+
+    #[cold]
+    fn irregular(&mut self, port: usize, cx: &Context<'_>) {
+        if I::queue(&mut self.queues, port).count_irregular() {
+            tracing::warn!(
+                node = cx.node(),
+                input = port,
+                event = ?cx.event(),
+                "a stamp is before that of the message before it, or closer to it than the lower \
+                 bound says; further ones are only counted"
+            );
+        }
+    }
+}
+
+impl<S, I, P, F, R> Entity<S> for Synchronizer<I, P, F, R>
+where
+    I: Inputs,
+    P: Policy<I>,
+    F: for<'a> FnMut(&mut S, P::Set<'a>, &mut Context<'_>) -> R + Send,
+    R: CallbackResult,
+{
+    fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        self.finish(); // the callback may have panicked
+        let Some(event) = I::queue(&mut self.queues, port).take() else {
+            return Outcome::Nothing;
+        };
+        cx.begin(event);
+        let stamp = P::stamp(&self.queues, port);
+        if self.matcher.arrive(port, stamp) == Arrival::Irregular {
+            self.irregular(port, cx);
+        }
+        loop {
+            let queues = &mut self.queues;
+            let set = self.matcher.next(&mut |input, position, fate| {
+                I::queue(queues, input).remove(position, fate);
+            });
+            let Some(at) = set else { return Outcome::Done(Ok(())) };
+            let set = P::set(&mut self.queues, &at);
+            let result = (self.callback)(state, set, cx).into_result();
+            self.finish();
+            if result.is_err() {
+                return Outcome::Done(result);
+            }
+        }
+    }
+
+    fn discard(&mut self, port: usize) {
+        I::queue(&mut self.queues, port).discard();
+    }
+}

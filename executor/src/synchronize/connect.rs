@@ -1,0 +1,56 @@
+//! How the inputs of a synchronizer become callbacks of their node's graph.
+
+use super::inputs::Queue;
+use crate::control::CallbackCounters;
+use crate::event::LoopId;
+use crate::event_loop::Target;
+use crate::graph::{CallbackDraft, CreateError, Draft, Feed, check_depth};
+use crate::name;
+use crate::qos::QoS;
+use crate::topic::Topic;
+use std::sync::Arc;
+
+/// Adds the inputs of one synchronizer to the graph, in order.
+pub struct Connector<'a> {
+    pub(crate) draft: &'a mut Draft,
+    pub(crate) namespace: &'a str,
+    pub(crate) base_name: &'a str,
+    pub(crate) full_name: &'a str,
+    pub(crate) event_loop: LoopId,
+    /// Where the next input's events go.
+    pub(crate) target: Target,
+}
+
+impl Connector<'_> {
+    /// The topic of an input.
+    pub(crate) fn topic<M: Send + Sync + 'static>(
+        &mut self,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Arc<Topic<M>>, CreateError> {
+        let topic = name::expand_topic(topic, self.namespace, self.base_name)?;
+        check_depth(&topic, qos)?;
+        self.draft.topic(&topic, self.full_name)
+    }
+
+    /// Subscribes the next input, of which `capacity` messages are kept.
+    pub(crate) fn subscribe<M: Send + Sync + 'static>(
+        &mut self,
+        topic: Arc<Topic<M>>,
+        qos: QoS,
+        capacity: usize,
+    ) -> Queue<M> {
+        let counters = Arc::<CallbackCounters>::default();
+        let callback_draft = CallbackDraft {
+            target: self.target,
+            feed: Feed::Queue(qos.depth()),
+            counters: counters.clone(),
+        };
+        self.target.port += 1;
+        let name = format!("synchronized subscription {}", topic.name);
+        let id = self.draft.add_callback(self.event_loop, name, callback_draft);
+        let inlet = topic.subscribe(id, qos, capacity, counters.clone());
+        self.draft.topic_info(&topic.name).subscriptions.push(id);
+        Queue::new(inlet, capacity, counters)
+    }
+}

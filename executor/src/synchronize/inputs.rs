@@ -1,0 +1,306 @@
+//! The inputs of a synchronized subscription, and the queues behind them.
+
+use super::connect::Connector;
+use super::matcher::{Fate, Positions};
+use super::stamped::Stamped;
+use crate::control::CallbackCounters;
+use crate::event::EventId;
+use crate::graph::CreateError;
+use crate::message::Message;
+use crate::qos::QoS;
+use crate::time::Time;
+use crate::topic::Inlet;
+use std::collections::VecDeque;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// What a [`Latest`](crate::Latest) subscription does with an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Waited for, and used up by a call.
+    Required,
+    /// Not waited for, and used up by a call.
+    Optional,
+    /// Waited for until there is one, and kept.
+    Cached,
+}
+
+impl Role {
+    pub(crate) fn is_optional(self) -> bool {
+        self == Self::Optional
+    }
+
+    pub(crate) fn is_cached(self) -> bool {
+        self == Self::Cached
+    }
+}
+
+/// What is done with an input, as a type, for it decides what the callback gets: [`Required`],
+/// [`Optional`] or [`Cached`].
+pub trait Kind: Send + Sync + 'static {
+    /// What the callback gets: a message, or perhaps one.
+    type Item<'a, M: 'static>;
+    #[doc(hidden)]
+    const ROLE: Role;
+    #[doc(hidden)]
+    fn item<M: 'static>(message: Option<&Message<M>>) -> Self::Item<'_, M>;
+}
+
+/// The kind of an input that every call gets a message of; see [`Input::new`].
+#[derive(Clone, Copy, Debug)]
+pub struct Required;
+
+/// The kind of an input that is not waited for; see [`Input::optional`].
+#[derive(Clone, Copy, Debug)]
+pub struct Optional;
+
+/// The kind of an input that keeps its message; see [`Input::cached`].
+#[derive(Clone, Copy, Debug)]
+pub struct Cached;
+
+impl Kind for Required {
+    type Item<'a, M: 'static> = &'a Message<M>;
+    const ROLE: Role = Role::Required;
+
+    fn item<M: 'static>(message: Option<&Message<M>>) -> Self::Item<'_, M> {
+        message.expect("a set has a message of each input that is not optional")
+    }
+}
+
+impl Kind for Optional {
+    type Item<'a, M: 'static> = Option<&'a Message<M>>;
+    const ROLE: Role = Role::Optional;
+
+    fn item<M: 'static>(message: Option<&Message<M>>) -> Self::Item<'_, M> {
+        message
+    }
+}
+
+impl Kind for Cached {
+    type Item<'a, M: 'static> = &'a Message<M>;
+    const ROLE: Role = Role::Cached;
+
+    fn item<M: 'static>(message: Option<&Message<M>>) -> Self::Item<'_, M> {
+        message.expect("a set has a message of each input that is not optional")
+    }
+}
+
+/// One input of a synchronized subscription: messages of type `M` on a topic.
+#[derive(Debug)]
+pub struct Input<M, K = Required> {
+    pub(crate) topic: String,
+    pub(crate) qos: QoS,
+    of: PhantomData<fn(M) -> K>,
+}
+
+impl<M> Input<M> {
+    /// The messages of `topic`. The quality of service concerns the way up to the synchronizer,
+    /// which has its own queue behind that.
+    pub fn new(topic: &str, qos: QoS) -> Self {
+        Self { topic: topic.into(), qos, of: PhantomData }
+    }
+
+    /// Does not wait for this input: the callback gets an `Option`. For [`Latest`](crate::Latest).
+    #[must_use]
+    pub fn optional(self) -> Input<M, Optional> {
+        Input { topic: self.topic, qos: self.qos, of: PhantomData }
+    }
+
+    /// Keeps this input's latest message, to be handed over again and again, and does not call for
+    /// it. For [`Latest`](crate::Latest).
+    #[must_use]
+    pub fn cached(self) -> Input<M, Cached> {
+        Input { topic: self.topic, qos: self.qos, of: PhantomData }
+    }
+}
+
+/// An input's messages: those that wait for the callback, and those that wait for a set.
+pub struct Queue<M> {
+    inlet: Inlet<M>,
+    kept: VecDeque<Message<M>>,
+    counters: Arc<CallbackCounters>,
+}
+
+impl<M> Queue<M> {
+    pub(crate) fn new(inlet: Inlet<M>, capacity: usize, counters: Arc<CallbackCounters>) -> Self {
+        // One more, for a moment: it is kept before another one is given up.
+        Self { inlet, kept: VecDeque::with_capacity(capacity + 1), counters }
+    }
+}
+
+/// A queue whose message type is forgotten.
+pub trait AnyQueue: Send {
+    /// Takes the next message from the topic and keeps it.
+    fn take(&mut self) -> Option<EventId>;
+    /// Takes the next message from the topic and drops it.
+    fn discard(&mut self);
+    /// Removes a message that was kept.
+    fn remove(&mut self, position: usize, fate: Fate);
+    /// Counts a message with a stamp that was not to be expected; true for the first one.
+    fn count_irregular(&mut self) -> bool;
+}
+
+impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
+    #[inline]
+    fn take(&mut self) -> Option<EventId> {
+        let message = self.inlet.take()?;
+        let id = message.id();
+        self.kept.push_back(message);
+        Some(id)
+    }
+
+    fn discard(&mut self) {
+        self.inlet.take();
+    }
+
+    #[inline]
+    fn remove(&mut self, position: usize, fate: Fate) {
+        if fate == Fate::Unmatched {
+            self.counters.unmatched.add_by_owner(1);
+        }
+        self.kept.remove(position);
+    }
+
+    fn count_irregular(&mut self) -> bool {
+        self.counters.irregular.add_by_owner(1);
+        self.counters.irregular.get() == 1
+    }
+}
+
+/// A tuple of 2 to 9 [`Input`]s.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tuple of 2 to 9 inputs",
+    note = "write `(Input::<A>::new(..), Input::<B>::new(..))`"
+)]
+pub trait Inputs: private::Inputs {}
+
+/// A tuple of 2 to 9 [`Input`]s that are neither optional nor cached.
+///
+/// What a policy cannot do is not accepted:
+///
+/// ```compile_fail,E0277
+/// # use ringspin_executor::{ExactTime, Graph, Input, QoS, Time};
+/// # let node = Graph::new().create_node("join", ()).unwrap();
+/// let input = |topic| Input::<Time>::new(topic, QoS::default());
+/// let inputs = (input("a"), input("b").optional());
+/// node.create_synchronized_subscription(inputs, ExactTime::new(1), |_, _, _| ()).unwrap();
+/// ```
+pub trait RequiredInputs: Inputs + private::RequiredInputs {}
+
+/// A tuple of 2 to 9 [`Input`]s whose messages are [`Stamped`], neither optional nor cached.
+pub trait StampedInputs: RequiredInputs + private::StampedInputs {}
+
+/// The part of the traits above that only this crate implements and calls.
+pub(crate) mod private {
+    use super::*;
+
+    pub trait Inputs: Send + Sized + 'static {
+        const ROLES: &'static [Role];
+        /// A tuple of [`Queue`]s.
+        type Queues: Send + 'static;
+        type Latest<'a>;
+        fn connect(
+            self,
+            connector: &mut Connector<'_>,
+            capacity: usize,
+        ) -> Result<Self::Queues, CreateError>;
+        fn queue(queues: &mut Self::Queues, input: usize) -> &mut dyn AnyQueue;
+        fn latest(queues: &Self::Queues) -> Self::Latest<'_>;
+    }
+
+    pub trait RequiredInputs: Inputs {
+        type Set<'a>;
+        type Batches<'a>;
+        fn set<'a>(queues: &'a Self::Queues, at: &Positions) -> Self::Set<'a>;
+        fn batches(queues: &mut Self::Queues) -> Self::Batches<'_>;
+    }
+
+    pub trait StampedInputs: RequiredInputs {
+        /// The stamp of the newest message of `input`, which has one.
+        fn newest_stamp(queues: &Self::Queues, input: usize) -> Time;
+    }
+}
+
+/// Implements the traits for the tuple of the inputs with these message types, kinds and indices.
+///
+/// Rust has no generics over tuples of different types, so each length needs implementations of its
+/// own; they differ in nothing else. Everything that does not depend on the types is behind
+/// [`AnyQueue`] and not in here.
+macro_rules! inputs {
+    ($($M:ident $K:ident $n:tt),+) => {
+        impl<$($M, $K),+> private::Inputs for ($(Input<$M, $K>,)+)
+        where
+            $($M: Send + Sync + 'static, $K: Kind,)+
+        {
+            const ROLES: &'static [Role] = &[$($K::ROLE),+];
+            type Queues = ($(Queue<$M>,)+);
+            type Latest<'a> = ($($K::Item<'a, $M>,)+);
+
+            fn connect(
+                self,
+                connector: &mut Connector<'_>,
+                capacity: usize,
+            ) -> Result<Self::Queues, CreateError> {
+                // All names and types are checked before the first subscription.
+                let topics = ($(connector.topic::<$M>(&self.$n.topic, self.$n.qos)?,)+);
+                Ok(($(connector.subscribe(topics.$n, self.$n.qos, capacity),)+))
+            }
+
+            #[inline]
+            fn queue(queues: &mut Self::Queues, input: usize) -> &mut dyn AnyQueue {
+                match input {
+                    $($n => &mut queues.$n,)+
+                    _ => unreachable!("inputs are numbered as ports"),
+                }
+            }
+
+            fn latest(queues: &Self::Queues) -> Self::Latest<'_> {
+                ($($K::item(queues.$n.kept.front()),)+)
+            }
+        }
+
+        impl<$($M, $K),+> Inputs for ($(Input<$M, $K>,)+)
+        where
+            $($M: Send + Sync + 'static, $K: Kind,)+
+        {
+        }
+
+        impl<$($M: Send + Sync + 'static),+> private::RequiredInputs for ($(Input<$M>,)+) {
+            type Set<'a> = ($(&'a Message<$M>,)+);
+            type Batches<'a> = ($(&'a [Message<$M>],)+);
+
+            #[inline]
+            fn set<'a>(queues: &'a Self::Queues, at: &Positions) -> Self::Set<'a> {
+                ($(&queues.$n.kept[at[$n]],)+)
+            }
+
+            fn batches(queues: &mut Self::Queues) -> Self::Batches<'_> {
+                ($(&*queues.$n.kept.make_contiguous(),)+)
+            }
+        }
+
+        impl<$($M: Send + Sync + 'static),+> RequiredInputs for ($(Input<$M>,)+) {}
+
+        impl<$($M: Stamped + Send + Sync + 'static),+> private::StampedInputs for ($(Input<$M>,)+) {
+            #[inline]
+            fn newest_stamp(queues: &Self::Queues, input: usize) -> Time {
+                match input {
+                    $($n => queues.$n.kept.back().map(|message| message.stamp()),)+
+                    _ => None,
+                }
+                .expect("the input has a message")
+            }
+        }
+
+        impl<$($M: Stamped + Send + Sync + 'static),+> StampedInputs for ($(Input<$M>,)+) {}
+    };
+}
+
+inputs!(A KA 0, B KB 1);
+inputs!(A KA 0, B KB 1, C KC 2);
+inputs!(A KA 0, B KB 1, C KC 2, D KD 3);
+inputs!(A KA 0, B KB 1, C KC 2, D KD 3, E KE 4);
+inputs!(A KA 0, B KB 1, C KC 2, D KD 3, E KE 4, F KF 5);
+inputs!(A KA 0, B KB 1, C KC 2, D KD 3, E KE 4, F KF 5, G KG 6);
+inputs!(A KA 0, B KB 1, C KC 2, D KD 3, E KE 4, F KF 5, G KG 6, H KH 7);
+inputs!(A KA 0, B KB 1, C KC 2, D KD 3, E KE 4, F KF 5, G KG 6, H KH 7, J KJ 8);

@@ -1,0 +1,50 @@
+//! What decides which messages belong together, without seeing the messages.
+//!
+//! A matcher mirrors the inputs' queues: it knows the stamps (or only the numbers) of what lies in
+//! them, says which positions form a set, and what is to be removed. It is plain sequential code,
+//! which is why the tests can compare it with a model directly.
+
+use crate::time::Time;
+
+/// How many inputs a synchronized subscription can have, as in `message_filters`.
+pub(crate) const INPUTS_MAX: usize = 9;
+
+/// For each input, the place of the set's message in its queue, the oldest being 0.
+pub(crate) type Positions = [usize; INPUTS_MAX];
+
+/// The set is at the heads of the queues.
+pub(crate) const HEADS: Positions = [0; INPUTS_MAX];
+
+/// Why a message leaves its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was handed over.
+    Used,
+    /// It fell out without ever being handed over.
+    Unmatched,
+}
+
+/// Whether a message came as its input promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// It did, or nothing is promised.
+    Regular,
+    /// Its stamp is before its predecessor's, or closer to it than the lower bound allows.
+    Irregular,
+}
+
+/// The state machine of a policy.
+///
+/// After each [`arrive`](Self::arrive), [`next`](Self::next) is called until it returns `None`,
+/// with a [`finish`](Self::finish) after each set. `remove(input, position, fate)` takes one
+/// message out of the queue of `input` at once, so that those behind it move up.
+pub trait Matcher: Send {
+    /// A message was appended to the queue of `input`.
+    fn arrive(&mut self, input: usize, stamp: Time) -> Arrival;
+
+    /// The next set that is complete.
+    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) -> Option<Positions>;
+
+    /// Removes what the last set used up; nothing if that was done.
+    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Fate));
+}

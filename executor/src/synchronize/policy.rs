@@ -1,0 +1,122 @@
+//! What a policy is to a synchronized subscription.
+
+use super::accumulate::{Accumulate, AccumulateMatcher};
+use super::approximate_time::{ApproximateTime, ApproximateTimeMatcher};
+use super::error::SynchronizeError;
+use super::exact_time::{ExactTime, ExactTimeMatcher};
+use super::inputs::{Inputs, RequiredInputs, StampedInputs, private};
+use super::latest::{Latest, LatestMatcher};
+use super::matcher::{Matcher, Positions};
+use crate::time::Time;
+
+/// Which messages of the inputs `I` belong together: [`ExactTime`], [`ApproximateTime`],
+/// [`Latest`] or [`Accumulate`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot join these inputs",
+    note = "`ExactTime` and `ApproximateTime` need messages that implement `Stamped`",
+    note = "only `Latest` takes optional and cached inputs"
+)]
+pub trait Policy<I: Inputs>: 'static {
+    /// What the callback gets: a tuple with an element for each input.
+    type Set<'a>;
+    #[doc(hidden)]
+    type Matcher: Matcher + 'static;
+    /// How many messages of each input are kept.
+    #[doc(hidden)]
+    fn capacity(&self) -> usize;
+    #[doc(hidden)]
+    fn matcher(self) -> Result<Self::Matcher, SynchronizeError>;
+    /// The stamp of the message that `input` got last.
+    #[doc(hidden)]
+    fn stamp(queues: &I::Queues, input: usize) -> Time;
+    #[doc(hidden)]
+    fn set<'a>(queues: &'a mut I::Queues, at: &Positions) -> Self::Set<'a>;
+}
+
+impl<I: StampedInputs> Policy<I> for ExactTime {
+    type Set<'a> = <I as private::RequiredInputs>::Set<'a>;
+    type Matcher = ExactTimeMatcher;
+
+    fn capacity(&self) -> usize {
+        self.queue_size
+    }
+
+    fn matcher(self) -> Result<ExactTimeMatcher, SynchronizeError> {
+        self.matcher(I::ROLES.len())
+    }
+
+    #[inline]
+    fn stamp(queues: &I::Queues, input: usize) -> Time {
+        I::newest_stamp(queues, input)
+    }
+
+    #[inline]
+    fn set<'a>(queues: &'a mut I::Queues, at: &Positions) -> Self::Set<'a> {
+        I::set(queues, at)
+    }
+}
+
+impl<I: StampedInputs> Policy<I> for ApproximateTime {
+    type Set<'a> = <I as private::RequiredInputs>::Set<'a>;
+    type Matcher = ApproximateTimeMatcher;
+
+    fn capacity(&self) -> usize {
+        self.queue_size
+    }
+
+    fn matcher(self) -> Result<ApproximateTimeMatcher, SynchronizeError> {
+        self.matcher(I::ROLES.len())
+    }
+
+    #[inline]
+    fn stamp(queues: &I::Queues, input: usize) -> Time {
+        I::newest_stamp(queues, input)
+    }
+
+    #[inline]
+    fn set<'a>(queues: &'a mut I::Queues, at: &Positions) -> Self::Set<'a> {
+        I::set(queues, at)
+    }
+}
+
+impl<I: Inputs> Policy<I> for Latest {
+    type Set<'a> = I::Latest<'a>;
+    type Matcher = LatestMatcher;
+
+    fn capacity(&self) -> usize {
+        1
+    }
+
+    fn matcher(self) -> Result<LatestMatcher, SynchronizeError> {
+        self.matcher(I::ROLES)
+    }
+
+    fn stamp(_: &I::Queues, _: usize) -> Time {
+        Time::ZERO // it does not matter here
+    }
+
+    fn set<'a>(queues: &'a mut I::Queues, _: &Positions) -> Self::Set<'a> {
+        I::latest(queues)
+    }
+}
+
+impl<I: RequiredInputs> Policy<I> for Accumulate {
+    type Set<'a> = I::Batches<'a>;
+    type Matcher = AccumulateMatcher;
+
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn matcher(self) -> Result<AccumulateMatcher, SynchronizeError> {
+        self.matcher(I::ROLES)
+    }
+
+    fn stamp(_: &I::Queues, _: usize) -> Time {
+        Time::ZERO // it does not matter here
+    }
+
+    fn set<'a>(queues: &'a mut I::Queues, _: &Positions) -> Self::Set<'a> {
+        I::batches(queues)
+    }
+}

@@ -1,0 +1,30 @@
+//! The time that a message carries.
+
+use crate::time::Time;
+
+/// A message that says to which time it belongs, as the header's stamp does in ROS 2.
+///
+/// ```
+/// use ringspin_executor::{Stamped, Time};
+/// struct Scan { stamp: Time, ranges: Vec<f32> }
+/// impl Stamped for Scan {
+///     fn stamp(&self) -> Time {
+///         self.stamp
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "messages of type `{Self}` bring no stamp",
+    note = "implement `Stamped` for it, or join by arrival with `Latest` or `Accumulate`"
+)]
+pub trait Stamped {
+    /// The message's time. It has to be the same at each call.
+    fn stamp(&self) -> Time;
+}
+
+/// A message that is nothing but a time.
+impl Stamped for Time {
+    fn stamp(&self) -> Time {
+        *self
+    }
+}

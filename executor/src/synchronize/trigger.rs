@@ -1,0 +1,99 @@
+//! Trigger conditions for a group of inputs, after those of rclc's executor.
+
+use super::error::{SynchronizeError, check_input};
+use super::inputs::Role;
+use std::fmt;
+
+/// Which arrivals call the callback of a [`Latest`](crate::Latest) or
+/// [`Accumulate`](crate::Accumulate) subscription.
+///
+/// "New" is a message that was not handed over yet. The conditions are those of rclc's executor,
+/// where they decide when a round of callbacks is run; here it is one callback for all inputs.
+pub enum Trigger {
+    /// Something new on any input, except cached ones.
+    Any,
+    /// Something new on every input, except optional and cached ones.
+    All,
+    /// Something new on this input; the inputs are numbered from 0.
+    One(usize),
+    /// What the predicate says, which is asked at every arrival; see [`Trigger::when`].
+    When(Box<dyn FnMut(&New<'_>) -> bool + Send>),
+}
+
+impl Trigger {
+    /// Calls when `predicate` says so. It is asked once at every arrival, on any input, cached ones
+    /// included. To keep runs repeatable it must depend on nothing but what it is told.
+    ///
+    /// ```
+    /// # use ringspin_executor::Trigger;
+    /// // The camera, and one of the two lidars.
+    /// let trigger = Trigger::when(|new| new.has(0) && (new.has(1) || new.has(2)));
+    /// ```
+    pub fn when(predicate: impl FnMut(&New<'_>) -> bool + Send + 'static) -> Self {
+        Self::When(Box::new(predicate))
+    }
+
+    /// Refuses what would never call.
+    pub(crate) fn check(&self, roles: &[Role]) -> Result<(), SynchronizeError> {
+        match self {
+            Self::One(input) => {
+                check_input(*input, roles.len())?;
+                match roles[*input].is_cached() {
+                    true => Err(SynchronizeError::NothingTriggers("its input is cached")),
+                    false => Ok(()),
+                }
+            }
+            Self::Any | Self::All if roles.iter().all(|role| role.is_cached()) => {
+                Err(SynchronizeError::NothingTriggers("all are cached"))
+            }
+            Self::Any | Self::All | Self::When(_) => Ok(()),
+        }
+    }
+
+    /// Whether the condition is met.
+    pub(crate) fn is_met(&mut self, new: &New<'_>, roles: &[Role]) -> bool {
+        let mut triggers = (0..roles.len()).filter(|&input| !roles[input].is_cached());
+        match self {
+            Self::Any => triggers.any(|input| new.has(input)),
+            // If all are optional, one of them it has to be.
+            Self::All => {
+                let mut required = triggers.clone().filter(|&input| !roles[input].is_optional());
+                required.all(|input| new.has(input)) && triggers.any(|input| new.has(input))
+            }
+            Self::One(input) => new.has(*input),
+            Self::When(predicate) => predicate(new),
+        }
+    }
+}
+
+impl fmt::Debug for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("Any"),
+            Self::All => f.write_str("All"),
+            Self::One(input) => f.debug_tuple("One").field(input).finish(),
+            Self::When(_) => f.write_str("When(..)"),
+        }
+    }
+}
+
+/// How many new messages wait on each input: what a [`Trigger`] decides on.
+#[derive(Clone, Copy, Debug)]
+pub struct New<'a>(pub(crate) &'a [usize]);
+
+impl New<'_> {
+    /// Whether `input` has something new; false for an input that does not exist.
+    pub fn has(&self, input: usize) -> bool {
+        self.count(input) > 0
+    }
+
+    /// How many new messages wait on `input`; zero for an input that does not exist.
+    pub fn count(&self, input: usize) -> usize {
+        self.0.get(input).copied().unwrap_or(0)
+    }
+
+    /// The number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.0.len()
+    }
+}

@@ -118,6 +118,7 @@ impl Graph {
         }
         check_plan(&draft, plan)?;
         draft.frozen = true;
+        draft.report_unused_overrides();
         let info = Arc::new(draft.info());
         let nodes = info.loops.iter().map(|l| l.node_index + 1).max().unwrap_or(0);
         let failures = Arc::new(Failures {

@@ -3,11 +3,13 @@
 //! Nodes declare what they publish and subscribe to; `freeze` (in [`crate::frozen`]) then turns the
 //! graph into workers. Afterwards nothing can be added, and nothing has to be looked up.
 
+use crate::arguments::Arguments;
 use crate::control::CallbackCounters;
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
 use crate::name::{self, NameError};
 use crate::node::Node;
+use crate::parameter::NodeParameters;
 use crate::qos::QoS;
 use crate::topic::{AnyTopic, Topic};
 use std::any::{Any, TypeId, type_name};
@@ -30,6 +32,19 @@ pub enum CreateNodeError {
         name: String,
         /// A further way out.
         hint: &'static str,
+    },
+    /// A remapping rule gives the node a name that another one has.
+    #[error(
+        "remapping rule `{rule}` gives node {original} the name {name}, which another node has; \
+         put the name of the node that is meant before the rule, as in `node:__node:=other`"
+    )]
+    Remapped {
+        /// The rule.
+        rule: String,
+        /// The fully qualified name in the program.
+        original: String,
+        /// The fully qualified name by the rule.
+        name: String,
     },
     /// The executor is already running.
     #[error("the graph is frozen; create {0} before spinning")]
@@ -213,7 +228,7 @@ struct TopicDraft {
 #[derive(Default)]
 pub(crate) struct Draft {
     pub(crate) frozen: bool,
-    node_names: BTreeSet<String>,
+    pub(crate) node_names: BTreeSet<String>,
     node_count: usize,
     pub(crate) loops: Vec<LoopInfo>,
     pub(crate) bodies: Vec<Box<dyn EventLoop>>,
@@ -221,6 +236,11 @@ pub(crate) struct Draft {
     pub(crate) callback_drafts: Vec<CallbackDraft>,
     topics: BTreeMap<String, TopicDraft>,
     sources: u32,
+    pub(crate) arguments: Arguments,
+    /// Which overrides of the arguments some node declared.
+    pub(crate) used_overrides: BTreeSet<usize>,
+    /// Of each node, indexed by its number.
+    pub(crate) parameters: Vec<Arc<NodeParameters>>,
 }
 
 impl Draft {
@@ -269,7 +289,10 @@ impl Draft {
             };
             return Err(CreateNodeError::Duplicate { kind, name, hint });
         }
-        self.node_count = self.node_count.max(index + 1);
+        if node_index.is_none() {
+            self.node_count += 1;
+            self.parameters.push(Arc::new(NodeParameters::new(info.node.clone())));
+        }
         Ok(self.add_loop(info, state))
     }
 
@@ -371,7 +394,8 @@ impl Graph {
         self.create_node_in("/", name, state)
     }
 
-    /// Creates a node in `namespace`.
+    /// Creates a node in `namespace`, unless the graph's
+    /// [arguments](Self::set_arguments) remap its name or namespace.
     ///
     /// # Errors
     /// As [`create_node`](Self::create_node).
@@ -383,11 +407,12 @@ impl Graph {
     ) -> Result<Node<S>, CreateNodeError> {
         let namespace = name::expand_namespace(namespace)?;
         name::validate_node_name(name)?;
-        let full_name = name::qualify(&namespace, name);
         let mut draft = self.draft();
+        let (namespace, name) = draft.remap_node(namespace, name)?;
+        let full_name = name::qualify(&namespace, &name);
         let event_loop = draft.create_loop(full_name.clone(), "", None, state)?;
         let node_index = draft.loops[event_loop.0 as usize].node_index;
-        Ok(Node::new(self.clone(), namespace, name.into(), full_name, node_index, event_loop))
+        Ok(Node::new(self.clone(), namespace, name, full_name, node_index, event_loop))
     }
 
     /// The graph as declared so far.

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod arguments;
 mod context;
 mod control;
 mod event;
@@ -15,13 +16,16 @@ mod graph;
 mod message;
 pub mod name;
 mod node;
+pub mod parameter;
 mod picker;
 mod qos;
+mod remapping;
 mod time;
 mod timers;
 mod topic;
 mod worker;
 
+pub use arguments::{Arguments, ArgumentsError, LogLevel};
 pub use context::Context;
 pub use control::{CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopHandle};
 pub use event::{CallbackId, Dispatch, EventId, LoopId, Recorder, SourceId};
@@ -33,6 +37,11 @@ pub use graph::{
 pub use message::Message;
 pub use name::NameError;
 pub use node::Node;
+pub use parameter::{
+    DeclareError, PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder, ParameterChange,
+    ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange,
+    ParameterType, ParameterValue, ParameterVariant, Ranged,
+};
 pub use qos::{History, QoS};
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;

@@ -21,11 +21,11 @@ use std::time::Duration;
 /// which may run at the same time on other cores.
 #[derive(Debug)]
 pub struct Node<S> {
-    graph: Graph,
-    namespace: String,
-    base_name: String,
+    pub(crate) graph: Graph,
+    pub(crate) namespace: String,
+    pub(crate) base_name: String,
     full_name: String,
-    node_index: usize,
+    pub(crate) node_index: usize,
     event_loop: LoopId,
     state: PhantomData<fn(S)>,
 }
@@ -66,7 +66,7 @@ impl<S: Send + 'static> Node<S> {
         Ok(())
     }
 
-    fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
+    pub(crate) fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
         let draft = self.graph.draft();
         match draft.frozen {
             false => Ok(draft),
@@ -86,7 +86,7 @@ impl<S: Send + 'static> Node<S> {
         topic: &str,
         _qos: QoS,
     ) -> Result<Publisher<M>, CreateError> {
-        let topic = name::expand_topic(topic, &self.namespace, &self.base_name)?;
+        let topic = self.resolve_topic_name(topic)?;
         let mut draft = self.draft(&format!("publisher {topic}"))?;
         let typed = draft.topic::<M>(&topic, &self.full_name)?;
         let source = draft.next_source();
@@ -110,7 +110,7 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let topic = name::expand_topic(topic, &self.namespace, &self.base_name)?;
+        let topic = self.resolve_topic_name(topic)?;
         check_depth(&topic, qos)?;
         let name = format!("subscription {topic}");
         let mut draft = self.draft(&name)?;

@@ -6,6 +6,7 @@
 //!
 //! | module | mode |
 //! |---|---|
+//! | `configuration` | the mode and ROS arguments from environment and command line |
 //! | [`executor`] | chooses the mode, freezes the graph, spins |
 //! | `live` | single-core and multi-core: worker threads on the real clock |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
@@ -13,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod configuration;
 pub mod deterministic;
 pub mod executor;
 mod job;
@@ -20,6 +22,7 @@ mod live;
 pub mod mapping;
 mod signal;
 
+pub use configuration::ConfigurationError;
 pub use deterministic::{Digest, Simulation};
 pub use executor::{Executor, Mode, ModeError, SpinError, allowed_cores};
 pub use job::{Job, Report};

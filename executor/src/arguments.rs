@@ -39,11 +39,11 @@
 //! # Parameter files
 //! As in ROS 2: below each node, `ros__parameters` and nested names, which are joined by dots. A
 //! node is a fully qualified name, the first slash of which may be missing; in it, `*` stands for
-//! one token and `**` for any number. Values are typed by rcl's rules, under which `yes`, `no`, `on`
-//! and `off` are bools, `0x1f` is hexadecimal and `017` octal; lists have elements of one type; of
-//! tags, `!!str` is known; aliases are refused. A file has at most 4 MiB, 65536 parameters, 32
-//! levels and names of 255 bytes. A name twice in one place, and a number that does not fit its
-//! type, are errors, where rcl takes the last one or another type.
+//! one token and `**` for any number. Values are typed by rcl's rules, under which `yes`, `no`,
+//! `on` and `off` are bools, `0x1f` is hexadecimal and `017` octal; lists have elements of one
+//! type; of tags, `!!str` is known; aliases are refused. A file has at most 4 MiB, 65536
+//! parameters, 32 levels and names of 255 bytes. A name twice in one place, and a number that does
+//! not fit its type, are errors, where rcl takes the last one or another type.
 
 mod error;
 mod node_pattern;

@@ -3,6 +3,7 @@
 mod delivery;
 mod failures;
 mod graph;
+mod parameters;
 mod timers;
 
 use ringspin_executor::{FailurePolicy, WaitStrategy};

@@ -78,7 +78,7 @@ fn refusals_name_the_argument_and_the_way_out() {
         (&["-p", ":=1"], ":=1", "needs a name"),
         (&["-p", "a:="], "a:=", "`''`"),
         (&["-p", "a:={b: 1}"], "a:={b: 1}", "scalar or a list"),
-        (&["-p", "a:=[1, 2.5]"], "a:=[1, 2.5]", "2.5 is a double"),
+        (&["-p", "a:=[1, 2.5]"], "a:=[1, 2.5]", "2.5 is of type double"),
         (&["-p", "a:=[1"], "a:=[1", "unclosed"),
         (&["-p", "no de:a:=1"], "no de:a:=1", "not a node name"),
         (&["--params-file", "/none.yaml"], "/none.yaml", "No such file"),

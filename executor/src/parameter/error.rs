@@ -18,7 +18,7 @@ pub enum ParameterError {
         declared: String,
     },
     /// The value has another type than the parameter.
-    #[error("node {node}: parameter `{parameter}` is a {declared}, not a {given}{hint}")]
+    #[error("node {node}: parameter `{parameter}` is of type {declared}, not {given}{hint}")]
     Type {
         /// The node.
         node: String,

@@ -198,7 +198,7 @@ fn append(list: &mut Option<ParameterValue>, value: ParameterValue) -> Result<()
                 (super::ParameterType::StringArray, _) => "; put strings into quotes",
                 _ => "",
             };
-            return Err(format!("{value} is a {element} in what began as a {list}{hint}"));
+            return Err(format!("{value} is of type {element} in what began as {list}{hint}"));
         }
     }
     Ok(())

@@ -105,8 +105,8 @@ fn what_is_not_allowed_is_refused_and_changes_nothing() {
         (mode.set("slower".into()).unwrap_err(), "use one of \"fast\", \"slow\""),
         (port.set(8).unwrap_err(), "read-only"),
         (even.set(3).unwrap_err(), "cannot be 3: 3 is odd"),
-        (node.parameters().set("speed", 1i64).unwrap_err(), "double, not a integer; write it"),
-        (node.parameters().set("mode", true).unwrap_err(), "string, not a bool; put it into"),
+        (node.parameters().set("speed", 1i64).unwrap_err(), "double, not integer; write it"),
+        (node.parameters().set("mode", true).unwrap_err(), "string, not bool; put it into"),
     ];
     for (error, text) in cases {
         assert!(error.to_string().contains(text), "{error}");
@@ -194,8 +194,8 @@ fn an_override_of_another_type_names_argument_node_parameter_and_types() {
     let error = node.declare_parameter("gain", 1.0).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`-p gain:=1`: node /ns/pilot: parameter `gain` is a double, not a integer; write it with \
-         a dot, as in `1.0`"
+        "`-p gain:=1`: node /ns/pilot: parameter `gain` is of type double, not integer; write \
+         it with a dot, as in `1.0`"
     );
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"/ns/pilot:\n  ros__parameters:\n    name: 7\n").unwrap();
@@ -203,7 +203,7 @@ fn an_override_of_another_type_names_argument_node_parameter_and_types() {
     let (_, node) = node_with(&["--params-file", path]);
     let error = node.declare_parameter("name", String::new()).unwrap_err().to_string();
     assert!(error.starts_with(&format!("{path}:3:5: node /ns/pilot")), "{error}");
-    assert!(error.ends_with("is a string, not a integer; put it into quotes"), "{error}");
+    assert!(error.ends_with("is of type string, not integer; put it into quotes"), "{error}");
 }
 
 #[test]

@@ -90,6 +90,12 @@ pub enum CreateError {
         /// The period as given.
         period: std::time::Duration,
     },
+    /// The node has a lifecycle.
+    #[error("node {node} already has a lifecycle; clone its handle")]
+    Lifecycle {
+        /// The node.
+        node: String,
+    },
     /// The executor is already running.
     #[error("the graph is frozen; node {node} has to create `{what}` before spinning")]
     Frozen {

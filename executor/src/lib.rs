@@ -13,6 +13,8 @@ mod event;
 mod event_loop;
 mod frozen;
 mod graph;
+mod internal_topic;
+pub mod lifecycle;
 mod message;
 pub mod name;
 mod node;
@@ -34,6 +36,7 @@ pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder};
 pub use graph::{
     CallbackInfo, CreateError, CreateNodeError, Graph, GraphInfo, LoopInfo, TopicInfo,
 };
+pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
 pub use name::NameError;
 pub use node::Node;

@@ -1,19 +1,11 @@
-//! Changes of parameters as events.
-//!
-//! They need no machinery of their own: a node with a callback for changes has a topic that only
-//! its parameters publish on. So a change has an event identity, keeps its place in the order, is
-//! counted and bounded, and is dispatched, recorded and replayed like a message.
+//! Changes of parameters as events: messages on a topic that only the node has.
 
 use super::value::ParameterValue;
 use crate::context::Context;
-use crate::control::CallbackCounters;
-use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CallbackDraft, CreateError};
+use crate::event_loop::CallbackResult;
+use crate::graph::CreateError;
 use crate::message::Message;
 use crate::node::Node;
-use crate::qos::QoS;
-use crate::topic::Publisher;
-use std::sync::Arc;
 
 /// How many changes can wait for a callback; setting a parameter beyond that is an error.
 pub const PARAMETER_CHANGES_MAX: usize = 64;
@@ -58,32 +50,15 @@ impl<S: Send + 'static> Node<S> {
         R: CallbackResult + 'static,
     {
         let parameters = self.node_parameters();
-        // No valid name has two underscores in a row, so no topic of a user is called like this.
-        let topic = format!("{}/__parameter_changes", self.full_name());
-        let name = String::from("parameter change");
-        let mut draft = self.draft(&name)?;
-        let typed = draft.topic::<Vec<ParameterChange>>(&topic, self.full_name())?;
-        parameters.publish_changes(|| {
-            let source = draft.next_source();
-            draft.topic_info(&topic).publishers.push((self.event_loop(), source));
-            Publisher::new(typed.clone(), source)
-        });
-        let counters = Arc::<CallbackCounters>::default();
-        let callback_draft = CallbackDraft {
-            target: draft.body::<S>(self.event_loop()).next_target(),
-            capacity: PARAMETER_CHANGES_MAX,
-            period: None,
-            counters: counters.clone(),
-        };
-        let id = draft.add_callback(self.event_loop(), name, callback_draft);
-        let inlet = typed.subscribe(id, QoS::keep_all(PARAMETER_CHANGES_MAX), counters);
+        let mut draft = self.draft("a callback for parameter changes")?;
+        let (topic, _) = self.internal_topic(&mut draft, "parameter_changes")?;
+        parameters.publish_changes(|| self.internal_publisher(&mut draft, &topic));
         let on_message =
             move |state: &mut S, changes: &Message<Vec<ParameterChange>>, cx: &mut Context<'_>| {
                 callback(state, changes, cx)
             };
-        let entity = Box::new(SubscriptionEntity::new(inlet, on_message));
-        draft.body::<S>(self.event_loop()).add(entity);
-        draft.topic_info(&topic).subscriptions.push(id);
+        let (name, limit) = ("parameter change", PARAMETER_CHANGES_MAX);
+        self.internal_subscription(&mut draft, &topic, name, limit, on_message);
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 mod delivery;
 mod failures;
 mod graph;
+mod lifecycle;
 mod parameters;
 mod timers;
 

@@ -285,6 +285,40 @@ fn an_override_that_does_not_fit_ends_the_build() {
     assert!(error.starts_with("`-p gain:=1`: node /pilot: parameter `gain`"), "{error}");
 }
 
+/// Collects what is logged, as text.
+#[derive(Clone, Default)]
+struct Collector(Log<u8>);
+
+impl Write for Collector {
+    fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(text);
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A misspelt name in a file or on the command line is ignored by rclcpp without a word.
+#[test]
+fn freezing_warns_of_overrides_that_nobody_declared() {
+    in_every_mode(|executor| {
+        let line = ["-p", "gain:=2.0", "-p", "gian:=2.0", "-p", "use_sim_time:=true"];
+        let mut executor = executor.with_arguments(arguments(&line));
+        let node = executor.create_node("pilot", ()).unwrap();
+        node.declare_parameter("gain", 1.0).unwrap();
+        let collector = Collector::default();
+        let writer = collector.clone();
+        let subscriber =
+            tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
+        tracing::subscriber::with_default(subscriber, || executor.freeze().unwrap());
+        let logged = String::from_utf8(entries(&collector.0)).unwrap();
+        let warnings: Vec<_> = logged.lines().filter(|line| line.contains(" WARN ")).collect();
+        assert!(matches!(&*warnings, [one] if one.contains("`-p gian:=2.0`")), "{logged}");
+    });
+}
+
 #[test]
 fn remapped_ends_meet_on_the_new_topic() {
     in_every_mode(|executor| {

@@ -198,6 +198,7 @@ fn append(list: &mut Option<ParameterValue>, value: ParameterValue) -> Result<()
                 (super::ParameterType::StringArray, _) => "; put strings into quotes",
                 _ => "",
             };
+            let value = text::shortened(&value.to_string());
             return Err(format!("{value} is of type {element} in what began as {list}{hint}"));
         }
     }

@@ -3,6 +3,8 @@
 use crate::arguments::Override;
 use crate::graph::{Draft, Graph};
 
+/// How many overrides are warned of one by one.
+const WARNINGS_MAX: usize = 20;
 /// Launch files give it to every node; here the mode decides about time.
 const USE_SIM_TIME: &str = "use_sim_time";
 
@@ -29,11 +31,15 @@ impl Draft {
 
     /// Warns of every override that no node declared.
     pub(crate) fn report_unused_overrides(&self) {
-        for unused in self.unused_overrides() {
+        let unused = self.unused_overrides();
+        for unused in unused.iter().take(WARNINGS_MAX) {
             tracing::warn!(
                 "{unused} is not declared by any node that it is for; check the names of node and \
                  parameter"
             );
+        }
+        if let Some(more) = unused.len().checked_sub(WARNINGS_MAX).filter(|more| *more > 0) {
+            tracing::warn!("{more} more overrides are not declared by any node");
         }
     }
 }

@@ -137,6 +137,7 @@ impl Graph {
         }
         check_plan(&draft, plan)?;
         draft.frozen = true;
+        draft.report_unused_overrides();
         let info = Arc::new(draft.info());
         draft.clock.run_by(clock.clone());
         let retirements: Vec<Arc<Notifier>> = info.loops.iter().map(|_| Arc::default()).collect();

@@ -9,12 +9,14 @@ mod info;
 pub use error::{CreateError, CreateNodeError};
 pub use info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
 
+use crate::arguments::Arguments;
 use crate::control::{CallbackCounters, FailurePolicy};
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
 use crate::name;
 use crate::node::Node;
 use crate::notifier::Notifier;
+use crate::parameter::NodeParameters;
 use crate::qos::QoS;
 use crate::service::ServiceDraft;
 use crate::time::NodeClock;
@@ -76,7 +78,7 @@ struct TopicDraft {
 #[derive(Default)]
 pub(crate) struct Draft {
     pub(crate) frozen: bool,
-    node_names: BTreeSet<String>,
+    pub(crate) node_names: BTreeSet<String>,
     pub(crate) loops: Vec<LoopInfo>,
     pub(crate) bodies: Vec<Box<dyn EventLoop>>,
     pub(crate) callbacks: Vec<CallbackInfo>,
@@ -89,6 +91,11 @@ pub(crate) struct Draft {
     pub(crate) clock: NodeClock,
     /// Each node's own failure policy, if it has one.
     pub(crate) policies: Vec<Option<FailurePolicy>>,
+    pub(crate) arguments: Arguments,
+    /// Which overrides of the arguments some node declared.
+    pub(crate) used_overrides: BTreeSet<usize>,
+    /// Of each node, indexed by its number.
+    pub(crate) parameters: Vec<Arc<NodeParameters>>,
 }
 
 impl Draft {
@@ -141,6 +148,7 @@ impl Draft {
         }
         if index == self.policies.len() {
             self.policies.push(None);
+            self.parameters.push(Arc::new(NodeParameters::new(info.node.clone())));
         }
         Ok(self.add_loop(info, body))
     }
@@ -267,7 +275,8 @@ impl Graph {
         self.create_node_with("/", name, Body::restartable(restarts_max, factory))
     }
 
-    /// Creates a node in `namespace`.
+    /// Creates a node in `namespace`, unless the graph's
+    /// [arguments](Self::set_arguments) remap its name or namespace.
     ///
     /// # Errors
     /// As [`create_node`](Self::create_node).
@@ -288,11 +297,12 @@ impl Graph {
     ) -> Result<Node<S>, CreateNodeError> {
         let namespace = name::expand_namespace(namespace)?;
         name::validate_node_name(name)?;
-        let full_name = name::qualify(&namespace, name);
         let mut draft = self.draft();
+        let (namespace, name) = draft.remap_node(namespace, name)?;
+        let full_name = name::qualify(&namespace, &name);
         let event_loop = draft.create_loop(full_name.clone(), "", None, body)?;
         let node_index = draft.loops[event_loop.0 as usize].node_index;
-        Ok(Node::new(self.clone(), namespace, name.into(), full_name, node_index, event_loop))
+        Ok(Node::new(self.clone(), namespace, name, full_name, node_index, event_loop))
     }
 
     /// The graph as declared so far.

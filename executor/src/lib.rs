@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod arguments;
 mod context;
 mod control;
 mod deadlines;
@@ -14,13 +15,17 @@ mod event_loop;
 mod frozen;
 mod graph;
 mod guard_condition;
+mod internal_topic;
+pub mod lifecycle;
 mod message;
 pub mod name;
 mod node;
 mod notifier;
+pub mod parameter;
 mod picker;
 mod qos;
 mod reentrant;
+mod remapping;
 mod service;
 mod synchronize;
 mod task;
@@ -31,6 +36,7 @@ mod topic;
 mod worker;
 mod worker_thread;
 
+pub use arguments::{Arguments, ArgumentsError, LogLevel};
 pub use context::Context;
 pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopError, StopHandle,
@@ -43,9 +49,15 @@ pub use graph::{
     CallbackInfo, CreateError, CreateNodeError, Graph, GraphInfo, LoopInfo, TopicInfo,
 };
 pub use guard_condition::GuardCondition;
+pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
 pub use name::NameError;
 pub use node::Node;
+pub use parameter::{
+    DeclareError, PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder, ParameterChange,
+    ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange,
+    ParameterType, ParameterValue, ParameterVariant, Ranged,
+};
 pub use qos::{History, QoS};
 pub use reentrant::{ReentrantError, ReentrantGroup};
 pub use ringspin_ringbuf::WaitStrategy;

@@ -6,7 +6,8 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("invalid {kind} name {name:?}: {reason}")]
 pub struct NameError {
-    /// What was to be named: "node", "namespace", "topic" or "callback group".
+    /// What was to be named: "node", "namespace", "topic", "service", "callback group", or
+    /// "remapped" when the name is a remapping rule.
     pub kind: &'static str,
     /// The name as given.
     pub name: String,
@@ -15,7 +16,12 @@ pub struct NameError {
 }
 
 /// The longest name, as in ROS 2's `rmw_validate_node_name`.
-const MAX_LENGTH: usize = 255;
+pub(crate) const MAX_LENGTH: usize = 255;
+
+/// Whether `token` is one part of a valid name.
+pub(crate) fn is_token(token: &str) -> bool {
+    check_token(token).is_ok()
+}
 
 /// Checks a single token: a letter or underscore, then letters, digits and underscores.
 fn check_token(token: &str) -> Result<(), &'static str> {
@@ -36,7 +42,7 @@ fn check_token(token: &str) -> Result<(), &'static str> {
 
 fn check(kind: &'static str, name: &str, tokens: &str) -> Result<(), NameError> {
     let error = |reason| NameError { kind, name: name.into(), reason };
-    if name.len() > MAX_LENGTH {
+    if name.len().max(tokens.len()) > MAX_LENGTH {
         return Err(error("it is longer than 255 bytes"));
     }
     tokens.split('/').try_for_each(check_token).map_err(error)
@@ -98,22 +104,57 @@ pub fn qualify(namespace: &str, node: &str) -> String {
 /// assert_eq!(expand_topic("/points", "/lidar", "front").unwrap(), "/points");
 /// ```
 pub fn expand_topic(topic: &str, namespace: &str, node: &str) -> Result<String, NameError> {
-    let error = |reason| NameError { kind: "topic", name: topic.into(), reason };
-    if topic.contains(['{', '}']) {
+    expand(NameKind::Topic, topic, namespace, node)
+}
+
+/// Expands a service name for a node, by the rules of [`expand_topic`].
+///
+/// # Errors
+/// As [`expand_topic`].
+pub fn expand_service(service: &str, namespace: &str, node: &str) -> Result<String, NameError> {
+    expand(NameKind::Service, service, namespace, node)
+}
+
+/// What a name is the name of, where the rules are the same for both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NameKind {
+    Topic,
+    Service,
+}
+
+impl NameKind {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Topic => "topic",
+            Self::Service => "service",
+        }
+    }
+}
+
+/// Expands the name of a topic or service.
+pub(crate) fn expand(
+    kind: NameKind,
+    name: &str,
+    namespace: &str,
+    node: &str,
+) -> Result<String, NameError> {
+    let kind = kind.as_str();
+    let error = |reason| NameError { kind, name: name.into(), reason };
+    if name.contains(['{', '}']) {
         return Err(error("substitutions in braces are not supported; write the name out"));
     }
-    let expanded = if let Some(private) = topic.strip_prefix('~') {
+    let expanded = if let Some(private) = name.strip_prefix('~') {
         match private.strip_prefix('/') {
             Some(rest) => format!("{}/{rest}", qualify(namespace, node)),
             None if private.is_empty() => qualify(namespace, node),
             None => return Err(error("a tilde is followed by a slash")),
         }
-    } else if topic.starts_with('/') {
-        topic.into()
+    } else if name.starts_with('/') {
+        name.into()
     } else {
-        qualify(namespace, topic)
+        qualify(namespace, name)
     };
-    check("topic", topic, &expanded[1..])?;
+    check(kind, name, &expanded[1..])?;
     Ok(expanded)
 }
 

@@ -23,11 +23,11 @@ use std::time::Duration;
 /// which may run at the same time on other cores.
 #[derive(Debug)]
 pub struct Node<S> {
-    graph: Graph,
-    namespace: String,
-    base_name: String,
+    pub(crate) graph: Graph,
+    pub(crate) namespace: String,
+    pub(crate) base_name: String,
     full_name: String,
-    node_index: usize,
+    pub(crate) node_index: usize,
     event_loop: LoopId,
     state: PhantomData<fn(S)>,
 }
@@ -47,19 +47,6 @@ impl<S: Send + 'static> Node<S> {
     /// The fully qualified name: namespace and name.
     pub fn full_name(&self) -> &str {
         &self.full_name
-    }
-
-    pub(crate) fn namespace(&self) -> &str {
-        &self.namespace
-    }
-
-    pub(crate) fn base_name(&self) -> &str {
-        &self.base_name
-    }
-
-    /// The fully qualified name of topic `name`.
-    pub(crate) fn resolve_topic(&self, name: &str) -> Result<String, CreateError> {
-        Ok(name::expand_topic(name, &self.namespace, &self.base_name)?)
     }
 
     /// The event loop that runs this group's callbacks.
@@ -114,7 +101,7 @@ impl<S: Send + 'static> Node<S> {
         topic: &str,
         _qos: QoS,
     ) -> Result<Publisher<M>, CreateError> {
-        let topic = self.resolve_topic(topic)?;
+        let topic = self.resolve_topic_name(topic)?;
         let mut draft = self.draft(&format!("publisher {topic}"))?;
         let typed = draft.topic::<M>(&topic, &self.full_name)?;
         let source = draft.next_source();
@@ -138,7 +125,7 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let topic = self.resolve_topic(topic)?;
+        let topic = self.resolve_topic_name(topic)?;
         check_depth(&topic, qos)?;
         let name = format!("subscription {topic}");
         let mut draft = self.draft(&name)?;

@@ -280,6 +280,25 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         Ok(())
     }
 
+    /// As [`publish`](Self::publish), with `prepare` called once it is certain that all take the
+    /// message, and before any of them has it.
+    pub(crate) fn publish_after(
+        &self,
+        message: M,
+        prepare: impl FnOnce(),
+    ) -> Result<(), PublishError<M>> {
+        let ports = match self.topic.reserve() {
+            Ok(ports) => ports,
+            Err(refusal) => return Err(refusal.of(message)),
+        };
+        prepare();
+        let id = self.next_id();
+        if let Some((last, others)) = ports.split_last() {
+            deliver(self.topic.pool.insert(Envelope { id, message }), last, others);
+        }
+        Ok(())
+    }
+
     /// Lends a message of the topic's pool, to be filled in place and [published](Loan::publish).
     ///
     /// It holds what an earlier loaned message was left with, or else the default: overwrite all

@@ -154,14 +154,6 @@ impl Executor {
         }
     }
 
-    /// An executor in the mode that the environment asks for; see [`Mode::from_env`].
-    ///
-    /// # Errors
-    /// As [`Mode::from_env`].
-    pub fn from_env() -> Result<Self, ModeError> {
-        Ok(Self::new(Mode::from_env()?))
-    }
-
     /// Every event loop on the thread that spins.
     pub fn single_core() -> Self {
         Self::new(Mode::SingleCore)

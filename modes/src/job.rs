@@ -3,7 +3,7 @@
 use crate::deterministic::{Digest, Simulation};
 use crate::error::SpinError;
 use crate::executor::Executor;
-use ringspin_executor::{BoxError, Failure, Graph, Statistics, Time};
+use ringspin_executor::{Arguments, BoxError, Failure, Graph, Statistics, Time};
 use std::time::Duration;
 
 /// A deterministic run of a graph: where it starts, when it ends.
@@ -25,6 +25,7 @@ use std::time::Duration;
 pub struct Job<'a> {
     build: Build<'a>,
     simulation: Simulation,
+    arguments: Arguments,
     end: End,
 }
 
@@ -40,7 +41,19 @@ impl<'a> Job<'a> {
     /// A job with the graph that `build` declares. It starts at time zero and ends when nothing is
     /// left to do or a node stops it; a graph with timers wants an end.
     pub fn new(build: impl FnOnce(&Graph) -> Result<(), BoxError> + 'a) -> Self {
-        Self { build: Box::new(build), simulation: Simulation::default(), end: End::Quiet }
+        Self {
+            build: Box::new(build),
+            simulation: Simulation::default(),
+            arguments: Arguments::default(),
+            end: End::Quiet,
+        }
+    }
+
+    /// Has `arguments` decide about names and parameters of the graph.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: Arguments) -> Self {
+        self.arguments = arguments;
+        self
     }
 
     /// Starts at simulated time `start`.
@@ -69,7 +82,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// What `build` returns, or a [`SpinError`].
     pub fn run(self) -> Result<Report, BoxError> {
-        let mut executor = Executor::deterministic(self.simulation);
+        let mut executor = Executor::deterministic(self.simulation).with_arguments(self.arguments);
         (self.build)(executor.graph())?;
         match self.end {
             End::Quiet => executor.spin()?,

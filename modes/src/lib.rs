@@ -6,6 +6,7 @@
 //!
 //! | module | mode |
 //! |---|---|
+//! | `configuration` | the mode and ROS arguments from environment and command line |
 //! | [`executor`] | chooses the mode, freezes the graph, spins |
 //! | `options` | what else can be chosen |
 //! | `live` | single-core and multi-core: worker threads on the real clock |
@@ -14,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+mod configuration;
 pub mod deterministic;
 mod error;
 pub mod executor;
@@ -24,6 +26,7 @@ mod options;
 mod signal;
 mod spin;
 
+pub use configuration::ConfigurationError;
 pub use deterministic::{Digest, Simulation};
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};

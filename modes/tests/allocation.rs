@@ -138,3 +138,15 @@ fn the_hot_path_allocates_nothing() {
         assert_eq!(allocations_in_the_steady_state(executor), 0);
     }
 }
+
+#[test]
+fn a_number_among_the_parameters_is_read_without_allocation() {
+    let executor = Executor::single_core();
+    let node = executor.create_node("pilot", ()).unwrap();
+    let gain = node.declare_parameter("gain", 1.5).unwrap();
+    let name = node.declare_parameter("name", String::from("text")).unwrap();
+    let mut sum = 0.0;
+    let info = measure(|| (0..1000).for_each(|_| sum += gain.get()));
+    assert_eq!((sum, info.count_total), (1500.0, 0));
+    assert_eq!(measure(|| drop(name.get())).count_total, 1, "a text is cloned");
+}

@@ -22,6 +22,19 @@ pub enum CreateNodeError {
         /// A further way out.
         hint: &'static str,
     },
+    /// A remapping rule gives the node a name that another one has.
+    #[error(
+        "remapping rule `{rule}` gives node {original} the name {name}, which another node has; \
+         put the name of the node that is meant before the rule, as in `node:__node:=other`"
+    )]
+    Remapped {
+        /// The rule.
+        rule: String,
+        /// The fully qualified name in the program.
+        original: String,
+        /// The fully qualified name by the rule.
+        name: String,
+    },
     /// The executor is already running.
     #[error("the graph is frozen; create {0} before spinning")]
     Frozen(String),
@@ -100,6 +113,12 @@ pub enum CreateError {
         node: String,
         /// What is wrong with them.
         reason: SynchronizeError,
+    },
+    /// The node has a lifecycle.
+    #[error("node {node} already has a lifecycle; clone its handle")]
+    Lifecycle {
+        /// The node.
+        node: String,
     },
     /// The executor is already running.
     #[error("the graph is frozen; node {node} has to create `{what}` before spinning")]

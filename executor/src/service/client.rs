@@ -330,7 +330,7 @@ impl<S: Send + 'static> Node<S> {
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
     {
-        let service = self.resolve_service(name)?;
+        let service = self.resolve_service_name(name)?;
         check_depth(&service, qos)?;
         let name = format!("client {service}");
         let timeout_name = format!("{name} timeout");

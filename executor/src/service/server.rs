@@ -5,7 +5,6 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event_loop::{CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
-use crate::name;
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::topic::Inlet;
@@ -121,7 +120,7 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &Q, Responder<P>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let service = self.resolve_service(name)?;
+        let service = self.resolve_service_name(name)?;
         check_depth(&service, qos)?;
         let name = format!("service {service}");
         let mut draft = self.draft(&name)?;
@@ -147,10 +146,5 @@ impl<S: Send + 'static> Node<S> {
         let entity = ServiceEntity { inlet, callback, result: PhantomData };
         draft.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(())
-    }
-
-    /// The fully qualified name of service `name`.
-    pub(crate) fn resolve_service(&self, name: &str) -> Result<String, CreateError> {
-        Ok(name::expand_topic(name, self.namespace(), self.base_name())?)
     }
 }

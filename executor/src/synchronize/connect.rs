@@ -5,7 +5,7 @@ use crate::control::CallbackCounters;
 use crate::event::LoopId;
 use crate::event_loop::Target;
 use crate::graph::{CallbackDraft, CreateError, Draft, Feed, check_depth};
-use crate::name;
+use crate::name::NameKind;
 use crate::qos::QoS;
 use crate::topic::Topic;
 use std::sync::Arc;
@@ -28,7 +28,8 @@ impl Connector<'_> {
         topic: &str,
         qos: QoS,
     ) -> Result<Arc<Topic<M>>, CreateError> {
-        let topic = name::expand_topic(topic, self.namespace, self.base_name)?;
+        let arguments = &self.draft.arguments;
+        let topic = arguments.resolve(NameKind::Topic, topic, self.namespace, self.base_name)?;
         check_depth(&topic, qos)?;
         self.draft.topic(&topic, self.full_name)
     }

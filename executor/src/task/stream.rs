@@ -113,7 +113,7 @@ impl<S: Send + 'static> Node<S> {
     where
         M: Send + Sync + 'static,
     {
-        let topic = self.resolve_topic(topic)?;
+        let topic = self.resolve_topic_name(topic)?;
         check_depth(&topic, qos)?;
         let name = format!("stream {topic}");
         let mut draft = self.draft(&name)?;

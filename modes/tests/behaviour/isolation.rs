@@ -298,10 +298,11 @@ fn an_isolated_node_does_not_hold_up_a_topic_that_keeps_everything() {
             if out.publish(*next).is_ok() {
                 *next += 1;
             }
-            seen.lock().unwrap().len() == 10
+            seen.lock().unwrap().len() >= 10
         });
         executor.spin().unwrap();
-        assert_eq!(entries(&received), (0..10).collect::<Vec<_>>());
+        let received = entries(&received);
+        assert!(received.len() >= 10 && received.iter().copied().eq(0..received.len() as u32));
         assert_eq!(executor.failures().len(), 1);
     });
 }

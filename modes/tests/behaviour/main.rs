@@ -7,6 +7,8 @@ mod groups;
 mod guard_conditions;
 mod isolation;
 mod known_faults;
+mod lifecycle;
+mod parameters;
 mod services;
 mod spinning;
 mod synchronized;

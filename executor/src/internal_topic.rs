@@ -1,0 +1,72 @@
+//! Topics that belong to one node: how what a node does to itself becomes an event.
+//!
+//! A change of a parameter or a request to a lifecycle needs no machinery of its own: as a message
+//! it has an identity, keeps its place in the order, is bounded, counted, dispatched and recorded.
+
+use crate::context::Context;
+use crate::control::CallbackCounters;
+use crate::event_loop::{CallbackResult, SubscriptionEntity};
+use crate::graph::{CallbackDraft, CreateError, Draft, Feed};
+use crate::message::Message;
+use crate::node::Node;
+use crate::qos::QoS;
+use crate::topic::{Publisher, Topic};
+use std::sync::Arc;
+
+/// The topic of this kind that node `full_name` has. No valid name has two underscores in a row, so
+/// no topic of a user is called like this.
+fn internal_name(full_name: &str, kind: &str) -> String {
+    format!("{full_name}/__{kind}")
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// The node's topic of this kind, and whether it has subscriptions already.
+    pub(crate) fn internal_topic<M: Send + Sync + 'static>(
+        &self,
+        draft: &mut Draft,
+        kind: &str,
+    ) -> Result<(Arc<Topic<M>>, bool), CreateError> {
+        let name = internal_name(self.full_name(), kind);
+        let topic = draft.topic::<M>(&name, self.full_name())?;
+        let has_subscriptions = !draft.topic_info(&name).subscriptions.is_empty();
+        Ok((topic, has_subscriptions))
+    }
+
+    /// A publisher of the node on a topic of its own.
+    pub(crate) fn internal_publisher<M: Send + Sync + 'static>(
+        &self,
+        draft: &mut Draft,
+        topic: &Arc<Topic<M>>,
+    ) -> Publisher<M> {
+        let source = draft.next_source();
+        draft.topic_info(&topic.name).publishers.push((self.event_loop(), source));
+        Publisher::new(topic.clone(), source)
+    }
+
+    /// Calls `callback`, which is listed as `name`, for each message on a topic of the node.
+    /// `limit` of them can wait, and one more is handed back to who publishes it.
+    pub(crate) fn internal_subscription<M, F, R>(
+        &self,
+        draft: &mut Draft,
+        topic: &Topic<M>,
+        name: &str,
+        limit: usize,
+        callback: F,
+    ) where
+        M: Send + Sync + 'static,
+        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let counters = Arc::<CallbackCounters>::default();
+        let callback_draft = CallbackDraft {
+            target: draft.next_target(self.event_loop()),
+            feed: Feed::Queue(limit),
+            counters: counters.clone(),
+        };
+        let id = draft.add_callback(self.event_loop(), name.into(), callback_draft);
+        let inlet = topic.subscribe(id, QoS::keep_all(limit), 0, counters);
+        let entity = Box::new(SubscriptionEntity::new(inlet, callback));
+        draft.body::<S>(self.event_loop()).add(entity);
+        draft.topic_info(&topic.name).subscriptions.push(id);
+    }
+}

@@ -1,0 +1,343 @@
+//! Managed nodes: a lifecycle whose transitions are events.
+//!
+//! ```text
+//!                  configure            activate
+//!  Unconfigured ──────────────▶ Inactive ───────▶ Active
+//!               ◀──────────────          ◀───────
+//!                   cleanup             deactivate           each ── shutdown ──▶ Finalized
+//! ```
+//!
+//! A thin layer: a request is a message on a topic that only this node has, its callback runs the
+//! transition, and the state is a number that publishers look at. As in `rclcpp_lifecycle`, what is
+//! published while the node is not active is ignored, and timers and subscriptions go on in every
+//! state. What differs: a callback that returns an error leaves the node in the state in which it
+//! was, also where rclcpp tells failures from errors; a panic is the node's failure as always; the
+//! transitional states cannot be seen, because one callback is one event.
+
+use crate::context::Context;
+use crate::event_loop::{BoxError, CallbackResult};
+use crate::graph::CreateError;
+use crate::message::Message;
+use crate::node::Node;
+use crate::topic::{PublishError, Publisher};
+use ringspin_ringbuf::Counter;
+use std::fmt;
+use std::sync::Arc;
+
+/// How many requests can wait.
+const REQUESTS_MAX: usize = 16;
+
+/// Where a managed node stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LifecycleState {
+    /// As it was created, or cleaned up.
+    #[default]
+    Unconfigured,
+    /// Configured, not at work: what it publishes is ignored.
+    Inactive,
+    /// At work.
+    Active,
+    /// Shut down for good.
+    Finalized,
+}
+
+/// What can be asked of a managed node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transition {
+    /// From unconfigured to inactive.
+    Configure,
+    /// From inactive to active.
+    Activate,
+    /// From active to inactive.
+    Deactivate,
+    /// From inactive to unconfigured.
+    Cleanup,
+    /// From any state but finalized to finalized.
+    Shutdown,
+}
+
+impl Transition {
+    /// The state to which it leads from `state`, if it is allowed there.
+    pub const fn from(self, state: LifecycleState) -> Option<LifecycleState> {
+        use LifecycleState as S;
+        match (self, state) {
+            (Self::Configure, S::Unconfigured) | (Self::Deactivate, S::Active) => Some(S::Inactive),
+            (Self::Activate, S::Inactive) => Some(S::Active),
+            (Self::Cleanup, S::Inactive) => Some(S::Unconfigured),
+            (Self::Shutdown, S::Unconfigured | S::Inactive | S::Active) => Some(S::Finalized),
+            _ => None,
+        }
+    }
+}
+
+/// The state as it is shared; written by the node's event loop only.
+#[derive(Default)]
+struct Shared(Counter);
+
+impl Shared {
+    fn state(&self) -> LifecycleState {
+        match self.0.get() {
+            0 => LifecycleState::Unconfigured,
+            1 => LifecycleState::Inactive,
+            2 => LifecycleState::Active,
+            _ => LifecycleState::Finalized,
+        }
+    }
+
+    fn set(&self, state: LifecycleState) {
+        self.0.set(state as u64);
+    }
+}
+
+type Callback<S> = Box<dyn FnMut(&mut S, &mut Context<'_>) -> Result<(), BoxError> + Send>;
+
+impl<S: Send + 'static> Node<S> {
+    /// Begins to give this node a lifecycle, with the transitions running in this callback group.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let node = Graph::new().create_node("camera", 0)?;
+    /// let out = node.create_publisher::<u32>("image", QoS::sensor_data())?;
+    /// let lifecycle = node
+    ///     .lifecycle()
+    ///     .on_configure(|exposures: &mut u32, _| *exposures = 0)
+    ///     .create()?;
+    /// let out = lifecycle.publisher(out);
+    /// node.create_timer(std::time::Duration::from_millis(10), move |exposures, _| {
+    ///     *exposures += 1;
+    ///     out.publish(*exposures) // ignored unless the node is active
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lifecycle(&self) -> LifecycleBuilder<'_, S> {
+        LifecycleBuilder { node: self, callbacks: [None, None, None, None, None] }
+    }
+}
+
+/// A lifecycle that is about to be created; see [`Node::lifecycle`].
+#[must_use = "a lifecycle exists once it is created"]
+pub struct LifecycleBuilder<'a, S> {
+    node: &'a Node<S>,
+    /// Indexed by [`Transition`].
+    callbacks: [Option<Callback<S>>; 5],
+}
+
+impl<S: Send + 'static> LifecycleBuilder<'_, S> {
+    /// Calls `callback` to configure. If it returns an error, the node stays as it was, which holds
+    /// for the other transitions, too.
+    pub fn on_configure<R: CallbackResult>(
+        self,
+        callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+    ) -> Self {
+        self.on(Transition::Configure, callback)
+    }
+
+    /// Calls `callback` to activate. The node is active once it has returned.
+    pub fn on_activate<R: CallbackResult>(
+        self,
+        callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+    ) -> Self {
+        self.on(Transition::Activate, callback)
+    }
+
+    /// Calls `callback` to deactivate. The node is active until it has returned.
+    pub fn on_deactivate<R: CallbackResult>(
+        self,
+        callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+    ) -> Self {
+        self.on(Transition::Deactivate, callback)
+    }
+
+    /// Calls `callback` to clean up.
+    pub fn on_cleanup<R: CallbackResult>(
+        self,
+        callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+    ) -> Self {
+        self.on(Transition::Cleanup, callback)
+    }
+
+    /// Calls `callback` to shut down, from whatever state.
+    pub fn on_shutdown<R: CallbackResult>(
+        self,
+        callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+    ) -> Self {
+        self.on(Transition::Shutdown, callback)
+    }
+
+    fn on<R: CallbackResult>(
+        mut self,
+        transition: Transition,
+        mut callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
+    ) -> Self {
+        let callback = move |state: &mut S, cx: &mut Context<'_>| callback(state, cx).into_result();
+        self.callbacks[transition as usize] = Some(Box::new(callback));
+        self
+    }
+
+    /// Creates the lifecycle; the node is unconfigured.
+    ///
+    /// # Errors
+    /// [`CreateError`] if the node has one already, or the graph is frozen.
+    pub fn create(self) -> Result<Lifecycle, CreateError> {
+        let Self { node, mut callbacks } = self;
+        let mut draft = node.draft("a lifecycle")?;
+        let (topic, has_one) = node.internal_topic(&mut draft, "lifecycle")?;
+        if has_one {
+            return Err(CreateError::Lifecycle { node: node.full_name().into() });
+        }
+        let requests = node.internal_publisher(&mut draft, &topic);
+        let shared = Arc::<Shared>::default();
+        let current = shared.clone();
+        let on_request =
+            move |state: &mut S, transition: &Message<Transition>, cx: &mut Context<'_>| {
+                let callback = callbacks[**transition as usize].as_mut();
+                run(**transition, &current, cx, |cx| callback.map_or(Ok(()), |f| f(state, cx)));
+            };
+        node.internal_subscription(&mut draft, &topic, "lifecycle", REQUESTS_MAX, on_request);
+        Ok(Lifecycle { requests, shared })
+    }
+}
+
+impl<S> fmt::Debug for LifecycleBuilder<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LifecycleBuilder").finish_non_exhaustive()
+    }
+}
+
+/// Runs one transition, if it is allowed, and moves on if its callback succeeds.
+fn run(
+    transition: Transition,
+    current: &Shared,
+    cx: &mut Context<'_>,
+    callback: impl FnOnce(&mut Context<'_>) -> Result<(), BoxError>,
+) {
+    let state = current.state();
+    let node = cx.node().to_owned();
+    let Some(next) = transition.from(state) else {
+        tracing::warn!(%node, "{transition:?} is not possible while the node is {state:?}");
+        return;
+    };
+    match callback(cx) {
+        Ok(()) => current.set(next),
+        Err(error) => tracing::warn!(%node, "{transition:?} failed, it stays {state:?}: {error}"),
+    }
+}
+
+/// The lifecycle of a node: asked and watched from any thread, cheap to clone.
+#[derive(Clone)]
+pub struct Lifecycle {
+    requests: Publisher<Transition>,
+    shared: Arc<Shared>,
+}
+
+impl Lifecycle {
+    /// The state after the last transition that is complete.
+    pub fn state(&self) -> LifecycleState {
+        self.shared.state()
+    }
+
+    /// Asks for a transition, which is an event of the node. Whether it is possible is decided when
+    /// its turn comes: one that is not, or that fails, is logged and leaves the state as it is.
+    ///
+    /// # Errors
+    /// [`PublishError`] while the graph is built, or when 16 requests wait already.
+    pub fn request(&self, transition: Transition) -> Result<(), PublishError<Transition>> {
+        self.requests.publish(transition)
+    }
+
+    /// A publisher that ignores what is published while the node is not active.
+    pub fn publisher<M: Send + Sync + 'static>(
+        &self,
+        publisher: Publisher<M>,
+    ) -> LifecyclePublisher<M> {
+        LifecyclePublisher { publisher, shared: self.shared.clone(), ignored: Arc::default() }
+    }
+}
+
+impl fmt::Debug for Lifecycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Lifecycle").field(&self.state()).finish()
+    }
+}
+
+/// A publisher of a managed node; see [`Lifecycle::publisher`].
+pub struct LifecyclePublisher<M> {
+    publisher: Publisher<M>,
+    shared: Arc<Shared>,
+    ignored: Arc<Counter>,
+}
+
+impl<M: Send + Sync + 'static> LifecyclePublisher<M> {
+    /// As [`Publisher::publish`] while the node is active; otherwise `message` is dropped and
+    /// counted, and the first one of them is logged.
+    ///
+    /// # Errors
+    /// As [`Publisher::publish`].
+    #[inline]
+    pub fn publish(&self, message: M) -> Result<(), PublishError<M>> {
+        if self.shared.state() == LifecycleState::Active {
+            return self.publisher.publish(message);
+        }
+        if self.ignored.next() == 0 {
+            let topic = self.publisher.topic();
+            tracing::warn!(topic, "the node is not active: what it publishes is ignored");
+        }
+        Ok(())
+    }
+
+    /// How many messages were ignored.
+    pub fn ignored(&self) -> u64 {
+        self.ignored.get()
+    }
+}
+
+impl<M> Clone for LifecyclePublisher<M> {
+    fn clone(&self) -> Self {
+        let Self { publisher, shared, ignored } = self;
+        Self { publisher: publisher.clone(), shared: shared.clone(), ignored: ignored.clone() }
+    }
+}
+
+impl<M> fmt::Debug for LifecyclePublisher<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LifecyclePublisher").field(&self.publisher).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+
+    #[test]
+    fn transitions_are_those_of_ros_2() {
+        use {LifecycleState as S, Transition as T};
+        let states = [S::Unconfigured, S::Inactive, S::Active, S::Finalized];
+        let table = [
+            (T::Configure, [Some(S::Inactive), None, None, None]),
+            (T::Activate, [None, Some(S::Active), None, None]),
+            (T::Deactivate, [None, None, Some(S::Inactive), None]),
+            (T::Cleanup, [None, Some(S::Unconfigured), None, None]),
+            (T::Shutdown, [Some(S::Finalized), Some(S::Finalized), Some(S::Finalized), None]),
+        ];
+        for (transition, expected) in table {
+            assert_eq!(states.map(|state| transition.from(state)), expected, "{transition:?}");
+        }
+        let shared = Shared::default();
+        for state in states {
+            shared.set(state);
+            assert_eq!(shared.state(), state);
+        }
+    }
+
+    #[test]
+    fn a_node_has_one_lifecycle_and_no_requests_while_it_is_built() {
+        let node = Graph::new().create_node("camera", ()).unwrap();
+        let lifecycle = node.lifecycle().create().unwrap();
+        assert_eq!(lifecycle.state(), LifecycleState::Unconfigured);
+        let error = lifecycle.request(Transition::Configure).unwrap_err();
+        assert!(matches!(error, PublishError::NotFrozen(_)));
+        let error = node.lifecycle().create().unwrap_err();
+        assert_eq!(error, CreateError::Lifecycle { node: "/camera".into() });
+    }
+}

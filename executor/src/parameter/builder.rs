@@ -1,0 +1,258 @@
+//! Declaring parameters.
+
+use super::client::{Parameter, ParameterClient};
+use super::descriptor::{ParameterDescriptor, ParameterRange};
+use super::error::{DeclareError, ParameterError};
+use super::table::{Constraint, Entry, NodeParameters, check};
+use super::text;
+use super::value::sealed::Cell;
+use super::value::{ParameterValue, ParameterVariant};
+use crate::graph::Graph;
+use crate::node::Node;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+impl<S: Send + 'static> Node<S> {
+    /// Declares a parameter with a default; the short form of [`parameter`](Self::parameter).
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # let node = Graph::new().create_node("pilot", ())?;
+    /// let gain = node.declare_parameter("gain", 1.0)?;
+    /// gain.set(2.5)?;
+    /// assert_eq!(gain.get(), 2.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`ParameterBuilder::declare`].
+    pub fn declare_parameter<T: ParameterVariant>(
+        &self,
+        name: &str,
+        default: T,
+    ) -> Result<Parameter<T>, DeclareError> {
+        self.parameter(name).default(default).declare()
+    }
+
+    /// Begins the declaration of a parameter.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, ParameterError};
+    /// # let node = Graph::new().create_node("pilot", ())?;
+    /// let speed = node
+    ///     .parameter("limits.speed")
+    ///     .default(1.5)
+    ///     .range(0.0..=3.0)
+    ///     .step(0.5)
+    ///     .description("the fastest that the robot may drive, in m/s")
+    ///     .declare()?;
+    /// assert!(matches!(speed.set(3.5), Err(ParameterError::OutOfRange { .. })));
+    /// let port = node.parameter("port").default("can0".to_string()).read_only().declare()?;
+    /// assert_eq!(port.get(), "can0");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn parameter<T: ParameterVariant>(&self, name: &str) -> ParameterBuilder<T> {
+        ParameterBuilder {
+            graph: self.graph.clone(),
+            node: self.node_parameters(),
+            default: None,
+            constraint: None,
+            descriptor: ParameterDescriptor {
+                name: name.into(),
+                parameter_type: T::TYPE,
+                description: String::new(),
+                read_only: false,
+                range: None,
+                choices: Vec::new(),
+            },
+        }
+    }
+
+    /// The node's parameters, by name; the same for all of its callback groups.
+    pub fn parameters(&self) -> ParameterClient {
+        ParameterClient::new(self.node_parameters())
+    }
+
+    pub(super) fn node_parameters(&self) -> Arc<NodeParameters> {
+        self.graph.draft().parameters[self.node_index].clone()
+    }
+}
+
+impl Graph {
+    /// The parameters of the node with this fully qualified name, if there is one; also while an
+    /// executor runs the graph.
+    pub fn parameter_client(&self, node: &str) -> Option<ParameterClient> {
+        let draft = self.draft();
+        let found = draft.parameters.iter().find(|parameters| parameters.node() == node);
+        found.cloned().map(ParameterClient::new)
+    }
+}
+
+/// A parameter that is about to be declared; see [`Node::parameter`].
+#[must_use = "a parameter exists once it is declared"]
+pub struct ParameterBuilder<T: ParameterVariant> {
+    graph: Graph,
+    node: Arc<NodeParameters>,
+    descriptor: ParameterDescriptor,
+    default: Option<T>,
+    constraint: Option<Constraint<T>>,
+}
+
+impl<T: ParameterVariant> ParameterBuilder<T> {
+    /// The value unless somebody overrides it. Without a default an override is required.
+    pub fn default(mut self, value: T) -> Self {
+        self.default = Some(value);
+        self
+    }
+
+    /// What the parameter is for, in words and with its unit.
+    pub fn description(mut self, text: impl Into<String>) -> Self {
+        self.descriptor.description = text.into();
+        self
+    }
+
+    /// It can be overridden at the start, but not set.
+    pub fn read_only(mut self) -> Self {
+        self.descriptor.read_only = true;
+        self
+    }
+
+    /// The only values that it can have.
+    pub fn choices<C: Into<T>>(mut self, choices: impl IntoIterator<Item = C>) -> Self {
+        self.descriptor.choices = choices.into_iter().map(|c| c.into().to_value()).collect();
+        self
+    }
+
+    /// A check that every value has to pass, also the default: an error says why it does not.
+    ///
+    /// It runs on the thread that sets, before anything changes and without a lock, so it may use
+    /// other parameters. It should have no effects: another parameter of the same request may still
+    /// be refused. React to a change in [`Node::on_parameter_change`].
+    pub fn constraint(
+        mut self,
+        check: impl Fn(&T) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.constraint = Some(Box::new(check));
+        self
+    }
+
+    /// Declares it.
+    ///
+    /// # Errors
+    /// [`DeclareError`]: for an override that has another type or is not allowed it names the
+    /// argument or the line of the file, the node, the parameter and both types.
+    pub fn declare(self) -> Result<Parameter<T>, DeclareError> {
+        let node = || self.node.node().to_owned();
+        let name = self.descriptor.name.clone();
+        text::check_name(&name).map_err(|reason| DeclareError::Name { node: node(), reason })?;
+        if let Some(range) = self.descriptor.range.filter(|range| !range.is_valid()) {
+            return Err(DeclareError::Range { node: node(), parameter: name, range });
+        }
+        let is_frozen = self.graph.draft().frozen;
+        if is_frozen {
+            return Err(DeclareError::Frozen { node: node(), parameter: name });
+        }
+        let duplicate = || DeclareError::Duplicate { node: node(), parameter: name.clone() };
+        if self.node.contains(&name) {
+            return Err(duplicate());
+        }
+        let cell = T::Cell::new(self.initial_value()?);
+        let Self { node, descriptor, constraint, .. } = self;
+        let entry = Arc::new(Entry { descriptor, constraint, cell });
+        match node.add(entry.clone()) {
+            true => Ok(Parameter::new(entry, node)),
+            false => Err(DeclareError::Duplicate { node: node.node().into(), parameter: name }),
+        }
+    }
+
+    /// The strongest override, or the default. Both are checked.
+    fn initial_value(&self) -> Result<T, DeclareError> {
+        let check = |value: &ParameterValue| -> Result<T, ParameterError> {
+            check(&self.descriptor, self.constraint.as_ref(), self.node.node(), value)
+        };
+        let default = match &self.default {
+            Some(default) => {
+                Some(check(&default.to_value()).map_err(|e| DeclareError::Default(Box::new(e)))?)
+            }
+            None => None,
+        };
+        let (node, parameter) = (self.node.node(), &self.descriptor.name);
+        let given = self.graph.draft().use_override(node, parameter);
+        match given {
+            Some(given) => {
+                let fitting = given.value.fit(T::TYPE).unwrap_or(given.value);
+                check(&fitting).map_err(|error| DeclareError::Override {
+                    origin: given.origin.to_string(),
+                    error: Box::new(error),
+                })
+            }
+            None => default.ok_or_else(|| DeclareError::NoValue {
+                node: node.into(),
+                parameter: parameter.clone(),
+                declared: T::TYPE,
+            }),
+        }
+    }
+}
+
+impl<T: Ranged> ParameterBuilder<T> {
+    /// Limits a number, or each number of an array; both ends are included.
+    pub fn range(mut self, range: RangeInclusive<T::Number>) -> Self {
+        self.descriptor.range = Some(T::range(*range.start(), *range.end(), T::ZERO));
+        self
+    }
+
+    /// Limits the values of the [`range`](Self::range), which has to be given before, to its first
+    /// plus multiples of `step`, and its last. Without a range it has no effect.
+    pub fn step(mut self, step: T::Number) -> Self {
+        self.descriptor.range = self.descriptor.range.map(|range| T::with_step(range, step));
+        self
+    }
+}
+
+impl<T: ParameterVariant> std::fmt::Debug for ParameterBuilder<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut debug = f.debug_struct("ParameterBuilder");
+        debug.field("descriptor", &self.descriptor).field("default", &self.default);
+        debug.finish_non_exhaustive()
+    }
+}
+
+/// A type whose values can be limited to a range: `i64`, `f64`, and `Vec`s of them.
+pub trait Ranged: ParameterVariant {
+    /// The type of the limits.
+    type Number: Copy;
+    /// No step.
+    const ZERO: Self::Number;
+    /// A range of it.
+    fn range(from: Self::Number, to: Self::Number, step: Self::Number) -> ParameterRange;
+    /// The range with another step; one that is not positive becomes invalid.
+    fn with_step(range: ParameterRange, step: Self::Number) -> ParameterRange;
+}
+
+macro_rules! ranged {
+    ($rust:ty, $number:ty, $name:ident, $zero:expr) => {
+        impl Ranged for $rust {
+            type Number = $number;
+            const ZERO: $number = $zero;
+
+            fn range(from: $number, to: $number, step: $number) -> ParameterRange {
+                ParameterRange::$name { from, to, step }
+            }
+
+            fn with_step(range: ParameterRange, step: $number) -> ParameterRange {
+                // Zero stands for no step, so a zero that was asked for must not pass as one.
+                let step = if step > $zero { step } else { -<$number>::from(1u8) };
+                match range {
+                    ParameterRange::$name { from, to, .. } => Self::range(from, to, step),
+                    other => other,
+                }
+            }
+        }
+    };
+}
+
+ranged!(i64, i64, Integer, 0);
+ranged!(Vec<i64>, i64, Integer, 0);
+ranged!(f64, f64, FloatingPoint, 0.0);
+ranged!(Vec<f64>, f64, FloatingPoint, 0.0);

@@ -1,0 +1,64 @@
+//! Changes of parameters as events: messages on a topic that only the node has.
+
+use super::value::ParameterValue;
+use crate::context::Context;
+use crate::event_loop::CallbackResult;
+use crate::graph::CreateError;
+use crate::message::Message;
+use crate::node::Node;
+
+/// How many changes can wait for a callback; setting a parameter beyond that is an error.
+pub const PARAMETER_CHANGES_MAX: usize = 64;
+
+/// One parameter's change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterChange {
+    /// The parameter.
+    pub name: String,
+    /// What it was before.
+    pub old: ParameterValue,
+    /// What it was set to.
+    pub new: ParameterValue,
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Calls `callback` for each change of the node's parameters, with all that were set at once.
+    ///
+    /// It is an event like a message: it runs in this callback group with its state, in the order
+    /// in which changes were made, and the values are the new ones by then, or even newer ones. At
+    /// most [`PARAMETER_CHANGES_MAX`] changes wait; beyond that, setting fails. What is set before
+    /// the graph is frozen is no event.
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # let node = Graph::new().create_node("pilot", 1.0)?;
+    /// node.declare_parameter("gain", 1.0)?;
+    /// node.on_parameter_change(|gain, changes, _| {
+    ///     for change in changes.iter().filter(|change| change.name == "gain") {
+    ///         println!("gain was {} and is {}", change.old, change.new);
+    ///     }
+    ///     *gain += 1.0;
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CreateError::Frozen`].
+    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<(), CreateError>
+    where
+        F: FnMut(&mut S, &[ParameterChange], &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let parameters = self.node_parameters();
+        let mut draft = self.draft("a callback for parameter changes")?;
+        let (topic, _) = self.internal_topic(&mut draft, "parameter_changes")?;
+        parameters.publish_changes(|| self.internal_publisher(&mut draft, &topic));
+        let on_message =
+            move |state: &mut S, changes: &Message<Vec<ParameterChange>>, cx: &mut Context<'_>| {
+                callback(state, changes, cx)
+            };
+        let (name, limit) = ("parameter change", PARAMETER_CHANGES_MAX);
+        self.internal_subscription(&mut draft, &topic, name, limit, on_message);
+        Ok(())
+    }
+}

@@ -1,0 +1,132 @@
+//! Handles to parameters: of one, in its type, and of a whole node.
+
+use super::descriptor::ParameterDescriptor;
+use super::error::ParameterError;
+use super::table::{AnyEntry, Entry, NodeParameters};
+use super::value::sealed::Cell;
+use super::value::{ParameterValue, ParameterVariant};
+use std::fmt;
+use std::sync::Arc;
+
+/// A parameter that was declared with type `T`: read and set from any thread, cheap to clone.
+pub struct Parameter<T: ParameterVariant> {
+    entry: Arc<Entry<T>>,
+    node: Arc<NodeParameters>,
+}
+
+impl<T: ParameterVariant> Parameter<T> {
+    pub(super) fn new(entry: Arc<Entry<T>>, node: Arc<NodeParameters>) -> Self {
+        Self { entry, node }
+    }
+
+    /// The current value.
+    ///
+    /// A bool, integer or double is read in one step, without waiting. A string or array is cloned
+    /// under a lock that a writer holds only while it puts the new value in place: in a hot
+    /// callback rather keep a copy in the state, and renew it in
+    /// [`on_parameter_change`](crate::Node::on_parameter_change).
+    #[inline]
+    pub fn get(&self) -> T {
+        self.entry.cell.get()
+    }
+
+    /// Sets the value. On return [`get`](Self::get) gives the new one, and the change waits for its
+    /// callbacks.
+    ///
+    /// # Errors
+    /// [`ParameterError`] when the value is not allowed or the parameter is read-only; then nothing
+    /// has changed.
+    pub fn set(&self, value: T) -> Result<(), ParameterError> {
+        self.node.set_all(vec![(self.entry.descriptor.name.clone(), value.to_value())])
+    }
+
+    /// What the parameter was declared as.
+    pub fn descriptor(&self) -> &ParameterDescriptor {
+        &self.entry.descriptor
+    }
+}
+
+impl<T: ParameterVariant> Clone for Parameter<T> {
+    fn clone(&self) -> Self {
+        Self { entry: self.entry.clone(), node: self.node.clone() }
+    }
+}
+
+impl<T: ParameterVariant> fmt::Debug for Parameter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, value) = (&self.entry.descriptor.name, self.entry.value());
+        f.debug_struct("Parameter").field("name", name).field("value", &value).finish()
+    }
+}
+
+/// A parameter as it was when it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterInfo {
+    /// What it was declared as.
+    pub descriptor: ParameterDescriptor,
+    /// Its value.
+    pub value: ParameterValue,
+}
+
+/// All parameters of a node, by name: read and set from any thread, cheap to clone.
+///
+/// Live, a change is an event as soon as it is set. In deterministic mode set parameters from
+/// callbacks, or between two spins: what another thread does during a spin comes when it comes.
+#[derive(Clone)]
+pub struct ParameterClient(Arc<NodeParameters>);
+
+impl ParameterClient {
+    pub(super) fn new(node: Arc<NodeParameters>) -> Self {
+        Self(node)
+    }
+
+    /// The node's fully qualified name.
+    pub fn node(&self) -> &str {
+        self.0.node()
+    }
+
+    /// All parameters as they were at one moment, in the order of their names.
+    pub fn list(&self) -> Vec<ParameterInfo> {
+        self.0.list()
+    }
+
+    /// The value of a parameter.
+    ///
+    /// # Errors
+    /// [`ParameterError::NotDeclared`].
+    pub fn get(&self, parameter: &str) -> Result<ParameterValue, ParameterError> {
+        self.0.get(parameter)
+    }
+
+    /// Sets a parameter; the value is taken as it is, and has to have the declared type.
+    ///
+    /// # Errors
+    /// [`ParameterError`]; then nothing has changed.
+    pub fn set(
+        &self,
+        parameter: &str,
+        value: impl Into<ParameterValue>,
+    ) -> Result<(), ParameterError> {
+        self.0.set_all(vec![(parameter.into(), value.into())])
+    }
+
+    /// Sets several parameters at once: all or none of them, with one event for all.
+    ///
+    /// Whoever lists parameters or handles the event sees all of them changed; somebody who reads
+    /// single [`Parameter`]s meanwhile may see some of them changed before the others.
+    ///
+    /// # Errors
+    /// [`ParameterError`] for the first one that cannot be set; then nothing has changed.
+    pub fn set_all<N: Into<String>>(
+        &self,
+        changes: impl IntoIterator<Item = (N, ParameterValue)>,
+    ) -> Result<(), ParameterError> {
+        self.0.set_all(changes.into_iter().map(|(name, value)| (name.into(), value)).collect())
+    }
+}
+
+impl fmt::Debug for ParameterClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ParameterClient").field(&self.node()).finish()
+    }
+}

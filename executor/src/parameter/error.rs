@@ -1,0 +1,170 @@
+//! Why a parameter was not declared, or not set.
+
+use super::value::{ParameterType, ParameterValue};
+use super::{PARAMETER_CHANGES_MAX, ParameterRange};
+use thiserror::Error;
+
+/// Why parameters were not set: none of them is.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ParameterError {
+    /// The node has no such parameter.
+    #[error("node {node} has no parameter `{parameter}`; it has {declared}")]
+    NotDeclared {
+        /// The node.
+        node: String,
+        /// The name as given.
+        parameter: String,
+        /// The names that it has, or "none".
+        declared: String,
+    },
+    /// The value has another type than the parameter.
+    #[error("node {node}: parameter `{parameter}` is of type {declared}, not {given}{hint}")]
+    Type {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+        /// Its type.
+        declared: ParameterType,
+        /// The type of the value.
+        given: ParameterType,
+        /// How to write a value of its type, if that is a common mistake.
+        hint: &'static str,
+    },
+    /// The parameter was declared as read-only.
+    #[error("node {node}: parameter `{parameter}` is read-only; override it at the start instead")]
+    ReadOnly {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+    },
+    /// The value is outside of the parameter's range.
+    #[error("node {node}: parameter `{parameter}` cannot be {value}; use {range}")]
+    OutOfRange {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+        /// The value.
+        value: ParameterValue,
+        /// What is allowed.
+        range: ParameterRange,
+    },
+    /// The value is none of the parameter's choices.
+    #[error("node {node}: parameter `{parameter}` cannot be {value}; use one of {choices}")]
+    NotAChoice {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+        /// The value.
+        value: ParameterValue,
+        /// What is allowed.
+        choices: String,
+    },
+    /// The parameter's constraint does not allow the value.
+    #[error("node {node}: parameter `{parameter}` cannot be {value}: {reason}")]
+    Rejected {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+        /// The value.
+        value: ParameterValue,
+        /// What the constraint said.
+        reason: String,
+    },
+    /// One request sets a parameter twice.
+    #[error("node {node}: parameter `{parameter}` is set twice at once; give it one value")]
+    Repeated {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+    },
+    /// A callback for changes has not kept up; the changes are handed back.
+    #[error(
+        "node {node}: {max} parameter changes already wait for a callback; set less often, or \
+         again later",
+        max = PARAMETER_CHANGES_MAX
+    )]
+    Full {
+        /// The node.
+        node: String,
+        /// What was to be set.
+        changes: Vec<(String, ParameterValue)>,
+    },
+}
+
+/// Why a parameter was not declared.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum DeclareError {
+    /// The name is not one that a parameter can have.
+    #[error("node {node}: {reason}")]
+    Name {
+        /// The node.
+        node: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The node has a parameter of this name.
+    #[error(
+        "node {node} already has a parameter `{parameter}`; keep its handle, or ask \
+             `Node::parameters`"
+    )]
+    Duplicate {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+    },
+    /// It has no default, and nobody gave it a value.
+    #[error(
+        "node {node}: parameter `{parameter}` ({declared}) has no default; give it a value, \
+             for example `--ros-args -p {parameter}:=...`"
+    )]
+    NoValue {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+        /// Its type.
+        declared: ParameterType,
+    },
+    /// The default does not satisfy the declaration.
+    #[error("the default does not fit: {0}")]
+    Default(Box<ParameterError>),
+    /// An override does not satisfy the declaration.
+    #[error("{origin}: {error}")]
+    Override {
+        /// The argument, or file, line and column.
+        origin: String,
+        /// What is wrong with it.
+        error: Box<ParameterError>,
+    },
+    /// The range or its step makes no sense.
+    #[error(
+        "node {node}: the range of parameter `{parameter}` is empty or has a step that is not \
+             positive: {range}"
+    )]
+    Range {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+        /// The range.
+        range: ParameterRange,
+    },
+    /// The executor is already running.
+    #[error(
+        "the graph is frozen; node {node} has to declare parameter `{parameter}` before \
+             spinning"
+    )]
+    Frozen {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+    },
+}

@@ -1,0 +1,256 @@
+//! The parameters of one node: a table that any thread can ask, and one writer at a time changes.
+//!
+//! A request to set is looked up, then checked, then applied. Only looking up and applying hold the
+//! table's lock, and nothing of the user runs under it. The change event is published under it, so
+//! that events come in the order in which the values changed.
+
+use super::change::ParameterChange;
+use super::client::ParameterInfo;
+use super::descriptor::ParameterDescriptor;
+use super::error::ParameterError;
+use super::value::sealed::Cell;
+use super::value::{ParameterType, ParameterValue, ParameterVariant};
+use crate::topic::{PublishError, Publisher};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a constraint closure is kept as.
+pub(super) type Constraint<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
+
+/// One parameter: its value and what is allowed.
+pub(super) struct Entry<T: ParameterVariant> {
+    pub(super) descriptor: ParameterDescriptor,
+    pub(super) constraint: Option<Constraint<T>>,
+    pub(super) cell: T::Cell,
+}
+
+/// A parameter whose type is forgotten.
+pub(super) trait AnyEntry: Send + Sync {
+    fn descriptor(&self) -> &ParameterDescriptor;
+    fn value(&self) -> ParameterValue;
+    /// Whether the value is of the type and satisfies all constraints; runs the user's.
+    fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterError>;
+    /// Stores a value that was checked.
+    fn store(&self, value: &ParameterValue);
+}
+
+impl<T: ParameterVariant> AnyEntry for Entry<T> {
+    fn descriptor(&self) -> &ParameterDescriptor {
+        &self.descriptor
+    }
+
+    fn value(&self) -> ParameterValue {
+        self.cell.get().to_value()
+    }
+
+    fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterError> {
+        check(&self.descriptor, self.constraint.as_ref(), node, value).map(drop)
+    }
+
+    fn store(&self, value: &ParameterValue) {
+        if let Some(value) = T::from_value(value) {
+            self.cell.set(value);
+        }
+    }
+}
+
+/// How to write a value of the declared type, where the other one is a common mistake.
+fn type_hint(declared: ParameterType, given: ParameterType) -> &'static str {
+    use ParameterType as T;
+    match (declared, given) {
+        (T::Double, T::Integer) => "; write it with a dot, as in `1.0`",
+        (T::DoubleArray, T::IntegerArray) => "; write its numbers with a dot, as in `[1.0]`",
+        (T::String, _) => "; put it into quotes",
+        (T::ByteArray, T::IntegerArray) => "; bytes are 0 to 255",
+        _ => "",
+    }
+}
+
+/// Checks `value` against a declaration, and returns it in its type.
+pub(super) fn check<T: ParameterVariant>(
+    descriptor: &ParameterDescriptor,
+    constraint: Option<&Constraint<T>>,
+    node: &str,
+    value: &ParameterValue,
+) -> Result<T, ParameterError> {
+    let (node, parameter) = (|| String::from(node), || descriptor.name.clone());
+    let Some(typed) = T::from_value(value) else {
+        let (declared, given) = (descriptor.parameter_type, value.parameter_type());
+        let hint = type_hint(declared, given);
+        return Err(ParameterError::Type {
+            node: node(),
+            parameter: parameter(),
+            declared,
+            given,
+            hint,
+        });
+    };
+    if let Some(range) = descriptor.range.filter(|range| !range.allows(value)) {
+        let value = value.clone();
+        return Err(ParameterError::OutOfRange {
+            node: node(),
+            parameter: parameter(),
+            value,
+            range,
+        });
+    }
+    if !descriptor.choices.is_empty() && !descriptor.choices.contains(value) {
+        let choices: Vec<_> = descriptor.choices.iter().map(ToString::to_string).collect();
+        let (choices, value) = (choices.join(", "), value.clone());
+        return Err(ParameterError::NotAChoice {
+            node: node(),
+            parameter: parameter(),
+            value,
+            choices,
+        });
+    }
+    match constraint.map(|constraint| constraint(&typed)) {
+        None | Some(Ok(())) => Ok(typed),
+        Some(Err(reason)) => Err(ParameterError::Rejected {
+            node: node(),
+            parameter: parameter(),
+            value: value.clone(),
+            reason,
+        }),
+    }
+}
+
+#[derive(Default)]
+struct Table {
+    entries: BTreeMap<String, Arc<dyn AnyEntry>>,
+    /// Where changes are published, once a callback asked for them.
+    changes: Option<Publisher<Vec<ParameterChange>>>,
+}
+
+/// The parameters of a node.
+pub(crate) struct NodeParameters {
+    node: String,
+    table: Mutex<Table>,
+}
+
+impl NodeParameters {
+    pub(crate) fn new(node: String) -> Self {
+        Self { node, table: Mutex::default() }
+    }
+
+    pub(crate) fn node(&self) -> &str {
+        &self.node
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // Nothing of the user runs under this lock.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a parameter; false if there is one of its name.
+    pub(super) fn add(&self, entry: Arc<dyn AnyEntry>) -> bool {
+        let mut table = self.table();
+        let name = entry.descriptor().name.clone();
+        match table.entries.contains_key(&name) {
+            true => false,
+            false => table.entries.insert(name, entry).is_none(),
+        }
+    }
+
+    pub(super) fn contains(&self, parameter: &str) -> bool {
+        self.table().entries.contains_key(parameter)
+    }
+
+    /// The publisher of changes, made by `create` if this is the first callback for them.
+    pub(super) fn publish_changes(&self, create: impl FnOnce() -> Publisher<Vec<ParameterChange>>) {
+        self.table().changes.get_or_insert_with(create);
+    }
+
+    pub(super) fn get(&self, parameter: &str) -> Result<ParameterValue, ParameterError> {
+        let table = self.table();
+        let entry = table.entries.get(parameter);
+        entry.map(|entry| entry.value()).ok_or_else(|| self.not_declared(&table, parameter))
+    }
+
+    /// All parameters as they were at one moment, by name.
+    pub(super) fn list(&self) -> Vec<ParameterInfo> {
+        let info = |entry: &Arc<dyn AnyEntry>| ParameterInfo {
+            descriptor: entry.descriptor().clone(),
+            value: entry.value(),
+        };
+        self.table().entries.values().map(info).collect()
+    }
+
+    fn not_declared(&self, table: &Table, parameter: &str) -> ParameterError {
+        let names: Vec<_> = table.entries.keys().map(String::as_str).collect();
+        let declared = if names.is_empty() { "none".into() } else { names.join(", ") };
+        ParameterError::NotDeclared {
+            node: self.node.clone(),
+            parameter: parameter.into(),
+            declared,
+        }
+    }
+
+    /// Sets all or none of `changes`.
+    pub(super) fn set_all(
+        &self,
+        changes: Vec<(String, ParameterValue)>,
+    ) -> Result<(), ParameterError> {
+        let entries = self.look_up(&changes)?;
+        for (entry, (parameter, value)) in entries.iter().zip(&changes) {
+            if entry.descriptor().read_only {
+                let (node, parameter) = (self.node.clone(), parameter.clone());
+                return Err(ParameterError::ReadOnly { node, parameter });
+            }
+            entry.check(&self.node, value)?;
+        }
+        match changes.is_empty() {
+            true => Ok(()),
+            false => self.apply(&entries, changes),
+        }
+    }
+
+    fn look_up(
+        &self,
+        changes: &[(String, ParameterValue)],
+    ) -> Result<Vec<Arc<dyn AnyEntry>>, ParameterError> {
+        let table = self.table();
+        let mut names: Vec<&str> = changes.iter().map(|(parameter, _)| &**parameter).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            let (node, parameter) = (self.node.clone(), twice[0].into());
+            return Err(ParameterError::Repeated { node, parameter });
+        }
+        let entry = |(parameter, _): &(String, ParameterValue)| {
+            let entry = table.entries.get(parameter).cloned();
+            entry.ok_or_else(|| self.not_declared(&table, parameter))
+        };
+        changes.iter().map(entry).collect()
+    }
+
+    /// Stores checked values and publishes the event.
+    fn apply(
+        &self,
+        entries: &[Arc<dyn AnyEntry>],
+        values: Vec<(String, ParameterValue)>,
+    ) -> Result<(), ParameterError> {
+        let table = self.table();
+        let store =
+            || entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
+        let Some(publisher) = &table.changes else {
+            store();
+            return Ok(());
+        };
+        let changes = entries.iter().zip(&values).map(|(entry, (parameter, value))| {
+            let (name, old, new) = (parameter.clone(), entry.value(), value.clone());
+            ParameterChange { name, old, new }
+        });
+        match publisher.publish_after(changes.collect(), store) {
+            Ok(()) => Ok(()),
+            // While the graph is built there is no event, and nobody to miss it.
+            Err(PublishError::NotFrozen(_)) => {
+                store();
+                Ok(())
+            }
+            Err(PublishError::Full(_)) => {
+                let node = self.node.clone();
+                Err(ParameterError::Full { node, changes: values })
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! What a parameter can hold: the types of ROS 2.
+
+use super::text;
+use std::fmt;
+
+/// The type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ParameterType {
+    /// `bool`.
+    Bool,
+    /// `i64`.
+    Integer,
+    /// `f64`.
+    Double,
+    /// `String`.
+    String,
+    /// `Vec<u8>`.
+    ByteArray,
+    /// `Vec<bool>`.
+    BoolArray,
+    /// `Vec<i64>`.
+    IntegerArray,
+    /// `Vec<f64>`.
+    DoubleArray,
+    /// `Vec<String>`.
+    StringArray,
+}
+
+impl fmt::Display for ParameterType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bool => "bool",
+            Self::Integer => "integer",
+            Self::Double => "double",
+            Self::String => "string",
+            Self::ByteArray => "byte array",
+            Self::BoolArray => "bool array",
+            Self::IntegerArray => "integer array",
+            Self::DoubleArray => "double array",
+            Self::StringArray => "string array",
+        })
+    }
+}
+
+/// A parameter's value, of any type. Displayed as YAML that is read back as this value.
+///
+/// ```
+/// use ringspin_executor::ParameterValue;
+/// assert_eq!(ParameterValue::from(vec![1.0, 2.5]).to_string(), "[1.0, 2.5]");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterValue {
+    /// A bool.
+    Bool(bool),
+    /// An integer.
+    Integer(i64),
+    /// A double.
+    Double(f64),
+    /// A string.
+    String(String),
+    /// Bytes.
+    ByteArray(Vec<u8>),
+    /// Bools.
+    BoolArray(Vec<bool>),
+    /// Integers.
+    IntegerArray(Vec<i64>),
+    /// Doubles.
+    DoubleArray(Vec<f64>),
+    /// Strings.
+    StringArray(Vec<String>),
+}
+
+impl ParameterValue {
+    /// The type.
+    pub const fn parameter_type(&self) -> ParameterType {
+        match self {
+            Self::Bool(_) => ParameterType::Bool,
+            Self::Integer(_) => ParameterType::Integer,
+            Self::Double(_) => ParameterType::Double,
+            Self::String(_) => ParameterType::String,
+            Self::ByteArray(_) => ParameterType::ByteArray,
+            Self::BoolArray(_) => ParameterType::BoolArray,
+            Self::IntegerArray(_) => ParameterType::IntegerArray,
+            Self::DoubleArray(_) => ParameterType::DoubleArray,
+            Self::StringArray(_) => ParameterType::StringArray,
+        }
+    }
+
+    /// Whether it is an array without elements, which YAML cannot give a type.
+    fn is_empty_array(&self) -> bool {
+        match self {
+            Self::ByteArray(values) => values.is_empty(),
+            Self::BoolArray(values) => values.is_empty(),
+            Self::IntegerArray(values) => values.is_empty(),
+            Self::DoubleArray(values) => values.is_empty(),
+            Self::StringArray(values) => values.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// This value, read from YAML, as the declared type: an empty array is one of any type, and
+    /// integers up to 255 are bytes, because YAML has no notation for either.
+    pub(crate) fn fit(&self, declared: ParameterType) -> Option<Self> {
+        match (self, declared) {
+            (value, _) if value.parameter_type() == declared => Some(value.clone()),
+            (Self::IntegerArray(values), ParameterType::ByteArray) => {
+                let bytes: Result<_, _> = values.iter().map(|&value| u8::try_from(value)).collect();
+                bytes.ok().map(Self::ByteArray)
+            }
+            (value, ParameterType::ByteArray) if value.is_empty_array() => {
+                Some(Self::ByteArray(Vec::new()))
+            }
+            (value, ParameterType::BoolArray) if value.is_empty_array() => {
+                Some(Self::BoolArray(Vec::new()))
+            }
+            (value, ParameterType::IntegerArray) if value.is_empty_array() => {
+                Some(Self::IntegerArray(Vec::new()))
+            }
+            (value, ParameterType::DoubleArray) if value.is_empty_array() => {
+                Some(Self::DoubleArray(Vec::new()))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for ParameterValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text::write(self, f)
+    }
+}
+
+impl From<&str> for ParameterValue {
+    fn from(value: &str) -> Self {
+        Self::String(value.into())
+    }
+}
+
+/// A Rust type that a parameter can have: `bool`, `i64`, `f64`, `String`, or a `Vec` of one of them
+/// or of `u8`.
+pub trait ParameterVariant: sealed::Variant {}
+
+pub(super) mod sealed {
+    use super::{ParameterType, ParameterValue};
+    use ringspin_ringbuf::Counter;
+    use std::marker::PhantomData;
+    use std::sync::{PoisonError, RwLock};
+
+    /// What the parameters' implementation needs to know of a type.
+    pub trait Variant: Clone + std::fmt::Debug + Send + Sync + Sized + 'static {
+        const TYPE: ParameterType;
+        type Cell: Cell<Self>;
+        fn from_value(value: &ParameterValue) -> Option<Self>;
+        fn to_value(&self) -> ParameterValue;
+    }
+
+    /// Where a value lies while threads read it. Only one thread at a time writes.
+    pub trait Cell<T>: Send + Sync {
+        fn new(value: T) -> Self;
+        fn get(&self) -> T;
+        fn set(&self, value: T);
+    }
+
+    /// A value of at most 64 bits: read and written in one step.
+    pub struct Scalar<T>(Counter, PhantomData<fn() -> T>);
+
+    pub trait Bits {
+        fn to_bits(self) -> u64;
+        fn from_bits(bits: u64) -> Self;
+    }
+
+    impl<T: Bits> Cell<T> for Scalar<T> {
+        fn new(value: T) -> Self {
+            let cell = Self(Counter::default(), PhantomData);
+            cell.set(value);
+            cell
+        }
+
+        #[inline]
+        fn get(&self) -> T {
+            T::from_bits(self.0.get())
+        }
+
+        fn set(&self, value: T) {
+            self.0.set(value.to_bits());
+        }
+    }
+
+    impl Bits for bool {
+        fn to_bits(self) -> u64 {
+            self.into()
+        }
+
+        fn from_bits(bits: u64) -> Self {
+            bits != 0
+        }
+    }
+
+    impl Bits for i64 {
+        fn to_bits(self) -> u64 {
+            self.cast_unsigned()
+        }
+
+        fn from_bits(bits: u64) -> Self {
+            bits.cast_signed()
+        }
+    }
+
+    impl Bits for f64 {
+        fn to_bits(self) -> u64 {
+            self.to_bits()
+        }
+
+        fn from_bits(bits: u64) -> Self {
+            Self::from_bits(bits)
+        }
+    }
+
+    impl<T: Clone + Send + Sync> Cell<T> for RwLock<T> {
+        fn new(value: T) -> Self {
+            Self::new(value)
+        }
+
+        fn get(&self) -> T {
+            self.read().unwrap_or_else(PoisonError::into_inner).clone()
+        }
+
+        fn set(&self, value: T) {
+            // The old value is freed once the lock is free again.
+            let mut guard = self.write().unwrap_or_else(PoisonError::into_inner);
+            let old = std::mem::replace(&mut *guard, value);
+            drop(guard);
+            drop(old);
+        }
+    }
+}
+
+macro_rules! variant {
+    ($rust:ty, $name:ident, $cell:ty) => {
+        impl sealed::Variant for $rust {
+            const TYPE: ParameterType = ParameterType::$name;
+            type Cell = $cell;
+
+            fn from_value(value: &ParameterValue) -> Option<Self> {
+                match value {
+                    ParameterValue::$name(value) => Some(value.clone()),
+                    _ => None,
+                }
+            }
+
+            fn to_value(&self) -> ParameterValue {
+                ParameterValue::$name(self.clone())
+            }
+        }
+
+        impl ParameterVariant for $rust {}
+
+        impl From<$rust> for ParameterValue {
+            fn from(value: $rust) -> Self {
+                Self::$name(value)
+            }
+        }
+    };
+}
+
+variant!(bool, Bool, sealed::Scalar<Self>);
+variant!(i64, Integer, sealed::Scalar<Self>);
+variant!(f64, Double, sealed::Scalar<Self>);
+variant!(String, String, std::sync::RwLock<Self>);
+variant!(Vec<u8>, ByteArray, std::sync::RwLock<Self>);
+variant!(Vec<bool>, BoolArray, std::sync::RwLock<Self>);
+variant!(Vec<i64>, IntegerArray, std::sync::RwLock<Self>);
+variant!(Vec<f64>, DoubleArray, std::sync::RwLock<Self>);
+variant!(Vec<String>, StringArray, std::sync::RwLock<Self>);

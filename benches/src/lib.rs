@@ -10,6 +10,7 @@
 //! | module | players |
 //! |---|---|
 //! | [`relay`] | nodes of a ringspin executor, in every mode |
+//! | [`joint`] | several inputs of one node, joined or not; no token here, but batches |
 //! | [`peers`] | a function call, threads with channels, tokio tasks, a bare cache line |
 //!
 //! The rings by themselves are compared in another way, see `benches/rings.rs`:
@@ -22,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod joint;
 pub mod peers;
 pub mod pipes;
 pub mod relay;

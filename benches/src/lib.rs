@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`relay`] | nodes of a ringspin executor, in every mode |
 //! | [`service`] | a client and a server, beside tasks and threads with channels |
+//! | [`joint`] | several inputs of one node, joined or not; no token here, but batches |
 //! | [`peers`] | a function call, threads with channels, tokio tasks, a bare cache line |
 //!
 //! The rings by themselves are compared in another way, see `benches/rings.rs`:
@@ -23,6 +24,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod joint;
 pub mod peers;
 pub mod pipes;
 pub mod relay;

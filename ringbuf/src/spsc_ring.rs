@@ -217,7 +217,7 @@ impl<S: Slots> Drop for Ring<S> {
     }
 }
 
-/// Whether `position` lies after `other`. With [`POSITIONS_WRAP`] they are two laps apart at most,
+/// Whether `position` lies after `other`. Where positions wrap they are two laps apart at most,
 /// which is a quarter of all numbers.
 #[inline(always)]
 pub(crate) fn is_after(position: usize, other: usize) -> bool {

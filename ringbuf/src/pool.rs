@@ -417,13 +417,13 @@ mod tests {
         // SAFETY: the message keeps its slot alive.
         let references = || unsafe { &message.slot.as_ref().references };
         for base in [0, OFFERED] {
-            references().store(base | OFFERED / 2, crate::sync::Ordering::Relaxed);
+            references().store(base | (OFFERED / 2), crate::sync::Ordering::Relaxed);
             for _ in 0..3 {
                 let clone = std::panic::AssertUnwindSafe(|| message.clone());
                 assert!(std::panic::catch_unwind(clone).is_err());
             }
             let count = references().swap(1, crate::sync::Ordering::Relaxed);
-            assert_eq!(count, base | OFFERED / 2);
+            assert_eq!(count, base | (OFFERED / 2));
         }
     }
 }

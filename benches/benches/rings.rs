@@ -104,6 +104,7 @@ fn spsc<const WORDS: usize, const ROOM: usize>(options: &Options, cores: [usize;
         "rtrb": peers::rtrb_batches::<Token<WORDS>>(ROOM);
         "ringbuf": peers::ringbuf_batches::<Token<WORDS>>(ROOM);
         "disruptor": peers::disruptor_batches::<Token<WORDS>>(ROOM);
+        "(ringspin by value)": peers::own_spsc_values::<Token<WORDS>>(ROOM);
     );
     cell.add("(ringspin singly)", stream(cores, peers::own_spsc::<Token<WORDS>>(ROOM)));
     cell.run(options);

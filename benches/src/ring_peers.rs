@@ -24,6 +24,23 @@ pub fn own_spsc<M: Message>(capacity: usize) -> (impl Send1<M>, impl Receive1<M>
 /// `ringspin_ringbuf::spsc` with batches.
 pub fn own_spsc_batches<M: Message>(capacity: usize) -> (impl SendMany, impl ReceiveMany<M>) {
     let (mut producer, mut consumer) = spsc::ring(capacity);
+    let send = move |numbers: Range<u64>| {
+        let (mut next, most) = (numbers.start, numbers.end - numbers.start);
+        let sent = producer.write_batch(most as usize, |slot| {
+            next += 1;
+            slot.write(M::numbered(next - 1))
+        });
+        sent as u64
+    };
+    let receive = move |tally: &mut Tally<M>| {
+        consumer.read_batch(usize::MAX, |message| tally.take(message));
+    };
+    (send, receive)
+}
+
+/// As [`own_spsc_batches`], by value.
+pub fn own_spsc_values<M: Message>(capacity: usize) -> (impl SendMany, impl ReceiveMany<M>) {
+    let (mut producer, mut consumer) = spsc::ring(capacity);
     let send = move |numbers: Range<u64>| producer.push_batch(numbers.map(M::numbered)) as u64;
     (send, move |tally: &mut Tally<M>| _ = consumer.pop_batch(|message| tally.take(&message)))
 }

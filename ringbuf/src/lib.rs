@@ -32,6 +32,9 @@ compile_error!("loom models compile the modules, not this crate: see the loom-te
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+#[cfg(feature = "alloc")]
+mod blocks;
+mod cells;
 #[cfg(target_has_atomic = "64")]
 pub mod counter;
 #[cfg(feature = "std")]
@@ -48,6 +51,7 @@ pub mod ready_set;
 #[cfg(feature = "std")]
 mod slots;
 pub mod spsc;
+mod spsc_ring;
 mod sync;
 #[cfg(feature = "std")]
 pub mod wait;

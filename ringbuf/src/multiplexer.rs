@@ -16,13 +16,14 @@
 //! The *sequence* of an item counts the items before it. A consumer's *position* is the sequence of
 //! the item that it reads next. A *cursor* is a position that others can see.
 //!
-//! # Why the sequence lies beside the item
+//! # Why the news lie beside the item
 //! In LMAX Disruptor the producer publishes one cursor. A waiting consumer then fetches two cache
-//! lines for an item, one after the other: the cursor and the slot. Here it polls the sequence in
-//! the item's own slot, so that a small item arrives with it. And the producer stores to the slot
-//! without a look at it before, which would fetch the line twice (50 ns more for a `u64`). One way
-//! from the producer to two consumers, medians in ns of one run, interleaved (two virtual CPUs that
-//! were not idle otherwise, pinned threads, spinning, the two consumers on one thread):
+//! lines for an item, one after the other: the cursor and the slot. Here it polls a word in the
+//! item's own block, so that a small item arrives with it. And the producer stores to that without
+//! a look at it before, which would fetch the line twice (50 ns more for a `u64`). One way from
+//! the producer to two consumers, medians in ns of one run, interleaved (two virtual CPUs that were
+//! not idle otherwise, pinned threads, spinning, the two consumers on one thread). They are from
+//! the time when each item had a word of its own; the README has those of today's blocks.
 //!
 //! | | `u64` | 64 bytes | 4 kB |
 //! |---|---|---|---|

@@ -1,33 +1,36 @@
 //! The single-producer, single-consumer ring, with batches.
 //!
-//! Each slot carries the sequence of the item in it, so an item and the news of it travel in one
-//! cache line: the consumer polls the very slot that it is going to read. (With a shared tail
-//! cursor instead, as in Lamport's ring of 1977 and most of its descendants, each item costs the
-//! transfer of two lines. Measured here as one-way latency of a `u64`, medians in one run: 144 ns
-//! with sequences, 197 ns with cursors, 147 ns for two bare cache lines.) Room is found by the
-//! consumer's cursor, which the producer remembers and looks at again only when its memory says
-//! that the ring is full.
+//! Items lie beside words that say how far the stream is published, so a small item and the news of
+//! it travel in one cache line: the consumer polls the very line that it is going to read. (With a
+//! shared tail cursor instead, as in Lamport's ring of 1977 and most of its descendants, each item
+//! costs the transfer of two lines.) A batch is published by one store, after its last item. Room
+//! is found by the consumer's cursor, which the producer remembers and looks at again only when its
+//! memory says that the ring is full.
 //!
-//! The slots live on the heap ([`ring`]) or, without any heap, in the ring itself ([`Static`]),
+//! The items live on the heap ([`ring`]) or, without any heap, in the ring itself ([`Static`]),
 //! which may be a `static`.
 //!
 //! # Progress
-//! Every operation is wait-free. A peer that is pre-empted never blocks the other side; it only
-//! keeps its slots full or empty.
+//! Every operation is wait-free, apart from what the caller does in a batch. A peer that is
+//! pre-empted never blocks the other side; it only keeps its slots full or empty.
 
+use crate::cells::{Cell, POSITIONS_WRAP, Place};
 #[cfg(feature = "alloc")]
-use crate::sync::Arc;
-use crate::sync::{AtomicU32, AtomicUsize, UnsafeCell, order};
+pub use crate::spsc_ring::HeapRing;
+use crate::spsc_ring::is_after;
+pub use crate::spsc_ring::{Ring, Slot, Slots, Static};
+use crate::sync::{AtomicU32, AtomicUsize, order};
 #[cfg(feature = "alloc")]
-use alloc::boxed::Box;
+use crate::{blocks::Blocks, sync::Arc};
 use core::mem::MaybeUninit;
-use core::ops::Deref;
+use core::ops::{ControlFlow, Deref};
+use core::ptr;
 use crossbeam_utils::CachePadded;
 
-/// Creates a ring on the heap for at least `capacity` items (rounded up to a power of two).
+/// Creates a ring on the heap for `capacity` items.
 ///
 /// # Panics
-/// If `capacity` is zero or above a quarter of the address space.
+/// If `capacity` is zero, or too large for the address space.
 ///
 /// ```
 /// let (mut producer, mut consumer) = ringspin_ringbuf::spsc::ring(2);
@@ -47,101 +50,11 @@ pub(crate) fn ring_at<T: Send>(
     capacity: usize,
     origin: usize,
 ) -> (Producer<HeapRing<T>>, Consumer<HeapRing<T>>) {
-    assert!(capacity > 0 && capacity <= 1 << (usize::BITS - 2), "the capacity is out of range");
-    // Any sequence will do that is not the first position's: here, of the lap before.
-    let slots = (0..capacity.next_power_of_two()).map(|_| Slot::new(origin)).collect();
-    let ring = Arc::new(Ring {
-        head: CachePadded::new(AtomicUsize::new(origin)),
-        split: AtomicU32::new(1),
-        slots,
-    });
-    let producer = Producer { ring: ring.clone(), tail: origin, head_seen: origin };
-    (producer, Consumer { ring, head: origin })
-}
-
-/// A ring whose slots are on the heap, shared by its two ends.
-#[cfg(feature = "alloc")]
-pub type HeapRing<T> = Arc<Ring<Box<[Slot<T>]>>>;
-
-/// A ring that holds its `N` slots itself, for a `static` or a stack frame.
-pub type Static<T, const N: usize> = Ring<[Slot<T>; N]>;
-
-/// A ring with its slots in `S`.
-#[derive(Debug)]
-pub struct Ring<S: Slots> {
-    /// Where the consumer reads next; only the consumer stores it.
-    head: CachePadded<AtomicUsize>,
-    /// Not zero once the two ends were handed out.
-    split: AtomicU32,
-    slots: S,
-}
-
-/// One place of a ring.
-#[derive(Debug)]
-pub struct Slot<T> {
-    /// One more than the position of the last item that was written here.
-    sequence: AtomicUsize,
-    item: UnsafeCell<MaybeUninit<T>>,
-}
-
-/// Where slots are kept: in the ring, or in a box. Nothing else implements it.
-///
-/// # Safety
-/// `slots` always returns the same slice, whose length is a power of two.
-pub unsafe trait Slots: sealed::Sealed {
-    /// What a slot holds.
-    type Item;
-
-    #[doc(hidden)]
-    fn slots(&self) -> &[Slot<Self::Item>];
-}
-
-mod sealed {
-    pub trait Sealed {}
-    impl<T, const N: usize> Sealed for [super::Slot<T>; N] {}
-    #[cfg(feature = "alloc")]
-    impl<T> Sealed for alloc::boxed::Box<[super::Slot<T>]> {}
-}
-
-// SAFETY: an array is one slice; `Static::new` checks its length.
-unsafe impl<T, const N: usize> Slots for [Slot<T>; N] {
-    type Item = T;
-
-    #[inline]
-    fn slots(&self) -> &[Slot<T>] {
-        self
-    }
-}
-
-#[cfg(feature = "alloc")]
-// SAFETY: a box is one slice; `ring_at` rounds its length up.
-unsafe impl<T> Slots for Box<[Slot<T>]> {
-    type Item = T;
-
-    #[inline]
-    fn slots(&self) -> &[Slot<T>] {
-        self
-    }
-}
-
-// SAFETY: each slot belongs to one side at a time, handed over by the cursors; items are moved
-// between threads, never shared.
-unsafe impl<S: Slots<Item: Send>> Sync for Ring<S> {}
-// SAFETY: as above.
-unsafe impl<S: Slots<Item: Send>> Send for Ring<S> {}
-
-impl<T> Slot<T> {
-    #[cfg(not(ringbuf_loom))]
-    const fn new(sequence: usize) -> Self {
-        let item = UnsafeCell::new(MaybeUninit::uninit());
-        Self { sequence: AtomicUsize::new(sequence), item }
-    }
-
-    #[cfg(ringbuf_loom)]
-    fn new(sequence: usize) -> Self {
-        let item = UnsafeCell::new(MaybeUninit::uninit());
-        Self { sequence: AtomicUsize::new(sequence), item }
-    }
+    assert!(capacity > 0 && capacity <= 1 << (usize::BITS - 4), "the capacity is out of range");
+    let blocks = Blocks::new(capacity, || AtomicUsize::new(origin));
+    let head = CachePadded::new(AtomicUsize::new(origin));
+    let ring = Arc::new(Ring { head, split: AtomicU32::new(1), origin, capacity, slots: blocks });
+    (Producer::new(ring.clone()), Consumer::new(ring))
 }
 
 #[cfg(not(ringbuf_loom))]
@@ -154,7 +67,9 @@ impl<T: Send, const N: usize> Static<T, N> {
         Self {
             head: CachePadded::new(AtomicUsize::new(0)),
             split: AtomicU32::new(0),
-            slots: [const { Slot::new(0) }; N],
+            origin: 0,
+            capacity: N,
+            slots: [const { Slot::new() }; N],
         }
     }
 
@@ -173,8 +88,7 @@ impl<T: Send, const N: usize> Static<T, N> {
         if self.split.swap(1, order!(Relaxed, "spsc.split")) != 0 {
             return None;
         }
-        let producer = Producer { ring: self, tail: 0, head_seen: 0 };
-        Some((producer, Consumer { ring: self, head: 0 }))
+        Some((Producer::new(self), Consumer::new(self)))
     }
 }
 
@@ -182,37 +96,6 @@ impl<T: Send, const N: usize> Static<T, N> {
 impl<T: Send, const N: usize> Default for Static<T, N> {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl<S: Slots> Ring<S> {
-    #[inline]
-    fn capacity(&self) -> usize {
-        self.slots.slots().len()
-    }
-
-    #[inline]
-    fn slot(&self, position: usize) -> &Slot<S::Item> {
-        let slots = self.slots.slots();
-        // SAFETY: the length is a power of two, so the mask keeps the index below it.
-        unsafe { slots.get_unchecked(position & (slots.len() - 1)) }
-    }
-}
-
-impl<S: Slots> Drop for Ring<S> {
-    fn drop(&mut self) {
-        // "spsc.drop": whoever drops the ring has it alone.
-        let mut head = self.head.load(order!(Relaxed, "spsc.drop"));
-        for _ in 0..self.capacity() {
-            let slot = self.slot(head);
-            head = head.wrapping_add(1);
-            if slot.sequence.load(order!(Relaxed, "spsc.drop")) != head {
-                return;
-            }
-            // SAFETY: its sequence says that the slot holds an item, which was not read: it lies at
-            // or after the consumer's head. Nobody else can reach it.
-            slot.item.with_mut(|item| unsafe { (*item).assume_init_drop() });
-        }
     }
 }
 
@@ -232,25 +115,30 @@ impl<T: core::fmt::Debug> core::error::Error for Full<T> {}
 #[derive(Debug)]
 pub struct Producer<R> {
     ring: R,
-    /// Where the next item goes.
+    /// The position of the next item.
     tail: usize,
-    /// The consumer's head when it was last looked at.
-    head_seen: usize,
+    /// Where the next item goes.
+    place: Place,
+    /// What lies before it may be filled without another look at the consumer's head.
+    limit: usize,
 }
 
 impl<S: Slots, R: Deref<Target = Ring<S>>> Producer<R> {
+    fn new(ring: R) -> Self {
+        let (tail, limit) = (ring.origin, ring.origin.wrapping_add(ring.capacity));
+        Self { ring, tail, place: Place::FIRST, limit }
+    }
+
     /// How many items could be pushed now. Looks at the consumer's cursor only if fewer than
     /// `wanted` are known to fit.
-    #[inline]
+    #[inline(always)]
     fn free(&mut self, wanted: usize) -> usize {
-        let capacity = self.ring.capacity();
-        let free = capacity - self.tail.wrapping_sub(self.head_seen);
-        if free >= wanted {
-            return free;
+        if self.limit.wrapping_sub(self.tail) < wanted {
+            // "spsc.free": pairs with "spsc.release"; the consumer is done with the slots before.
+            let head = self.ring.head.load(order!(Acquire, "spsc.free"));
+            self.limit = head.wrapping_add(self.ring.capacity);
         }
-        // "spsc.free": pairs with "spsc.release"; the consumer is done with the slots before.
-        self.head_seen = self.ring.head.load(order!(Acquire, "spsc.free"));
-        capacity - self.tail.wrapping_sub(self.head_seen)
+        self.limit.wrapping_sub(self.tail)
     }
 
     /// Appends `item`. Wait-free.
@@ -262,39 +150,114 @@ impl<S: Slots, R: Deref<Target = Ring<S>>> Producer<R> {
         if self.free(1) == 0 {
             return Err(Full(item));
         }
-        self.write(item);
+        // SAFETY: the slots from tail to head + capacity are free, and only this side writes.
+        self.ring.cell(self.place).with_mut(|cell| unsafe { _ = (*cell).write(item) });
+        self.tail = self.tail.wrapping_add(1);
+        self.ring.publish(self.place.block, self.tail);
+        self.place = self.ring.after(self.place);
         Ok(())
     }
 
     /// Appends items from `items` while there is room, and returns how many. Takes no item that it
-    /// cannot append. Wait-free, apart from the iterator.
+    /// cannot append. The consumer sees them together, after the last one (and those before it,
+    /// if `items` panics). Wait-free, apart from the iterator.
     #[inline]
     pub fn push_batch(&mut self, items: impl IntoIterator<Item = S::Item>) -> usize {
-        let items = items.into_iter();
-        let free = self.free(items.size_hint().0.clamp(1, self.ring.capacity()));
-        let start = self.tail;
-        for item in items.take(free) {
-            self.write(item);
-        }
-        self.tail.wrapping_sub(start)
+        let mut items = items.into_iter();
+        let free = self.free(items.size_hint().0.clamp(1, self.ring.capacity));
+        self.write(free, |cell| {
+            let Some(item) = items.next() else { return ControlFlow::Break(()) };
+            // SAFETY: the cell is free, as `write` says.
+            cell.with_mut(|cell| unsafe { _ = (*cell).write(item) });
+            ControlFlow::Continue(())
+        })
     }
 
-    /// Writes into a slot that is known to be free.
+    /// Appends up to `items_max` items while there is room, and returns how many. Each is written
+    /// in its slot by `fill`, so that a large item need not be moved there. The consumer sees them
+    /// together, after the last one (and those before it, if `fill` panics). Wait-free, apart from
+    /// `fill`.
+    ///
+    /// # Panics
+    /// If `fill` does, or returns another reference than that to the filled slot.
+    ///
+    /// ```
+    /// let (mut producer, mut consumer) = ringspin_ringbuf::spsc::ring(4);
+    /// assert_eq!(producer.write_batch(9, |slot| slot.write([7; 512])), 4);
+    /// let mut sum = 0;
+    /// assert_eq!(consumer.read_batch(9, |item| sum += item[0]), 4);
+    /// assert_eq!(sum, 28);
+    /// ```
     #[inline]
-    fn write(&mut self, item: S::Item) {
-        let slot = self.ring.slot(self.tail);
-        slot.item.with_mut(|cell| {
-            // SAFETY: the slots from tail to head + capacity are free, and only this side writes.
-            unsafe { (*cell).write(item) };
+    pub fn write_batch(
+        &mut self,
+        items_max: usize,
+        mut fill: impl FnMut(&mut MaybeUninit<S::Item>) -> &mut S::Item,
+    ) -> usize {
+        let free = self.free(items_max.clamp(1, self.ring.capacity)).min(items_max);
+        self.write(free, |cell| {
+            cell.with_mut(|cell| {
+                // SAFETY: the cell is free, as `write` says.
+                let filled: *const S::Item = fill(unsafe { &mut *cell });
+                // A valid reference to the slot proves that it holds an item.
+                assert!(ptr::eq(filled, cell.cast()), "`fill` has to return the slot it filled");
+            });
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// Lets `fill` write up to `free` items, which fit, until it answers `None`, and publishes
+    /// them. Returns how many.
+    #[inline(always)]
+    fn write(
+        &mut self,
+        free: usize,
+        mut fill: impl FnMut(&Cell<S::Item>) -> ControlFlow<()>,
+    ) -> usize {
+        if free == 0 {
+            return 0;
+        }
+        let (ring, first) = (&*self.ring, self.place);
+        let mut run = Run { ring, tail: &mut self.tail, place: &mut self.place, items: 0 };
+        ring.walk(first, free, |cell| {
+            fill(cell)?;
+            run.items += 1;
+            ControlFlow::Continue(())
         });
-        self.tail = self.tail.wrapping_add(1);
-        // "spsc.commit": releases the item to "spsc.available".
-        slot.sequence.store(self.tail, order!(Release, "spsc.commit"));
+        run.items
     }
 
     /// How many items the ring holds at most.
     pub fn capacity(&self) -> usize {
-        self.ring.capacity()
+        self.ring.capacity
+    }
+}
+
+/// Publishes what was written when it goes, even by a panic.
+struct Run<'a, S: Slots> {
+    ring: &'a Ring<S>,
+    tail: &'a mut usize,
+    place: &'a mut Place,
+    items: usize,
+}
+
+impl<S: Slots> Drop for Run<'_, S> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.items == 0 {
+            return;
+        }
+        let (first, blocks) = (*self.place, self.ring.slots.blocks());
+        *self.tail = self.tail.wrapping_add(self.items);
+        *self.place = first.behind(self.items, S::PER_BLOCK, blocks);
+        if POSITIONS_WRAP {
+            let mut block = first.block;
+            for _ in 1..(first.offset + self.items).div_ceil(S::PER_BLOCK) {
+                block = if block + 1 == blocks { 0 } else { block + 1 };
+                self.ring.publish(block, *self.tail);
+            }
+        }
+        self.ring.publish(first.block, *self.tail);
     }
 }
 
@@ -302,74 +265,132 @@ impl<S: Slots, R: Deref<Target = Ring<S>>> Producer<R> {
 #[derive(Debug)]
 pub struct Consumer<R> {
     ring: R,
-    /// The ring's own head, which only this side stores.
+    /// The position of the next item: the ring's own head, which only this side stores.
     head: usize,
+    /// Where the next item lies.
+    place: Place,
+    /// What lies before it is known to be published.
+    published: usize,
 }
 
 impl<S: Slots, R: Deref<Target = Ring<S>>> Consumer<R> {
+    fn new(ring: R) -> Self {
+        let head = ring.origin;
+        Self { ring, head, place: Place::FIRST, published: head }
+    }
+
     /// Takes the oldest item. Wait-free.
     #[inline]
     pub fn pop(&mut self) -> Option<S::Item> {
-        let item = self.read()?;
-        self.release();
-        Some(item)
+        if !self.available() {
+            return None;
+        }
+        let cell = self.ring.cell(self.place);
+        // SAFETY: the slot holds the item of this position, and the head leaves it for good.
+        // (Made an `Option` at once: a large item would be moved once more otherwise.)
+        let item = cell.with(|cell| unsafe { Some((*cell).assume_init_read()) });
+        self.head = self.head.wrapping_add(1);
+        self.place = self.ring.after(self.place);
+        self.ring.release(self.head);
+        item
     }
 
-    /// Hands the items that are in the ring to `take`, oldest first, at most the ring's capacity;
-    /// their slots become free together, afterwards. Returns how many. Wait-free, apart from
-    /// `take`.
+    /// Hands the items that are in the ring to `take`, oldest first, at most the ring's capacity,
+    /// and returns how many. Their slots become free in a few goes. Wait-free, apart from `take`.
     ///
     /// Should `take` panic, the items that it was given are gone and the others stay. (This is a
     /// closure and not an iterator because an iterator could be forgotten before it frees slots.)
     #[inline]
     pub fn pop_batch(&mut self, mut take: impl FnMut(S::Item)) -> usize {
-        let start = self.head;
-        let batch = Batch(self);
-        for _ in 0..batch.0.ring.capacity() {
-            match batch.0.read() {
-                Some(item) => take(item),
-                None => break,
-            }
+        self.read(usize::MAX, |cell| {
+            // SAFETY: the cell holds an item, as `read` says.
+            take(cell.with(|cell| unsafe { (*cell).assume_init_read() }));
+        })
+    }
+
+    /// As [`pop_batch`](Self::pop_batch), but shows `see` the items where they lie, up to
+    /// `items_max` of them, and drops them there. So a large item need not be moved; see
+    /// [`Producer::write_batch`] for its other half.
+    #[inline]
+    pub fn read_batch(&mut self, items_max: usize, mut see: impl FnMut(&mut S::Item)) -> usize {
+        self.read(items_max, |cell| {
+            cell.with_mut(|cell| {
+                // SAFETY: the cell holds an item, as `read` says.
+                let item = unsafe { DropInPlace(&mut *cell.cast()) };
+                see(item.0);
+            });
+        })
+    }
+
+    /// Calls `f` with the cells of up to `items_max` items that are there; whatever `f` does, an
+    /// item with which it was called is gone. Returns how many.
+    #[inline(always)]
+    fn read(&mut self, items_max: usize, mut f: impl FnMut(&Cell<S::Item>)) -> usize {
+        let items_max = items_max.min(self.ring.capacity);
+        let mut total = 0;
+        while total < items_max && self.available() {
+            let (ring, first) = (&*self.ring, self.place);
+            let known = self.published.wrapping_sub(self.head).min(items_max - total);
+            let mut part = Part { ring, head: &mut self.head, place: &mut self.place, items: 0 };
+            ring.walk(first, known, |cell| {
+                part.items += 1;
+                f(cell);
+                ControlFlow::Continue(())
+            });
+            total += part.items;
         }
-        batch.0.head.wrapping_sub(start)
+        total
     }
 
     /// Whether a pop would find nothing. Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        let slot = self.ring.slot(self.head);
         // "spsc.empty": an answer and no more; "spsc.available" acquires.
-        slot.sequence.load(order!(Relaxed, "spsc.empty")) != self.head.wrapping_add(1)
+        let word = self.ring.word(self.place.block).load(order!(Relaxed, "spsc.empty"));
+        self.published == self.head && !is_after(word, self.head)
     }
 
-    /// Moves the next item out of its slot, which stays occupied until the release.
-    #[inline]
-    fn read(&mut self) -> Option<S::Item> {
-        let slot = self.ring.slot(self.head);
-        let next = self.head.wrapping_add(1);
-        // "spsc.available": pairs with "spsc.commit".
-        if slot.sequence.load(order!(Acquire, "spsc.available")) != next {
-            return None;
+    /// Whether there is an item at the head.
+    #[inline(always)]
+    fn available(&mut self) -> bool {
+        if self.published != self.head {
+            return true;
         }
-        self.head = next;
-        // SAFETY: the slot holds the item of this position, and the head has left it for good.
-        Some(slot.item.with(|item| unsafe { (*item).assume_init_read() }))
-    }
-
-    #[inline]
-    fn release(&self) {
-        // "spsc.release": gives the slots back to "spsc.free".
-        self.ring.head.store(self.head, order!(Release, "spsc.release"));
+        // "spsc.available": pairs with "spsc.commit".
+        let word = self.ring.word(self.place.block).load(order!(Acquire, "spsc.available"));
+        if !is_after(word, self.head) {
+            return false;
+        }
+        self.published = word;
+        true
     }
 }
 
-/// Frees what was read when it goes, even by a panic.
-struct Batch<'a, S: Slots, R: Deref<Target = Ring<S>>>(&'a mut Consumer<R>);
+/// Frees the slots of what was read when it goes, even by a panic.
+struct Part<'a, S: Slots> {
+    ring: &'a Ring<S>,
+    head: &'a mut usize,
+    place: &'a mut Place,
+    items: usize,
+}
 
-impl<S: Slots, R: Deref<Target = Ring<S>>> Drop for Batch<'_, S, R> {
-    #[inline]
+impl<S: Slots> Drop for Part<'_, S> {
+    #[inline(always)]
     fn drop(&mut self) {
-        self.0.release();
+        *self.head = self.head.wrapping_add(self.items);
+        *self.place = self.place.behind(self.items, S::PER_BLOCK, self.ring.slots.blocks());
+        self.ring.release(*self.head);
+    }
+}
+
+/// Drops an item where it lies when it goes.
+struct DropInPlace<'a, T>(&'a mut T);
+
+impl<T> Drop for DropInPlace<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: whoever made this owns the item, and does not use it any more.
+        unsafe { ptr::drop_in_place(self.0) };
     }
 }
 
@@ -388,6 +409,56 @@ mod tests {
         drop(consumer.pop());
         drop((producer, consumer));
         assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn a_ring_is_dropped_with_runs_that_were_read_in_part() {
+        let witness = Arc::new(());
+        for origin in [0, usize::MAX - 20] {
+            let (mut producer, mut consumer) = ring_at(40, origin);
+            for (pushed, popped) in [(1, 0), (17, 3), (22, 30), (33, 1), (1, 9)] {
+                producer.push_batch((0..pushed).map(|_| witness.clone()));
+                (0..popped).for_each(|_| drop(consumer.pop().unwrap()));
+            }
+            assert_eq!(Arc::strong_count(&witness), 1 + 31);
+            drop((producer, consumer));
+            assert_eq!(Arc::strong_count(&witness), 1);
+        }
+    }
+
+    #[test]
+    fn items_read_in_place_are_dropped_there_even_by_a_panic() {
+        let witness = Arc::new(());
+        let (mut producer, mut consumer) = ring(20);
+        assert_eq!(producer.write_batch(30, |slot| slot.write(Some(witness.clone()))), 20);
+        assert_eq!(consumer.read_batch(2, |item| drop(item.take())), 2);
+        assert_eq!(Arc::strong_count(&witness), 19);
+        let mut seen = 0;
+        let panicking = AssertUnwindSafe(|| {
+            consumer.read_batch(9, |_| {
+                seen += 1;
+                assert!(seen < 3);
+            })
+        });
+        assert!(catch_unwind(panicking).is_err());
+        assert_eq!(Arc::strong_count(&witness), 16, "three were shown");
+        assert_eq!(producer.push_batch((0..9).map(|_| None)), 5, "and their slots are free");
+        assert_eq!(consumer.read_batch(usize::MAX, |_| ()), 20);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn a_slot_counts_as_filled_only_if_it_was() {
+        let (mut producer, mut consumer) = ring(4);
+        let mut filled = 0;
+        let forge = AssertUnwindSafe(|| {
+            producer.write_batch(4, |slot| {
+                filled += 1;
+                if filled < 3 { slot.write(filled) } else { Box::leak(Box::new(0)) }
+            })
+        });
+        assert!(catch_unwind(forge).is_err());
+        assert_eq!([consumer.pop(), consumer.pop(), consumer.pop()], [Some(1), Some(2), None]);
     }
 
     #[test]
@@ -448,14 +519,15 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_like_a_bounded_deque(
-            capacity in 1usize..9,
-            origin in prop_oneof![Just(0), Just(usize::MAX - 3), Just(u32::MAX as usize - 2)],
-            actions in proptest::collection::vec((0u8..5, 0usize..6), 0..200),
+            capacity in prop_oneof![1usize..9, 14usize..50],
+            origin in prop_oneof![Just(0), Just(usize::MAX - 13), Just(usize::MAX / 2 - 12)],
+            actions in proptest::collection::vec((0u8..7, 0usize..40), 0..200),
         ) {
             let (mut producer, mut consumer) = ring_at(capacity, origin);
+            prop_assert_eq!(producer.capacity(), capacity);
             let mut model = VecDeque::new();
             for (n, (action, count)) in actions.into_iter().enumerate() {
-                let room = producer.capacity() - model.len();
+                let room = capacity - model.len();
                 match action {
                     0 | 1 => {
                         prop_assert_eq!(producer.push(n).is_ok(), room > 0);
@@ -470,6 +542,20 @@ mod tests {
                         let mut popped = Vec::new();
                         consumer.pop_batch(|item| popped.push(item));
                         prop_assert_eq!(popped, model.drain(..).collect::<Vec<_>>());
+                    }
+                    4 => {
+                        let mut numbers = n..;
+                        let written = producer.write_batch(count, |slot| {
+                            slot.write(numbers.next().expect("numbers do not end"))
+                        });
+                        prop_assert_eq!(written, room.min(count));
+                        model.extend((n..).take(written));
+                    }
+                    5 => {
+                        let mut seen = Vec::new();
+                        let due = count.min(model.len());
+                        prop_assert_eq!(consumer.read_batch(count, |item| seen.push(*item)), due);
+                        prop_assert_eq!(seen, model.drain(..due).collect::<Vec<_>>());
                     }
                     _ => prop_assert_eq!(consumer.pop(), model.pop_front()),
                 }

@@ -27,6 +27,14 @@ mod models;
 
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/blocks.rs"]
+mod blocks;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/cells.rs"]
+mod cells;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/keep_last.rs"]
 mod keep_last;
 #[cfg(test)]
@@ -53,9 +61,13 @@ mod ready_set;
 #[path = "../../ringbuf/src/slots.rs"]
 mod slots;
 #[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
+#[allow(dead_code, unreachable_pub, unused_imports)]
 #[path = "../../ringbuf/src/spsc.rs"]
 mod spsc;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/spsc_ring.rs"]
+mod spsc_ring;
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/sync.rs"]

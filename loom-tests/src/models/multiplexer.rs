@@ -74,11 +74,38 @@ fn gating_two_consumers() {
     });
 }
 
+/// Batches across the blocks and round again: they are complete when they are seen, and a consumer
+/// that stops in the middle of one goes on there.
+#[test]
+fn gating_batches() {
+    Model::new(500).preemptions(3).check(|| {
+        let (mut producer, multiplexer) = gating::multiplexer_at(3, 1, BEFORE_WRAP);
+        let mut consumer = multiplexer.join().unwrap();
+        let pusher = spawn(move || {
+            let mut items = 1..=5;
+            let pushed = [2, 3].map(|most| producer.push_batch(&mut items.by_ref().take(most)));
+            (pushed, producer)
+        });
+        let reader = spawn(move || {
+            let mut read = Vec::new();
+            consumer.read_batch(1, |item| read.push(*item));
+            read.extend(consumer.read().map(|item| *item));
+            consumer.read_batch(2, |item| read.push(*item));
+            (read, consumer)
+        });
+        let (pushed, producer) = pusher.join().unwrap();
+        let (read, mut consumer) = reader.join().unwrap();
+        let all = [1, 2, 3, 4, 5];
+        assert_eq!(read_rest(&mut consumer, read), all[..pushed.iter().sum()]);
+        drop((producer, multiplexer));
+    });
+}
+
 /// A consumer that joins while the stream flows sees it from some item on without a gap, and
 /// nothing is overwritten under its eyes. It misses nothing that is pushed after it joined.
 #[test]
 fn gating_join_against_push() {
-    let model = Model::new(1_300).preemptions(3);
+    let model = Model::new(250).preemptions(3);
     model.kills("gating.ask", Relaxed).kills("gating.answer", Relaxed).check(|| {
         let (mut producer, multiplexer) = gating::multiplexer(2, 1);
         let pusher = spawn(move || (push_all(&mut producer, &[1, 2, 3, 4], 4), producer));

@@ -7,14 +7,14 @@ use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread::spawn;
 use std::sync::Arc;
 
-/// Singles and a batch go round a ring of one and of two, over the wrap of the cursors: all arrive
-/// complete and in order, and a slot is written again only after its item was moved out.
+/// Singles and a batch go round rings of one and of two blocks, over the wrap of the positions: all
+/// arrive complete and in order, and a slot is written again only after its item was moved out.
 ///
 /// Kills the relaxed commit and pop (an item is seen before it is written) and the relaxed release
 /// and look for room (a slot is overwritten while it is read).
 #[test]
 fn items_pass_in_order_and_slots_are_reused() {
-    for capacity in [1, 2] {
+    for capacity in [1, 2, 3] {
         Model::new(30)
             .preemptions(3)
             .kills("spsc.commit", Relaxed)
@@ -73,15 +73,47 @@ fn a_full_ring_hands_the_item_back() {
     });
 }
 
+/// Batches of two and three are made and read in place, across blocks and round again, while the
+/// consumer stops in the middle of what was published together.
+#[test]
+fn batches_pass_in_place() {
+    Model::new(30).preemptions(3).check(|| {
+        let (mut producer, mut consumer) = ring_at(3, usize::MAX);
+        let pusher = spawn(move || {
+            let mut next = 0;
+            for items_max in [2, 3] {
+                producer.write_batch(items_max, |slot| {
+                    next += 1;
+                    slot.write(Box::new(next))
+                });
+            }
+            (next, producer)
+        });
+        let popper = spawn(move || {
+            let mut popped = Vec::new();
+            consumer.read_batch(1, |item| popped.push(**item));
+            popped.extend(consumer.pop().map(|item| *item));
+            consumer.read_batch(2, |item| popped.push(**item));
+            (popped, consumer)
+        });
+        let (pushed, _producer) = pusher.join().unwrap();
+        let (mut popped, mut consumer) = popper.join().unwrap();
+        consumer.read_batch(usize::MAX, |item| popped.push(**item));
+        assert_eq!(popped, (1..=pushed).collect::<Vec<_>>());
+    });
+}
+
 /// The ends go in either order with items inside; each item is dropped once.
 #[test]
 fn what_is_left_is_dropped_with_the_ring() {
     Model::new(4).check(|| {
         let witness = Arc::new(());
-        let (mut producer, mut consumer) = ring_at(2, 0);
+        let (mut producer, mut consumer) = ring_at(3, 0);
         let item = witness.clone();
         let threads = [
-            spawn(move || assert_eq!(producer.push_batch([item.clone(), item]), 2)),
+            spawn(move || {
+                assert_eq!(producer.push_batch([item.clone(), item.clone(), item]), 3);
+            }),
             spawn(move || drop(consumer.pop())),
         ];
         join(threads);

@@ -1,14 +1,16 @@
 //! The gating multiplexer: the producer never overwrites an item that a consumer still has to read.
 //!
-//! Items lie in the ring's slots, each beside the sequence that says which one it is. Every
-//! consumer publishes its position in a cursor of its own. The producer keeps the lowest of them,
-//! and looks again only when the stream has come a whole lap further.
+//! Items lie in blocks, beside words that say how far the stream is published; a
+//! batch is published by one store. Every consumer publishes its position in a cursor of its own.
+//! The producer keeps the lowest of them, and looks again only when the stream has come a whole
+//! ring further.
 //!
 //! # Joining
 //! A consumer that chose its own start could be too late: the producer may have looked at the
 //! cursors just before, and overwrite what the newcomer is about to read. Therefore it is the
 //! producer that admits it, at the start of the next push, and so the lowest position is never
-//! wrong. Until then there is nothing to read for the newcomer. A cursor is in one of three states:
+//! wrong, and a newcomer starts where something was published last. Until then there is nothing to
+//! read for it. A cursor is in one of three states:
 //!
 //! | cursor | set by | meaning |
 //! |---|---|---|
@@ -33,9 +35,11 @@ mod producer;
 pub use consumer::{Consumer, Guard};
 pub use producer::{Full, Producer};
 
-use crate::sync::{Arc, AtomicU32, AtomicU64, UnsafeCell, order};
+use crate::blocks::Blocks;
+use crate::cells::{Cell, Place};
+use crate::sync::{Arc, AtomicU32, AtomicU64, order};
 use alloc::boxed::Box;
-use core::mem::MaybeUninit;
+use core::ops::Range;
 use crossbeam_utils::CachePadded;
 
 /// The most items that a ring can hold.
@@ -45,11 +49,8 @@ pub const MAX_CONSUMERS: usize = 1 << 16;
 
 const FREE: u64 = u64::MAX;
 const PENDING: u64 = u64::MAX - 1;
-/// The sequence word of a slot that was never filled.
-const VACANT: u64 = 0;
 
-/// Creates a multiplexer for at least `capacity` items (rounded up to a power of two) and up to
-/// `consumers_max` consumers at a time.
+/// Creates a multiplexer for `capacity` items and up to `consumers_max` consumers at a time.
 ///
 /// # Panics
 /// If `capacity` is zero or above [`MAX_CAPACITY`], or `consumers_max` is zero or above
@@ -83,16 +84,19 @@ pub(crate) fn multiplexer_at<T>(
     assert!(capacity > 0 && capacity <= MAX_CAPACITY, "a multiplexer holds 1 to 2^24 items");
     let consumers_fit = consumers_max > 0 && consumers_max <= MAX_CONSUMERS;
     assert!(consumers_fit, "a gating multiplexer has 1 to 2^16 consumers");
-    let capacity = capacity.next_power_of_two();
-    let vacant =
-        || Slot { sequence: AtomicU64::new(VACANT), item: UnsafeCell::new(MaybeUninit::uninit()) };
+    let blocks = Blocks::new(capacity, || AtomicU64::new(origin));
     let ring = Arc::new(Ring {
-        slots: (0..capacity).map(|_| vacant()).collect(),
+        // As even as possible, so that few more than `capacity` items stay in memory.
+        per_block: capacity.div_ceil(blocks.count()),
+        blocks,
+        capacity: capacity as u64,
+        origin,
+        end: AtomicU64::new(origin),
         cursors: (0..consumers_max).map(|_| CachePadded::new(AtomicU64::new(FREE))).collect(),
         joins: AtomicU64::new(0),
         abandoned: AtomicU32::new(0),
     });
-    (Producer::new(ring.clone(), origin), Multiplexer { ring })
+    (Producer::new(ring.clone()), Multiplexer { ring })
 }
 
 /// All places for consumers are taken. Let one leave, or plan for more at construction.
@@ -149,7 +153,15 @@ impl<T> Multiplexer<T> {
 #[derive(Debug)]
 #[repr(align(128))]
 struct Ring<T> {
-    slots: Box<[Slot<T>]>,
+    blocks: Blocks<AtomicU64, T>,
+    /// How many cells of each block are in use.
+    per_block: usize,
+    /// How many items it holds for consumers at most.
+    capacity: u64,
+    /// The sequence of the first item, which lies in the first cell.
+    origin: u64,
+    /// What the producer had pushed when it went.
+    end: AtomicU64,
     cursors: Box<[CachePadded<AtomicU64>]>,
     /// How many consumers have asked to be admitted.
     joins: AtomicU64,
@@ -157,44 +169,81 @@ struct Ring<T> {
     abandoned: AtomicU32,
 }
 
-/// In this order, so that a small item lies in the same cache line as its sequence.
-#[derive(Debug)]
-#[repr(C)]
-struct Slot<T> {
-    /// One more than the sequence of the item, or `VACANT`.
-    sequence: AtomicU64,
-    item: UnsafeCell<MaybeUninit<T>>,
-}
-
 // SAFETY: the producer writes and drops items on its thread, hence `Send`; consumers read them from
-// several threads at once, hence `Sync`. Sequences and cursors keep the two apart.
-unsafe impl<T: Send + Sync> Sync for Slot<T> {}
+// several threads at once, hence `Sync`. Words and cursors keep the two apart.
+unsafe impl<T: Send + Sync> Sync for Ring<T> {}
 // SAFETY: the last handle drops the items, on any thread.
-unsafe impl<T: Send> Send for Slot<T> {}
+unsafe impl<T: Send> Send for Ring<T> {}
 
 impl<T> Ring<T> {
+    /// How many items stay in memory.
     #[inline(always)]
-    fn slot(&self, position: u64) -> &Slot<T> {
-        &self.slots[position as usize & (self.slots.len() - 1)]
+    fn slots(&self) -> u64 {
+        (self.blocks.count() * self.per_block) as u64
     }
-}
 
-impl<T> Slot<T> {
+    /// Where the item of sequence `position` lies.
+    fn place(&self, position: u64) -> Place {
+        let slot = ((position - self.origin) % self.slots()) as usize;
+        Place { block: slot / self.per_block, offset: slot % self.per_block }
+    }
+
+    #[inline(always)]
+    fn after(&self, place: Place) -> Place {
+        place.next(self.per_block, self.blocks.count())
+    }
+
+    /// The place `items` further on, a lap at most.
+    #[inline(always)]
+    fn behind(&self, place: Place, items: usize) -> Place {
+        place.behind(items, self.per_block, self.blocks.count())
+    }
+
+    #[inline(always)]
+    fn cell(&self, place: Place) -> &Cell<T> {
+        // SAFETY: places come from the functions above.
+        unsafe { self.blocks.cells(place.block).get_unchecked(place.offset) }
+    }
+
+    #[inline(always)]
+    fn word(&self, block: usize) -> &AtomicU64 {
+        // SAFETY: as above.
+        unsafe { self.blocks.word(block) }
+    }
+
     /// # Safety
     /// The item was written, and is not overwritten while the reference is in use.
     #[inline(always)]
-    unsafe fn item(&self) -> &T {
+    unsafe fn item(&self, place: Place) -> &T {
         // SAFETY: as above.
-        self.item.with(|cell| unsafe { (*cell).assume_init_ref() })
+        self.cell(place).with(|cell| unsafe { (*cell).assume_init_ref() })
     }
 }
 
-impl<T> Drop for Slot<T> {
+impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
-        // "gating.drop": the last of the ring's `Arc`s already acquired all others' past.
-        if self.sequence.load(order!(Relaxed, "gating.drop")) != VACANT {
-            // SAFETY: a sequence was stored, so the item was written; nobody else can reach it.
-            self.item.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
+        // "gating.end": the last of the ring's `Arc`s already acquired all others' past, and the
+        // producer's was one of them.
+        let end = self.end.load(order!(Relaxed, "gating.end"));
+        let start = end - self.slots().min(end - self.origin);
+        drop(Left { ring: self, items: start..end });
+    }
+}
+
+/// Drops items of a ring when it goes, and all of them even if one panics.
+struct Left<'a, T> {
+    ring: &'a Ring<T>,
+    items: Range<u64>,
+}
+
+impl<T> Drop for Left<'_, T> {
+    fn drop(&mut self) {
+        while let Some(position) = self.items.next() {
+            let rest = Left { ring: self.ring, items: self.items.clone() };
+            let item = self.ring.cell(self.ring.place(position));
+            // SAFETY: these items were pushed and not replaced; nobody else can reach them.
+            item.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
+            core::mem::forget(rest);
         }
     }
 }

@@ -27,9 +27,9 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => Just(Step::Push),
-        1 => (0usize..12).prop_map(Step::PushBatch),
+        1 => (0usize..40).prop_map(Step::PushBatch),
         8 => (0usize..9).prop_map(Step::Read),
-        2 => (0usize..9, 0usize..5).prop_map(|(who, count)| Step::ReadBatch(who, count)),
+        2 => (0usize..9, 0usize..30).prop_map(|(who, count)| Step::ReadBatch(who, count)),
         1 => Just(Step::Join),
         1 => (0usize..9).prop_map(Step::Leave),
     ];
@@ -98,7 +98,7 @@ mod gating_ring {
     proptest! {
         #[test]
         fn every_consumer_sees_a_bounded_deque(
-            capacity in 1usize..9,
+            capacity in prop_oneof![1usize..9, 15usize..40],
             origin in origins(),
             steps in steps(),
         ) {
@@ -162,6 +162,32 @@ mod gating_ring {
         assert!(consumer.is_abandoned());
         drop(consumer);
         assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
+    fn hardly_more_than_the_capacity_stays() {
+        for (capacity, stays) in [(1, 1), (15, 15), (16, 16), (17, 18), (60, 60), (100, 105)] {
+            let witness = Arc::new(());
+            let (mut producer, multiplexer) = gating::multiplexer(capacity, 1);
+            for pushed in 0..300 {
+                assert_eq!(Arc::strong_count(&witness), 1 + pushed.min(stays));
+                producer.push(witness.clone()).unwrap();
+            }
+            drop((producer, multiplexer));
+            assert_eq!(Arc::strong_count(&witness), 1);
+        }
+    }
+
+    #[test]
+    fn a_batch_that_panics_is_published_up_to_there() {
+        let (mut producer, multiplexer) = gating::multiplexer(20, 1);
+        let mut consumer = multiplexer.join().unwrap();
+        let mut items = (0..).inspect(|n| assert!(*n < 17, "no eighteenth"));
+        assert!(panics(|| producer.push_batch(&mut items)));
+        let mut sum = 0;
+        assert_eq!(consumer.read_batch(usize::MAX, |item| sum += item), 17);
+        assert_eq!(sum, (0..17).sum());
+        assert_eq!(producer.push_batch(&mut (0..30)), 20);
     }
 
     #[test]

@@ -11,8 +11,8 @@ use shuttle::thread::{spawn, yield_now};
 #[test]
 fn gating_with_consumers_that_come_and_go() {
     const ITEMS: u32 = 12;
-    Model::new(1_000).kills("gating.claim").check(|| {
-        let (mut producer, multiplexer) = gating::multiplexer_at(2, 3, BEFORE_WRAP);
+    Model::new(4_000).kills("gating.claim").check(|| {
+        let (mut producer, multiplexer) = gating::multiplexer_at(1, 3, BEFORE_WRAP);
         let mut stays = multiplexer.join().unwrap();
         let pusher = spawn(move || {
             for item in 0..ITEMS {

@@ -1,6 +1,7 @@
 //! A reading side of the gating multiplexer.
 
 use super::{FREE, PENDING, Ring};
+use crate::cells::Place;
 use crate::sync::{Arc, order};
 
 /// A reading side, one of several.
@@ -9,58 +10,59 @@ pub struct Consumer<T> {
     ring: Arc<Ring<T>>,
     /// Which cursor is this one's.
     index: usize,
-    /// `PENDING` until it is known to be admitted. No slot's sequence matches that.
+    /// `PENDING` until it is known to be admitted.
     position: u64,
+    /// Where the item at the position lies.
+    place: Place,
+    /// What lies before it is known to be published; the position itself if nothing is.
+    published: u64,
 }
 
 impl<T> Consumer<T> {
     /// With the cursor `index` in its name, which is pending.
     pub(super) fn new(ring: Arc<Ring<T>>, index: usize) -> Self {
-        Self { ring, index, position: PENDING }
+        Self { ring, index, position: PENDING, place: Place::FIRST, published: PENDING }
     }
 
     /// The next item, which counts as read when the guard is dropped. Wait-free.
     #[inline]
     pub fn read(&mut self) -> Option<Guard<'_, T>> {
-        if self.filled(self.position) || (self.position == PENDING && self.is_first_filled()) {
-            return Some(Guard { consumer: self });
-        }
-        None
+        if self.available() { Some(Guard { consumer: self }) } else { None }
     }
 
-    /// Shows `f` the items that are there, up to `items_max` of them, and answers how many those
-    /// were. The producer gets back their slots all at once at the end, which saves it cache
-    /// misses. An item counts as read when `f` is called with it, even if `f` panics.
+    /// Shows `f` the items that are there, up to `items_max` of them and a ring full, and answers
+    /// how many those were. The producer gets back their slots in a few goes. An item counts as
+    /// read when `f` is called with it, even if `f` panics.
     #[inline]
     pub fn read_batch(&mut self, items_max: usize, mut f: impl FnMut(&T)) -> usize {
-        if self.position == PENDING && !self.is_first_filled() {
-            return 0;
+        let items_max = items_max.min(self.ring.capacity as usize);
+        let mut total = 0;
+        while total < items_max && self.available() {
+            let known = (self.published - self.position) as usize;
+            let mut part = Part { read: 0, consumer: self };
+            part.show(known.min(items_max - total), &mut f);
+            total += part.read;
         }
-        // Ends after a lap at the latest: the producer waits for the cursor.
-        let mut batch = Batch { consumer: self, read: 0 };
-        while batch.read < items_max {
-            let position = batch.consumer.position + batch.read as u64;
-            if !batch.consumer.filled(position) {
-                break;
-            }
-            batch.read += 1;
-            // SAFETY: the slot is filled, and the cursor lies at or before it until the batch ends.
-            f(unsafe { batch.consumer.ring.slot(position).item() });
-        }
-        batch.read
+        total
     }
 
     /// Whether there is nothing to [`read`](Self::read). Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        let position = match self.position {
-            // "gating.start": see "gating.admitted".
-            PENDING => self.ring.cursors[self.index].load(order!(Relaxed, "gating.start")),
-            position => position,
+        let (position, place) = match self.position {
+            PENDING => {
+                // "gating.start": see "gating.admitted".
+                let start = self.ring.cursors[self.index].load(order!(Relaxed, "gating.start"));
+                if start == PENDING {
+                    return true;
+                }
+                (start, self.ring.place(start))
+            }
+            position => (position, self.place),
         };
         // "gating.empty": an answer and no more; "gating.look" acquires.
-        let sequence = self.ring.slot(position).sequence.load(order!(Relaxed, "gating.empty"));
-        position == PENDING || sequence != position + 1
+        let word = self.ring.word(place.block).load(order!(Relaxed, "gating.empty"));
+        self.published == self.position && word <= position
     }
 
     /// Whether the producer is gone. What it pushed before can still be read. Wait-free.
@@ -69,26 +71,41 @@ impl<T> Consumer<T> {
         self.ring.abandoned.load(order!(Acquire, "gating.abandoned")) != 0
     }
 
-    /// Whether the item of this sequence is in its slot. It stays there until it was passed.
+    /// Whether there is an item at the position. It stays there until it was passed.
     #[inline(always)]
-    fn filled(&self, position: u64) -> bool {
+    fn available(&mut self) -> bool {
+        if self.published != self.position {
+            return true;
+        }
+        if self.position == PENDING && !self.is_admitted() {
+            return false;
+        }
         // "gating.look": pairs with "gating.commit".
-        let sequence = self.ring.slot(position).sequence.load(order!(Acquire, "gating.look"));
-        sequence == position.wrapping_add(1)
+        let word = self.ring.word(self.place.block).load(order!(Acquire, "gating.look"));
+        if word <= self.position {
+            return false;
+        }
+        self.published = word;
+        true
     }
 
-    /// Looks whether this consumer was admitted, and whether its first item is there.
+    /// Looks whether this consumer was admitted, and where.
     #[cold]
-    fn is_first_filled(&mut self) -> bool {
+    fn is_admitted(&mut self) -> bool {
         // "gating.admitted": a number and no more; "gating.look" acquires what lies there.
-        self.position = self.ring.cursors[self.index].load(order!(Relaxed, "gating.admitted"));
-        self.position != PENDING && self.filled(self.position)
+        let position = self.ring.cursors[self.index].load(order!(Relaxed, "gating.admitted"));
+        if position != PENDING {
+            self.place = self.ring.place(position);
+            (self.position, self.published) = (position, position);
+        }
+        position != PENDING
     }
 
     /// Counts `items` as read.
     #[inline(always)]
-    fn pass(&mut self, items: usize) {
+    fn pass(&mut self, items: usize, next: Place) {
         self.position += items as u64;
+        self.place = next;
         // "gating.pass": pairs with "gating.scan".
         self.ring.cursors[self.index].store(self.position, order!(Release, "gating.pass"));
     }
@@ -124,29 +141,50 @@ impl<T> core::ops::Deref for Guard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: `read` found the slot filled, and the cursor stays there until the guard goes.
-        unsafe { self.consumer.ring.slot(self.consumer.position).item() }
+        // SAFETY: `read` found the item there, and the cursor stays there until the guard goes.
+        unsafe { self.consumer.ring.item(self.consumer.place) }
     }
 }
 
 impl<T> Drop for Guard<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        self.consumer.pass(1);
+        let next = self.consumer.ring.after(self.consumer.place);
+        self.consumer.pass(1, next);
     }
 }
 
-/// Passes what a batch has read, even if its reader panics.
-struct Batch<'a, T> {
+/// Passes what was read, even if its reader panics.
+struct Part<'a, T> {
     consumer: &'a mut Consumer<T>,
     read: usize,
 }
 
-impl<T> Drop for Batch<'_, T> {
-    #[inline]
-    fn drop(&mut self) {
-        if self.read > 0 {
-            self.consumer.pass(self.read);
+impl<T> Part<'_, T> {
+    /// Shows `f` the next `items`, which are there.
+    #[inline(always)]
+    fn show(&mut self, items: usize, f: &mut impl FnMut(&T)) {
+        let (ring, blocks) = (&*self.consumer.ring, self.consumer.ring.blocks.count());
+        let Place { mut block, mut offset } = self.consumer.place;
+        while self.read < items {
+            let here = (items - self.read).min(ring.per_block - offset);
+            // SAFETY: `block` stays below `blocks`, and the offsets in the block.
+            let cells = unsafe { ring.blocks.cells(block).get_unchecked(offset..offset + here) };
+            for cell in cells {
+                self.read += 1;
+                // SAFETY: the item was published, and the cursor lies at or before it until `pass`.
+                f(cell.with(|cell| unsafe { (*cell).assume_init_ref() }));
+            }
+            block = if block + 1 == blocks { 0 } else { block + 1 };
+            offset = 0;
         }
+    }
+}
+
+impl<T> Drop for Part<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let next = self.consumer.ring.behind(self.consumer.place, self.read);
+        self.consumer.pass(self.read, next);
     }
 }

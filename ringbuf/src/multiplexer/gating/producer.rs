@@ -1,6 +1,7 @@
 //! The pushing side of the gating multiplexer: it admits consumers and waits for the slowest.
 
 use super::{PENDING, Ring};
+use crate::cells::{Cell, Place};
 use crate::sync::{Arc, order};
 use core::mem::needs_drop;
 
@@ -25,7 +26,8 @@ impl<T> core::error::Error for Full<T> {}
 
 /// The pushing side; there is exactly one.
 ///
-/// An item stays in the ring until another one takes its slot, a lap later, and is dropped then.
+/// An item stays in the ring until another one takes its slot, a lap later, and is dropped then. A
+/// lap is the capacity or a few items more, for the ring consists of equal blocks.
 ///
 /// Items that can't be read by several threads don't leave their own:
 /// ```compile_fail
@@ -37,6 +39,8 @@ pub struct Producer<T> {
     ring: Arc<Ring<T>>,
     /// The sequence of the next item.
     tail: u64,
+    /// Where it goes.
+    place: Place,
     /// What lies before it may be pushed without another look at the cursors.
     limit: u64,
     /// Where the second lap starts, in which items replace others.
@@ -46,9 +50,10 @@ pub struct Producer<T> {
 }
 
 impl<T> Producer<T> {
-    pub(super) fn new(ring: Arc<Ring<T>>, origin: u64) -> Self {
-        let limit = origin + ring.slots.len() as u64;
-        Self { ring, tail: origin, limit, second_lap: limit, joins: 0 }
+    pub(super) fn new(ring: Arc<Ring<T>>) -> Self {
+        let (tail, place) = (ring.origin, Place::FIRST);
+        let (limit, second_lap) = (tail + ring.capacity, tail + ring.slots());
+        Self { ring, tail, place, limit, second_lap, joins: 0 }
     }
 
     /// Appends `item`. Without consumers it goes unread. Wait-free.
@@ -61,16 +66,19 @@ impl<T> Producer<T> {
     #[inline]
     pub fn push(&mut self, item: T) -> Result<(), Full<T>> {
         self.admit();
-        if !self.has_room() {
+        if self.room(1) == 0 {
             return Err(Full(item));
         }
-        self.commit(item);
+        let mut run = self.run();
+        let old = run.write(run.ring.cell(*run.place), item);
+        drop(run);
+        drop(old);
         Ok(())
     }
 
     /// Appends from `items` until they end, the ring is full, or a whole ring of them is pushed.
-    /// Answers how many; whatever was not pushed is still in `items`. Consumers can read each item
-    /// as soon as it is pushed.
+    /// Answers how many; whatever was not pushed is still in `items`. Consumers see them together,
+    /// after the last one (and those before it, if something panics).
     ///
     /// # Panics
     /// As [`push`](Self::push), or if the iterator does.
@@ -88,18 +96,30 @@ impl<T> Producer<T> {
     #[inline]
     pub fn push_batch(&mut self, items: &mut impl Iterator<Item = T>) -> usize {
         self.admit();
-        let mut pushed = 0;
-        while pushed < self.capacity() && self.has_room() {
-            let Some(item) = items.next() else { break };
-            self.commit(item);
-            pushed += 1;
+        let (mut pushed, capacity) = (0, self.capacity());
+        let mut wanted = items.size_hint().0.clamp(1, capacity);
+        loop {
+            let most = self.room(wanted).min(capacity - pushed);
+            let mut run = self.run();
+            run.fill(items, most);
+            pushed += run.items;
+            if run.items < most || most == 0 {
+                return pushed;
+            }
+            wanted = 1;
         }
-        pushed
     }
 
     /// How many items fit.
     pub fn capacity(&self) -> usize {
-        self.ring.slots.len()
+        self.ring.capacity as usize
+    }
+
+    /// The start of something that is published together.
+    #[inline(always)]
+    fn run(&mut self) -> Run<'_, T> {
+        let Self { ring, tail, place, second_lap, .. } = self;
+        Run { ring, start: *tail, tail, place, second_lap: *second_lap, items: 0 }
     }
 
     /// Admits whoever asked to join since the last push.
@@ -132,14 +152,18 @@ impl<T> Producer<T> {
         }
     }
 
+    /// How many items fit. Looks at the cursors only if fewer than `wanted` are known to.
     #[inline(always)]
-    fn has_room(&mut self) -> bool {
-        self.tail != self.limit || self.scan()
+    fn room(&mut self, wanted: usize) -> usize {
+        if self.limit - self.tail < wanted as u64 {
+            self.scan();
+        }
+        (self.limit - self.tail) as usize
     }
 
-    /// Finds the lowest cursor; whether it leaves room.
+    /// Finds the lowest cursor.
     #[inline(never)]
-    fn scan(&mut self) -> bool {
+    fn scan(&mut self) {
         let mut lowest = self.tail;
         for cursor in &self.ring.cursors {
             // "gating.scan": pairs with "gating.pass" and "gating.leave": what consumers read
@@ -149,20 +173,48 @@ impl<T> Producer<T> {
                 lowest = lowest.min(position);
             }
         }
-        self.limit = lowest + self.capacity() as u64;
-        self.tail != self.limit
+        self.limit = lowest + self.ring.capacity;
+    }
+}
+
+/// Items that are published together when this goes, even by a panic.
+struct Run<'a, T> {
+    ring: &'a Ring<T>,
+    tail: &'a mut u64,
+    place: &'a mut Place,
+    start: u64,
+    second_lap: u64,
+    items: usize,
+}
+
+impl<T> Run<'_, T> {
+    /// Writes up to `most` of `items`, which fit.
+    #[inline(always)]
+    fn fill(&mut self, items: &mut impl Iterator<Item = T>, most: usize) {
+        let (ring, blocks) = (self.ring, self.ring.blocks.count());
+        let Place { mut block, mut offset } = *self.place;
+        while self.items < most {
+            let here = (most - self.items).min(ring.per_block - offset);
+            // SAFETY: `block` stays below `blocks`, and the offsets in the block.
+            let cells = unsafe { ring.blocks.cells(block).get_unchecked(offset..offset + here) };
+            for cell in cells {
+                let Some(item) = items.next() else { return };
+                drop(self.write(cell, item));
+            }
+            block = if block + 1 == blocks { 0 } else { block + 1 };
+            offset = 0;
+        }
     }
 
-    /// Writes `item` to the slot at the tail, which all consumers have passed.
+    /// Writes the next item, to a cell that all consumers have passed, and returns the old one.
     #[inline(always)]
-    fn commit(&mut self, item: T) {
-        let slot = self.ring.slot(self.tail);
-        // Remembered, not read from the slot: a consumer polls it, and to load before the store
+    fn write(&mut self, cell: &Cell<T>, item: T) -> Option<T> {
+        // Remembered, not read from the word: a consumer polls that, and to load before the store
         // would fetch its cache line twice (measured: 50 ns one way). The old item is moved out and
         // dropped last, so that its drop neither delays the new one nor can leave the slot
         // half-done by a panic.
-        let replaces = self.tail >= self.second_lap;
-        let old = slot.item.with_mut(|cell| {
+        let replaces = self.start + self.items as u64 >= self.second_lap;
+        let old = cell.with_mut(|cell| {
             // SAFETY: every consumer has passed the slot's old item, so nobody refers to it: those
             // that `scan` saw because of `limit`, and those admitted since because they started
             // after it. The old item was written if the new one `replaces` it.
@@ -172,15 +224,28 @@ impl<T> Producer<T> {
                 old
             }
         });
-        self.tail += 1;
+        self.items += 1;
+        old
+    }
+}
+
+impl<T> Drop for Run<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.items == 0 {
+            return;
+        }
+        let first = *self.place;
+        *self.place = self.ring.behind(first, self.items);
+        *self.tail = self.start + self.items as u64;
         // "gating.commit": pairs with "gating.look".
-        slot.sequence.store(self.tail, order!(Release, "gating.commit"));
-        drop(old);
+        self.ring.word(first.block).store(*self.tail, order!(Release, "gating.commit"));
     }
 }
 
 impl<T> Drop for Producer<T> {
     fn drop(&mut self) {
+        self.ring.end.store(self.tail, order!(Relaxed, "gating.end"));
         // "gating.abandon": pairs with "gating.abandoned".
         self.ring.abandoned.store(1, order!(Release, "gating.abandon"));
     }

@@ -221,8 +221,8 @@ fn a_million_periods_do_not_drift() {
     assert_eq!((report.dispatches(), report.failures().len()), (PERIODS, 0));
 }
 
-/// sequenceplanner/r2r#130: with a history of keep-last 1, a slow reader got the oldest message, not
-/// the newest. For callbacks, `delivery` has such a test.
+/// sequenceplanner/r2r#130: with a history of keep-last 1, a slow reader got the oldest message,
+/// not the newest. For callbacks, `delivery` has such a test.
 #[test]
 fn a_slow_task_gets_the_newest_message() {
     let numbers: Log<u32> = log();

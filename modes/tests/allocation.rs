@@ -1,9 +1,37 @@
-//! Nothing is allocated between publish and callback once the pools have their size.
+//! Nothing is allocated between an event and its callback once the pools have their size, and what
+//! has to be is counted.
 
 use allocation_counter::measure;
-use ringspin_executor::{ApproximateTime, Context, ExactTime, Input, Message, QoS, Stamped, Time};
+use ringspin_executor::{
+    ApproximateTime, Context, ExactTime, Input, Message, QoS, Stamped, StopHandle, Time,
+    WaitStrategy,
+};
 use ringspin_modes::Executor;
 use std::time::Duration;
+
+/// The executors whose callbacks run on the thread that spins, so that it can be measured.
+fn executors() -> [Executor; 2] {
+    let single = Executor::single_core().with_wait_strategy(WaitStrategy::Spin);
+    [single, Executor::deterministic(Default::default())]
+}
+
+/// Spins until it is stopped for the first time, and counts the allocations until the second.
+fn allocations_after_warming_up(mut executor: Executor) -> u64 {
+    executor.spin().unwrap();
+    executor.stop_handle().reset();
+    measure(|| executor.spin().unwrap()).count_total
+}
+
+/// Stops at every `rounds`th call.
+fn every(rounds: u64, stop: StopHandle) -> impl FnMut() + Send {
+    let mut round = 0;
+    move || {
+        round += 1;
+        if round % rounds == 0 {
+            stop.stop();
+        }
+    }
+}
 
 /// Circulates a message of 4 kB through three nodes, with a fan-out of two and a timer beside it,
 /// and counts the allocations after a warm-up.
@@ -67,9 +95,128 @@ fn allocations_with_loans(mut executor: Executor) -> u64 {
     .unwrap();
     executor.freeze().unwrap();
     out.publish("x".into()).unwrap();
-    executor.spin().unwrap();
-    executor.stop_handle().reset();
-    measure(|| executor.spin().unwrap()).count_total
+    allocations_after_warming_up(executor)
+}
+
+/// A timer triggers a guard condition, which publishes; a task awaits the messages, another one the
+/// ticks of an interval, a third one sleeps; a watchdog is reset by each message.
+fn allocations_with_timers_guards_and_tasks(executor: Executor) -> u64 {
+    const PERIOD: Duration = Duration::from_micros(20);
+    let node = executor.create_node("node", 0u64).unwrap();
+    let out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+    let guard = node
+        .create_guard_condition("guard", move |count, _| {
+            *count += 1;
+            out.publish(*count)
+        })
+        .unwrap();
+    node.create_timer(PERIOD, move |_, _| guard.trigger()).unwrap();
+    let watchdog = node.create_one_shot_timer(Duration::from_secs(9), |_, _| ()).unwrap();
+    let other = executor.create_node("other", ()).unwrap();
+    let mut numbers = other.create_stream::<u64>("numbers", QoS::keep_last(4)).unwrap();
+    let mut round = every(500, executor.stop_handle());
+    other
+        .spawn("numbers", async move {
+            loop {
+                numbers.next().await;
+                watchdog.reset();
+                round();
+            }
+        })
+        .unwrap();
+    let mut interval = other.create_interval(PERIOD).unwrap();
+    other.spawn("ticks", async move { while interval.tick().await.number < u64::MAX {} }).unwrap();
+    let mut pause = other.create_sleeper().unwrap();
+    let sleep = async move { while pause.sleep(PERIOD).await.number < u64::MAX {} };
+    other.spawn("sleep", sleep).unwrap();
+    allocations_after_warming_up(executor)
+}
+
+/// How a call is made in [`allocations_per_call`].
+#[derive(Clone, Copy, Debug)]
+enum Call {
+    Callback,
+    WithTimeout,
+    Async,
+}
+
+/// Calls a service again and again, each time once the response has come.
+fn allocations_per_call(executor: Executor, kind: Call) -> u64 {
+    const CALLS: u64 = 500;
+    let server = executor.create_node("server", 0u64).unwrap();
+    server.create_service("add", QoS::services(), |sum, n: &u64, _| *sum + n).unwrap();
+    let node = executor.create_node("node", 0u64).unwrap();
+    let mut client = node.create_client::<u64, u64>("add", QoS::services()).unwrap();
+    if let Call::WithTimeout = kind {
+        client = client.with_timeout(Duration::from_secs(3600));
+    }
+    let mut round = every(CALLS, executor.stop_handle());
+    if let Call::Async = kind {
+        node.spawn("call", async move {
+            loop {
+                client.call_async(1).await.unwrap();
+                round();
+            }
+        })
+        .unwrap();
+    } else {
+        node.create_timer(Duration::from_micros(20), move |_, _| {
+            round();
+            let number = 7;
+            // One number is captured: without any, the box of the closure would need no memory.
+            client.call(1, move |sum, reply, _| *sum += *reply.unwrap() + number)
+        })
+        .unwrap();
+    }
+    let allocations = allocations_after_warming_up(executor);
+    assert_eq!(allocations % CALLS, 0, "{kind:?}: {allocations} allocations");
+    allocations / CALLS
+}
+
+/// A task that uses its state in every round.
+fn allocations_per_use_of_the_state(executor: Executor) -> u64 {
+    const USES: u64 = 500;
+    let node = executor.create_node("node", 0u64).unwrap();
+    let mut interval = node.create_interval(Duration::from_micros(20)).unwrap();
+    let mut round = every(USES, executor.stop_handle());
+    node.spawn_with_state("use", |state| async move {
+        loop {
+            let number = interval.tick().await.number;
+            state.with(move |sum, _| *sum += number).await;
+            round();
+        }
+    })
+    .unwrap();
+    let allocations = allocations_after_warming_up(executor);
+    assert_eq!(allocations % USES, 0, "{allocations} allocations");
+    allocations / USES
+}
+
+#[test]
+fn timers_guard_conditions_ticks_and_streams_allocate_nothing() {
+    for executor in executors() {
+        println!("{executor:?}");
+        assert_eq!(allocations_with_timers_guards_and_tasks(executor), 0);
+    }
+}
+
+/// As documented: the box of the closure; of a future, also what it shares with the event that
+/// completes it. The deadlines keep the memory for a few timeouts.
+#[test]
+fn a_call_allocates_its_closure_and_a_future_its_end() {
+    for (kind, expected) in [(Call::Callback, 1), (Call::WithTimeout, 1), (Call::Async, 2)] {
+        for executor in executors() {
+            assert_eq!(allocations_per_call(executor, kind), expected, "{kind:?}");
+        }
+    }
+}
+
+/// As documented: the closure, and the place of its result.
+#[test]
+fn a_use_of_the_state_by_a_task_allocates_twice() {
+    for executor in executors() {
+        assert_eq!(allocations_per_use_of_the_state(executor), 2);
+    }
 }
 
 /// Two inputs that match every hundredth time, and in between fill a queue of 32 until messages
@@ -126,14 +273,14 @@ fn synchronizers_allocate_nothing_and_their_pools_are_large_enough() {
 
 #[test]
 fn loaned_messages_keep_their_buffers() {
-    for executor in [Executor::single_core(), Executor::deterministic(Default::default())] {
+    for executor in executors() {
         assert_eq!(allocations_with_loans(executor), 0);
     }
 }
 
 #[test]
 fn the_hot_path_allocates_nothing() {
-    for executor in [Executor::single_core(), Executor::deterministic(Default::default())] {
+    for executor in executors() {
         println!("{executor:?}");
         assert_eq!(allocations_in_the_steady_state(executor), 0);
     }

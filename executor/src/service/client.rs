@@ -138,7 +138,7 @@ where
     }
 
     /// Sends `request`, and has `then` called with the response, or with why there is none, as an
-    /// event of the client's callback group.
+    /// event of the client's callback group. One allocation, for `then`.
     ///
     /// # Errors
     /// [`CallRefused`] hands the request back; `then` is not called.
@@ -151,7 +151,7 @@ where
     }
 
     /// Sends `request` now, and returns the future of its response, to be awaited in a
-    /// [task](Node::spawn).
+    /// [task](Node::spawn). Two allocations, for what the future and its completion share.
     pub fn call_async(&self, request: Q) -> CallFuture<P> {
         let (future, completer) = CallFuture::pending();
         let then = |_: &mut S, reply, _: &mut Context<'_>| {

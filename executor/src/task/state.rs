@@ -57,9 +57,11 @@ impl<S> Requests<S> {
 
     /// Serves what was asked; false if that was nothing.
     pub(super) fn serve(&self, state: &mut S, cx: &mut Context<'_>) -> bool {
-        let requests = std::mem::take(&mut self.lock().requests);
+        let mut requests = std::mem::take(&mut self.lock().requests);
         let served = !requests.is_empty();
-        requests.into_iter().for_each(|request| request(state, cx));
+        requests.drain(..).for_each(|request| request(state, cx));
+        // Its memory is for the next ones. There are none yet: nobody may ask meanwhile.
+        self.lock().requests = requests;
         served
     }
 }
@@ -76,7 +78,8 @@ impl<S: 'static> StateAccess<S> {
 
     /// Calls `f` with the state and the context of the running event, and gives back its result.
     ///
-    /// It does not wait: no other event comes in between. One small allocation.
+    /// It does not wait: no other event comes in between. Two small allocations: for `f`, and for
+    /// its result.
     ///
     /// # Panics
     /// When it is awaited in another task than its own, whose state would be another.

@@ -48,8 +48,8 @@ fn several_cores_that_sleep_too_long_count_what_they_miss() {
 
 #[test]
 fn a_huge_crunch_limit_overloads_one_core_and_the_run_ends() {
-    // 190 crunches a second of 75 million divisions each.
-    assert_losses_are_counted(&overloaded("single", Work::crunching(40_000)));
+    // 190 crunches a second of 12 million divisions each.
+    assert_losses_are_counted(&overloaded("single", Work::crunching(16_000)));
 }
 
 #[test]

@@ -19,6 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How many tokens that lead to no callback may be handled in a row.
+const TOKENS_MAX: u32 = 64;
+
 /// Where a token leads. Loops and timers are numbered within the worker.
 pub(crate) enum Route {
     /// An event of a callback.
@@ -115,12 +118,15 @@ impl Worker {
         self.timers.expire_one(now)
     }
 
-    /// Dispatches the next ready event; `None` if there is none.
+    /// Dispatches the next ready event; `None` if there is none, or none so far: of what is ready
+    /// some may be handled or discarded without a callback, and after a number of these it returns,
+    /// so that its caller can look at the time and at the stop request.
+    /// [`ready_set`](Self::ready_set) tells whether anything is left.
     ///
     /// A panic of the callback is caught here and becomes a [`Failure`].
     #[inline]
     pub fn dispatch_next(&mut self) -> Option<CallbackId> {
-        loop {
+        for _ in 0..TOKENS_MAX {
             let index = self.picker.pick(&self.set)?;
             let token = self.rings[index].pop();
             let callback = token.and_then(|token| self.dispatch(token as usize));
@@ -135,6 +141,7 @@ impl Worker {
                 return callback;
             }
         }
+        None
     }
 
     #[inline]

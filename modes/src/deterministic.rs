@@ -180,6 +180,8 @@ impl Sequencer {
                 if !instant.dispatched(callback) {
                     return Err(instant.error(self.clock.now(), info));
                 }
+            } else if !self.worker.ready_set().is_empty() {
+                // What was handled so far was no event. The instant goes on.
             } else if !self.worker.expire_one(self.clock.now()) {
                 instant.quiet();
                 match self.worker.next_deadline() {

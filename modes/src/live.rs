@@ -69,7 +69,7 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
         while worker.expire_one(now) {
             expired = true;
         }
-        if expired || !idle {
+        if expired || !idle || !worker.ready_set().is_empty() {
             continue;
         }
         worker.count_idle();

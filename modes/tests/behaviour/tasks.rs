@@ -146,8 +146,12 @@ fn a_panicking_task_is_never_polled_again() {
     let task = node.spawn("panic", async { panic!("at once") }).unwrap();
     let ticks: Log<()> = log();
     let seen = ticks.clone();
-    node.create_timer(MS, move |_, _| seen.lock().unwrap().push(())).unwrap();
-    executor.spin_for(20 * MS).unwrap();
+    node.create_timer(MS, move |_, cx| {
+        seen.lock().unwrap().push(());
+        cx.stop();
+    })
+    .unwrap();
+    executor.spin().unwrap();
     assert!(task.is_finished() && !entries(&ticks).is_empty(), "the node went on");
     assert_eq!((executor.failures().len(), entries(&restarts).len()), (1, 2));
 }
@@ -166,7 +170,13 @@ fn a_cancelled_task_drops_its_future_in_its_loop() {
             .unwrap();
         let handle = task.clone();
         node.create_one_shot_timer(MS, move |_, _| handle.cancel()).unwrap();
-        node.create_one_shot_timer(5 * MS, |_, cx| cx.stop()).unwrap();
+        let handle = task.clone();
+        node.create_timer(MS, move |_, cx| {
+            if handle.is_finished() {
+                cx.stop();
+            }
+        })
+        .unwrap();
         executor.spin().unwrap();
         assert!(task.is_finished());
         assert_eq!(std::sync::Arc::strong_count(&witness), 1);
@@ -215,8 +225,16 @@ fn the_state_of_another_task_is_refused() {
         std::mem::swap(&mut taken, give);
         let other = executor.create_node("other", ()).unwrap();
         let state = taken.unwrap();
-        other.spawn("thief", async move { state.with(|_, _| ()).await }).unwrap();
-        executor.spin_for(10 * MS).unwrap();
+        let thief = other.spawn("thief", async move { state.with(|_, _| ()).await }).unwrap();
+        let watch = executor.create_node("watch", ()).unwrap();
+        watch
+            .create_timer(MS, move |_, cx| {
+                if thief.is_finished() {
+                    cx.stop();
+                }
+            })
+            .unwrap();
+        executor.spin().unwrap();
         let [failure] = &executor.failures()[..] else { panic!("one failure") };
         assert!(failure.to_string().contains("outside of that task"), "{failure}");
     });

@@ -19,6 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How many tokens that lead to no callback may be handled in a row.
+const TOKENS_MAX: u32 = 64;
+
 /// Where a token leads. Loops and timers are numbered within the worker.
 ///
 /// It holds all that a dispatch needs to know, so that in a large graph an event touches few other
@@ -136,18 +139,22 @@ impl Worker {
         self.timers.expire_one(now)
     }
 
-    /// Dispatches the next ready event; `None` if there is none.
+    /// Dispatches the next ready event; `None` if there is none, or none so far: of what is ready
+    /// some may be handled or discarded without a callback, and after a number of these it returns,
+    /// so that its caller can look at the time and at the stop request.
+    /// [`ready_set`](Self::ready_set) tells whether anything is left.
     ///
     /// A panic of the callback is caught here and becomes a [`Failure`].
     #[inline]
     pub fn dispatch_next(&mut self) -> Option<CallbackId> {
-        loop {
+        for _ in 0..TOKENS_MAX {
             let index = self.picker.pick(&self.set)?;
             let callback = self.dispatch_from(index);
             if callback.is_some() {
                 return callback;
             }
         }
+        None
     }
 
     /// Dispatches the events that are ready now, and none that become ready meanwhile, until `done`

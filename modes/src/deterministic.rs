@@ -176,6 +176,8 @@ impl Sequencer {
         while !stop.is_stopped() {
             if let Some(callback) = self.worker.dispatch_next() {
                 self.count(callback, info)?;
+            } else if !self.worker.ready_set().is_empty() {
+                // What was handled so far was no event. The instant goes on.
             } else if !self.worker.expire_one(self.clock.now()) {
                 self.instant.quiet();
                 match self.worker.next_deadline() {
@@ -212,7 +214,7 @@ impl Sequencer {
             if let Some(callback) = self.worker.dispatch_next() {
                 return self.count(callback, info).map(|()| true);
             }
-            if self.worker.expire_one(self.clock.now()) {
+            if !self.worker.ready_set().is_empty() || self.worker.expire_one(self.clock.now()) {
                 continue;
             }
             self.instant.quiet();
@@ -229,11 +231,11 @@ impl Sequencer {
     /// comes after them in the order of events is left, so that no order changes.
     pub(crate) fn run_ready(&mut self, stop: &StopHandle) -> u64 {
         let _mark = stop.enter_worker();
-        match self.worker.dispatch_ready(|| stop.is_stopped()) {
-            0 if self.worker.expire_one(self.clock.now()) => {
-                self.worker.dispatch_ready(|| stop.is_stopped())
-            }
-            dispatched => dispatched,
+        let dispatched = self.worker.dispatch_ready(|| stop.is_stopped());
+        let quiet = dispatched == 0 && self.worker.ready_set().is_empty();
+        match quiet && self.worker.expire_one(self.clock.now()) {
+            true => self.worker.dispatch_ready(|| stop.is_stopped()),
+            false => dispatched,
         }
     }
 
@@ -249,7 +251,9 @@ impl Sequencer {
             if let Some(callback) = self.worker.dispatch_next() {
                 dispatched += 1;
                 self.count(callback, info)?;
-            } else if !self.worker.expire_one(self.clock.now()) {
+            } else if self.worker.ready_set().is_empty()
+                && !self.worker.expire_one(self.clock.now())
+            {
                 break;
             }
         }

@@ -69,7 +69,7 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
         while worker.expire_one(now) {
             expired = true;
         }
-        if expired || !idle {
+        if expired || !idle || !worker.ready_set().is_empty() {
             continue;
         }
         worker.count_idle();
@@ -103,6 +103,9 @@ pub(crate) fn run_one(
         if now >= end {
             return false;
         }
+        if !worker.ready_set().is_empty() {
+            continue; // what was handled so far was no event
+        }
         let due = worker.next_deadline().map_or(end, |deadline| deadline.min(end));
         match due.since(now) {
             left if left > SPIN_TAIL => worker.sleep(left - SPIN_TAIL),
@@ -119,10 +122,11 @@ pub(crate) fn run_all(worker: &mut Worker, clock: &LiveClock, stop: &StopHandle,
     while !stop.is_stopped() {
         let now = clock.now();
         while worker.expire_one(now) {}
-        if worker.dispatch_next().is_none() {
-            break;
+        match worker.dispatch_next() {
+            Some(_) => dispatched += 1,
+            None if worker.ready_set().is_empty() => break,
+            None => {}
         }
-        dispatched += 1;
         if now >= end {
             break;
         }

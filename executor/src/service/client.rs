@@ -249,25 +249,22 @@ where
         Outcome::Done(then.map_or(Ok(()), |then| then(state, Reply::of(response), cx)))
     }
 
+    /// Ends one call that has timed out. For the next one the timer is due again, if need be at
+    /// once: so an end that fails takes no other with it.
     fn time_out(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let now = cx.now();
-        let mut outcome = Outcome::Nothing;
-        while let Some(then) = { self.shared.calls().expire(now) } {
-            if matches!(outcome, Outcome::Nothing) {
-                cx.begin(EventId { source: self.timeout_source, sequence: self.timeouts });
-                self.timeouts += 1;
-                outcome = Outcome::Done(Ok(()));
-            }
-            let result = then(state, Err(CallError::TimedOut), cx);
-            if let Outcome::Done(Ok(())) = outcome {
-                outcome = Outcome::Done(result);
-            }
+        let mut calls = self.shared.calls();
+        let then = calls.expire(cx.now());
+        if let Some((deadline, _)) = calls.deadlines.first() {
+            // Under the lock, so that a call with an earlier deadline is not overruled.
+            self.shared.timer.start_at(*deadline);
         }
-        let next = self.shared.calls().deadlines.first().copied();
-        if let Some((deadline, _)) = next {
-            self.shared.timer.start_at(deadline);
-        }
-        outcome
+        drop(calls);
+        let Some(then) = then else {
+            return Outcome::Nothing;
+        };
+        cx.begin(EventId { source: self.timeout_source, sequence: self.timeouts });
+        self.timeouts += 1;
+        Outcome::Done(then(state, Err(CallError::TimedOut), cx))
     }
 }
 

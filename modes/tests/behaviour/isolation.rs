@@ -1,10 +1,12 @@
 //! Restarts, and nodes that are taken out of service with all that waits for them.
 
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
-use ringspin_executor::{CallError, Cause, Context, FailurePolicy, Message, Node, QoS, Responder};
+use ringspin_executor::{
+    CallError, Cause, Context, FailurePolicy, Message, Node, Publisher, QoS, Responder, StopHandle,
+};
 use ringspin_modes::{Executor, SpinError};
 use std::future::pending;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -15,6 +17,7 @@ const TICKS_MAX: u32 = 3_000;
 /// A node that stops the executor once `done` says so.
 fn stop_when(executor: &Executor, mut done: impl FnMut() -> bool + Send + 'static) {
     let node = executor.create_node("observer", 0u32).unwrap();
+    node.set_failure_policy(FailurePolicy::StopAll).unwrap();
     node.create_timer(MS, move |ticks, cx| {
         *ticks += 1;
         if done() || *ticks == TICKS_MAX {
@@ -304,5 +307,51 @@ fn an_isolated_node_does_not_hold_up_a_topic_that_keeps_everything() {
         let received = entries(&received);
         assert!(received.len() >= 10 && received.iter().copied().eq(0..received.len() as u32));
         assert_eq!(executor.failures().len(), 1);
+    });
+}
+
+/// A message whose drop publishes the next one: discarding it never comes to an end by itself.
+struct Hydra(Arc<Lair>);
+
+struct Lair {
+    out: OnceLock<Publisher<Hydra>>,
+    heads: Mutex<u32>,
+    stop: StopHandle,
+}
+
+impl Drop for Hydra {
+    fn drop(&mut self) {
+        let heads = {
+            let mut heads = self.0.heads.lock().unwrap();
+            *heads += 1;
+            *heads
+        };
+        if heads == 100 {
+            self.0.stop.stop();
+        }
+        // Not for ever, so that the test fails instead of hanging.
+        if heads < 100_000 {
+            let _ = self.0.out.get().unwrap().publish(Hydra(self.0.clone()));
+        }
+    }
+}
+
+#[test]
+fn a_flood_of_discarded_messages_does_not_keep_the_executor_from_stopping() {
+    in_every_mode_isolating(|mut executor| {
+        let stop = executor.stop_handle();
+        let lair = Arc::new(Lair { out: OnceLock::new(), heads: Mutex::default(), stop });
+        let node = executor.create_node("fragile", ()).unwrap();
+        let out = node.create_publisher("hydra", QoS::default()).unwrap();
+        assert!(lair.out.set(out.clone()).is_ok());
+        node.create_subscription("hydra", QoS::keep_last(1), |_, _: &Message<Hydra>, _| {
+            Err::<(), _>("it is slain, but")
+        })
+        .unwrap();
+        executor.freeze().unwrap();
+        assert!(out.publish(Hydra(lair.clone())).is_ok());
+        executor.spin().unwrap();
+        let heads = *lair.heads.lock().unwrap();
+        assert!((100..1_000).contains(&heads), "{heads} heads");
     });
 }

@@ -342,3 +342,34 @@ fn requests_are_ordered_with_messages() {
     let pair = |n| [("message", n), ("request", n)];
     assert_eq!(entries(&order), [pair(0), pair(1), pair(2)].concat());
 }
+
+/// The first of two calls that time out together panics; the node is restarted, and the second one
+/// and later ones end all the same.
+#[test]
+fn a_failure_at_one_timeout_does_not_lose_the_others() {
+    let ends: Log<(u64, CallError)> = log();
+    let seen = ends.clone();
+    let job = Job::new(move |graph| {
+        let server = graph.create_node("server", Vec::new())?;
+        server.create_deferred_service("slow", QoS::services(), keep)?;
+        let node = graph.create_restartable_node("caller", 9, || ())?;
+        let client = node.create_client::<i64, i64>("slow", QoS::services())?;
+        let client = client.with_timeout(10 * MS);
+        for at in [1, 1, 5] {
+            let (client, seen) = (client.clone(), seen.clone());
+            node.create_one_shot_timer(at * MS, move |_, _| {
+                let seen = seen.clone();
+                client.call(0, move |_, reply, cx: &mut Context<'_>| {
+                    seen.lock()
+                        .unwrap()
+                        .push((cx.now().as_nanos() / 1_000_000, reply.unwrap_err()));
+                    assert!(entries(&seen).len() > 1, "the first one fails");
+                })
+            })?;
+        }
+        Ok(())
+    });
+    let report = job.run_for(Duration::from_secs(1)).run().unwrap();
+    assert_eq!(report.failures().len(), 1);
+    assert_eq!(entries(&ends), [11, 11, 15].map(|ms| (ms, CallError::TimedOut)));
+}

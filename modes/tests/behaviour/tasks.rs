@@ -144,9 +144,15 @@ fn a_panicking_task_is_never_polled_again() {
     let factory = move || counted.lock().unwrap().push(());
     let node = executor.graph().create_restartable_node("node", 3, factory).unwrap();
     let task = node.spawn("panic", async { panic!("at once") }).unwrap();
-    node.create_timer(MS, |_, cx| cx.stop()).unwrap();
+    let ticks: Log<()> = log();
+    let seen = ticks.clone();
+    node.create_timer(MS, move |_, cx| {
+        seen.lock().unwrap().push(());
+        cx.stop();
+    })
+    .unwrap();
     executor.spin().unwrap();
-    assert!(task.is_finished());
+    assert!(task.is_finished() && !entries(&ticks).is_empty(), "the node went on");
     assert_eq!((executor.failures().len(), entries(&restarts).len()), (1, 2));
 }
 

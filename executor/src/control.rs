@@ -123,11 +123,13 @@ pub(crate) struct NodeControl {
     pub(crate) isolated: Flag,
     /// Of each of its loops, what tells it to retire.
     pub(crate) loops: Vec<Arc<Notifier>>,
+    /// Of each subscription that watches one of its publishers, what tells it to look.
+    pub(crate) watchers: Vec<Arc<Notifier>>,
 }
 
 impl NodeControl {
     pub(crate) fn new(policy: FailurePolicy) -> Self {
-        Self { policy, isolated: Flag::default(), loops: Vec::new() }
+        Self { policy, isolated: Flag::default(), loops: vec![], watchers: vec![] }
     }
 }
 
@@ -142,6 +144,7 @@ impl Failures {
         } else if !restarted {
             self.nodes[node].isolated.raise();
             self.nodes[node].loops.iter().for_each(|retirement| retirement.notify());
+            self.nodes[node].watchers.iter().for_each(|watcher| watcher.notify());
         }
     }
 
@@ -167,6 +170,8 @@ pub(crate) struct CallbackCounters {
     pub(crate) missed: Counter,
     /// Written by the callback's worker.
     pub(crate) coalesced: Counter,
+    /// Written by the callback's worker.
+    pub(crate) expired: Counter,
 }
 
 /// What one callback did and lost.
@@ -184,6 +189,8 @@ pub struct CallbackStatistics {
     pub missed: u64,
     /// Triggers of a guard condition that one call answered together with a later one.
     pub coalesced: u64,
+    /// Messages that were older than their publisher's lifespan when their turn came.
+    pub expired: u64,
 }
 
 /// A snapshot of everything that is counted; see `Frozen::statistics`.
@@ -199,6 +206,11 @@ impl Statistics {
     /// All events that reached a callback.
     pub fn dispatched(&self) -> u64 {
         self.callbacks.iter().map(|c| c.dispatched).sum()
+    }
+
+    /// All messages that were too old to be delivered.
+    pub fn expired(&self) -> u64 {
+        self.callbacks.iter().map(|c| c.expired).sum()
     }
 
     /// All messages that were overwritten before their callback saw them.

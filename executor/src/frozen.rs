@@ -102,6 +102,7 @@ impl Monitor {
             overwritten: counters.overwritten.get(),
             missed: counters.missed.get(),
             coalesced: counters.coalesced.get(),
+            expired: counters.expired.get(),
         });
         let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);
@@ -136,6 +137,7 @@ impl Graph {
             nodes: node_controls(&draft, policy, &retirements),
             list: Mutex::default(),
         });
+        let _ = draft.failures.set(failures.clone()); // the graph is frozen once
         let shared = Shared { info: info.clone(), failures: failures.clone(), clock };
         let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();
         let mut ready = vec![None; draft.callbacks.len()];
@@ -155,6 +157,8 @@ impl Graph {
             ready[callback.0 as usize].clone().expect("every callback has a worker")
         };
         topics.iter().for_each(|(_, topic)| topic.connect(&ready_of));
+        let now = shared.clock.now();
+        draft.latches.iter().for_each(|(topic, number)| topic.start_latch(*number, now));
         let counters = draft.callback_drafts.iter().map(|c| c.counters.clone()).collect();
         let monitor = Monitor { info, counters, topics: topics.into(), failures };
         Ok(Frozen { workers, monitor })
@@ -172,6 +176,9 @@ fn node_controls(
         policies.map(|policy| NodeControl::new(policy.unwrap_or(default))).collect();
     for (event_loop, retirement) in draft.loops.iter().zip(retirements) {
         nodes[event_loop.node_index].loops.push(retirement.clone());
+    }
+    for (index, node) in nodes.iter_mut().enumerate() {
+        node.watchers = draft.watchers_of(index);
     }
     nodes
 }

@@ -9,6 +9,7 @@
 mod context;
 mod control;
 mod deadlines;
+mod endpoints;
 mod event;
 mod event_loop;
 mod frozen;
@@ -41,13 +42,16 @@ pub use guard_condition::GuardCondition;
 pub use message::Message;
 pub use name::NameError;
 pub use node::Node;
-pub use qos::{History, QoS};
+pub use qos::{
+    DeadlineMissed, Durability, History, Incompatibility, Liveliness, LivelinessChanged,
+    LivelinessLost, Policy, PublisherEvents, QoS, Reliability, SubscriptionEvents,
+};
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use service::{CallError, CallFuture, CallRefused, Client, Reply, Responder, ServiceInfo};
 pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};
-pub use topic::{Loan, PublishError, Publisher};
+pub use topic::{LateSubscription, Loan, PublishError, Publisher};
 pub use worker::Worker;
 pub use worker_thread::WorkerThread;

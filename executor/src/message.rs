@@ -1,12 +1,23 @@
 //! A message as a subscription sees it: shared, immutable, with its origin.
 
 use crate::event::EventId;
+use crate::time::Time;
 use ringspin_ringbuf::Shared;
 
 /// A message and where it comes from, as it lies in its topic's pool.
 pub(crate) struct Envelope<M> {
     pub(crate) id: EventId,
+    /// The last moment of its lifespan; [`Time::MAX`] without one.
+    pub(crate) expires: Time,
     pub(crate) message: M,
+}
+
+impl<M> Envelope<M> {
+    /// Without a lifespan.
+    #[inline]
+    pub(crate) fn lasting(id: EventId, message: M) -> Self {
+        Self { id, expires: Time::MAX, message }
+    }
 }
 
 /// A received message. All subscriptions share one copy; clone it to keep it, at the cost of a

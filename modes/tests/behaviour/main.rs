@@ -4,6 +4,7 @@ mod delivery;
 mod failures;
 mod graph;
 mod guard_conditions;
+mod qos;
 mod services;
 mod tasks;
 mod timers;

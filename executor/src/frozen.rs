@@ -177,8 +177,8 @@ fn node_controls(
     for (event_loop, retirement) in draft.loops.iter().zip(retirements) {
         nodes[event_loop.node_index].loops.push(retirement.clone());
     }
-    for (index, node) in nodes.iter_mut().enumerate() {
-        node.watchers = draft.watchers_of(index);
+    for (node, watcher) in draft.watchers() {
+        nodes[node].watchers.push(watcher);
     }
     nodes
 }

@@ -293,7 +293,7 @@ impl<M> Inlet<M> {
     #[inline]
     pub(crate) fn take_fresh(&mut self, cx: &Context<'_>) -> Option<Message<M>> {
         let message = self.take()?;
-        if message.0.expires != Time::MAX && cx.now() > message.0.expires {
+        if message.0.expiry.has_passed(|| cx.now()) {
             self.counters.expired.add_by_owner(1);
             return None;
         }

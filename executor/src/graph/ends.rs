@@ -42,13 +42,17 @@ impl Draft {
         self.ends(topic).vitals.clone()
     }
 
-    /// Who watches the liveliness of the publishers of node `node_index`.
-    pub(crate) fn watchers_of(&self, node_index: usize) -> Vec<Arc<Notifier>> {
-        let vitals = self.topics.values().map(|topic| &topic.ends.vitals);
-        let here = |vitals: &&Arc<Vitals>| {
-            vitals.pulses().iter().any(|pulse| pulse.node_index == node_index)
-        };
-        vitals.filter(here).flat_map(|vitals| vitals.watchers()).collect()
+    /// Whose failures concern whom: nodes, and who watches the liveliness of their publishers.
+    pub(crate) fn watchers(&self) -> Vec<(usize, Arc<Notifier>)> {
+        let mut watchers = Vec::new();
+        for topic in self.topics.values() {
+            let vitals = &topic.ends.vitals;
+            let pulses = vitals.pulses();
+            for watcher in vitals.watchers() {
+                watchers.extend(pulses.iter().map(|pulse| (pulse.node_index, watcher.clone())));
+            }
+        }
+        watchers
     }
 
     fn ends(&mut self, topic: &str) -> &mut Ends {

@@ -4,10 +4,10 @@
 //! the kept messages first, then every later one, and none twice. Other publishers do not know of
 //! it.
 
-use super::offer::{Content, Owned, expiry};
+use super::offer::{Content, Owned};
 use super::{Port, Refusal, Topic, lock, reserve_all};
 use crate::event::EventId;
-use crate::message::Message;
+use crate::message::{Expiry, Message};
 use crate::time::Time;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -48,7 +48,7 @@ impl<M: Send + Sync + 'static> Latch<M> {
         &self,
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
-        expires: Time,
+        expiry: Expiry,
         content: C,
     ) -> Result<(), (Refusal, C)> {
         let mut latched = lock(&self.latched);
@@ -68,13 +68,13 @@ impl<M: Send + Sync + 'static> Latch<M> {
             topic.refused.next();
             return Err((Refusal::Full, content));
         }
-        let message = Message(content.share(&topic.pool, next_id(), expires));
+        let message = Message(content.share(&topic.pool, next_id(), expiry));
         let ports = ports.iter().chain(latched.joined.iter().map(|port| &**port));
-        let mut displaced = Vec::new();
+        let mut displaced = Vec::new(); // allocates only if a queue overflows
         ports.for_each(|port| displaced.extend(port.push(message.clone())));
-        displaced.extend(push(&mut latched.kept, self.depth, message));
+        let oldest = push(&mut latched.kept, self.depth, message);
         drop(latched);
-        drop(displaced);
+        drop((displaced, oldest));
         Ok(())
     }
 
@@ -83,9 +83,9 @@ impl<M: Send + Sync + 'static> Latch<M> {
         let mut displaced = Vec::new();
         let mut latched = lock(&self.latched);
         latched.started = true;
-        let expires = expiry(now, self.lifespan);
+        let expiry = Expiry::of(now, self.lifespan);
         for (id, message) in std::mem::take(&mut latched.early) {
-            let message = Owned(message).share(&topic.pool, id, expires);
+            let message = Owned(message).share(&topic.pool, id, expiry);
             latched.kept.push_back(Message(message));
         }
         let ports = topic.ports.get().into_iter().flatten();

@@ -3,10 +3,10 @@
 use super::latch::Latch;
 use super::{Refusal, Topic, deliver, lock};
 use crate::event::EventId;
-use crate::message::Envelope;
+use crate::message::{Envelope, Expiry};
 use crate::qos::pulse::Pulse;
 use crate::qos::{Liveliness, QoS};
-use crate::time::{Clock, NodeClock, Time};
+use crate::time::{Clock, NodeClock};
 use ringspin_ringbuf::{Pool, Shared, pool};
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,9 +55,9 @@ impl<M: Send + Sync + 'static> Offer<M> {
         content: C,
     ) -> Result<(), (Refusal, C)> {
         let now = self.clock.now();
-        let expires = expiry(now, self.lifespan);
+        let expiry = Expiry::of(now, self.lifespan);
         match &self.latch {
-            Some(latch) => latch.publish(topic, next_id, expires, content)?,
+            Some(latch) => latch.publish(topic, next_id, expiry, content)?,
             None => {
                 let ports = match topic.reserve() {
                     Ok(ports) => ports,
@@ -65,7 +65,7 @@ impl<M: Send + Sync + 'static> Offer<M> {
                 };
                 let id = next_id();
                 if let Some((last, others)) = ports.split_last() {
-                    deliver(content.share(&topic.pool, id, expires), last, others);
+                    deliver(content.share(&topic.pool, id, expiry), last, others);
                 }
             }
         }
@@ -82,14 +82,9 @@ impl<M: Send + Sync + 'static> Offer<M> {
     }
 }
 
-/// The last moment of a message that is published at `now`.
-pub(super) fn expiry(now: Time, lifespan: Option<Duration>) -> Time {
-    lifespan.map_or(Time::MAX, |lifespan| now + lifespan)
-}
-
 /// A message on its way into its topic's pool.
 pub(super) trait Content<M> {
-    fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expires: Time) -> Shared<Envelope<M>>;
+    fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>>;
     fn into_message(self) -> M;
 }
 
@@ -97,8 +92,8 @@ pub(super) trait Content<M> {
 pub(super) struct Owned<M>(pub(super) M);
 
 impl<M> Content<M> for Owned<M> {
-    fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expires: Time) -> Shared<Envelope<M>> {
-        pool.insert(Envelope { id, expires, message: self.0 })
+    fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>> {
+        pool.insert(Envelope { id, expiry, message: self.0 })
     }
 
     fn into_message(self) -> M {
@@ -108,8 +103,8 @@ impl<M> Content<M> for Owned<M> {
 
 /// A message that was filled in the pool.
 impl<M: Default> Content<M> for pool::Loan<Envelope<M>> {
-    fn share(mut self, _: &Pool<Envelope<M>>, id: EventId, expires: Time) -> Shared<Envelope<M>> {
-        (self.id, self.expires) = (id, expires);
+    fn share(mut self, _: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>> {
+        (self.id, self.expiry) = (id, expiry);
         pool::Loan::share(self)
     }
 

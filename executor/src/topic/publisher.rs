@@ -3,8 +3,7 @@
 use super::offer::{Content, Offer, Owned};
 use super::{Topic, deliver};
 use crate::event::{EventId, SourceId};
-use crate::message::Envelope;
-use crate::time::Time;
+use crate::message::{Envelope, Expiry};
 use ringspin_ringbuf::{Counter, pool};
 use std::fmt;
 use std::sync::Arc;
@@ -155,7 +154,7 @@ impl<M: Send + Sync + Default + 'static> Loan<'_, M> {
             Err(refusal) => return Err(refusal.of(std::mem::take(&mut *self))),
         };
         self.envelope.id = self.publisher.next_id();
-        self.envelope.expires = Time::MAX;
+        self.envelope.expiry = Expiry::NEVER;
         if let Some((last, others)) = ports.split_last() {
             deliver(self.envelope.share(), last, others);
         }

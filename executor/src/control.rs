@@ -203,11 +203,13 @@ pub(crate) struct NodeControl {
     policy: FailurePolicy,
     /// Of each of its loops, what tells it to retire.
     pub(crate) loops: Vec<Arc<Notifier>>,
+    /// Of each subscription that watches one of its publishers, what tells it to look.
+    pub(crate) watchers: Vec<Arc<Notifier>>,
 }
 
 impl NodeControl {
     pub(crate) fn new(policy: FailurePolicy) -> Self {
-        Self { policy, loops: Vec::new() }
+        Self { policy, loops: Vec::new(), watchers: Vec::new() }
     }
 }
 
@@ -222,6 +224,7 @@ impl Failures {
         } else if !restarted {
             self.isolated[node].raise();
             self.nodes[node].loops.iter().for_each(|retirement| retirement.notify());
+            self.nodes[node].watchers.iter().for_each(|watcher| watcher.notify());
         }
     }
 
@@ -251,6 +254,8 @@ pub(crate) struct CallbackCounters {
     pub(crate) unmatched: Counter,
     /// Written by the callback's worker.
     pub(crate) irregular: Counter,
+    /// Written by the callback's worker.
+    pub(crate) expired: Counter,
 }
 
 /// What one callback did and lost.
@@ -273,6 +278,8 @@ pub struct CallbackStatistics {
     /// Messages of an [`ApproximateTime`](crate::ApproximateTime) subscription's input with a stamp
     /// before that of the message before them, or closer to it than the lower bound says.
     pub irregular: u64,
+    /// Messages that were older than their publisher's lifespan when their turn came.
+    pub expired: u64,
 }
 
 /// How one worker rests; written by that worker.
@@ -312,6 +319,11 @@ impl Statistics {
     /// All messages that fell out of a synchronized subscription without being handed over.
     pub fn unmatched(&self) -> u64 {
         self.callbacks.iter().map(|c| c.unmatched).sum()
+    }
+
+    /// All messages that were too old to be delivered.
+    pub fn expired(&self) -> u64 {
+        self.callbacks.iter().map(|c| c.expired).sum()
     }
 
     /// All messages that were overwritten before their callback saw them.

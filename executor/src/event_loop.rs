@@ -55,8 +55,8 @@ impl CallbackResult for Never {
 
 /// How a dispatch ended.
 pub(crate) enum Outcome {
-    /// The queue was empty. One token stands for one message, so this does not happen; if it did,
-    /// nothing would be wrong with dispatching nothing.
+    /// There was nothing to call back for: the message was too old, or the queue empty. One token
+    /// stands for one message, so the latter does not happen; if it did, no harm would be done.
     Nothing,
     Done(Result<(), BoxError>),
 }
@@ -206,7 +206,7 @@ where
 {
     #[inline]
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(message) = self.inlet.take() else {
+        let Some(message) = self.inlet.take_fresh(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(message.id());

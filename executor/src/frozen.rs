@@ -106,6 +106,7 @@ impl Monitor {
             coalesced: counters.coalesced.get(),
             unmatched: counters.unmatched.get(),
             irregular: counters.irregular.get(),
+            expired: counters.expired.get(),
         });
         let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);
@@ -147,6 +148,7 @@ impl Graph {
             isolated: draft.policies.iter().map(|_| Flag::default()).collect(),
             list: Mutex::default(),
         });
+        let _ = draft.failures.set(failures.clone()); // the graph is frozen once
         let shared = Shared { info: info.clone(), failures: failures.clone(), clock };
         let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();
         let mut ready = vec![None; draft.callbacks.len()];
@@ -165,6 +167,8 @@ impl Graph {
             ready[callback.0 as usize].clone().expect("every callback has a worker")
         };
         topics.iter().for_each(|(_, topic)| topic.connect(&ready_of));
+        let now = shared.clock.now();
+        draft.latches.iter().for_each(|(topic, number)| topic.start_latch(*number, now));
         let counters = draft.callback_drafts.iter().map(|c| c.counters.clone()).collect();
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
         let monitor = Monitor { info, counters, topics: topics.into(), failures, rests };
@@ -183,6 +187,9 @@ fn node_controls(
         policies.map(|policy| NodeControl::new(policy.unwrap_or(default))).collect();
     for (event_loop, retirement) in draft.loops.iter().zip(retirements) {
         nodes[event_loop.node_index].loops.push(retirement.clone());
+    }
+    for (node, watcher) in draft.watchers() {
+        nodes[node].watchers.push(watcher);
     }
     nodes
 }

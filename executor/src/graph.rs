@@ -3,6 +3,7 @@
 //! Nodes declare what they publish and subscribe to; `freeze` (in [`crate::frozen`]) then turns the
 //! graph into workers. Afterwards nothing can be added, and nothing has to be looked up.
 
+mod ends;
 mod error;
 mod info;
 
@@ -10,7 +11,7 @@ pub use error::{CreateError, CreateNodeError};
 pub use info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
 
 use crate::arguments::Arguments;
-use crate::control::{CallbackCounters, FailurePolicy};
+use crate::control::{CallbackCounters, FailurePolicy, Failures};
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
 use crate::name;
@@ -22,9 +23,10 @@ use crate::service::ServiceDraft;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl};
 use crate::topic::{AnyTopic, Topic};
+use ends::Ends;
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 const MAX_DEPTH: usize = ringspin_ringbuf::keep_last::MAX_DEPTH;
 
@@ -72,6 +74,7 @@ struct TopicDraft {
     /// An `Arc<Topic<M>>`.
     typed: Box<dyn Any + Send>,
     erased: Arc<dyn AnyTopic>,
+    ends: Ends,
 }
 
 /// The graph under construction.
@@ -89,6 +92,10 @@ pub(crate) struct Draft {
     pub(crate) queues: Vec<(String, Arc<dyn AnyTopic>)>,
     sources: u32,
     pub(crate) clock: NodeClock,
+    /// Of each transient-local publisher in order of creation, its topic and its number there.
+    pub(crate) latches: Vec<(Arc<dyn AnyTopic>, usize)>,
+    /// Who is out of service; known once the graph is frozen.
+    pub(crate) failures: Arc<OnceLock<Arc<Failures>>>,
     /// Each node's own failure policy, if it has one.
     pub(crate) policies: Vec<Option<FailurePolicy>>,
     pub(crate) arguments: Arguments,
@@ -198,6 +205,7 @@ impl Draft {
                 },
                 typed: Box::new(topic.clone()),
                 erased: topic,
+                ends: Ends::default(),
             }
         });
         if draft.type_id != TypeId::of::<M>() {
@@ -322,7 +330,7 @@ impl std::fmt::Debug for Graph {
     }
 }
 
-/// Checks a subscription's depth.
+/// Checks the depth of a subscription or of a transient-local publisher.
 pub(crate) fn check_depth(topic: &str, qos: QoS) -> Result<(), CreateError> {
     match qos.depth() {
         1..=MAX_DEPTH => Ok(()),

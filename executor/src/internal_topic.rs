@@ -40,7 +40,7 @@ impl<S: Send + 'static> Node<S> {
     ) -> Publisher<M> {
         let source = draft.next_source();
         draft.topic_info(&topic.name).publishers.push((self.event_loop(), source));
-        Publisher::new(topic.clone(), source)
+        Publisher::new(topic.clone(), source, None)
     }
 
     /// Calls `callback`, which is listed as `name`, for each message on a topic of the node.

@@ -10,6 +10,7 @@ pub mod arguments;
 mod context;
 mod control;
 mod deadlines;
+mod endpoints;
 mod event;
 mod event_loop;
 mod frozen;
@@ -58,7 +59,10 @@ pub use parameter::{
     ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange,
     ParameterType, ParameterValue, ParameterVariant, Ranged,
 };
-pub use qos::{History, QoS};
+pub use qos::{
+    DeadlineMissed, Durability, History, Incompatibility, Liveliness, LivelinessChanged,
+    LivelinessLost, PublisherEvents, QoS, QosPolicy, Reliability, SubscriptionEvents,
+};
 pub use reentrant::{ReentrantError, ReentrantGroup};
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
@@ -70,6 +74,6 @@ pub use synchronize::{
 pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};
-pub use topic::{Loan, PublishError, Publisher};
+pub use topic::{LateSubscription, Loan, PublishError, Publisher};
 pub use worker::Worker;
 pub use worker_thread::WorkerThread;

@@ -1,17 +1,14 @@
 //! Nodes: state, callbacks, and the names under which they talk.
 
 use crate::context::Context;
-use crate::control::{CallbackCounters, FailurePolicy};
+use crate::control::FailurePolicy;
 use crate::event::LoopId;
-use crate::event_loop::{Body, CallbackResult, SubscriptionEntity, Target, TimerEntity};
-use crate::graph::{CallbackDraft, CreateError, CreateNodeError, Draft, Feed, Graph, check_depth};
-use crate::message::Message;
+use crate::event_loop::{Body, CallbackResult, Target, TimerEntity};
+use crate::graph::{CallbackDraft, CreateError, CreateNodeError, Draft, Graph};
 use crate::name;
-use crate::qos::QoS;
 use crate::synchronize::Connector;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl, period_ns};
-use crate::topic::Publisher;
 use std::marker::PhantomData;
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
@@ -47,6 +44,10 @@ impl<S: Send + 'static> Node<S> {
     /// The fully qualified name: namespace and name.
     pub fn full_name(&self) -> &str {
         &self.full_name
+    }
+
+    pub(crate) fn node_index(&self) -> usize {
+        self.node_index
     }
 
     /// The event loop that runs this group's callbacks.
@@ -87,60 +88,6 @@ impl<S: Send + 'static> Node<S> {
             event_loop: self.event_loop,
             target,
         }
-    }
-
-    /// Creates a publisher of messages of type `M`.
-    ///
-    /// The quality of service of the publishing side has no effect within a process yet; history
-    /// and depth are the subscription's.
-    ///
-    /// # Errors
-    /// [`CreateError`] for an invalid name, another message type on the topic, or a frozen graph.
-    pub fn create_publisher<M: Send + Sync + 'static>(
-        &self,
-        topic: &str,
-        _qos: QoS,
-    ) -> Result<Publisher<M>, CreateError> {
-        let topic = self.resolve_topic_name(topic)?;
-        let mut draft = self.draft(&format!("publisher {topic}"))?;
-        let typed = draft.topic::<M>(&topic, &self.full_name)?;
-        let source = draft.next_source();
-        draft.topic_info(&topic).publishers.push((self.event_loop, source));
-        Ok(Publisher::new(typed, source))
-    }
-
-    /// Calls `callback` for each message of type `M` on `topic`.
-    ///
-    /// # Errors
-    /// [`CreateError`] for an invalid name, another message type on the topic, a depth out of
-    /// range, or a frozen graph.
-    pub fn create_subscription<M, F, R>(
-        &self,
-        topic: &str,
-        qos: QoS,
-        callback: F,
-    ) -> Result<(), CreateError>
-    where
-        M: Send + Sync + 'static,
-        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
-        R: CallbackResult + 'static,
-    {
-        let topic = self.resolve_topic_name(topic)?;
-        check_depth(&topic, qos)?;
-        let name = format!("subscription {topic}");
-        let mut draft = self.draft(&name)?;
-        let typed = draft.topic::<M>(&topic, &self.full_name)?;
-        let counters = Arc::<CallbackCounters>::default();
-        let callback_draft = CallbackDraft {
-            target: draft.next_target(self.event_loop),
-            feed: Feed::Queue(qos.depth()),
-            counters: counters.clone(),
-        };
-        let id = draft.add_callback(self.event_loop, name, callback_draft);
-        let inlet = typed.subscribe(id, qos, 0, counters);
-        draft.body::<S>(self.event_loop).add(Box::new(SubscriptionEntity::new(inlet, callback)));
-        draft.topic_info(&topic).subscriptions.push(id);
-        Ok(())
     }
 
     /// Calls `callback` every `period`.

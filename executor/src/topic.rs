@@ -2,16 +2,35 @@
 //!
 //! While the graph is built, a topic collects its subscriptions. Freezing turns them into ports,
 //! and from then on a publisher finds everything it needs in one slice: nothing is looked up,
-//! locked or allocated on the way.
+//! locked or allocated on the way. What only some publishers promise (see [`offer`]) costs the
+//! others a branch.
 
+mod latch;
+mod late;
+mod offer;
+mod publisher;
+
+pub use late::LateSubscription;
+pub(crate) use offer::Offer;
+pub use publisher::{Loan, PublishError, Publisher};
+
+use crate::context::Context;
 use crate::control::CallbackCounters;
-use crate::event::{CallbackId, EventId, SourceId};
+use crate::event::{CallbackId, EventId};
 use crate::message::{Envelope, Message};
 use crate::qos::{History, QoS};
+use crate::time::Time;
+use latch::Latch;
+use late::Late;
 use ringspin_ringbuf::keep_last::{self, Pushed};
-use ringspin_ringbuf::{Counter, Permits, Pool, ReadySet, Shared, pool, ready};
-use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock};
+use ringspin_ringbuf::{Counter, Permits, Pool, ReadySet, Shared, ready};
+use std::borrow::Borrow;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Locks a mutex under which nothing of the user runs, so that poisoning means nothing.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// How an event loop is told that one of its callbacks has an event.
 #[derive(Clone, Debug)]
@@ -40,6 +59,11 @@ pub(crate) struct Topic<M> {
     pool: Pool<Envelope<M>>,
     subscriptions: Mutex<Vec<Subscription<M>>>,
     ports: OnceLock<Box<[Port<M>]>>,
+    /// What the transient-local publishers keep, in order of creation.
+    latches: Mutex<Vec<Arc<Latch<M>>>>,
+    /// The subscriptions that are to be activated. They are no ports: only transient-local
+    /// publishers can have them, and know them.
+    late: Mutex<Vec<Arc<Late<M>>>>,
     /// Messages handed back because a keep-all subscription was full.
     refused: Counter,
 }
@@ -52,6 +76,8 @@ struct Subscription<M> {
     queue: keep_last::Producer<Envelope<M>>,
     permits: Option<Arc<Permits>>,
     counters: Arc<CallbackCounters>,
+    /// Whether it gets what was published before the start.
+    transient_local: bool,
 }
 
 /// A subscription of the frozen graph.
@@ -63,6 +89,8 @@ struct Port<M> {
 /// What freezing needs of a topic, whatever its message type.
 pub(crate) trait AnyTopic: Send + Sync {
     fn connect(&self, ready: &dyn Fn(CallbackId) -> Ready);
+    /// Delivers what the transient-local publisher with this number published so far, at `now`.
+    fn start_latch(&self, number: usize, now: Time);
     fn refused(&self) -> u64;
 }
 
@@ -73,6 +101,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
             pool: Pool::new(),
             subscriptions: Mutex::new(Vec::new()),
             ports: OnceLock::new(),
+            latches: Mutex::default(),
+            late: Mutex::default(),
             refused: Counter::default(),
         }
     }
@@ -86,15 +116,27 @@ impl<M: Send + Sync + 'static> Topic<M> {
         kept: usize,
         counters: Arc<CallbackCounters>,
     ) -> Inlet<M> {
-        let (queue, consumer) = keep_last::queue(&self.pool, qos.depth);
-        let permits = match qos.history {
-            History::KeepLast => None,
-            History::KeepAll => Some(Arc::new(Permits::new(qos.depth as u32))),
-        };
-        let inlet = Inlet { queue: consumer, permits: permits.clone() };
-        let subscription = Subscription { callback, kept, queue, permits, counters };
-        self.subscriptions.lock().expect("nothing panics under this lock").push(subscription);
+        let (subscription, inlet) = self.queue(callback, qos, kept, counters);
+        lock(&self.subscriptions).push(subscription);
         inlet
+    }
+
+    /// The two ends of a subscription's queue.
+    fn queue(
+        &self,
+        callback: CallbackId,
+        qos: QoS,
+        kept: usize,
+        counters: Arc<CallbackCounters>,
+    ) -> (Subscription<M>, Inlet<M>) {
+        let (queue, consumer) = keep_last::queue(&self.pool, qos.depth());
+        let permits = match qos.history() {
+            History::KeepLast => None,
+            History::KeepAll => Some(Arc::new(Permits::new(qos.depth() as u32))),
+        };
+        let inlet = Inlet { queue: consumer, permits: permits.clone(), counters: counters.clone() };
+        let transient_local = qos.is_transient_local();
+        (Subscription { callback, kept, queue, permits, counters, transient_local }, inlet)
     }
 
     /// Hands `message`, which is event `id`, to the one subscription of a private topic: a
@@ -105,7 +147,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
     pub(crate) fn send(&self, id: EventId, message: M) -> Result<(), (Unsent, M)> {
         match self.reserve() {
             Ok([port]) => {
-                port.deliver(Message(self.pool.insert(Envelope { id, message })));
+                port.deliver(Message(self.pool.insert(Envelope::lasting(id, message))));
                 Ok(())
             }
             Ok(_) => Err((Unsent::NobodyThere, message)),
@@ -123,15 +165,29 @@ impl<M: Send + Sync + 'static> Topic<M> {
     #[inline]
     fn reserve(&self) -> Result<&[Port<M>], Refusal> {
         let Some(ports) = self.ports.get() else { return Err(Refusal::NotFrozen) };
-        for (n, port) in ports.iter().enumerate() {
-            if !port.subscription.reserve() {
-                ports[..n].iter().for_each(|port| port.subscription.cancel());
-                self.refused.next();
-                return Err(Refusal::Full);
-            }
+        if !reserve_all(ports) {
+            self.refused.next();
+            return Err(Refusal::Full);
         }
         Ok(ports)
     }
+}
+
+/// Reserves a place in each of `ports` that would refuse a message, or else in none.
+#[inline]
+fn reserve_all<M, P: Borrow<Port<M>>>(ports: &[P]) -> bool {
+    for (n, port) in ports.iter().enumerate() {
+        if !port.borrow().subscription.reserve() {
+            cancel_all(&ports[..n]);
+            return false;
+        }
+    }
+    true
+}
+
+#[cold]
+fn cancel_all<M, P: Borrow<Port<M>>>(ports: &[P]) {
+    ports.iter().for_each(|port| port.borrow().subscription.cancel());
 }
 
 /// Why a private topic does not take a message.
@@ -171,13 +227,23 @@ fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>])
 
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn connect(&self, ready: &dyn Fn(CallbackId) -> Ready) {
-        let mut subscriptions = self.subscriptions.lock().expect("nothing panics under this lock");
+        let mut subscriptions = lock(&self.subscriptions);
+        let latches = lock(&self.latches).clone();
+        let late = lock(&self.late);
         // Each queue may be full while each subscription handles a message and one is on its way.
-        let in_use = subscriptions.iter().map(|s| s.queue.depth() + s.kept + 1);
-        self.pool.reserve(in_use.sum::<usize>() + 1);
+        let queues = subscriptions.iter().map(|s| s.queue.depth() + s.kept + 1).sum::<usize>();
+        let late_queues = late.iter().filter_map(|late| late.depth()).map(|depth| depth + 1);
+        let latched = latches.iter().map(|latch| latch.depth()).sum::<usize>();
+        self.pool.reserve(queues + late_queues.sum::<usize>() + latched + 1);
         let port = |s: Subscription<M>| Port { ready: ready(s.callback), subscription: s };
         let ports = subscriptions.drain(..).map(port).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
+        late.iter().for_each(|late| late.connect(ready, &latches));
+    }
+
+    fn start_latch(&self, number: usize, now: Time) {
+        let latch = lock(&self.latches)[number].clone();
+        latch.start(self, now);
     }
 
     fn refused(&self) -> u64 {
@@ -201,11 +267,20 @@ impl<M> Subscription<M> {
 impl<M> Port<M> {
     #[inline]
     fn deliver(&self, message: Message<M>) {
+        drop(self.push(message));
+    }
+
+    /// As [`deliver`](Self::deliver), and returns the message that had to give way.
+    #[inline]
+    fn push(&self, message: Message<M>) -> Option<Message<M>> {
         match self.subscription.queue.push(message.0) {
-            Pushed::Grew => self.ready.announce(),
+            Pushed::Grew => {
+                self.ready.announce();
+                None
+            }
             Pushed::Overwrote(oldest) => {
                 self.subscription.counters.overwritten.next();
-                drop(oldest);
+                Some(Message(oldest))
             }
         }
     }
@@ -215,9 +290,21 @@ impl<M> Port<M> {
 pub(crate) struct Inlet<M> {
     queue: keep_last::Consumer<Envelope<M>>,
     permits: Option<Arc<Permits>>,
+    counters: Arc<CallbackCounters>,
 }
 
 impl<M> Inlet<M> {
+    /// The next message, unless it is older than its lifespan; that is counted.
+    #[inline]
+    pub(crate) fn take_fresh(&mut self, cx: &Context<'_>) -> Option<Message<M>> {
+        let message = self.take()?;
+        if message.0.expiry.has_passed(|| cx.now()) {
+            self.counters.expired.add_by_owner(1);
+            return None;
+        }
+        Some(message)
+    }
+
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Message<M>> {
         let message = self.queue.take()?;
@@ -227,200 +314,3 @@ impl<M> Inlet<M> {
         Some(Message(message))
     }
 }
-
-/// Publishes messages of type `M` on a topic; from any thread, and cheap to clone.
-///
-/// One thread's messages never overtake each other. Clones are the same publisher: they share its
-/// sequence numbers.
-pub struct Publisher<M> {
-    topic: Arc<Topic<M>>,
-    source: SourceId,
-    sequence: Arc<Counter>,
-}
-
-impl<M> Clone for Publisher<M> {
-    fn clone(&self) -> Self {
-        let Self { topic, source, sequence } = self;
-        Self { topic: topic.clone(), source: *source, sequence: sequence.clone() }
-    }
-}
-
-impl<M> fmt::Debug for Publisher<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Publisher").field("topic", &self.topic.name).finish_non_exhaustive()
-    }
-}
-
-impl<M: Send + Sync + 'static> Publisher<M> {
-    pub(crate) fn new(topic: Arc<Topic<M>>, source: SourceId) -> Self {
-        Self { topic, source, sequence: Arc::default() }
-    }
-
-    /// Hands `message` to every subscription of the topic: to all of them, or, on an error, to
-    /// none.
-    ///
-    /// The message is moved once and then shared. Lock-free, and without allocation unless
-    /// callbacks keep so many messages that the topic's pool has to grow. Time is proportional to
-    /// the number of subscriptions. A keep-last subscription that is full gives up its oldest
-    /// message, which is counted.
-    ///
-    /// # Errors
-    /// [`PublishError`] hands the message back when the graph is not frozen yet, or a keep-all
-    /// subscription is full.
-    #[inline]
-    pub fn publish(&self, message: M) -> Result<(), PublishError<M>> {
-        let ports = match self.topic.reserve() {
-            Ok(ports) => ports,
-            Err(refusal) => return Err(refusal.of(message)),
-        };
-        let id = self.next_id();
-        if let Some((last, others)) = ports.split_last() {
-            deliver(self.topic.pool.insert(Envelope { id, message }), last, others);
-        }
-        Ok(())
-    }
-
-    /// As [`publish`](Self::publish), with `prepare` called once it is certain that all take the
-    /// message, and before any of them has it.
-    pub(crate) fn publish_after(
-        &self,
-        message: M,
-        prepare: impl FnOnce(),
-    ) -> Result<(), PublishError<M>> {
-        let ports = match self.topic.reserve() {
-            Ok(ports) => ports,
-            Err(refusal) => return Err(refusal.of(message)),
-        };
-        prepare();
-        let id = self.next_id();
-        if let Some((last, others)) = ports.split_last() {
-            deliver(self.topic.pool.insert(Envelope { id, message }), last, others);
-        }
-        Ok(())
-    }
-
-    /// Lends a message of the topic's pool, to be filled in place and [published](Loan::publish).
-    ///
-    /// It holds what an earlier loaned message was left with, or else the default: overwrite all
-    /// that matters. Buffers in it keep their capacity, so in the steady state even messages with a
-    /// `Vec` or `String` allocate nothing.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// # let graph = Graph::new();
-    /// # let node = graph.create_node("camera", ())?;
-    /// let out = node.create_publisher::<Vec<u8>>("image", QoS::sensor_data())?;
-    /// let mut image = out.loan();
-    /// image.clear();
-    /// image.extend([1, 2, 3]);
-    /// # let _ =
-    /// image.publish();
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[inline]
-    pub fn loan(&self) -> Loan<'_, M>
-    where
-        M: Default,
-    {
-        let empty = || Envelope { id: EventId::default(), message: M::default() };
-        Loan { publisher: self, envelope: self.topic.pool.loan(empty) }
-    }
-
-    fn next_id(&self) -> EventId {
-        EventId { source: self.source, sequence: self.sequence.next() }
-    }
-
-    /// The topic's fully qualified name.
-    pub fn topic(&self) -> &str {
-        &self.topic.name
-    }
-}
-
-/// A message on loan from its publisher: filled in place, then published, or dropped unpublished.
-pub struct Loan<'a, M> {
-    publisher: &'a Publisher<M>,
-    envelope: pool::Loan<Envelope<M>>,
-}
-
-impl<M: Send + Sync + Default + 'static> Loan<'_, M> {
-    /// As [`Publisher::publish`], without moving the message.
-    ///
-    /// # Errors
-    /// As [`Publisher::publish`]; the message is handed back.
-    #[inline]
-    pub fn publish(mut self) -> Result<(), PublishError<M>> {
-        let topic = &*self.publisher.topic;
-        let ports = match topic.reserve() {
-            Ok(ports) => ports,
-            Err(refusal) => return Err(refusal.of(std::mem::take(&mut *self))),
-        };
-        self.envelope.id = self.publisher.next_id();
-        if let Some((last, others)) = ports.split_last() {
-            deliver(self.envelope.share(), last, others);
-        }
-        Ok(())
-    }
-}
-
-impl<M> std::ops::Deref for Loan<'_, M> {
-    type Target = M;
-
-    #[inline]
-    fn deref(&self) -> &M {
-        &self.envelope.message
-    }
-}
-
-impl<M> std::ops::DerefMut for Loan<'_, M> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut M {
-        &mut self.envelope.message
-    }
-}
-
-impl<M: fmt::Debug> fmt::Debug for Loan<'_, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-/// Why a message was not published; it is handed back, boxed so that the good result stays small.
-pub enum PublishError<M> {
-    /// The graph is still being built: publish from callbacks, or after `freeze`.
-    NotFrozen(Box<M>),
-    /// A keep-all subscription holds as many messages as its limit.
-    Full(Box<M>),
-}
-
-impl<M> PublishError<M> {
-    /// The message that was not published.
-    pub fn into_message(self) -> M {
-        match self {
-            Self::NotFrozen(message) | Self::Full(message) => *message,
-        }
-    }
-}
-
-impl<M> fmt::Debug for PublishError<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotFrozen(_) => "NotFrozen(..)",
-            Self::Full(_) => "Full(..)",
-        })
-    }
-}
-
-impl<M> fmt::Display for PublishError<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotFrozen(_) => {
-                "the graph is still being built: publish from a callback, or freeze the graph first"
-            }
-            Self::Full(_) => {
-                "a keep-all subscription is full: raise its limit or publish more slowly"
-            }
-        })
-    }
-}
-
-impl<M> std::error::Error for PublishError<M> {}

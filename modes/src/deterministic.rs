@@ -147,7 +147,7 @@ pub(crate) struct Sequencer {
 }
 
 impl Sequencer {
-    /// Takes over `worker` with its time at the simulation's start.
+    /// Takes over `worker` with the time of `clock` at the simulation's start.
     pub(crate) fn new(
         mut worker: Worker,
         clock: Arc<SimClock>,
@@ -155,8 +155,7 @@ impl Sequencer {
         info: &GraphInfo,
         recorder: Option<Box<dyn Recorder>>,
     ) -> Self {
-        worker.start(clock.now());
-        clock.set(simulation.start);
+        worker.start(Time::ZERO);
         worker.set_recorder(Some(Box::new(Digester::new(info, recorder))));
         Self { worker, clock, instant: Instant::new(simulation.instant_dispatches_max) }
     }

@@ -227,7 +227,10 @@ impl Executor {
         };
         let (live, simulated) = (Arc::new(LiveClock::start()), Arc::new(SimClock::default()));
         let clock: Arc<dyn Clock> = match self.mode {
-            Mode::Deterministic(_) => simulated.clone(),
+            Mode::Deterministic(simulation) => {
+                simulated.set(simulation.start);
+                simulated.clone()
+            }
             Mode::SingleCore | Mode::MultiCore(_) => live.clone(),
         };
         let plan = Plan { workers, order };

@@ -2,6 +2,7 @@
 
 use super::MAX_DEPTH;
 use crate::name::NameError;
+use crate::qos::Incompatibility;
 use crate::synchronize::SynchronizeError;
 use crate::timer::PeriodError;
 use thiserror::Error;
@@ -63,7 +64,26 @@ pub enum CreateError {
         /// The type that was refused.
         requested: &'static str,
     },
-    /// A subscription's depth is out of range.
+    /// A publisher offers less than a subscription of its topic requests.
+    #[error(
+        "topic {topic}: the {policy} that node {publisher} offers is {offered}, but node \
+         {subscription} requests {requested}; let the publisher offer {requested}, or the \
+         subscription request {offered}",
+        policy = incompatibility.policy,
+        offered = incompatibility.offered,
+        requested = incompatibility.requested
+    )]
+    Incompatible {
+        /// The fully qualified topic name.
+        topic: String,
+        /// The node that publishes.
+        publisher: String,
+        /// The node that subscribes.
+        subscription: String,
+        /// The policy, and what each side says about it.
+        incompatibility: Box<Incompatibility>,
+    },
+    /// The depth of a subscription, or of a transient-local publisher, is out of range.
     #[error("topic {topic}: a depth of {depth} is out of range; use 1 to {max}", max = MAX_DEPTH)]
     Depth {
         /// The fully qualified topic name.

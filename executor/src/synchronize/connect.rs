@@ -31,7 +31,9 @@ impl Connector<'_> {
         let arguments = &self.draft.arguments;
         let topic = arguments.resolve(NameKind::Topic, topic, self.namespace, self.base_name)?;
         check_depth(&topic, qos)?;
-        self.draft.topic(&topic, self.full_name)
+        let typed = self.draft.topic(&topic, self.full_name)?;
+        self.draft.request(&topic, self.full_name, qos)?;
+        Ok(typed)
     }
 
     /// Subscribes the next input, of which `capacity` messages are kept.

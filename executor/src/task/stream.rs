@@ -2,8 +2,9 @@
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::endpoints::Declared;
 use crate::event_loop::{Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
+use crate::graph::CreateError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -75,7 +76,7 @@ struct StreamEntity<M> {
 
 impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(message) = self.inlet.take() else {
+        let Some(message) = self.inlet.take_fresh(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
@@ -113,20 +114,9 @@ impl<S: Send + 'static> Node<S> {
     where
         M: Send + Sync + 'static,
     {
-        let topic = self.resolve_topic_name(topic)?;
-        check_depth(&topic, qos)?;
-        let name = format!("stream {topic}");
-        let mut draft = self.draft(&name)?;
-        let typed = draft.topic::<M>(&topic, self.full_name())?;
-        let counters = Arc::<CallbackCounters>::default();
-        let callback_draft = CallbackDraft {
-            target: draft.next_target(self.event_loop()),
-            feed: Feed::Queue(qos.depth()),
-            counters: counters.clone(),
-        };
-        let id = draft.add_callback(self.event_loop(), name, callback_draft);
-        let inlet = typed.subscribe(id, qos, qos.depth(), counters.clone());
-        draft.topic_info(&topic).subscriptions.push(id);
+        let declared = self.declare_subscription::<M>("stream", topic, qos)?;
+        let Declared { mut draft, topic, callback, counters } = declared;
+        let inlet = topic.subscribe(callback, qos, qos.depth(), counters.clone());
         let messages = VecDeque::with_capacity(qos.depth());
         let buffer = Arc::new(Mutex::new(Buffer { messages, depth: qos.depth(), waker: None }));
         let entity = StreamEntity { inlet, buffer: buffer.clone(), counters };

@@ -9,6 +9,7 @@ mod isolation;
 mod known_faults;
 mod lifecycle;
 mod parameters;
+mod qos;
 mod services;
 mod spinning;
 mod synchronized;

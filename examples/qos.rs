@@ -1,0 +1,60 @@
+//! Quality of service: a map for whoever comes late, and a lidar that is missed when it is silent.
+//!
+//! ```text
+//! RINGSPIN_MODE=deterministic cargo run --example qos
+//! ```
+//!
+//! The map is published once, before anything runs, and the planner joins its topic when it needs
+//! it. The lidar promises a scan every 100 ms, and breaks its promise; a publisher that promised
+//! less than the planner requests would not have been created.
+
+use ringspin::{Executor, Message, QoS, SubscriptionEvents};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+const MAP: QoS = QoS::keep_last(1).transient_local();
+const SCAN: QoS = QoS::sensor_data().deadline(Duration::from_millis(100));
+
+fn main() -> anyhow::Result<()> {
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    let mut executor = Executor::from_env()?;
+
+    let server = executor.create_node("map_server", ())?;
+    server.create_publisher("map", MAP)?.publish(String::from("a room with two doors"))?;
+
+    let lidar = executor.create_node("lidar", 0u32)?;
+    let scan = lidar.create_publisher("scan", SCAN)?;
+    lidar.create_timer(50 * MS, move |count, _| {
+        *count += 1;
+        match *count {
+            5..12 => Ok(()), // out of order from 250 to 550 ms
+            n => scan.publish(n),
+        }
+    })?;
+
+    let planner = executor.create_node("planner", String::from("no map"))?;
+    let map = planner.create_late_subscription("map", MAP, |map, text: &Message<String>, cx| {
+        println!("{}: the map is {}", cx.now(), **text);
+        String::clone_from(map, text);
+    })?;
+    let events = SubscriptionEvents::new()
+        .on_deadline_missed(|_, missed, cx| println!("{}: no scan, {missed:?}", cx.now()))
+        .on_liveliness_changed(|_, changed, cx| println!("{}: {changed:?}", cx.now()));
+    let request = SCAN.deadline(150 * MS);
+    planner.create_subscription_with_events("scan", request, events, {
+        move |known: &mut String, n: &Message<u32>, cx| {
+            println!("{}: scan {} with {known}", cx.now(), **n);
+            match **n {
+                3 => map.activate(),
+                13 => cx.stop(),
+                _ => {}
+            }
+        }
+    })?;
+
+    executor.spin()?;
+    if let Some((digest, dispatches)) = executor.digest() {
+        println!("digest of {dispatches} dispatches: {digest}");
+    }
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! Creating the ends of topics: publishers and subscriptions.
+
+use crate::context::Context;
+use crate::control::CallbackCounters;
+use crate::event::CallbackId;
+use crate::event_loop::{CallbackResult, SubscriptionEntity};
+use crate::graph::{CallbackDraft, CreateError, Draft, Feed, check_depth};
+use crate::message::Message;
+use crate::node::Node;
+use crate::notifier::Notifier;
+use crate::qos::QoS;
+use crate::qos::conditions::{Deadline, OwnLiveliness, Source, TopicLiveliness};
+use crate::qos::events::{PublisherEvents, SubscriptionEvents};
+use crate::topic::{LateSubscription, Offer, Publisher, Topic};
+use std::sync::{Arc, MutexGuard};
+
+/// A subscription in the graph, to which its entity has to be added.
+pub(crate) struct Declared<'a, M> {
+    pub(crate) draft: MutexGuard<'a, Draft>,
+    pub(crate) topic: Arc<Topic<M>>,
+    pub(crate) callback: CallbackId,
+    pub(crate) counters: Arc<CallbackCounters>,
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Creates a publisher of messages of type `M`.
+    ///
+    /// If it is transient-local, it keeps its newest messages, as many as the depth of `qos`. It
+    /// may publish while the graph is being built: at the start, subscriptions that request
+    /// transient-local durability get what it kept, before anything later of it. What several
+    /// publishers kept is delivered in order of their creation.
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, another message type on the topic, a subscription that
+    /// requests more than `qos` offers, a transient-local publisher with a depth out of range, or a
+    /// frozen graph.
+    pub fn create_publisher<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Publisher<M>, CreateError> {
+        self.create_publisher_with_events(topic, qos, PublisherEvents::new())
+    }
+
+    /// As [`create_publisher`](Self::create_publisher), with callbacks for its events, which run in
+    /// this callback group.
+    ///
+    /// # Errors
+    /// As [`create_publisher`](Self::create_publisher).
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, PublisherEvents, QoS};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("lidar", ())?;
+    /// let qos = QoS::sensor_data().deadline(Duration::from_millis(100));
+    /// let events = PublisherEvents::new()
+    ///     .on_deadline_missed(|_, missed, cx| println!("{}: {missed:?}", cx.node()));
+    /// let out = node.create_publisher_with_events::<Vec<f32>>("scan", qos, events)?;
+    /// # let _ = out;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_publisher_with_events<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        events: PublisherEvents<S>,
+    ) -> Result<Publisher<M>, CreateError> {
+        let topic = self.resolve_topic_name(topic)?;
+        if qos.is_transient_local() {
+            check_depth(&topic, qos)?;
+        }
+        let name = format!("publisher {topic}");
+        let mut draft = self.draft(&name)?;
+        let typed = draft.topic::<M>(&topic, self.full_name())?;
+        draft.offer(&topic, self.full_name(), qos)?;
+        let source = draft.next_source();
+        draft.topic_info(&topic).publishers.push((self.event_loop(), source));
+        let vitals = draft.vitals(&topic);
+        let pulse = vitals.add(self.node_index(), qos);
+        let offer = Offer::new(&typed, qos, draft.clock.clone(), &pulse);
+        if let Some(latch) = offer.as_ref().and_then(|offer| offer.latch_number) {
+            draft.latches.push((typed.clone(), latch));
+        }
+        if let (Some(period), Some(callback)) = (qos.deadline_period(), events.deadline_missed) {
+            let condition = Deadline::new(Source::Publisher(pulse.clone()), period);
+            let name = format!("deadline of {name}");
+            self.watch(&mut draft, &name, Arc::default(), condition, callback)?;
+        }
+        if let Some(callback) = events.liveliness_lost {
+            let notifier = Arc::<Notifier>::default();
+            vitals.watch(notifier.clone());
+            let name = format!("liveliness of {name}");
+            self.watch(&mut draft, &name, notifier, OwnLiveliness::new(pulse), callback)?;
+        }
+        Ok(Publisher::new(typed, source, offer.map(Arc::new)))
+    }
+
+    /// Calls `callback` for each message of type `M` on `topic`.
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, another message type on the topic, a publisher that
+    /// offers less than `qos` requests, a depth out of range, or a frozen graph.
+    pub fn create_subscription<M, F, R>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        callback: F,
+    ) -> Result<(), CreateError>
+    where
+        M: Send + Sync + 'static,
+        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        self.create_subscription_with_events(topic, qos, SubscriptionEvents::new(), callback)
+    }
+
+    /// As [`create_subscription`](Self::create_subscription), with callbacks for its events, which
+    /// run in this callback group.
+    ///
+    /// # Errors
+    /// As [`create_subscription`](Self::create_subscription).
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, Message, QoS, SubscriptionEvents};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("planner", 0u64)?;
+    /// let qos = QoS::sensor_data().deadline(Duration::from_millis(100));
+    /// let events = SubscriptionEvents::new()
+    ///     .on_deadline_missed(|gaps: &mut u64, missed, _| *gaps = missed.total_count)
+    ///     .on_liveliness_changed(|_, changed, cx| println!("{}: {changed:?}", cx.now()));
+    /// node.create_subscription_with_events("scan", qos, events, |_, scan: &Message<Vec<f32>>, _| {
+    ///     println!("{} points", scan.len());
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_subscription_with_events<M, F, R>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        events: SubscriptionEvents<S>,
+        callback: F,
+    ) -> Result<(), CreateError>
+    where
+        M: Send + Sync + 'static,
+        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let declared = self.declare_subscription::<M>("subscription", topic, qos)?;
+        let Declared { mut draft, topic, callback: id, counters } = declared;
+        let inlet = topic.subscribe(id, qos, 0, counters);
+        draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
+        let vitals = draft.vitals(&topic.name);
+        let name = format!("subscription {}", topic.name);
+        if let (Some(period), Some(callback)) = (qos.deadline_period(), events.deadline_missed) {
+            let condition = Deadline::new(Source::Topic(vitals.clone()), period);
+            let name = format!("deadline of {name}");
+            self.watch(&mut draft, &name, Arc::default(), condition, callback)?;
+        }
+        if let Some(callback) = events.liveliness_changed {
+            let notifier = Arc::<Notifier>::default();
+            vitals.watch(notifier.clone());
+            let condition = TopicLiveliness::new(vitals, draft.failures.clone());
+            let name = format!("liveliness of {name}");
+            self.watch(&mut draft, &name, notifier, condition, callback)?;
+        }
+        Ok(())
+    }
+
+    /// Declares a subscription that joins `topic` only when it is
+    /// [activated](LateSubscription::activate), and then first gets the newest messages that the
+    /// publishers keep.
+    ///
+    /// It requests transient-local durability, whether `qos` says so or not.
+    ///
+    /// # Errors
+    /// As [`create_subscription`](Self::create_subscription).
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, Message, QoS};
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("planner", String::new())?;
+    /// let qos = QoS::keep_last(1);
+    /// let map = node.create_late_subscription("map", qos, |known, map: &Message<String>, _| {
+    ///     String::clone_from(known, map);
+    /// })?;
+    /// // Once the map is needed, in whatever callback or thread:
+    /// map.activate();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn create_late_subscription<M, F, R>(
+        &self,
+        topic: &str,
+        qos: QoS,
+        callback: F,
+    ) -> Result<LateSubscription, CreateError>
+    where
+        M: Send + Sync + 'static,
+        F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult + 'static,
+    {
+        let qos = qos.transient_local();
+        let declared = self.declare_subscription::<M>("late subscription", topic, qos)?;
+        let Declared { mut draft, topic, callback: id, counters } = declared;
+        let (late, inlet) = topic.subscribe_late(id, qos, counters);
+        draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
+        Ok(late)
+    }
+
+    /// Adds a subscription's callback to the graph, named after `kind` and its topic.
+    pub(crate) fn declare_subscription<M: Send + Sync + 'static>(
+        &self,
+        kind: &str,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Declared<'_, M>, CreateError> {
+        let name = self.resolve_topic_name(topic)?;
+        check_depth(&name, qos)?;
+        let callback_name = format!("{kind} {name}");
+        let mut draft = self.draft(&callback_name)?;
+        let topic = draft.topic::<M>(&name, self.full_name())?;
+        draft.request(&name, self.full_name(), qos)?;
+        let counters = Arc::<CallbackCounters>::default();
+        let callback_draft = CallbackDraft {
+            target: draft.next_target(self.event_loop()),
+            feed: Feed::Queue(qos.depth()),
+            counters: counters.clone(),
+        };
+        let callback = draft.add_callback(self.event_loop(), callback_name, callback_draft);
+        draft.topic_info(&name).subscriptions.push(callback);
+        Ok(Declared { draft, topic, callback, counters })
+    }
+}

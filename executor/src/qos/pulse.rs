@@ -1,0 +1,130 @@
+//! The signs of life of a topic's publishers, and who wants to know when they change.
+
+use super::{Liveliness, QoS};
+use crate::notifier::Notifier;
+use crate::time::Time;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Locks a mutex under which nothing of the user runs, so that poisoning means nothing.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Told when a publisher comes back to life, or its node goes out of service.
+type Watchers = Mutex<Vec<Arc<Notifier>>>;
+
+/// All publishers of a topic.
+#[derive(Debug, Default)]
+pub(crate) struct Vitals {
+    pulses: Mutex<Vec<Arc<Pulse>>>,
+    watchers: Arc<Watchers>,
+}
+
+impl Vitals {
+    /// Adds a publisher of node `node_index`.
+    pub(crate) fn add(&self, node_index: usize, qos: QoS) -> Arc<Pulse> {
+        let manual = qos.liveliness() == Liveliness::ManualByTopic;
+        let pulse = Arc::new(Pulse {
+            node_index,
+            manual,
+            lease: if manual { qos.lease() } else { None },
+            signs: Mutex::new(Signs { published: Time::ZERO, asserted: None, lost: manual }),
+            watchers: self.watchers.clone(),
+        });
+        lock(&self.pulses).push(pulse.clone());
+        pulse
+    }
+
+    pub(crate) fn watch(&self, watcher: Arc<Notifier>) {
+        lock(&self.watchers).push(watcher);
+    }
+
+    /// The publishers, in order of creation.
+    pub(crate) fn pulses(&self) -> MutexGuard<'_, Vec<Arc<Pulse>>> {
+        lock(&self.pulses)
+    }
+
+    pub(crate) fn watchers(&self) -> Vec<Arc<Notifier>> {
+        lock(&self.watchers).clone()
+    }
+}
+
+/// One publisher's signs of life. Ordinary publishers have one, but never touch it.
+#[derive(Debug)]
+pub(crate) struct Pulse {
+    pub(crate) node_index: usize,
+    manual: bool,
+    lease: Option<Duration>,
+    signs: Mutex<Signs>,
+    watchers: Arc<Watchers>,
+}
+
+#[derive(Debug)]
+struct Signs {
+    /// Zero before the first message: the start of the executor is never earlier.
+    published: Time,
+    asserted: Option<Time>,
+    /// Whether somebody saw it without life, who has to hear of the next sign.
+    lost: bool,
+}
+
+/// What a publisher's signs of life say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// There was none yet.
+    Unborn,
+    /// It is alive up to and including this moment.
+    Until(Time),
+    /// Its lease is over.
+    Lost,
+}
+
+impl Pulse {
+    /// A message was published at `now`.
+    pub(crate) fn published(&self, now: Time) {
+        let mut signs = lock(&self.signs);
+        signs.published = signs.published.max(now);
+        self.sign(signs, now);
+    }
+
+    /// The publisher said at `now` that it is alive.
+    pub(crate) fn asserted(&self, now: Time) {
+        self.sign(lock(&self.signs), now);
+    }
+
+    fn sign(&self, mut signs: MutexGuard<'_, Signs>, now: Time) {
+        if !self.manual {
+            return;
+        }
+        signs.asserted = signs.asserted.max(Some(now));
+        let revived = std::mem::replace(&mut signs.lost, false);
+        drop(signs);
+        if revived {
+            lock(&self.watchers).iter().for_each(|watcher| watcher.notify());
+        }
+    }
+
+    /// When the last message was published; zero if there is none.
+    pub(crate) fn last_published(&self) -> Time {
+        lock(&self.signs).published
+    }
+
+    /// Whether it is alive at `now`, as far as this depends on its signs. Those before `start`
+    /// count as given then.
+    pub(crate) fn life(&self, start: Time, now: Time) -> Life {
+        if !self.manual {
+            return Life::Until(Time::MAX);
+        }
+        let mut signs = lock(&self.signs);
+        let Some(asserted) = signs.asserted else {
+            return Life::Unborn;
+        };
+        let until = self.lease.map_or(Time::MAX, |lease| asserted.max(start) + lease);
+        if now <= until {
+            return Life::Until(until);
+        }
+        signs.lost = true;
+        Life::Lost
+    }
+}

@@ -1,0 +1,85 @@
+//! A watch: looks at a condition when its time has come, and calls back for what happened.
+
+use super::conditions::Condition;
+use super::events::EventCallback;
+use crate::context::Context;
+use crate::event::{EventId, SourceId};
+use crate::event_loop::{Entity, Outcome};
+use crate::graph::{CallbackDraft, CreateError, Draft, Feed};
+use crate::node::Node;
+use crate::notifier::Notifier;
+use crate::time::Time;
+use crate::timer::Timer;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The port of the notice that there is something to look at: at the start, and when a publisher
+/// came to life or lost its node. The other one is for the timer.
+const NOTICE: usize = 0;
+
+struct Watch<S, C: Condition> {
+    condition: C,
+    notifier: Arc<Notifier>,
+    timer: Timer,
+    /// When the timer is due.
+    due: Option<Time>,
+    source: SourceId,
+    events: u64,
+    callback: EventCallback<S, C::Event>,
+}
+
+impl<S, C: Condition> Entity<S> for Watch<S, C> {
+    fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        match port {
+            NOTICE => drop(self.notifier.take()),
+            _ => self.due = None,
+        }
+        let (event, next) = self.condition.look(cx.now());
+        if next != self.due {
+            self.due = next;
+            match next {
+                Some(time) => self.timer.start_at(time),
+                None => self.timer.cancel(),
+            }
+        }
+        let Some(event) = event else {
+            return Outcome::Nothing;
+        };
+        cx.begin(EventId { source: self.source, sequence: self.events });
+        self.events += 1;
+        Outcome::Done((self.callback)(state, event, cx))
+    }
+
+    fn discard(&mut self, port: usize) {
+        if port == NOTICE {
+            self.notifier.take();
+        }
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Adds a watch named `name`, which looks when `notifier` says so.
+    pub(crate) fn watch<C: Condition>(
+        &self,
+        draft: &mut Draft,
+        name: &str,
+        notifier: Arc<Notifier>,
+        condition: C,
+        callback: EventCallback<S, C::Event>,
+    ) -> Result<(), CreateError> {
+        let event_loop = self.event_loop();
+        let timer = self.new_timer(draft, name, Duration::from_nanos(1), false)?;
+        timer.cancel(); // until the first look
+        let target = draft.next_target(event_loop);
+        let feed = Feed::Notifier(notifier.clone());
+        let notice = CallbackDraft { target, feed, counters: Arc::default() };
+        draft.add_callback(event_loop, format!("{name}, notice"), notice);
+        let expiry = CallbackDraft::of_timer(target.port(1), &timer);
+        draft.add_callback(event_loop, format!("{name}, timer"), expiry);
+        let source = draft.next_source();
+        let due = None;
+        let watch = Watch { condition, notifier, timer, due, source, events: 0, callback };
+        draft.body::<S>(event_loop).add(Box::new(watch));
+        Ok(())
+    }
+}

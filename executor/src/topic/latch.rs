@@ -1,0 +1,132 @@
+//! Transient-local durability: a publisher keeps its newest messages for whoever comes later.
+//!
+//! One lock per publisher orders its messages against those who join, so that a late joiner gets
+//! the kept messages first, then every later one, and none twice. Other publishers do not know of
+//! it.
+
+use super::offer::{Content, Owned};
+use super::{Port, Refusal, Topic, lock, reserve_all};
+use crate::event::EventId;
+use crate::message::{Expiry, Message};
+use crate::time::Time;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The newest messages of one publisher.
+pub(crate) struct Latch<M> {
+    depth: usize,
+    lifespan: Option<Duration>,
+    latched: Mutex<Latched<M>>,
+}
+
+/// What the lock guards. Messages that go are dropped after it, because that is the user's code.
+struct Latched<M> {
+    /// Until the start: no clock runs yet, from which they could get their lifespan.
+    early: VecDeque<(EventId, M)>,
+    /// From the start.
+    kept: VecDeque<Message<M>>,
+    started: bool,
+    /// Late subscriptions that were activated.
+    joined: Vec<Arc<Port<M>>>,
+}
+
+impl<M: Send + Sync + 'static> Latch<M> {
+    /// For the newest `depth` messages.
+    pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
+        let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
+        let latched = Latched { early, kept, started: false, joined: Vec::new() };
+        Self { depth, lifespan, latched: Mutex::new(latched) }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// As [`Topic`]'s publishers do, and keeps the message.
+    pub(super) fn publish<C: Content<M>>(
+        &self,
+        topic: &Topic<M>,
+        next_id: impl FnOnce() -> EventId,
+        expiry: Expiry,
+        content: C,
+    ) -> Result<(), (Refusal, C)> {
+        let mut latched = lock(&self.latched);
+        if !latched.started {
+            let message = (next_id(), content.into_message());
+            let oldest = push(&mut latched.early, self.depth, message);
+            drop(latched);
+            drop(oldest);
+            return Ok(());
+        }
+        let ports = match topic.reserve() {
+            Ok(ports) => ports,
+            Err(refusal) => return Err((refusal, content)),
+        };
+        if !reserve_all(&latched.joined) {
+            super::cancel_all(ports);
+            topic.refused.next();
+            return Err((Refusal::Full, content));
+        }
+        let message = Message(content.share(&topic.pool, next_id(), expiry));
+        let ports = ports.iter().chain(latched.joined.iter().map(|port| &**port));
+        let mut displaced = Vec::new(); // allocates only if a queue overflows
+        ports.for_each(|port| displaced.extend(port.push(message.clone())));
+        let oldest = push(&mut latched.kept, self.depth, message);
+        drop(latched);
+        drop((displaced, oldest));
+        Ok(())
+    }
+
+    /// Delivers what was published while the graph was built; its lifespan begins at `now`.
+    pub(super) fn start(&self, topic: &Topic<M>, now: Time) {
+        let mut displaced = Vec::new();
+        let mut latched = lock(&self.latched);
+        latched.started = true;
+        let expiry = Expiry::of(now, self.lifespan);
+        for (id, message) in std::mem::take(&mut latched.early) {
+            let message = Owned(message).share(&topic.pool, id, expiry);
+            latched.kept.push_back(Message(message));
+        }
+        let ports = topic.ports.get().into_iter().flatten();
+        let ports = ports.filter(|port| port.subscription.transient_local);
+        for port in ports.chain(latched.joined.iter().map(|port| &**port)) {
+            replay(&latched.kept, port, &mut displaced);
+        }
+        drop(latched);
+        drop(displaced);
+    }
+
+    /// Delivers what is kept to `port`, and from then on everything. Returns what had to give way.
+    pub(super) fn join(&self, port: &Arc<Port<M>>) -> Vec<Message<M>> {
+        let mut displaced = Vec::new();
+        let mut latched = lock(&self.latched);
+        replay(&latched.kept, port, &mut displaced);
+        latched.joined.push(port.clone());
+        displaced
+    }
+}
+
+/// Appends `item`; beyond `depth` items, returns the oldest.
+fn push<T>(items: &mut VecDeque<T>, depth: usize, item: T) -> Option<T> {
+    let oldest = (items.len() == depth).then(|| items.pop_front()).flatten();
+    items.push_back(item);
+    oldest
+}
+
+/// Delivers the newest of `messages`, as many as `port` holds; the others count as overwritten.
+fn replay<M>(messages: &VecDeque<Message<M>>, port: &Port<M>, displaced: &mut Vec<Message<M>>) {
+    let subscription = &port.subscription;
+    let too_many = messages.len().saturating_sub(subscription.queue.depth());
+    for _ in 0..too_many {
+        subscription.counters.overwritten.next();
+    }
+    for message in messages.iter().skip(too_many) {
+        if subscription.reserve() {
+            displaced.extend(port.push(message.clone()));
+        } else {
+            // Keep-all, and full of another publisher's messages.
+            subscription.counters.overwritten.next();
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Subscriptions that are declared while the graph is built, and join later.
+
+use super::latch::Latch;
+use super::{Inlet, Port, Ready, Subscription, Topic, lock};
+use crate::control::CallbackCounters;
+use crate::event::CallbackId;
+use crate::qos::QoS;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+/// A declared subscription that gets messages from its [activation](Self::activate) on. Cheap to
+/// clone.
+#[derive(Clone)]
+pub struct LateSubscription {
+    topic: Arc<str>,
+    late: Arc<dyn Activate>,
+}
+
+impl LateSubscription {
+    /// Joins the topic: the callback is called for the newest messages that each of its publishers
+    /// keeps, then for every later one; none is left out in between, and none comes twice. Further
+    /// calls do nothing.
+    ///
+    /// From any thread; in a callback, the messages are events after it. While the graph is being
+    /// built, it becomes a subscription like any other. Takes a lock of each publisher, and time
+    /// proportional to the messages that they keep.
+    pub fn activate(&self) {
+        self.late.activate();
+    }
+
+    /// Whether it was activated.
+    pub fn is_active(&self) -> bool {
+        self.late.is_active()
+    }
+}
+
+impl fmt::Debug for LateSubscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LateSubscription")
+            .field("topic", &self.topic)
+            .field("active", &self.is_active())
+            .finish()
+    }
+}
+
+trait Activate: Send + Sync {
+    fn activate(&self);
+    fn is_active(&self) -> bool;
+}
+
+/// A late subscription, as its topic sees it.
+pub(super) struct Late<M>(Mutex<State<M>>);
+
+struct State<M> {
+    active: bool,
+    end: End<M>,
+}
+
+enum End<M> {
+    Declared(Subscription<M>),
+    Connected(Arc<Port<M>>),
+    /// Only while it is being connected.
+    Nowhere,
+}
+
+impl<M: Send + Sync + 'static> Late<M> {
+    pub(super) fn depth(&self) -> Option<usize> {
+        match &lock(&self.0).end {
+            End::Declared(subscription) => Some(subscription.queue.depth()),
+            End::Connected(_) | End::Nowhere => None,
+        }
+    }
+
+    pub(super) fn connect(&self, ready: &dyn Fn(CallbackId) -> Ready, latches: &[Arc<Latch<M>>]) {
+        let state = &mut *lock(&self.0);
+        let End::Declared(subscription) = std::mem::replace(&mut state.end, End::Nowhere) else {
+            unreachable!("a graph is frozen once");
+        };
+        let port = Arc::new(Port { ready: ready(subscription.callback), subscription });
+        state.end = End::Connected(port.clone());
+        if state.active {
+            // Nothing is kept yet, so nothing gives way.
+            latches.iter().for_each(|latch| drop(latch.join(&port)));
+        }
+    }
+}
+
+struct Handle<M> {
+    topic: Arc<Topic<M>>,
+    late: Arc<Late<M>>,
+}
+
+impl<M: Send + Sync + 'static> Activate for Handle<M> {
+    fn activate(&self) {
+        let mut displaced = Vec::new();
+        let state = &mut *lock(&self.late.0);
+        if std::mem::replace(&mut state.active, true) {
+            return;
+        }
+        if let End::Connected(port) = &state.end {
+            let latches = lock(&self.topic.latches).clone();
+            displaced.extend(latches.iter().flat_map(|latch| latch.join(port)));
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        lock(&self.late.0).active
+    }
+}
+
+impl<M: Send + Sync + 'static> Topic<M> {
+    /// Adds a late subscription; returns it and its end of the queue.
+    pub(crate) fn subscribe_late(
+        self: &Arc<Self>,
+        callback: CallbackId,
+        qos: QoS,
+        counters: Arc<CallbackCounters>,
+    ) -> (LateSubscription, Inlet<M>) {
+        let (subscription, inlet) = self.queue(callback, qos, 0, counters);
+        let state = State { active: false, end: End::Declared(subscription) };
+        let late = Arc::new(Late(Mutex::new(state)));
+        lock(&self.late).push(late.clone());
+        let topic = self.name.clone();
+        let handle = Handle { topic: self.clone(), late };
+        (LateSubscription { topic, late: Arc::new(handle) }, inlet)
+    }
+}

@@ -1,0 +1,114 @@
+//! What only some publishers promise: messages kept for late joiners, a lifespan, signs of life.
+
+use super::latch::Latch;
+use super::{Refusal, Topic, deliver, lock};
+use crate::event::EventId;
+use crate::message::{Envelope, Expiry};
+use crate::qos::pulse::Pulse;
+use crate::qos::{Liveliness, QoS};
+use crate::time::{Clock, NodeClock};
+use ringspin_ringbuf::{Pool, Shared, pool};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The promises of one publisher, of which there is at least one.
+pub(crate) struct Offer<M> {
+    clock: NodeClock,
+    lifespan: Option<Duration>,
+    /// With a deadline, or manual liveliness.
+    pulse: Option<Arc<Pulse>>,
+    /// If it is transient-local.
+    latch: Option<Arc<Latch<M>>>,
+    /// The latch's number in its topic.
+    pub(crate) latch_number: Option<usize>,
+}
+
+impl<M: Send + Sync + 'static> Offer<M> {
+    /// What `qos` promises for a publisher of `topic`; `None` for an ordinary one.
+    pub(crate) fn new(
+        topic: &Topic<M>,
+        qos: QoS,
+        clock: NodeClock,
+        pulse: &Arc<Pulse>,
+    ) -> Option<Self> {
+        let manual = qos.liveliness() == Liveliness::ManualByTopic;
+        let pulse = (manual || qos.deadline_period().is_some()).then(|| pulse.clone());
+        let lifespan = qos.lifespan_age();
+        let latch = qos.is_transient_local().then(|| Arc::new(Latch::new(qos.depth(), lifespan)));
+        if pulse.is_none() && lifespan.is_none() && latch.is_none() {
+            return None;
+        }
+        let latch_number = latch.as_ref().map(|latch| {
+            let mut latches = lock(&topic.latches);
+            latches.push(latch.clone());
+            latches.len() - 1
+        });
+        Some(Self { clock, lifespan, pulse, latch, latch_number })
+    }
+
+    /// Hands `content` to every subscription of `topic`, or, on an error, to none, and hands it
+    /// back.
+    pub(super) fn publish<C: Content<M>>(
+        &self,
+        topic: &Topic<M>,
+        next_id: impl FnOnce() -> EventId,
+        content: C,
+    ) -> Result<(), (Refusal, C)> {
+        let now = self.clock.now();
+        let expiry = Expiry::of(now, self.lifespan);
+        match &self.latch {
+            Some(latch) => latch.publish(topic, next_id, expiry, content)?,
+            None => {
+                let ports = match topic.reserve() {
+                    Ok(ports) => ports,
+                    Err(refusal) => return Err((refusal, content)),
+                };
+                let id = next_id();
+                if let Some((last, others)) = ports.split_last() {
+                    deliver(content.share(&topic.pool, id, expiry), last, others);
+                }
+            }
+        }
+        if let Some(pulse) = &self.pulse {
+            pulse.published(now);
+        }
+        Ok(())
+    }
+
+    pub(super) fn assert_liveliness(&self) {
+        if let Some(pulse) = &self.pulse {
+            pulse.asserted(self.clock.now());
+        }
+    }
+}
+
+/// A message on its way into its topic's pool.
+pub(super) trait Content<M> {
+    fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>>;
+    fn into_message(self) -> M;
+}
+
+/// A message that is moved into the pool.
+pub(super) struct Owned<M>(pub(super) M);
+
+impl<M> Content<M> for Owned<M> {
+    fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>> {
+        pool.insert(Envelope { id, expiry, message: self.0 })
+    }
+
+    fn into_message(self) -> M {
+        self.0
+    }
+}
+
+/// A message that was filled in the pool.
+impl<M: Default> Content<M> for pool::Loan<Envelope<M>> {
+    fn share(mut self, _: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>> {
+        (self.id, self.expiry) = (id, expiry);
+        pool::Loan::share(self)
+    }
+
+    fn into_message(mut self) -> M {
+        std::mem::take(&mut self.message)
+    }
+}

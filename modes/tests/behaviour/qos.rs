@@ -196,24 +196,28 @@ fn a_late_subscription_that_keeps_all_refuses_what_does_not_fit() {
         let late = node
             .create_late_subscription("numbers", QoS::keep_all(3), |log, n, cx| {
                 append(log, n, cx);
-                if **n == 5 || **n == 7 {
+                if **n == 5 || **n == 8 {
                     cx.stop();
                 }
             })
             .unwrap();
+        // What the late one refuses takes no place here.
+        node.create_subscription("numbers", QoS::keep_all(2), |_, _: &Message<u32>, _| ()).unwrap();
         (0..5).for_each(|n| out.publish(n).unwrap());
         executor.freeze().unwrap();
         out.publish(5).unwrap();
         late.activate();
         late.activate();
-        assert_eq!(out.publish(6).unwrap_err().into_message(), 6);
+        for _ in 0..3 {
+            assert_eq!(out.publish(6).unwrap_err().into_message(), 6);
+        }
         executor.spin().unwrap();
         executor.stop_handle().reset();
-        out.publish(7).unwrap();
+        [7, 8].map(|n| out.publish(n).unwrap());
         executor.spin().unwrap();
-        assert_eq!(entries(&received), [3, 4, 5, 7]);
+        assert_eq!(entries(&received), [3, 4, 5, 7, 8]);
         let statistics = executor.statistics();
-        assert_eq!(statistics.refused, [(String::from("/numbers"), 1)]);
+        assert_eq!(statistics.refused, [(String::from("/numbers"), 3)]);
         assert_eq!(statistics.overwritten(), 2, "1 and 2 did not fit");
     });
 }

@@ -3,18 +3,21 @@
 //! # Method
 //! * `single-core`: a token goes round a ring of nodes in single-core mode; the figure is the
 //!   time of one event (one publish, one dispatch, 8 bytes).
+//! * `among idle`: the same between ten nodes, in a graph with so many nodes that have nothing to
+//!   do. This is what a graph costs that must not be looked through for each event.
 //! * `deterministic`: every simulated microsecond a timer starts a message down a chain of nodes;
 //!   the figure is the time of one dispatch, timer calls and the digest included, and criterion's
 //!   throughput is dispatches per second.
 //!
 //! # Limits
-//! One event is ready at a time, and the callbacks do nothing else, so from some size on this
-//! measures how many nodes fit in the caches. Machine as in `delivery.rs`; compare within one
+//! One event is ready at a time, and the callbacks do nothing else, so but for `among idle` this
+//! measures from some size on how many nodes fit in the caches. Machine as in `delivery.rs`; compare within one
 //! run.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use ringspin_benches::on_core;
 use ringspin_benches::relay::{Chain, Relay};
+use ringspin_executor::{Message, QoS};
 use ringspin_modes::{Executor, allowed_cores};
 use std::time::Duration;
 
@@ -25,6 +28,24 @@ fn single_core(criterion: &mut Criterion, core: usize) {
     group.throughput(Throughput::Elements(1));
     for nodes in NODES {
         let mut relay = Relay::<1>::new(Executor::single_core(), nodes).expect("a valid graph");
+        group.bench_function(BenchmarkId::new("event", format!("{nodes} nodes")), |bencher| {
+            bencher.iter_custom(|events| on_core(core, || relay.time(events)));
+        });
+    }
+}
+
+fn among_idle(criterion: &mut Criterion, core: usize) {
+    let mut group = criterion.benchmark_group("among idle");
+    group.throughput(Throughput::Elements(1));
+    for nodes in NODES {
+        let executor = Executor::single_core();
+        for n in 10..nodes {
+            let idle = executor.create_node(&format!("idle_{n}"), ()).expect("a valid name");
+            let topic = format!("idle_{n}");
+            idle.create_subscription(&topic, QoS::keep_last(1), |_, _: &Message<u64>, _| ())
+                .expect("a valid name");
+        }
+        let mut relay = Relay::<1>::new(executor, 10).expect("a valid graph");
         group.bench_function(BenchmarkId::new("event", format!("{nodes} nodes")), |bencher| {
             bencher.iter_custom(|events| on_core(core, || relay.time(events)));
         });
@@ -49,6 +70,7 @@ fn main() {
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
     let core = *allowed_cores().first().expect("a process may run somewhere");
+    among_idle(&mut criterion, core);
     single_core(&mut criterion, core);
     deterministic(&mut criterion, core);
     criterion.final_summary();

@@ -73,6 +73,28 @@ fn held(build: Build, pieces: usize) -> i64 {
     measure(|| executor = Some(built(build, pieces))).bytes_current
 }
 
+/// Nodes with a subscription each.
+fn graph(executor: &Executor, n: usize) -> Result<(), Box<dyn Error>> {
+    for n in 0..n {
+        let node = executor.create_node(&format!("node_{n}"), ())?;
+        node.create_subscription(&format!("t_{n}"), QoS::default(), |_, _: &Message<u64>, _| ())?;
+    }
+    Ok(())
+}
+
+/// The time to build and freeze `pieces` pieces, the best of five, in microseconds per piece.
+fn build_time_us(build: Build, pieces: usize) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        let executor = std::hint::black_box(built(build, pieces));
+        let elapsed = start.elapsed();
+        drop(executor);
+        elapsed
+    };
+    let best = (0..5).map(time).min().unwrap_or_default();
+    best.as_secs_f64() * 1e6 / pieces as f64
+}
+
 fn main() {
     let kinds: [(&str, Build); 7] = [
         ("node", nodes),
@@ -86,13 +108,10 @@ fn main() {
     println!("{:36}  {:>10}  {:>12}", "", "heap bytes", "build, us");
     for (name, build) in kinds {
         let bytes = (held(build, PIECES) - held(build, 0)) / PIECES as i64;
-        let time = |_| {
-            let start = Instant::now();
-            drop(std::hint::black_box(built(build, PIECES)));
-            start.elapsed()
-        };
-        let best = (0..5).map(time).min().unwrap_or_default();
-        let each_us = best.as_secs_f64() * 1e6 / PIECES as f64;
-        println!("{name:36}  {bytes:>10}  {each_us:>12.2}");
+        println!("{name:36}  {bytes:>10}  {:>12.2}", build_time_us(build, PIECES));
+    }
+    for nodes in [10, 1_000, 10_000] {
+        let name = format!("node with a subscription, of {nodes}");
+        println!("{name:36}  {:>10}  {:>12.2}", "", build_time_us(graph, nodes));
     }
 }

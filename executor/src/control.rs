@@ -251,6 +251,8 @@ pub(crate) struct CallbackCounters {
     /// Written by the callback's worker.
     pub(crate) coalesced: Counter,
     /// Written by the callback's worker.
+    pub(crate) late: Counter,
+    /// Written by the callback's worker.
     pub(crate) unmatched: Counter,
     /// Written by the callback's worker.
     pub(crate) irregular: Counter,
@@ -273,6 +275,8 @@ pub struct CallbackStatistics {
     pub missed: u64,
     /// Triggers of a guard condition that one call answered together with a later one.
     pub coalesced: u64,
+    /// Calls that returned after the callback's [deadline](crate::Node::set_deadline).
+    pub late: u64,
     /// Messages of a synchronized subscription's input that fell out and were never handed over.
     pub unmatched: u64,
     /// Messages of an [`ApproximateTime`](crate::ApproximateTime) subscription's input with a stamp

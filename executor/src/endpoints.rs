@@ -225,6 +225,7 @@ impl<S: Send + 'static> Node<S> {
         let callback_draft = CallbackDraft {
             target: draft.next_target(self.event_loop()),
             feed: Feed::Queue(qos.depth()),
+            deadline: None,
             counters: counters.clone(),
         };
         let callback = draft.add_callback(self.event_loop(), callback_name, callback_draft);

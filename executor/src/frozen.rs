@@ -4,6 +4,7 @@ use crate::control::{
     CallbackStatistics, Failure, FailurePolicy, Failures, NodeControl, RestCounters, Statistics,
     StopHandle, WorkerStatistics,
 };
+use crate::deadline::DeadlineWatch;
 use crate::event::{CallbackId, LoopId};
 use crate::graph::{Draft, Feed, Graph, GraphInfo};
 use crate::notifier::Notifier;
@@ -104,6 +105,7 @@ impl Monitor {
             overwritten: counters.overwritten.get(),
             missed: counters.missed.get(),
             coalesced: counters.coalesced.get(),
+            late: counters.late.get(),
             unmatched: counters.unmatched.get(),
             irregular: counters.irregular.get(),
             expired: counters.expired.get(),
@@ -206,8 +208,11 @@ fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
     for loops in &plan.workers {
         let callbacks = loops.iter().flat_map(|id| &draft.loops[id.0 as usize].callbacks);
         let callbacks: Vec<_> = callbacks.map(|c| &draft.callback_drafts[c.0 as usize]).collect();
-        let events: usize = callbacks.iter().map(|c| c.feed.capacity()).sum();
-        for (count, what) in [(callbacks.len(), "callbacks"), (events, "queued events")] {
+        // Each loop has a token for its retirement, each timer one for being changed.
+        let events = callbacks.iter().map(|c| c.feed.capacity()).sum::<usize>() + loops.len();
+        let timers = callbacks.iter().filter(|c| matches!(c.feed, Feed::Timer(_))).count();
+        let routes = callbacks.len() + timers + loops.len();
+        for (count, what) in [(routes, "callbacks"), (events, "queued events")] {
             if count > MAX_TOKEN as usize {
                 return Err(FreezeError::TooLarge(count, what));
             }
@@ -228,6 +233,8 @@ pub(crate) struct WorkerParts {
     /// What gets an event when the worker starts.
     pub(crate) starts: Vec<Arc<Notifier>>,
     pub(crate) picker: Picker,
+    /// Of the callbacks that have one; routes know their index.
+    pub(crate) deadlines: Vec<DeadlineWatch>,
 }
 
 /// Creates the rings of one worker, and fills in how its callbacks are made ready.
@@ -272,11 +279,26 @@ fn connect_worker(
     let entry = |loop_index, token: usize| {
         let ring = if order == ReadyOrder::Fifo { 0 } else { loop_index };
         let producer: &ready::Producer = &producers[ring];
-        Ready { ring: producer.clone(), set: set.clone(), index: ring, token: token as u32 }
+        Ready {
+            ring: producer.clone(),
+            set: set.clone(),
+            index: ring,
+            token: token as u32,
+            stamper: None,
+        }
     };
+    let mut deadlines = Vec::new();
     for (callback, loop_index) in numbered {
         let of = &draft.callback_drafts[callback.0 as usize];
-        let event = entry(loop_index, routes.len());
+        let mut event = entry(loop_index, routes.len());
+        let mut watch = None;
+        if let Some(deadline) = of.deadline {
+            let capacity = of.feed.capacity();
+            let (stamper, watched) = DeadlineWatch::new(deadline, capacity, draft.clock.clone());
+            event.stamper = Some(stamper);
+            watch = Some(deadlines.len() as u32);
+            deadlines.push(watched);
+        }
         ready[callback.0 as usize] = Some(event.clone());
         let counters = of.counters.clone();
         let mut timer = None;
@@ -298,6 +320,7 @@ fn connect_worker(
             loop_index: loop_index as u32,
             target: of.target,
             timer,
+            deadline: watch,
             counters,
         });
         if let (Feed::Timer(control), Some(timer)) = (&of.feed, timer) {
@@ -311,5 +334,5 @@ fn connect_worker(
         starts.push(retirement.clone());
         routes.push(Route::Retirement { loop_index, notifier: retirement.clone() });
     }
-    WorkerParts { loops, set, rings, routes, timers, starts, picker }
+    WorkerParts { loops, set, rings, routes, timers, starts, picker, deadlines }
 }

@@ -27,6 +27,7 @@ use ends::Ends;
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 const MAX_DEPTH: usize = ringspin_ringbuf::keep_last::MAX_DEPTH;
 
@@ -35,13 +36,16 @@ pub(crate) struct CallbackDraft {
     /// Where within its loop its events go.
     pub(crate) target: Target,
     pub(crate) feed: Feed,
+    /// How long after its event became ready it may return.
+    pub(crate) deadline: Option<Duration>,
     pub(crate) counters: Arc<CallbackCounters>,
 }
 
 impl CallbackDraft {
     /// A callback for the expiries of `timer`.
     pub(crate) fn of_timer(target: Target, timer: &Timer) -> Self {
-        Self { target, feed: Feed::Timer(timer.control().clone()), counters: Arc::default() }
+        let feed = Feed::Timer(timer.control().clone());
+        Self { target, feed, deadline: None, counters: Arc::default() }
     }
 }
 

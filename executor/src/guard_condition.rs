@@ -100,6 +100,7 @@ impl<S: Send + 'static> Node<S> {
         let callback_draft = CallbackDraft {
             target: draft.next_target(self.event_loop()),
             feed: Feed::Notifier(shared.notifier.clone()),
+            deadline: None,
             counters: counters.clone(),
         };
         let source = draft.next_source();

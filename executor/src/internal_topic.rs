@@ -61,6 +61,7 @@ impl<S: Send + 'static> Node<S> {
         let callback_draft = CallbackDraft {
             target: draft.next_target(self.event_loop()),
             feed: Feed::Queue(limit),
+            deadline: None,
             counters: counters.clone(),
         };
         let id = draft.add_callback(self.event_loop(), name.into(), callback_draft);

@@ -9,6 +9,7 @@
 pub mod arguments;
 mod context;
 mod control;
+mod deadline;
 mod deadlines;
 mod endpoints;
 mod event;

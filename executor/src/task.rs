@@ -233,7 +233,8 @@ impl<S: Send + 'static> Node<S> {
     fn add_notified(&self, draft: &mut Draft, name: String, notifier: &Arc<Notifier>) {
         let target = draft.next_target(self.event_loop());
         let feed = Feed::Notifier(notifier.clone());
-        let callback_draft = CallbackDraft { target, feed, counters: Arc::default() };
+        let callback_draft =
+            CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
         draft.add_callback(self.event_loop(), name, callback_draft);
     }
 }

@@ -91,7 +91,7 @@ impl Timers {
         let mut missed = if timer.expired { skipped } else { 0 };
         timer.expired = true;
         match timer.pending.replace(timer.applied) {
-            None => timer.ready.announce(),
+            None => timer.ready.announce_since(Some(Time::from_nanos(deadline))),
             // The expiry before still waits; if it was cancelled, this one takes its place.
             Some(pending) => missed += u64::from(pending == timer.applied),
         }
@@ -158,8 +158,13 @@ mod tests {
         let mut timers = Timers::default();
         let mut handles = Vec::new();
         for (token, &period) in periods.iter().enumerate() {
-            let ready =
-                Ready { ring: ring.clone(), set: set.clone(), index: 0, token: token as u32 };
+            let ready = Ready {
+                ring: ring.clone(),
+                set: set.clone(),
+                index: 0,
+                token: token as u32,
+                stamper: None,
+            };
             let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
             let control = Arc::new(control);
             timers.add(control.clone(), ready, Arc::default());

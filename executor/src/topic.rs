@@ -16,6 +16,7 @@ pub use publisher::{Loan, PublishError, Publisher};
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::deadline::Stamper;
 use crate::event::{CallbackId, EventId};
 use crate::message::{Envelope, Message};
 use crate::qos::{History, QoS};
@@ -41,12 +42,23 @@ pub(crate) struct Ready {
     pub(crate) index: usize,
     /// The callback, as its worker numbers it.
     pub(crate) token: u32,
+    /// If the callback has a deadline.
+    pub(crate) stamper: Option<Stamper>,
 }
 
 impl Ready {
     /// Makes one event of the callback ready, and wakes its worker if that sleeps.
     #[inline]
     pub(crate) fn announce(&self) {
+        self.announce_since(None);
+    }
+
+    /// As [`announce`](Self::announce), for an event that has been due since some time.
+    #[inline]
+    pub(crate) fn announce_since(&self, since: Option<Time>) {
+        if let Some(stamper) = &self.stamper {
+            stamper.stamp(since);
+        }
         // The ring has a place for every message of every queue and for every timer.
         self.ring.push(self.token).expect("a ready ring holds a token for each queued event");
         self.set.mark(self.index);

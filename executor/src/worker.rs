@@ -5,6 +5,7 @@
 
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
+use crate::deadline::DeadlineWatch;
 use crate::event::{CallbackId, Dispatch, LoopId, Recorder};
 use crate::event_loop::{EventLoop, Outcome, Target};
 use crate::frozen::WorkerParts;
@@ -36,6 +37,8 @@ pub(crate) enum Route {
         target: Target,
         /// If it is a timer's.
         timer: Option<u32>,
+        /// If it has one.
+        deadline: Option<u32>,
         counters: Arc<CallbackCounters>,
     },
     /// A timer was told to change.
@@ -63,6 +66,7 @@ pub struct Worker {
     /// The loop's number in the graph, by its index here.
     loops: Vec<LoopId>,
     starts: Vec<Arc<Notifier>>,
+    deadlines: Vec<DeadlineWatch>,
     shared: Shared,
     /// One more than the callback that is running; zero in between.
     running: Arc<Counter>,
@@ -72,7 +76,7 @@ pub struct Worker {
 
 impl Worker {
     pub(crate) fn new(parts: WorkerParts, bodies: Vec<Box<dyn EventLoop>>, shared: Shared) -> Self {
-        let WorkerParts { loops, set, rings, routes, timers, starts, picker } = parts;
+        let WorkerParts { loops, set, rings, routes, timers, starts, picker, deadlines } = parts;
         let running = Arc::<Counter>::default();
         shared.failures.stop.attach(set.clone(), running.clone(), shared.info.clone());
         Self {
@@ -84,6 +88,7 @@ impl Worker {
             picker,
             loops,
             starts,
+            deadlines,
             shared,
             running,
             recorder: None,
@@ -204,12 +209,14 @@ impl Worker {
             loop_index,
             target,
             timer,
+            deadline,
             ref counters,
         } = route
         else {
             self.control(token);
             return None;
         };
+        let ready_since = deadline.and_then(|n| self.deadlines[n as usize].ready_since());
         let body = &mut self.bodies[loop_index as usize];
         if let Some(timer) = timer
             && !self.timers.handled(timer as usize)
@@ -245,6 +252,12 @@ impl Worker {
             Err(panic) => Some(Cause::Panic(panic_message(&*panic))),
         };
         counters.dispatched.add_by_owner(1);
+        if let (Some(n), Some(since)) = (deadline, ready_since) {
+            let name = || {
+                format!("{} `{}`", loop_info.full_name(), info.callbacks[callback.0 as usize].name)
+            };
+            self.deadlines[n as usize].returned(since, clock.now(), counters, name);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.finished(&dispatch, clock.now());
         }

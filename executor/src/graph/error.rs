@@ -91,6 +91,20 @@ pub enum CreateError {
         /// The depth as given.
         depth: usize,
     },
+    /// There is no such callback to have a deadline.
+    #[error(
+        "node {node} has no callback `{callback}` in this group; create it first, or choose one \
+         of: {}",
+        callbacks.join(", ")
+    )]
+    NoCallback {
+        /// The node.
+        node: String,
+        /// The name as given.
+        callback: String,
+        /// The callbacks that there are.
+        callbacks: Vec<String>,
+    },
     /// A timer's period is zero, or over 584 years.
     #[error("node {node}: {error}")]
     Period {

@@ -72,7 +72,7 @@ impl<S: Send + 'static> Node<S> {
         timer.cancel(); // until the first look
         let target = draft.next_target(event_loop);
         let feed = Feed::Notifier(notifier.clone());
-        let notice = CallbackDraft { target, feed, counters: Arc::default() };
+        let notice = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
         draft.add_callback(event_loop, format!("{name}, notice"), notice);
         let expiry = CallbackDraft::of_timer(target.port(1), &timer);
         draft.add_callback(event_loop, format!("{name}, timer"), expiry);

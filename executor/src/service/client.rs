@@ -344,7 +344,8 @@ impl<S: Send + 'static> Node<S> {
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth());
         let feed = Feed::Queue(qos.depth());
-        let callback_draft = CallbackDraft { target, feed, counters: counters.clone() };
+        let callback_draft =
+            CallbackDraft { target, feed, deadline: None, counters: counters.clone() };
         let id = draft.add_callback(event_loop, name, callback_draft);
         let timeout_target = target.port(1);
         let timeout_draft = CallbackDraft::of_timer(timeout_target, &timer);

@@ -138,6 +138,7 @@ impl<S: Send + 'static> Node<S> {
         let callback_draft = CallbackDraft {
             target: draft.next_target(self.event_loop()),
             feed: Feed::Queue(qos.depth()),
+            deadline: None,
             counters: counters.clone(),
         };
         let id = draft.add_callback(self.event_loop(), name, callback_draft);

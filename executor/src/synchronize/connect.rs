@@ -47,6 +47,7 @@ impl Connector<'_> {
         let callback_draft = CallbackDraft {
             target: self.target,
             feed: Feed::Queue(qos.depth()),
+            deadline: None,
             counters: counters.clone(),
         };
         self.target.port += 1;

@@ -1,5 +1,6 @@
 //! What every mode promises, tested in every mode through one parameter.
 
+mod deadlines;
 mod delivery;
 mod failures;
 mod graph;

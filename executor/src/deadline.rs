@@ -1,0 +1,120 @@
+//! Deadlines of callbacks: how long after its event became ready a callback may return.
+//!
+//! Only callbacks with a deadline pay: their events take the time along in a queue of their own,
+//! beside the token. If publishers on several threads push at the same moment, two of these times
+//! may change places.
+
+use crate::control::CallbackCounters;
+use crate::graph::CreateError;
+use crate::node::Node;
+use crate::time::{Clock, NodeClock, Time, nanos};
+use ringspin_ringbuf::{Pool, keep_last};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Takes down when events of a callback become ready.
+#[derive(Clone)]
+pub(crate) struct Stamper(Arc<Stamps>);
+
+struct Stamps {
+    pool: Pool<Time>,
+    queue: keep_last::Producer<Time>,
+    clock: NodeClock,
+}
+
+impl std::fmt::Debug for Stamper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Stamper")
+    }
+}
+
+impl Stamper {
+    /// An event becomes ready; `since` when, if that is not now.
+    pub(crate) fn stamp(&self, since: Option<Time>) {
+        let Stamps { pool, queue, clock } = &*self.0;
+        // There is room: the token that follows has a place in its ring for the same reason.
+        let _ = queue.push(pool.insert(since.unwrap_or_else(|| clock.now())));
+    }
+}
+
+/// Watches the deadline of one callback.
+pub(crate) struct DeadlineWatch {
+    deadline: Duration,
+    stamps: keep_last::Consumer<Time>,
+}
+
+impl DeadlineWatch {
+    /// For a callback of which `capacity` events can be ready.
+    pub(crate) fn new(deadline: Duration, capacity: usize, clock: NodeClock) -> (Stamper, Self) {
+        let pool = Pool::new();
+        pool.reserve(capacity + 2);
+        let (queue, stamps) = keep_last::queue(&pool, capacity);
+        (Stamper(Arc::new(Stamps { pool, queue, clock })), Self { deadline, stamps })
+    }
+
+    /// When the event whose turn has come became ready.
+    pub(crate) fn ready_since(&mut self) -> Option<Time> {
+        self.stamps.take().map(|time| *time)
+    }
+
+    /// The callback has returned at `now`: counts and logs if that is too late. The log has the
+    /// first late return, and then one whenever their number has doubled.
+    pub(crate) fn returned(
+        &self,
+        since: Time,
+        now: Time,
+        counters: &CallbackCounters,
+        name: impl FnOnce() -> String,
+    ) {
+        let took = now.since(since);
+        if took <= self.deadline {
+            return;
+        }
+        counters.late.add_by_owner(1);
+        let late = counters.late.get();
+        if late.is_power_of_two() {
+            let deadline = self.deadline;
+            tracing::warn!(callback = name(), ?took, ?deadline, late, "a deadline was missed");
+        }
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Gives a callback of this group a deadline: it is to return at most `deadline` after its
+    /// event became ready (a timer's: after it was due). Late returns are counted as `late` in the
+    /// statistics, and logged. In deterministic mode nothing is late: callbacks take no time.
+    ///
+    /// `callback` is its name as statistics and failures have it, for example
+    /// `subscription /points` or `timer 100ms`; if several have it, all get the deadline.
+    ///
+    /// # Errors
+    /// [`CreateError::NoCallback`] lists the callbacks that there are; [`CreateError::Frozen`].
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, Message, QoS};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("brake", ())?;
+    /// node.create_subscription("stop", QoS::default(), |_, _: &Message<()>, _| ())?;
+    /// node.set_deadline("subscription /stop", Duration::from_millis(5))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), CreateError> {
+        let mut draft = self.draft(&format!("deadline of {callback}"))?;
+        let of_loop = draft.loops[self.event_loop().0 as usize].callbacks.clone();
+        let name = |id: &crate::event::CallbackId| draft.callbacks[id.0 as usize].name.as_str();
+        let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
+        if named.is_empty() {
+            return Err(CreateError::NoCallback {
+                node: self.full_name().into(),
+                callback: callback.into(),
+                callbacks: of_loop.iter().map(|id| format!("`{}`", name(id))).collect(),
+            });
+        }
+        let deadline = Duration::from_nanos(nanos(deadline));
+        for id in named {
+            draft.callback_drafts[id.0 as usize].deadline = Some(deadline);
+        }
+        Ok(())
+    }
+}

@@ -10,9 +10,9 @@
 //!   throughput is dispatches per second.
 //!
 //! # Limits
-//! One event is ready at a time, and the callbacks do nothing else, so but for `among idle` this
-//! measures from some size on how many nodes fit in the caches. Machine as in `delivery.rs`; compare within one
-//! run.
+//! One event is ready at a time, and the callbacks do nothing else. But for `among idle` this
+//! measures, from some size on, how many nodes fit in the caches. Machine as
+//! in `delivery.rs`; compare within one run.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use ringspin_benches::on_core;

@@ -213,7 +213,7 @@ fn a_late_subscription_that_keeps_all_refuses_what_does_not_fit() {
         }
         executor.spin().unwrap();
         executor.stop_handle().reset();
-        [7, 8].map(|n| out.publish(n).unwrap());
+        [7, 8].into_iter().for_each(|n| out.publish(n).unwrap());
         executor.spin().unwrap();
         assert_eq!(entries(&received), [3, 4, 5, 7, 8]);
         let statistics = executor.statistics();

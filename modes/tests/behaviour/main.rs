@@ -6,6 +6,8 @@ mod failures;
 mod graph;
 mod groups;
 mod guard_conditions;
+#[cfg(unix)]
+mod interrupt;
 mod isolation;
 mod known_faults;
 mod lifecycle;
@@ -19,8 +21,24 @@ mod timers;
 
 use ringspin_executor::{FailurePolicy, WaitStrategy};
 use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// This program again, as a child; by its runner, if it needs one to run here.
+fn this_program() -> Command {
+    let runner = std::env::var("RINGSPIN_TEST_RUNNER").unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let program = std::env::current_exe().unwrap();
+    match words.next() {
+        None => Command::new(program),
+        Some(runner) => {
+            let mut command = Command::new(runner);
+            command.args(words).arg(program);
+            command
+        }
+    }
+}
 
 /// A log that callbacks of any thread append to.
 type Log<T> = Arc<Mutex<Vec<T>>>;

@@ -7,7 +7,7 @@ use ringspin_executor::{
 };
 use ringspin_modes::{Digest, Executor, Job, SpinError};
 use std::io::Write;
-use std::process::Command;
+
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(1);
@@ -361,7 +361,7 @@ fn environment_and_command_line_are_read_and_the_latter_wins() {
         return;
     }
     let run = |variable: &str, line: &[&str]| {
-        let mut child = Command::new(std::env::current_exe().unwrap());
+        let mut child = crate::this_program();
         child.args(["--exact", NAME, "--"]).args(line).env(VARIABLE, variable);
         let output = child.output().unwrap();
         (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())

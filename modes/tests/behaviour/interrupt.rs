@@ -1,12 +1,12 @@
 //! Ctrl-C: the first stops the executor, the second names what does not return, and ends the
 //! process.
-#![cfg(unix)]
 
+use crate::this_program;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use ringspin_modes::Executor;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ const ROLE: &str = "RINGSPIN_TEST_ROLE";
 
 /// This program again, as a child with this role.
 fn child(role: &str) -> Child {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "the_child", "--nocapture"]).env(ROLE, role);
+    let mut command = this_program();
+    command.args(["--exact", "interrupt::the_child", "--nocapture"]).env(ROLE, role);
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 

@@ -21,11 +21,11 @@
 //! * A latency between idle players says nothing about throughput, contention or a cold cache.
 //! * Spinning figures need both cores for themselves. Compare within one run, and look at
 //!   several.
-//! * Machine of the project's figures: a KVM guest with two virtual Intel Xeon cores, without
+//! * Machine of the project's figures: a KVM guest with two virtual cores of an AMD EPYC, without
 //!   frequency control or isolation. Waking a sleeper costs far more there than on bare metal,
-//!   and the host may place the two cores on one physical core: then a `cache line` takes 17 ns
-//!   instead of 60, and everything between the cores is several times faster. It is therefore
-//!   measured first and last, and the cells between them are void if the two differ.
+//!   and the host moves the two cores: then a `cache line` takes 36 ns instead of 205, and
+//!   everything between the cores is several times faster. It is therefore measured first and
+//!   last, and the cells between them are void if the two differ.
 //! * With one allowed core the `cross-core` cells are skipped.
 
 use criterion::measurement::WallTime;

@@ -20,21 +20,19 @@
 //! In LMAX Disruptor the producer publishes one cursor. A waiting consumer then fetches two cache
 //! lines for an item, one after the other: the cursor and the slot. Here it polls a word in the
 //! item's own block, so that a small item arrives with it. And the producer stores to that without
-//! a look at it before, which would fetch the line twice (50 ns more for a `u64`). One way from
-//! the producer to two consumers, medians in ns of one run, interleaved (two virtual CPUs that were
-//! not idle otherwise, pinned threads, spinning, the two consumers on one thread). They are from
-//! the time when each item had a word of its own; the README has those of today's blocks.
+//! a look at it before, which would fetch the line twice (50 ns more for a `u64`, once measured).
+//! One way from the producer to two consumers, medians in ns of the run that the README shows:
 //!
 //! | | `u64` | 64 bytes | 4 kB |
 //! |---|---|---|---|
-//! | [`gating`] | 143 | 180 | 1045 |
-//! | `disruptor` (event poller) | 204 | 277 | 1052 |
-//! | `bus` | 300 | 328 | 1535 |
-//! | [`overrun`] | 333 | 347 | 1162 |
-//! | `tokio::sync::broadcast` | 562 | 639 | 1567 |
+//! | [`gating`] | 67 | 188 | 381 |
+//! | `disruptor` (event poller) | 59 | 188 | 387 |
+//! | [`overrun`] | 119 | 272 | 378 |
+//! | `bus` | 140 | 684 | 2498 |
+//! | `tokio::sync::broadcast` | 331 | 698 | 2494 |
 //!
-//! With one consumer, [`gating`] takes 139 ns for a `u64`; a bare ring of such slots, which gates
-//! nobody, 138 ns; and one with a published cursor instead 263 ns.
+//! There the two cores happened to be near each other, and a line more costs little. On another
+//! machine, with an older layout, [`gating`] took 143 ns for a `u64` and `disruptor` 204.
 
 pub mod gating;
 #[cfg(feature = "std")]

@@ -5,6 +5,8 @@
 //!   time of one event (one publish, one dispatch, 8 bytes).
 //! * `among idle`: the same between ten nodes, in a graph with so many nodes that have nothing to
 //!   do. This is what a graph costs that must not be looked through for each event.
+//! * `statistics`: what the counters add to an event, which is one of them; and what a snapshot of
+//!   a thousand callbacks takes whoever asks for it. They are never off.
 //! * `deterministic`: every simulated microsecond a timer starts a message down a chain of nodes;
 //!   the figure is the time of one dispatch, timer calls and the digest included, and criterion's
 //!   throughput is dispatches per second.
@@ -19,6 +21,8 @@ use ringspin_benches::on_core;
 use ringspin_benches::relay::{Chain, Relay};
 use ringspin_executor::{Message, QoS};
 use ringspin_modes::{Executor, allowed_cores};
+use ringspin_ringbuf::Counter;
+use std::hint::black_box;
 use std::time::Duration;
 
 const NODES: [usize; 3] = [10, 1_000, 10_000];
@@ -52,6 +56,19 @@ fn among_idle(criterion: &mut Criterion, core: usize) {
     }
 }
 
+fn statistics(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("statistics");
+    let counter = black_box(Counter::default());
+    group.bench_function("count an event", |bencher| {
+        bencher.iter(|| black_box(&counter).add_by_owner(1));
+    });
+    let relay = Relay::<1>::new(Executor::single_core(), 1_000).expect("a valid graph");
+    let monitor = relay.monitor();
+    group.bench_function("snapshot/1000 callbacks", |bencher| {
+        bencher.iter(|| black_box(monitor.statistics()));
+    });
+}
+
 fn deterministic(criterion: &mut Criterion, core: usize) {
     let mut group = criterion.benchmark_group("deterministic");
     group.throughput(Throughput::Elements(1));
@@ -70,6 +87,7 @@ fn main() {
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
     let core = *allowed_cores().first().expect("a process may run somewhere");
+    statistics(&mut criterion);
     among_idle(&mut criterion, core);
     single_core(&mut criterion, core);
     deterministic(&mut criterion, core);

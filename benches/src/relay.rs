@@ -1,7 +1,7 @@
 //! The game between nodes: each subscribes to one topic and publishes on the next one's.
 
 use crate::{Stopwatch, Token, per_hops};
-use ringspin_executor::{Message, Node, Publisher, QoS};
+use ringspin_executor::{Message, Monitor, Node, Publisher, QoS};
 use ringspin_modes::{Executor, Simulation};
 use std::error::Error;
 use std::sync::mpsc;
@@ -43,6 +43,11 @@ impl<const WORDS: usize> Relay<WORDS> {
         }
         executor.freeze()?;
         Ok(Self { executor, nodes: nodes as u64, start, finished })
+    }
+
+    /// Answers questions about the relay's graph.
+    pub fn monitor(&self) -> Monitor {
+        self.executor.monitor().expect("the graph is frozen")
     }
 
     /// How long `hops` hops take, each from `publish` to the next publish, callback included.

@@ -315,6 +315,12 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// What the callbacks of one event loop did and lost, in order of creation. `event_loop` is its
+    /// name: `/node`, or `/node:group` if it is not the default group.
+    pub fn of<'a>(&'a self, event_loop: &'a str) -> impl Iterator<Item = &'a CallbackStatistics> {
+        self.callbacks.iter().filter(move |callback| callback.node == event_loop)
+    }
+
     /// All events that reached a callback.
     pub fn dispatched(&self) -> u64 {
         self.callbacks.iter().map(|c| c.dispatched).sum()

@@ -11,12 +11,16 @@
 //! * `cross-core`: client and server on two pinned cores that busy-wait. `std mpsc` is two threads
 //!   with a channel of requests and a channel for each response.
 //!
+//! * `task wake`: a task wakes itself and is polled again, in single-core mode and on tokio's
+//!   current-thread runtime.
+//!
 //! # Limits
 //! As in `delivery.rs`.
 
 use criterion::Criterion;
 use ringspin_benches::on_core;
 use ringspin_benches::service::{Calls, Hearing, std_calls, tokio_calls};
+use ringspin_benches::wake::{Wakes, tokio_wakes};
 use ringspin_executor::WaitStrategy;
 use ringspin_modes::{Executor, Mapping, allowed_cores};
 use std::time::Duration;
@@ -34,6 +38,17 @@ fn same_core(criterion: &mut Criterion, core: usize) {
     }
     group.bench_function("tokio mpsc + oneshot", |bencher| {
         bencher.iter_custom(|calls| on_core(core, || tokio_calls(calls)));
+    });
+}
+
+fn task_wake(criterion: &mut Criterion, core: usize) {
+    let mut group = criterion.benchmark_group("task wake");
+    let mut wakes = Wakes::new().expect("a valid graph");
+    group.bench_function("ringspin", |bencher| {
+        bencher.iter_custom(|n| on_core(core, || wakes.time(n)));
+    });
+    group.bench_function("tokio", |bencher| {
+        bencher.iter_custom(|n| on_core(core, || tokio_wakes(n)));
     });
 }
 
@@ -57,7 +72,9 @@ fn main() {
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
     let cores = allowed_cores();
-    same_core(&mut criterion, *cores.first().expect("a process may run somewhere"));
+    let first = *cores.first().expect("a process may run somewhere");
+    same_core(&mut criterion, first);
+    task_wake(&mut criterion, first);
     match cores[..] {
         [first, second, ..] => cross_core(&mut criterion, [first, second]),
         _ => println!("cross-core: skipped, for this process may run on one core only"),

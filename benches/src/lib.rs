@@ -12,6 +12,7 @@
 //! | [`relay`] | nodes of a ringspin executor, in every mode |
 //! | [`service`] | a client and a server, beside tasks and threads with channels |
 //! | [`joint`] | several inputs of one node, joined or not; no token here, but batches |
+//! | [`wake`] | a task that wakes itself |
 //! | [`peers`] | a function call, threads with channels, tokio tasks, a bare cache line |
 //!
 //! The rings by themselves are compared in another way, see `benches/rings.rs`:
@@ -31,6 +32,7 @@ pub mod relay;
 pub mod ring_peers;
 pub mod rounds;
 pub mod service;
+pub mod wake;
 
 use core_affinity::CoreId;
 use std::time::{Duration, Instant};

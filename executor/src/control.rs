@@ -2,19 +2,15 @@
 
 use crate::event::{CallbackId, EventId};
 use crate::graph::GraphInfo;
+use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::time::Time;
 use crate::worker_thread::{self, WorkerThread};
 use ringspin_ringbuf::{Counter, Flag, ReadySet};
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
-
-/// Locks a mutex under which nothing of the user runs, so that poisoning means nothing.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Stops an executor from any thread; cheap to clone.
 ///
@@ -303,7 +299,7 @@ pub struct WorkerStatistics {
     pub sleeps: u64,
 }
 
-/// A snapshot of everything that is counted; see `Frozen::statistics`.
+/// A snapshot of everything that is counted; see `Monitor::statistics`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Per callback, in order of creation.

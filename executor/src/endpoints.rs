@@ -10,7 +10,7 @@ use crate::node::Node;
 use crate::notifier::Notifier;
 use crate::qos::QoS;
 use crate::qos::conditions::{Deadline, OwnLiveliness, Source, TopicLiveliness};
-use crate::qos::events::{PublisherEvents, SubscriptionEvents};
+use crate::qos::events::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
 use crate::topic::{LateSubscription, Offer, Publisher, Topic};
 use std::sync::{Arc, MutexGuard};
 
@@ -82,11 +82,8 @@ impl<S: Send + 'static> Node<S> {
         if let Some(latch) = offer.as_ref().and_then(|offer| offer.latch_number) {
             draft.latches.push((typed.clone(), latch));
         }
-        if let (Some(period), Some(callback)) = (qos.deadline_period(), events.deadline_missed) {
-            let condition = Deadline::new(Source::Publisher(pulse.clone()), period);
-            let name = format!("deadline of {name}");
-            self.watch(&mut draft, &name, Arc::default(), condition, callback)?;
-        }
+        let signs = Source::Publisher(pulse.clone());
+        self.watch_deadline(&mut draft, &name, qos, signs, events.deadline_missed)?;
         if let Some(callback) = events.liveliness_lost {
             let notifier = Arc::<Notifier>::default();
             vitals.watch(notifier.clone());
@@ -153,11 +150,8 @@ impl<S: Send + 'static> Node<S> {
         draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
         let vitals = draft.vitals(&topic.name);
         let name = format!("subscription {}", topic.name);
-        if let (Some(period), Some(callback)) = (qos.deadline_period(), events.deadline_missed) {
-            let condition = Deadline::new(Source::Topic(vitals.clone()), period);
-            let name = format!("deadline of {name}");
-            self.watch(&mut draft, &name, Arc::default(), condition, callback)?;
-        }
+        let signs = Source::Topic(vitals.clone());
+        self.watch_deadline(&mut draft, &name, qos, signs, events.deadline_missed)?;
         if let Some(callback) = events.liveliness_changed {
             let notifier = Arc::<Notifier>::default();
             vitals.watch(notifier.clone());
@@ -206,6 +200,22 @@ impl<S: Send + 'static> Node<S> {
         let (late, inlet) = topic.subscribe_late(id, qos, counters);
         draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
         Ok(late)
+    }
+
+    /// Has `callback` called when the deadline of `qos` passes without a sign from `source`.
+    fn watch_deadline(
+        &self,
+        draft: &mut Draft,
+        of: &str,
+        qos: QoS,
+        source: Source,
+        callback: Option<EventCallback<S, DeadlineMissed>>,
+    ) -> Result<(), CreateError> {
+        let (Some(period), Some(callback)) = (qos.deadline_period(), callback) else {
+            return Ok(());
+        };
+        let condition = Deadline::new(source, period);
+        self.watch(draft, &format!("deadline of {of}"), Arc::default(), condition, callback)
     }
 
     /// Adds a subscription's callback to the graph, named after `kind` and its topic.

@@ -14,6 +14,7 @@ use crate::arguments::Arguments;
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
+use crate::lock::lock;
 use crate::name;
 use crate::node::Node;
 use crate::notifier::Notifier;
@@ -26,7 +27,7 @@ use crate::topic::{AnyTopic, Topic};
 use ends::Ends;
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 const MAX_DEPTH: usize = ringspin_ringbuf::keep_last::MAX_DEPTH;
@@ -254,7 +255,7 @@ impl Graph {
 
     pub(crate) fn draft(&self) -> MutexGuard<'_, Draft> {
         // A panic while building leaves a draft that is smaller, not broken.
-        self.draft.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.draft)
     }
 
     /// Creates a node in the root namespace.

@@ -19,6 +19,7 @@ mod graph;
 mod guard_condition;
 mod internal_topic;
 pub mod lifecycle;
+mod lock;
 mod message;
 pub mod name;
 mod node;

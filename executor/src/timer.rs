@@ -3,10 +3,11 @@
 //! What is asked of a timer is written into its control and becomes an event of the timer's loop,
 //! so that the worker alone touches its deadlines, and the deterministic mode has its order.
 
+use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::time::{Clock, NodeClock, Time, nanos};
 use ringspin_ringbuf::Counter;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -157,8 +158,7 @@ impl TimerControl {
     }
 
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
-        // Nothing of the user runs under this lock.
-        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.settings)
     }
 
     fn request(&self, request: Request) {

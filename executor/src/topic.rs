@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::deadline::Stamper;
 use crate::event::{CallbackId, EventId};
+use crate::lock::lock;
 use crate::message::{Envelope, Message};
 use crate::qos::{History, QoS};
 use crate::time::Time;
@@ -26,12 +27,7 @@ use late::Late;
 use ringspin_ringbuf::keep_last::{self, Pushed};
 use ringspin_ringbuf::{Counter, Permits, Pool, ReadySet, Shared, ready};
 use std::borrow::Borrow;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-
-/// Locks a mutex under which nothing of the user runs, so that poisoning means nothing.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// How an event loop is told that one of its callbacks has an event.
 #[derive(Clone, Debug)]

@@ -10,9 +10,10 @@ use super::descriptor::ParameterDescriptor;
 use super::error::ParameterError;
 use super::value::sealed::Cell;
 use super::value::{ParameterType, ParameterValue, ParameterVariant};
+use crate::lock::lock;
 use crate::topic::{PublishError, Publisher};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What a constraint closure is kept as.
 pub(super) type Constraint<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
@@ -138,8 +139,7 @@ impl NodeParameters {
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        // Nothing of the user runs under this lock.
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.table)
     }
 
     /// Adds a parameter; false if there is one of its name.

@@ -1,15 +1,11 @@
 //! The signs of life of a topic's publishers, and who wants to know when they change.
 
 use super::{Liveliness, QoS};
+use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::time::Time;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
-
-/// Locks a mutex under which nothing of the user runs, so that poisoning means nothing.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Told when a publisher comes back to life, or its node goes out of service.
 type Watchers = Mutex<Vec<Arc<Notifier>>>;

@@ -1,11 +1,12 @@
 //! A call: how it is refused, how it ends, and the future of its end.
 
 use super::Response;
+use crate::lock::lock;
 use crate::message::Message;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use thiserror::Error;
 
@@ -107,11 +108,6 @@ struct End<P> {
 
 /// Completes a [`CallFuture`], even by being dropped.
 pub(super) struct Completer<P>(Option<Shared<P>>);
-
-fn lock<P>(end: &Shared<P>) -> MutexGuard<'_, End<P>> {
-    // Nothing of the user runs under this lock.
-    end.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl<P> CallFuture<P> {
     pub(super) fn pending() -> (Self, Completer<P>) {

@@ -6,6 +6,7 @@ use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{BoxError, CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
+use crate::lock::lock;
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::time::{Clock, NodeClock, Time};
@@ -14,7 +15,7 @@ use crate::topic::{Inlet, Topic, Unsent};
 use crate::worker_thread;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::Duration;
 
 /// Calls a service; from any thread, and cheap to clone.
@@ -99,8 +100,7 @@ impl<S, P> Calls<S, P> {
 
 impl<S, Q, P> Shared<S, Q, P> {
     fn calls(&self) -> MutexGuard<'_, Calls<S, P>> {
-        // Nothing of the user runs under this lock.
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.calls)
     }
 
     /// Lets go of the ends of all calls, and refuses further ones.

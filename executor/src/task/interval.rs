@@ -4,12 +4,13 @@ use crate::context::Context;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError};
+use crate::lock::lock;
 use crate::node::Node;
 use crate::time::{Clock, NodeClock, Time};
 use crate::timer::Timer;
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{self, Poll, Waker};
 use std::time::Duration;
 
@@ -38,11 +39,6 @@ struct Ticks {
     count: u64,
     latest: Time,
     waker: Option<Waker>,
-}
-
-fn lock(ticks: &Mutex<Ticks>) -> MutexGuard<'_, Ticks> {
-    // Nothing of the user runs under this lock.
-    ticks.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Interval {

@@ -4,10 +4,11 @@
 //! which has the state at hand, calls the closure, and polls the future again, all in one event.
 
 use crate::context::Context;
+use crate::lock::lock;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{self, Poll};
 use std::thread::{self, ThreadId};
 
@@ -46,8 +47,7 @@ impl<S> Drop for Open<S> {
 
 impl<S> Requests<S> {
     fn lock(&self) -> MutexGuard<'_, Pending<S>> {
-        // Nothing of the user runs under this lock.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     pub(super) fn open(&self) -> Open<S> {
@@ -127,11 +127,11 @@ where
             }
             pending.requests.push(Box::new(move |state, cx| {
                 let value = f(state, cx);
-                *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+                *lock(&result) = Some(value);
             }));
             return Poll::Pending;
         }
-        match self.result.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match lock(&self.result).take() {
             Some(value) => Poll::Ready(value),
             None => Poll::Pending,
         }

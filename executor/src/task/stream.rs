@@ -5,6 +5,7 @@ use crate::control::CallbackCounters;
 use crate::endpoints::Declared;
 use crate::event_loop::{Entity, Outcome};
 use crate::graph::CreateError;
+use crate::lock::lock;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -14,7 +15,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{self, Poll, Waker};
 
 /// The messages of a topic, to be awaited in a task; it never ends.
@@ -28,11 +29,6 @@ struct Buffer<M> {
     messages: VecDeque<Message<M>>,
     depth: usize,
     waker: Option<Waker>,
-}
-
-fn lock<M>(buffer: &Mutex<Buffer<M>>) -> MutexGuard<'_, Buffer<M>> {
-    // Nothing of the user runs under this lock.
-    buffer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<M> MessageStream<M> {

@@ -66,19 +66,12 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         if let Some(offer) = &self.offer {
             return self.publish_as_offered(offer, Owned(message));
         }
-        let ports = match self.topic.reserve() {
-            Ok(ports) => ports,
-            Err(refusal) => return Err(refusal.of(message)),
-        };
-        let id = self.next_id();
-        if let Some((last, others)) = ports.split_last() {
-            deliver(self.topic.pool.insert(Envelope::lasting(id, message)), last, others);
-        }
-        Ok(())
+        self.publish_after(message, || ())
     }
 
     /// As [`publish`](Self::publish), for an ordinary publisher, with `prepare` called once it is
     /// certain that all take the message, and before any of them has it.
+    #[inline]
     pub(crate) fn publish_after(
         &self,
         message: M,

@@ -76,7 +76,8 @@ struct TaskEntity<S, F> {
     polls: u64,
     /// `None` once it is finished.
     future: Option<Pin<Box<F>>>,
-    requests: Requests<S>,
+    /// `None` if it was spawned without access to the state.
+    requests: Option<Requests<S>>,
 }
 
 impl<S, F> TaskEntity<S, F>
@@ -98,10 +99,10 @@ where
         let mut task_cx = std::task::Context::from_waker(&self.waker);
         loop {
             let poll = {
-                let _open = self.requests.open();
+                let _open = self.requests.as_ref().map(Requests::open);
                 future.as_mut().poll(&mut task_cx)
             };
-            let served = self.requests.serve(state, cx);
+            let served = self.requests.as_ref().is_some_and(|r| r.serve(state, cx));
             match poll {
                 Poll::Ready(output) => {
                     self.control.finished.raise();
@@ -184,7 +185,7 @@ impl<S: Send + 'static> Node<S> {
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {
-        self.spawn_with_state(name, |_| future)
+        self.add_task(name, None, future)
     }
 
     /// As [`spawn`](Self::spawn), for a future that uses the state of the callback group.
@@ -215,7 +216,20 @@ impl<S: Send + 'static> Node<S> {
     {
         let requests = Requests::default();
         // The user's closure may use the node: it is called before the graph is locked.
-        let future = Box::pin(task(StateAccess::new(requests.clone())));
+        let future = task(StateAccess::new(requests.clone()));
+        self.add_task(name, Some(requests), future)
+    }
+
+    fn add_task<F>(
+        &self,
+        name: &str,
+        requests: Option<Requests<S>>,
+        future: F,
+    ) -> Result<Task, CreateError>
+    where
+        F: Future<Output: CallbackResult> + Send + 'static,
+    {
+        let future = Some(Box::pin(future));
         let name = format!("task {name}");
         let mut draft = self.draft(&name)?;
         let control = Arc::<TaskControl>::default();
@@ -223,8 +237,7 @@ impl<S: Send + 'static> Node<S> {
         self.add_notified(&mut draft, name, &control.notifier);
         let waker = Waker::from(control.clone());
         let task = Task(control.clone());
-        let entity =
-            TaskEntity { control, waker, source, polls: 0, future: Some(future), requests };
+        let entity = TaskEntity { control, waker, source, polls: 0, future, requests };
         draft.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(task)
     }

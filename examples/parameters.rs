@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --example parameters -- --ros-args -p speed:=0.5 -r pilot:__node:=captain
 //! RINGSPIN_MODE=deterministic cargo run --example parameters
-//! RINGSPIN_ROS_ARGS="--params-file pilot.yaml" cargo run --example parameters
+//! RINGSPIN_ROS_ARGS="--params-file examples/pilot.yaml" cargo run --example parameters
 //! ```
 //!
 //! The operator raises the speed until its limit refuses. Each change is an event of the pilot.

@@ -70,6 +70,34 @@ fn spin_some_leaves_what_becomes_ready_meanwhile() {
     });
 }
 
+/// More events than a turn has: the other node's turn comes, with events that are not due yet.
+#[test]
+fn spin_some_leaves_them_also_when_another_loop_has_its_turn() {
+    in_steps(|mut executor| {
+        let seen = log();
+        let first = executor.create_node("first", ()).unwrap();
+        let out = first.create_publisher::<u32>("second", QoS::default()).unwrap();
+        first
+            .create_subscription("first", QoS::default(), move |_, n: &Message<u32>, _| {
+                out.publish(**n)
+            })
+            .unwrap();
+        let second = executor.create_node("second", seen.clone()).unwrap();
+        let start = second.create_publisher::<u32>("first", QoS::default()).unwrap();
+        second
+            .create_subscription("second", QoS::default(), |seen, n: &Message<u32>, _| {
+                seen.lock().unwrap().push(**n);
+            })
+            .unwrap();
+        executor.freeze().unwrap();
+        (0..6).for_each(|n| start.publish(n).unwrap());
+        assert_eq!(executor.spin_some().unwrap(), 6);
+        assert_eq!(entries(&seen), []);
+        assert_eq!(executor.spin_some().unwrap(), 6);
+        assert_eq!(entries(&seen), [0, 1, 2, 3, 4, 5]);
+    });
+}
+
 #[test]
 fn spin_all_goes_on_until_nothing_is_left() {
     in_steps(|mut executor| {

@@ -1,7 +1,9 @@
 //! What a callback is told besides its event: the time, and who it is.
 
 use crate::control::StopHandle;
+use crate::digest::Digest;
 use crate::event::{Dispatch, EventId, Recorder};
+use crate::evidence::Evidence;
 use crate::graph::LoopInfo;
 use crate::time::{Clock, Time};
 
@@ -14,6 +16,8 @@ pub struct Context<'a> {
     pub(crate) dispatch: Dispatch,
     /// Whether a timer's callback cancelled its timer.
     pub(crate) cancelled: bool,
+    /// In simulated time.
+    pub(crate) evidence: Option<&'a Evidence>,
 }
 
 impl Context<'_> {
@@ -39,9 +43,34 @@ impl Context<'_> {
         &self.event_loop.group
     }
 
+    /// Adds `value` to the digest of this dispatch in deterministic mode: so a difference in it is
+    /// found, and named. Live, nothing.
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("filter", 0.0f64)?;
+    /// node.create_timer(Duration::from_millis(10), |estimate, cx| {
+    ///     *estimate *= 0.5;
+    ///     cx.digest(estimate);
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn digest<T: Digest + ?Sized>(&self, value: &T) {
+        if let Some(evidence) = self.evidence {
+            evidence.add(value);
+        }
+    }
+
     /// Stops the executor once this callback has returned.
     pub fn stop(&self) {
         self.stop.stop();
+    }
+
+    /// As [`stop`](Self::stop), with a code for whoever started the run: zero if all is well.
+    pub fn exit(&self, code: u8) {
+        self.stop.exit(code);
     }
 
     /// Cancels the timer whose callback this is, as [`Timer::cancel`](crate::Timer::cancel); in any

@@ -29,6 +29,7 @@ pub struct StopHandle(Arc<StopState>);
 #[derive(Default)]
 struct StopState {
     flag: Flag,
+    exit_code: Mutex<Option<u8>>,
     workers: Mutex<Vec<Attached>>,
     /// How many workers run.
     active: Mutex<usize>,
@@ -64,6 +65,17 @@ impl StopHandle {
     pub fn stop(&self) {
         self.0.flag.raise();
         lock(&self.0.workers).iter().for_each(|worker| worker.set.wake());
+    }
+
+    /// As [`stop`](Self::stop), with a word on how it went: the first code that is given counts.
+    pub fn exit(&self, code: u8) {
+        lock(&self.0.exit_code).get_or_insert(code);
+        self.stop();
+    }
+
+    /// The code that was given, if any was.
+    pub fn exit_code(&self) -> Option<u8> {
+        *lock(&self.0.exit_code)
     }
 
     /// As [`stop`](Self::stop), and waits until every worker has returned, for `grace` of real time
@@ -242,6 +254,8 @@ pub(crate) struct CallbackCounters {
     pub(crate) dispatched: Counter,
     /// Written by publishers.
     pub(crate) overwritten: Counter,
+    /// Written by publishers.
+    pub(crate) lost: Counter,
     /// Written by the callback's worker.
     pub(crate) missed: Counter,
     /// Written by the callback's worker.
@@ -267,6 +281,8 @@ pub struct CallbackStatistics {
     pub dispatched: u64,
     /// Messages that newer ones displaced before the callback saw them.
     pub overwritten: u64,
+    /// Messages that were lost on their way; only in simulated time.
+    pub lost: u64,
     /// Periods of a timer that passed without a call because the executor was late.
     pub missed: u64,
     /// Triggers of a guard condition that one call answered together with a later one.
@@ -330,6 +346,11 @@ impl Statistics {
     /// All messages that were too old to be delivered.
     pub fn expired(&self) -> u64 {
         self.callbacks.iter().map(|c| c.expired).sum()
+    }
+
+    /// All messages that were lost on their way.
+    pub fn lost(&self) -> u64 {
+        self.callbacks.iter().map(|c| c.lost).sum()
     }
 
     /// All messages that were overwritten before their callback saw them.

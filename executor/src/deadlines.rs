@@ -27,6 +27,14 @@ impl Deadlines {
         self.heap.first().copied()
     }
 
+    /// The deadlines up to `now` and their timers, in order. Linear in the number of all timers.
+    pub(crate) fn due(&self, now: u64) -> impl Iterator<Item = (u64, usize)> + use<> {
+        let due = self.heap.iter().copied().filter(|(deadline, _)| *deadline <= now);
+        let mut due: Vec<_> = due.collect();
+        due.sort_unstable();
+        due.into_iter()
+    }
+
     /// Gives timer `index` a deadline, in place of the one it has.
     pub(crate) fn set(&mut self, index: usize, deadline: u64) {
         let place = match self.places[index] {

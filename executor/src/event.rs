@@ -44,8 +44,19 @@ pub trait Recorder: Any + Send {
     /// The callback is about to run.
     fn started(&mut self, dispatch: &Dispatch);
 
-    /// The callback has returned at `time`.
-    fn finished(&mut self, dispatch: &Dispatch, time: Time) {
-        let _ = (dispatch, time);
+    /// The callback has returned.
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        let _ = (dispatch, completion);
     }
+}
+
+/// How a dispatch ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// When the callback returned; in simulated time, after the duration that it was given.
+    pub time: Time,
+    /// The digest of what the callback was made to show: [`Context::digest`](crate::Context::digest),
+    /// the messages of [digested](crate::Publisher::digested) publishers, the state of a
+    /// [digested](crate::Node::digest_state) group. `None` if it showed nothing, and live.
+    pub digest: Option<u64>,
 }

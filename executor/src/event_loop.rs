@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::event::{EventId, SourceId};
+use crate::evidence::Evidence;
 use crate::message::Message;
 use crate::timer::Timer;
 use crate::topic::Inlet;
@@ -100,6 +101,8 @@ pub(crate) trait EventLoop: Send {
     /// Drops the state and all that waits: nothing is dispatched any more. If that panics, it has
     /// dropped the rest all the same.
     fn retire(&mut self);
+    /// Adds the state to the evidence, if it is to be shown.
+    fn show(&self, evidence: &Evidence);
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -108,6 +111,7 @@ pub(crate) struct Body<S> {
     state: Option<S>,
     factory: Option<Factory<S>>,
     entities: Vec<Box<dyn Entity<S>>>,
+    show: Option<fn(&S, &Evidence)>,
 }
 
 struct Factory<S> {
@@ -117,7 +121,7 @@ struct Factory<S> {
 
 impl<S> Body<S> {
     pub(crate) fn new(state: S) -> Self {
-        Self { state: Some(state), factory: None, entities: Vec::new() }
+        Self { state: Some(state), factory: None, entities: Vec::new(), show: None }
     }
 
     pub(crate) fn restartable(
@@ -126,12 +130,22 @@ impl<S> Body<S> {
     ) -> Self {
         let state = Some(create());
         let factory = Factory { create: Box::new(create), restarts_left: restarts_max };
-        Self { state, factory: Some(factory), entities: Vec::new() }
+        Self { state, factory: Some(factory), entities: Vec::new(), show: None }
     }
 
     /// Adds an entity.
     pub(crate) fn add(&mut self, entity: Box<dyn Entity<S>>) {
         self.entities.push(entity);
+    }
+
+    /// Has the state added to the evidence after each callback.
+    pub(crate) fn show_state(&mut self, show: fn(&S, &Evidence)) {
+        self.show = Some(show);
+    }
+
+    /// The state, unless the loop is retired.
+    pub(crate) fn state_mut(&mut self) -> Option<&mut S> {
+        self.state.as_mut()
     }
 }
 
@@ -177,6 +191,12 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         }
         if let Err(panic) = result {
             resume_unwind(panic);
+        }
+    }
+
+    fn show(&self, evidence: &Evidence) {
+        if let (Some(show), Some(state)) = (self.show, &self.state) {
+            show(state, evidence);
         }
     }
 

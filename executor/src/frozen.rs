@@ -7,11 +7,13 @@ use crate::control::{
 use crate::deadline::DeadlineWatch;
 use crate::event::{CallbackId, LoopId};
 use crate::graph::{Draft, Feed, Graph, GraphInfo};
+use crate::input::NamedInput;
 use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::time::Clock;
 use crate::timers::Timers;
-use crate::topic::{AnyTopic, Ready};
+use crate::topic::{AnyTopic, Connections, Ready};
+use crate::transit::Transit;
 use crate::worker::{Route, Shared, Worker};
 use ringspin_ringbuf::{Flag, MAX_TOKEN, ReadySet, ready};
 use std::cmp::Reverse;
@@ -59,6 +61,34 @@ pub enum FreezeError {
     /// One worker would have more than 2^24 callbacks or queued events.
     #[error("one worker has {0} {1}; at most {max} are possible", max = MAX_TOKEN)]
     TooLarge(usize, &'static str),
+    /// Something in the graph needs simulated time.
+    #[error("{0} needs simulated time: run this graph in deterministic mode")]
+    NeedsSimulation(String),
+}
+
+/// Which time a frozen graph has.
+#[derive(Clone)]
+pub enum TimeSource {
+    /// That of a clock which goes on by itself.
+    Live(Arc<dyn Clock>),
+    /// Simulated time, with what is under way in it.
+    Simulated(Arc<Transit>),
+}
+
+impl TimeSource {
+    fn clock(&self) -> Arc<dyn Clock> {
+        match self {
+            Self::Live(clock) => clock.clone(),
+            Self::Simulated(transit) => transit.clock().clone(),
+        }
+    }
+
+    fn transit(&self) -> Option<&Arc<Transit>> {
+        match self {
+            Self::Live(_) => None,
+            Self::Simulated(transit) => Some(transit),
+        }
+    }
 }
 
 /// A frozen graph: its workers, and what can be asked while they run.
@@ -67,6 +97,8 @@ pub struct Frozen {
     pub workers: Vec<Worker>,
     /// What can be asked from any thread.
     pub monitor: Monitor,
+    /// The inputs, in order of creation.
+    pub inputs: Vec<NamedInput>,
 }
 
 /// Answers questions about a frozen graph from any thread; cheap to clone.
@@ -83,6 +115,11 @@ impl Monitor {
     /// The graph's description.
     pub fn info(&self) -> &GraphInfo {
         &self.info
+    }
+
+    /// As [`info`](Self::info), to keep.
+    pub fn shared_info(&self) -> Arc<GraphInfo> {
+        self.info.clone()
     }
 
     /// The failures so far, in the order in which they happened.
@@ -103,6 +140,7 @@ impl Monitor {
             callback: callback.name.clone(),
             dispatched: counters.dispatched.get(),
             overwritten: counters.overwritten.get(),
+            lost: counters.lost.get(),
             missed: counters.missed.get(),
             coalesced: counters.coalesced.get(),
             late: counters.late.get(),
@@ -122,23 +160,25 @@ impl Monitor {
 }
 
 impl Graph {
-    /// Turns the graph into workers, whose time is that of `clock`; from here on publishers
-    /// deliver.
+    /// Turns the graph into workers, whose time is `time`; from here on publishers deliver.
     ///
     /// # Errors
-    /// [`FreezeError`] when the graph is frozen already or the plan does not fit it.
+    /// [`FreezeError`] when the graph is frozen already, the plan does not fit it, or it has inputs
+    /// or interceptors and is to run live.
     pub fn freeze(
         &self,
         plan: &Plan,
         stop: &StopHandle,
         policy: FailurePolicy,
-        clock: Arc<dyn Clock>,
+        time: &TimeSource,
     ) -> Result<Frozen, FreezeError> {
         let mut draft = self.draft();
         if draft.frozen {
             return Err(FreezeError::AlreadyFrozen);
         }
         check_plan(&draft, plan)?;
+        check_time(&draft, time)?;
+        let (clock, transit) = (time.clock(), time.transit());
         draft.frozen = true;
         draft.report_unused_overrides();
         let info = Arc::new(draft.info());
@@ -151,12 +191,17 @@ impl Graph {
             list: Mutex::default(),
         });
         let _ = draft.failures.set(failures.clone()); // the graph is frozen once
-        let shared = Shared { info: info.clone(), failures: failures.clone(), clock };
+        let evidence = transit.map(|_| draft.evidence.clone());
+        if let Some(evidence) = &evidence {
+            evidence.collect();
+        }
+        let shared = Shared { info: info.clone(), failures: failures.clone(), clock, evidence };
         let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();
         let mut ready = vec![None; draft.callbacks.len()];
         let mut workers = Vec::new();
         for loops in &plan.workers {
-            let parts = connect_worker(&draft, loops, plan.order, &retirements, &mut ready);
+            let common = Common { draft: &draft, order: plan.order, transit, retirements: &retirements };
+            let parts = connect_worker(common, loops, &mut ready);
             let bodies = parts
                 .loops
                 .iter()
@@ -168,13 +213,15 @@ impl Graph {
         let ready_of = |callback: CallbackId| {
             ready[callback.0 as usize].clone().expect("every callback has a worker")
         };
-        topics.iter().for_each(|(_, topic)| topic.connect(&ready_of));
+        let connections = Connections { ready: &ready_of, transit };
+        topics.iter().for_each(|(_, topic)| topic.connect(connections));
         let now = shared.clock.now();
         draft.latches.iter().for_each(|(topic, number)| topic.start_latch(*number, now));
         let counters = draft.callback_drafts.iter().map(|c| c.counters.clone()).collect();
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
         let monitor = Monitor { info, counters, topics: topics.into(), failures, rests };
-        Ok(Frozen { workers, monitor })
+        let inputs = std::mem::take(&mut draft.inputs);
+        Ok(Frozen { workers, monitor, inputs })
     }
 }
 
@@ -221,6 +268,22 @@ fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
     Ok(())
 }
 
+fn check_time(draft: &Draft, time: &TimeSource) -> Result<(), FreezeError> {
+    if time.transit().is_some() {
+        return Ok(());
+    }
+    if let Some(input) = draft.inputs.first() {
+        return Err(FreezeError::NeedsSimulation(format!("input {:?}", input.name)));
+    }
+    let topics = draft.erased_topics();
+    match topics.iter().find(|(_, topic)| topic.is_intercepted()) {
+        Some((name, _)) => {
+            Err(FreezeError::NeedsSimulation(format!("the interceptor of topic {name}")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// What a worker is made of, besides its loops.
 pub(crate) struct WorkerParts {
     /// The loops in the order in which routes number them.
@@ -237,14 +300,23 @@ pub(crate) struct WorkerParts {
     pub(crate) deadlines: Vec<DeadlineWatch>,
 }
 
+/// What connecting needs to know for every worker.
+#[derive(Clone, Copy)]
+struct Common<'a> {
+    draft: &'a Draft,
+    order: ReadyOrder,
+    transit: Option<&'a Arc<Transit>>,
+    /// Of each loop.
+    retirements: &'a [Arc<Notifier>],
+}
+
 /// Creates the rings of one worker, and fills in how its callbacks are made ready.
 fn connect_worker(
-    draft: &Draft,
+    common: Common<'_>,
     loops: &[LoopId],
-    order: ReadyOrder,
-    retirements: &[Arc<Notifier>],
     ready: &mut [Option<Ready>],
 ) -> WorkerParts {
+    let Common { draft, order, transit, retirements } = common;
     let mut loops = loops.to_vec();
     let priority = |id: &LoopId| draft.loops[id.0 as usize].priority;
     let picker = match order {
@@ -285,6 +357,7 @@ fn connect_worker(
             index: ring,
             token: token as u32,
             stamper: None,
+            transit: transit.cloned(),
         }
     };
     let mut deadlines = Vec::new();
@@ -309,7 +382,8 @@ fn connect_worker(
                 starts.push(notifier.clone());
             }
             Feed::Timer(control) => {
-                timer = Some(timers.add(control.clone(), event, counters.clone()) as u32);
+                let (control, counters) = (control.clone(), counters.clone());
+                timer = Some(timers.add(callback, control, event, counters) as u32);
             }
         }
         let event_loop = loops[loop_index];

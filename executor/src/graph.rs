@@ -13,7 +13,9 @@ pub use info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
 use crate::arguments::Arguments;
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
 use crate::event::{CallbackId, LoopId, SourceId};
+use crate::evidence::Evidence;
 use crate::event_loop::{Body, EventLoop, Target};
+use crate::input::NamedInput;
 use crate::lock::lock;
 use crate::name;
 use crate::node::Node;
@@ -101,6 +103,8 @@ pub(crate) struct Draft {
     pub(crate) latches: Vec<(Arc<dyn AnyTopic>, usize)>,
     /// Who is out of service; known once the graph is frozen.
     pub(crate) failures: Arc<OnceLock<Arc<Failures>>>,
+    pub(crate) inputs: Vec<NamedInput>,
+    pub(crate) evidence: Arc<Evidence>,
     /// Each node's own failure policy, if it has one.
     pub(crate) policies: Vec<Option<FailurePolicy>>,
     pub(crate) arguments: Arguments,
@@ -197,8 +201,9 @@ impl Draft {
         name: &str,
         node: &str,
     ) -> Result<Arc<Topic<M>>, CreateError> {
+        let evidence = &self.evidence;
         let draft = self.topics.entry(name.into()).or_insert_with(|| {
-            let topic = Arc::new(Topic::<M>::new(name.into()));
+            let topic = Arc::new(Topic::<M>::new(name.into(), evidence.clone()));
             TopicDraft {
                 type_id: TypeId::of::<M>(),
                 established_by: node.into(),

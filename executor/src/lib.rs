@@ -7,16 +7,20 @@
 #![forbid(unsafe_code)]
 
 pub mod arguments;
+mod collector;
 mod context;
 mod control;
 mod deadline;
 mod deadlines;
+mod digest;
 mod endpoints;
 mod event;
 mod event_loop;
+mod evidence;
 mod frozen;
 mod graph;
 mod guard_condition;
+mod input;
 mod internal_topic;
 pub mod lifecycle;
 mod lock;
@@ -36,22 +40,26 @@ mod time;
 mod timer;
 mod timers;
 mod topic;
+mod transit;
 mod worker;
 mod worker_thread;
 
 pub use arguments::{Arguments, ArgumentsError, LogLevel};
+pub use collector::Collector;
 pub use context::Context;
 pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopError, StopHandle,
     WorkerStatistics,
 };
-pub use event::{CallbackId, Dispatch, EventId, LoopId, Recorder, SourceId};
+pub use digest::{Digest, DigestHasher};
+pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};
-pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder};
+pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder, TimeSource};
 pub use graph::{
     CallbackInfo, CreateError, CreateNodeError, Graph, GraphInfo, LoopInfo, TopicInfo,
 };
 pub use guard_condition::GuardCondition;
+pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
 pub use name::NameError;
@@ -61,6 +69,7 @@ pub use parameter::{
     ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange,
     ParameterType, ParameterValue, ParameterVariant, Ranged,
 };
+pub use picker::Picker;
 pub use qos::{
     DeadlineMissed, Durability, History, Incompatibility, Liveliness, LivelinessChanged,
     LivelinessLost, PublisherEvents, QoS, QosPolicy, Reliability, SubscriptionEvents,
@@ -76,6 +85,7 @@ pub use synchronize::{
 pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};
-pub use topic::{LateSubscription, Loan, PublishError, Publisher};
-pub use worker::Worker;
+pub use topic::{LateSubscription, Loan, PublishError, Publisher, Verdict};
+pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
+pub use worker::{ReadyEvent, Worker, panic_message};
 pub use worker_thread::WorkerThread;

@@ -29,7 +29,7 @@ impl Notifier {
         if self.notice.give()
             && let Some(ready) = self.ready.get()
         {
-            ready.announce();
+            ready.announce_at_departure();
         }
     }
 

@@ -15,7 +15,7 @@ const TURN_MAX: u32 = 4;
 /// Within a priority it goes round: after the turn of ring `i` comes the next ready one above `i`.
 /// Rings that lie in the order of their chains are thus served along the chain, in one round.
 #[derive(Debug)]
-pub(crate) struct Picker {
+pub struct Picker {
     classes: Vec<Class>,
     /// Picks since a lower priority than the highest ready one had its turn.
     streak: u32,
@@ -49,7 +49,7 @@ impl Class {
 
 impl Picker {
     /// For rings with these priorities, which descend.
-    pub(crate) fn new(priorities: &[u8]) -> Self {
+    pub fn new(priorities: &[u8]) -> Self {
         debug_assert!(priorities.is_sorted_by(|a, b| a >= b));
         let mut classes: Vec<Class> = Vec::new();
         let mut start = 0;
@@ -63,7 +63,7 @@ impl Picker {
     /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if
     /// there are several.
     #[inline]
-    pub(crate) fn pick(&mut self, set: &ReadySet) -> Option<usize> {
+    pub fn pick(&mut self, set: &ReadySet) -> Option<usize> {
         if let [class] = &mut self.classes[..] {
             let index = set.next(class.cursor)?;
             class.serve(index);

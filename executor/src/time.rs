@@ -79,6 +79,12 @@ impl fmt::Display for Time {
 pub trait Clock: Send + Sync {
     /// The current time; never goes backwards.
     fn now(&self) -> Time;
+
+    /// As which time the return of a callback counts that returns now. In simulated time a callback
+    /// that takes a while has been given its end before it runs.
+    fn completion(&self) -> Time {
+        self.now()
+    }
 }
 
 /// The live clock: wall time when it was created, then advanced by the monotonic clock.
@@ -107,19 +113,33 @@ impl Clock for LiveClock {
 
 /// The simulated clock: stands still until the sequencer moves it.
 #[derive(Debug, Default)]
-pub struct SimClock(Counter);
+pub struct SimClock {
+    now: Counter,
+    /// When the callback that runs returns; before now if it takes no time.
+    completion: Counter,
+}
 
 impl SimClock {
     /// Moves the clock to `time`; only the sequencer does so.
     pub fn set(&self, time: Time) {
-        self.0.set(time.as_nanos());
+        self.now.set(time.as_nanos());
+    }
+
+    /// The callback that runs is to return at `time`.
+    pub(crate) fn complete_at(&self, time: Time) {
+        self.completion.set(time.as_nanos());
     }
 }
 
 impl Clock for SimClock {
     #[inline]
     fn now(&self) -> Time {
-        Time(self.0.get())
+        Time(self.now.get())
+    }
+
+    #[inline]
+    fn completion(&self) -> Time {
+        Time(self.completion.get()).max(self.now())
     }
 }
 

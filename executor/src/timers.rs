@@ -3,6 +3,7 @@
 
 use crate::control::CallbackCounters;
 use crate::deadlines::Deadlines;
+use crate::event::CallbackId;
 use crate::time::Time;
 use crate::timer::{Request, TimerControl};
 use crate::topic::Ready;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 /// A timer of the frozen graph.
 pub(crate) struct ActiveTimer {
+    callback: CallbackId,
     /// Nanoseconds, not zero.
     period: u64,
     control: Arc<TimerControl>,
@@ -34,14 +36,23 @@ impl Timers {
     /// Adds a timer, created after those before; returns its index.
     pub(crate) fn add(
         &mut self,
+        callback: CallbackId,
         control: Arc<TimerControl>,
         ready: Ready,
         counters: Arc<CallbackCounters>,
     ) -> usize {
         let period = control.settings().period;
         let (applied, pending, expired) = (0, None, false);
-        let timer = ActiveTimer { period, control, ready, counters, applied, pending, expired };
-        self.timers.push(timer);
+        self.timers.push(ActiveTimer {
+            callback,
+            period,
+            control,
+            ready,
+            counters,
+            applied,
+            pending,
+            expired,
+        });
         self.deadlines.add()
     }
 
@@ -69,12 +80,36 @@ impl Timers {
     /// period after `now`. Returns false if none is due. Logarithmic in the number of timers.
     #[inline]
     pub(crate) fn expire_one(&mut self, now: Time) -> bool {
-        let Some((deadline, index)) = self.deadlines.first() else {
-            return false;
-        };
-        if deadline > now.as_nanos() {
-            return false;
+        match self.deadlines.first() {
+            Some((deadline, index)) if deadline <= now.as_nanos() => {
+                self.expire(now, deadline, index);
+                true
+            }
+            _ => false,
         }
+    }
+
+    /// The callbacks of the timers that are due at `now`, by deadline, then creation.
+    pub(crate) fn due(&self, now: Time, due: &mut Vec<CallbackId>) {
+        due.clear();
+        due.extend(self.deadlines.due(now.as_nanos()).map(|(_, n)| self.timers[n].callback));
+    }
+
+    /// As [`expire_one`](Self::expire_one), for the `n`th of the timers that are due.
+    pub(crate) fn expire_nth(&mut self, now: Time, n: usize) {
+        let nth = self.deadlines.due(now.as_nanos()).nth(n);
+        if let Some((deadline, index)) = nth {
+            self.expire(now, deadline, index);
+        }
+    }
+
+    /// The callback of a timer.
+    pub(crate) fn callback(&self, index: usize) -> CallbackId {
+        self.timers[index].callback
+    }
+
+    #[inline]
+    fn expire(&mut self, now: Time, deadline: u64, index: usize) {
         let timer = &mut self.timers[index];
         let skipped = if timer.control.repeats {
             let skipped = (now.as_nanos() - deadline) / timer.period;
@@ -99,7 +134,6 @@ impl Timers {
             timer.control.report_missed(timer.counters.missed.get(), missed);
             timer.counters.missed.add_by_owner(missed);
         }
-        true
     }
 
     /// The expiry of timer `index` left the ready ring; false if it was cancelled meanwhile.
@@ -164,10 +198,11 @@ mod tests {
                 index: 0,
                 token: token as u32,
                 stamper: None,
+                transit: None,
             };
             let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
             let control = Arc::new(control);
-            timers.add(control.clone(), ready, Arc::default());
+            timers.add(CallbackId(token as u32), control.clone(), ready, Arc::default());
             handles.push(Timer::new(control));
         }
         Fixture { timers, handles, ring: consumer }

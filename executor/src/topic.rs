@@ -5,11 +5,13 @@
 //! locked or allocated on the way. What only some publishers promise (see [`offer`]) costs the
 //! others a branch.
 
+mod detour;
 mod latch;
 mod late;
 mod offer;
 mod publisher;
 
+pub use detour::Verdict;
 pub use late::LateSubscription;
 pub(crate) use offer::Offer;
 pub use publisher::{Loan, PublishError, Publisher};
@@ -18,10 +20,13 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::deadline::Stamper;
 use crate::event::{CallbackId, EventId};
+use crate::evidence::Evidence;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
 use crate::qos::{History, QoS};
 use crate::time::Time;
+use crate::transit::Transit;
+use detour::{Detour, Interception};
 use latch::Latch;
 use late::Late;
 use ringspin_ringbuf::keep_last::{self, Pushed};
@@ -40,6 +45,8 @@ pub(crate) struct Ready {
     pub(crate) token: u32,
     /// If the callback has a deadline.
     pub(crate) stamper: Option<Stamper>,
+    /// In simulated time, what is under way in it.
+    pub(crate) transit: Option<Arc<Transit>>,
 }
 
 impl Ready {
@@ -47,6 +54,18 @@ impl Ready {
     #[inline]
     pub(crate) fn announce(&self) {
         self.announce_since(None);
+    }
+
+    /// As [`announce`](Self::announce), for what a callback does besides publishing: in simulated
+    /// time the event is ready when the callback has returned.
+    pub(crate) fn announce_at_departure(&self) {
+        match &self.transit {
+            None => self.announce(),
+            Some(transit) => {
+                let ready = self.clone();
+                transit.fly(transit.departure(), move || ready.announce());
+            }
+        }
     }
 
     /// As [`announce`](Self::announce), for an event that has been due since some time.
@@ -74,6 +93,8 @@ pub(crate) struct Topic<M> {
     late: Mutex<Vec<Arc<Late<M>>>>,
     /// Messages handed back because a keep-all subscription was full.
     refused: Counter,
+    interception: Interception<M>,
+    evidence: Arc<Evidence>,
 }
 
 /// A subscription of a graph that is still being built.
@@ -92,18 +113,29 @@ struct Subscription<M> {
 struct Port<M> {
     subscription: Subscription<M>,
     ready: Ready,
+    /// In simulated time, if not all messages arrive as they are published.
+    detour: Option<Box<Detour<M>>>,
+}
+
+/// How the callbacks of a topic are told of messages.
+#[derive(Clone, Copy)]
+pub(crate) struct Connections<'a> {
+    pub(crate) ready: &'a dyn Fn(CallbackId) -> Ready,
+    pub(crate) transit: Option<&'a Arc<Transit>>,
 }
 
 /// What freezing needs of a topic, whatever its message type.
 pub(crate) trait AnyTopic: Send + Sync {
-    fn connect(&self, ready: &dyn Fn(CallbackId) -> Ready);
+    fn connect(&self, connections: Connections<'_>);
+    /// Whether an interceptor waits for its messages.
+    fn is_intercepted(&self) -> bool;
     /// Delivers what the transient-local publisher with this number published so far, at `now`.
     fn start_latch(&self, number: usize, now: Time);
     fn refused(&self) -> u64;
 }
 
 impl<M: Send + Sync + 'static> Topic<M> {
-    pub(crate) fn new(name: Arc<str>) -> Self {
+    pub(crate) fn new(name: Arc<str>, evidence: Arc<Evidence>) -> Self {
         Self {
             name,
             pool: Pool::new(),
@@ -112,6 +144,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
             latches: Mutex::default(),
             late: Mutex::default(),
             refused: Counter::default(),
+            interception: Interception::default(),
+            evidence,
         }
     }
 
@@ -162,6 +196,13 @@ impl<M: Send + Sync + 'static> Topic<M> {
             Err(Refusal::NotFrozen) => Err((Unsent::NotFrozen, message)),
             Err(Refusal::Full) => Err((Unsent::Full, message)),
         }
+    }
+
+    fn port(&self, subscription: Subscription<M>, connections: Connections<'_>) -> Port<M> {
+        let ready = (connections.ready)(subscription.callback);
+        let mut port = Port { subscription, ready, detour: None };
+        port.detour = Detour::of(self, connections.transit, &port).map(Box::new);
+        port
     }
 
     /// Whether anyone receives what is sent; false until the graph is frozen.
@@ -226,7 +267,10 @@ impl Refusal {
 
 /// Shares `envelope` with all of `ports`, of which there is at least one.
 #[inline]
-fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>]) {
+fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>])
+where
+    M: Send + Sync + 'static,
+{
     for port in others {
         port.deliver(Message(envelope.clone()));
     }
@@ -234,7 +278,7 @@ fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>])
 }
 
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
-    fn connect(&self, ready: &dyn Fn(CallbackId) -> Ready) {
+    fn connect(&self, connections: Connections<'_>) {
         let mut subscriptions = lock(&self.subscriptions);
         let latches = lock(&self.latches).clone();
         let late = lock(&self.late);
@@ -243,10 +287,13 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         let late_queues = late.iter().filter_map(|late| late.depth()).map(|depth| depth + 1);
         let latched = latches.iter().map(|latch| latch.depth()).sum::<usize>();
         self.pool.reserve(queues + late_queues.sum::<usize>() + latched + 1);
-        let port = |s: Subscription<M>| Port { ready: ready(s.callback), subscription: s };
-        let ports = subscriptions.drain(..).map(port).collect();
+        let ports = subscriptions.drain(..).map(|s| self.port(s, connections)).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
-        late.iter().for_each(|late| late.connect(ready, &latches));
+        late.iter().for_each(|late| late.connect(self, connections, &latches));
+    }
+
+    fn is_intercepted(&self) -> bool {
+        lock(&self.interception).is_some()
     }
 
     fn start_latch(&self, number: usize, now: Time) {
@@ -270,9 +317,28 @@ impl<M> Subscription<M> {
             permits.release();
         }
     }
+
+    /// A message for which there is a place is lost on its way.
+    fn lose(&self) {
+        self.counters.lost.next();
+        self.cancel();
+    }
 }
 
-impl<M> Port<M> {
+impl<M> Clone for Subscription<M> {
+    fn clone(&self) -> Self {
+        Self {
+            callback: self.callback,
+            kept: self.kept,
+            queue: self.queue.clone(),
+            permits: self.permits.clone(),
+            counters: self.counters.clone(),
+            transient_local: self.transient_local,
+        }
+    }
+}
+
+impl<M: Send + Sync + 'static> Port<M> {
     #[inline]
     fn deliver(&self, message: Message<M>) {
         drop(self.push(message));
@@ -281,6 +347,10 @@ impl<M> Port<M> {
     /// As [`deliver`](Self::deliver), and returns the message that had to give way.
     #[inline]
     fn push(&self, message: Message<M>) -> Option<Message<M>> {
+        if let Some(detour) = &self.detour {
+            detour.send(message);
+            return None;
+        }
         match self.subscription.queue.push(message.0) {
             Pushed::Grew => {
                 self.ready.announce();

@@ -6,8 +6,9 @@
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
 use crate::deadline::DeadlineWatch;
-use crate::event::{CallbackId, Dispatch, LoopId, Recorder};
-use crate::event_loop::{EventLoop, Outcome, Target};
+use crate::event::{CallbackId, Completion, Dispatch, LoopId, Recorder};
+use crate::evidence::Evidence;
+use crate::event_loop::{Body, EventLoop, Outcome, Target};
 use crate::frozen::WorkerParts;
 use crate::graph::{GraphInfo, LoopInfo};
 use crate::notifier::Notifier;
@@ -54,6 +55,19 @@ pub(crate) struct Shared {
     pub(crate) info: Arc<GraphInfo>,
     pub(crate) failures: Arc<Failures>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// In simulated time.
+    pub(crate) evidence: Option<Arc<Evidence>>,
+}
+
+/// A ready event that was taken, and has to be dispatched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadyEvent {
+    /// The worker's number for what it leads to: one for each callback.
+    pub token: u32,
+    /// The callback; `None` for a notice to the worker itself, which has to be dispatched in turn.
+    pub callback: Option<CallbackId>,
+    /// The loop.
+    pub event_loop: LoopId,
 }
 
 /// Some event loops, their rings and timers: what one thread runs.
@@ -184,11 +198,62 @@ impl Worker {
         dispatched
     }
 
+    /// Takes the event that became ready first, of all loops if the order is
+    /// [`ReadyOrder::Fifo`](crate::ReadyOrder::Fifo): for schedulers that dispatch in an order of
+    /// their own. Two events of one callback must not change places.
+    pub fn take_ready(&mut self) -> Option<ReadyEvent> {
+        let index = self.picker.pick(&self.set)?;
+        let token = self.rings[index].pop();
+        self.clear_if_empty(index);
+        let token = token?;
+        Some(match self.routes[token as usize] {
+            Route::Callback { callback, event_loop, .. } => {
+                ReadyEvent { token, callback: Some(callback), event_loop }
+            }
+            Route::Retirement { loop_index, .. } => {
+                ReadyEvent { token, callback: None, event_loop: self.loops[loop_index] }
+            }
+            Route::TimerChanged(timer) => {
+                let callback = self.timers.callback(timer);
+                let event_loop = self.shared.info.callbacks[callback.0 as usize].event_loop;
+                ReadyEvent { token, callback: None, event_loop }
+            }
+        })
+    }
+
+    /// Dispatches an event that was taken; `None` if it turns out to be nobody's, because its timer
+    /// was cancelled, say.
+    pub fn dispatch_taken(&mut self, event: ReadyEvent) -> Option<CallbackId> {
+        self.dispatch(event.token as usize)
+    }
+
+    /// The state of one of its loops, unless that is retired or of another type.
+    pub fn state_mut<S: Send + 'static>(&mut self, event_loop: LoopId) -> Option<&mut S> {
+        let index = self.loops.iter().position(|id| *id == event_loop)?;
+        self.bodies[index].as_any_mut().downcast_mut::<Body<S>>()?.state_mut()
+    }
+
+    /// The callbacks of the timers that are due at `now`, by deadline, then creation.
+    pub fn due_timers(&self, now: Time, due: &mut Vec<CallbackId>) {
+        self.timers.due(now, due);
+    }
+
+    /// Makes the `n`th of the [due timers](Self::due_timers) ready.
+    pub fn expire_nth(&mut self, now: Time, n: usize) {
+        self.timers.expire_nth(now, n);
+    }
+
     /// Handles the next token of a ring, which may be nobody's event.
     #[inline]
     fn dispatch_from(&mut self, index: usize) -> Option<CallbackId> {
         let token = self.rings[index].pop();
         let callback = token.and_then(|token| self.dispatch(token as usize));
+        self.clear_if_empty(index);
+        callback
+    }
+
+    #[inline]
+    fn clear_if_empty(&self, index: usize) {
         if self.rings[index].is_empty() {
             self.set.clear(index);
             // An event that came in between found the mark still set.
@@ -196,12 +261,11 @@ impl Worker {
                 self.set.mark(index);
             }
         }
-        callback
     }
 
     #[inline]
     fn dispatch(&mut self, token: usize) -> Option<CallbackId> {
-        let Shared { info, failures, clock } = &self.shared;
+        let Shared { info, failures, clock, evidence } = &self.shared;
         let route = &self.routes[token];
         let &Route::Callback {
             callback,
@@ -238,6 +302,7 @@ impl Worker {
             recorder: self.recorder.as_deref_mut().map(|recorder| recorder as &mut dyn Recorder),
             dispatch,
             cancelled: false,
+            evidence: evidence.as_deref(),
         };
         self.running.set(u64::from(callback.0) + 1);
         let outcome = {
@@ -259,10 +324,14 @@ impl Worker {
             let name = || {
                 format!("{} `{}`", loop_info.full_name(), info.callbacks[callback.0 as usize].name)
             };
-            self.deadlines[n as usize].returned(since, clock.now(), counters, name);
+            self.deadlines[n as usize].returned(since, clock.completion(), counters, name);
         }
         if let Some(recorder) = &mut self.recorder {
-            recorder.finished(&dispatch, clock.now());
+            let digest = self.shared.evidence.as_ref().and_then(|evidence| {
+                body.show(evidence);
+                evidence.take()
+            });
+            recorder.finished(&dispatch, Completion { time: clock.completion(), digest });
         }
         if let Some(cause) = cause {
             self.fail(dispatch, token, cause);
@@ -295,7 +364,7 @@ impl Worker {
         let Route::Callback { loop_index, .. } = self.routes[token] else {
             unreachable!("only callbacks fail");
         };
-        let Shared { info, failures, clock } = &self.shared;
+        let Shared { info, failures, clock, .. } = &self.shared;
         let loop_info = info.loop_of(dispatch.callback);
         let failure = |cause| Failure {
             node: loop_info.full_name(),
@@ -323,7 +392,7 @@ fn span(info: &GraphInfo, callback: CallbackId, of: &LoopInfo) -> tracing::span:
 }
 
 /// The text of a panic, if it has one.
-fn panic_message(panic: &(dyn Any + Send)) -> String {
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     if let Some(text) = panic.downcast_ref::<&str>() {
         (*text).into()
     } else if let Some(text) = panic.downcast_ref::<String>() {

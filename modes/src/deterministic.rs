@@ -2,203 +2,146 @@
 //!
 //! All loops share one ready ring, so data events are dispatched first-in first-out over the whole
 //! graph. When none is left, one due timer is made ready (by deadline, then creation), and so on
-//! until the instant is quiet. Then time jumps to the next deadline. Nothing here reads a real
-//! clock, hashes an address or starts a thread.
+//! until the instant is quiet. Then time jumps to what comes next: a deadline, a message that was
+//! under way, the end of a callback that takes time, or the next item of an input. Nothing here
+//! reads a real clock, hashes an address or starts a thread.
+//!
+//! | module | part |
+//! |---|---|
+//! | `simulation` | what is simulated: [`Simulation`] |
+//! | `agenda` | events that wait for a busy core, or for a tie to be broken |
+//! | `ties`, `schedule` | other orders of one instant, and how to repeat them |
+//! | `timing`, `traffic` | how long callbacks take, and messages |
+//! | `inputs` | what comes from outside |
+//! | `record` | digest and trace |
+//! | `cycle` | an instant that does not end |
+
+mod agenda;
+mod cycle;
+mod inputs;
+mod record;
+mod schedule;
+mod simulation;
+mod ties;
+mod timing;
+mod traffic;
+
+pub use record::{Record, RunDigest, Trace};
+pub use schedule::{Deviation, Jolt, Schedule, ScheduleError};
+pub(crate) use simulation::Setting;
+pub use simulation::{Cores, Jitter, Simulation};
+pub use ties::{Candidate, TieBreaker, TiePolicy};
 
 use crate::error::SpinError;
+use agenda::{Agenda, Breaker};
+use cycle::Instant;
+use inputs::Inputs;
+use record::{Digester, Progress};
 use ringspin_executor::{
-    CallbackId, Clock, Dispatch, GraphInfo, Recorder, SimClock, StopHandle, Time, Worker,
+    CallbackId, Clock, GraphInfo, NamedInput, Recorder, StopHandle, Time, Transit, Worker,
 };
+use ringspin_ringbuf::Counter;
 use std::any::Any;
-use std::fmt;
 use std::sync::Arc;
-use xxhash_rust::xxh3::Xxh3;
+use std::time::Duration;
+use timing::Timing;
+use traffic::Jolts;
 
-/// What is simulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Simulation {
-    /// Simulated time when the run starts. Timers are anchored at time zero: those that are overdue
-    /// at the start fire once, in the order of their deadlines.
-    pub start: Time,
-    /// How many dispatches one instant may have before it counts as a cycle without delay.
-    pub instant_dispatches_max: u64,
-}
-
-impl Default for Simulation {
-    /// From time zero, with a million dispatches in one instant.
-    fn default() -> Self {
-        Self { start: Time::ZERO, instant_dispatches_max: 1_000_000 }
-    }
-}
-
-/// A stable 128-bit hash of a run: of the graph's names and every dispatch record in order.
-///
-/// It is the same on every machine, under any load, in debug and release builds.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Digest(pub u128);
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-/// Hashes every dispatch, and passes it on.
-struct Digester {
-    hash: Xxh3,
-    dispatches: u64,
-    next: Option<Box<dyn Recorder>>,
-}
-
-impl Digester {
-    fn new(info: &GraphInfo, next: Option<Box<dyn Recorder>>) -> Self {
-        let mut hash = Xxh3::new();
-        let mut name = |name: &str| {
-            hash.update(&(name.len() as u64).to_le_bytes());
-            hash.update(name.as_bytes());
-        };
-        info.loops.iter().for_each(|event_loop| name(&event_loop.full_name()));
-        info.callbacks.iter().for_each(|callback| name(&callback.name));
-        Self { hash, dispatches: 0, next }
-    }
-}
-
-/// The bytes of a record that the digest covers: fixed width, little-endian.
-fn bytes_of(dispatch: &Dispatch) -> [u8; 28] {
-    let mut bytes = [0; 28];
-    bytes[0..8].copy_from_slice(&dispatch.time.as_nanos().to_le_bytes());
-    bytes[8..12].copy_from_slice(&dispatch.event_loop.0.to_le_bytes());
-    bytes[12..16].copy_from_slice(&dispatch.callback.0.to_le_bytes());
-    bytes[16..20].copy_from_slice(&dispatch.event.source.0.to_le_bytes());
-    bytes[20..28].copy_from_slice(&dispatch.event.sequence.to_le_bytes());
-    bytes
-}
-
-impl Recorder for Digester {
-    fn started(&mut self, dispatch: &Dispatch) {
-        self.hash.update(&bytes_of(dispatch));
-        self.dispatches += 1;
-        if let Some(next) = &mut self.next {
-            next.started(dispatch);
-        }
-    }
-
-    fn finished(&mut self, dispatch: &Dispatch, time: Time) {
-        if let Some(next) = &mut self.next {
-            next.finished(dispatch, time);
-        }
-    }
-}
-
-/// Counts the dispatches of the current instant, to name a cycle that never lets time go on.
-struct Instant {
-    limit: u64,
-    dispatches: u64,
-    /// The callbacks dispatched after the limit was reached.
-    suspects: Vec<CallbackId>,
-}
-
-/// How many dispatches beyond the limit are looked at to name the cycle.
-const SUSPECTS: usize = 256;
-
-impl Instant {
-    fn new(limit: u64) -> Self {
-        Self { limit, dispatches: 0, suspects: Vec::new() }
-    }
-
-    fn quiet(&mut self) {
-        self.dispatches = 0;
-        self.suspects.clear();
-    }
-
-    /// Returns false once there is no doubt that the instant does not end.
-    fn dispatched(&mut self, callback: CallbackId) -> bool {
-        self.dispatches += 1;
-        if self.dispatches > self.limit {
-            self.suspects.push(callback);
-        }
-        self.suspects.len() < SUSPECTS
-    }
-
-    fn error(&self, time: Time, info: &GraphInfo) -> SpinError {
-        let mut callbacks = self.suspects.clone();
-        callbacks.sort_unstable();
-        callbacks.dedup();
-        let name = |id: CallbackId| {
-            let callback = &info.callbacks[id.0 as usize].name;
-            format!("{} `{callback}`", info.loop_of(id).full_name())
-        };
-        let names: Vec<_> = callbacks.into_iter().map(name).collect();
-        SpinError::ZeroDelayCycle { time, limit: self.limit, callbacks: names.join(", ") }
-    }
-}
-
-/// The one worker of the deterministic mode and its clock.
+/// The one worker of the deterministic mode and its time.
 pub(crate) struct Sequencer {
     worker: Worker,
-    clock: Arc<SimClock>,
+    transit: Arc<Transit>,
     instant: Instant,
+    inputs: Inputs,
+    progress: Option<(Duration, Progress)>,
+    /// If events do not just go in the order in which they became ready.
+    agenda: Option<Agenda>,
+    breaker: Option<Breaker>,
+    timing: Option<Timing>,
+    jolts: Jolts,
+    end: Option<Time>,
+}
+
+/// What came of looking for something to do at an instant.
+enum Turn {
+    Dispatched(CallbackId),
+    /// Something, but no dispatch.
+    Something,
+    /// Nothing is left to do.
+    Quiet,
+}
+
+/// What is asked at each quiet instant: whether the run is over.
+pub(crate) type Condition<'a> = &'a mut dyn FnMut(Time) -> bool;
+
+/// What a sequencer is made of, besides its simulation.
+pub(crate) struct Parts {
+    pub(crate) worker: Worker,
+    pub(crate) inputs: Vec<NamedInput>,
+    pub(crate) recorder: Option<Box<dyn Recorder>>,
+    pub(crate) breaker: Option<Box<dyn TieBreaker>>,
 }
 
 impl Sequencer {
-    /// Takes over `worker` with the time of `clock` at the simulation's start.
-    pub(crate) fn new(
-        mut worker: Worker,
-        clock: Arc<SimClock>,
-        simulation: Simulation,
-        info: &GraphInfo,
-        recorder: Option<Box<dyn Recorder>>,
-    ) -> Self {
+    /// Takes over the worker, at the simulation's start.
+    pub(crate) fn new(parts: Parts, setting: Setting, info: &GraphInfo) -> Self {
+        let Parts { mut worker, inputs, recorder, breaker } = parts;
+        let Setting { simulation, transit, durations, cores, jolts } = setting;
+        let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
+        let breaker = breaker.or_else(|| simulation.ties.breaker()).map(Breaker::new);
+        let agenda = match cores {
+            Some(cores) => Some(Agenda::on_cores(info, cores)),
+            None if timing.is_some() || breaker.is_some() => Some(Agenda::unlimited(info)),
+            None => None,
+        };
         worker.start(Time::ZERO);
-        worker.set_recorder(Some(Box::new(Digester::new(info, recorder))));
-        Self { worker, clock, instant: Instant::new(simulation.instant_dispatches_max) }
+        let mut digester = Digester::new(info, transit.clone(), timing.clone());
+        digester.next = recorder;
+        worker.set_recorder(Some(Box::new(digester)));
+        let progress = |limit| (limit, Progress::new(info, simulation.start));
+        Self {
+            worker,
+            transit,
+            instant: Instant::new(simulation.instant_dispatches_max),
+            inputs: Inputs::new(inputs),
+            progress: simulation.no_progress_max.map(progress),
+            agenda,
+            breaker,
+            timing,
+            jolts,
+            end: simulation.end,
+        }
     }
 
     pub(crate) fn now(&self) -> Time {
-        self.clock.now()
+        self.transit.clock().now()
     }
 
-    /// Runs every instant up to `end`, inclusive, unless it is stopped or nothing is left to do.
+    /// Runs every instant up to `end`, inclusive, unless it is stopped, or nothing is left to do,
+    /// or `over` says at a quiet instant that this is the end.
     pub(crate) fn run(
         &mut self,
         end: Time,
         stop: &StopHandle,
         info: &GraphInfo,
+        over: Condition<'_>,
     ) -> Result<(), SpinError> {
         let _mark = stop.enter_worker();
+        let end = self.end.map_or(end, |own| own.min(end));
         while !stop.is_stopped() {
-            if let Some(callback) = self.worker.dispatch_next() {
-                self.count(callback, info)?;
-            } else if !self.worker.ready_set().is_empty() {
-                // What was handled so far was no event. The instant goes on.
-            } else if !self.worker.expire_one(self.clock.now()) {
-                self.instant.quiet();
-                match self.worker.next_deadline() {
-                    Some(deadline) if deadline <= end => self.clock.set(deadline),
-                    _ => {
-                        if end != Time::MAX {
-                            self.clock.set(end);
-                        }
-                        return Ok(());
+            match self.turn(info)? {
+                Turn::Dispatched(_) | Turn::Something => {}
+                Turn::Quiet if over(self.now()) => return Ok(()),
+                Turn::Quiet if self.advance(end)? => {}
+                Turn::Quiet => {
+                    if end != Time::MAX {
+                        self.transit.clock().set(end);
                     }
+                    return Ok(());
                 }
             }
         }
         Ok(())
-    }
-
-    /// Notes a dispatch of this instant, which has to end some time.
-    fn count(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), SpinError> {
-        match self.instant.dispatched(callback) {
-            true => Ok(()),
-            false => Err(self.instant.error(self.clock.now(), info)),
-        }
     }
 
     /// Dispatches the next event up to `end`, if there is one; otherwise time goes on to the end.
@@ -207,35 +150,42 @@ impl Sequencer {
         end: Time,
         stop: &StopHandle,
         info: &GraphInfo,
-    ) -> Result<bool, SpinError> {
+    ) -> Result<Option<CallbackId>, SpinError> {
         let _mark = stop.enter_worker();
         while !stop.is_stopped() {
-            if let Some(callback) = self.worker.dispatch_next() {
-                return self.count(callback, info).map(|()| true);
+            match self.turn(info)? {
+                Turn::Dispatched(callback) => return Ok(Some(callback)),
+                Turn::Something => {}
+                Turn::Quiet if self.advance(end)? => {}
+                Turn::Quiet => {
+                    if end != Time::MAX {
+                        self.transit.clock().set(end);
+                    }
+                    break;
+                }
             }
-            if !self.worker.ready_set().is_empty() || self.worker.expire_one(self.clock.now()) {
-                continue;
-            }
-            self.instant.quiet();
-            let next = self.worker.next_deadline().map_or(end, |deadline| deadline.min(end));
-            if next == self.clock.now() || next == Time::MAX {
-                break;
-            }
-            self.clock.set(next);
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Dispatches what is ready at this instant: events, or if there is none, one due timer. What
     /// comes after them in the order of events is left, so that no order changes.
-    pub(crate) fn run_ready(&mut self, stop: &StopHandle) -> u64 {
+    pub(crate) fn run_ready(
+        &mut self,
+        stop: &StopHandle,
+        info: &GraphInfo,
+    ) -> Result<u64, SpinError> {
         let _mark = stop.enter_worker();
+        if self.agenda.is_some() {
+            let dispatched = matches!(self.turn(info)?, Turn::Dispatched(_));
+            return Ok(u64::from(dispatched));
+        }
         let dispatched = self.worker.dispatch_ready(|| stop.is_stopped());
         let quiet = dispatched == 0 && self.worker.ready_set().is_empty();
-        match quiet && self.worker.expire_one(self.clock.now()) {
+        Ok(match quiet && self.worker.expire_one(self.now()) {
             true => self.worker.dispatch_ready(|| stop.is_stopped()),
             false => dispatched,
-        }
+        })
     }
 
     /// Runs until this instant is quiet.
@@ -247,35 +197,169 @@ impl Sequencer {
         let _mark = stop.enter_worker();
         let mut dispatched = 0;
         while !stop.is_stopped() {
-            if let Some(callback) = self.worker.dispatch_next() {
-                dispatched += 1;
-                self.count(callback, info)?;
-            } else if self.worker.ready_set().is_empty()
-                && !self.worker.expire_one(self.clock.now())
-            {
-                break;
+            match self.turn(info)? {
+                Turn::Dispatched(_) => dispatched += 1,
+                Turn::Something => {}
+                Turn::Quiet => break,
             }
         }
         Ok(dispatched)
     }
 
+    /// Does one thing of this instant, if there is any.
+    #[inline]
+    fn turn(&mut self, info: &GraphInfo) -> Result<Turn, SpinError> {
+        let dispatched = match self.agenda.is_some() {
+            false => self.worker.dispatch_next(),
+            true => self.dispatch_pending(),
+        };
+        if let Some(callback) = dispatched {
+            let now = self.now();
+            self.instant.dispatched(callback, now, info)?;
+            if let Some((_, progress)) = &mut self.progress {
+                progress.dispatched(callback, now);
+            }
+            self.inputs.dispatched();
+            return Ok(Turn::Dispatched(callback));
+        }
+        if !self.worker.ready_set().is_empty() {
+            return Ok(Turn::Something); // what was handled so far was no event
+        }
+        let now = self.now();
+        if !self.inputs.is_empty() && self.inputs.deliver_one(now)? {
+            return Ok(Turn::Something);
+        }
+        if self.worker.expire_one(now) {
+            return Ok(Turn::Something);
+        }
+        if !self.inputs.is_empty() {
+            self.inputs.quiet(now)?;
+            let published = !self.worker.ready_set().is_empty();
+            if published || self.inputs.next_time().is_some_and(|time| time <= now) {
+                return Ok(Turn::Something);
+            }
+        }
+        Ok(Turn::Quiet)
+    }
+
+    /// Dispatches the next event of the agenda.
+    fn dispatch_pending(&mut self) -> Option<CallbackId> {
+        let now = self.now();
+        let Self { agenda, worker, breaker, timing, transit, .. } = self;
+        let agenda = agenda.as_mut()?;
+        agenda.take_over(worker, now);
+        if agenda.sweeps() {
+            while worker.expire_one(now) {}
+            agenda.take_over(worker, now);
+        }
+        loop {
+            let pending = match breaker {
+                None => agenda.pop()?,
+                Some(breaker) => agenda.choose(breaker, worker, now)?,
+            };
+            if let Some(timing) = timing {
+                timing.released(pending.since);
+            }
+            let callback = worker.dispatch_taken(pending.event);
+            if let Some(end) = timing.as_ref().and_then(Timing::take_end) {
+                transit.end();
+                if end > now {
+                    agenda.occupy(pending.event.event_loop, end);
+                }
+            }
+            if callback.is_some() {
+                return callback;
+            }
+            agenda.take_over(worker, now);
+        }
+    }
+
+    /// Lets time go on to what comes next, if that is by `end`.
+    fn advance(&mut self, end: Time) -> Result<bool, SpinError> {
+        let now = self.now();
+        self.instant.over();
+        let core = self.agenda.as_ref().and_then(Agenda::next_end);
+        let own = [self.worker.next_deadline(), self.transit.next_arrival(), core];
+        let next = own.into_iter().flatten().chain(self.inputs.next_time()).min();
+        let Some(next) = next else {
+            return match self.inputs.refused() {
+                None => Ok(false),
+                Some(input) => Err(SpinError::InputStuck { input: input.into(), time: now }),
+            };
+        };
+        if let Some((limit, progress)) = &self.progress
+            && next.min(end).since(progress.last()) > *limit
+        {
+            return Err(SpinError::NoProgress { since: progress.last(), limit: *limit });
+        }
+        if next > end {
+            return Ok(false);
+        }
+        self.transit.clock().set(next);
+        if let Some(agenda) = &mut self.agenda {
+            agenda.free(next);
+        }
+        self.transit.arrive();
+        Ok(true)
+    }
+
     /// The digest of all dispatches so far, and their number.
-    pub(crate) fn digest(&mut self) -> (Digest, u64) {
-        let digester =
-            self.with_digester(|digester| (Digest(digester.hash.digest128()), digester.dispatches));
-        digester.expect("the sequencer's recorder is its digester")
+    pub(crate) fn digest(&mut self) -> (RunDigest, u64) {
+        self.digester(|digester| (digester.digest(), digester.dispatches().get()))
     }
 
     /// The user's recorder, if there is one.
     pub(crate) fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
-        self.with_digester(|digester| digester.next.take()).flatten()
+        self.digester(|digester| digester.next.take())
     }
 
-    fn with_digester<R>(&mut self, f: impl FnOnce(&mut Digester) -> R) -> Option<R> {
-        let mut recorder = self.worker.set_recorder(None)?;
+    /// Counts the dispatches.
+    pub(crate) fn dispatches(&mut self) -> Arc<Counter> {
+        self.digester(|digester| digester.dispatches().clone())
+    }
+
+    /// From now on, keeps a trace.
+    pub(crate) fn trace(&mut self) {
+        self.digester(Digester::trace);
+    }
+
+    /// The trace, if one was kept.
+    pub(crate) fn take_trace(&mut self) -> Option<Trace> {
+        self.digester(Digester::take_trace)
+    }
+
+    /// How the run so far deviated from the default order, and that in words.
+    pub(crate) fn schedule(&self, info: &GraphInfo) -> (Schedule, Vec<String>) {
+        let taken = self.breaker.iter().flat_map(|breaker| &breaker.taken);
+        let (deviations, mut words): (Vec<_>, Vec<_>) =
+            taken.map(|taken| (taken.deviation, taken.in_words(info))).unzip();
+        let jolts = self.jolts.all();
+        words.extend(jolts.iter().map(|jolt| jolt.in_words(info)));
+        (Schedule { deviations, jolts }, words)
+    }
+
+    /// How many choices there were in the run so far.
+    pub(crate) fn choices(&self) -> u64 {
+        self.breaker.as_ref().map_or(0, Breaker::choices)
+    }
+
+    /// The worker, to look at what it runs.
+    pub(crate) fn worker_mut(&mut self) -> &mut Worker {
+        &mut self.worker
+    }
+
+    fn digester<R>(&mut self, f: impl FnOnce(&mut Digester) -> R) -> R {
+        let mut recorder = self.worker.set_recorder(None).expect("a sequencer has its digester");
         let any: &mut dyn Any = &mut *recorder;
-        let result = any.downcast_mut().map(f);
+        let result = f(any.downcast_mut().expect("the sequencer's recorder is its digester"));
         self.worker.set_recorder(Some(recorder));
         result
+    }
+}
+
+impl Drop for Sequencer {
+    /// What is under way may hold the other ends of its own way.
+    fn drop(&mut self) {
+        self.transit.clear();
     }
 }

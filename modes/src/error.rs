@@ -40,4 +40,39 @@ pub enum SpinError {
         /// The callbacks that took part, with their nodes.
         callbacks: String,
     },
+    /// What is to be simulated does not fit the graph.
+    #[error("{0}")]
+    Simulation(String),
+    /// An input failed.
+    #[error("input {input:?} failed at {time}: {reason}")]
+    Input {
+        /// Its name.
+        input: String,
+        /// When.
+        time: Time,
+        /// What it said.
+        reason: String,
+    },
+    /// An input has an item that nobody takes, and nothing else is left to do.
+    #[error(
+        "at {time} nobody takes the next item of input {input:?}, and nothing else is left to do: \
+         the keep-all subscription that it feeds is full, and does not get on"
+    )]
+    InputStuck {
+        /// Its name.
+        input: String,
+        /// When.
+        time: Time,
+    },
+    /// Simulated time goes on, but nothing except timers happens.
+    #[error(
+        "no message and no request was handled since {since}, for more than {limit:?}: somebody \
+         waits for something that does not come"
+    )]
+    NoProgress {
+        /// When something was handled last.
+        since: Time,
+        /// The limit that was exceeded.
+        limit: std::time::Duration,
+    },
 }

@@ -1,13 +1,14 @@
 //! The executor: a graph, a mode, and `spin`.
 
-use crate::deterministic::{Digest, Sequencer, Simulation};
+use crate::deterministic::{Condition, Parts, RunDigest, Sequencer, Setting, Simulation, TieBreaker};
 use crate::error::SpinError;
 use crate::live::{self, Run};
 use crate::mapping::{CorePlan, LoopName, Mapping, MappingError};
 use crate::signal;
 use ringspin_executor::{
-    Clock, CreateNodeError, Failure, FailurePolicy, Graph, GraphInfo, LiveClock, LoopId, Monitor,
-    Node, Plan, ReadyOrder, Recorder, SimClock, Statistics, StopHandle, Time, WaitStrategy, Worker,
+    Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, LoopId,
+    Monitor, Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource,
+    WaitStrategy, Worker,
 };
 use std::str::FromStr;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// How an executor runs its graph.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Mode {
     /// Every event loop on the thread that spins.
     #[default]
@@ -24,7 +25,7 @@ pub enum Mode {
     /// turn, in order of creation.
     MultiCore(Option<Mapping>),
     /// Every event loop in one sequence under simulated time.
-    Deterministic(Simulation),
+    Deterministic(Box<Simulation>),
 }
 
 /// Why a mode could not be read from a name or the environment.
@@ -51,7 +52,7 @@ impl FromStr for Mode {
         match name {
             "single" => Ok(Self::SingleCore),
             "multi" => Ok(Self::MultiCore(None)),
-            "deterministic" => Ok(Self::Deterministic(Simulation::default())),
+            "deterministic" => Ok(Self::Deterministic(Box::default())),
             _ => Err(ModeError::Unknown(name.into())),
         }
     }
@@ -101,6 +102,9 @@ pub struct Executor {
     pub(crate) live_order: ReadyOrder,
     stop: StopHandle,
     pub(crate) recorder: Option<RecorderFactory>,
+    /// In deterministic mode: whether a trace is kept.
+    pub(crate) traced: bool,
+    pub(crate) tie_breaker: Option<Box<dyn TieBreaker>>,
     running: Option<Running>,
 }
 
@@ -115,7 +119,7 @@ pub(crate) struct Running {
 pub(crate) enum Scheduler {
     SingleCore { worker: Worker, clock: Arc<LiveClock>, started: bool },
     MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<LiveClock>, started: bool },
-    Deterministic(Sequencer),
+    Deterministic(Box<Sequencer>),
 }
 
 impl Scheduler {
@@ -150,6 +154,8 @@ impl Executor {
             live_order: ReadyOrder::Sweep,
             stop: StopHandle::default(),
             recorder: None,
+            traced: false,
+            tie_breaker: None,
             running: None,
         }
     }
@@ -166,7 +172,7 @@ impl Executor {
 
     /// Every event loop in one sequence under simulated time.
     pub fn deterministic(simulation: Simulation) -> Self {
-        Self::new(Mode::Deterministic(simulation))
+        Self::new(Mode::Deterministic(Box::new(simulation)))
     }
 
     /// The graph, to build nodes in.
@@ -225,37 +231,40 @@ impl Executor {
             Mode::Deterministic(_) => ReadyOrder::Fifo,
             Mode::SingleCore | Mode::MultiCore(_) => self.live_order,
         };
-        let (live, simulated) = (Arc::new(LiveClock::start()), Arc::new(SimClock::default()));
-        let clock: Arc<dyn Clock> = match self.mode {
-            Mode::Deterministic(simulation) => {
-                simulated.set(simulation.start);
-                simulated.clone()
-            }
-            Mode::SingleCore | Mode::MultiCore(_) => live.clone(),
+        let setting = match &self.mode {
+            Mode::Deterministic(simulation) => Some(Setting::new(simulation, &info, self.traced)?),
+            Mode::SingleCore | Mode::MultiCore(_) => None,
+        };
+        let live = Arc::new(LiveClock::start());
+        let time = match &setting {
+            Some(setting) => TimeSource::Simulated(setting.transit.clone()),
+            None => TimeSource::Live(live.clone()),
         };
         let plan = Plan { workers, order };
-        let frozen = self.graph.freeze(&plan, &self.stop, self.policy, clock)?;
-        let monitor = frozen.monitor;
-        let mut workers = frozen.workers;
+        let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
+        let Frozen { monitor, mut workers, inputs } = frozen;
         let mut recorders = self.recorder.as_mut().map(|factory| {
             let made: Vec<_> = (0..workers.len()).map(|n| factory(monitor.info(), n)).collect();
             made.into_iter()
         });
         let mut next_recorder = || recorders.as_mut().and_then(Iterator::next);
-        let scheduler = match self.mode {
-            Mode::Deterministic(simulation) => {
-                let worker = workers.remove(0);
-                let recorder = next_recorder();
-                let sequencer =
-                    Sequencer::new(worker, simulated, simulation, monitor.info(), recorder);
-                Scheduler::Deterministic(sequencer)
+        let scheduler = match (&self.mode, setting) {
+            (_, Some(setting)) => {
+                let (worker, recorder) = (workers.remove(0), next_recorder());
+                let breaker = self.tie_breaker.take();
+                let parts = Parts { worker, inputs, recorder, breaker };
+                let mut sequencer = Sequencer::new(parts, setting, monitor.info());
+                if self.traced {
+                    sequencer.trace();
+                }
+                Scheduler::Deterministic(Box::new(sequencer))
             }
-            Mode::SingleCore => {
+            (Mode::SingleCore, None) => {
                 let mut worker = workers.remove(0);
                 worker.set_recorder(next_recorder());
                 Scheduler::SingleCore { worker, clock: live, started: false }
             }
-            Mode::MultiCore(_) => {
+            (_, None) => {
                 workers.iter_mut().for_each(|worker| drop(worker.set_recorder(next_recorder())));
                 let workers = cores.into_iter().flatten().zip(workers).collect();
                 Scheduler::MultiCore { workers, clock: live, started: false }
@@ -288,12 +297,24 @@ impl Executor {
     /// # Errors
     /// [`SpinError`].
     pub fn spin_until(&mut self, end: Time) -> Result<(), SpinError> {
+        self.spin_until_over(end, &mut |_| false)
+    }
+
+    /// As [`spin_until`](Self::spin_until); in deterministic mode also until `over` says at a quiet
+    /// instant that this is the end.
+    pub(crate) fn spin_until_over(
+        &mut self,
+        end: Time,
+        over: Condition<'_>,
+    ) -> Result<(), SpinError> {
         self.freeze()?;
         let wait = self.wait;
         let (stop, Running { monitor, scheduler }) = self.parts();
         let stop = &stop;
         match scheduler {
-            Scheduler::Deterministic(sequencer) => sequencer.run(end, stop, monitor.info())?,
+            Scheduler::Deterministic(sequencer) => {
+                sequencer.run(end, stop, monitor.info(), over)?;
+            }
             Scheduler::SingleCore { worker, clock, .. } => {
                 live::run_worker(worker, Run { clock, stop, wait, end });
             }
@@ -334,7 +355,7 @@ impl Executor {
 
     /// The digest of all dispatches so far, and their number; only in deterministic mode, and once
     /// the graph is frozen.
-    pub fn digest(&mut self) -> Option<(Digest, u64)> {
+    pub fn digest(&mut self) -> Option<(RunDigest, u64)> {
         match &mut self.running.as_mut()?.scheduler {
             Scheduler::Deterministic(sequencer) => Some(sequencer.digest()),
             Scheduler::SingleCore { .. } | Scheduler::MultiCore { .. } => None,

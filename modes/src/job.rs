@@ -1,51 +1,123 @@
 //! A deterministic run in a few words: for tests and CI.
 
-use crate::deterministic::{Digest, Simulation};
-use crate::error::SpinError;
-use crate::executor::Executor;
-use ringspin_executor::{Arguments, BoxError, Failure, Graph, Statistics, Time};
-use std::time::Duration;
+mod explore;
+mod report;
+mod session;
+mod shrink;
+mod verify;
+mod watchdog;
 
-/// A deterministic run of a graph: where it starts, when it ends.
+pub use explore::{Counterexample, ExploreError, Explored, Exploration, Order};
+pub use report::Report;
+pub use session::{Session, StateError, Step};
+pub use verify::{Difference, Divergence, VerifyError};
+pub use watchdog::Stuck;
+
+use crate::deterministic::{Simulation, TieBreaker, TiePolicy};
+use crate::executor::Executor;
+use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
+use std::time::Duration;
+use thiserror::Error;
+use watchdog::Watchdog;
+
+/// A deterministic run of a graph: what is simulated, and when it ends.
 ///
 /// ```
 /// use ringspin_modes::Job;
 /// use std::time::Duration;
 ///
-/// let job = || Job::new(|graph| {
+/// let job = Job::new(|graph| {
 ///     let node = graph.create_node("blinker", false)?;
 ///     node.create_timer(Duration::from_millis(500), |on, _| *on = !*on)?;
 ///     Ok(())
 /// });
-/// let report = job().run_for(Duration::from_secs(60)).run()?;
+/// let job = job.run_for(Duration::from_secs(60));
+/// let report = job.run()?;
 /// assert_eq!(report.dispatches(), 120);
-/// assert_eq!(report.digest(), job().run_for(Duration::from_secs(60)).run()?.digest());
+/// assert_eq!(report.digest(), job.run()?.digest());
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
-pub struct Job<'a> {
-    build: Build<'a>,
+///
+/// What the closure returns are the handles of the job: publishers, collectors and whatever else a
+/// test wants to have at hand while it [steps](Self::start), or when it [checks](Self::check).
+///
+/// ```
+/// # use ringspin_modes::Job;
+/// # use ringspin_executor::{Message, QoS};
+/// let job = Job::new(|graph| {
+///     let node = graph.create_node("square", ())?;
+///     let out = node.create_publisher("squares", QoS::default())?;
+///     node.create_subscription("numbers", QoS::default(), move |_, n: &Message<i64>, _| {
+///         out.publish(**n * **n)
+///     })?;
+///     let test = graph.create_node("test", ())?;
+///     let numbers = test.create_publisher::<i64>("numbers", QoS::default())?;
+///     let squares = test.create_collector::<i64>("squares", QoS::default())?;
+///     Ok((numbers, squares))
+/// });
+/// let mut session = job.start()?;
+/// session.handles.0.publish(7)?;
+/// session.settle()?;
+/// assert_eq!(session.handles.1.values(), [49]);
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+pub struct Job<'a, T = ()> {
+    build: Build<'a, T>,
     simulation: Simulation,
     arguments: Arguments,
-    end: End,
+    policy: FailurePolicy,
+    run_for: Option<Duration>,
+    over: Option<Over<'a, T>>,
+    checks: Vec<Check<'a, T>>,
+    breaker: Option<Box<dyn Fn() -> Box<dyn TieBreaker> + Send + Sync + 'a>>,
+    watchdog: Option<Watchdog<'a>>,
 }
 
-type Build<'a> = Box<dyn FnOnce(&Graph) -> Result<(), BoxError> + 'a>;
+type Build<'a, T> = Box<dyn Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a>;
+type Over<'a, T> = Box<dyn Fn(&T, Time) -> bool + Send + Sync + 'a>;
+type Check<'a, T> = Box<dyn Fn(&mut Session<T>) -> Result<(), BoxError> + Send + Sync + 'a>;
 
-enum End {
-    Quiet,
-    At(Time),
-    After(Duration),
+/// A run, however it ended.
+struct Ran {
+    /// `None` if it did not start.
+    report: Option<Report>,
+    error: Option<BoxError>,
 }
 
-impl<'a> Job<'a> {
-    /// A job with the graph that `build` declares. It starts at time zero and ends when nothing is
-    /// left to do or a node stops it; a graph with timers wants an end.
-    pub fn new(build: impl FnOnce(&Graph) -> Result<(), BoxError> + 'a) -> Self {
+impl Ran {
+    fn into_report(self) -> Result<Report, BoxError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.report.expect("what did not start has an error")),
+        }
+    }
+}
+
+/// A check of a job did not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("a check failed at {time}: {reason}")]
+pub struct CheckFailed {
+    /// The end of the run.
+    pub time: Time,
+    /// What the check said.
+    pub reason: String,
+}
+
+impl<'a, T> Job<'a, T> {
+    /// A job with the graph that `build` declares, which is called for each run. It starts at time
+    /// zero and ends when nothing is left to do or a node stops it; a graph with timers wants an
+    /// end.
+    pub fn new(build: impl Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a) -> Self {
         Self {
             build: Box::new(build),
             simulation: Simulation::default(),
             arguments: Arguments::default(),
-            end: End::Quiet,
+            policy: FailurePolicy::default(),
+            run_for: None,
+            over: None,
+            checks: Vec::new(),
+            breaker: None,
+            watchdog: None,
         }
     }
 
@@ -53,6 +125,36 @@ impl<'a> Job<'a> {
     #[must_use]
     pub fn with_arguments(mut self, arguments: Arguments) -> Self {
         self.arguments = arguments;
+        self
+    }
+
+    /// Replaces all of what is simulated.
+    #[must_use]
+    pub fn with_simulation(mut self, simulation: Simulation) -> Self {
+        self.simulation = simulation;
+        self
+    }
+
+    /// Changes what is simulated.
+    ///
+    /// ```
+    /// # use ringspin_modes::{Job, TiePolicy};
+    /// let job = Job::new(|_| Ok(())).simulate(|simulation| {
+    ///     simulation.seed = 7;
+    ///     simulation.ties = TiePolicy::Reverse;
+    /// });
+    /// # drop(job);
+    /// ```
+    #[must_use]
+    pub fn simulate(mut self, change: impl FnOnce(&mut Simulation)) -> Self {
+        change(&mut self.simulation);
+        self
+    }
+
+    /// What happens when a callback fails; by default the run ends with an error.
+    #[must_use]
+    pub fn with_failure_policy(mut self, policy: FailurePolicy) -> Self {
+        self.policy = policy;
         self
     }
 
@@ -66,78 +168,119 @@ impl<'a> Job<'a> {
     /// Ends with the instant `end`, inclusive.
     #[must_use]
     pub fn end_at(mut self, end: Time) -> Self {
-        self.end = End::At(end);
+        self.simulation.end = Some(end);
         self
     }
 
     /// Ends with the instant `duration` after the start, inclusive.
     #[must_use]
     pub fn run_for(mut self, duration: Duration) -> Self {
-        self.end = End::After(duration);
+        self.run_for = Some(duration);
         self
+    }
+
+    /// Ends at the first quiet instant at which `over` says so.
+    #[must_use]
+    pub fn end_when(mut self, over: impl Fn(&T, Time) -> bool + Send + Sync + 'a) -> Self {
+        self.over = Some(Box::new(over));
+        self
+    }
+
+    /// Has `check` look at each run when it has ended well. A check that panics has failed, too.
+    #[must_use]
+    pub fn check(
+        mut self,
+        check: impl Fn(&mut Session<T>) -> Result<(), BoxError> + Send + Sync + 'a,
+    ) -> Self {
+        self.checks.push(Box::new(check));
+        self
+    }
+
+    /// Has the events of an instant dispatched in an order of one's own.
+    #[must_use]
+    pub fn with_tie_breaker<B: TieBreaker + 'static>(
+        mut self,
+        breaker: impl Fn() -> B + Send + Sync + 'a,
+    ) -> Self {
+        self.breaker = Some(Box::new(move || Box::new(breaker())));
+        self
+    }
+
+    /// Has a thread call `report` with the callback that has run for `limit` of real time. It
+    /// cannot end the callback: by default (see [`Stuck::abort`]) end the process.
+    #[must_use]
+    pub fn with_watchdog(
+        mut self,
+        limit: Duration,
+        report: impl Fn(&Stuck) + Send + Sync + 'a,
+    ) -> Self {
+        self.watchdog = Some(Watchdog::new(limit, report));
+        self
+    }
+
+    /// What is simulated.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// Builds the graph and stops before the first event, for a test that steps.
+    ///
+    /// # Errors
+    /// What `build` returns, or a [`SpinError`](crate::SpinError).
+    pub fn start(&self) -> Result<Session<T>, BoxError> {
+        self.start_with(self.simulation.clone(), false)
+    }
+
+    fn start_with(&self, simulation: Simulation, traced: bool) -> Result<Session<T>, BoxError> {
+        let seed = simulation.seed;
+        let mut simulation = simulation;
+        if let Some(duration) = self.run_for {
+            simulation.end = Some(simulation.start + duration);
+        }
+        let mut executor = Executor::deterministic(simulation)
+            .with_arguments(self.arguments.clone())
+            .with_failure_policy(self.policy);
+        let _ = seed;
+        executor.traced = traced;
+        executor.tie_breaker = self.breaker.as_ref().map(|breaker| breaker());
+        let handles = (self.build)(executor.graph())?;
+        executor.freeze()?;
+        Ok(Session::new(executor, handles))
     }
 
     /// Builds the graph and runs it.
     ///
     /// # Errors
-    /// What `build` returns, or a [`SpinError`].
-    pub fn run(self) -> Result<Report, BoxError> {
-        let mut executor = Executor::deterministic(self.simulation).with_arguments(self.arguments);
-        (self.build)(executor.graph())?;
-        match self.end {
-            End::Quiet => executor.spin()?,
-            End::At(end) => executor.spin_until(end)?,
-            End::After(duration) => executor.spin_for(duration)?,
+    /// What `build` returns, a [`SpinError`](crate::SpinError), or [`CheckFailed`].
+    pub fn run(&self) -> Result<Report, BoxError> {
+        self.run_with(self.simulation.clone(), false).into_report()
+    }
+
+    /// A run of another simulation, with a trace if that is wanted.
+    fn run_with(&self, simulation: Simulation, traced: bool) -> Ran {
+        match self.start_with(simulation, traced) {
+            Err(error) => Ran { report: None, error: Some(error) },
+            Ok(mut session) => {
+                let error = self.run_session(&mut session).err();
+                Ran { report: Some(session.report()), error }
+            }
         }
-        Report::of(executor).map_err(Into::into)
-    }
-}
-
-/// What a deterministic run came to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    digest: Digest,
-    dispatches: u64,
-    end: Time,
-    statistics: Statistics,
-    failures: Vec<Failure>,
-}
-
-impl Report {
-    fn of(mut executor: Executor) -> Result<Self, SpinError> {
-        executor.freeze()?;
-        let (digest, dispatches) = executor.digest().expect("the executor is deterministic");
-        Ok(Self {
-            digest,
-            dispatches,
-            end: executor.now(),
-            statistics: executor.statistics(),
-            failures: executor.failures(),
-        })
     }
 
-    /// The stable hash of all dispatch records.
-    pub fn digest(&self) -> Digest {
-        self.digest
+    fn run_session(&self, session: &mut Session<T>) -> Result<(), BoxError> {
+        let watched = self.watchdog.as_ref().map(|watchdog| session.watched(watchdog));
+        std::thread::scope(|scope| {
+            let _leash = watched.as_ref().map(|watched| watched.watch(scope));
+            session.run_until_over(self.over.as_deref())
+        })?;
+        for check in &self.checks {
+            session.check(check)?;
+        }
+        Ok(())
     }
 
-    /// How many events were dispatched.
-    pub fn dispatches(&self) -> u64 {
-        self.dispatches
-    }
-
-    /// Simulated time at the end.
-    pub fn end(&self) -> Time {
-        self.end
-    }
-
-    /// All counters.
-    pub fn statistics(&self) -> &Statistics {
-        &self.statistics
-    }
-
-    /// The failures of isolated nodes.
-    pub fn failures(&self) -> &[Failure] {
-        &self.failures
+    /// The job's simulation with other ties.
+    fn with_ties(&self, ties: TiePolicy) -> Simulation {
+        Simulation { ties, ..self.simulation.clone() }
     }
 }

@@ -22,13 +22,20 @@ pub mod executor;
 mod job;
 mod live;
 pub mod mapping;
+pub mod models;
 mod options;
 mod signal;
 mod spin;
 
 pub use configuration::ConfigurationError;
-pub use deterministic::{Digest, Simulation};
+pub use deterministic::{
+    Candidate, Cores, Deviation, Jitter, Jolt, RunDigest, Schedule, ScheduleError, Simulation,
+    TieBreaker, TiePolicy,
+};
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
-pub use job::{Job, Report};
+pub use job::{
+    CheckFailed, Counterexample, Difference, Divergence, Exploration, ExploreError, Explored, Job,
+    Order, Report, Session, StateError, Step, Stuck, VerifyError,
+};
 pub use mapping::{Mapping, MappingError};

@@ -20,7 +20,9 @@ impl Executor {
         let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
             Scheduler::SingleCore { worker, clock, .. } => live::run_one(worker, clock, &stop, end),
-            Scheduler::Deterministic(sequencer) => sequencer.run_one(end, &stop, monitor.info())?,
+            Scheduler::Deterministic(sequencer) => {
+                sequencer.run_one(end, &stop, monitor.info())?.is_some()
+            }
             Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
         };
         self.failed().map(|()| dispatched)
@@ -36,7 +38,7 @@ impl Executor {
     /// As [`spin_once`](Self::spin_once).
     pub fn spin_some(&mut self) -> Result<u64, SpinError> {
         self.freeze()?;
-        let (stop, Running { scheduler, .. }) = self.parts();
+        let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
             Scheduler::SingleCore { worker, clock, .. } => {
                 let _mark = stop.enter_worker();
@@ -44,7 +46,7 @@ impl Executor {
                 while worker.expire_one(now) {}
                 worker.dispatch_ready(|| stop.is_stopped())
             }
-            Scheduler::Deterministic(sequencer) => sequencer.run_ready(&stop),
+            Scheduler::Deterministic(sequencer) => sequencer.run_ready(&stop, monitor.info())?,
             Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
         };
         self.failed().map(|()| dispatched)

@@ -162,4 +162,13 @@ pub enum CreateError {
         /// What it wanted to create.
         what: String,
     },
+    /// A topic has one interceptor at most.
+    #[error("topic {topic} has an interceptor already; have one decide about both cases")]
+    Intercepted {
+        /// The topic.
+        topic: String,
+    },
+    /// Two inputs would have the same name.
+    #[error("there is an input {0:?} already; name them apart")]
+    DuplicateInput(String),
 }

@@ -69,6 +69,20 @@ impl GraphInfo {
         &self.loops[self.callbacks[callback.0 as usize].event_loop.0 as usize]
     }
 
+    /// The topic and the loop of a publisher.
+    pub fn publisher(&self, source: SourceId) -> Option<(&TopicInfo, LoopId)> {
+        self.topics.iter().find_map(|topic| {
+            let publishers = &mut topic.publishers.iter();
+            publishers.find(|(_, id)| *id == source).map(|(by, _)| (topic, *by))
+        })
+    }
+
+    /// The loop and the name of a callback, as in "/planner `subscription /points`".
+    pub fn name_of(&self, callback: CallbackId) -> String {
+        let name = &self.callbacks[callback.0 as usize].name;
+        format!("{} `{name}`", self.loop_of(callback).full_name())
+    }
+
     /// All loops so that, cycles aside, publishers come before their subscribers, and a chain stays
     /// together: the reverse postorder of a depth-first search. Linear in the size of the graph.
     pub fn topological_order(&self) -> Vec<LoopId> {

@@ -335,7 +335,7 @@ impl<S: Send + 'static> Node<S> {
         let event_loop = self.event_loop();
         let (requests, info) = draft.service::<Q, P>(&service, self.full_name())?;
         info.clients.push(event_loop);
-        let responses = Arc::new(Topic::<Response<P>>::new(name.as_str().into()));
+        let responses = Arc::new(Topic::<Response<P>>::new(name.as_str().into(), draft.evidence.clone()));
         let node = self.full_name();
         draft.queues.push((format!("{name} of {node}"), responses.clone()));
         let timer = self.new_timer(&draft, &timeout_name, Duration::from_nanos(1), false)?;

@@ -115,7 +115,10 @@ fn push<T>(items: &mut VecDeque<T>, depth: usize, item: T) -> Option<T> {
 }
 
 /// Delivers the newest of `messages`, as many as `port` holds; the others count as overwritten.
-fn replay<M>(messages: &VecDeque<Message<M>>, port: &Port<M>, displaced: &mut Vec<Message<M>>) {
+fn replay<M>(messages: &VecDeque<Message<M>>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
+where
+    M: Send + Sync + 'static,
+{
     let subscription = &port.subscription;
     let too_many = messages.len().saturating_sub(subscription.queue.depth());
     for _ in 0..too_many {

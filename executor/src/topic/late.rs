@@ -1,7 +1,7 @@
 //! Subscriptions that are declared while the graph is built, and join later.
 
 use super::latch::Latch;
-use super::{Inlet, Port, Ready, Subscription, Topic, lock};
+use super::{Connections, Inlet, Port, Subscription, Topic, lock};
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
 use crate::qos::QoS;
@@ -71,12 +71,17 @@ impl<M: Send + Sync + 'static> Late<M> {
         }
     }
 
-    pub(super) fn connect(&self, ready: &dyn Fn(CallbackId) -> Ready, latches: &[Arc<Latch<M>>]) {
+    pub(super) fn connect(
+        &self,
+        topic: &Topic<M>,
+        connections: Connections<'_>,
+        latches: &[Arc<Latch<M>>],
+    ) {
         let state = &mut *lock(&self.0);
         let End::Declared(subscription) = std::mem::replace(&mut state.end, End::Nowhere) else {
             unreachable!("a graph is frozen once");
         };
-        let port = Arc::new(Port { ready: ready(subscription.callback), subscription });
+        let port = Arc::new(topic.port(subscription, connections));
         state.end = End::Connected(port.clone());
         if state.active {
             // Nothing is kept yet, so nothing gives way.

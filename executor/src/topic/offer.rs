@@ -3,6 +3,7 @@
 use super::latch::Latch;
 use super::{Refusal, Topic, deliver, lock};
 use crate::event::EventId;
+use crate::evidence::Evidence;
 use crate::message::{Envelope, Expiry};
 use crate::qos::pulse::Pulse;
 use crate::qos::{Liveliness, QoS};
@@ -21,6 +22,32 @@ pub(crate) struct Offer<M> {
     latch: Option<Arc<Latch<M>>>,
     /// The latch's number in its topic.
     pub(crate) latch_number: Option<usize>,
+    show: Option<Show<M>>,
+}
+
+/// How messages are added to the evidence.
+type Show<M> = (fn(&M, &Evidence), Arc<Evidence>);
+
+impl<M> Clone for Offer<M> {
+    fn clone(&self) -> Self {
+        let Self { clock, lifespan, pulse, latch, latch_number, show } = self;
+        Self {
+            clock: clock.clone(),
+            lifespan: *lifespan,
+            pulse: pulse.clone(),
+            latch: latch.clone(),
+            latch_number: *latch_number,
+            show: show.clone(),
+        }
+    }
+}
+
+impl<M> Default for Offer<M> {
+    /// Nothing is promised.
+    fn default() -> Self {
+        let clock = NodeClock::default();
+        Self { clock, lifespan: None, pulse: None, latch: None, latch_number: None, show: None }
+    }
 }
 
 impl<M: Send + Sync + 'static> Offer<M> {
@@ -43,7 +70,13 @@ impl<M: Send + Sync + 'static> Offer<M> {
             latches.push(latch.clone());
             latches.len() - 1
         });
-        Some(Self { clock, lifespan, pulse, latch, latch_number })
+        Some(Self { clock, lifespan, pulse, latch, latch_number, show: None })
+    }
+
+    /// The same promises, with each message added to `evidence`.
+    pub(super) fn showing(mut self, show: fn(&M, &Evidence), evidence: Arc<Evidence>) -> Self {
+        self.show = Some((show, evidence));
+        self
     }
 
     /// Hands `content` to every subscription of `topic`, or, on an error, to none, and hands it
@@ -54,6 +87,9 @@ impl<M: Send + Sync + 'static> Offer<M> {
         next_id: impl FnOnce() -> EventId,
         content: C,
     ) -> Result<(), (Refusal, C)> {
+        if let Some((show, evidence)) = &self.show {
+            show(content.message(), evidence);
+        }
         let now = self.clock.now();
         let expiry = Expiry::of(now, self.lifespan);
         match &self.latch {
@@ -85,6 +121,7 @@ impl<M: Send + Sync + 'static> Offer<M> {
 /// A message on its way into its topic's pool.
 pub(super) trait Content<M> {
     fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>>;
+    fn message(&self) -> &M;
     fn into_message(self) -> M;
 }
 
@@ -94,6 +131,10 @@ pub(super) struct Owned<M>(pub(super) M);
 impl<M> Content<M> for Owned<M> {
     fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>> {
         pool.insert(Envelope { id, expiry, message: self.0 })
+    }
+
+    fn message(&self) -> &M {
+        &self.0
     }
 
     fn into_message(self) -> M {
@@ -106,6 +147,10 @@ impl<M: Default> Content<M> for pool::Loan<Envelope<M>> {
     fn share(mut self, _: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>> {
         (self.id, self.expiry) = (id, expiry);
         pool::Loan::share(self)
+    }
+
+    fn message(&self) -> &M {
+        &self.message
     }
 
     fn into_message(mut self) -> M {

@@ -3,6 +3,7 @@
 use super::offer::{Content, Offer, Owned};
 use super::{Topic, deliver};
 use crate::event::{EventId, SourceId};
+use crate::evidence::Evidence;
 use crate::message::{Envelope, Expiry};
 use ringspin_ringbuf::{Counter, pool};
 use std::fmt;
@@ -133,6 +134,13 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         if let Some(offer) = &self.offer {
             offer.assert_liveliness();
         }
+    }
+
+    /// The same publisher, which shows its messages.
+    pub(crate) fn showing(mut self, show: fn(&M, &Evidence)) -> Self {
+        let offer = self.offer.as_deref().cloned().unwrap_or_default();
+        self.offer = Some(Arc::new(offer.showing(show, self.topic.evidence.clone())));
+        self
     }
 
     fn next_id(&self) -> EventId {

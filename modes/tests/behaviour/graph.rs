@@ -1,7 +1,9 @@
 //! Building: what is refused, and where loops run.
 
 use crate::{entries, in_every_mode, log};
-use ringspin_executor::{CreateError, CreateNodeError, FreezeError, Graph, Message, QoS, SimClock};
+use ringspin_executor::{
+    CreateError, CreateNodeError, FreezeError, Graph, Message, QoS, SimClock, TimeSource,
+};
 use ringspin_modes::{Executor, Mapping, Mode, SpinError, allowed_cores};
 use std::sync::Arc;
 use std::time::Duration;
@@ -75,9 +77,8 @@ fn a_plan_that_forgets_a_callback_group_is_refused() {
         workers: vec![vec![node.event_loop()]],
         order: ringspin_executor::ReadyOrder::Sweep,
     };
-    let error = graph
-        .freeze(&plan, &Default::default(), Default::default(), Arc::new(SimClock::default()))
-        .err();
+    let time = TimeSource::Live(Arc::new(SimClock::default()));
+    let error = graph.freeze(&plan, &Default::default(), Default::default(), &time).err();
     let expected = FreezeError::Misplaced { name: "/node:lane".into(), count: 0 };
     assert_eq!(error, Some(expected));
 }

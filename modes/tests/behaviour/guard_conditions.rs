@@ -60,7 +60,7 @@ fn a_trigger_from_a_callback_is_an_event_in_order() {
     let order: Log<&str> = log();
     let seen = order.clone();
     let job = Job::new(move |graph| {
-        let node = graph.create_node("node", seen)?;
+        let node = graph.create_node("node", seen.clone())?;
         let second = node.create_guard_condition("second", |seen: &mut Log<_>, _| {
             seen.lock().unwrap().push("second");
         })?;

@@ -237,6 +237,7 @@ fn a_slow_task_gets_the_newest_message() {
         let slow = graph.create_node("slow", ())?;
         let mut stream = slow.create_stream::<u32>("numbers", QoS::keep_last(1))?;
         let mut pause = slow.create_sleeper()?;
+        let seen = seen.clone();
         slow.spawn("read", async move {
             loop {
                 pause.sleep(550 * MS).await;

@@ -227,7 +227,7 @@ fn joined(before: &[u32], after: &[u32], depth: usize, at_once: bool) -> Vec<u32
     let received: Log<u32> = log();
     let (seen, (before, after)) = (received.clone(), (before.to_vec(), after.to_vec()));
     let job = Job::new(move |graph| {
-        let node = graph.create_node("node", seen)?;
+        let node = graph.create_node("node", seen.clone())?;
         let qos = QoS::keep_last(depth).transient_local();
         let out = node.create_publisher::<u32>("numbers", qos)?;
         let late = node.create_late_subscription("numbers", QoS::keep_last(64), append)?;
@@ -236,6 +236,7 @@ fn joined(before: &[u32], after: &[u32], depth: usize, at_once: bool) -> Vec<u32
         early.iter().for_each(|n| out.publish(*n).unwrap());
         let before = before.to_vec();
         let first = out.clone();
+        let after = after.clone();
         node.create_one_shot_timer(MS, move |_, _| {
             before.iter().for_each(|n| first.publish(*n).unwrap());
             if at_once {
@@ -277,7 +278,7 @@ fn a_message_older_than_its_lifespan_is_not_delivered_and_counted() {
     let received: Log<u32> = log();
     let seen = received.clone();
     let job = Job::new(move |graph| {
-        let node = graph.create_node("node", seen)?;
+        let node = graph.create_node("node", seen.clone())?;
         let qos = QoS::keep_last(10).transient_local().lifespan(5 * MS);
         let out = node.create_publisher::<u32>("numbers", qos)?;
         let late = node.create_late_subscription("numbers", QoS::default(), append)?;
@@ -340,13 +341,13 @@ fn missed(times: &[u64], end: u64) -> [Vec<(u64, u64, u64)>; 2] {
             let entry = (millis(cx), missed.total_count, missed.total_count_change);
             log.lock().unwrap().push(entry);
         };
-        let listener = graph.create_node("listener", at_subscription)?;
+        let listener = graph.create_node("listener", at_subscription.clone())?;
         let events = SubscriptionEvents::new().on_deadline_missed(note);
         listener.create_subscription_with_events("t", qos, events, |_, _: &Message<u32>, _| ())?;
-        let talker = graph.create_node("talker", at_publisher)?;
+        let talker = graph.create_node("talker", at_publisher.clone())?;
         let events = PublisherEvents::new().on_deadline_missed(note);
         let out = talker.create_publisher_with_events("t", qos, events)?;
-        for time in times {
+        for time in times.clone() {
             let out = out.clone();
             talker.create_one_shot_timer(Duration::from_millis(time), move |_, _| {
                 out.publish(0u32)
@@ -442,7 +443,7 @@ fn manual_liveliness_lasts_a_lease_from_each_sign() {
     let (seen, own) = (changes.clone(), lost.clone());
     let job = Job::new(move |graph| {
         let qos = QoS::default().liveliness_manual_by_topic(10 * MS);
-        let listener = graph.create_node("listener", seen)?;
+        let listener = graph.create_node("listener", seen.clone())?;
         let events = SubscriptionEvents::new().on_liveliness_changed(
             |log: &mut Log<_>, changed, cx: &mut Context<'_>| {
                 let entry = (millis(cx), changed.alive_count, changed.not_alive_count);
@@ -450,7 +451,7 @@ fn manual_liveliness_lasts_a_lease_from_each_sign() {
             },
         );
         listener.create_subscription_with_events("t", qos, events, |_, _: &Message<u32>, _| ())?;
-        let talker = graph.create_node("talker", own)?;
+        let talker = graph.create_node("talker", own.clone())?;
         let events = PublisherEvents::new().on_liveliness_lost(|log: &mut Log<_>, lost, cx| {
             log.lock().unwrap().push((millis(cx), lost.total_count));
         });

@@ -318,7 +318,7 @@ fn requests_are_ordered_with_messages() {
     let order = log();
     let seen = order.clone();
     let job = Job::new(move |graph| {
-        let node = graph.create_node("server", seen)?;
+        let node = graph.create_node("server", seen.clone())?;
         node.create_service("ask", QoS::services(), |seen, n: &u32, _| {
             seen.lock().unwrap().push(("request", *n));
         })?;

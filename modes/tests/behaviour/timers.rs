@@ -35,7 +35,7 @@ fn simulated_time_is_exact_and_the_end_is_included() {
     let times: Log<u64> = log();
     let seen = times.clone();
     let job = Job::new(move |graph| {
-        let node = graph.create_node("node", seen)?;
+        let node = graph.create_node("node", seen.clone())?;
         node.create_timer(40 * MS, |times, cx| {
             times.lock().unwrap().push(cx.now().as_nanos());
             std::thread::yield_now();
@@ -144,7 +144,7 @@ fn a_watchdog_is_reset_by_messages_and_fires_when_they_cease() {
             }
             out.publish(*n)
         })?;
-        let node = graph.create_node("watchdog", seen)?;
+        let node = graph.create_node("watchdog", seen.clone())?;
         let watchdog = node.create_one_shot_timer(25 * MS, |seen, cx| {
             seen.lock().unwrap().push(cx.now().as_nanos() / 1_000_000);
         })?;
@@ -200,7 +200,7 @@ fn a_new_period_starts_at_the_next_deadline() {
     let times: Log<u64> = log();
     let seen = times.clone();
     let job = Job::new(move |graph| {
-        let node = graph.create_node("node", seen)?;
+        let node = graph.create_node("node", seen.clone())?;
         let timer = node.create_timer(10 * MS, |seen, cx| {
             seen.lock().unwrap().push(cx.now().as_nanos() / 1_000_000);
         })?;

@@ -1,0 +1,77 @@
+//! Evidence: what callbacks show of their messages and states, so that runs can be compared.
+//!
+//! The order of events is compared anyway. What is in them is not, unless somebody says how it is
+//! digested: a callback ([`Context::digest`](crate::Context::digest)), a publisher ([`Publisher::digested`]) or a group
+//! ([`Node::digest_state`]). Live, all of that costs a branch.
+
+use crate::digest::{Digest, DigestHasher};
+use crate::graph::CreateError;
+use crate::lock::lock;
+use crate::node::Node;
+use crate::topic::Publisher;
+use ringspin_ringbuf::Flag;
+use std::sync::Mutex;
+
+/// What the running callback shows.
+#[derive(Default)]
+pub(crate) struct Evidence {
+    /// Raised in simulated time.
+    collecting: Flag,
+    /// `None` if nothing was shown so far.
+    shown: Mutex<Option<DigestHasher>>,
+}
+
+impl Evidence {
+    pub(crate) fn collect(&self) {
+        self.collecting.raise();
+    }
+
+    pub(crate) fn add<T: Digest + ?Sized>(&self, value: &T) {
+        if self.collecting.is_raised() {
+            value.digest(lock(&self.shown).get_or_insert_default());
+        }
+    }
+
+    /// The digest of what was shown since the last time.
+    pub(crate) fn take(&self) -> Option<u64> {
+        lock(&self.shown).take().map(|hasher| hasher.finish())
+    }
+}
+
+impl<S: Digest + Send + 'static> Node<S> {
+    /// Adds the state of this group to the digest of each of its dispatches in deterministic mode,
+    /// after the callback.
+    ///
+    /// # Errors
+    /// [`CreateError::Frozen`].
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("odometry", [0.0f64; 3])?;
+    /// node.digest_state()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn digest_state(&self) -> Result<(), CreateError> {
+        let mut draft = self.draft("a digest of its state")?;
+        draft.body::<S>(self.event_loop()).show_state(|state, evidence| evidence.add(state));
+        Ok(())
+    }
+}
+
+impl<M: Digest + Send + Sync + 'static> Publisher<M> {
+    /// The same publisher, with its messages in the digest of the dispatches that publish them.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("lidar", ())?;
+    /// let out = node.create_publisher::<Vec<f32>>("scan", QoS::default())?.digested();
+    /// # let _ = out;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn digested(self) -> Self {
+        self.showing(|message, evidence| evidence.add(message))
+    }
+}

@@ -1,0 +1,146 @@
+//! The way of a message that does not arrive as it is published: through the graph's transit.
+
+use super::{Port, Topic, lock};
+use crate::graph::{CreateError, Graph};
+use crate::message::{Envelope, Message};
+use crate::name;
+use crate::time::Time;
+use crate::transit::{Fate, Passage, Transit};
+use ringspin_ringbuf::Pool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// What an [interceptor](crate::Graph::intercept) has become of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict<M> {
+    /// It goes its way.
+    Pass,
+    /// It does not arrive.
+    Drop,
+    /// Another one goes its way, with the identity of the first.
+    Replace(M),
+    /// It goes its way this much later.
+    Delay(Duration),
+}
+
+pub(crate) type Interceptor<M> = Box<dyn FnMut(&Message<M>, &Passage) -> Verdict<M> + Send>;
+
+/// The interceptor of a topic; it is taken out while it runs, so that it may publish itself.
+pub(super) type Interception<M> = Arc<Mutex<Option<Interceptor<M>>>>;
+
+/// The way of messages to one port through the transit.
+pub(super) struct Detour<M> {
+    transit: Arc<Transit>,
+    interception: Interception<M>,
+    pool: Pool<Envelope<M>>,
+    /// Where they arrive.
+    to: Arc<Port<M>>,
+}
+
+impl<M: Send + Sync + 'static> Detour<M> {
+    /// The detour of messages to `to` if they have to make one.
+    pub(super) fn of(topic: &Topic<M>, transit: Option<&Arc<Transit>>, to: &Port<M>) -> Option<Self> {
+        let transit = transit?;
+        let intercepted = lock(&topic.interception).is_some();
+        if !intercepted && !transit.is_concerned(to.subscription.callback) {
+            return None;
+        }
+        let Port { subscription, ready, .. } = to;
+        let to = Port { subscription: subscription.clone(), ready: ready.clone(), detour: None };
+        let (interception, pool) = (topic.interception.clone(), topic.pool.clone());
+        Some(Self { transit: transit.clone(), interception, pool, to: Arc::new(to) })
+    }
+
+    /// Sends `message` on its way.
+    pub(super) fn send(&self, message: Message<M>) {
+        let subscription = &self.to.subscription;
+        let fate = self.transit.fate(message.id(), subscription.callback, size_of::<M>());
+        let Some((message, delay)) = self.intercept(message) else {
+            return subscription.lose();
+        };
+        match fate {
+            Fate::Lost => subscription.lose(),
+            Fate::Once(time) => self.fly(time + delay, message),
+            Fate::Twice(time, again) => {
+                self.fly(time + delay, message.clone());
+                // The second one needs a place of its own.
+                if subscription.reserve() {
+                    self.fly(again + delay, message);
+                } else {
+                    subscription.counters.lost.next();
+                }
+            }
+        }
+    }
+
+    fn fly(&self, arrival: Time, message: Message<M>) {
+        let to = self.to.clone();
+        self.transit.fly(arrival, move || drop(to.push(message)));
+    }
+
+    /// What goes on its way, and how much later; `None` if nothing does.
+    fn intercept(&self, message: Message<M>) -> Option<(Message<M>, Duration)> {
+        let Some(mut interceptor) = lock(&self.interception).take() else {
+            return Some((message, Duration::ZERO));
+        };
+        let passage = Passage {
+            event: message.id(),
+            callback: self.to.subscription.callback,
+            departure: self.transit.departure(),
+            bytes: size_of::<M>(),
+        };
+        let verdict = interceptor(&message, &passage);
+        *lock(&self.interception) = Some(interceptor);
+        match verdict {
+            Verdict::Pass => Some((message, Duration::ZERO)),
+            Verdict::Drop => None,
+            Verdict::Replace(other) => {
+                let (id, expiry) = (message.id(), message.0.expiry);
+                let other = self.pool.insert(Envelope { id, expiry, message: other });
+                Some((Message(other), Duration::ZERO))
+            }
+            Verdict::Delay(delay) => Some((message, delay)),
+        }
+    }
+}
+
+impl Graph {
+    /// Has `interceptor` look at each message on its way to each subscription of `topic`, and
+    /// decide what becomes of it: for tests that lose, change or delay messages in flight. It is
+    /// called when the message is published, once for each subscription.
+    ///
+    /// Only simulated time has messages in flight: a graph with an interceptor cannot be run live.
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, another message type on the topic, a topic that has an
+    /// interceptor, or a frozen graph.
+    ///
+    /// ```
+    /// use ringspin_executor::{Graph, Message, Verdict};
+    /// # let graph = Graph::new();
+    /// // Every third scan is lost.
+    /// graph.intercept("scan", |_: &Message<Vec<f32>>, passage| {
+    ///     if passage.event.sequence % 3 == 2 { Verdict::Drop } else { Verdict::Pass }
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn intercept<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        interceptor: impl FnMut(&Message<M>, &Passage) -> Verdict<M> + Send + 'static,
+    ) -> Result<(), CreateError> {
+        let by = "an interceptor";
+        let name = name::expand_topic(topic, "/", "interceptor")?;
+        let mut draft = self.draft();
+        if draft.frozen {
+            return Err(CreateError::Frozen { node: by.into(), what: format!("of topic {name}") });
+        }
+        let topic = draft.topic::<M>(&name, by)?;
+        let mut interception = lock(&topic.interception);
+        if interception.is_some() {
+            return Err(CreateError::Intercepted { topic: name });
+        }
+        *interception = Some(Box::new(interceptor));
+        Ok(())
+    }
+}

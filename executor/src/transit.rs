@@ -1,0 +1,236 @@
+//! What is under way in simulated time: messages that have left and are not there yet.
+//!
+//! Live, a message arrives as it is published. In simulated time an edge may delay, lose or double
+//! it, and what a callback that takes time sends leaves only at its end. Publishing then hands
+//! over to the [`Transit`] of the graph, which asks the [`Network`] for the message's fate. What is
+//! to arrive later waits here, and arrives when the scheduler says that its time has come.
+
+use crate::event::{CallbackId, EventId};
+use crate::lock::lock;
+use crate::time::{Clock, SimClock, Time};
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A message on its way to one subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Which message of which publisher.
+    pub event: EventId,
+    /// The callback that it is for.
+    pub callback: CallbackId,
+    /// When it leaves: at once, or at the end of the callback that sends it.
+    pub departure: Time,
+    /// The size of its type; what it holds on the heap does not count.
+    pub bytes: usize,
+}
+
+/// What becomes of a message on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It does not arrive.
+    Lost,
+    /// It arrives at this time.
+    Once(Time),
+    /// It arrives, and arrives again.
+    Twice(Time, Time),
+}
+
+/// Decides about messages on their way.
+pub trait Network: Send {
+    /// Whether messages for `callback` can have another fate than to arrive as they leave.
+    fn is_linked(&self, callback: CallbackId) -> bool;
+
+    /// What becomes of a message. Times before its departure count as its departure.
+    fn fate(&mut self, passage: &Passage) -> Fate;
+}
+
+/// A network in which everything arrives as it leaves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Direct;
+
+impl Network for Direct {
+    fn is_linked(&self, _: CallbackId) -> bool {
+        false
+    }
+
+    fn fate(&mut self, passage: &Passage) -> Fate {
+        Fate::Once(passage.departure)
+    }
+}
+
+/// Which messages a [`Transit`] looks at, beyond those of linked callbacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// All of them, because callbacks take time.
+    pub departures: bool,
+    /// All of them, because it is noted which dispatch sent what.
+    pub causes: bool,
+}
+
+/// The simulated time of a graph, and what is under way in it.
+pub struct Transit {
+    clock: Arc<SimClock>,
+    scope: Scope,
+    traffic: Mutex<Traffic>,
+}
+
+struct Traffic {
+    network: Box<dyn Network>,
+    /// Of what the running callback sends, if it takes time.
+    departure: Option<Time>,
+    flights: BinaryHeap<Reverse<Flight>>,
+    flown: u64,
+    sent: Vec<EventId>,
+}
+
+/// How something arrives.
+type Arrive = Box<dyn FnOnce() + Send>;
+
+struct Flight {
+    arrival: Time,
+    /// What arrives at the same time does so in the order in which it was sent.
+    order: u64,
+    arrive: Arrive,
+}
+
+impl PartialEq for Flight {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Flight {}
+
+impl PartialOrd for Flight {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Flight {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.arrival, self.order).cmp(&(other.arrival, other.order))
+    }
+}
+
+impl Transit {
+    /// With `network` deciding about the messages in `scope`, and the clock at `start`.
+    pub fn new(start: Time, network: Box<dyn Network>, scope: Scope) -> Self {
+        let clock = Arc::new(SimClock::default());
+        clock.set(start);
+        let (flights, sent) = (BinaryHeap::new(), Vec::new());
+        let traffic = Traffic { network, departure: None, flights, flown: 0, sent };
+        Self { clock, scope, traffic: Mutex::new(traffic) }
+    }
+
+    /// The clock, which only the scheduler moves.
+    pub fn clock(&self) -> &Arc<SimClock> {
+        &self.clock
+    }
+
+    /// A callback begins that takes time: it returns at `end`, and what it sends leaves at
+    /// `departure`.
+    pub fn begin(&self, end: Time, departure: Time) {
+        self.clock.complete_at(end);
+        self.traffic().departure = Some(departure);
+    }
+
+    /// The callback has returned: what is sent now leaves at once.
+    pub fn end(&self) {
+        self.clock.complete_at(Time::ZERO);
+        self.traffic().departure = None;
+    }
+
+    /// When the next thing arrives.
+    pub fn next_arrival(&self) -> Option<Time> {
+        self.traffic().flights.peek().map(|Reverse(flight)| flight.arrival)
+    }
+
+    /// How much is under way.
+    pub fn len(&self) -> usize {
+        self.traffic().flights.len()
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Lets arrive what is due by now: by time, then in the order in which it was sent.
+    pub fn arrive(&self) {
+        let now = self.clock.now();
+        loop {
+            let mut traffic = self.traffic();
+            match traffic.flights.peek() {
+                Some(Reverse(flight)) if flight.arrival <= now => {}
+                _ => return,
+            }
+            let flight = traffic.flights.pop();
+            drop(traffic); // what arrives may be dropped, and a drop is the user's
+            flight.into_iter().for_each(|Reverse(flight)| (flight.arrive)());
+        }
+    }
+
+    /// The messages that were sent since the last time this was asked, if causes are in scope.
+    pub fn take_sent(&self, sent: &mut Vec<EventId>) {
+        sent.clear();
+        std::mem::swap(sent, &mut self.traffic().sent);
+    }
+
+    /// Whether messages for `callback` have to be handed over.
+    pub(crate) fn is_concerned(&self, callback: CallbackId) -> bool {
+        let Scope { departures, causes } = self.scope;
+        departures || causes || self.traffic().network.is_linked(callback)
+    }
+
+    /// When what is sent now leaves.
+    pub(crate) fn departure(&self) -> Time {
+        self.traffic().departure.unwrap_or(self.clock.now())
+    }
+
+    /// What becomes of a message, which leaves as soon as it can.
+    pub(crate) fn fate(&self, event: EventId, callback: CallbackId, bytes: usize) -> Fate {
+        let mut traffic = self.traffic();
+        if self.scope.causes && traffic.sent.last() != Some(&event) {
+            traffic.sent.push(event);
+        }
+        let departure = traffic.departure.unwrap_or(self.clock.now());
+        let passage = Passage { event, callback, departure, bytes };
+        match traffic.network.fate(&passage) {
+            Fate::Lost => Fate::Lost,
+            Fate::Once(time) => Fate::Once(time.max(departure)),
+            Fate::Twice(one, other) => Fate::Twice(one.max(departure), other.max(departure)),
+        }
+    }
+
+    /// Has `arrive` called when it is `arrival`; if it is, at once.
+    pub(crate) fn fly(&self, arrival: Time, arrive: impl FnOnce() + Send + 'static) {
+        if arrival <= self.clock.now() {
+            return arrive();
+        }
+        let mut traffic = self.traffic();
+        let order = traffic.flown;
+        traffic.flown += 1;
+        traffic.flights.push(Reverse(Flight { arrival, order, arrive: Box::new(arrive) }));
+    }
+
+    /// Drops what is under way.
+    pub fn clear(&self) {
+        // A drop is the user's, and may publish.
+        drop(std::mem::take(&mut self.traffic().flights));
+    }
+
+    fn traffic(&self) -> MutexGuard<'_, Traffic> {
+        lock(&self.traffic)
+    }
+}
+
+impl std::fmt::Debug for Transit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transit")
+            .field("now", &self.clock.now())
+            .field("under_way", &self.len())
+            .finish_non_exhaustive()
+    }
+}

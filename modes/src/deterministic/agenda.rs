@@ -1,0 +1,322 @@
+//! The agenda: events that are ready, and the virtual cores that can or cannot turn to them.
+//!
+//! As long as callbacks take no time and nothing else is asked for, the worker's own ready ring is
+//! all that is needed. Otherwise its events are taken out into the agenda, which keeps those of a
+//! busy core waiting while others go on.
+
+use super::schedule::{Deviation, Taken};
+use super::ties::{Candidate, TieBreaker};
+use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
+use ringspin_ringbuf::ReadySet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
+/// An event that is ready.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub(super) event: ReadyEvent,
+    /// The how-manieth event it is.
+    order: u64,
+    /// When it became ready.
+    pub(super) since: Time,
+}
+
+impl Pending {
+    fn is_notice(&self) -> bool {
+        self.event.callback.is_none()
+    }
+}
+
+/// The ready events of all loops.
+pub(super) struct Agenda {
+    /// By loop.
+    loops: Vec<LoopAgenda>,
+    cores: Vec<Core>,
+    /// The first events of the loops whose cores are free; for cores without a picker.
+    next: BTreeSet<(u64, u32)>,
+    /// When cores become free, and which.
+    ends: BinaryHeap<Reverse<(Time, u32)>>,
+    arrived: u64,
+    waiting: usize,
+}
+
+struct LoopAgenda {
+    core: u32,
+    /// Its index on its core.
+    place: u32,
+    pending: VecDeque<Pending>,
+}
+
+/// A core of the simulated machine.
+struct Core {
+    /// Its loops; sorted by descending priority if it has a picker.
+    loops: Vec<LoopId>,
+    busy: bool,
+    /// How it chooses among its loops, as a live worker does; `None` if by age of the events.
+    sweep: Option<(Picker, ReadySet)>,
+}
+
+impl Agenda {
+    /// With a core for each loop.
+    pub(super) fn unlimited(info: &GraphInfo) -> Self {
+        let cores = (0..info.loops.len() as u32).map(|id| vec![LoopId(id)]);
+        Self::new(info, cores.collect(), false)
+    }
+
+    /// With cores that run these loops, in the order of the live mode.
+    pub(super) fn on_cores(info: &GraphInfo, cores: Vec<Vec<LoopId>>) -> Self {
+        Self::new(info, cores, true)
+    }
+
+    fn new(info: &GraphInfo, cores: Vec<Vec<LoopId>>, sweep: bool) -> Self {
+        let priority = |id: &LoopId| info.loops[id.0 as usize].priority;
+        let core = |mut loops: Vec<LoopId>| {
+            loops.sort_by_key(|id| Reverse(priority(id)));
+            let picker = || Picker::new(&loops.iter().map(priority).collect::<Vec<_>>());
+            let sweep = sweep.then(|| (picker(), ReadySet::new(loops.len())));
+            Core { loops, busy: false, sweep }
+        };
+        let cores: Vec<_> = cores.into_iter().map(core).collect();
+        let empty = |_| LoopAgenda { core: 0, place: 0, pending: VecDeque::new() };
+        let mut loops: Vec<_> = info.loops.iter().map(empty).collect();
+        for (n, core) in cores.iter().enumerate() {
+            for (place, id) in core.loops.iter().enumerate() {
+                let agenda = &mut loops[id.0 as usize];
+                (agenda.core, agenda.place) = (n as u32, place as u32);
+            }
+        }
+        let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
+        Self { loops, cores, next, ends, arrived: 0, waiting: 0 }
+    }
+
+    /// Whether cores choose as live workers do, which expire all due timers first.
+    pub(super) fn sweeps(&self) -> bool {
+        self.cores.iter().any(|core| core.sweep.is_some())
+    }
+
+    /// Takes over what became ready.
+    pub(super) fn take_over(&mut self, worker: &mut Worker, now: Time) {
+        while let Some(event) = worker.take_ready() {
+            self.waiting += 1;
+            let pending = Pending { event, order: self.arrived, since: now };
+            self.arrived += 1;
+            let id = event.event_loop.0;
+            let agenda = &mut self.loops[id as usize];
+            agenda.pending.push_back(pending);
+            if agenda.pending.len() > 1 {
+                continue;
+            }
+            let core = &self.cores[agenda.core as usize];
+            match &core.sweep {
+                Some((_, set)) => set.mark(agenda.place as usize),
+                None if !core.busy => drop(self.next.insert((pending.order, id))),
+                None => {}
+            }
+        }
+    }
+
+    /// Whether an event waits for its core.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+
+    /// Takes the next event that a core can turn to.
+    pub(super) fn pop(&mut self) -> Option<Pending> {
+        if let Some(&(_, id)) = self.next.first() {
+            return Some(self.remove(id, 0));
+        }
+        for core in self.cores.iter_mut().filter(|core| !core.busy) {
+            let loops = &core.loops;
+            if let Some((picker, set)) = &mut core.sweep
+                && let Some(place) = picker.pick(set)
+            {
+                let id = loops[place].0;
+                return Some(self.remove(id, 0));
+            }
+        }
+        None
+    }
+
+    /// As [`pop`](Self::pop), with `breaker` choosing among the events of free cores and the due
+    /// timers.
+    pub(super) fn choose(
+        &mut self,
+        breaker: &mut Breaker,
+        worker: &mut Worker,
+        now: Time,
+    ) -> Option<Pending> {
+        loop {
+            if let Some(id) = self.first_notice() {
+                return Some(self.remove(id, 0));
+            }
+            breaker.gather(self, worker, now);
+            if breaker.candidates.is_empty() {
+                return None;
+            }
+            let chosen = breaker.choose(now);
+            if let Some(&(_, id, index)) = breaker.places.get(chosen) {
+                return Some(self.remove(id, index));
+            }
+            let timer = breaker.candidates[chosen].callback;
+            worker.expire_nth(now, chosen - breaker.places.len());
+            self.take_over(worker, now);
+            if let Some(pending) = self.newest_of(timer) {
+                return Some(pending);
+            }
+            // Its core is busy: it waits there.
+        }
+    }
+
+    /// The loop that has a notice to the worker itself next, about which there is no choice.
+    fn first_notice(&self) -> Option<u32> {
+        let first = |&(_, id): &(u64, u32)| self.loops[id as usize].pending.front();
+        let notice = self.next.iter().find(|next| first(next).is_some_and(Pending::is_notice));
+        notice.map(|&(_, id)| id)
+    }
+
+    /// The event that a timer has just become, if its core is free.
+    fn newest_of(&mut self, timer: CallbackId) -> Option<Pending> {
+        let is_it = |pending: &Pending| pending.event.callback == Some(timer);
+        let free = self.next.iter().map(|&(_, id)| id);
+        let mut found = free.filter_map(|id| {
+            let pending = &self.loops[id as usize].pending;
+            pending.iter().rposition(is_it).map(|index| (id, index))
+        });
+        let (id, index) = found.next()?;
+        Some(self.remove(id, index))
+    }
+
+    fn remove(&mut self, id: u32, index: usize) -> Pending {
+        let agenda = &mut self.loops[id as usize];
+        let first = agenda.pending.front().map(|first| first.order);
+        let taken = agenda.pending.remove(index).expect("the event is pending");
+        self.waiting -= 1;
+        let core = &self.cores[agenda.core as usize];
+        match &core.sweep {
+            Some((_, set)) if agenda.pending.is_empty() => set.clear(agenda.place as usize),
+            Some(_) => {}
+            None => {
+                self.next.remove(&(first.expect("it is not empty"), id));
+                if let Some(first) = agenda.pending.front() {
+                    self.next.insert((first.order, id));
+                }
+            }
+        }
+        taken
+    }
+
+    /// The core of `event_loop` is busy until `end`.
+    pub(super) fn occupy(&mut self, event_loop: LoopId, end: Time) {
+        let number = self.loops[event_loop.0 as usize].core;
+        let core = &mut self.cores[number as usize];
+        core.busy = true;
+        self.ends.push(Reverse((end, number)));
+        for id in &core.loops {
+            if let Some(first) = self.loops[id.0 as usize].pending.front() {
+                self.next.remove(&(first.order, id.0));
+            }
+        }
+    }
+
+    /// When the next core becomes free.
+    pub(super) fn next_end(&self) -> Option<Time> {
+        self.ends.peek().map(|Reverse((end, _))| *end)
+    }
+
+    /// Frees the cores that were busy until `now`.
+    pub(super) fn free(&mut self, now: Time) {
+        while let Some(&Reverse((end, number))) = self.ends.peek()
+            && end <= now
+        {
+            self.ends.pop();
+            let core = &mut self.cores[number as usize];
+            core.busy = false;
+            if core.sweep.is_some() {
+                continue; // its set has all the loops
+            }
+            for id in &core.loops {
+                if let Some(first) = self.loops[id.0 as usize].pending.front() {
+                    self.next.insert((first.order, id.0));
+                }
+            }
+        }
+    }
+}
+
+/// A tie breaker with what it chooses from.
+pub(super) struct Breaker {
+    breaker: Box<dyn TieBreaker>,
+    candidates: Vec<Candidate>,
+    /// Of the candidates that are events: their order, loop, and index in that loop's agenda.
+    places: Vec<(u64, u32, usize)>,
+    due: Vec<CallbackId>,
+    /// Of the current instant.
+    choices: u32,
+    instant: Time,
+    /// In all.
+    made: u64,
+    /// The deviations so far.
+    pub(super) taken: Vec<Taken>,
+}
+
+impl Breaker {
+    pub(super) fn new(breaker: Box<dyn TieBreaker>) -> Self {
+        let (candidates, places, due) = (Vec::new(), Vec::new(), Vec::new());
+        let (choices, instant, made, taken) = (0, Time::ZERO, 0, Vec::new());
+        Self { breaker, candidates, places, due, choices, instant, made, taken }
+    }
+
+    /// Fills in the candidates: of each free loop what became ready together with its first event,
+    /// once for each callback; then the due timers.
+    fn gather(&mut self, agenda: &Agenda, worker: &Worker, now: Time) {
+        self.places.clear();
+        for &(_, id) in &agenda.next {
+            let pending = &agenda.loops[id as usize].pending;
+            let since = pending[0].since;
+            let together =
+                pending.iter().take_while(|event| event.since == since && !event.is_notice());
+            for (index, event) in together.enumerate() {
+                let same = |before: &Pending| before.event.callback == event.event.callback;
+                if !pending.iter().take(index).any(same) {
+                    self.places.push((event.order, id, index));
+                }
+            }
+        }
+        self.places.sort_unstable();
+        let callback = |&(_, id, index): &(u64, u32, usize)| {
+            let pending: &Pending = &agenda.loops[id as usize].pending[index];
+            let callback = pending.event.callback.expect("a notice is no candidate");
+            Candidate { callback, due_timer: false }
+        };
+        self.candidates.clear();
+        self.candidates.extend(self.places.iter().map(callback));
+        worker.due_timers(now, &mut self.due);
+        let timers = self.due.iter().map(|&callback| Candidate { callback, due_timer: true });
+        self.candidates.extend(timers);
+    }
+
+    fn choose(&mut self, now: Time) -> usize {
+        if self.candidates.len() == 1 {
+            return 0;
+        }
+        if now != self.instant {
+            (self.instant, self.choices) = (now, 0);
+        }
+        let chosen = self.breaker.choose(now, &self.candidates).min(self.candidates.len() - 1);
+        if chosen > 0 {
+            let (choice, taken) = (self.choices, chosen as u32);
+            let deviation = Deviation { time: now, choice, taken };
+            let callback = |n: usize| self.candidates[n].callback;
+            let (taken, instead_of) = (callback(chosen), callback(0));
+            self.taken.push(Taken { deviation, taken, instead_of });
+        }
+        self.choices += 1;
+        self.made += 1;
+        chosen
+    }
+
+    /// How many choices there were in all.
+    pub(super) fn choices(&self) -> u64 {
+        self.made
+    }
+}

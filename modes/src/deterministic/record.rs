@@ -1,0 +1,171 @@
+//! What is recorded of a run: its digest, and on request its trace.
+
+use super::timing::Timing;
+use ringspin_executor::{Completion, Dispatch, EventId, GraphInfo, Recorder, Time, Transit};
+use ringspin_ringbuf::Counter;
+use std::fmt;
+use std::sync::Arc;
+use xxhash_rust::xxh3::Xxh3;
+
+/// A stable 128-bit hash of a run: of the graph's names, every dispatch record in order, and what
+/// callbacks show of messages and states.
+///
+/// It is the same on every machine, under any load, in debug and release builds.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RunDigest(pub u128);
+
+impl fmt::Display for RunDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for RunDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// One dispatch of a [`Trace`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// When, who and what for.
+    pub dispatch: Dispatch,
+    /// The digest of what the callback showed, if it showed anything.
+    pub digest: Option<u64>,
+}
+
+/// All dispatches of a run, and which of them sent what.
+///
+/// It takes about 100 bytes for each dispatch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// In order.
+    pub records: Vec<Record>,
+    /// The messages, requests and responses, and the dispatch that sent each; sorted.
+    pub sent: Vec<(EventId, usize)>,
+}
+
+impl Trace {
+    /// The dispatch that sent `event`; `None` if it came from outside, or is a timer's, say.
+    pub fn cause(&self, event: EventId) -> Option<usize> {
+        let found = self.sent.binary_search_by_key(&event, |(event, _)| *event).ok()?;
+        Some(self.sent[found].1)
+    }
+}
+
+/// Told of every dispatch of the sequencer.
+pub(super) struct Digester {
+    hash: Xxh3,
+    /// How many dispatches there were; a watchdog looks at it.
+    dispatches: Arc<Counter>,
+    timing: Option<Timing>,
+    transit: Arc<Transit>,
+    trace: Option<Trace>,
+    sent: Vec<EventId>,
+    pub(super) next: Option<Box<dyn Recorder>>,
+}
+
+impl Digester {
+    pub(super) fn new(info: &GraphInfo, transit: Arc<Transit>, timing: Option<Timing>) -> Self {
+        let mut hash = Xxh3::new();
+        let mut name = |name: &str| {
+            hash.update(&(name.len() as u64).to_le_bytes());
+            hash.update(name.as_bytes());
+        };
+        info.loops.iter().for_each(|event_loop| name(&event_loop.full_name()));
+        info.callbacks.iter().for_each(|callback| name(&callback.name));
+        let (dispatches, sent) = (Arc::default(), Vec::new());
+        Self { hash, dispatches, timing, transit, trace: None, sent, next: None }
+    }
+
+    pub(super) fn dispatches(&self) -> &Arc<Counter> {
+        &self.dispatches
+    }
+
+    pub(super) fn digest(&self) -> RunDigest {
+        RunDigest(self.hash.digest128())
+    }
+
+    /// From now on, keeps a trace.
+    pub(super) fn trace(&mut self) {
+        self.trace = Some(Trace::default());
+    }
+
+    /// The trace so far.
+    pub(super) fn take_trace(&mut self) -> Option<Trace> {
+        let mut trace = self.trace.take()?;
+        trace.sent.sort_unstable();
+        Some(trace)
+    }
+}
+
+/// The bytes of a record that the digest covers: fixed width, little-endian.
+fn bytes_of(dispatch: &Dispatch) -> [u8; 28] {
+    let mut bytes = [0; 28];
+    bytes[0..8].copy_from_slice(&dispatch.time.as_nanos().to_le_bytes());
+    bytes[8..12].copy_from_slice(&dispatch.event_loop.0.to_le_bytes());
+    bytes[12..16].copy_from_slice(&dispatch.callback.0.to_le_bytes());
+    bytes[16..20].copy_from_slice(&dispatch.event.source.0.to_le_bytes());
+    bytes[20..28].copy_from_slice(&dispatch.event.sequence.to_le_bytes());
+    bytes
+}
+
+impl Recorder for Digester {
+    fn started(&mut self, dispatch: &Dispatch) {
+        self.hash.update(&bytes_of(dispatch));
+        self.dispatches.add_by_owner(1);
+        if let Some(timing) = &self.timing {
+            timing.begin(dispatch, &self.transit);
+        }
+        if self.trace.is_some() {
+            // What was sent before comes from outside.
+            self.transit.take_sent(&mut self.sent);
+        }
+        if let Some(next) = &mut self.next {
+            next.started(dispatch);
+        }
+    }
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        if let Some(digest) = completion.digest {
+            self.hash.update(&digest.to_le_bytes());
+        }
+        if let Some(trace) = &mut self.trace {
+            self.transit.take_sent(&mut self.sent);
+            let number = trace.records.len();
+            trace.sent.extend(self.sent.iter().map(|event| (*event, number)));
+            trace.records.push(Record { dispatch: *dispatch, digest: completion.digest });
+        }
+        if let Some(next) = &mut self.next {
+            next.finished(dispatch, completion);
+        }
+    }
+}
+
+/// When a run shows that it gets on.
+pub(super) struct Progress {
+    /// By callback: whether its events are messages or requests, not mere timers.
+    is_data: Vec<bool>,
+    last: Time,
+}
+
+impl Progress {
+    pub(super) fn new(info: &GraphInfo, start: Time) -> Self {
+        let mut is_data = vec![false; info.callbacks.len()];
+        let subscriptions = info.topics.iter().flat_map(|topic| topic.subscriptions.iter());
+        let servers = info.services.iter().filter_map(|service| service.server.as_ref());
+        subscriptions.chain(servers).for_each(|id| is_data[id.0 as usize] = true);
+        Self { is_data, last: start }
+    }
+
+    pub(super) fn dispatched(&mut self, callback: ringspin_executor::CallbackId, now: Time) {
+        if self.is_data[callback.0 as usize] {
+            self.last = now;
+        }
+    }
+
+    pub(super) fn last(&self) -> Time {
+        self.last
+    }
+}

@@ -1,0 +1,142 @@
+//! What is simulated, as data: it can be written in TOML, compared, and hashed.
+
+use super::ties::TiePolicy;
+use super::traffic::{JoltSource, Jolts, Traffic};
+use crate::error::SpinError;
+use crate::mapping::{LoopName, Mapping};
+use crate::models::durations::{DurationTable, Durations};
+use crate::models::links::Links;
+use ringspin_executor::{GraphInfo, LoopId, Scope, Time, Transit};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What is simulated: time, ties, delays, durations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Simulation {
+    /// Simulated time when the run starts. Timers are anchored at time zero: those that are overdue
+    /// at the start fire once, in the order of their deadlines.
+    pub start: Time,
+    /// When the run ends, inclusive, whatever spinning asks for.
+    pub end: Option<Time>,
+    /// The seed of everything random: delays, durations, jitter, and what nodes draw.
+    pub seed: u64,
+    /// In which order the events of an instant are dispatched.
+    pub ties: TiePolicy,
+    /// By how much messages are late at random, beyond what their links say.
+    pub jitter: Jitter,
+    /// How messages travel; by default they arrive as they are published.
+    pub links: Links,
+    /// How long callbacks take; by default no time.
+    pub durations: Durations,
+    /// The virtual cores that callbacks occupy.
+    pub cores: Cores,
+    /// How many dispatches one instant may have before it counts as a cycle without delay.
+    pub instant_dispatches_max: u64,
+    /// For how long timers may fire with no message or request being handled.
+    pub no_progress_max: Option<Duration>,
+}
+
+/// Random delays of all messages on topics. A message overtakes no other of its edge by them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Jitter {
+    /// Each message arrives up to this much later.
+    pub max: Duration,
+    /// Another seed is another jitter.
+    pub seed: u64,
+}
+
+/// The virtual cores of a simulation. They matter if callbacks take time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Cores {
+    /// One for each event loop: nobody waits for another loop.
+    #[default]
+    Unlimited,
+    /// One for all, which takes turns as the single-core mode does.
+    Single,
+    /// Those of a mapping, each with its priorities and turns as in the multi-core mode.
+    Mapped(Mapping),
+}
+
+impl Default for Simulation {
+    /// From time zero, in the contract's order, without delays and durations, and with a million
+    /// dispatches in one instant.
+    fn default() -> Self {
+        Self {
+            start: Time::ZERO,
+            end: None,
+            seed: 0,
+            ties: TiePolicy::default(),
+            jitter: Jitter::default(),
+            links: Links::default(),
+            durations: Durations::default(),
+            cores: Cores::default(),
+            instant_dispatches_max: 1_000_000,
+            no_progress_max: None,
+        }
+    }
+}
+
+/// A simulation that was compared with its graph.
+pub(crate) struct Setting {
+    pub(super) simulation: Simulation,
+    pub(crate) transit: Arc<Transit>,
+    pub(super) durations: Option<DurationTable>,
+    /// The loops of each virtual core, unless each loop has its own.
+    pub(super) cores: Option<Vec<Vec<LoopId>>>,
+    pub(super) jolts: Jolts,
+}
+
+impl Setting {
+    /// Of `simulation` for a graph; `causes` if the trace is to know who sent what.
+    pub(crate) fn new(
+        simulation: &Simulation,
+        info: &GraphInfo,
+        causes: bool,
+    ) -> Result<Self, SpinError> {
+        let refused = |error: &dyn std::error::Error| SpinError::Simulation(error.to_string());
+        let seed = simulation.seed;
+        let links = simulation.links.resolve(info, seed).map_err(|error| refused(&error))?;
+        let table = simulation.durations.resolve(info, seed).map_err(|error| refused(&error))?;
+        let durations = (!table.is_empty()).then_some(table);
+        let cores = virtual_cores(&simulation.cores, info)?;
+        if cores.is_some() && simulation.ties != TiePolicy::Fifo {
+            return Err(SpinError::Simulation(
+                "virtual cores choose among their loops as live ones do: a tie policy needs \
+                 unlimited cores"
+                    .into(),
+            ));
+        }
+        let jolts = Jolts::default();
+        let jitter = match &simulation.ties {
+            TiePolicy::Scripted(schedule) => JoltSource::scripted(schedule),
+            _ => JoltSource::new(simulation.jitter),
+        };
+        let scope = Scope { departures: durations.is_some(), causes };
+        let traffic = Box::new(Traffic::new(links, jitter, jolts.clone(), info));
+        let transit = Arc::new(Transit::new(simulation.start, traffic, scope));
+        Ok(Self { simulation: simulation.clone(), transit, durations, cores, jolts })
+    }
+}
+
+/// The loops of each virtual core in topological order, as live workers have them.
+fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<Vec<Vec<LoopId>>>, SpinError> {
+    let order = info.topological_order();
+    let mapping = match cores {
+        Cores::Unlimited => return Ok(None),
+        Cores::Single => return Ok(Some(vec![order])),
+        Cores::Mapped(mapping) => mapping,
+    };
+    let names: Vec<_> =
+        info.loops.iter().map(|l| LoopName { node: &l.node, group: &l.group }).collect();
+    // They are virtual: each core that the mapping names exists.
+    let mut ids: Vec<_> = mapping.cores.iter().map(|core| core.id).collect();
+    ids.extend(mapping.default_core);
+    ids.sort_unstable();
+    ids.dedup();
+    let plan = mapping.resolve(&names, &ids);
+    let plan = plan.map_err(|error| SpinError::Simulation(error.to_string()))?;
+    let on_core = |core: &crate::mapping::CorePlan| {
+        order.iter().copied().filter(|id| core.loops.contains(&(id.0 as usize))).collect()
+    };
+    Ok(Some(plan.iter().map(on_core).collect()))
+}

@@ -1,0 +1,74 @@
+//! What a deterministic run came to.
+
+use crate::deterministic::{RunDigest, Schedule, Trace};
+use ringspin_executor::{Failure, GraphInfo, Statistics, Time};
+use std::sync::Arc;
+
+/// What a deterministic run came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    pub(super) digest: RunDigest,
+    pub(super) dispatches: u64,
+    pub(super) end: Time,
+    pub(super) statistics: Statistics,
+    pub(super) failures: Vec<Failure>,
+    pub(super) exit_code: Option<u8>,
+    pub(super) schedule: Schedule,
+    pub(super) deviations: Vec<String>,
+    pub(super) choices: u64,
+    pub(super) info: Arc<GraphInfo>,
+    pub(super) trace: Option<Trace>,
+}
+
+impl Report {
+    /// The stable hash of all dispatch records.
+    pub fn digest(&self) -> RunDigest {
+        self.digest
+    }
+
+    /// How many events were dispatched.
+    pub fn dispatches(&self) -> u64 {
+        self.dispatches
+    }
+
+    /// Simulated time at the end.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
+    /// All counters.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// The failures of isolated nodes.
+    pub fn failures(&self) -> &[Failure] {
+        &self.failures
+    }
+
+    /// The code with which a node [ended](ringspin_executor::Context::exit) the run, if one did.
+    pub fn exit_code(&self) -> Option<u8> {
+        self.exit_code
+    }
+
+    /// How the run deviated from the contract's order and from the delays of its links: empty
+    /// without a tie policy and jitter.
+    pub fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    /// The [schedule](Self::schedule) in words.
+    pub fn deviations(&self) -> &[String] {
+        &self.deviations
+    }
+
+    /// How often a tie policy had a choice.
+    pub fn choices(&self) -> u64 {
+        self.choices
+    }
+
+    /// The graph that ran.
+    pub fn graph(&self) -> &GraphInfo {
+        &self.info
+    }
+}

@@ -1,0 +1,210 @@
+//! Sessions: a job that a test steps through.
+
+use super::{CheckFailed, Report, watchdog};
+use crate::deterministic::Sequencer;
+use crate::error::SpinError;
+use crate::executor::{Executor, Running, Scheduler};
+use ringspin_executor::{BoxError, CallbackId, Monitor, Time};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+use thiserror::Error;
+
+/// A job under way: a test steps it, publishes, reads what was published and what nodes hold.
+///
+/// Between the steps time stands still. What the test publishes is an event of that instant.
+///
+/// ```
+/// use ringspin_executor::QoS;
+/// use ringspin_modes::Job;
+/// use std::time::Duration;
+///
+/// let job = Job::new(|graph| {
+///     let counter = graph.create_node("counter", 0u32)?;
+///     counter.create_timer(Duration::from_secs(1), |count, _| *count += 1)?;
+///     Ok(())
+/// });
+/// let mut session = job.start()?;
+/// session.run_for(Duration::from_secs(5))?;
+/// assert_eq!(session.state::<u32>("/counter")?, &5);
+/// *session.state::<u32>("/counter")? = 40;
+/// let step = session.step()?.expect("there is a timer");
+/// assert_eq!(step.callback, "/counter `timer 1s`");
+/// assert_eq!((session.now().as_nanos(), *session.state::<u32>("/counter")?), (6_000_000_000, 41));
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+pub struct Session<T> {
+    executor: Executor,
+    /// What the job's `build` returned.
+    pub handles: T,
+}
+
+/// An event was dispatched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The simulated time.
+    pub time: Time,
+    /// The loop and the callback, as in "/planner `subscription /points`".
+    pub callback: String,
+}
+
+/// Why there is no such state.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StateError {
+    /// There is no such event loop.
+    #[error("there is no event loop {name}; there are {}", loops.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        loops: Vec<String>,
+    },
+    /// Its state has another type, or was dropped because its node failed.
+    #[error("the state of {name} is no {requested}, or was dropped because its node failed")]
+    NotThere {
+        /// The loop.
+        name: String,
+        /// The type.
+        requested: &'static str,
+    },
+}
+
+impl<T> Session<T> {
+    pub(super) fn new(executor: Executor, handles: T) -> Self {
+        Self { executor, handles }
+    }
+
+    /// The simulated time.
+    pub fn now(&self) -> Time {
+        self.executor.now()
+    }
+
+    /// Dispatches the next event, to which time jumps; `None` if nothing is left to do.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn step(&mut self) -> Result<Option<Step>, SpinError> {
+        let stop = self.executor.stop_handle();
+        let (monitor, sequencer) = self.parts();
+        let dispatched = sequencer.run_one(Time::MAX, &stop, monitor.info())?;
+        let step = |callback: CallbackId| Step {
+            time: sequencer.now(),
+            callback: monitor.info().name_of(callback),
+        };
+        let step = dispatched.map(step);
+        self.executor.failed().map(|()| step)
+    }
+
+    /// Runs until this instant is quiet; returns how many events that were.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn settle(&mut self) -> Result<u64, SpinError> {
+        self.executor.spin_all(Duration::ZERO)
+    }
+
+    /// Runs up to `end`, inclusive.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn run_until(&mut self, end: Time) -> Result<(), SpinError> {
+        self.executor.spin_until(end)
+    }
+
+    /// Runs for `duration` of simulated time.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn run_for(&mut self, duration: Duration) -> Result<(), SpinError> {
+        self.executor.spin_for(duration)
+    }
+
+    /// Runs until a quiet instant at which `over` says that it is enough, or nothing is left to do.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn run_until_over(
+        &mut self,
+        over: Option<&(dyn Fn(&T, Time) -> bool + Send + Sync + '_)>,
+    ) -> Result<(), SpinError> {
+        let handles = &self.handles;
+        let mut is_over = |now| over.is_some_and(|over| over(handles, now));
+        self.executor.spin_until_over(Time::MAX, &mut is_over)
+    }
+
+    /// The state of an event loop: `/node`, or `/node:group`.
+    ///
+    /// # Errors
+    /// [`StateError`] if there is no such loop, or its state has another type.
+    pub fn state<S: Send + 'static>(&mut self, event_loop: &str) -> Result<&mut S, StateError> {
+        let (monitor, sequencer) = self.parts();
+        let loops = &monitor.info().loops;
+        let Some(index) = loops.iter().position(|l| l.full_name() == event_loop) else {
+            let loops = loops.iter().map(|l| l.full_name()).collect();
+            return Err(StateError::Unknown { name: event_loop.into(), loops });
+        };
+        let id = ringspin_executor::LoopId(index as u32);
+        sequencer.worker_mut().state_mut(id).ok_or_else(|| StateError::NotThere {
+            name: event_loop.into(),
+            requested: std::any::type_name::<S>(),
+        })
+    }
+
+    /// The executor, for everything else.
+    pub fn executor(&mut self) -> &mut Executor {
+        &mut self.executor
+    }
+
+    /// What the run came to so far.
+    pub fn report(&mut self) -> Report {
+        let (statistics, failures) = (self.executor.statistics(), self.executor.failures());
+        let exit_code = self.executor.stop_handle().exit_code();
+        let (monitor, sequencer) = self.parts();
+        let info = monitor.shared_info();
+        let (digest, dispatches) = sequencer.digest();
+        let (schedule, deviations) = sequencer.schedule(&info);
+        Report {
+            digest,
+            dispatches,
+            end: sequencer.now(),
+            statistics,
+            failures,
+            exit_code,
+            schedule,
+            deviations,
+            choices: sequencer.choices(),
+            info,
+            trace: sequencer.take_trace(),
+        }
+    }
+
+    /// Whether `check` holds; a panic is a no.
+    pub(super) fn check(
+        &mut self,
+        check: &dyn Fn(&mut Self) -> Result<(), BoxError>,
+    ) -> Result<(), CheckFailed> {
+        let time = self.now();
+        let failed = |reason| CheckFailed { time, reason };
+        match catch_unwind(AssertUnwindSafe(|| check(self))) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(failed(error.to_string())),
+            Err(panic) => Err(failed(ringspin_executor::panic_message(&*panic))),
+        }
+    }
+
+    pub(super) fn watched<'a>(
+        &mut self,
+        watchdog: &'a watchdog::Watchdog<'a>,
+    ) -> watchdog::Watched<'a> {
+        let stop = self.executor.stop_handle();
+        watchdog.watching(self.parts().1.dispatches(), stop)
+    }
+
+    fn parts(&mut self) -> (&Monitor, &mut Sequencer) {
+        match self.executor.parts().1 {
+            Running { monitor, scheduler: Scheduler::Deterministic(sequencer) } => {
+                (monitor, sequencer)
+            }
+            _ => unreachable!("a job is deterministic"),
+        }
+    }
+}

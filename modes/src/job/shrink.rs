@@ -1,0 +1,144 @@
+//! Shrinking: the fewest deviations from the default order with which a job still fails.
+//!
+//! Delta debugging (ddmin) over the deviations: Zeller and Hildebrandt, "Simplifying and isolating
+//! failure-inducing input", IEEE Transactions on Software Engineering 28 (2002). A subset of a
+//! schedule is a schedule, because deviations are numbered within their instants.
+
+use super::explore::Counterexample;
+use super::Job;
+use crate::deterministic::{Deviation, Jolt, Schedule};
+
+#[derive(Clone, Copy)]
+enum Item {
+    Deviation(Deviation),
+    Jolt(Jolt),
+}
+
+fn items(schedule: &Schedule) -> Vec<Item> {
+    let deviations = schedule.deviations.iter().copied().map(Item::Deviation);
+    deviations.chain(schedule.jolts.iter().copied().map(Item::Jolt)).collect()
+}
+
+fn schedule(items: &[Item]) -> Schedule {
+    let mut schedule = Schedule::default();
+    for item in items {
+        match *item {
+            Item::Deviation(deviation) => schedule.deviations.push(deviation),
+            Item::Jolt(jolt) => schedule.jolts.push(jolt),
+        }
+    }
+    schedule
+}
+
+/// Shrinks the order of the run with `seed`, in `runs_max` runs at most.
+pub(super) fn shrink<T>(
+    job: &Job<'_, T>,
+    seed: u64,
+    found: &Schedule,
+    runs_max: usize,
+) -> Counterexample {
+    let mut runs = 0;
+    let mut fails = |items: &[Item]| {
+        runs += 1;
+        job.run_scripted(&schedule(items)).error.is_some()
+    };
+    let all = items(found);
+    let fewest = ddmin(all.clone(), |items| fails(items), runs_max);
+    let shrunk = schedule(&fewest);
+    let last = job.run_scripted(&shrunk);
+    let not_again = || {
+        "the failure did not come again: something else than the order decides about it; look for \
+         it with `verify`"
+            .to_owned()
+    };
+    Counterexample {
+        seed: Some(seed),
+        deviations: all.len(),
+        explanation: last.report.map(|report| report.deviations).unwrap_or_default(),
+        schedule: shrunk,
+        failure: last.error.map_or_else(not_again, |error| error.to_string()),
+        shrink_runs: runs + 1,
+    }
+}
+
+/// A subset of `items` for which `fails` holds, but for none with one item less; unless that would
+/// take more than `runs_max` calls.
+fn ddmin<I: Clone>(
+    mut items: Vec<I>,
+    mut fails: impl FnMut(&[I]) -> bool,
+    runs_max: usize,
+) -> Vec<I> {
+    let mut parts = 2;
+    let mut runs = 0;
+    let mut tried = |items: &[I]| {
+        runs += 1;
+        (runs <= runs_max).then(|| fails(items))
+    };
+    while items.len() > 1 {
+        let size = items.len().div_ceil(parts);
+        let chunks: Vec<Vec<I>> = items.chunks(size).map(<[I]>::to_vec).collect();
+        let mut smaller = None;
+        for chunk in &chunks {
+            match tried(chunk) {
+                None => return items,
+                Some(true) => {
+                    smaller = Some((chunk.clone(), 2));
+                    break;
+                }
+                Some(false) => {}
+            }
+        }
+        for left_out in (0..chunks.len()).filter(|_| chunks.len() > 2) {
+            if smaller.is_some() {
+                break;
+            }
+            let others = chunks.iter().enumerate().filter(|(n, _)| *n != left_out);
+            let rest: Vec<I> = others.flat_map(|(_, chunk)| chunk.iter().cloned()).collect();
+            match tried(&rest) {
+                None => return items,
+                Some(true) => smaller = Some((rest, (parts - 1).max(2))),
+                Some(false) => {}
+            }
+        }
+        match smaller {
+            Some((fewer, granularity)) => (items, parts) = (fewer, granularity),
+            None if parts >= items.len() => break,
+            None => parts = (2 * parts).min(items.len()),
+        }
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_fewest_that_still_fail(
+            n in 1usize..60,
+            needed in prop::collection::btree_set(0usize..60, 1..4),
+        ) {
+            let needed: Vec<usize> = needed.into_iter().map(|item| item % n).collect();
+            let fails = |items: &[usize]| needed.iter().all(|item| items.contains(item));
+            let fewest = ddmin((0..n).collect(), fails, usize::MAX);
+            let mut expected = needed.clone();
+            expected.sort_unstable();
+            expected.dedup();
+            prop_assert_eq!(fewest, expected);
+        }
+    }
+
+    #[test]
+    fn a_limit_of_runs_is_kept() {
+        let mut runs = 0;
+        let fails = |items: &[u32]| {
+            runs += 1;
+            items.contains(&0) && items.contains(&99)
+        };
+        let items = ddmin((0..100).collect(), fails, 10);
+        assert!(items.contains(&0) && items.contains(&99));
+        assert_eq!(runs, 10);
+    }
+}

@@ -35,15 +35,15 @@ impl Default for Simulation {
 ///
 /// It is the same on every machine, under any load, in debug and release builds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Digest(pub u128);
+pub struct RunDigest(pub u128);
 
-impl fmt::Display for Digest {
+impl fmt::Display for RunDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
     }
 }
 
-impl fmt::Debug for Digest {
+impl fmt::Debug for RunDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -260,9 +260,9 @@ impl Sequencer {
     }
 
     /// The digest of all dispatches so far, and their number.
-    pub(crate) fn digest(&mut self) -> (Digest, u64) {
-        let digester =
-            self.with_digester(|digester| (Digest(digester.hash.digest128()), digester.dispatches));
+    pub(crate) fn digest(&mut self) -> (RunDigest, u64) {
+        let digester = self
+            .with_digester(|digester| (RunDigest(digester.hash.digest128()), digester.dispatches));
         digester.expect("the sequencer's recorder is its digester")
     }
 

@@ -1,6 +1,6 @@
 //! The executor: a graph, a mode, and `spin`.
 
-use crate::deterministic::{Digest, Sequencer, Simulation};
+use crate::deterministic::{RunDigest, Sequencer, Simulation};
 use crate::error::SpinError;
 use crate::live::{self, Run};
 use crate::mapping::{CorePlan, LoopName, Mapping, MappingError};
@@ -334,7 +334,7 @@ impl Executor {
 
     /// The digest of all dispatches so far, and their number; only in deterministic mode, and once
     /// the graph is frozen.
-    pub fn digest(&mut self) -> Option<(Digest, u64)> {
+    pub fn digest(&mut self) -> Option<(RunDigest, u64)> {
         match &mut self.running.as_mut()?.scheduler {
             Scheduler::Deterministic(sequencer) => Some(sequencer.digest()),
             Scheduler::SingleCore { .. } | Scheduler::MultiCore { .. } => None,

@@ -1,6 +1,6 @@
 //! A deterministic run in a few words: for tests and CI.
 
-use crate::deterministic::{Digest, Simulation};
+use crate::deterministic::{RunDigest, Simulation};
 use crate::error::SpinError;
 use crate::executor::Executor;
 use ringspin_executor::{Arguments, BoxError, Failure, Graph, Statistics, Time};
@@ -96,7 +96,7 @@ impl<'a> Job<'a> {
 /// What a deterministic run came to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    digest: Digest,
+    digest: RunDigest,
     dispatches: u64,
     end: Time,
     statistics: Statistics,
@@ -117,7 +117,7 @@ impl Report {
     }
 
     /// The stable hash of all dispatch records.
-    pub fn digest(&self) -> Digest {
+    pub fn digest(&self) -> RunDigest {
         self.digest
     }
 

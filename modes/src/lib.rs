@@ -27,7 +27,7 @@ mod signal;
 mod spin;
 
 pub use configuration::ConfigurationError;
-pub use deterministic::{Digest, Simulation};
+pub use deterministic::{RunDigest, Simulation};
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{Job, Report};

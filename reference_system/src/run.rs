@@ -9,7 +9,7 @@ use crate::process::{CpuMeter, ProcessUsage};
 use crate::system::{self, Work};
 use crate::trace::TraceWriter;
 use ringspin_executor::{BoxError, Statistics};
-use ringspin_modes::{Digest, Executor, Mapping, Mode};
+use ringspin_modes::{Executor, Mapping, Mode, RunDigest};
 use ringspin_optimizer::{Chain, Edge, NodeLoad, OptimizeError, Profile, SearchOptions, search};
 use serde::Serialize;
 use std::any::Any;
@@ -106,7 +106,7 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
     let node_s = executor.now().since(node_start).as_secs_f64();
     finish_trace(&mut executor)?;
     let statistics: Statistics = executor.statistics();
-    let digest: Option<(Digest, u64)> = executor.digest();
+    let digest: Option<(RunDigest, u64)> = executor.digest();
     Ok(RunReport {
         mode: mode_name(&mode),
         n: options.work.n,

@@ -5,7 +5,7 @@ use ringspin_executor::{
     Arguments, Cause, Graph, Message, PARAMETER_CHANGES_MAX, ParameterChange, ParameterError,
     ParameterValue, QoS,
 };
-use ringspin_modes::{Digest, Executor, Job, SpinError};
+use ringspin_modes::{Executor, Job, RunDigest, SpinError};
 use std::io::Write;
 
 use std::time::Duration;
@@ -260,7 +260,7 @@ fn doubling(graph: &Graph) -> Result<(), ringspin_executor::BoxError> {
 
 #[test]
 fn changes_are_part_of_the_digest_and_overrides_of_the_configuration() {
-    let digest = |line: &[&str]| -> (Digest, u64) {
+    let digest = |line: &[&str]| -> (RunDigest, u64) {
         let job = Job::new(doubling).with_arguments(arguments(line));
         let report = job.run_for(10 * TICK).run().unwrap();
         (report.digest(), report.dispatches())

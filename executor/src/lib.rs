@@ -11,6 +11,7 @@ mod context;
 mod control;
 mod deadline;
 mod deadlines;
+pub mod digest;
 mod endpoints;
 mod event;
 mod event_loop;
@@ -27,6 +28,7 @@ mod notifier;
 pub mod parameter;
 mod picker;
 mod qos;
+mod random;
 mod reentrant;
 mod remapping;
 mod service;
@@ -45,6 +47,7 @@ pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopError, StopHandle,
     WorkerStatistics,
 };
+pub use digest::{Digest, DigestHasher};
 pub use event::{CallbackId, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};
 pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder};
@@ -65,7 +68,10 @@ pub use qos::{
     DeadlineMissed, Durability, History, Incompatibility, Liveliness, LivelinessChanged,
     LivelinessLost, PublisherEvents, QoS, QosPolicy, Reliability, SubscriptionEvents,
 };
+pub use rand_core;
+pub use random::{NodeRandom, SeedError};
 pub use reentrant::{ReentrantError, ReentrantGroup};
+pub use ringspin_derive::Digest;
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use service::{CallError, CallFuture, CallRefused, Client, Reply, Responder, ServiceInfo};

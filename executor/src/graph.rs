@@ -22,6 +22,7 @@ use crate::node::Node;
 use crate::notifier::Notifier;
 use crate::parameter::NodeParameters;
 use crate::qos::QoS;
+use crate::random::Randomness;
 use crate::service::ServiceDraft;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl};
@@ -112,6 +113,7 @@ pub(crate) struct Draft {
     pub(crate) used_overrides: BTreeSet<usize>,
     /// Of each node, indexed by its number.
     pub(crate) parameters: Vec<Arc<NodeParameters>>,
+    pub(crate) randomness: Randomness,
 }
 
 impl Draft {

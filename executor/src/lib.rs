@@ -12,7 +12,7 @@ mod context;
 mod control;
 mod deadline;
 mod deadlines;
-mod digest;
+pub mod digest;
 mod endpoints;
 mod event;
 mod event_loop;
@@ -31,6 +31,7 @@ mod notifier;
 pub mod parameter;
 mod picker;
 mod qos;
+mod random;
 mod reentrant;
 mod remapping;
 mod service;
@@ -74,7 +75,10 @@ pub use qos::{
     DeadlineMissed, Durability, History, Incompatibility, Liveliness, LivelinessChanged,
     LivelinessLost, PublisherEvents, QoS, QosPolicy, Reliability, SubscriptionEvents,
 };
+pub use rand_core;
+pub use random::{NodeRandom, SeedError};
 pub use reentrant::{ReentrantError, ReentrantGroup};
+pub use ringspin_derive::Digest;
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use service::{CallError, CallFuture, CallRefused, Client, Reply, Responder, ServiceInfo};

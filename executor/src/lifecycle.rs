@@ -20,6 +20,7 @@ use crate::graph::CreateError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::topic::{PublishError, Publisher};
+use ringspin_derive::Digest;
 use ringspin_ringbuf::Counter;
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +29,8 @@ use std::sync::Arc;
 const REQUESTS_MAX: usize = 16;
 
 /// Where a managed node stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
+#[digest(crate = "crate")]
 pub enum LifecycleState {
     /// As it was created, or cleaned up.
     #[default]

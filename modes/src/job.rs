@@ -232,15 +232,14 @@ impl<'a, T> Job<'a, T> {
     }
 
     fn start_with(&self, simulation: Simulation, traced: bool) -> Result<Session<T>, BoxError> {
-        let seed = simulation.seed;
-        let mut simulation = simulation;
+        let (seed, mut simulation) = (simulation.seed, simulation);
         if let Some(duration) = self.run_for {
             simulation.end = Some(simulation.start + duration);
         }
         let mut executor = Executor::deterministic(simulation)
             .with_arguments(self.arguments.clone())
             .with_failure_policy(self.policy);
-        let _ = seed;
+        executor.graph().set_seed(seed)?;
         executor.traced = traced;
         executor.tie_breaker = self.breaker.as_ref().map(|breaker| breaker());
         let handles = (self.build)(executor.graph())?;

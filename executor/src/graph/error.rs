@@ -154,6 +154,16 @@ pub enum CreateError {
         /// The node.
         node: String,
     },
+    /// The node has given the name to another random stream.
+    #[error(
+        "node {node} has created the random stream `{name}` already; give this one another name"
+    )]
+    DuplicateRandom {
+        /// The node.
+        node: String,
+        /// The name of the stream.
+        name: String,
+    },
     /// The executor is already running.
     #[error("the graph is frozen; node {node} has to create `{what}` before spinning")]
     Frozen {

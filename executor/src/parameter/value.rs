@@ -1,6 +1,7 @@
 //! What a parameter can hold: the types of ROS 2.
 
 use super::text;
+use ringspin_derive::Digest;
 use std::fmt;
 
 /// The type of a parameter.
@@ -48,7 +49,8 @@ impl fmt::Display for ParameterType {
 /// use ringspin_executor::ParameterValue;
 /// assert_eq!(ParameterValue::from(vec![1.0, 2.5]).to_string(), "[1.0, 2.5]");
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Digest)]
+#[digest(crate = "crate")]
 pub enum ParameterValue {
     /// A bool.
     Bool(bool),

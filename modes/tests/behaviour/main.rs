@@ -13,6 +13,7 @@ mod known_faults;
 mod lifecycle;
 mod parameters;
 mod qos;
+mod random;
 mod services;
 mod spinning;
 mod synchronized;

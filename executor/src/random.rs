@@ -1,0 +1,281 @@
+//! Seeded randomness: each node draws from streams of its own, the same in every mode.
+
+use crate::digest::{Digest, DigestHasher};
+use crate::graph::{CreateError, Graph};
+use crate::node::Node;
+use rand_core::{Rng, SeedableRng, TryRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::fmt;
+use thiserror::Error;
+
+/// The seed of a graph, and the streams that were made from it.
+#[derive(Default)]
+pub(crate) struct Randomness {
+    seed: u64,
+    /// Node and name of each.
+    streams: BTreeSet<(String, String)>,
+}
+
+/// A stream of random numbers that belongs to a node: see [`Node::create_random`].
+///
+/// It implements the traits of `rand_core` 0.10 (re-exported as `rand_core`), so everything
+/// in `rand` 0.10 works on it. It is no `CryptoRng`: who has seen some numbers knows the rest.
+///
+/// A clone yields the same numbers again.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NodeRandom(Xoshiro256PlusPlus);
+
+impl NodeRandom {
+    /// The stream `name` of node `node` in a graph with `seed`.
+    fn new(seed: u64, node: &str, name: &str) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(DigestHasher::of(&(seed, node, name))))
+    }
+}
+
+impl TryRng for NodeRandom {
+    type Error = Infallible;
+
+    #[inline]
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.0.try_next_u32()
+    }
+
+    #[inline]
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0.try_next_u64()
+    }
+
+    #[inline]
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.try_fill_bytes(bytes)
+    }
+}
+
+impl Digest for NodeRandom {
+    /// Adds the next four numbers: no two states of the generator have the same four.
+    fn digest(&self, hasher: &mut DigestHasher) {
+        let mut ahead = self.0.clone();
+        (0..4).for_each(|_| ahead.next_u64().digest(hasher));
+    }
+}
+
+impl fmt::Debug for NodeRandom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NodeRandom").finish_non_exhaustive()
+    }
+}
+
+/// Why the seed of a graph was not changed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "node {node} has created the random stream `{stream}` with seed {established} already; set \
+     seed {seed} before the first node is created"
+)]
+pub struct SeedError {
+    /// The seed as given.
+    pub seed: u64,
+    /// The seed that stays.
+    pub established: u64,
+    /// A node that has a stream.
+    pub node: String,
+    /// The name of the stream.
+    pub stream: String,
+}
+
+impl Graph {
+    /// Sets the seed of all [random streams](Node::create_random); it is 0 without this. Call it
+    /// before the first node is created, like [`set_arguments`](Self::set_arguments).
+    ///
+    /// With one seed, every run of the graph draws the same numbers, in every mode and on every
+    /// machine.
+    ///
+    /// # Errors
+    /// [`SeedError`] if a stream was created with another seed.
+    pub fn set_seed(&self, seed: u64) -> Result<(), SeedError> {
+        let randomness = &mut self.draft().randomness;
+        match randomness.streams.first() {
+            Some((node, stream)) if seed != randomness.seed => Err(SeedError {
+                seed,
+                established: randomness.seed,
+                node: node.clone(),
+                stream: stream.clone(),
+            }),
+            _ => {
+                randomness.seed = seed;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Creates the stream `name` of random numbers for this node.
+    ///
+    /// ```
+    /// use rand::RngExt;
+    /// use ringspin_executor::{Graph, QoS};
+    /// use std::time::Duration;
+    ///
+    /// let graph = Graph::new();
+    /// graph.set_seed(42)?;
+    /// let node = graph.create_node("laser", ())?;
+    /// let ranges = node.create_publisher::<f64>("range", QoS::default())?;
+    /// let mut noise = node.create_random("noise")?;
+    /// node.create_timer(Duration::from_millis(25), move |_, _| {
+    ///     ranges.publish(4.0 + noise.random_range(-0.01..0.01))
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// Its numbers depend on the [seed of the graph](Graph::set_seed), the full name of the node
+    /// after remapping, and `name`: not on the mode, the machine, other nodes, other streams, or
+    /// the order in which they are created. Give each purpose, or at least each callback, a stream
+    /// of its own: then none of them shifts the numbers of another one. All callback groups of a
+    /// node share one set of names. A node that is restarted does not draw the same numbers again,
+    /// because its callbacks keep what they captured.
+    ///
+    /// The generator is xoshiro256++, its state the first four numbers of SplitMix64 from
+    /// `DigestHasher::of(&(seed, node, name))`, and this does not change. What `rand` makes of it
+    /// is up to `rand`: its ranges and distributions may yield other values in another minor
+    /// version, so pin that where results have to last.
+    ///
+    /// # Errors
+    /// [`CreateError`] for a name that the node has given to another stream, or a frozen graph.
+    pub fn create_random(&self, name: &str) -> Result<NodeRandom, CreateError> {
+        let randomness = &mut self.draft(&format!("random stream {name}"))?.randomness;
+        match randomness.streams.insert((self.full_name().into(), name.into())) {
+            true => Ok(NodeRandom::new(randomness.seed, self.full_name(), name)),
+            false => Err(CreateError::DuplicateRandom {
+                node: self.full_name().into(),
+                name: name.into(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+
+    fn numbers(mut random: NodeRandom) -> [u64; 3] {
+        [(); 3].map(|()| random.next_u64())
+    }
+
+    /// The numbers of stream `name` of node `/node`, created after `others`.
+    fn stream(seed: u64, others: &[(&str, &str)], name: &str) -> [u64; 3] {
+        let graph = Graph::new();
+        graph.set_seed(seed).unwrap();
+        let node = graph.create_node("node", ()).unwrap();
+        for (other, name) in others {
+            let other = graph.create_node(other, ()).unwrap();
+            numbers(other.create_random(name).unwrap());
+        }
+        numbers(node.create_random(name).unwrap())
+    }
+
+    /// Golden values: another algorithm, or another machine that disagrees, fails here.
+    #[test]
+    fn the_numbers_are_the_same_on_every_machine() {
+        let zero = [0xff0b_10b0_8a41_ceec, 0xa0ea_76a6_7fbf_9c55, 0x6c84_724f_c462_ba3d];
+        assert_eq!(stream(0, &[], "noise"), zero);
+        let other = [0x4317_c00d_1c3b_f1f6, 0x736a_a7d9_a873_5afa, 0xd1a3_25b0_8d44_340a];
+        assert_eq!(stream(42, &[], "noise"), other);
+        let mut random = NodeRandom::new(42, "/node", "noise");
+        let mut bytes = [0; 11];
+        let word = random.next_u32();
+        random.fill_bytes(&mut bytes);
+        assert_eq!(word, 0x4317_c00d, "the upper half of the first number");
+        let bytes_of_two = [0xfa, 0x5a, 0x73, 0xa8, 0xd9, 0xa7, 0x6a, 0x73, 0x0a, 0x34, 0x44];
+        assert_eq!(bytes, bytes_of_two, "little-endian, the rest of the third number dropped");
+    }
+
+    /// The whole algorithm once more, as the documentation has it.
+    #[test]
+    fn the_algorithm_is_the_documented_one() {
+        let mut seed = DigestHasher::of(&(42u64, "/node", "noise"));
+        let mut split_mix = || {
+            seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        };
+        let mut s = [(); 4].map(|()| split_mix());
+        let expected = [(); 3].map(|()| {
+            let number = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+            let t = s[1] << 17;
+            s[2] ^= s[0];
+            s[3] ^= s[1];
+            s[1] ^= s[2];
+            s[0] ^= s[3];
+            s[2] ^= t;
+            s[3] = s[3].rotate_left(45);
+            number
+        });
+        assert_eq!(stream(42, &[], "noise"), expected);
+    }
+
+    #[test]
+    fn other_nodes_and_streams_change_nothing_but_seed_and_names_do() {
+        let alone = stream(1, &[], "noise");
+        assert_eq!(stream(1, &[("other", "noise"), ("third", "x")], "noise"), alone);
+        assert_ne!(stream(2, &[], "noise"), alone);
+        assert_ne!(stream(1, &[], "nois"), alone);
+        assert_ne!(numbers(NodeRandom::new(1, "/nod", "enoise")), alone);
+        assert_eq!(numbers(NodeRandom::new(1, "/node", "noise")), alone);
+    }
+
+    #[test]
+    fn a_name_stands_for_one_stream_of_a_node_in_all_its_groups() {
+        let graph = Graph::new();
+        let node = graph.create_node("node", ()).unwrap();
+        let group = node.create_callback_group("group", ()).unwrap();
+        node.create_random("noise").unwrap();
+        let error = group.create_random("noise").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "node /node has created the random stream `noise` already; give this one another name"
+        );
+        group.create_random("drift").unwrap();
+    }
+
+    #[test]
+    fn a_remapped_node_has_the_streams_of_its_new_name() {
+        let graph = Graph::new();
+        let (arguments, _) = Arguments::parse(["--ros-args", "-r", "old:__node:=node"]).unwrap();
+        graph.set_arguments(arguments);
+        let node = graph.create_node("old", ()).unwrap();
+        assert_eq!(numbers(node.create_random("noise").unwrap()), stream(0, &[], "noise"));
+    }
+
+    #[test]
+    fn a_seed_comes_before_the_streams_and_a_stream_before_the_start() {
+        let graph = Graph::new();
+        let node = graph.create_node("node", ()).unwrap();
+        graph.set_seed(1).unwrap();
+        node.create_random("noise").unwrap();
+        graph.set_seed(1).unwrap();
+        assert_eq!(
+            graph.set_seed(2).unwrap_err().to_string(),
+            "node /node has created the random stream `noise` with seed 1 already; set seed 2 \
+             before the first node is created"
+        );
+        graph.draft().frozen = true;
+        let error = node.create_random("late").unwrap_err();
+        let frozen = "the graph is frozen; node /node has to create `random stream late` before \
+                      spinning";
+        assert_eq!(error.to_string(), frozen);
+    }
+
+    #[test]
+    fn its_digest_is_where_it_stands() {
+        let mut random = NodeRandom::new(1, "/node", "noise");
+        let before = DigestHasher::of(&random);
+        assert_eq!(DigestHasher::of(&random.clone()), before);
+        random.next_u64();
+        assert_ne!(DigestHasher::of(&random), before);
+        assert_ne!(DigestHasher::of(&NodeRandom::new(2, "/node", "noise")), before);
+    }
+}

@@ -21,7 +21,7 @@ use ringspin_executor::Time;
 use std::collections::VecDeque;
 
 /// The benchmark's timers in order of creation: their callbacks' indices in
-/// [`CALLBACKS`](super::CALLBACKS).
+/// [`CALLBACKS`].
 pub const TIMERS: [usize; 3] = [0, 1, 4];
 
 /// The number of upstream's fourth timer, which calls nothing of the benchmark.
@@ -120,7 +120,7 @@ impl TimerOrder for RclcppHeap {
 }
 
 /// Runs the benchmark with the given order of timers: the nodes' final states, and how often each
-/// of [`CALLBACKS`](super::CALLBACKS) was called.
+/// of [`CALLBACKS`] was called.
 pub fn simulate(timers: &mut impl TimerOrder) -> (States, [u64; CALLBACKS.len()]) {
     let mut nodes = Nodes::new();
     let mut now = START;

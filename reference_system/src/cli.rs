@@ -5,6 +5,7 @@
 
 mod calibrate;
 mod compare;
+mod determinism;
 mod output;
 mod progress;
 mod run;
@@ -45,6 +46,9 @@ enum Command {
     Run(RunArguments),
     /// Measure modes x N on this machine, beside published rclcpp figures.
     Compare(CompareArguments),
+    /// Run the field's synthetic determinism benchmark many times: 19,011 callbacks that sleep at
+    /// random, and one answer.
+    Determinism(DeterminismArguments),
     /// Measure what the number cruncher costs on this machine.
     Calibrate(CalibrateArguments),
     /// Print the graph in the DOT language, the hot path in bold; draw it with `dot -Tsvg`.
@@ -124,6 +128,38 @@ struct CalibrateArguments {
     n: Vec<u64>,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The benchmark is that of RSLCPP: four nodes, three timers, five topics and a service, from 10 s to
+110 s of simulated time, whose states are hashes of every callback and message in order. The exit
+code is 0 only if every run came to the known answer, with one digest. The paper's sleeps:
+  reference-system determinism --runs 100 --sleep-max 20ms     (about four minutes)
+
+JSON keys of --json:
+  runs, deterministic, interrupted, threads, sleep_max_s, wall_s, expected: { A, B, C, D, hash },
+  outcomes: [ { runs, states: { A, B, C, D, hash }, calls, dispatches, digest } ]
+
+A duration is a number and its unit: 2us, 20ms, 1s.")]
+struct DeterminismArguments {
+    /// How many runs.
+    #[arg(
+        long,
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
+    runs: u32,
+    /// Each callback first sleeps a random time up to this; the paper's sleeps are up to 20ms.
+    #[arg(long, value_name = "DURATION", default_value = "5us", value_parser = span::any)]
+    sleep_max: Duration,
+    /// How many runs at once. Without it, one per core; or up to 128 if they sleep for 1ms and
+    /// more, for sleepers need no core.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Write the results as JSON; with `-` to stdout, instead of the tables.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
 /// Does what the arguments ask for.
 pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
     let Arguments { command, verbose, quiet } = arguments;
@@ -134,6 +170,7 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
             run::run(run, verbose, quiet)
         }
         Some(Command::Compare(compare)) => compare::compare(compare, verbose, quiet),
+        Some(Command::Determinism(arguments)) => determinism::determinism(arguments, quiet),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate.n),
         Some(Command::Graph) => output::print(&dot::to_dot(true)),
     }

@@ -4,6 +4,8 @@
 //! follow the reference system of the ROS 2 real-time working group, so that what is measured here
 //! ([`kpi`], [`process`]) may stand beside published figures ([`published`]) in one [`table`].
 //!
+//! Beside it, the field's synthetic test of the order of callbacks: [`determinism`].
+//!
 //! What is deliberately absent: nothing in these modules knows a mode or a thread. The same nodes
 //! and the same collector serve every mode, otherwise the modes could not be compared.
 
@@ -12,12 +14,14 @@
 pub mod compare;
 pub mod crunch;
 pub mod description;
+pub mod determinism;
 pub mod dot;
 pub mod kpi;
 pub mod message;
 pub mod process;
 pub mod published;
 pub mod run;
+pub mod sleep;
 pub mod system;
 pub mod table;
 pub mod trace;

@@ -6,11 +6,10 @@ use crate::description::{
 };
 use crate::kpi::Collector;
 use crate::message::{Message4kb, NodeName};
+use crate::sleep::sleep_up_to;
 use ringspin_executor::{
     BoxError, Context, Graph, Message, Node, PublishError, Publisher, QoS, Time,
 };
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,11 +36,7 @@ impl Work {
     }
 
     fn sleep(&self) {
-        if !self.sleep_max.is_zero() {
-            // Seeded from the operating system, on purpose.
-            let random = RandomState::new().build_hasher().finish();
-            std::thread::sleep(self.sleep_max.mul_f64(random as f64 / u64::MAX as f64));
-        }
+        sleep_up_to(self.sleep_max);
     }
 
     fn run(&self) -> i64 {

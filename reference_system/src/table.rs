@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::Simulation;
 use crate::crunch::Calibration;
+use crate::determinism::runs::Outcome;
+use crate::determinism::{CALLBACKS, NODES, TOTAL_ORDER};
 use crate::kpi::{Kpis, Summary};
 use crate::published::{self, RclcppExecutor};
 
@@ -213,6 +215,32 @@ pub fn render_simulations(simulations: &[Simulation]) -> String {
     )
 }
 
+/// How often each callback of the determinism benchmark was called in a run that came to
+/// `outcome`, and the nodes' states at its end.
+#[must_use]
+pub fn render_determinism(outcome: &Outcome) -> String {
+    let left = [0, 1];
+    let mut calls = table(&["node", "callback", "calls", "expected", ""], &left);
+    for (callback, found) in CALLBACKS.iter().zip(outcome.calls) {
+        let names = vec![callback.node_name().to_owned(), callback.name()];
+        calls.add_row(aligned(compared(names, found, callback.calls), &left));
+    }
+    let mut states = table(&["node", "state at the end", "expected", ""], &[0]);
+    let nodes = NODES.iter().zip(outcome.states.0).zip(TOTAL_ORDER.0);
+    let nodes = nodes.map(|((node, found), expected)| (node.0, found, expected));
+    let all = ("final hash", outcome.states.hash(), TOTAL_ORDER.hash());
+    for (name, found, expected) in nodes.chain([all]) {
+        states.add_row(aligned(compared(vec![name.to_owned()], found, expected), &[0]));
+    }
+    format!("{}\n\n{}\n", text(&calls), text(&states))
+}
+
+fn compared(mut row: Vec<String>, found: u64, expected: u64) -> Vec<String> {
+    let mark = if found == expected { "" } else { "differs" };
+    row.extend([found.to_string(), expected.to_string(), mark.to_owned()]);
+    row
+}
+
 fn times(factor: f64) -> String {
     if factor.abs() < 10.0 { format!("{factor:.2}x") } else { format!("{factor:.1}x") }
 }
@@ -394,6 +422,24 @@ mod tests {
         let text = render_calibrations(&[calibration]);
         let row: Vec<&str> = text.lines().nth(3).unwrap().split_whitespace().collect();
         assert_eq!(row, ["4096", "564", "1.000", "2.000", "3.000", "4.000", "0.380"]);
+    }
+
+    #[test]
+    fn a_wrong_count_and_a_wrong_state_are_marked() {
+        let mut outcome = Outcome {
+            states: TOTAL_ORDER,
+            calls: CALLBACKS.map(|callback| callback.calls),
+            dispatches: 19_011,
+            digest: String::new(),
+        };
+        assert!(!render_determinism(&outcome).contains("differs"));
+        outcome.calls[4] = 2500;
+        outcome.states.0[1] ^= 1;
+        let text = render_determinism(&outcome);
+        let marked = text.lines().filter(|line| line.ends_with("differs"));
+        let marked: Vec<_> = marked.map(|line| line.split_whitespace().next().unwrap()).collect();
+        assert_eq!(marked, ["B", "B", "final"], "{text}");
+        assert!(widest(&text) <= 100, "{text}");
     }
 
     #[test]

@@ -233,6 +233,44 @@ fn a_comparison_prints_its_tables() {
 }
 
 #[test]
+fn the_determinism_benchmark_comes_to_its_known_answer_in_every_run() {
+    let line = "determinism --runs 3 --threads 2 --sleep-max";
+    let text = |sleep_max| stdout(&line.split(' ').chain([sleep_max]).collect::<Vec<_>>());
+    let (still, restless) = (text("0ms"), text("1us"));
+    for text in [&still, &restless] {
+        for part in ["19011 callbacks", "14807076229895937644", "3, 3 of them equal, and as expec"]
+        {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("differs"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+    let digest = |text: &str| text.lines().find(|l| l.starts_with("digest: ")).unwrap().to_owned();
+    assert_eq!(digest(&still), digest(&restless));
+}
+
+#[test]
+fn the_determinism_report_has_the_documented_keys() {
+    let help = stdout(&["determinism", "--help"]);
+    let line = "determinism --runs 3 --sleep-max 0ms --json -";
+    let report = stdout(&line.split(' ').collect::<Vec<_>>());
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let outcome = &report["outcomes"][0];
+    for object in [&report, outcome, &outcome["states"]] {
+        for key in object.as_object().unwrap().keys() {
+            assert!(help.contains(key.as_str()), "{key} is not documented");
+        }
+    }
+    assert_eq!((&report["runs"], &report["deterministic"]), (&3.into(), &true.into()));
+    assert_eq!((&outcome["runs"], &outcome["dispatches"]), (&3.into(), &19_011.into()));
+    assert_eq!(outcome["states"], report["expected"]);
+    assert_eq!(report["expected"]["hash"], "14807076229895937644");
+    let calls = outcome["calls"].as_object().unwrap();
+    let total: u64 = calls.values().map(|calls| calls.as_u64().unwrap()).sum();
+    assert_eq!((calls.len(), total, &calls["B timer 40ms"]), (10, 19_011, &2501.into()));
+}
+
+#[test]
 fn the_graph_is_a_drawing_of_24_nodes() {
     let dot = stdout(&["graph"]);
     assert!(dot.starts_with("digraph") && dot.ends_with("}\n"));
@@ -260,6 +298,9 @@ fn an_error_names_the_input_and_the_way_out_and_tells_usage_from_failure() {
         (2, "run --n 100000000", &["100000000", "at most 100000"]),
         (2, "compare --turns 0", &["--turns", "1..=1000"]),
         (2, "compare --n 64,x", &["x", "4096"]),
+        (2, "determinism --runs 0", &["--runs", "1..=1000000"]),
+        (2, "determinism --sleep-max 20", &["20", "20ms"]),
+        (1, "determinism --json /no/such/d.json", &["/no/such/d.json", "writable"]),
         (2, "walk", &["walk", "--help"]),
         (1, "run --n 3 --duration 1ms --json /no/such/a.json", &["/no/such/a.json", "writable"]),
         (1, "run --n 3 --duration 1ms --samples /no/such/s", &["/no/such/s", "writable"]),
@@ -309,4 +350,26 @@ fn ctrl_c_ends_a_run_early_with_the_figures_so_far() {
     assert_eq!(report["interrupted"], true);
     assert!(report["node_s"].as_f64().unwrap() < 24.0 * 3600.0);
     assert_eq!(report["dispatched"], lines(&path).len());
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_the_determinism_benchmark_with_the_runs_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("determinism.json");
+    let line = "determinism --runs 1000000 --threads 2 --sleep-max 5ms --json";
+    let mut command = program(&line.split(' ').collect::<Vec<_>>());
+    let mut child = command.arg(&path).stdout(Stdio::piped()).spawn().unwrap();
+    // The file is created after Ctrl-C is caught. No run ends soon, for each sleeps 19,011 times.
+    while !path.exists() {
+        assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "interrupted: no run was completed\n");
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!((&report["interrupted"], &report["runs"]), (&true.into(), &0.into()));
 }

@@ -129,7 +129,7 @@ fn measure(options: &CompareOptions, quiet: bool, later: Duration) -> Result<Com
 }
 
 /// A handle that Ctrl-C stops: a run in progress ends by its own, this one is asked between runs.
-fn listen_for_ctrl_c() -> Result<StopHandle> {
+pub(super) fn listen_for_ctrl_c() -> Result<StopHandle> {
     let executor = Executor::single_core();
     executor.stop_on_ctrl_c().map_err(|error| anyhow!("Ctrl-C cannot be caught: {error}"))?;
     Ok(executor.stop_handle())

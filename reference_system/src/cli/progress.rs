@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use reference_system::compare::Step;
+use reference_system::determinism::runs::{Progress, SECONDS_PER_RUN};
 
 /// How often the bar of a run moves.
 const TICK: Duration = Duration::from_secs(1);
@@ -35,6 +36,33 @@ impl StepBar {
 }
 
 impl Drop for StepBar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// The bar of the determinism benchmark. It counts simulated seconds, for one run may take minutes.
+pub(super) struct RunsBar(ProgressBar);
+
+impl RunsBar {
+    /// A bar for `runs` runs; invisible when `quiet`.
+    pub(super) fn new(quiet: bool, runs: usize) -> Self {
+        let style = ProgressStyle::with_template("{bar:30} {msg}, {eta} left");
+        let bar = visible(quiet, runs as u64 * SECONDS_PER_RUN)
+            .with_style(style.expect("the template is valid"));
+        Self(bar)
+    }
+
+    /// Shows how far the runs are.
+    pub(super) fn show(&self, progress: Progress, runs: usize) {
+        if !self.0.is_hidden() {
+            self.0.set_position(progress.simulated_s);
+            self.0.set_message(format!("{} of {runs} runs", progress.runs));
+        }
+    }
+}
+
+impl Drop for RunsBar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

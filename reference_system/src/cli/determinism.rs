@@ -1,0 +1,119 @@
+//! `reference-system determinism`: the field's own test of determinism, many times.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use reference_system::determinism::runs::{Options, Report, SECONDS_PER_RUN, run_all};
+use reference_system::determinism::{States, TOTAL_ORDER};
+use reference_system::table;
+use ringspin_modes::allowed_cores;
+use serde::Serialize;
+
+use super::DeterminismArguments;
+use super::compare::listen_for_ctrl_c;
+use super::output::{self, Output};
+use super::progress::RunsBar;
+
+/// Sleeps up to this long or longer leave the cores to other runs.
+const LONG_SLEEP: Duration = Duration::from_millis(1);
+
+/// Runs at once when they mostly sleep, unless the user says otherwise.
+const SLEEPERS: usize = 128;
+
+pub(super) fn determinism(arguments: DeterminismArguments, quiet: bool) -> Result<()> {
+    let DeterminismArguments { runs, sleep_max, threads, json } = arguments;
+    // First, so that whoever waits for the file can interrupt from then on.
+    let stop = listen_for_ctrl_c()?;
+    let json = json.as_deref().map(|path| Output::create(path, true)).transpose()?;
+    let threads = threads.map_or_else(|| default_threads(sleep_max), usize::from);
+    let options = Options { runs: runs as usize, threads, sleep_max };
+    let bar = RunsBar::new(quiet, options.runs);
+    let report = run_all(&options, &stop, |progress| bar.show(progress, options.runs));
+    drop(bar);
+    let report = report.map_err(anyhow::Error::from_boxed)?;
+    let shown = !json.as_ref().is_some_and(Output::is_stdout);
+    if let Some(output) = json {
+        output.write_json(&Document::of(&report))?;
+    }
+    if shown {
+        output::print(&text(&report, &options))?;
+    }
+    check(&report)
+}
+
+fn default_threads(sleep_max: Duration) -> usize {
+    match sleep_max >= LONG_SLEEP {
+        true => SLEEPERS,
+        false => allowed_cores().len().max(1),
+    }
+}
+
+/// The report, and how it is to be judged.
+#[derive(Serialize)]
+struct Document<'a> {
+    runs: usize,
+    deterministic: bool,
+    #[serde(flatten)]
+    report: &'a Report,
+    expected: States,
+}
+
+impl<'a> Document<'a> {
+    fn of(report: &'a Report) -> Self {
+        let (runs, deterministic) = (report.runs(), report.is_deterministic());
+        Self { runs, deterministic, report, expected: TOTAL_ORDER }
+    }
+}
+
+fn text(report: &Report, options: &Options) -> String {
+    let Some(first) = report.outcomes.first() else {
+        return "interrupted: no run was completed\n".into();
+    };
+    let runs = report.runs();
+    let sleeps = match options.sleep_max {
+        Duration::ZERO => "none of which sleeps".to_owned(),
+        max => format!("each after a random sleep of up to {max:?}"),
+    };
+    let mut text = format!(
+        "{} callbacks in {SECONDS_PER_RUN} simulated s, {sleeps}.\n\n{}\n",
+        first.outcome.dispatches,
+        table::render_determinism(&first.outcome)
+    );
+    for other in &report.outcomes[1..] {
+        let (count, hash, digest) =
+            (other.runs, other.outcome.states.hash(), &other.outcome.digest);
+        let _ = writeln!(text, "others     {count} runs with final hash {hash}, digest {digest}");
+    }
+    let known = match first.outcome.is_known_answer() {
+        true => "and as expected",
+        false => "but not as expected",
+    };
+    let _ = writeln!(text, "runs       {runs}, {} of them equal, {known}", first.runs);
+    if report.interrupted {
+        let _ = writeln!(text, "           interrupted: {} were asked for", options.runs);
+    }
+    let at_once = report.threads;
+    let _ = writeln!(text, "wall time  {:.2} s, {at_once} at once", report.wall_s);
+    let _ = writeln!(text, "digest: {}", first.outcome.digest);
+    text
+}
+
+/// Fails unless every run came to the known answer.
+fn check(report: &Report) -> Result<()> {
+    if report.is_deterministic() {
+        return Ok(());
+    }
+    match &report.outcomes[..] {
+        [_] => bail!(
+            "every run came to the same, but not to the known answer {}: events are in another \
+             order here than elsewhere; please report it with the table",
+            TOTAL_ORDER.hash()
+        ),
+        outcomes => bail!(
+            "the runs came to {} different results: the deterministic mode is broken on this \
+             machine; please report it with the output of --json",
+            outcomes.len()
+        ),
+    }
+}

@@ -1,0 +1,7 @@
+//! The deterministic mode as a simulator: ties, delays, durations, inputs, and what finds bugs.
+
+mod explore;
+mod inputs;
+mod sessions;
+mod ties;
+mod verify;

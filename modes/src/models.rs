@@ -1,4 +1,4 @@
-//! What is random or takes time in the deterministic mode: messages that travel, callbacks that run.
+//! What is random or takes time in the deterministic mode: the way of a message, and callbacks.
 //!
 //! Every model is resolved against the graph before a run, so that a misspelt name is an error and
 //! not a message without delay. All numbers come from [`random`]: the fate of a message depends on

@@ -152,7 +152,7 @@ impl Distribution {
 #[inline]
 fn scaled(draw: u64, count: u128) -> u64 {
     match u64::try_from(count) {
-        Ok(count) => (u128::from(draw) * u128::from(count) >> 64) as u64,
+        Ok(count) => ((u128::from(draw) * u128::from(count)) >> 64) as u64,
         Err(_) => draw, // 2^64 values
     }
 }
@@ -416,7 +416,7 @@ mod tests {
         }
 
         #[test]
-        fn empirical_samples_are_samples(values in prop::collection::vec(0u64..100, 1..20), n: u64) {
+        fn samples_are_of_the_list(values in prop::collection::vec(0u64..100, 1..20), n: u64) {
             let durations = values.iter().copied().map(Duration::from_nanos);
             let distribution = Distribution::empirical(durations).unwrap();
             let sample = distribution.sample(Stream::new(0, ""), n, Purpose::Delay);

@@ -8,8 +8,8 @@
 //! For each purpose, a stream is the SplitMix64 sequence from a start of its own, of which any
 //! number can be had at once. Integer arithmetic only: the same on every machine.
 //!
-//! SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014,
-//! with the finaliser that its authors took from Stafford ("Mix13").
+//! SplitMix64: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA
+//! 2014, with the finaliser that its authors took from Stafford ("Mix13").
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

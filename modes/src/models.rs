@@ -5,9 +5,12 @@
 //! the seed, its edge and its own number, and on nothing else.
 
 pub mod distribution;
+pub mod links;
+mod names;
 mod quantity;
 pub mod random;
 
 pub use distribution::{Distribution, DistributionError};
+pub use links::{Fate, LinkError, LinkRule, LinkTable, Links};
 pub use quantity::{Bandwidth, QuantityError};
 pub use random::{Purpose, Stream};

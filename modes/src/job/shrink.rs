@@ -4,8 +4,8 @@
 //! failure-inducing input", IEEE Transactions on Software Engineering 28 (2002). A subset of a
 //! schedule is a schedule, because deviations are numbered within their instants.
 
-use super::explore::Counterexample;
 use super::Job;
+use super::explore::Counterexample;
 use crate::deterministic::{Deviation, Jolt, Schedule};
 
 #[derive(Clone, Copy)]

@@ -101,8 +101,7 @@ fn jitter_finds_what_needs_another_time_and_is_shrunk_as_well() {
     let job = job.run_for(200 * MS);
     let quiet = Exploration { seeds: 0..50, ..Exploration::default() };
     job.explore(&quiet).unwrap();
-    let counterexample =
-        found(job.explore(&Exploration { jitter: 8 * MS, ..quiet }).unwrap_err());
+    let counterexample = found(job.explore(&Exploration { jitter: 8 * MS, ..quiet }).unwrap_err());
     assert!(counterexample.deviations > 10, "{counterexample}");
     assert_eq!(counterexample.schedule.len(), 1, "{counterexample}");
     assert!(counterexample.to_string().contains("later for /fusion"), "{counterexample}");

@@ -118,10 +118,14 @@ fn a_simulator_in_closed_loop_sees_what_was_published_at_each_quiet_instant() {
         graph.add_input("plant", Plant { position: 1.0, next: ms(10), out, force, quiet: 0 })?;
         let controller = graph.create_node("controller", 0.0)?;
         let force = controller.create_publisher("force", QoS::default())?;
-        controller.create_subscription("position", QoS::default(), move |last, m: &Message<f64>, _| {
-            *last = **m;
-            force.publish(-**m)
-        })?;
+        controller.create_subscription(
+            "position",
+            QoS::default(),
+            move |last, m: &Message<f64>, _| {
+                *last = **m;
+                force.publish(-**m)
+            },
+        )?;
         Ok(())
     });
     let mut session = job.start().unwrap();

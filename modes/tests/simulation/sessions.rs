@@ -48,10 +48,7 @@ fn a_session_ends_with_nothing_left_to_do() {
 fn states_are_found_by_name_and_type() {
     let mut session = Job::new(counter).start().unwrap();
     let error = session.state::<u32>("/count").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "there is no event loop /count; there are /counter, /listener"
-    );
+    assert_eq!(error.to_string(), "there is no event loop /count; there are /counter, /listener");
     let error = session.state::<u64>("/counter").unwrap_err();
     assert!(matches!(error, StateError::NotThere { .. }), "{error}");
 }

@@ -107,7 +107,8 @@ fn a_run_that_ends_earlier_and_another_graph_are_found() {
     let divergence = diverged(shorter.verify(2));
     assert_eq!((divergence.difference.clone(), divergence.index), (Difference::Length, 4));
     assert!(divergence.to_string().contains("run 2: (the end)"), "{divergence}");
-    let other = Job::new(|graph| graph.create_node(&format!("n{}", next()), ()).map_err(Into::into));
+    let other =
+        Job::new(|graph| graph.create_node(&format!("n{}", next()), ()).map_err(Into::into));
     assert_eq!(diverged(other.verify(2)).difference, Difference::Graph);
 }
 

@@ -195,6 +195,16 @@ proptest! {
         prop_assert_eq!(DigestHasher::of(&points), one_by_one(&points));
     }
 
+    /// How the bytes are split into calls does not matter.
+    #[test]
+    fn pieces_are_as_the_whole(
+        pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..12),
+    ) {
+        let mut hasher = DigestHasher::new();
+        pieces.iter().for_each(|piece| hasher.write(piece));
+        prop_assert_eq!(hasher.finish(), xxh3_64(&pieces.concat()));
+    }
+
     /// Different values of a type that nests what varies in length have different bytes.
     #[test]
     fn different_values_have_different_digests(

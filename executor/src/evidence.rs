@@ -1,8 +1,9 @@
 //! Evidence: what callbacks show of their messages and states, so that runs can be compared.
 //!
-//! The order of events is compared anyway. What is in them is not, unless somebody says how it is
-//! digested: a callback ([`Context::digest`](crate::Context::digest)), a publisher ([`Publisher::digested`]) or a group
-//! ([`Node::digest_state`]). Live, all of that costs a branch.
+//! The order of events is compared anyway. What is in them is not, unless somebody says so: a
+//! callback ([`Context::digest`](crate::Context::digest)), for a publisher
+//! ([`Publisher::digested`]) or for a group ([`Node::digest_state`]). Live, all of that costs a
+//! branch.
 
 use crate::digest::{Digest, DigestHasher};
 use crate::graph::CreateError;

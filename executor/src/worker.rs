@@ -59,6 +59,16 @@ pub(crate) struct Shared {
     pub(crate) evidence: Option<Arc<Evidence>>,
 }
 
+impl Shared {
+    /// The digest of what a callback has shown, and of its state.
+    #[inline]
+    fn shown(&self, body: &dyn EventLoop) -> Option<u64> {
+        let evidence = self.evidence.as_ref()?;
+        body.show(evidence);
+        evidence.take()
+    }
+}
+
 /// A ready event that was taken, and has to be dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadyEvent {
@@ -321,16 +331,11 @@ impl Worker {
         };
         counters.dispatched.add_by_owner(1);
         if let (Some(n), Some(since)) = (deadline, ready_since) {
-            let name = || {
-                format!("{} `{}`", loop_info.full_name(), info.callbacks[callback.0 as usize].name)
-            };
+            let name = || info.name_of(callback);
             self.deadlines[n as usize].returned(since, clock.completion(), counters, name);
         }
         if let Some(recorder) = &mut self.recorder {
-            let digest = self.shared.evidence.as_ref().and_then(|evidence| {
-                body.show(evidence);
-                evidence.take()
-            });
+            let digest = self.shared.shown(&**body);
             recorder.finished(&dispatch, Completion { time: clock.completion(), digest });
         }
         if let Some(cause) = cause {

@@ -119,7 +119,7 @@ pub(crate) struct Running {
 }
 
 pub(crate) enum Scheduler {
-    SingleCore { worker: Worker, clock: Arc<LiveClock>, started: bool },
+    SingleCore { worker: Box<Worker>, clock: Arc<LiveClock>, started: bool },
     MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<LiveClock>, started: bool },
     Deterministic(Box<Sequencer>),
 }
@@ -262,7 +262,7 @@ impl Executor {
                 Scheduler::Deterministic(Box::new(sequencer))
             }
             (Mode::SingleCore, None) => {
-                let mut worker = workers.remove(0);
+                let mut worker = Box::new(workers.remove(0));
                 worker.set_recorder(next_recorder());
                 Scheduler::SingleCore { worker, clock: live, started: false }
             }

@@ -270,7 +270,8 @@ impl<'a, T> Job<'a, T> {
         let watched = self.watchdog.as_ref().map(|watchdog| session.watched(watchdog));
         std::thread::scope(|scope| {
             let _leash = watched.as_ref().map(|watched| watched.watch(scope));
-            session.run_until_over(self.over.as_deref())
+            let over = self.over.as_ref();
+            session.run_until_true(|handles, now| over.is_some_and(|over| over(handles, now)))
         })?;
         for check in &self.checks {
             session.check(check)?;

@@ -118,17 +118,16 @@ impl<T> Session<T> {
         self.executor.spin_for(duration)
     }
 
-    /// Runs until a quiet instant at which `over` says that it is enough, or nothing is left to do.
+    /// Runs until a quiet instant at which `condition` holds, or nothing is left to do.
     ///
     /// # Errors
     /// [`SpinError`].
-    pub fn run_until_over(
+    pub fn run_until_true(
         &mut self,
-        over: Option<&(dyn Fn(&T, Time) -> bool + Send + Sync + '_)>,
+        mut condition: impl FnMut(&T, Time) -> bool,
     ) -> Result<(), SpinError> {
         let handles = &self.handles;
-        let mut is_over = |now| over.is_some_and(|over| over(handles, now));
-        self.executor.spin_until_over(Time::MAX, &mut is_over)
+        self.executor.spin_until_over(Time::MAX, &mut |now| condition(handles, now))
     }
 
     /// The state of an event loop: `/node`, or `/node:group`.

@@ -53,8 +53,8 @@ pub struct Divergence {
     pub first: Option<String>,
     /// The dispatch of the other run.
     pub other: Option<String>,
-    /// The dispatches that led there: what sent the event, and so on, up to one from outside. All of
-    /// these were equal in both runs.
+    /// The dispatches that led there: what sent the event, and so on, up to one from outside. All
+    /// of these were equal in both runs.
     pub chain: Vec<String>,
 }
 

@@ -177,8 +177,8 @@ impl Simulator for BareHeap {
     }
 }
 
-/// `nexosim` on one thread: a model for each node, its output connected to the next one's input, and
-/// a periodic event that it schedules for itself.
+/// `nexosim` on one thread: a model for each node, its output connected to the next one's input,
+/// and a periodic event that it schedules for itself.
 pub struct NexosimRing {
     simulation: Nexosim,
     seen: Arc<Counter>,

@@ -133,7 +133,7 @@ struct CalibrateArguments {
 The benchmark is that of RSLCPP: four nodes, three timers, five topics and a service, from 10 s to
 110 s of simulated time, whose states are hashes of every callback and message in order. The exit
 code is 0 only if every run came to the known answer, with one digest. The paper's sleeps:
-  reference-system determinism --runs 100 --sleep-max 20ms     (about four minutes)
+  reference-system determinism --runs 100 --sleep-max 20ms     (200 s)
 
 JSON keys of --json:
   runs, deterministic, interrupted, threads, sleep_max_s, wall_s, expected: { A, B, C, D, hash },

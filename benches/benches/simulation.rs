@@ -93,7 +93,7 @@ fn reference_system(options: &Options) {
     }
     let work = Work { n: 64, crunch: false, sleep_max: Duration::ZERO };
     let run_options = RunOptions {
-        mode: Mode::Deterministic(Simulation::default()),
+        mode: Mode::Deterministic(Box::new(Simulation::default())),
         work,
         duration: Duration::from_secs(90),
         trace: None,

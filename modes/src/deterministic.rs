@@ -181,7 +181,7 @@ impl Sequencer {
             return Ok(u64::from(dispatched));
         }
         let dispatched = self.worker.dispatch_ready(|| stop.is_stopped());
-        let quiet = dispatched == 0 && self.worker.ready_set().is_empty();
+        let quiet = dispatched == 0 && !self.worker.has_ready();
         Ok(match quiet && self.worker.expire_one(self.now()) {
             true => self.worker.dispatch_ready(|| stop.is_stopped()),
             false => dispatched,
@@ -222,7 +222,7 @@ impl Sequencer {
             self.inputs.dispatched();
             return Ok(Turn::Dispatched(callback));
         }
-        if !self.worker.ready_set().is_empty() {
+        if self.worker.has_ready() {
             return Ok(Turn::Something); // what was handled so far was no event
         }
         let now = self.now();
@@ -234,7 +234,7 @@ impl Sequencer {
         }
         if !self.inputs.is_empty() {
             self.inputs.quiet(now)?;
-            let published = !self.worker.ready_set().is_empty();
+            let published = self.worker.has_ready();
             if published || self.inputs.next_time().is_some_and(|time| time <= now) {
                 return Ok(Turn::Something);
             }

@@ -36,7 +36,7 @@ use reference_system::system::Work;
 use ringspin_benches::on_core;
 use ringspin_benches::rounds::{Cell, Options, Unit, quartiles};
 use ringspin_benches::simulation::{BareHeap, NexosimRing, Ring, Ringspin, Run};
-use ringspin_modes::{Mode, Simulation, allowed_cores};
+use ringspin_modes::{Mode, allowed_cores};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -93,7 +93,7 @@ fn reference_system(options: &Options) {
     }
     let work = Work { n: 64, crunch: false, sleep_max: Duration::ZERO };
     let run_options = RunOptions {
-        mode: Mode::Deterministic(Box::new(Simulation::default())),
+        mode: Mode::Deterministic(Box::default()),
         work,
         duration: Duration::from_secs(90),
         trace: None,

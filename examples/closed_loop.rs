@@ -9,9 +9,9 @@
 //! runs ahead of the controller nor waits for it in real time, and ten simulated seconds take a few
 //! milliseconds.
 //!
-//! How long messages travel is data, in TOML. Each run is done three times and compared, dispatch by
-//! dispatch: messages and the controller's state are in the digest. The equations are linear, so
-//! they need no function that differs between machines, and neither does the digest.
+//! How long messages travel is data, in TOML. Each run is done three times and compared, dispatch
+//! by dispatch: messages and the controller's state are in the digest. The equations are linear:
+//! they need no function that differs between machines, so the digest is the same on all of them.
 
 use ringspin::models::Links;
 use ringspin::{

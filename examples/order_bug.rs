@@ -11,8 +11,8 @@
 //! 2. **[`Job::explore`] makes the bug appear.** It runs the same graph in other orders of what
 //!    happens at the same instant, until the check fails, and shrinks that order to the fewest
 //!    deviations from the default one: here a single one, which names the two callbacks. It also
-//!    prints a variable with which exactly this order comes again:
-//!    `RINGSPIN_SCHEDULE='t...' cargo run --example order_bug`, now with a debugger, or more logging.
+//!    prints a variable with which exactly this order comes again, under a debugger or with more
+//!    logging: `RINGSPIN_SCHEDULE='t...' cargo run --example order_bug`.
 //! 3. **The fix passes in every order.** A synchronized subscription joins the messages by their
 //!    stamps, whichever comes first.
 //!

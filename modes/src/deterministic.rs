@@ -134,9 +134,7 @@ impl Sequencer {
                 Turn::Quiet if over(self.now()) => return Ok(()),
                 Turn::Quiet if self.advance(end)? => {}
                 Turn::Quiet => {
-                    if end != Time::MAX {
-                        self.transit.clock().set(end);
-                    }
+                    self.arrive_at(end);
                     return Ok(());
                 }
             }
@@ -152,15 +150,14 @@ impl Sequencer {
         info: &GraphInfo,
     ) -> Result<Option<CallbackId>, SpinError> {
         let _mark = stop.enter_worker();
+        let end = self.end.map_or(end, |own| own.min(end));
         while !stop.is_stopped() {
             match self.turn(info)? {
                 Turn::Dispatched(callback) => return Ok(Some(callback)),
                 Turn::Something => {}
                 Turn::Quiet if self.advance(end)? => {}
                 Turn::Quiet => {
-                    if end != Time::MAX {
-                        self.transit.clock().set(end);
-                    }
+                    self.arrive_at(end);
                     break;
                 }
             }
@@ -271,6 +268,13 @@ impl Sequencer {
                 return callback;
             }
             agenda.take_over(worker, now);
+        }
+    }
+
+    /// Nothing is left to do up to `end`. Time does not go back, if that has passed.
+    fn arrive_at(&self, end: Time) {
+        if end != Time::MAX && end > self.now() {
+            self.transit.clock().set(end);
         }
     }
 

@@ -106,6 +106,13 @@ impl Setting {
                     .into(),
             ));
         }
+        if let Simulation { start, end: Some(end), .. } = simulation
+            && end < start
+        {
+            return Err(SpinError::Simulation(format!(
+                "it ends at {end}, before it starts at {start}: choose a later end"
+            )));
+        }
         let jolts = Jolts::default();
         let jitter = match &simulation.ties {
             TiePolicy::Scripted(schedule) => JoltSource::scripted(schedule),

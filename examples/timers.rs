@@ -38,6 +38,7 @@ fn main() -> anyhow::Result<()> {
     let pressed = button.create_guard_condition("pressed", |_, cx| {
         println!("{}: the button was pressed", cx.now());
     })?;
+    #[allow(clippy::disallowed_methods, reason = "it is joined before the start, so in order")]
     std::thread::spawn(move || pressed.trigger()).join().expect("it does not panic");
 
     executor.spin()?;

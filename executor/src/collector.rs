@@ -77,9 +77,13 @@ impl<S: Send + 'static> Node<S> {
     ) -> Result<Collector<M>, CreateError> {
         let collector = Collector(Arc::default());
         let collected = collector.0.clone();
-        self.create_subscription(topic, qos, move |_, message: &Message<M>, cx: &mut Context<'_>| {
-            lock(&collected).push_back((cx.now(), message.clone()));
-        })?;
+        self.create_subscription(
+            topic,
+            qos,
+            move |_, message: &Message<M>, cx: &mut Context<'_>| {
+                lock(&collected).push_back((cx.now(), message.clone()));
+            },
+        )?;
         Ok(collector)
     }
 }

@@ -36,7 +36,7 @@
 
 mod std_types;
 
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// A value that can be added to a digest: derive it, as any other trait.
 ///
@@ -100,13 +100,23 @@ pub trait Digest {
 /// It is no protection against forgery. It never allocates; how the bytes are split into calls does
 /// not matter.
 #[derive(Clone)]
-pub struct DigestHasher(Xxh3Default);
+pub struct DigestHasher {
+    /// What came first, once it is more than can be pending.
+    stream: Option<Xxh3Default>,
+    /// What came after that: a number is added to it within few instructions, and if all fits in
+    /// here, it is hashed in one piece.
+    pending: [u8; PENDING_BYTES_MAX],
+    pending_bytes: usize,
+}
+
+/// Less than what the numbers of a slice come in, so that those are not copied once more.
+const PENDING_BYTES_MAX: usize = 128;
 
 impl DigestHasher {
     /// A hasher that has seen nothing.
     #[inline]
     pub fn new() -> Self {
-        Self(Xxh3Default::new())
+        Self { stream: None, pending: [0; PENDING_BYTES_MAX], pending_bytes: 0 }
     }
 
     /// The digest of one value.
@@ -127,7 +137,23 @@ impl DigestHasher {
     /// [`write_len`](Self::write_len), as `[u8]` does.
     #[inline]
     pub fn write(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
+        let Some(room) = self.pending[self.pending_bytes..].get_mut(..bytes.len()) else {
+            return self.write_through(bytes);
+        };
+        room.copy_from_slice(bytes);
+        self.pending_bytes += bytes.len();
+    }
+
+    /// Hands what is pending to the stream, then `bytes`.
+    #[inline(never)]
+    fn write_through(&mut self, bytes: &[u8]) {
+        let stream = self.stream.get_or_insert_with(Xxh3Default::new);
+        stream.update(&self.pending[..self.pending_bytes]);
+        self.pending_bytes = 0;
+        match bytes.len() {
+            0..=PENDING_BYTES_MAX => self.write(bytes),
+            _ => stream.update(bytes),
+        }
     }
 
     /// Adds the number of what follows.
@@ -138,9 +164,16 @@ impl DigestHasher {
     }
 
     /// The digest of everything so far. More can be added afterwards.
-    #[inline]
     pub fn finish(&self) -> u64 {
-        self.0.digest()
+        let pending = &self.pending[..self.pending_bytes];
+        match &self.stream {
+            None => xxh3_64(pending),
+            Some(stream) => {
+                let mut stream = stream.clone();
+                stream.update(pending);
+                stream.digest()
+            }
+        }
     }
 }
 

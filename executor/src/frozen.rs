@@ -200,7 +200,8 @@ impl Graph {
         let mut ready = vec![None; draft.callbacks.len()];
         let mut workers = Vec::new();
         for loops in &plan.workers {
-            let common = Common { draft: &draft, order: plan.order, transit, retirements: &retirements };
+            let common =
+                Common { draft: &draft, order: plan.order, transit, retirements: &retirements };
             let parts = connect_worker(common, loops, &mut ready);
             let bodies = parts
                 .loops

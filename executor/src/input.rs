@@ -93,7 +93,11 @@ impl Graph {
     ///
     /// # Errors
     /// [`CreateError`] for a name that another input has, or a frozen graph.
-    pub fn add_input(&self, name: &str, input: impl ExternalInput + 'static) -> Result<(), CreateError> {
+    pub fn add_input(
+        &self,
+        name: &str,
+        input: impl ExternalInput + 'static,
+    ) -> Result<(), CreateError> {
         let mut draft = self.draft();
         if draft.frozen {
             return Err(CreateError::Frozen { node: "an input".into(), what: name.into() });

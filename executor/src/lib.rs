@@ -81,7 +81,9 @@ pub use reentrant::{ReentrantError, ReentrantGroup};
 pub use ringspin_derive::Digest;
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
-pub use service::{CallError, CallFuture, CallRefused, Client, Reply, Responder, ServiceInfo};
+pub use service::{
+    CallError, CallFuture, CallRefused, Client, ClientInfo, Reply, Responder, ServiceInfo,
+};
 pub use synchronize::{
     Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
     Policy, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError, Trigger,

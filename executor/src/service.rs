@@ -13,7 +13,7 @@ pub use call::{CallError, CallFuture, CallRefused, Reply};
 pub use client::Client;
 pub use server::Responder;
 
-use crate::event::{CallbackId, EventId, LoopId};
+use crate::event::{CallbackId, EventId, SourceId};
 use crate::graph::{CreateError, Draft};
 use crate::topic::Topic;
 use std::any::{Any, TypeId, type_name};
@@ -69,8 +69,19 @@ pub struct ServiceInfo {
     pub response_type: &'static str,
     /// The callback that answers, if any node offers the service.
     pub server: Option<CallbackId>,
-    /// The loops that call it, in order of creation.
-    pub clients: Vec<LoopId>,
+    /// The ends that call it, in order of creation.
+    pub clients: Vec<ClientInfo>,
+}
+
+/// A client of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientInfo {
+    /// The callback to which the responses are events.
+    pub callback: CallbackId,
+    /// The number under which it calls: the source of the server's events.
+    pub requests: SourceId,
+    /// The number of the responses to it: the source of the callback's events.
+    pub responses: SourceId,
 }
 
 /// A service of the graph under construction.

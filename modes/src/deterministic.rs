@@ -338,6 +338,13 @@ impl Sequencer {
         (Schedule { deviations, jolts }, words)
     }
 
+    /// The callbacks that returned later than their logical execution time, and how often.
+    pub(crate) fn overruns(&self, info: &GraphInfo) -> Vec<(String, u64)> {
+        let overruns = self.timing.iter().flat_map(Timing::overruns).enumerate();
+        let late = overruns.filter(|(_, count)| *count > 0);
+        late.map(|(n, count)| (info.name_of(CallbackId(n as u32)), count)).collect()
+    }
+
     /// How many choices there were in the run so far.
     pub(crate) fn choices(&self) -> u64 {
         self.breaker.as_ref().map_or(0, Breaker::choices)

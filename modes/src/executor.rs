@@ -1,6 +1,8 @@
 //! The executor: a graph, a mode, and `spin`.
 
-use crate::deterministic::{Condition, Parts, RunDigest, Sequencer, Setting, Simulation, TieBreaker};
+use crate::deterministic::{
+    Condition, Parts, RunDigest, Sequencer, Setting, Simulation, TieBreaker,
+};
 use crate::error::SpinError;
 use crate::live::{self, Run};
 use crate::mapping::{CorePlan, LoopName, Mapping, MappingError};

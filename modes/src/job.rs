@@ -7,7 +7,7 @@ mod shrink;
 mod verify;
 mod watchdog;
 
-pub use explore::{Counterexample, ExploreError, Explored, Exploration, Order};
+pub use explore::{Counterexample, Exploration, ExploreError, Explored, Order};
 pub use report::Report;
 pub use session::{Session, StateError, Step};
 pub use verify::{Difference, Divergence, VerifyError};

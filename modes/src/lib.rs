@@ -12,6 +12,7 @@
 //! | `live` | single-core and multi-core: worker threads on the real clock |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | [`mapping`] | which core runs which event loops |
+//! | [`models`] | how long messages travel and callbacks run in simulated time |
 
 #![forbid(unsafe_code)]
 

@@ -20,7 +20,7 @@ mod error;
 
 pub use error::MappingError;
 
-use error::{closest, list};
+pub(crate) use error::{closest, list};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
 use std::path::Path;

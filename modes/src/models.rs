@@ -1,42 +1,21 @@
-//! temp
-#![allow(missing_docs)]
-pub mod random {
-    #[derive(Clone, Copy, Debug)]
-    pub struct Stream(u64);
-    impl Stream {
-        pub fn new(seed: u64, name: &str) -> Self { Self(xxhash_rust::xxh3::xxh3_64_with_seed(name.as_bytes(), seed)) }
-        pub fn draw(&self, n: u64, purpose: u32) -> u64 {
-            let mut x = self.0 ^ n.wrapping_mul(0x9e3779b97f4a7c15) ^ (u64::from(purpose) << 40);
-            x = (x ^ (x >> 30)).wrapping_mul(0xbf58476d1ce4e5b9);
-            x = (x ^ (x >> 27)).wrapping_mul(0x94d049bb133111eb);
-            x ^ (x >> 31)
-        }
-        pub fn below(&self, n: u64, purpose: u32, limit: u64) -> u64 { (u128::from(self.draw(n, purpose)) * u128::from(limit) >> 64) as u64 }
-    }
-}
-pub mod links {
-    use ringspin_executor::*;
-    #[derive(Clone, Debug, Default, PartialEq)]
-    pub struct Links;
-    pub struct LinkTable;
-    #[derive(Debug, thiserror::Error)]
-    #[error("x")]
-    pub struct LinkError;
-    impl Links { pub fn resolve(&self, _: &GraphInfo, _: u64) -> Result<LinkTable, LinkError> { Ok(LinkTable) } }
-    impl LinkTable { pub fn is_linked(&self, _: CallbackId) -> bool { false }
-     pub fn fate(&mut self, _: CallbackId, _: EventId, d: Time, _: usize) -> Fate { Fate::Once(d) } }
-}
-pub mod durations {
-    use ringspin_executor::*;
-    use std::time::Duration;
-    #[derive(Clone, Debug, Default, PartialEq)]
-    pub struct Durations(pub Vec<u64>);
-    pub struct DurationTable(Vec<u64>);
-    pub struct Execution { pub duration: Duration, pub logical: Option<Duration> }
-    #[derive(Debug, thiserror::Error)]
-    #[error("x")]
-    pub struct DurationError;
-    impl Durations { pub fn resolve(&self, _: &GraphInfo, _: u64) -> Result<DurationTable, DurationError> { Ok(DurationTable(self.0.clone())) } }
-    impl DurationTable { pub fn is_empty(&self) -> bool { self.0.is_empty() }
-     pub fn execution(&self, c: CallbackId, _: u64) -> Execution { Execution { duration: Duration::from_nanos(self.0[c.0 as usize]), logical: None } } }
-}
+//! What is random or takes time in the deterministic mode: the way of a message, and callbacks.
+//!
+//! Every model is resolved against the graph before a run, so that a misspelt name is an error and
+//! not a message without delay. All numbers come from [`random`]: what is drawn for a message or a
+//! call depends on the seed, the names of its edge or callback, and its own number, and on nothing
+//! else.
+
+pub mod distribution;
+pub mod durations;
+pub mod links;
+mod names;
+pub mod profile;
+mod quantity;
+pub mod random;
+
+pub use distribution::{Distribution, DistributionError};
+pub use durations::{DurationError, DurationRule, DurationTable, Durations, Execution};
+pub use links::{LinkError, LinkRule, LinkTable, Links};
+pub use profile::{CallbackProfile, Profile, ProfileError, Profiler};
+pub use quantity::{Bandwidth, QuantityError};
+pub use random::{Purpose, Stream};

@@ -17,7 +17,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How many bytes of a slice of numbers are collected before they are hashed.
-const CHUNK_BYTES: usize = 256;
+const CHUNK_BYTES: usize = 512;
+
+/// Up to here, single numbers take less time than clearing a chunk.
+const FEW_BYTES_MAX: usize = 128;
 
 /// Adds `items`, of `N` bytes each, by the chunk: a hasher takes much longer for single numbers.
 #[inline]
@@ -26,6 +29,9 @@ fn digest_chunks<T: Copy, const N: usize>(
     hasher: &mut DigestHasher,
     bytes_of: impl Fn(T) -> [u8; N],
 ) {
+    if items.len() * N <= FEW_BYTES_MAX {
+        return items.iter().for_each(|item| hasher.write(&bytes_of(*item)));
+    }
     let mut bytes = [0; CHUNK_BYTES];
     for chunk in items.chunks(CHUNK_BYTES / N) {
         for (bytes, item) in bytes.chunks_exact_mut(N).zip(chunk) {

@@ -166,6 +166,12 @@ fn more_can_be_added_after_a_digest() {
     assert_eq!(format!("{hasher:?}"), format!("DigestHasher({:016x})", hasher.finish()));
 }
 
+/// Values with so few letters and lengths that they nearly meet.
+fn nested() -> impl Strategy<Value = Vec<(String, Option<Vec<u8>>)>> {
+    let bytes = prop::option::of(prop::collection::vec(0u8..2, 0..3));
+    prop::collection::vec(("[ab]{0,3}", bytes), 0..4)
+}
+
 proptest! {
     /// The way in chunks adds the same bytes as the way one by one, wherever a chunk ends.
     #[test]
@@ -189,11 +195,21 @@ proptest! {
         prop_assert_eq!(DigestHasher::of(&points), one_by_one(&points));
     }
 
+    /// How the bytes are split into calls does not matter.
+    #[test]
+    fn pieces_are_as_the_whole(
+        pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..12),
+    ) {
+        let mut hasher = DigestHasher::new();
+        pieces.iter().for_each(|piece| hasher.write(piece));
+        prop_assert_eq!(hasher.finish(), xxh3_64(&pieces.concat()));
+    }
+
     /// Different values of a type that nests what varies in length have different bytes.
     #[test]
     fn different_values_have_different_digests(
-        one: Vec<(String, Option<Vec<u8>>)>,
-        other: Vec<(String, Option<Vec<u8>>)>,
+        one in nested(),
+        other in nested(),
         moved in 0usize..8,
     ) {
         let equal = DigestHasher::of(&one) == DigestHasher::of(&other);

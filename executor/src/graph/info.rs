@@ -103,8 +103,9 @@ impl GraphInfo {
         }
         for service in &self.services {
             if let Some(server) = service.server {
-                let server = self.callbacks[server.0 as usize].event_loop.0 as usize;
-                service.clients.iter().for_each(|c| successors[c.0 as usize].push(server));
+                let loop_of = |c: CallbackId| self.callbacks[c.0 as usize].event_loop.0 as usize;
+                let clients = service.clients.iter().map(|client| loop_of(client.callback));
+                clients.for_each(|client| successors[client].push(loop_of(server)));
             }
         }
         let mut visited = vec![false; self.loops.len()];

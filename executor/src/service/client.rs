@@ -1,6 +1,8 @@
 //! The end of a service that asks.
 
-use super::{CallError, CallFuture, CallRefused, Reply, ReplyTo, Request, Requests, Response};
+use super::{
+    CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request, Requests, Response,
+};
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
@@ -333,9 +335,9 @@ impl<S: Send + 'static> Node<S> {
         let timeout_name = format!("{name} timeout");
         let mut draft = self.draft(&name)?;
         let event_loop = self.event_loop();
-        let (requests, info) = draft.service::<Q, P>(&service, self.full_name())?;
-        info.clients.push(event_loop);
-        let responses = Arc::new(Topic::<Response<P>>::new(name.as_str().into(), draft.evidence.clone()));
+        let (requests, _) = draft.service::<Q, P>(&service, self.full_name())?;
+        let responses = Topic::<Response<P>>::new(name.as_str().into(), draft.evidence.clone());
+        let responses = Arc::new(responses);
         let node = self.full_name();
         draft.queues.push((format!("{name} of {node}"), responses.clone()));
         let timer = self.new_timer(&draft, &timeout_name, Duration::from_nanos(1), false)?;
@@ -368,6 +370,12 @@ impl<S: Send + 'static> Node<S> {
             clock: draft.clock.clone(),
         });
         let timeout_source = draft.next_source();
+        let client = ClientInfo {
+            callback: id,
+            requests: shared.request_source,
+            responses: shared.response_source,
+        };
+        draft.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
         let entity = ClientEntity { inlet, shared: shared.clone(), timeout_source, timeouts: 0 };
         draft.body::<S>(event_loop).add(Box::new(entity));
         Ok(Client { shared, timeout: None })

@@ -39,7 +39,11 @@ pub(super) struct Detour<M> {
 
 impl<M: Send + Sync + 'static> Detour<M> {
     /// The detour of messages to `to` if they have to make one.
-    pub(super) fn of(topic: &Topic<M>, transit: Option<&Arc<Transit>>, to: &Port<M>) -> Option<Self> {
+    pub(super) fn of(
+        topic: &Topic<M>,
+        transit: Option<&Arc<Transit>>,
+        to: &Port<M>,
+    ) -> Option<Self> {
         let transit = transit?;
         let intercepted = lock(&topic.interception).is_some();
         if !intercepted && !transit.is_concerned(to.subscription.callback) {

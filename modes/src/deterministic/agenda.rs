@@ -37,7 +37,6 @@ pub(super) struct Agenda {
     /// When cores become free, and which.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     arrived: u64,
-    waiting: usize,
 }
 
 struct LoopAgenda {
@@ -86,7 +85,7 @@ impl Agenda {
             }
         }
         let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
-        Self { loops, cores, next, ends, arrived: 0, waiting: 0 }
+        Self { loops, cores, next, ends, arrived: 0 }
     }
 
     /// Whether cores choose as live workers do, which expire all due timers first.
@@ -97,7 +96,6 @@ impl Agenda {
     /// Takes over what became ready.
     pub(super) fn take_over(&mut self, worker: &mut Worker, now: Time) {
         while let Some(event) = worker.take_ready() {
-            self.waiting += 1;
             let pending = Pending { event, order: self.arrived, since: now };
             self.arrived += 1;
             let id = event.event_loop.0;
@@ -113,11 +111,6 @@ impl Agenda {
                 None => {}
             }
         }
-    }
-
-    /// Whether an event waits for its core.
-    pub(super) fn is_empty(&self) -> bool {
-        self.waiting == 0
     }
 
     /// Takes the next event that a core can turn to.
@@ -190,7 +183,6 @@ impl Agenda {
         let agenda = &mut self.loops[id as usize];
         let first = agenda.pending.front().map(|first| first.order);
         let taken = agenda.pending.remove(index).expect("the event is pending");
-        self.waiting -= 1;
         let core = &self.cores[agenda.core as usize];
         match &core.sweep {
             Some((_, set)) if agenda.pending.is_empty() => set.clear(agenda.place as usize),

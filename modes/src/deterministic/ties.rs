@@ -7,7 +7,7 @@
 //! loop, keeps its order under every policy.
 
 use super::schedule::{Deviation, Schedule};
-use crate::models::random::Stream;
+use crate::models::random::{Purpose, Stream};
 use ringspin_executor::{CallbackId, Time};
 use std::collections::BTreeMap;
 
@@ -91,13 +91,9 @@ struct Shuffle {
 impl TieBreaker for Shuffle {
     fn choose(&mut self, _: Time, candidates: &[Candidate]) -> usize {
         self.choices += 1;
-        self.stream.below(self.choices, 0, candidates.len() as u64) as usize
+        self.stream.below(self.choices, Purpose::Tie, candidates.len() as u64) as usize
     }
 }
-
-/// What a draw is for.
-const PRIORITY: u32 = 0;
-const CHANGE: u32 = 1;
 
 struct Pct {
     stream: Stream,
@@ -111,7 +107,7 @@ struct Pct {
 impl Pct {
     fn new(seed: u64, depth: u32, steps: u64) -> Self {
         let stream = Stream::new(seed, "pct");
-        let draw = |n| stream.below(n, CHANGE, steps.max(1));
+        let draw = |n| stream.below(n, Purpose::PriorityChange, steps.max(1));
         let mut changes: Vec<u64> = (1..u64::from(depth.max(1))).map(draw).collect();
         changes.sort_unstable();
         Self { stream, lowered: BTreeMap::new(), changes, choices: 0 }
@@ -120,7 +116,7 @@ impl Pct {
     fn highest(&self, candidates: &[Candidate]) -> usize {
         let priority = |candidate: &Candidate| match self.lowered.get(&candidate.callback) {
             Some(&change) => (0, u64::MAX - change),
-            None => (1, self.stream.draw(u64::from(candidate.callback.0), PRIORITY)),
+            None => (1, self.stream.draw(u64::from(candidate.callback.0), Purpose::Priority)),
         };
         let priorities = candidates.iter().map(priority).enumerate();
         // Of equal ones the first: a callback that is ready and a due timer of it cannot both be.

@@ -1,7 +1,7 @@
 //! How long callbacks take in simulated time.
 
 use crate::models::durations::DurationTable;
-use ringspin_executor::{CallbackId, Clock, Dispatch, Time, Transit};
+use ringspin_executor::{Clock, Dispatch, Time, Transit};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The durations of callbacks, shared by the sequencer and its recorder, which learns first that a
@@ -17,7 +17,7 @@ struct State {
     released: Time,
     /// When the callback that was dispatched returns, if it takes time.
     end: Option<Time>,
-    /// The callbacks that returned later than their logical execution time.
+    /// By callback, how often it returned later than its logical execution time.
     overruns: Vec<u64>,
 }
 
@@ -62,8 +62,8 @@ impl Timing {
         self.state().end.take()
     }
 
-    /// How often a callback returned later than its logical execution time.
-    pub(super) fn overruns(&self, callback: CallbackId) -> u64 {
-        self.state().overruns[callback.0 as usize]
+    /// How often callbacks returned later than their logical execution time, by callback.
+    pub(super) fn overruns(&self) -> Vec<u64> {
+        self.state().overruns.clone()
     }
 }

@@ -3,10 +3,8 @@
 use super::schedule::{Jolt, Schedule};
 use super::simulation::Jitter;
 use crate::models::links::LinkTable;
-use crate::models::random::Stream;
-use ringspin_executor::{
-    CallbackId, EventId, Fate, GraphInfo, Network, Passage, SourceId, Time,
-};
+use crate::models::random::{Purpose, Stream};
+use ringspin_executor::{CallbackId, EventId, Fate, GraphInfo, Network, Passage, SourceId, Time};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -31,7 +29,10 @@ impl Jolts {
 pub(super) enum JoltSource {
     None,
     /// Random ones up to a limit.
-    Random { stream: Stream, max_ns: u64 },
+    Random {
+        seed: u64,
+        max_ns: u64,
+    },
     /// Those of a schedule.
     Scripted(BTreeMap<(EventId, CallbackId), u64>),
 }
@@ -40,7 +41,7 @@ impl JoltSource {
     pub(super) fn new(jitter: Jitter) -> Self {
         match u64::try_from(jitter.max.as_nanos()).unwrap_or(u64::MAX) {
             0 => Self::None,
-            max_ns => Self::Random { stream: Stream::new(jitter.seed, "jitter"), max_ns },
+            max_ns => Self::Random { seed: jitter.seed, max_ns },
         }
     }
 
@@ -56,22 +57,26 @@ impl JoltSource {
         matches!(self, Self::None)
     }
 
-    fn of(&self, passage: &Passage) -> u64 {
+    /// By how much a message is late, on an edge with this seed of its own.
+    fn delay_ns(&self, passage: &Passage, stream: Option<Stream>) -> u64 {
         match self {
             Self::None => 0,
-            Self::Random { stream, max_ns } => {
-                // A stream for each edge, so that a new one does not change the others.
-                let edge = stream.draw(
-                    u64::from(passage.callback.0),
-                    passage.event.source.0,
-                );
-                let range = max_ns.saturating_add(1);
-                stream.below(edge.wrapping_add(passage.event.sequence), 0, range)
-            }
+            Self::Random { max_ns, .. } => stream.map_or(0, |stream| {
+                let limit = max_ns.saturating_add(1);
+                stream.below(passage.event.sequence, Purpose::Jitter, limit)
+            }),
             Self::Scripted(jolts) => {
                 jolts.get(&(passage.event, passage.callback)).copied().unwrap_or(0)
             }
         }
+    }
+
+    /// The random numbers of an edge, which do not change with other edges.
+    fn stream(&self, passage: &Passage, info: &GraphInfo) -> Option<Stream> {
+        let Self::Random { seed, .. } = self else { return None };
+        let by = info.publisher(passage.event.source);
+        let by = by.map_or("", |(_, by)| &*info.loops[by.0 as usize].node);
+        Some(Stream::new(*seed, &format!("jitter {by} -> {}", info.name_of(passage.callback))))
     }
 }
 
@@ -82,18 +87,32 @@ pub(super) struct Traffic {
     jolts: Jolts,
     /// Whose messages jitter is for.
     jittered: Vec<bool>,
-    /// Of each edge with jitter, the latest arrival so far, by the link and with jitter.
-    last: BTreeMap<(CallbackId, SourceId), (Time, Time)>,
+    edges: BTreeMap<(CallbackId, SourceId), Edge>,
+    info: GraphInfo,
+}
+
+/// An edge with jitter.
+struct Edge {
+    stream: Option<Stream>,
+    /// When the latest message so far arrives by its link.
+    linked: Time,
+    /// When it arrives with jitter.
+    late: Time,
 }
 
 impl Traffic {
-    pub(super) fn new(links: LinkTable, jitter: JoltSource, jolts: Jolts, info: &GraphInfo) -> Self {
+    pub(super) fn new(
+        links: LinkTable,
+        jitter: JoltSource,
+        jolts: Jolts,
+        info: &GraphInfo,
+    ) -> Self {
         let mut jittered = vec![false; info.callbacks.len()];
         if !jitter.is_none() {
             let subscriptions = info.topics.iter().flat_map(|topic| topic.subscriptions.iter());
             subscriptions.for_each(|id| jittered[id.0 as usize] = true);
         }
-        Self { links, jitter, jolts, jittered, last: BTreeMap::new() }
+        Self { links, jitter, jolts, jittered, edges: BTreeMap::new(), info: info.clone() }
     }
 }
 
@@ -114,21 +133,26 @@ impl Network for Traffic {
         let (Fate::Once(base) | Fate::Twice(base, _)) = fate else {
             return fate;
         };
-        let delay_ns = self.jitter.of(passage);
+        let Self { jitter, jolts, edges, info, .. } = self;
+        let edge = edges.entry((callback, event.source)).or_insert_with(|| Edge {
+            stream: jitter.stream(passage, info),
+            linked: Time::ZERO,
+            late: Time::ZERO,
+        });
+        let delay_ns = jitter.delay_ns(passage, edge.stream);
         if delay_ns > 0 {
-            self.jolts.push(Jolt { event, callback, delay_ns });
+            jolts.push(Jolt { event, callback, delay_ns });
         }
         let delay = Duration::from_nanos(delay_ns);
-        let (last_base, last) = self.last.entry((callback, event.source)).or_default();
         // It overtakes none, unless the link itself has it do so.
-        let in_order = base >= *last_base;
-        let late = |time: Time| if in_order { (time + delay).max(*last) } else { time + delay };
+        let floor = if base >= edge.linked { edge.late } else { Time::ZERO };
+        let late = |time: Time| (time + delay).max(floor);
         let fate = match fate {
             Fate::Lost => Fate::Lost,
             Fate::Once(time) => Fate::Once(late(time)),
             Fate::Twice(time, again) => Fate::Twice(late(time), late(again)),
         };
-        (*last_base, *last) = (base.max(*last_base), late(base).max(*last));
+        (edge.linked, edge.late) = (base.max(edge.linked), late(base).max(edge.late));
         fate
     }
 }

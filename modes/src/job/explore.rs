@@ -10,7 +10,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 /// The variable that has [`Job::explore`] try one schedule only.
-pub const SCHEDULE_VARIABLE: &str = "RINGSPIN_SCHEDULE";
+const SCHEDULE_VARIABLE: &str = "RINGSPIN_SCHEDULE";
 
 /// How the orders of an exploration are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,9 +150,7 @@ impl<T> Job<'_, T> {
         let default = default.into_report().map_err(ExploreError::Default)?;
         let ties = |seed| match exploration.order {
             Order::Shuffle => TiePolicy::Shuffle { seed },
-            Order::Pct { depth } => {
-                TiePolicy::Pct { seed, depth, steps: default.choices().max(1) }
-            }
+            Order::Pct { depth } => TiePolicy::Pct { seed, depth, steps: default.choices().max(1) },
         };
         let run = |seed| {
             let mut simulation = self.with_ties(ties(seed));

@@ -16,6 +16,7 @@ pub struct Report {
     pub(super) schedule: Schedule,
     pub(super) deviations: Vec<String>,
     pub(super) choices: u64,
+    pub(super) overruns: Vec<(String, u64)>,
     pub(super) info: Arc<GraphInfo>,
     pub(super) trace: Option<Trace>,
 }
@@ -65,6 +66,12 @@ impl Report {
     /// How often a tie policy had a choice.
     pub fn choices(&self) -> u64 {
         self.choices
+    }
+
+    /// The callbacks that returned later than their logical execution time, and how often: their
+    /// publications left late.
+    pub fn overruns(&self) -> &[(String, u64)] {
+        &self.overruns
     }
 
     /// The graph that ran.

@@ -172,6 +172,7 @@ impl<T> Session<T> {
             schedule,
             deviations,
             choices: sequencer.choices(),
+            overruns: sequencer.overruns(&info),
             info,
             trace: sequencer.take_trace(),
         }

@@ -4,8 +4,8 @@
 //! failure-inducing input", IEEE Transactions on Software Engineering 28 (2002). A subset of a
 //! schedule is a schedule, because deviations are numbered within their instants.
 
-use super::explore::Counterexample;
 use super::Job;
+use super::explore::Counterexample;
 use crate::deterministic::{Deviation, Jolt, Schedule};
 
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ pub(super) fn shrink<T>(
     };
     let all = items(found);
     let fewest = ddmin(all.clone(), |items| fails(items), runs_max);
-    let shrunk = schedule(&fewest);
+    let shrunk = schedule(&one_for_many(fewest, fails));
     let last = job.run_scripted(&shrunk);
     let not_again = || {
         "the failure did not come again: something else than the order decides about it; look for \
@@ -59,6 +59,37 @@ pub(super) fn shrink<T>(
         failure: last.error.map_or_else(not_again, |error| error.to_string()),
         shrink_runs: runs + 1,
     }
+}
+
+/// How many candidates of a choice are tried in place of several deviations.
+const TAKEN_MAX: u32 = 4;
+
+/// Where several deviations of one instant are needed, another one, as early or earlier, may do
+/// alone: to take an event first is one deviation, to take all others later is many.
+fn one_for_many(mut items: Vec<Item>, mut fails: impl FnMut(&[Item]) -> bool) -> Vec<Item> {
+    let deviation = |item: &Item| match item {
+        Item::Deviation(deviation) => Some(*deviation),
+        Item::Jolt(_) => None,
+    };
+    let mut instants: Vec<_> = items.iter().filter_map(deviation).map(|d| d.time).collect();
+    instants.dedup();
+    for time in instants {
+        let is_here = |item: &Item| deviation(item).is_some_and(|d| d.time == time);
+        let (here, others): (Vec<Item>, Vec<Item>) = items.iter().partition(|item| is_here(item));
+        let last = here.iter().filter_map(deviation).map(|d| d.choice).max().unwrap_or(0);
+        if here.len() < 2 {
+            continue;
+        }
+        let choices = (0..=last).flat_map(|choice| (1..=TAKEN_MAX).map(move |n| (choice, n)));
+        let mut alone = choices.map(|(choice, taken)| Deviation { time, choice, taken });
+        let found = alone.find_map(|deviation| {
+            let mut fewer = others.clone();
+            fewer.push(Item::Deviation(deviation));
+            fails(&fewer).then_some(fewer)
+        });
+        items = found.unwrap_or(items);
+    }
+    items
 }
 
 /// A subset of `items` for which `fails` holds, but for none with one item less; unless that would

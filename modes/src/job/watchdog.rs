@@ -2,8 +2,8 @@
 
 use ringspin_executor::StopHandle;
 use ringspin_ringbuf::Counter;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 use thiserror::Error;
 

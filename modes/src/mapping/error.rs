@@ -92,7 +92,7 @@ pub enum MappingError {
 
 /// The candidate closest to `wanted`: one that differs only in its namespace, else the one with the
 /// smallest edit distance if at most half of the name would have to change.
-pub(super) fn closest<'a>(wanted: &str, candidates: &'a [String]) -> Option<&'a str> {
+pub(crate) fn closest<'a>(wanted: &str, candidates: &'a [String]) -> Option<&'a str> {
     let base = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase();
     let distance = |candidate: &&String| {
         if base(wanted) == base(candidate) { 0 } else { edit_distance(wanted, candidate) }
@@ -117,7 +117,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
-fn way_out(suggestion: Option<&str>, known: &[String]) -> String {
+pub(crate) fn way_out(suggestion: Option<&str>, known: &[String]) -> String {
     match suggestion {
         Some(name) => format!("did you mean `{name}`?"),
         None if known.is_empty() => "the graph has no nodes; create them first".to_owned(),
@@ -126,7 +126,7 @@ fn way_out(suggestion: Option<&str>, known: &[String]) -> String {
 }
 
 /// "a, b, c", or "(none)".
-pub(super) fn list<T: fmt::Display>(items: &[T]) -> String {
+pub(crate) fn list<T: fmt::Display>(items: &[T]) -> String {
     if items.is_empty() {
         return "(none)".to_owned();
     }

@@ -21,10 +21,12 @@ pub mod deterministic;
 mod error;
 pub mod executor;
 mod job;
+mod job_file;
 mod live;
 pub mod mapping;
 pub mod models;
 mod options;
+mod registry;
 mod signal;
 mod spin;
 
@@ -36,7 +38,10 @@ pub use deterministic::{
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{
-    CheckFailed, Counterexample, Difference, Divergence, Exploration, ExploreError, Explored, Job,
-    Order, Report, Session, StateError, Step, Stuck, VerifyError,
+    CallbackCounts, Certificate, CheckFailed, Counterexample, Counts, Difference, Divergence,
+    EndError, Exploration, ExploreError, Explored, Job, Order, Platform, Report, Session,
+    StateError, Step, Stuck, Uncontrolled, VerifyError,
 };
+pub use job_file::{JobFile, JobFileError};
 pub use mapping::{Mapping, MappingError};
+pub use registry::{Place, Registry, RegistryError};

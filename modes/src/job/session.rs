@@ -1,5 +1,6 @@
 //! Sessions: a job that a test steps through.
 
+use super::ending::Ended;
 use super::{CheckFailed, Report, watchdog};
 use crate::deterministic::Sequencer;
 use crate::error::SpinError;
@@ -36,6 +37,8 @@ pub struct Session<T> {
     executor: Executor,
     /// What the job's `build` returned.
     pub handles: T,
+    /// Whether the messages have come that end the run, if some do.
+    ended: Option<Ended>,
 }
 
 /// An event was dispatched.
@@ -69,8 +72,8 @@ pub enum StateError {
 }
 
 impl<T> Session<T> {
-    pub(super) fn new(executor: Executor, handles: T) -> Self {
-        Self { executor, handles }
+    pub(super) fn new(executor: Executor, handles: T, ended: Option<Ended>) -> Self {
+        Self { executor, handles, ended }
     }
 
     /// The simulated time.
@@ -126,8 +129,11 @@ impl<T> Session<T> {
         &mut self,
         over: Option<&(dyn Fn(&T, Time) -> bool + Send + Sync + '_)>,
     ) -> Result<(), SpinError> {
-        let handles = &self.handles;
-        let mut is_over = |now| over.is_some_and(|over| over(handles, now));
+        let (handles, ended) = (&self.handles, &self.ended);
+        let mut is_over = |now| {
+            ended.as_ref().is_some_and(Ended::is_over)
+                || over.is_some_and(|over| over(handles, now))
+        };
         self.executor.spin_until_over(Time::MAX, &mut is_over)
     }
 

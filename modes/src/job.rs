@@ -14,6 +14,7 @@ pub use ending::EndError;
 pub use explore::{Counterexample, Exploration, ExploreError, Explored, Order};
 pub use report::Report;
 pub use session::{Session, StateError, Step};
+pub(crate) use verify::describe;
 pub use verify::{Difference, Divergence, VerifyError};
 pub use watchdog::Stuck;
 

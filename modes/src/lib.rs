@@ -6,16 +6,19 @@
 //!
 //! | module | mode |
 //! |---|---|
+//! | [`command`] | a command line for programs whose nodes job files choose |
 //! | `configuration` | the mode and ROS arguments from environment and command line |
 //! | [`executor`] | chooses the mode, freezes the graph, spins |
 //! | `options` | what else can be chosen |
 //! | `live` | single-core and multi-core: worker threads on the real clock |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
+//! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
 //! | [`mapping`] | which core runs which event loops |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 
 #![forbid(unsafe_code)]
 
+pub mod command;
 mod configuration;
 pub mod deterministic;
 mod error;

@@ -5,7 +5,7 @@ use super::{CheckFailed, Report, watchdog};
 use crate::deterministic::Sequencer;
 use crate::error::SpinError;
 use crate::executor::{Executor, Running, Scheduler};
-use ringspin_executor::{BoxError, CallbackId, Monitor, Time};
+use ringspin_executor::{BoxError, CallbackId, GraphInfo, Monitor, Time};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use thiserror::Error;
@@ -74,6 +74,11 @@ pub enum StateError {
 impl<T> Session<T> {
     pub(super) fn new(executor: Executor, handles: T, ended: Option<Ended>) -> Self {
         Self { executor, handles, ended }
+    }
+
+    /// The graph that runs.
+    pub fn graph(&mut self) -> &GraphInfo {
+        self.parts().0.info()
     }
 
     /// The simulated time.

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Exploring `race.toml` finds the order that breaks fusion, and prints the command that shows it
-//! again. Without arguments, `nominal.toml` is run. Jobs are deterministic, whatever `RINGSPIN_MODE`
-//! says.
+//! again. Without arguments, `nominal.toml` is run. Jobs are deterministic, whatever
+//! `RINGSPIN_MODE` says.
 
 use ringspin::{BoxError, Context, Digest, Graph, Message, Place, QoS, Registry, Time, command};
 use std::process::ExitCode;

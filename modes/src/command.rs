@@ -26,7 +26,7 @@
 
 mod arguments;
 
-use crate::deterministic::TiePolicy;
+use crate::deterministic::{Jitter, TiePolicy};
 use crate::job::{
     Counterexample, Exploration, ExploreError, Job, Ran, Report, Uncontrolled, describe,
 };
@@ -81,7 +81,8 @@ pub fn main(registry: Registry) -> ExitCode {
     ExitCode::from(run_and_say(&registry, args, &mut io::stdout(), &mut io::stderr(), true))
 }
 
-/// As [`main`], with any command line (the program's name first) and outputs; returns the exit code.
+/// As [`main`], with any command line (the program's name first) and outputs; returns the exit
+/// code.
 ///
 /// A watchdog ends the process, whoever calls this.
 ///
@@ -177,6 +178,7 @@ impl<'a> Program<'a> {
         let job = job.simulate(|simulation| {
             if let Some(schedule) = run.schedule {
                 simulation.ties = TiePolicy::Scripted(schedule);
+                simulation.jitter = Jitter::default();
             }
         });
         let ran = job.run_with(job.simulation().clone(), run.trace.is_some());
@@ -232,7 +234,7 @@ impl<'a> Program<'a> {
 
     fn explore(&mut self, explore: &Explore) -> Result<u8, Ended> {
         // The first run is that in the default order.
-        let bar = bar(explore.seeds.end - explore.seeds.start + 1);
+        let bar = bar((explore.seeds.end - explore.seeds.start).saturating_add(1));
         let job = self.startable(&explore.job)?.after_each_run(|| bar.inc(1));
         let (seeds, order, threads) = (explore.seeds.clone(), explore.order, explore.threads);
         let jitter = explore.jitter.unwrap_or(job.simulation().jitter.max);

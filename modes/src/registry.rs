@@ -103,7 +103,8 @@ impl Registry {
     /// Registers node type `name`: `build` adds an instance of it to a graph. It is called for each
     /// instance, in each run.
     ///
-    /// A name that is taken is an error of [`check`](Self::check), and of whoever uses the registry.
+    /// A name that is taken is an error of [`check`](Self::check), and of whoever uses the
+    /// registry.
     #[must_use]
     pub fn node(
         mut self,

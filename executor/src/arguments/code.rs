@@ -12,7 +12,8 @@ impl Arguments {
     /// ```
     /// use ringspin_executor::{Arguments, Graph};
     /// let graph = Graph::new();
-    /// graph.set_arguments(Arguments::default().with_parameter("/pilot", "gain", 2.5, "race.toml:3")?);
+    /// let arguments = Arguments::default();
+    /// graph.set_arguments(arguments.with_parameter("/pilot", "gain", 2.5, "race.toml:3")?);
     /// assert_eq!(graph.create_node("pilot", ())?.declare_parameter("gain", 1.0)?.get(), 2.5);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -8,12 +8,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const EXIT_CODES: &str = "\
-Exit codes: of `run`, the code with which a node ended the run, 0 if none did; 1 when a callback or \
-a check failed, runs diverged, or an order was found that fails; 2 when the command line, the job \
-file or the graph is not usable; 124 when the watchdog found a callback that does not return.
+Exit codes:
+  0    all went well, and no node had another word on it
+  1    a callback failed, runs diverged, or an order was found that fails
+  2    the command line, the job file or the graph is not usable
+  124  the watchdog found a callback that does not return
+  N    of `run`: the code with which a node ended the run
 
-ROS arguments come last, after `--ros-args`, and are stronger than those of the environment's \
-RINGSPIN_ROS_ARGS, which are stronger than the job file.";
+ROS arguments come last, after `--ros-args`. They are stronger than those of the
+environment's RINGSPIN_ROS_ARGS, which are stronger than the job file.";
 
 /// Runs nodes of this program in simulated time, as job files say.
 #[derive(Debug, Parser)]
@@ -53,7 +56,8 @@ pub(super) struct Run {
     /// Repeat this order and these delays, as `explore` printed them; replaces ties and jitter.
     #[arg(long)]
     pub(super) schedule: Option<Schedule>,
-    /// Write a certificate of the run, in JSON; `-` is the standard output, which then has nothing else.
+    /// Write a certificate of the run, in JSON; `-` is the standard output, which then has
+    /// nothing else.
     #[arg(long, value_name = "FILE")]
     pub(super) certificate: Option<PathBuf>,
     /// Write a line for each dispatch; `-` as for certificates.

@@ -57,7 +57,7 @@ pub(super) enum Ties {
 }
 
 #[derive(Debug, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { max = \"1 ms\", seed = 1 }")]
 pub(super) struct JitterKeys {
     pub(super) max: Nanos,
     #[serde(default)]
@@ -81,6 +81,7 @@ pub(super) enum Failures {
 
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
+#[serde(expecting = "a table such as { topic = \"/goal\", messages = 1 }")]
 pub(super) struct EndWhen {
     pub(super) topic: String,
     #[serde(default = "one")]
@@ -92,7 +93,7 @@ fn one() -> NonZeroU64 {
 }
 
 #[derive(Debug, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a `[[node]]` table with a `type`")]
 pub(super) struct NodeKeys {
     #[serde(rename = "type")]
     pub(super) node_type: Spanned<String>,

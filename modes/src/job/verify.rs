@@ -160,7 +160,7 @@ fn chain(trace: &Trace, record: &Record, info: &GraphInfo) -> Vec<String> {
 }
 
 /// A dispatch in words.
-fn describe(record: &Record, info: &GraphInfo) -> String {
+pub(crate) fn describe(record: &Record, info: &GraphInfo) -> String {
     let dispatch = &record.dispatch;
     let callback = info.name_of(dispatch.callback);
     let EventId { source, sequence } = dispatch.event;

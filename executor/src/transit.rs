@@ -84,6 +84,9 @@ struct Traffic {
     sent: Vec<EventId>,
 }
 
+/// How often what is dropped may send something that is dropped in turn; the rest leaks.
+const CLEARS_MAX: usize = 64;
+
 /// How something arrives.
 type Arrive = Box<dyn FnOnce() + Send>;
 
@@ -184,9 +187,14 @@ impl Transit {
         departures || causes || self.traffic().network.is_linked(callback)
     }
 
+    /// Whether what is sent now leaves later, because a callback runs that takes time.
+    pub(crate) fn departs_later(&self) -> bool {
+        self.departure() > self.clock.now()
+    }
+
     /// When what is sent now leaves.
     pub(crate) fn departure(&self) -> Time {
-        self.traffic().departure.unwrap_or(self.clock.now())
+        self.traffic().departure.unwrap_or_else(|| self.clock.now())
     }
 
     /// What becomes of a message, which leaves as soon as it can.
@@ -215,10 +223,16 @@ impl Transit {
         traffic.flights.push(Reverse(Flight { arrival, order, arrive: Box::new(arrive) }));
     }
 
-    /// Drops what is under way.
+    /// Drops what is under way, and what that sends when it is dropped.
     pub fn clear(&self) {
-        // A drop is the user's, and may publish.
-        drop(std::mem::take(&mut self.traffic().flights));
+        for _ in 0..CLEARS_MAX {
+            let flights = std::mem::take(&mut self.traffic().flights);
+            if flights.is_empty() {
+                return;
+            }
+            // A drop is the user's, and may publish: so not under the lock.
+            drop(flights);
+        }
     }
 
     fn traffic(&self) -> MutexGuard<'_, Traffic> {

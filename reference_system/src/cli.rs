@@ -197,6 +197,13 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
     }
 }
 
+impl Arguments {
+    /// Whether nodes fail and are late because that is what the command is for.
+    pub(crate) fn fails_on_purpose(&self) -> bool {
+        matches!(self.command, Some(Command::RandomGraph(_)))
+    }
+}
+
 impl RunArguments {
     /// Refuses files that the mode has no use for, rather than ignore them.
     fn check(&self) -> Result<(), clap::Error> {

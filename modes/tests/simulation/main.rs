@@ -2,7 +2,9 @@
 
 mod durations;
 mod explore;
+mod going_on;
 mod inputs;
+mod known_answer;
 mod sessions;
 mod ties;
 mod verify;

@@ -2,8 +2,9 @@
 //! timer.
 
 use crate::topic::Ready;
+use crate::transit::Transit;
 use ringspin_ringbuf::Notice;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Makes one event ready, however often it is notified before that is handled; from any thread.
 ///
@@ -11,13 +12,13 @@ use std::sync::OnceLock;
 /// which its worker makes ready when it starts.
 #[derive(Debug)]
 pub(crate) struct Notifier {
-    notice: Notice,
+    notice: Arc<Notice>,
     ready: OnceLock<Ready>,
 }
 
 impl Default for Notifier {
     fn default() -> Self {
-        Self { notice: Notice::given(), ready: OnceLock::new() }
+        Self { notice: Arc::new(Notice::given()), ready: OnceLock::new() }
     }
 }
 
@@ -25,12 +26,21 @@ impl Notifier {
     /// Makes the event ready, unless it is. Lock-free.
     #[inline]
     pub(crate) fn notify(&self) {
-        // Before its worker takes the first notice, it is given, and nobody has to be told.
-        if self.notice.give()
-            && let Some(ready) = self.ready.get()
-        {
-            ready.announce_at_departure();
+        match self.ready.get() {
+            Some(Ready { transit: Some(transit), .. }) if transit.departs_later() => {
+                self.notify_later(transit);
+            }
+            // Before its worker takes the first notice, it is given, and nobody has to be told.
+            ready => give(&self.notice, ready),
         }
+    }
+
+    /// In simulated time, what a callback does comes about when it has returned: until then the
+    /// notice is not given, and others may give theirs.
+    #[cold]
+    fn notify_later(&self, transit: &Transit) {
+        let (notice, ready) = (self.notice.clone(), self.ready.get().cloned());
+        transit.fly(transit.departure(), move || give(&notice, ready.as_ref()));
     }
 
     /// The event is being handled: takes the notice, and only then may look for what it is about.
@@ -46,5 +56,14 @@ impl Notifier {
     /// Makes the first event ready.
     pub(crate) fn start(&self) {
         self.ready.get().expect("the graph is frozen before it starts").announce();
+    }
+}
+
+#[inline]
+fn give(notice: &Notice, ready: Option<&Ready>) {
+    if notice.give()
+        && let Some(ready) = ready
+    {
+        ready.announce();
     }
 }

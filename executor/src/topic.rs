@@ -56,18 +56,6 @@ impl Ready {
         self.announce_since(None);
     }
 
-    /// As [`announce`](Self::announce), for what a callback does besides publishing: in simulated
-    /// time the event is ready when the callback has returned.
-    pub(crate) fn announce_at_departure(&self) {
-        match &self.transit {
-            None => self.announce(),
-            Some(transit) => {
-                let ready = self.clone();
-                transit.fly(transit.departure(), move || ready.announce());
-            }
-        }
-    }
-
     /// As [`announce`](Self::announce), for an event that has been due since some time.
     #[inline]
     pub(crate) fn announce_since(&self, since: Option<Time>) {

@@ -212,6 +212,11 @@ impl Worker {
         dispatched
     }
 
+    /// How many events are ready, notices to the worker itself among them.
+    pub fn ready_events(&self) -> usize {
+        self.rings.iter().map(ready::Consumer::len).sum()
+    }
+
     /// Takes the event that became ready first, of all loops if the order is
     /// [`ReadyOrder::Fifo`](crate::ReadyOrder::Fifo): for schedulers that dispatch in an order of
     /// their own. Two events of one callback must not change places.

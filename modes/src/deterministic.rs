@@ -128,7 +128,7 @@ impl Sequencer {
     ) -> Result<(), SpinError> {
         let _mark = stop.enter_worker();
         let end = self.end.map_or(end, |own| own.min(end));
-        while !stop.is_stopped() {
+        while !stop.is_stopped() && self.now() <= end {
             match self.turn(info)? {
                 Turn::Dispatched(_) | Turn::Something => {}
                 Turn::Quiet if over(self.now()) => return Ok(()),
@@ -151,7 +151,7 @@ impl Sequencer {
     ) -> Result<Option<CallbackId>, SpinError> {
         let _mark = stop.enter_worker();
         let end = self.end.map_or(end, |own| own.min(end));
-        while !stop.is_stopped() {
+        while !stop.is_stopped() && self.now() <= end {
             match self.turn(info)? {
                 Turn::Dispatched(callback) => return Ok(Some(callback)),
                 Turn::Something => {}
@@ -165,24 +165,37 @@ impl Sequencer {
         Ok(None)
     }
 
-    /// Dispatches what is ready at this instant: events, or if there is none, one due timer. What
-    /// comes after them in the order of events is left, so that no order changes.
+    /// Dispatches what is ready at this instant: events, or if there is none, what comes next in
+    /// the order of events, an input's item or one due timer. What comes after that is left, so
+    /// that no order changes.
     pub(crate) fn run_ready(
         &mut self,
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<u64, SpinError> {
         let _mark = stop.enter_worker();
-        if self.agenda.is_some() {
-            let dispatched = matches!(self.turn(info)?, Turn::Dispatched(_));
-            return Ok(u64::from(dispatched));
+        let mut dispatched = 0;
+        while !stop.is_stopped() && dispatched == 0 {
+            let ready = if self.agenda.is_some() { 0 } else { self.worker.ready_events() };
+            if ready == 0 {
+                match self.turn(info)? {
+                    Turn::Dispatched(_) => return Ok(1),
+                    Turn::Something => continue,
+                    Turn::Quiet => break,
+                }
+            }
+            for _ in 0..ready {
+                if stop.is_stopped() {
+                    break;
+                }
+                let taken = self.worker.take_ready();
+                if let Some(callback) = taken.and_then(|event| self.worker.dispatch_taken(event)) {
+                    self.dispatched(callback, info)?;
+                    dispatched += 1;
+                }
+            }
         }
-        let dispatched = self.worker.dispatch_ready(|| stop.is_stopped());
-        let quiet = dispatched == 0 && !self.worker.has_ready();
-        Ok(match quiet && self.worker.expire_one(self.now()) {
-            true => self.worker.dispatch_ready(|| stop.is_stopped()),
-            false => dispatched,
-        })
+        Ok(dispatched)
     }
 
     /// Runs until this instant is quiet.
@@ -208,15 +221,10 @@ impl Sequencer {
     fn turn(&mut self, info: &GraphInfo) -> Result<Turn, SpinError> {
         let dispatched = match self.agenda.is_some() {
             false => self.worker.dispatch_next(),
-            true => self.dispatch_pending(),
+            true => self.dispatch_pending()?,
         };
         if let Some(callback) = dispatched {
-            let now = self.now();
-            self.instant.dispatched(callback, now, info)?;
-            if let Some((_, progress)) = &mut self.progress {
-                progress.dispatched(callback, now);
-            }
-            self.inputs.dispatched();
+            self.dispatched(callback, info)?;
             return Ok(Turn::Dispatched(callback));
         }
         if self.worker.has_ready() {
@@ -239,11 +247,23 @@ impl Sequencer {
         Ok(Turn::Quiet)
     }
 
-    /// Dispatches the next event of the agenda.
-    fn dispatch_pending(&mut self) -> Option<CallbackId> {
+    /// Notes a dispatch.
+    #[inline]
+    fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), SpinError> {
         let now = self.now();
-        let Self { agenda, worker, breaker, timing, transit, .. } = self;
-        let agenda = agenda.as_mut()?;
+        self.instant.dispatched(callback, now, info)?;
+        if let Some((_, progress)) = &mut self.progress {
+            progress.dispatched(callback, now);
+        }
+        self.inputs.dispatched();
+        Ok(())
+    }
+
+    /// Dispatches the next event of the agenda.
+    fn dispatch_pending(&mut self) -> Result<Option<CallbackId>, SpinError> {
+        let now = self.now();
+        let Self { agenda, worker, breaker, timing, transit, inputs, .. } = self;
+        let Some(agenda) = agenda else { return Ok(None) };
         agenda.take_over(worker, now);
         if agenda.sweeps() {
             while worker.expire_one(now) {}
@@ -251,9 +271,15 @@ impl Sequencer {
         }
         loop {
             let pending = match breaker {
-                None => agenda.pop()?,
-                Some(breaker) => agenda.choose(breaker, worker, now)?,
+                None => agenda.pop(),
+                // As in the contract's order, timers wait for the items of inputs.
+                Some(_) if !agenda.has_next() && inputs.deliver_one(now)? => {
+                    agenda.take_over(worker, now);
+                    continue;
+                }
+                Some(breaker) => agenda.choose(breaker, worker, now),
             };
+            let Some(pending) = pending else { return Ok(None) };
             if let Some(timing) = timing {
                 timing.released(pending.since);
             }
@@ -265,7 +291,7 @@ impl Sequencer {
                 }
             }
             if callback.is_some() {
-                return callback;
+                return Ok(callback);
             }
             agenda.take_over(worker, now);
         }
@@ -300,6 +326,7 @@ impl Sequencer {
             return Ok(false);
         }
         self.transit.clock().set(next);
+        self.inputs.time_goes_on();
         if let Some(agenda) = &mut self.agenda {
             agenda.free(next);
         }

@@ -251,6 +251,7 @@ impl Executor {
             (_, Some(setting)) => {
                 let (worker, recorder) = (workers.remove(0), next_recorder());
                 let breaker = self.tie_breaker.take();
+                setting.check_breaker(breaker.is_some())?;
                 let parts = Parts { worker, inputs, recorder, breaker };
                 let mut sequencer = Sequencer::new(parts, setting, monitor.info());
                 if self.traced {

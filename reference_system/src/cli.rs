@@ -8,6 +8,7 @@ mod compare;
 mod determinism;
 mod output;
 mod progress;
+mod random_graph;
 mod run;
 mod span;
 
@@ -50,6 +51,9 @@ enum Command {
     /// Run the field's synthetic determinism benchmark many times: 19,011 callbacks that sleep at
     /// random, and one answer.
     Determinism(DeterminismArguments),
+    /// Run random graphs of everything that there is in deterministic mode, and print the digest of
+    /// each: to compare builds and machines.
+    RandomGraph(RandomGraphArguments),
     /// Measure what the number cruncher costs on this machine.
     Calibrate(CalibrateArguments),
     /// Print the graph in the DOT language, the hot path in bold; draw it with `dot -Tsvg`.
@@ -165,6 +169,22 @@ struct DeterminismArguments {
     json: Option<PathBuf>,
 }
 
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Prints a line for each graph: its seed, the digest of its run, and how many events were dispatched.")]
+struct RandomGraphArguments {
+    /// The first graph's seed; the others have the seeds after it.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How many graphs.
+    #[arg(
+        long,
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000)
+    )]
+    count: u32,
+}
+
 /// Does what the arguments ask for.
 pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
     let Arguments { command, verbose, quiet } = arguments;
@@ -176,8 +196,16 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
         }
         Some(Command::Compare(compare)) => compare::compare(compare, verbose, quiet),
         Some(Command::Determinism(arguments)) => determinism::determinism(arguments, quiet),
+        Some(Command::RandomGraph(arguments)) => random_graph::random_graph(&arguments),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate.n),
         Some(Command::Graph) => output::print(&dot::to_dot(true)),
+    }
+}
+
+impl Arguments {
+    /// Whether nodes fail and are late because that is what the command is for.
+    pub(crate) fn fails_on_purpose(&self) -> bool {
+        matches!(self.command, Some(Command::RandomGraph(_)))
     }
 }
 

@@ -4,7 +4,8 @@
 //! follow the reference system of the ROS 2 real-time working group, so that what is measured here
 //! ([`kpi`], [`process`]) may stand beside published figures ([`published`]) in one [`table`].
 //!
-//! Beside it, the field's synthetic test of the order of callbacks: [`determinism`].
+//! Beside it, two tests of the deterministic mode: the field's synthetic one of the order of
+//! callbacks, [`determinism`], and random graphs of everything that there is, [`random_graph`].
 //!
 //! What is deliberately absent: nothing in these modules knows a mode or a thread. The same nodes
 //! and the same collector serve every mode, otherwise the modes could not be compared.
@@ -20,6 +21,7 @@ pub mod kpi;
 pub mod message;
 pub mod process;
 pub mod published;
+pub mod random_graph;
 pub mod run;
 pub mod sleep;
 pub mod system;

@@ -12,8 +12,12 @@ use tracing_subscriber::filter::LevelFilter;
 
 fn main() -> ExitCode {
     let arguments = cli::Arguments::parse();
-    // Warnings show: a refused SCHED_FIFO priority, for one.
-    let level = if arguments.verbose { LevelFilter::DEBUG } else { LevelFilter::WARN };
+    let level = match arguments.verbose {
+        true => LevelFilter::DEBUG,
+        false if arguments.fails_on_purpose() => LevelFilter::OFF,
+        // Warnings show: a refused SCHED_FIFO priority, for one.
+        false => LevelFilter::WARN,
+    };
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())

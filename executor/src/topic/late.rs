@@ -104,7 +104,16 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
         }
         if let End::Connected(port) = &state.end {
             let latches = lock(&self.topic.latches).clone();
-            displaced.extend(latches.iter().flat_map(|latch| latch.join(port)));
+            let (to, transit) = (port.clone(), &port.ready.transit);
+            let join =
+                move || -> Vec<_> { latches.iter().flat_map(|latch| latch.join(&to)).collect() };
+            match transit {
+                // As what a callback publishes, when it has returned.
+                Some(transit) if transit.departs_later() => {
+                    transit.fly(transit.departure(), move || drop(join()));
+                }
+                _ => displaced.extend(join()),
+            }
         }
     }
 

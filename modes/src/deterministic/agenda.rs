@@ -31,6 +31,8 @@ impl Pending {
 pub(super) struct Agenda {
     /// By loop.
     loops: Vec<LoopAgenda>,
+    /// By callback.
+    loop_of: Vec<u32>,
     cores: Vec<Core>,
     /// The first events of the loops whose cores are free; for cores without a picker.
     next: BTreeSet<(u64, u32)>,
@@ -85,7 +87,8 @@ impl Agenda {
             }
         }
         let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
-        Self { loops, cores, next, ends, arrived: 0 }
+        let loop_of = info.callbacks.iter().map(|callback| callback.event_loop.0).collect();
+        Self { loops, loop_of, cores, next, ends, arrived: 0 }
     }
 
     /// Whether cores choose as live workers do, which expire all due timers first.
@@ -111,6 +114,11 @@ impl Agenda {
                 None => {}
             }
         }
+    }
+
+    /// Whether there is an event that a core can turn to; for cores without a picker.
+    pub(super) fn has_next(&self) -> bool {
+        !self.next.is_empty()
     }
 
     /// Takes the next event that a core can turn to.
@@ -151,7 +159,7 @@ impl Agenda {
                 return Some(self.remove(id, index));
             }
             let timer = breaker.candidates[chosen].callback;
-            worker.expire_nth(now, chosen - breaker.places.len());
+            worker.expire_nth(now, breaker.timers[chosen - breaker.places.len()]);
             self.take_over(worker, now);
             if let Some(pending) = self.newest_of(timer) {
                 return Some(pending);
@@ -160,11 +168,20 @@ impl Agenda {
         }
     }
 
-    /// The loop that has a notice to the worker itself next, about which there is no choice.
+    /// The loop of the event that became ready first, if that is a notice to the worker itself:
+    /// about these there is no choice.
     fn first_notice(&self) -> Option<u32> {
-        let first = |&(_, id): &(u64, u32)| self.loops[id as usize].pending.front();
-        let notice = self.next.iter().find(|next| first(next).is_some_and(Pending::is_notice));
-        notice.map(|&(_, id)| id)
+        let &(_, id) = self.next.first()?;
+        self.loops[id as usize].pending.front().filter(|first| first.is_notice()).map(|_| id)
+    }
+
+    /// Whether an event of the loop of `callback` has waited for its core, which is free now: the
+    /// events of this instant come after it.
+    fn has_older(&self, callback: CallbackId, now: Time) -> bool {
+        let event_loop = &self.loops[self.loop_of[callback.0 as usize] as usize];
+        let is_older = |first: &Pending| first.since < now;
+        !self.cores[event_loop.core as usize].busy
+            && event_loop.pending.front().is_some_and(is_older)
     }
 
     /// The event that a timer has just become, if its core is free.
@@ -242,6 +259,8 @@ pub(super) struct Breaker {
     /// Of the candidates that are events: their order, loop, and index in that loop's agenda.
     places: Vec<(u64, u32, usize)>,
     due: Vec<CallbackId>,
+    /// Of the candidates that are due timers: which of the due timers.
+    timers: Vec<usize>,
     /// Of the current instant.
     choices: u32,
     instant: Time,
@@ -253,9 +272,9 @@ pub(super) struct Breaker {
 
 impl Breaker {
     pub(super) fn new(breaker: Box<dyn TieBreaker>) -> Self {
-        let (candidates, places, due) = (Vec::new(), Vec::new(), Vec::new());
+        let (candidates, places, due, timers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (choices, instant, made, taken) = (0, Time::ZERO, 0, Vec::new());
-        Self { breaker, candidates, places, due, choices, instant, made, taken }
+        Self { breaker, candidates, places, due, timers, choices, instant, made, taken }
     }
 
     /// Fills in the candidates: of each free loop what became ready together with its first event,
@@ -283,8 +302,13 @@ impl Breaker {
         self.candidates.clear();
         self.candidates.extend(self.places.iter().map(callback));
         worker.due_timers(now, &mut self.due);
-        let timers = self.due.iter().map(|&callback| Candidate { callback, due_timer: true });
-        self.candidates.extend(timers);
+        self.timers.clear();
+        for (n, &callback) in self.due.iter().enumerate() {
+            if !agenda.has_older(callback, now) {
+                self.timers.push(n);
+                self.candidates.push(Candidate { callback, due_timer: true });
+            }
+        }
     }
 
     fn choose(&mut self, now: Time) -> usize {

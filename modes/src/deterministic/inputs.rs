@@ -3,8 +3,14 @@
 use crate::error::SpinError;
 use ringspin_executor::{BoxError, Delivery, NamedInput, Time};
 
-/// The inputs, in order of creation.
-pub(super) struct Inputs(Vec<Asked>);
+/// The inputs.
+pub(super) struct Inputs {
+    /// In order of creation.
+    asked: Vec<Asked>,
+    /// Whether they know that this instant is quiet, and nothing has happened since: a run that is
+    /// stopped and goes on does not tell them twice.
+    told: bool,
+}
 
 struct Asked {
     named: NamedInput,
@@ -14,22 +20,26 @@ struct Asked {
 
 impl Inputs {
     pub(super) fn new(inputs: Vec<NamedInput>) -> Self {
-        Self(inputs.into_iter().map(|named| Asked { named, refused: false }).collect())
+        let asked = inputs.into_iter().map(|named| Asked { named, refused: false });
+        Self { asked: asked.collect(), told: false }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.asked.is_empty()
     }
 
     /// Has the first input that has an item by `now` hand it over; false if none has.
     pub(super) fn deliver_one(&mut self, now: Time) -> Result<bool, SpinError> {
-        for asked in self.0.iter_mut().filter(|asked| !asked.refused) {
+        for asked in self.asked.iter_mut().filter(|asked| !asked.refused) {
             let input = &mut asked.named.input;
             if input.next_time().is_none_or(|time| time > now) {
                 continue;
             }
             match input.deliver(now).map_err(|error| failed(&asked.named.name, now, &error))? {
-                Delivery::Done => return Ok(true),
+                Delivery::Done => {
+                    self.told = false;
+                    return Ok(true);
+                }
                 Delivery::Again => asked.refused = true,
             }
         }
@@ -38,12 +48,21 @@ impl Inputs {
 
     /// Something was dispatched: there may be room for what was refused.
     pub(super) fn dispatched(&mut self) {
-        self.0.iter_mut().for_each(|asked| asked.refused = false);
+        self.told = false;
+        self.asked.iter_mut().for_each(|asked| asked.refused = false);
+    }
+
+    /// It is another instant, at which something is to happen.
+    pub(super) fn time_goes_on(&mut self) {
+        self.told = false;
     }
 
     /// Tells all that the graph has nothing left to do at `now`.
     pub(super) fn quiet(&mut self, now: Time) -> Result<(), SpinError> {
-        for Asked { named, .. } in &mut self.0 {
+        if std::mem::replace(&mut self.told, true) {
+            return Ok(());
+        }
+        for Asked { named, .. } in &mut self.asked {
             named.input.quiet(now).map_err(|error| failed(&named.name, now, &error))?;
         }
         Ok(())
@@ -51,13 +70,13 @@ impl Inputs {
 
     /// When the next input has an item.
     pub(super) fn next_time(&mut self) -> Option<Time> {
-        let waiting = self.0.iter_mut().filter(|asked| !asked.refused);
+        let waiting = self.asked.iter_mut().filter(|asked| !asked.refused);
         waiting.filter_map(|asked| asked.named.input.next_time()).min()
     }
 
     /// An input whose item nobody takes.
     pub(super) fn refused(&self) -> Option<&str> {
-        self.0.iter().find(|asked| asked.refused).map(|asked| &*asked.named.name)
+        self.asked.iter().find(|asked| asked.refused).map(|asked| &*asked.named.name)
     }
 }
 

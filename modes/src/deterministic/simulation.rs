@@ -99,13 +99,6 @@ impl Setting {
         let table = simulation.durations.resolve(info, seed).map_err(|error| refused(&error))?;
         let durations = (!table.is_empty()).then_some(table);
         let cores = virtual_cores(&simulation.cores, info)?;
-        if cores.is_some() && simulation.ties != TiePolicy::Fifo {
-            return Err(SpinError::Simulation(
-                "virtual cores choose among their loops as live ones do: a tie policy needs \
-                 unlimited cores"
-                    .into(),
-            ));
-        }
         if let Simulation { start, end: Some(end), .. } = simulation
             && end < start
         {
@@ -121,7 +114,21 @@ impl Setting {
         let scope = Scope { departures: durations.is_some(), causes };
         let traffic = Box::new(Traffic::new(links, jitter, jolts.clone(), info));
         let transit = Arc::new(Transit::new(simulation.start, traffic, scope));
-        Ok(Self { simulation: simulation.clone(), transit, durations, cores, jolts })
+        let setting = Self { simulation: simulation.clone(), transit, durations, cores, jolts };
+        setting.check_breaker(simulation.ties != TiePolicy::Fifo)?;
+        Ok(setting)
+    }
+
+    /// Refuses what breaks ties, if there is something, beside virtual cores.
+    pub(crate) fn check_breaker(&self, breaks_ties: bool) -> Result<(), SpinError> {
+        match self.cores {
+            Some(_) if breaks_ties => Err(SpinError::Simulation(
+                "virtual cores choose among their loops as live ones do: a tie policy needs \
+                 unlimited cores"
+                    .into(),
+            )),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -130,8 +130,10 @@ impl Network for Traffic {
         if !self.jittered[callback.0 as usize] {
             return fate;
         }
-        let (Fate::Once(base) | Fate::Twice(base, _)) = fate else {
-            return fate;
+        let (base, last) = match fate {
+            Fate::Lost => return fate,
+            Fate::Once(base) => (base, base),
+            Fate::Twice(base, copy) => (base, base.max(copy)),
         };
         let Self { jitter, jolts, edges, info, .. } = self;
         let edge = edges.entry((callback, event.source)).or_insert_with(|| Edge {
@@ -152,7 +154,7 @@ impl Network for Traffic {
             Fate::Once(time) => Fate::Once(late(time)),
             Fate::Twice(time, again) => Fate::Twice(late(time), late(again)),
         };
-        (edge.linked, edge.late) = (base.max(edge.linked), late(base).max(edge.late));
+        (edge.linked, edge.late) = (last.max(edge.linked), late(last).max(edge.late));
         fate
     }
 }

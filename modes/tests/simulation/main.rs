@@ -3,7 +3,9 @@
 mod delays;
 mod durations;
 mod explore;
+mod going_on;
 mod inputs;
+mod known_answer;
 mod sessions;
 mod ties;
 mod verify;

@@ -1,0 +1,19 @@
+//! `reference-system random-graph`: digests of random graphs, to compare builds and machines.
+
+use anyhow::{Context, Result};
+use reference_system::random_graph::RandomGraph;
+
+use super::RandomGraphArguments;
+use super::output;
+
+/// Runs the graphs one after another, and prints each digest as soon as it is known.
+pub(super) fn random_graph(arguments: &RandomGraphArguments) -> Result<()> {
+    for n in 0..u64::from(arguments.count) {
+        let seed = arguments.seed.wrapping_add(n);
+        let report = RandomGraph::new(seed).job().run().map_err(anyhow::Error::from_boxed);
+        let report = report.with_context(|| format!("the graph of seed {seed} failed"))?;
+        let (digest, dispatches) = (report.digest(), report.dispatches());
+        output::print(&format!("{seed} {digest} {dispatches}\n"))?;
+    }
+    Ok(())
+}

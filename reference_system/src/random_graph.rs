@@ -1,0 +1,163 @@
+//! Random graphs, each from one seed: does the deterministic mode give the same digest for
+//! whatever a graph can consist of?
+//!
+//! A graph has 1 to 20 nodes with callback groups, timers of equal and other rates, topics with
+//! small queues that overflow, services with timeouts, synchronizers, tasks, guard conditions,
+//! parameters, late subscriptions, nodes that fail, and an input; the simulation has links,
+//! durations, cores, jitter and tie policies. Its callbacks compute with integers and floating
+//! point, and all they come to is in the digest.
+//!
+//! ```
+//! use reference_system::random_graph::RandomGraph;
+//!
+//! let random = RandomGraph::new(7);
+//! let digest = random.job().run()?.digest();
+//! assert_eq!(random.job().run()?.digest(), digest);
+//! assert_ne!(RandomGraph::new(8).job().run()?.digest(), digest);
+//! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | `dice` | where choices come from |
+//! | `spec` | what a graph consists of |
+//! | `simulation` | what is simulated of it |
+//! | `nodes`, `callbacks`, `world` | the graph, what it computes, and what is outside |
+
+mod callbacks;
+mod dice;
+mod nodes;
+mod simulation;
+mod spec;
+mod world;
+
+pub use callbacks::{Sample, State};
+
+use dice::Dice;
+use ringspin_executor::{BoxError, Graph, Time};
+use ringspin_modes::models::{Distribution, Durations, LinkRule, Links};
+use ringspin_modes::{Job, Simulation};
+use simulation::{HORIZON, TAIL};
+use spec::{Channel, Kind, Receiver, Spec, Way};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A graph and what is simulated of it, all from one seed.
+#[derive(Debug)]
+pub struct RandomGraph {
+    spec: Spec,
+    simulation: Simulation,
+}
+
+/// What a test looks at when a random graph has run.
+#[derive(Clone, Debug)]
+pub struct Handles {
+    /// How many messages were published on each topic, by its channel.
+    pub published: Published,
+}
+
+/// Counts what was published.
+#[derive(Clone, Debug)]
+pub struct Published(Arc<Mutex<Vec<u64>>>);
+
+impl Published {
+    fn count(&self, channel: usize) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)[channel] += 1;
+    }
+
+    /// The messages that were taken on each topic, by the number in its name.
+    #[must_use]
+    pub fn counts(&self) -> Vec<u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Handles {
+    fn new(channels: usize) -> Self {
+        Self { published: Published(Arc::new(Mutex::new(vec![0; channels]))) }
+    }
+}
+
+impl RandomGraph {
+    /// The graph of `seed`: the same on every machine.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed);
+        let mut spec = Spec::draw(&mut dice, HORIZON);
+        let simulation = simulation::draw(&mut spec, &mut dice, seed);
+        Self { spec, simulation }
+    }
+
+    /// What is in it, in words.
+    #[must_use]
+    pub fn features(&self) -> &BTreeSet<&'static str> {
+        &self.spec.features
+    }
+
+    /// What is simulated.
+    #[must_use]
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// Up to when its sources are active.
+    #[must_use]
+    pub fn horizon(&self) -> Time {
+        self.simulation.start + HORIZON
+    }
+
+    /// When its run ends.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        self.horizon() + TAIL
+    }
+
+    /// Declares its nodes.
+    ///
+    /// # Errors
+    /// None unless `graph` has nodes of the same names already, or is frozen.
+    pub fn build(&self, graph: &Graph) -> Result<Handles, BoxError> {
+        nodes::build(&self.spec, graph, self.simulation.start, self.horizon())
+    }
+
+    /// Its run.
+    #[must_use]
+    pub fn job(&self) -> Job<'_, Handles> {
+        let job = Job::new(|graph| self.build(graph));
+        job.with_simulation(self.simulation.clone()).end_at(self.end())
+    }
+
+    /// Links for all topics and services, with this delay.
+    #[must_use]
+    pub fn links_for_all(&self, delay: &Distribution) -> Links {
+        simulation::links_for_all(&self.spec, delay)
+    }
+
+    /// Durations for all nodes that have a timer, a server, or a first subscription.
+    #[must_use]
+    pub fn rules_for_all(&self, duration: &Distribution) -> Durations {
+        simulation::durations_for_all(&self.spec, duration)
+    }
+
+    /// The topics, by the number in their names, of which each subscription is called for each
+    /// message, or counts it: no node of theirs is isolated, and nothing doubles messages or hands
+    /// over earlier ones.
+    #[must_use]
+    pub fn countable_topics(&self) -> Vec<usize> {
+        self.spec.topics().filter(|topic| self.is_countable(*topic)).collect()
+    }
+
+    fn is_countable(&self, topic: usize) -> bool {
+        let Channel::Topic(spec) = &self.spec.channels[topic] else { return false };
+        let fails = |receiver: &Receiver| {
+            let node = self.spec.loops[receiver.in_loop].node;
+            self.spec.loops.iter().any(|l| l.node == node && l.kind != Kind::NeverFails)
+        };
+        let joins = self.spec.joins.iter().filter(|join| join.topics.contains(&topic));
+        let name = format!("/{}", nodes::topic_name(topic));
+        let doubled = |rule: &LinkRule| rule.topic == name && rule.duplication > 0.0;
+        !spec.subscribers.iter().any(|s| fails(&s.receiver) || s.way != Way::Plain)
+            && !joins.map(|join| &join.receiver).any(fails)
+            && !self.simulation.links.rules.iter().any(doubled)
+    }
+}

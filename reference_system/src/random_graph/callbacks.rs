@@ -1,0 +1,143 @@
+//! What the callbacks of a random graph compute and emit.
+//!
+//! Only with what gives the same bits on every machine: integers, the basic operations of floating
+//! point, and functions of the crate `libm`.
+
+use super::Published;
+use ringspin_executor::{Client, Context, Digest, GuardCondition, Publisher, Stamped, Time, Timer};
+use std::sync::Arc;
+
+/// What is published, asked and answered.
+#[derive(Clone, Copy, Debug, Digest)]
+#[digest(crate = "ringspin_executor")]
+pub struct Sample {
+    /// The time of the source.
+    pub stamp: Time,
+    /// What the sender's state has come to.
+    pub value: u64,
+    /// As much, in floating point.
+    pub level: f64,
+}
+
+impl Sample {
+    pub(super) fn at(stamp: Time) -> Self {
+        Self { stamp, value: stamp.as_nanos(), level: 1.0 }
+    }
+
+    /// What two samples come to together.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        Self {
+            stamp: self.stamp.max(other.stamp),
+            value: self.value.rotate_left(7) ^ other.value,
+            level: 0.5 * (self.level + other.level),
+        }
+    }
+}
+
+impl Stamped for Sample {
+    fn stamp(&self) -> Time {
+        self.stamp
+    }
+}
+
+/// The state of an event loop: what all its callbacks came to.
+#[derive(Clone, Debug, Digest)]
+#[digest(crate = "ringspin_executor")]
+pub struct State {
+    /// Depends on every call and every message.
+    pub value: u64,
+    /// As much, in floating point.
+    pub level: f64,
+    /// The stamp of the last message, or the time of the last timer.
+    pub stamp: Time,
+    /// What a full queue or a service did not take.
+    pub refused: u64,
+}
+
+impl State {
+    pub(super) fn new(number: usize) -> Self {
+        let value = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        Self { value, level: number as f64, stamp: Time::ZERO, refused: 0 }
+    }
+
+    /// A call for a message.
+    pub(super) fn take(&mut self, sample: &Sample) {
+        self.stamp = sample.stamp;
+        self.mix(sample.value, sample.level);
+    }
+
+    /// A call for no message, at `now`.
+    pub(super) fn begin(&mut self, now: Time) {
+        self.stamp = now;
+        self.mix(now.as_nanos(), 1.0);
+    }
+
+    fn mix(&mut self, value: u64, level: f64) {
+        let mixed = (self.value ^ value).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        self.value = mixed.rotate_left(29) ^ (mixed >> 17);
+        let wave = libm::sin(self.level + level / 3.0);
+        self.level = (0.75 * self.level + 0.25 * level + wave * wave).abs().sqrt();
+    }
+
+    pub(super) fn sample(&self) -> Sample {
+        Sample { stamp: self.stamp, value: self.value, level: self.level }
+    }
+}
+
+/// One thing that a callback does for others.
+pub(super) struct Emitter {
+    pub(super) every: u64,
+    pub(super) call: Call,
+}
+
+pub(super) enum Call {
+    /// On the topic that is this channel.
+    Publish(Publisher<Sample>, usize, Published),
+    Trigger(GuardCondition),
+    Service(Client<State, Sample, Sample>, Arc<[Emitter]>),
+    Reset(Timer),
+}
+
+impl Emitter {
+    pub(super) fn emit(&self, state: &mut State, cx: &Context<'_>) {
+        if (state.value >> 11) % self.every != 0 {
+            return;
+        }
+        let refused = match &self.call {
+            Call::Publish(publisher, channel, published) => {
+                let result = publisher.publish(state.sample());
+                if result.is_ok() {
+                    published.count(*channel);
+                }
+                result.is_err()
+            }
+            Call::Trigger(guard) => {
+                guard.trigger();
+                false
+            }
+            Call::Service(client, then) => {
+                let then = then.clone();
+                let called = client.call(state.sample(), move |state, reply, cx| {
+                    match reply {
+                        Ok(reply) => state.take(&reply),
+                        Err(error) => {
+                            state.refused += 1;
+                            state.begin(cx.now());
+                            cx.digest(&error.to_string());
+                        }
+                    }
+                    then.iter().for_each(|emitter| emitter.emit(state, cx));
+                });
+                called.is_err()
+            }
+            Call::Reset(timer) => {
+                timer.reset();
+                false
+            }
+        };
+        if refused {
+            state.refused += 1;
+            cx.digest("refused");
+        }
+    }
+}

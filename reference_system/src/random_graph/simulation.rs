@@ -1,0 +1,165 @@
+//! What is simulated of a random graph: links, durations, cores, ties and jitter.
+
+use super::dice::Dice;
+use super::nodes::{service_name, topic_name};
+use super::spec::{Channel, Spec};
+use ringspin_executor::Time;
+use ringspin_modes::models::{Bandwidth, Distribution, DurationRule, Durations, LinkRule, Links};
+use ringspin_modes::{Cores, Jitter, Mapping, Simulation, TiePolicy};
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+/// Draws a simulation for `spec`, and notes what is in it.
+pub(super) fn draw(spec: &mut Spec, dice: &mut Dice, seed: u64) -> Simulation {
+    let mut simulation = Simulation { seed, ..Simulation::default() };
+    let mut features = Vec::new();
+    if dice.happens(30) {
+        simulation.start = Time::from_secs(10);
+        features.push("later start");
+    }
+    if dice.happens(60) {
+        simulation.links = links(spec, dice, &mut features);
+    }
+    if dice.happens(60) {
+        simulation.durations = durations(spec, dice, &mut features);
+    }
+    (simulation.cores, simulation.ties) = cores_and_ties(spec, dice, &mut features);
+    if dice.happens(25) {
+        simulation.jitter = Jitter { max: dice.micros(1, 2000), seed };
+        features.push("jitter");
+    }
+    spec.features.extend(features);
+    simulation
+}
+
+fn distribution(
+    dice: &mut Dice,
+    max_micros: usize,
+    features: &mut Vec<&'static str>,
+) -> Distribution {
+    let [low, high] = [dice.micros(0, max_micros / 2), dice.micros(max_micros / 2, max_micros)];
+    let (distribution, feature) = match dice.below(4) {
+        0 => (Ok(Distribution::fixed(low)), "fixed"),
+        1 => (Distribution::uniform(low, high), "uniform"),
+        2 => (Ok(Distribution::normal(high / 2, low)), "normal"),
+        _ => (Distribution::empirical([low, high, low]), "empirical"),
+    };
+    features.push(feature);
+    distribution.expect("low is not above high")
+}
+
+fn links(spec: &Spec, dice: &mut Dice, features: &mut Vec<&'static str>) -> Links {
+    let mut links = Links::new();
+    for (name, is_topic) in names(spec) {
+        if dice.happens(40) {
+            continue;
+        }
+        let mut rule = LinkRule::new(format!("/{name}")).delay(distribution(dice, 4000, features));
+        if dice.happens(20) {
+            rule = rule.reordering(0.3);
+            features.push("reordering");
+        }
+        if dice.happens(20) {
+            let rate = NonZeroU64::new(10_000 + dice.below(100_000) as u64);
+            rule = rule.bandwidth(Bandwidth::bytes_per_second(rate.expect("above zero")));
+            features.push("bandwidth");
+        }
+        if is_topic {
+            if dice.happens(30) {
+                rule = rule.loss(0.2);
+                features.push("loss");
+            }
+            if dice.happens(30) {
+                rule = rule.duplication(0.2);
+                features.push("duplication");
+            }
+        }
+        links = links.rule(rule);
+    }
+    links
+}
+
+/// The name of the loop that a source is in.
+fn loop_name(spec: &Spec, number: usize) -> String {
+    let event_loop = &spec.loops[number];
+    format!("/node_{}{}", event_loop.node, if event_loop.is_group { ":group" } else { "" })
+}
+
+/// The loops that surely have a callback: only they can have a rule.
+fn loops(spec: &Spec) -> Vec<usize> {
+    let receivers = spec.channels.iter().filter_map(|channel| match channel {
+        Channel::Service { server, .. } => Some(server.in_loop),
+        Channel::Guard(receiver) => Some(receiver.in_loop),
+        Channel::Topic(topic) => topic.subscribers.first().map(|s| s.receiver.in_loop),
+    });
+    spec.sources.iter().map(|source| source.in_loop).chain(receivers).collect()
+}
+
+/// The same duration for all loops that surely have a callback.
+pub(super) fn durations_for_all(spec: &Spec, duration: &Distribution) -> Durations {
+    let rule = |number| DurationRule::new(loop_name(spec, number)).duration(duration.clone());
+    loops(spec).into_iter().map(rule).fold(Durations::new(), Durations::rule)
+}
+
+/// The same delay for all topics and services.
+pub(super) fn links_for_all(spec: &Spec, delay: &Distribution) -> Links {
+    let rule = |name| LinkRule::new(format!("/{name}")).delay(delay.clone());
+    names(spec).map(|(name, _)| rule(name)).fold(Links::new(), Links::rule)
+}
+
+/// The names of topics and services, and whether it is a topic.
+fn names(spec: &Spec) -> impl Iterator<Item = (String, bool)> + '_ {
+    spec.channels.iter().enumerate().filter_map(|(number, channel)| match channel {
+        Channel::Guard(_) => None,
+        Channel::Topic(_) => Some((topic_name(number), true)),
+        Channel::Service { .. } => Some((service_name(number), false)),
+    })
+}
+
+fn durations(spec: &Spec, dice: &mut Dice, features: &mut Vec<&'static str>) -> Durations {
+    let mut durations = Durations::new();
+    for number in loops(spec) {
+        if dice.happens(50) {
+            continue;
+        }
+        let name = loop_name(spec, number);
+        let mut rule = DurationRule::new(name).duration(distribution(dice, 800, features));
+        if dice.happens(25) {
+            rule = rule.scale(1.5);
+            features.push("scale");
+        }
+        if dice.happens(25) {
+            rule = rule.logical(dice.micros(200, 2000));
+            features.push("logical execution time");
+        }
+        features.push("duration");
+        durations = durations.rule(rule);
+    }
+    durations
+}
+
+fn cores_and_ties(
+    spec: &Spec,
+    dice: &mut Dice,
+    features: &mut Vec<&'static str>,
+) -> (Cores, TiePolicy) {
+    let seed = dice.below(1000) as u64;
+    let (cores, ties, feature) = match dice.below(8) {
+        0 => (Cores::Single, TiePolicy::Fifo, "single core"),
+        1 => {
+            let first = format!("node_{}", spec.loops[0].node);
+            let mapping = Mapping::new().core(0, [first]).default_core(1);
+            (Cores::Mapped(mapping), TiePolicy::Fifo, "mapped cores")
+        }
+        2 => (Cores::Unlimited, TiePolicy::Reverse, "reverse"),
+        3 => (Cores::Unlimited, TiePolicy::Shuffle { seed }, "shuffle"),
+        4 => (Cores::Unlimited, TiePolicy::Pct { seed, depth: 3, steps: 500 }, "pct"),
+        _ => (Cores::Unlimited, TiePolicy::Fifo, "fifo"),
+    };
+    features.push(feature);
+    (cores, ties)
+}
+
+/// When sources stop, and how long what is under way then has to arrive.
+pub(super) const HORIZON: Duration = Duration::from_millis(100);
+pub(super) const TAIL: Duration = Duration::from_millis(400);

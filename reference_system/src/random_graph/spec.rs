@@ -1,0 +1,395 @@
+//! What a random graph consists of, as data.
+//!
+//! Callbacks that feed each other within an instant must not do so in a circle. So everything that
+//! carries an event (a topic, a service, a guard condition) is a **channel**, and who is called by
+//! one channel emits on later ones only.
+
+use super::dice::Dice;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The parts of a graph; channels in the order in which they may feed each other.
+#[derive(Debug, Default)]
+pub(super) struct Spec {
+    pub(super) loops: Vec<LoopSpec>,
+    pub(super) channels: Vec<Channel>,
+    pub(super) joins: Vec<Join>,
+    pub(super) sources: Vec<Source>,
+    /// What callbacks emit; they refer to it by index.
+    pub(super) emits: Vec<Vec<Emit>>,
+    /// The channels on which the input publishes: by time, and in answer to what it saw.
+    pub(super) input: Option<InputSpec>,
+    /// The names of what is in it.
+    pub(super) features: BTreeSet<&'static str>,
+}
+
+#[derive(Debug)]
+pub(super) struct LoopSpec {
+    pub(super) node: usize,
+    /// Whether it is a second callback group of its node.
+    pub(super) is_group: bool,
+    pub(super) kind: Kind,
+    pub(super) priority: u8,
+}
+
+/// What happens when a callback of a node fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    NeverFails,
+    Restarts,
+    IsIsolated,
+}
+
+/// A callback that is called by a channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Receiver {
+    pub(super) in_loop: usize,
+    pub(super) emits: usize,
+    /// At which call it fails.
+    pub(super) fails_at: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) enum Channel {
+    Topic(TopicSpec),
+    Service { server: Receiver, depth: usize, deferred: bool },
+    Guard(Receiver),
+}
+
+#[derive(Debug, Default)]
+pub(super) struct TopicSpec {
+    /// How many messages its publishers keep for late joiners.
+    pub(super) latch: Option<usize>,
+    pub(super) lifespan: Option<Duration>,
+    pub(super) deadline: Option<Duration>,
+    pub(super) is_intercepted: bool,
+    pub(super) subscribers: Vec<Subscriber>,
+}
+
+#[derive(Debug)]
+pub(super) struct Subscriber {
+    pub(super) receiver: Receiver,
+    pub(super) depth: usize,
+    pub(super) keeps_all: bool,
+    pub(super) way: Way,
+}
+
+/// How messages come to a callback.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    Plain,
+    /// A task awaits them.
+    Stream,
+    /// From this time on.
+    Late(Duration),
+}
+
+/// A synchronized subscription of two topics.
+#[derive(Debug)]
+pub(super) struct Join {
+    pub(super) receiver: Receiver,
+    /// How many channels there are that it emits on none of.
+    pub(super) rank: usize,
+    pub(super) topics: [usize; 2],
+    pub(super) policy: JoinPolicy,
+    pub(super) depth: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum JoinPolicy {
+    Exact,
+    Approximate,
+    LatestOfAll,
+    LatestOfAny,
+    Accumulate,
+}
+
+/// What begins a chain of events.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) in_loop: usize,
+    pub(super) period: Duration,
+    pub(super) kind: SourceKind,
+    pub(super) emits: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SourceKind {
+    Timer,
+    OneShot,
+    /// A task with an interval.
+    Task,
+    /// A timer that takes another period after so many calls.
+    Changing(u64),
+    /// A timer that sets a parameter of its node.
+    Sets,
+    /// A one-shot timer that other callbacks reset all the time.
+    Watchdog,
+}
+
+/// What a callback does besides its computation.
+#[derive(Clone, Debug)]
+pub(super) struct Emit {
+    pub(super) to: To,
+    /// Only about each so many calls.
+    pub(super) every: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum To {
+    Channel(usize),
+    /// A call, and what is emitted at its end.
+    Call {
+        channel: usize,
+        depth: usize,
+        timeout: Option<Duration>,
+        then: usize,
+    },
+    /// Resets the watchdog that is this source.
+    Reset(usize),
+}
+
+#[derive(Debug)]
+pub(super) struct InputSpec {
+    pub(super) items: Vec<Duration>,
+    pub(super) out: usize,
+    /// It answers what is seen on the first topic by publishing on the second.
+    pub(super) answers: Option<[usize; 2]>,
+}
+
+/// Periods that often fall together, in microseconds, and one that seldom does.
+const PERIODS: [u64; 10] = [1000, 2000, 2000, 4000, 5000, 5000, 10_000, 10_000, 20_000, 3700];
+
+/// A spec under construction: who emits on what is decided channel by channel.
+pub(super) struct Drawing<'a> {
+    pub(super) spec: Spec,
+    pub(super) dice: &'a mut Dice,
+    /// What has been drawn of the callbacks that may emit on the next channel.
+    emitters: Vec<usize>,
+    horizon: Duration,
+}
+
+impl Spec {
+    /// The graph of `dice`, whose sources are active up to `horizon`.
+    pub(super) fn draw(dice: &mut Dice, horizon: Duration) -> Self {
+        let spec = Self::default();
+        let mut drawing = Drawing { spec, dice, emitters: Vec::new(), horizon };
+        drawing.draw_loops();
+        drawing.draw_sources();
+        for _ in 0..drawing.dice.from_to(3, 12) {
+            drawing.draw_channel();
+            if drawing.dice.happens(20) {
+                drawing.draw_join();
+            }
+        }
+        drawing.draw_input();
+        drawing.spec
+    }
+
+    pub(super) fn topics(&self) -> impl Iterator<Item = usize> + '_ {
+        let numbers = self.channels.iter().enumerate();
+        numbers.filter(|(_, channel)| matches!(channel, Channel::Topic(_))).map(|(n, _)| n)
+    }
+}
+
+impl Drawing<'_> {
+    fn has(&mut self, feature: &'static str) {
+        self.spec.features.insert(feature);
+    }
+
+    fn draw_loops(&mut self) {
+        let nodes = self.dice.from_to(1, 20);
+        for node in 0..nodes {
+            let kind = match self.dice.below(10) {
+                0 => Kind::Restarts,
+                1 => Kind::IsIsolated,
+                _ => Kind::NeverFails,
+            };
+            for is_group in [false, true] {
+                if !is_group || self.dice.happens(30) {
+                    let priority = self.dice.below(3) as u8;
+                    self.spec.loops.push(LoopSpec { node, is_group, kind, priority });
+                }
+            }
+        }
+    }
+
+    fn emits(&mut self) -> usize {
+        self.spec.emits.push(Vec::new());
+        self.spec.emits.len() - 1
+    }
+
+    fn draw_sources(&mut self) {
+        use SourceKind as Is;
+        for _ in 0..self.dice.from_to(2, 8) {
+            let (kind, feature) = match self.dice.below(8) {
+                0 => (Is::OneShot, "one-shot timer"),
+                1 => (Is::Task, "task with an interval"),
+                2 => (Is::Changing(self.dice.from_to(2, 9) as u64), "changing period"),
+                3 => (Is::Sets, "parameter"),
+                4 => (Is::Watchdog, "watchdog"),
+                _ => (Is::Timer, "timer"),
+            };
+            self.has(feature);
+            let in_loop = self.dice.below(self.spec.loops.len());
+            let period = Duration::from_micros(self.dice.pick(&PERIODS));
+            let emits = self.emits();
+            self.spec.sources.push(Source { in_loop, period, kind, emits });
+            if kind == Is::Watchdog {
+                let watchdog = self.spec.sources.len() - 1;
+                let every = self.dice.from_to(1, 3) as u64;
+                if let Some(&emitter) = self.emitters.last() {
+                    self.spec.emits[emitter].push(Emit { to: To::Reset(watchdog), every });
+                }
+            } else {
+                self.emitters.push(emits);
+            }
+        }
+        // One at least repeats.
+        let emits = self.emits();
+        let period = Duration::from_micros(self.dice.pick(&PERIODS));
+        self.spec.sources.push(Source { in_loop: 0, period, kind: Is::Timer, emits });
+        self.emitters.push(emits);
+    }
+
+    fn receiver(&mut self) -> Receiver {
+        let in_loop = self.dice.below(self.spec.loops.len());
+        let kind = self.spec.loops[in_loop].kind;
+        let fails = kind != Kind::NeverFails && self.dice.happens(60);
+        let fails_at = fails.then(|| self.dice.from_to(3, 30) as u64);
+        if fails {
+            self.has(if kind == Kind::Restarts { "restart" } else { "isolation" });
+        }
+        Receiver { in_loop, emits: self.emits(), fails_at }
+    }
+
+    fn draw_channel(&mut self) {
+        let number = self.spec.channels.len();
+        let (channel, receivers) = match self.dice.below(10) {
+            0 | 1 => self.draw_service(),
+            2 => {
+                self.has("guard condition");
+                let receiver = self.receiver();
+                (Channel::Guard(receiver), vec![receiver.emits])
+            }
+            _ => self.draw_topic(),
+        };
+        let mut later = receivers;
+        for _ in 0..1 + usize::from(self.dice.happens(40)) {
+            let emitter = self.dice.pick(&self.emitters);
+            let to = match &channel {
+                Channel::Service { .. } => {
+                    let then = self.emits();
+                    later.push(then);
+                    let timeout = self.dice.maybe(60, |dice| dice.micros(500, 8000));
+                    if timeout.is_some() {
+                        self.has("timeout");
+                    }
+                    let depth = self.dice.from_to(1, 4);
+                    To::Call { channel: number, depth, timeout, then }
+                }
+                _ => To::Channel(number),
+            };
+            let every = self.dice.from_to(1, 3) as u64;
+            self.spec.emits[emitter].push(Emit { to, every });
+        }
+        self.spec.channels.push(channel);
+        self.emitters.extend(later);
+    }
+
+    fn draw_service(&mut self) -> (Channel, Vec<usize>) {
+        self.has("service");
+        let deferred = self.dice.happens(40);
+        if deferred {
+            self.has("deferred service");
+        }
+        let (server, depth) = (self.receiver(), self.dice.from_to(1, 4));
+        (Channel::Service { server, depth, deferred }, vec![server.emits])
+    }
+
+    fn draw_topic(&mut self) -> (Channel, Vec<usize>) {
+        let mut topic = TopicSpec {
+            latch: self.dice.maybe(30, |dice| dice.from_to(1, 4)),
+            lifespan: self.dice.maybe(15, |dice| dice.micros(500, 4000)),
+            deadline: self.dice.maybe(10, |dice| dice.micros(3000, 20_000)),
+            is_intercepted: self.dice.happens(8),
+            subscribers: Vec::new(),
+        };
+        let features = [
+            (topic.latch.is_some(), "transient local"),
+            (topic.lifespan.is_some(), "lifespan"),
+            (topic.deadline.is_some(), "deadline"),
+            (topic.is_intercepted, "interceptor"),
+        ];
+        features.iter().filter(|(is, _)| *is).for_each(|(_, feature)| self.has(feature));
+        for _ in 0..self.dice.from_to(1, 3) {
+            let way = match self.dice.below(6) {
+                0 => Way::Stream,
+                1 | 2 if topic.latch.is_some() => {
+                    let last = self.horizon.as_micros() as usize;
+                    Way::Late(self.dice.micros(1, last))
+                }
+                _ => Way::Plain,
+            };
+            let keeps_all = self.dice.happens(25);
+            for (is, feature) in [
+                (keeps_all, "keep all"),
+                (way == Way::Stream, "stream"),
+                (matches!(way, Way::Late(_)), "late subscription"),
+            ] {
+                if is {
+                    self.has(feature);
+                }
+            }
+            let depth = self.dice.from_to(1, 3);
+            let receiver = self.receiver();
+            topic.subscribers.push(Subscriber { receiver, depth, keeps_all, way });
+        }
+        let emits = topic.subscribers.iter().map(|subscriber| subscriber.receiver.emits).collect();
+        (Channel::Topic(topic), emits)
+    }
+
+    fn draw_join(&mut self) {
+        use JoinPolicy as Is;
+        let topics: Vec<usize> = self.spec.topics().collect();
+        let Some((last, others)) = topics.split_last().filter(|(_, others)| !others.is_empty())
+        else {
+            return;
+        };
+        let topics = [self.dice.pick(others), *last];
+        let policies = [
+            (Is::Exact, "exact time"),
+            (Is::Approximate, "approximate time"),
+            (Is::LatestOfAll, "latest of all"),
+            (Is::LatestOfAny, "latest of any"),
+            (Is::Accumulate, "accumulate"),
+        ];
+        let (policy, feature) = self.dice.pick(&policies);
+        self.has(feature);
+        let (receiver, depth) = (self.receiver(), self.dice.from_to(1, 4));
+        let rank = self.spec.channels.len();
+        self.spec.joins.push(Join { receiver, rank, topics, policy, depth });
+        self.emitters.push(receiver.emits);
+    }
+
+    fn draw_input(&mut self) {
+        let topics: Vec<usize> = self.spec.topics().collect();
+        if topics.is_empty() || !self.dice.happens(40) {
+            return;
+        }
+        self.has("input");
+        let last = self.horizon.as_millis() as usize;
+        let items = (0..self.dice.from_to(1, 30)).map(|_| self.dice.from_to(0, last));
+        let mut items: Vec<_> = items.map(|ms| Duration::from_millis(ms as u64)).collect();
+        items.sort_unstable();
+        let out = self.dice.pick(&topics);
+        let answers = match &topics[..] {
+            [first, .., last] if self.dice.happens(50) => {
+                self.has("input in closed loop");
+                Some([*first, *last])
+            }
+            _ => None,
+        };
+        self.spec.input = Some(InputSpec { items, out, answers });
+    }
+}

@@ -1,0 +1,278 @@
+//! Random graphs: equal digests however they are run, and nothing lost without being counted.
+
+use reference_system::random_graph::{Handles, RandomGraph};
+use ringspin_executor::{BoxError, Time};
+use ringspin_modes::models::random::{Purpose, Stream};
+use ringspin_modes::models::{Distribution, Durations, Links};
+use ringspin_modes::{
+    Candidate, Cores, Exploration, Jitter, Job, Order, Report, RunDigest, Schedule, Session,
+    Simulation, TieBreaker, TiePolicy,
+};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// How many seeds are tried; the variable `RANDOM_GRAPHS` asks for another number, to hunt.
+const SEEDS: u64 = 28;
+
+fn seeds() -> u64 {
+    std::env::var("RANDOM_GRAPHS").map_or(SEEDS, |count| count.parse().unwrap())
+}
+
+/// The digests of the first seeds: on every machine, in debug and release builds.
+const PINNED: [&str; 16] = [
+    "bb8678f6441a94c150a39e660bc62449",
+    "827dc903274d97f2d39b95b6b9617faf",
+    "496b423baf2f55ccd2054fc3db841c12",
+    "71de8293f860b13d1db1621f7abd766b",
+    "63ffeb5b79d4416a617470ffcbcd243e",
+    "9b2732059ddac5323e380e498117810f",
+    "264c1a3b7ab1287751d92cdaa92da4c5",
+    "7f5dee654ca154ce5db9311d7e1d43c9",
+    "c9aae892b6ad8fc3f0ad3701281d24fa",
+    "ca63d11d26661a44c88a0e20378811cc",
+    "11ccd60f8ef33e57a5fc34b2ac5b3014",
+    "bfea6bd3f0a77bbd102f505f0092b5f6",
+    "1f66c8451a640f94b710a50c39186ca0",
+    "03c7b250e20a2810776ca4ca76e2a5ec",
+    "14933b80d9cb9dec01372a21c5a4bcdd",
+    "0374bf55e88651fc39ae736336bb6e3a",
+];
+
+fn graphs() -> impl Iterator<Item = (u64, RandomGraph)> {
+    (0..seeds()).map(|seed| (seed, RandomGraph::new(seed)))
+}
+
+fn run(job: &Job<'_, Handles>) -> Report {
+    job.run().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The job with another simulation.
+fn simulated<'a>(graph: &'a RandomGraph, change: impl FnOnce(&mut Simulation)) -> Job<'a, Handles> {
+    graph.job().simulate(change)
+}
+
+#[test]
+fn digests_are_those_of_every_machine_and_profile() {
+    let digest = |seed| run(&RandomGraph::new(seed).job()).digest().to_string();
+    let digests: Vec<String> = (0..PINNED.len() as u64).map(digest).collect();
+    assert_eq!(digests, PINNED);
+}
+
+#[test]
+fn every_dispatch_of_a_second_run_is_that_of_the_first() {
+    for (seed, graph) in graphs() {
+        graph.job().verify(2).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    }
+}
+
+#[test]
+fn runs_do_not_disturb_each_other() {
+    let digests = || graphs().map(|(_, graph)| run(&graph.job()).digest()).collect::<Vec<_>>();
+    let threads: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(digests)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(threads[0], threads[1]);
+    assert_eq!(threads[0], threads[2]);
+    assert_eq!(threads[0].iter().map(|d| d.0).collect::<BTreeSet<_>>().len(), threads[0].len());
+}
+
+#[test]
+fn every_feature_occurs_and_every_counter_counts() {
+    let mut features = BTreeSet::new();
+    let (mut lost, mut overwritten, mut expired, mut missed, mut unmatched) = (0, 0, 0, 0, 0);
+    let (mut coalesced, mut irregular, mut failures, mut overruns, mut refused) = (0, 0, 0, 0, 0);
+    for (seed, graph) in graphs() {
+        features.extend(graph.features().iter().copied());
+        let report = run(&graph.job());
+        assert!(report.dispatches() > 20, "seed {seed} does nothing: {}", report.dispatches());
+        let statistics = report.statistics();
+        lost += statistics.lost();
+        overwritten += statistics.overwritten();
+        expired += statistics.expired();
+        unmatched += statistics.unmatched();
+        for callback in &statistics.callbacks {
+            missed += callback.missed;
+            coalesced += callback.coalesced;
+            irregular += callback.irregular;
+        }
+        refused += statistics.refused.iter().map(|(_, count)| count).sum::<u64>();
+        failures += report.failures().len();
+        overruns += report.overruns().len();
+    }
+    let counters = [lost, overwritten, expired, missed, unmatched, coalesced, irregular, refused];
+    assert!(counters.iter().all(|&count| count > 0), "{counters:?}");
+    assert!(failures > 0 && overruns > 0, "{failures} failures, {overruns} overruns");
+    assert_eq!(features.len(), FEATURES, "{features:?}");
+}
+
+/// How many features there are.
+const FEATURES: usize = 45;
+
+/// Runs a session in slices that a seed decides about.
+fn in_slices(session: &mut Session<Handles>, end: Time, seed: u64) -> Result<RunDigest, BoxError> {
+    let stream = Stream::new(seed, "slices");
+    let draw = |n, limit| stream.below(n, Purpose::Tie, limit);
+    for n in 0.. {
+        if session.now() >= end && session.settle()? == 0 {
+            break;
+        }
+        let micros = Duration::from_micros(draw(3 * n, 5000));
+        match draw(3 * n + 1, 7) {
+            0 => session.run_for(micros)?,
+            1 => session.run_until(session.now())?,
+            2 => drop(session.settle()?),
+            3 => drop(session.executor().spin_once(micros)?),
+            4 => drop(session.executor().spin_some()?),
+            5 => {
+                for _ in 0..draw(3 * n + 2, 20) {
+                    session.step()?;
+                }
+            }
+            _ => {
+                // Stopped in between, it goes on where it was.
+                session.executor().stop_handle().stop();
+                session.run_for(micros)?;
+                session.executor().stop_handle().reset();
+            }
+        }
+    }
+    Ok(session.report().digest())
+}
+
+#[test]
+fn a_run_in_slices_is_the_run_in_one_go() {
+    for (seed, graph) in graphs() {
+        let whole = run(&graph.job());
+        for slices in 0..3 {
+            let mut session = graph.job().start().unwrap();
+            let digest = in_slices(&mut session, graph.end(), 100 * seed + slices).unwrap();
+            assert_eq!(session.report().dispatches(), whole.dispatches(), "seed {seed}/{slices}");
+            assert_eq!(digest, whole.digest(), "seed {seed}, slices {slices}");
+        }
+    }
+}
+
+/// Takes the first, which is the contract's order.
+struct First;
+
+impl TieBreaker for First {
+    fn choose(&mut self, _: Time, candidates: &[Candidate]) -> usize {
+        assert!(candidates.len() > 1);
+        0
+    }
+}
+
+#[test]
+fn choosing_the_first_is_the_contracts_order() {
+    for (seed, graph) in graphs() {
+        let unlimited = |simulation: &mut Simulation| {
+            simulation.cores = Cores::Unlimited;
+            simulation.ties = TiePolicy::Fifo;
+        };
+        let without = |simulation: &mut Simulation| {
+            unlimited(simulation);
+            simulation.durations = Durations::new();
+        };
+        let fifo = run(&simulated(&graph, without)).digest();
+        let job = simulated(&graph, without).with_tie_breaker(|| First);
+        assert_eq!(run(&job).digest(), fifo, "seed {seed}");
+        let empty = |simulation: &mut Simulation| {
+            without(simulation);
+            simulation.jitter = Jitter::default();
+        };
+        let scripted = simulated(&graph, |simulation| {
+            empty(simulation);
+            simulation.ties = TiePolicy::Scripted(Schedule::default());
+        });
+        let digest = run(&simulated(&graph, empty)).digest();
+        assert_eq!(run(&scripted).digest(), digest, "seed {seed}, scripted");
+        let fifo = run(&simulated(&graph, unlimited)).digest();
+        let job = simulated(&graph, unlimited).with_tie_breaker(|| First);
+        assert_eq!(run(&job).digest(), fifo, "seed {seed}, with durations");
+    }
+}
+
+#[test]
+fn what_takes_no_time_is_as_if_it_were_not_simulated() {
+    for (seed, graph) in graphs() {
+        let plain = |simulation: &mut Simulation| {
+            simulation.links = Links::new();
+            simulation.durations = Durations::new();
+            simulation.cores = Cores::Unlimited;
+        };
+        let bare = run(&simulated(&graph, plain)).digest();
+        let zero = simulated(&graph, |simulation| {
+            plain(simulation);
+            let none = Distribution::fixed(Duration::ZERO);
+            simulation.durations = graph.rules_for_all(&none);
+            simulation.links = graph.links_for_all(&none);
+        });
+        assert_eq!(run(&zero).digest(), bare, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_schedule_repeats_the_run_that_it_is_of() {
+    for (seed, graph) in graphs() {
+        let shuffled = run(&simulated(&graph, |simulation| {
+            simulation.cores = Cores::Unlimited;
+            simulation.ties = TiePolicy::Shuffle { seed };
+            simulation.jitter = Jitter { max: Duration::from_micros(500), seed };
+        }));
+        let schedule: Schedule = shuffled.schedule().to_string().parse().unwrap();
+        assert_eq!(&schedule, shuffled.schedule());
+        let again = run(&simulated(&graph, |simulation| {
+            simulation.cores = Cores::Unlimited;
+            simulation.ties = TiePolicy::Scripted(schedule);
+        }));
+        assert_eq!(again.digest(), shuffled.digest(), "seed {seed}");
+    }
+}
+
+#[test]
+fn exploring_finds_the_same_with_one_and_two_threads() {
+    for (seed, graph) in graphs().take(6) {
+        let job = simulated(&graph, |simulation| simulation.cores = Cores::Unlimited);
+        let job = job.check(|session| {
+            let report = session.report();
+            match report.digest().0 % 5 {
+                0 if !report.schedule().is_empty() => Err("one in five".into()),
+                _ => Ok(()),
+            }
+        });
+        let explore = |threads, order| {
+            let jitter = Duration::from_micros(100);
+            let shrink_runs_max = 10;
+            let exploration = Exploration { seeds: 0..12, order, jitter, threads, shrink_runs_max };
+            format!("{:?}", job.explore(&exploration))
+        };
+        for order in [Order::Shuffle, Order::Pct { depth: 2 }] {
+            assert_eq!(explore(1, order), explore(2, order), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn every_message_is_received_or_counted() {
+    let mut topics = 0;
+    for (seed, graph) in graphs() {
+        let mut session = graph.job().start().unwrap();
+        session.run_until(graph.end()).unwrap();
+        let published = session.handles.published.counts();
+        let report = session.report();
+        for topic in graph.countable_topics() {
+            let name = format!("/topic_{topic}");
+            let info = report.graph().topics.iter().find(|info| info.name == name).unwrap();
+            let of =
+                |id: &ringspin_executor::CallbackId| &report.statistics().callbacks[id.0 as usize];
+            for callback in info.subscriptions.iter().map(of) {
+                let seen =
+                    callback.dispatched + callback.overwritten + callback.lost + callback.expired;
+                assert_eq!(seen, published[topic], "seed {seed}, {callback:?}");
+                topics += 1;
+            }
+        }
+    }
+    assert!(topics > 50, "{topics}");
+}

@@ -173,9 +173,16 @@ impl Sequencer {
         info: &GraphInfo,
     ) -> Result<u64, SpinError> {
         let _mark = stop.enter_worker();
-        if self.agenda.is_some() {
-            let dispatched = matches!(self.turn(info)?, Turn::Dispatched(_));
-            return Ok(u64::from(dispatched));
+        if self.agenda.is_some() || !self.inputs.is_empty() {
+            // One at a time: what is next may be an input's, or a tie breaker's to say.
+            while !stop.is_stopped() {
+                match self.turn(info)? {
+                    Turn::Dispatched(_) => return Ok(1),
+                    Turn::Something => {}
+                    Turn::Quiet => break,
+                }
+            }
+            return Ok(0);
         }
         let dispatched = self.worker.dispatch_ready(|| stop.is_stopped());
         let quiet = dispatched == 0 && !self.worker.has_ready();

@@ -27,6 +27,7 @@ fn schedule(items: &[Item]) -> Schedule {
             Item::Jolt(jolt) => schedule.jolts.push(jolt),
         }
     }
+    schedule.deviations.sort_unstable();
     schedule
 }
 
@@ -38,12 +39,14 @@ pub(super) fn shrink<T>(
     runs_max: usize,
 ) -> Counterexample {
     let mut runs = 0;
+    // Beyond the limit nothing fails, so that nothing changes any more.
     let mut fails = |items: &[Item]| {
-        runs += 1;
-        job.run_scripted(&schedule(items)).error.is_some()
+        let may_run = runs < runs_max;
+        runs += usize::from(may_run);
+        may_run && job.run_scripted(&schedule(items)).error.is_some()
     };
     let all = items(found);
-    let fewest = ddmin(all.clone(), |items| fails(items), runs_max);
+    let fewest = ddmin(all.clone(), &mut fails, runs_max);
     let shrunk = schedule(&one_for_many(fewest, fails));
     let last = job.run_scripted(&shrunk);
     let not_again = || {
@@ -144,6 +147,7 @@ fn ddmin<I: Clone>(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use ringspin_executor::Time;
 
     proptest! {
         #[test]
@@ -159,6 +163,14 @@ mod tests {
             expected.dedup();
             prop_assert_eq!(fewest, expected);
         }
+    }
+
+    #[test]
+    fn a_schedule_is_in_order_of_time() {
+        let deviation = |ns| Deviation { time: Time::from_nanos(ns), choice: 0, taken: 1 };
+        let schedule = schedule(&[2, 1].map(deviation).map(Item::Deviation));
+        assert_eq!(schedule.deviations, [deviation(1), deviation(2)]);
+        assert_eq!(schedule.to_string().parse(), Ok(schedule));
     }
 
     #[test]

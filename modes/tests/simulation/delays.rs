@@ -168,6 +168,32 @@ fn requests_and_responses_take_their_time() {
 }
 
 #[test]
+fn a_call_that_is_slower_than_its_timeout_ends_in_time_and_holds_its_place() {
+    let toml = r#"link = [{ topic = "/echo", delay = "10ms" }]"#;
+    let job = linked(toml, |graph| {
+        let server = graph.create_node("server", ())?;
+        server.create_service("echo", QoS::services(), |(), n: &u64, _| *n)?;
+        let client = graph.create_node("client", Vec::<(Time, Option<u64>)>::new())?;
+        let echo = client.create_client::<u64, u64>("echo", QoS::keep_all(1))?;
+        let echo = echo.with_timeout(15 * MS);
+        client.create_timer(8 * MS, move |_, cx| {
+            // It is refused while the response before it is under way.
+            let called = echo.call(cx.event().sequence, |answers: &mut Vec<_>, reply, cx| {
+                answers.push((cx.now(), reply.ok().map(|reply| *reply)));
+            });
+            called.unwrap_or(());
+        })?;
+        Ok(())
+    });
+    let mut session = job.run_for(60 * MS).start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    // Calls at 8 ms and 32 ms, of which the responses come at 28 ms and 52 ms; the next at 56 ms.
+    let answers = session.state::<Vec<(Time, Option<u64>)>>("/client").unwrap();
+    assert_eq!(answers, &[(ms(23), None), (ms(47), None)]);
+    assert_eq!(session.report().statistics().of("/server").next().unwrap().dispatched, 2);
+}
+
+#[test]
 fn lost_messages_are_counted_and_a_seed_loses_the_same_ones() {
     let run = |seed| {
         let job = linked(r#"link = [{ topic = "/t", loss = 0.3 }]"#, |graph| {

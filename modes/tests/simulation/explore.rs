@@ -50,6 +50,20 @@ fn a_fusion_that_needs_an_order_is_found_and_shrunk_to_one_deviation() {
 }
 
 #[test]
+fn shrinking_takes_no_more_runs_than_it_may() {
+    let job = Job::new(fusion).run_for(1000 * MS);
+    for shrink_runs_max in [0, 2, 3, 5] {
+        for order in [Order::Shuffle, Order::Pct { depth: 2 }] {
+            let exploration = Exploration { order, shrink_runs_max, ..Exploration::default() };
+            let counterexample = found(job.explore(&exploration).unwrap_err());
+            // The last one is to see how it fails.
+            assert!(counterexample.shrink_runs <= shrink_runs_max + 1, "{counterexample}");
+            assert!(counterexample.failure.contains("no a for b"), "{counterexample}");
+        }
+    }
+}
+
+#[test]
 fn what_is_found_does_not_depend_on_the_number_of_threads() {
     let job = Job::new(fusion).run_for(50 * MS);
     let explore = |threads| {

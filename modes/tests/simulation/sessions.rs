@@ -1,7 +1,9 @@
 //! Sessions: stepping, pushing, reading, and changing what is in flight.
 
-use ringspin_executor::{BoxError, Graph, Message, QoS, Time, Verdict};
-use ringspin_modes::{Executor, Job, SpinError, StateError, Stuck};
+use ringspin_executor::{
+    BoxError, Delivery, ExternalInput, Graph, Message, Publisher, QoS, Time, Verdict,
+};
+use ringspin_modes::{Executor, Job, SpinError, StateError, Stuck, TiePolicy};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -51,6 +53,51 @@ fn steps_end_with_the_job() {
     assert_eq!(session.now().as_nanos(), 1_500_000);
     session.run_for(MS).unwrap();
     assert_eq!(session.report().dispatches(), 2);
+}
+
+/// As the documentation of `spin_some` says: until it returns zero.
+#[test]
+fn spinning_some_until_there_is_none_makes_an_instant_quiet() {
+    for ties in [TiePolicy::Fifo, TiePolicy::Reverse] {
+        let job = Job::new(|graph| {
+            counter(graph)?;
+            let player = graph.create_node("player", ())?;
+            let out = player.create_publisher("in", QoS::default())?;
+            graph.add_input("three", Three { left: 3, out })?;
+            Ok(player.create_collector::<u32>("in", QoS::keep_last(1))?)
+        });
+        let job = job.start_at(Time::ZERO + 10 * MS).simulate(|s| s.ties = ties.clone());
+        let mut session = job.start().unwrap();
+        let mut dispatched = 0;
+        loop {
+            match session.executor().spin_some().unwrap() {
+                0 => break,
+                some => dispatched += some,
+            }
+        }
+        // The overdue timer, its message, and three items with a message each.
+        assert_eq!((dispatched, session.now()), (5, Time::ZERO + 10 * MS), "{ties:?}");
+        assert_eq!(session.handles.values(), [3, 2, 1]);
+        assert_eq!(session.settle().unwrap(), 0, "{ties:?}");
+    }
+}
+
+/// Three items at the start.
+struct Three {
+    left: u32,
+    out: Publisher<u32>,
+}
+
+impl ExternalInput for Three {
+    fn next_time(&mut self) -> Option<Time> {
+        (self.left > 0).then_some(Time::ZERO)
+    }
+
+    fn deliver(&mut self, _: Time) -> Result<Delivery, BoxError> {
+        self.out.publish(self.left)?;
+        self.left -= 1;
+        Ok(Delivery::Done)
+    }
 }
 
 #[test]

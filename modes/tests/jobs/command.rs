@@ -275,7 +275,11 @@ fn a_schedule_replaces_ties_and_jitter() {
     let again = certificate(&format!("--schedule {}", plain["schedule"].as_str().unwrap()));
     assert_eq!(again["digest"], plain["digest"]);
     assert_eq!(again["schedule"], plain["schedule"]);
-    assert_eq!(certificate("--schedule t0.1:0>1")["schedule"], "t0.1:0>1");
+    let scripted = certificate("--schedule t0.1:0>1");
+    assert_eq!(scripted["schedule"], "t0.1:0>1");
+    std::fs::write(folder.path("job.toml"), RACE).unwrap();
+    let without = certificate("--schedule t0.1:0>1");
+    assert_eq!(scripted["configuration"], without["configuration"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{PAIR, file, registry};
 use ringspin_modes::{JobFile, JobFileError, Registry};
+use std::time::Duration;
 
 fn refused(text: &str) -> String {
     JobFile::from_toml(text).expect_err(text).to_string()
@@ -11,7 +12,7 @@ fn refused(text: &str) -> String {
 fn fails(text: &str, registry: &Registry) -> String {
     match file(text).job(registry) {
         Err(error) => error.to_string(),
-        Ok(job) => job.run().expect_err(text).to_string(),
+        Ok(job) => job.run_for(Duration::from_secs(1)).run().expect_err(text).to_string(),
     }
 }
 

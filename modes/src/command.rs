@@ -237,7 +237,7 @@ impl<'a> Program<'a> {
         let bar = bar((explore.seeds.end - explore.seeds.start).saturating_add(1));
         let job = self.startable(&explore.job)?.after_each_run(|| bar.inc(1));
         let (seeds, order, threads) = (explore.seeds.clone(), explore.order, explore.threads);
-        let jitter = explore.jitter.unwrap_or(job.simulation().jitter.max);
+        let jitter = explore.jitter;
         let exploration = Exploration { seeds, order, jitter, threads, ..Default::default() };
         let explored = match self.alone {
             true => without_panic_messages(|| job.explore(&exploration)),

@@ -206,7 +206,8 @@ impl<'a, T> Job<'a, T> {
         self
     }
 
-    /// Has the events of an instant dispatched in an order of one's own.
+    /// Has the events of an instant dispatched in an order of one's own. [Exploring](Self::explore)
+    /// tries its own orders instead.
     #[must_use]
     pub fn with_tie_breaker<B: TieBreaker + 'static>(
         mut self,
@@ -254,11 +255,15 @@ impl<'a, T> Job<'a, T> {
         if let Some(duration) = self.run_for {
             simulation.end = Some(simulation.start + duration);
         }
+        let own_ties = simulation.ties == self.simulation.ties;
         let mut executor = Executor::deterministic(simulation)
             .with_arguments(self.arguments.clone())
             .with_failure_policy(self.policy);
         executor.traced = traced;
-        executor.tie_breaker = self.breaker.as_ref().map(|breaker| breaker());
+        // An order that is explored, shrunk or repeated comes before one's own.
+        if own_ties {
+            executor.tie_breaker = self.breaker.as_ref().map(|breaker| breaker());
+        }
         let handles = (self.build)(executor.graph())?;
         let ended = self.ending.as_ref().map(|ending| ending.watch(&mut executor)).transpose()?;
         executor.freeze()?;

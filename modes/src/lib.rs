@@ -24,7 +24,7 @@ pub mod deterministic;
 mod error;
 pub mod executor;
 mod job;
-mod job_file;
+pub mod job_file;
 mod live;
 pub mod mapping;
 pub mod models;

@@ -242,7 +242,7 @@ fn exploring_finds_the_same_with_one_and_two_threads() {
             }
         });
         let explore = |threads, order| {
-            let jitter = Duration::from_micros(100);
+            let jitter = Some(Duration::from_micros(100));
             let shrink_runs_max = 10;
             let exploration = Exploration { seeds: 0..12, order, jitter, threads, shrink_runs_max };
             format!("{:?}", job.explore(&exploration))

@@ -84,17 +84,19 @@ impl<M: Send + Sync + 'static> Detour<M> {
 
     /// What goes on its way, and how much later; `None` if nothing does.
     fn intercept(&self, message: Message<M>) -> Option<(Message<M>, Duration)> {
-        let Some(mut interceptor) = lock(&self.interception).take() else {
+        let Some(interceptor) = lock(&self.interception).take() else {
             return Some((message, Duration::ZERO));
         };
+        let mut interceptor =
+            PutBack { interception: &self.interception, taken: Some(interceptor) };
         let passage = Passage {
             event: message.id(),
             callback: self.to.subscription.callback,
             departure: self.transit.departure(),
             bytes: size_of::<M>(),
         };
-        let verdict = interceptor(&message, &passage);
-        *lock(&self.interception) = Some(interceptor);
+        let verdict = interceptor.judge(&message, &passage);
+        drop(interceptor);
         match verdict {
             Verdict::Pass => Some((message, Duration::ZERO)),
             Verdict::Drop => None,
@@ -105,6 +107,24 @@ impl<M: Send + Sync + 'static> Detour<M> {
             }
             Verdict::Delay(delay) => Some((message, delay)),
         }
+    }
+}
+
+/// Puts an interceptor back where it was, even if it panics.
+struct PutBack<'a, M> {
+    interception: &'a Interception<M>,
+    taken: Option<Interceptor<M>>,
+}
+
+impl<M> PutBack<'_, M> {
+    fn judge(&mut self, message: &Message<M>, passage: &Passage) -> Verdict<M> {
+        self.taken.as_mut().map_or(Verdict::Pass, |interceptor| interceptor(message, passage))
+    }
+}
+
+impl<M> Drop for PutBack<'_, M> {
+    fn drop(&mut self) {
+        *lock(self.interception) = self.taken.take();
     }
 }
 

@@ -31,8 +31,8 @@ pub struct Exploration {
     pub seeds: Range<u64>,
     /// How orders are chosen.
     pub order: Order,
-    /// Each message arrives up to this much later.
-    pub jitter: Duration,
+    /// Each message arrives up to this much later; by default as the job's own jitter has it.
+    pub jitter: Option<Duration>,
     /// How many runs at a time; zero for one on each core.
     pub threads: usize,
     /// How many runs shrinking may take at most.
@@ -40,9 +40,9 @@ pub struct Exploration {
 }
 
 impl Default for Exploration {
-    /// A thousand shuffled orders without jitter, on all cores.
+    /// A thousand shuffled orders, on all cores, with the jitter of the job.
     fn default() -> Self {
-        let (order, jitter) = (Order::Shuffle, Duration::ZERO);
+        let (order, jitter) = (Order::Shuffle, None);
         Self { seeds: 0..1000, order, jitter, threads: 0, shrink_runs_max: 2000 }
     }
 }
@@ -155,7 +155,8 @@ impl<T> Job<'_, T> {
         let run = |seed| {
             let mut simulation = self.with_ties(ties(seed));
             // Delays and durations are those of the job, only the jitter is this seed's.
-            simulation.jitter = Jitter { max: exploration.jitter, seed };
+            let max = exploration.jitter.unwrap_or(simulation.jitter.max);
+            simulation.jitter = Jitter { max, seed };
             self.run_with(simulation, false)
         };
         let search = Search::new(exploration.seeds.clone());

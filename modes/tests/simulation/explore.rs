@@ -1,7 +1,7 @@
 //! Exploring orders: planted bugs are found, shrunk, and come again.
 
-use ringspin_executor::{BoxError, Graph, Message, QoS};
-use ringspin_modes::{Exploration, ExploreError, Job, Order};
+use ringspin_executor::{BoxError, Graph, Message, QoS, Time};
+use ringspin_modes::{Candidate, Exploration, ExploreError, Job, Order, TieBreaker};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -115,11 +115,29 @@ fn jitter_finds_what_needs_another_time_and_is_shrunk_as_well() {
     let job = job.run_for(200 * MS);
     let quiet = Exploration { seeds: 0..50, ..Exploration::default() };
     job.explore(&quiet).unwrap();
-    let counterexample = found(job.explore(&Exploration { jitter: 8 * MS, ..quiet }).unwrap_err());
+    let counterexample =
+        found(job.explore(&Exploration { jitter: Some(8 * MS), ..quiet }).unwrap_err());
     assert!(counterexample.deviations > 10, "{counterexample}");
     assert_eq!(counterexample.schedule.len(), 1, "{counterexample}");
     assert!(counterexample.to_string().contains("later for /fusion"), "{counterexample}");
     assert!(counterexample.failure.contains("a is late"), "{counterexample}");
+}
+
+#[test]
+fn the_jobs_own_jitter_is_explored_and_its_own_tie_breaker_is_not() {
+    struct First;
+    impl TieBreaker for First {
+        fn choose(&mut self, _: Time, _: &[Candidate]) -> usize {
+            0
+        }
+    }
+    let exploration = Exploration { seeds: 0..50, ..Exploration::default() };
+    let job = Job::new(fusion).run_for(100 * MS).with_tie_breaker(|| First);
+    job.run().unwrap();
+    found(job.explore(&exploration).unwrap_err());
+    let job = Job::new(fusion).run_for(100 * MS).simulate(|s| s.jitter.max = MS);
+    let counterexample = found(job.explore(&exploration).unwrap_err());
+    assert!(counterexample.deviations > 20, "{counterexample}");
 }
 
 #[test]

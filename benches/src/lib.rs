@@ -22,6 +22,8 @@
 //! | [`pipes`] | games with anything that takes messages here and gives them out there |
 //! | [`ring_peers`] | the rings as such pipes, ringspin's and other crates' |
 //! | [`rounds`] | candidates measured side by side, round by round |
+//!
+//! And [`simulation`] is one model of timers and messages for several simulators.
 
 #![forbid(unsafe_code)]
 
@@ -32,6 +34,7 @@ pub mod relay;
 pub mod ring_peers;
 pub mod rounds;
 pub mod service;
+pub mod simulation;
 pub mod wake;
 
 use core_affinity::CoreId;

@@ -48,8 +48,15 @@ impl Options {
         Ok(options)
     }
 
+    /// How many rounds each cell has.
+    #[must_use]
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
     /// Whether the cell called `title` is wanted.
-    fn wants(&self, title: &str) -> bool {
+    #[must_use]
+    pub fn wants(&self, title: &str) -> bool {
         self.filter.as_deref().is_none_or(|filter| title.contains(filter))
     }
 }
@@ -165,8 +172,12 @@ fn render(names: &[&str], samples: &[Vec<f64>], unit: Unit) -> String {
     table
 }
 
-/// The first quartile, the median and the third quartile.
-fn quartiles(mut samples: Vec<f64>) -> [f64; 3] {
+/// The first quartile, the median and the third quartile of `samples`, of which there is one.
+///
+/// # Panics
+/// Without samples.
+#[must_use]
+pub fn quartiles(mut samples: Vec<f64>) -> [f64; 3] {
     samples.sort_by(f64::total_cmp);
     [1, 2, 3].map(|quarter| {
         let position = (samples.len() - 1) as f64 * f64::from(quarter) / 4.0;

@@ -45,6 +45,7 @@
 //! parameters, 32 levels and names of 255 bytes. A name twice in one place, and a number that does
 //! not fit its type, are errors, where rcl takes the last one or another type.
 
+mod code;
 mod error;
 mod node_pattern;
 mod overrides;

@@ -12,7 +12,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 /// Keeps the messages of a topic until somebody takes them; cheap to clone.
-pub struct Collector<M>(Arc<Mutex<VecDeque<(Time, Message<M>)>>>);
+pub struct Collector<M>(Arc<Mutex<VecDeque<Received<M>>>>);
+
+/// A message and when it was received.
+type Received<M> = (Time, Message<M>);
 
 impl<M> Collector<M> {
     /// The oldest message and when it was received.

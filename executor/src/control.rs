@@ -101,8 +101,7 @@ impl StopHandle {
         let workers = lock(&self.0.workers);
         let running = workers.iter().filter_map(|worker| {
             let callback = CallbackId(worker.running.get().checked_sub(1)? as u32);
-            let name = &worker.info.callbacks[callback.0 as usize].name;
-            Some(format!("{} `{name}`", worker.info.loop_of(callback).full_name()))
+            Some(worker.info.name_of(callback))
         });
         running.collect()
     }

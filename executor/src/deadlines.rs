@@ -77,24 +77,29 @@ impl Deadlines {
         place
     }
 
+    /// Moves others up into the hole that the sinking one leaves, instead of swapping.
     fn sift_down(&mut self, mut place: usize) {
+        let sinking = self.heap[place];
         loop {
-            let (left, right) = (2 * place + 1, 2 * place + 2);
+            let left = 2 * place + 1;
             let Some(&(mut least)) = self.heap.get(left) else {
-                return;
+                break;
             };
             let mut child = left;
-            if let Some(&other) = self.heap.get(right)
+            if let Some(&other) = self.heap.get(left + 1)
                 && other < least
             {
-                (least, child) = (other, right);
+                (least, child) = (other, left + 1);
             }
-            if self.heap[place] <= least {
-                return;
+            if sinking <= least {
+                break;
             }
-            self.swap(place, child);
+            self.heap[place] = least;
+            self.places[least.1] = Some(place);
             place = child;
         }
+        self.heap[place] = sinking;
+        self.places[sinking.1] = Some(place);
     }
 
     fn swap(&mut self, a: usize, b: usize) {

@@ -55,8 +55,8 @@ pub trait Recorder: Any + Send {
 pub struct Completion {
     /// When the callback returned; in simulated time, after the duration that it was given.
     pub time: Time,
-    /// The digest of what the callback was made to show: [`Context::digest`](crate::Context::digest),
-    /// the messages of [digested](crate::Publisher::digested) publishers, the state of a
+    /// The digest of what the callback showed: by [`Context::digest`](crate::Context::digest), as
+    /// messages of [digested](crate::Publisher::digested) publishers, the state of a
     /// [digested](crate::Node::digest_state) group. `None` if it showed nothing, and live.
     pub digest: Option<u64>,
 }

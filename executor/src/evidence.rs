@@ -1,15 +1,18 @@
 //! Evidence: what callbacks show of their messages and states, so that runs can be compared.
 //!
-//! The order of events is compared anyway. What is in them is not, unless somebody says how it is
-//! digested: a callback ([`Context::digest`](crate::Context::digest)), a publisher ([`Publisher::digested`]) or a group
-//! ([`Node::digest_state`]). Live, all of that costs a branch.
+//! The order of events is compared anyway. What is in them is not, unless somebody says so: a
+//! callback ([`Context::digest`](crate::Context::digest)), for a publisher
+//! ([`Publisher::digested`]) or for a group ([`Node::digest_state`]). Live, all of that costs a
+//! branch.
 
 use crate::digest::{Digest, DigestHasher};
+use crate::event::SourceId;
 use crate::graph::CreateError;
 use crate::lock::lock;
 use crate::node::Node;
 use crate::topic::Publisher;
 use ringspin_ringbuf::Flag;
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 /// What the running callback shows.
@@ -17,8 +20,11 @@ use std::sync::Mutex;
 pub(crate) struct Evidence {
     /// Raised in simulated time.
     collecting: Flag,
-    /// `None` if nothing was shown so far.
+    /// Raised if anything was shown so far: the lock costs more than to look here.
+    any: Flag,
     shown: Mutex<Option<DigestHasher>>,
+    /// The publishers that show their messages.
+    publishers: Mutex<BTreeSet<SourceId>>,
 }
 
 impl Evidence {
@@ -29,11 +35,25 @@ impl Evidence {
     pub(crate) fn add<T: Digest + ?Sized>(&self, value: &T) {
         if self.collecting.is_raised() {
             value.digest(lock(&self.shown).get_or_insert_default());
+            self.any.raise();
         }
+    }
+
+    pub(crate) fn is_digested(&self, publisher: SourceId) -> bool {
+        lock(&self.publishers).contains(&publisher)
+    }
+
+    /// A publisher shows its messages from now on.
+    pub(crate) fn digest_publisher(&self, publisher: SourceId) {
+        lock(&self.publishers).insert(publisher);
     }
 
     /// The digest of what was shown since the last time.
     pub(crate) fn take(&self) -> Option<u64> {
+        if !self.any.is_raised() {
+            return None;
+        }
+        self.any.lower();
         lock(&self.shown).take().map(|hasher| hasher.finish())
     }
 }
@@ -54,6 +74,7 @@ impl<S: Digest + Send + 'static> Node<S> {
     /// ```
     pub fn digest_state(&self) -> Result<(), CreateError> {
         let mut draft = self.draft("a digest of its state")?;
+        draft.loops[self.event_loop().0 as usize].digested = true;
         draft.body::<S>(self.event_loop()).show_state(|state, evidence| evidence.add(state));
         Ok(())
     }
@@ -73,5 +94,24 @@ impl<M: Digest + Send + Sync + 'static> Publisher<M> {
     #[must_use]
     pub fn digested(self) -> Self {
         self.showing(|message, evidence| evidence.add(message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::graph::Graph;
+    use crate::qos::QoS;
+
+    #[test]
+    fn the_graph_knows_what_is_shown() {
+        let graph = Graph::new();
+        let node = graph.create_node("node", 0u8).unwrap();
+        node.create_publisher::<u8>("a", QoS::default()).unwrap();
+        let shown = node.create_publisher::<u8>("a", QoS::default()).unwrap().digested();
+        node.create_callback_group("group", 1u8).unwrap().digest_state().unwrap();
+        let info = graph.info();
+        assert_eq!(info.topics[0].digested, [info.topics[0].publishers[1].1]);
+        assert_eq!([info.loops[0].digested, info.loops[1].digested], [false, true]);
+        drop(shown);
     }
 }

@@ -61,6 +61,9 @@ pub enum FreezeError {
     /// One worker would have more than 2^24 callbacks or queued events.
     #[error("one worker has {0} {1}; at most {max} are possible", max = MAX_TOKEN)]
     TooLarge(usize, &'static str),
+    /// Simulated time needs one worker.
+    #[error("simulated time needs a plan of one worker in the order of `ReadyOrder::Fifo`")]
+    NotSequential,
     /// Something in the graph needs simulated time.
     #[error("{0} needs simulated time: run this graph in deterministic mode")]
     NeedsSimulation(String),
@@ -177,7 +180,7 @@ impl Graph {
             return Err(FreezeError::AlreadyFrozen);
         }
         check_plan(&draft, plan)?;
-        check_time(&draft, time)?;
+        check_time(&draft, plan, time)?;
         let (clock, transit) = (time.clock(), time.transit());
         draft.frozen = true;
         draft.report_unused_overrides();
@@ -269,9 +272,10 @@ fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
     Ok(())
 }
 
-fn check_time(draft: &Draft, time: &TimeSource) -> Result<(), FreezeError> {
+fn check_time(draft: &Draft, plan: &Plan, time: &TimeSource) -> Result<(), FreezeError> {
     if time.transit().is_some() {
-        return Ok(());
+        let sequential = plan.order == ReadyOrder::Fifo && plan.workers.len() == 1;
+        return if sequential { Ok(()) } else { Err(FreezeError::NotSequential) };
     }
     if let Some(input) = draft.inputs.first() {
         return Err(FreezeError::NeedsSimulation(format!("input {:?}", input.name)));

@@ -126,9 +126,16 @@ impl Draft {
         GraphInfo {
             loops: self.loops.clone(),
             callbacks: self.callbacks.clone(),
-            topics: self.topics.values().map(|topic| topic.info.clone()).collect(),
+            topics: self.topics.values().map(|topic| self.topic_as_it_is(topic)).collect(),
             services: self.services.values().map(|service| service.info.clone()).collect(),
+            inputs: self.inputs.iter().map(|input| input.name.clone()).collect(),
         }
+    }
+
+    fn topic_as_it_is(&self, topic: &TopicDraft) -> TopicInfo {
+        let sources = topic.info.publishers.iter().map(|(_, source)| *source);
+        let digested = sources.filter(|source| self.evidence.is_digested(*source)).collect();
+        TopicInfo { digested, ..topic.info.clone() }
     }
 
     pub(crate) fn erased_topics(&self) -> Vec<(String, Arc<dyn AnyTopic>)> {
@@ -152,7 +159,8 @@ impl Draft {
     ) -> Result<LoopId, CreateNodeError> {
         let index = node_index.unwrap_or(self.policies.len());
         let group = group.into();
-        let info = LoopInfo { node, group, node_index: index, callbacks: vec![], priority: 0 };
+        let (callbacks, priority, digested) = (Vec::new(), 0, false);
+        let info = LoopInfo { node, group, node_index: index, callbacks, priority, digested };
         let name = info.full_name();
         if self.frozen {
             return Err(CreateNodeError::Frozen(name));
@@ -214,6 +222,7 @@ impl Draft {
                     message_type: type_name::<M>(),
                     publishers: Vec::new(),
                     subscriptions: Vec::new(),
+                    digested: Vec::new(),
                 },
                 typed: Box::new(topic.clone()),
                 erased: topic,

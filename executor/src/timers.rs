@@ -14,6 +14,8 @@ pub(crate) struct ActiveTimer {
     callback: CallbackId,
     /// Nanoseconds, not zero.
     period: u64,
+    /// As the control says, which is elsewhere in memory.
+    repeats: bool,
     control: Arc<TimerControl>,
     ready: Ready,
     counters: Arc<CallbackCounters>,
@@ -46,6 +48,7 @@ impl Timers {
         self.timers.push(ActiveTimer {
             callback,
             period,
+            repeats: control.repeats,
             control,
             ready,
             counters,
@@ -111,8 +114,10 @@ impl Timers {
     #[inline]
     fn expire(&mut self, now: Time, deadline: u64, index: usize) {
         let timer = &mut self.timers[index];
-        let skipped = if timer.control.repeats {
-            let skipped = (now.as_nanos() - deadline) / timer.period;
+        let skipped = if timer.repeats {
+            let late = now.as_nanos() - deadline;
+            // Divisions are slow, and most timers are on time.
+            let skipped = if late < timer.period { 0 } else { late / timer.period };
             let periods = timer.period.saturating_mul(skipped + 1);
             let next = deadline.saturating_add(periods);
             self.deadlines.set(index, next);

@@ -8,6 +8,7 @@
 use crate::event::{CallbackId, EventId};
 use crate::lock::lock;
 use crate::time::{Clock, SimClock, Time};
+use ringspin_ringbuf::Counter;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -72,6 +73,8 @@ pub struct Scope {
 pub struct Transit {
     clock: Arc<SimClock>,
     scope: Scope,
+    /// How many flights there are: the lock costs more than to look here.
+    under_way: Counter,
     traffic: Mutex<Traffic>,
 }
 
@@ -124,7 +127,7 @@ impl Transit {
         clock.set(start);
         let (flights, sent) = (BinaryHeap::new(), Vec::new());
         let traffic = Traffic { network, departure: None, flights, flown: 0, sent };
-        Self { clock, scope, traffic: Mutex::new(traffic) }
+        Self { clock, scope, under_way: Counter::default(), traffic: Mutex::new(traffic) }
     }
 
     /// The clock, which only the scheduler moves.
@@ -146,13 +149,17 @@ impl Transit {
     }
 
     /// When the next thing arrives.
+    #[inline]
     pub fn next_arrival(&self) -> Option<Time> {
+        if self.is_empty() {
+            return None;
+        }
         self.traffic().flights.peek().map(|Reverse(flight)| flight.arrival)
     }
 
     /// How much is under way.
     pub fn len(&self) -> usize {
-        self.traffic().flights.len()
+        self.under_way.get() as usize
     }
 
     /// Whether nothing is under way.
@@ -161,15 +168,17 @@ impl Transit {
     }
 
     /// Lets arrive what is due by now: by time, then in the order in which it was sent.
+    #[inline]
     pub fn arrive(&self) {
         let now = self.clock.now();
-        loop {
+        while !self.is_empty() {
             let mut traffic = self.traffic();
             match traffic.flights.peek() {
                 Some(Reverse(flight)) if flight.arrival <= now => {}
                 _ => return,
             }
             let flight = traffic.flights.pop();
+            self.under_way.set(traffic.flights.len() as u64);
             drop(traffic); // what arrives may be dropped, and a drop is the user's
             flight.into_iter().for_each(|Reverse(flight)| (flight.arrive)());
         }
@@ -221,17 +230,20 @@ impl Transit {
         let order = traffic.flown;
         traffic.flown += 1;
         traffic.flights.push(Reverse(Flight { arrival, order, arrive: Box::new(arrive) }));
+        self.under_way.set(traffic.flights.len() as u64);
     }
 
     /// Drops what is under way, and what that sends when it is dropped.
     pub fn clear(&self) {
         for _ in 0..CLEARS_MAX {
-            let flights = std::mem::take(&mut self.traffic().flights);
+            let mut traffic = self.traffic();
+            let flights = std::mem::take(&mut traffic.flights);
+            self.under_way.set(0);
+            drop(traffic);
             if flights.is_empty() {
                 return;
             }
-            // A drop is the user's, and may publish: so not under the lock.
-            drop(flights);
+            drop(flights); // a drop is the user's, and may publish
         }
     }
 

@@ -59,6 +59,16 @@ pub(crate) struct Shared {
     pub(crate) evidence: Option<Arc<Evidence>>,
 }
 
+impl Shared {
+    /// The digest of what a callback has shown, and of its state.
+    #[inline]
+    fn shown(&self, body: &dyn EventLoop) -> Option<u64> {
+        let evidence = self.evidence.as_ref()?;
+        body.show(evidence);
+        evidence.take()
+    }
+}
+
 /// A ready event that was taken, and has to be dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadyEvent {
@@ -87,12 +97,15 @@ pub struct Worker {
     running: Arc<Counter>,
     recorder: Option<Box<dyn Recorder>>,
     rest: Arc<RestCounters>,
+    /// Whether its time is simulated.
+    simulated: bool,
 }
 
 impl Worker {
     pub(crate) fn new(parts: WorkerParts, bodies: Vec<Box<dyn EventLoop>>, shared: Shared) -> Self {
         let WorkerParts { loops, set, rings, routes, timers, starts, picker, deadlines } = parts;
         let running = Arc::<Counter>::default();
+        let simulated = shared.evidence.is_some();
         shared.failures.stop.attach(set.clone(), running.clone(), shared.info.clone());
         Self {
             set,
@@ -108,6 +121,7 @@ impl Worker {
             running,
             recorder: None,
             rest: Arc::default(),
+            simulated,
         }
     }
 
@@ -162,13 +176,13 @@ impl Worker {
     /// Dispatches the next ready event; `None` if there is none, or none so far: of what is ready
     /// some may be handled or discarded without a callback, and after a number of these it returns,
     /// so that its caller can look at the time and at the stop request.
-    /// [`ready_set`](Self::ready_set) tells whether anything is left.
+    /// [`has_ready`](Self::has_ready) tells whether anything is left.
     ///
     /// A panic of the callback is caught here and becomes a [`Failure`].
     #[inline]
     pub fn dispatch_next(&mut self) -> Option<CallbackId> {
         for _ in 0..TOKENS_MAX {
-            let index = self.picker.pick(&self.set)?;
+            let index = self.pick()?;
             let callback = self.dispatch_from(index);
             if callback.is_some() {
                 return callback;
@@ -183,7 +197,7 @@ impl Worker {
         let mut left: Vec<usize> = self.rings.iter().map(ready::Consumer::len).collect();
         let mut dispatched = 0;
         while left.iter().any(|&events| events > 0) && !done() {
-            let Some(index) = self.picker.pick(&self.set) else {
+            let Some(index) = self.pick() else {
                 break;
             };
             if left[index] == 0 {
@@ -207,7 +221,7 @@ impl Worker {
     /// [`ReadyOrder::Fifo`](crate::ReadyOrder::Fifo): for schedulers that dispatch in an order of
     /// their own. Two events of one callback must not change places.
     pub fn take_ready(&mut self) -> Option<ReadyEvent> {
-        let index = self.picker.pick(&self.set)?;
+        let index = self.pick()?;
         let token = self.rings[index].pop();
         self.clear_if_empty(index);
         let token = token?;
@@ -257,9 +271,28 @@ impl Worker {
         callback
     }
 
+    /// Whether any event is ready.
+    #[inline]
+    pub fn has_ready(&self) -> bool {
+        match self.simulated {
+            true => !self.rings[0].is_empty(),
+            false => !self.set.is_empty(),
+        }
+    }
+
+    /// The ring whose turn it is, if any has an event. In simulated time there is one ring, whose
+    /// state is not noted in the set.
+    #[inline]
+    fn pick(&mut self) -> Option<usize> {
+        match self.simulated {
+            true => (!self.rings[0].is_empty()).then_some(0),
+            false => self.picker.pick(&self.set),
+        }
+    }
+
     #[inline]
     fn clear_if_empty(&self, index: usize) {
-        if self.rings[index].is_empty() {
+        if !self.simulated && self.rings[index].is_empty() {
             self.set.clear(index);
             // An event that came in between found the mark still set.
             if !self.rings[index].is_empty() {
@@ -326,16 +359,11 @@ impl Worker {
         };
         counters.dispatched.add_by_owner(1);
         if let (Some(n), Some(since)) = (deadline, ready_since) {
-            let name = || {
-                format!("{} `{}`", loop_info.full_name(), info.callbacks[callback.0 as usize].name)
-            };
+            let name = || info.name_of(callback);
             self.deadlines[n as usize].returned(since, clock.completion(), counters, name);
         }
         if let Some(recorder) = &mut self.recorder {
-            let digest = self.shared.evidence.as_ref().and_then(|evidence| {
-                body.show(evidence);
-                evidence.take()
-            });
+            let digest = self.shared.shown(&**body);
             recorder.finished(&dispatch, Completion { time: clock.completion(), digest });
         }
         if let Some(cause) = cause {

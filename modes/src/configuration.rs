@@ -1,6 +1,8 @@
 //! Configuration from outside: the mode, and ROS arguments, from environment and command line.
 
 use crate::executor::{Executor, Mode, ModeError};
+use crate::job_file::JobFile;
+use crate::mapping::Mapping;
 use ringspin_executor::{Arguments, ArgumentsError};
 use thiserror::Error;
 
@@ -13,6 +15,35 @@ pub enum ConfigurationError {
     /// The ROS arguments, or a parameter file among them.
     #[error(transparent)]
     Arguments(#[from] ArgumentsError),
+}
+
+impl Mode {
+    /// The mode that the environment asks for: `RINGSPIN_MODE` is `single` (the default), `multi`
+    /// or `deterministic`; for `multi`, `RINGSPIN_MAPPING` may name a mapping file; for
+    /// `deterministic`, `RINGSPIN_SIMULATION` a file with what is simulated, as [`JobFile`] reads
+    /// it.
+    ///
+    /// # Errors
+    /// [`ModeError`] for an unknown mode, an unusable file, or a file that the mode cannot use.
+    pub fn from_env() -> Result<Self, ModeError> {
+        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let name = variable("RINGSPIN_MODE").unwrap_or_else(|| "single".into());
+        let mode = name.parse()?;
+        match (mode, variable("RINGSPIN_MAPPING"), variable("RINGSPIN_SIMULATION")) {
+            (mode, None, None) => Ok(mode),
+            (Self::MultiCore(_), Some(path), None) => {
+                Ok(Self::MultiCore(Some(Mapping::load(path)?)))
+            }
+            (Self::Deterministic(_), None, Some(path)) => {
+                let simulation = JobFile::load(path).and_then(JobFile::into_simulation);
+                Ok(Self::Deterministic(Box::new(simulation.map_err(Box::new)?)))
+            }
+            (Self::SingleCore | Self::Deterministic(_), Some(_), _) => {
+                Err(ModeError::NeedsMultiCore(name))
+            }
+            (_, _, Some(_)) => Err(ModeError::NeedsDeterministic(name)),
+        }
+    }
 }
 
 impl Executor {

@@ -134,9 +134,7 @@ impl Sequencer {
                 Turn::Quiet if over(self.now()) => return Ok(()),
                 Turn::Quiet if self.advance(end)? => {}
                 Turn::Quiet => {
-                    if end != Time::MAX {
-                        self.transit.clock().set(end);
-                    }
+                    self.arrive_at(end);
                     return Ok(());
                 }
             }
@@ -159,9 +157,7 @@ impl Sequencer {
                 Turn::Something => {}
                 Turn::Quiet if self.advance(end)? => {}
                 Turn::Quiet => {
-                    if end != Time::MAX {
-                        self.transit.clock().set(end);
-                    }
+                    self.arrive_at(end);
                     break;
                 }
             }
@@ -231,7 +227,7 @@ impl Sequencer {
             self.dispatched(callback, info)?;
             return Ok(Turn::Dispatched(callback));
         }
-        if !self.worker.ready_set().is_empty() {
+        if self.worker.has_ready() {
             return Ok(Turn::Something); // what was handled so far was no event
         }
         let now = self.now();
@@ -243,7 +239,7 @@ impl Sequencer {
         }
         if !self.inputs.is_empty() {
             self.inputs.quiet(now)?;
-            let published = !self.worker.ready_set().is_empty();
+            let published = self.worker.has_ready();
             if published || self.inputs.next_time().is_some_and(|time| time <= now) {
                 return Ok(Turn::Something);
             }
@@ -298,6 +294,13 @@ impl Sequencer {
                 return Ok(callback);
             }
             agenda.take_over(worker, now);
+        }
+    }
+
+    /// Nothing is left to do up to `end`. Time does not go back, if that has passed.
+    fn arrive_at(&self, end: Time) {
+        if end != Time::MAX && end > self.now() {
+            self.transit.clock().set(end);
         }
     }
 

@@ -4,6 +4,7 @@ use crate::deterministic::{
     Condition, Parts, RunDigest, Sequencer, Setting, Simulation, TieBreaker,
 };
 use crate::error::SpinError;
+use crate::job_file::JobFileError;
 use crate::live::{self, Run};
 use crate::mapping::{CorePlan, LoopName, Mapping, MappingError};
 use crate::signal;
@@ -44,6 +45,15 @@ pub enum ModeError {
         "RINGSPIN_MAPPING is set, but mode {0:?} has no cores to map to; unset it or use `multi`"
     )]
     NeedsMultiCore(String),
+    /// The file of `RINGSPIN_SIMULATION` is not usable.
+    #[error(transparent)]
+    Simulation(#[from] Box<JobFileError>),
+    /// A simulation was given to a mode that runs in real time.
+    #[error(
+        "RINGSPIN_SIMULATION is set, but mode {0:?} simulates nothing; unset it or use \
+         `deterministic`"
+    )]
+    NeedsDeterministic(String),
 }
 
 impl FromStr for Mode {
@@ -56,24 +66,6 @@ impl FromStr for Mode {
             "multi" => Ok(Self::MultiCore(None)),
             "deterministic" => Ok(Self::Deterministic(Box::default())),
             _ => Err(ModeError::Unknown(name.into())),
-        }
-    }
-}
-
-impl Mode {
-    /// The mode that the environment asks for: `RINGSPIN_MODE` is `single` (the default), `multi`
-    /// or `deterministic`; for `multi`, `RINGSPIN_MAPPING` may name a mapping file.
-    ///
-    /// # Errors
-    /// [`ModeError`] for an unknown mode, an unusable file, or a file that the mode cannot use.
-    pub fn from_env() -> Result<Self, ModeError> {
-        let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let name = variable("RINGSPIN_MODE").unwrap_or_else(|| "single".into());
-        let mode = name.parse()?;
-        match (mode, variable("RINGSPIN_MAPPING")) {
-            (mode, None) => Ok(mode),
-            (Self::MultiCore(_), Some(path)) => Ok(Self::MultiCore(Some(Mapping::load(path)?))),
-            (_, Some(_)) => Err(ModeError::NeedsMultiCore(name)),
         }
     }
 }
@@ -119,7 +111,7 @@ pub(crate) struct Running {
 }
 
 pub(crate) enum Scheduler {
-    SingleCore { worker: Worker, clock: Arc<LiveClock>, started: bool },
+    SingleCore { worker: Box<Worker>, clock: Arc<LiveClock>, started: bool },
     MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<LiveClock>, started: bool },
     Deterministic(Box<Sequencer>),
 }
@@ -146,10 +138,15 @@ impl Scheduler {
 }
 
 impl Executor {
-    /// An executor for `mode`, with an empty graph.
+    /// An executor for `mode`, with an empty graph, which in deterministic mode has the seed of the
+    /// simulation.
     pub fn new(mode: Mode) -> Self {
+        let graph = Graph::new();
+        if let Mode::Deterministic(simulation) = &mode {
+            graph.set_seed(simulation.seed).expect("an empty graph has no random streams");
+        }
         Self {
-            graph: Graph::new(),
+            graph,
             mode,
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
@@ -263,7 +260,7 @@ impl Executor {
                 Scheduler::Deterministic(Box::new(sequencer))
             }
             (Mode::SingleCore, None) => {
-                let mut worker = workers.remove(0);
+                let mut worker = Box::new(workers.remove(0));
                 worker.set_recorder(next_recorder());
                 Scheduler::SingleCore { worker, clock: live, started: false }
             }

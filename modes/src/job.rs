@@ -1,5 +1,7 @@
 //! A deterministic run in a few words: for tests and CI.
 
+mod certificate;
+mod ending;
 mod explore;
 mod report;
 mod session;
@@ -7,14 +9,18 @@ mod shrink;
 mod verify;
 mod watchdog;
 
+pub use certificate::{CallbackCounts, Certificate, Counts, Platform, Uncontrolled};
+pub use ending::EndError;
 pub use explore::{Counterexample, Exploration, ExploreError, Explored, Order};
 pub use report::Report;
 pub use session::{Session, StateError, Step};
+pub(crate) use verify::describe;
 pub use verify::{Difference, Divergence, VerifyError};
 pub use watchdog::Stuck;
 
 use crate::deterministic::{Simulation, TieBreaker, TiePolicy};
 use crate::executor::Executor;
+use ending::Ending;
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
 use std::time::Duration;
 use thiserror::Error;
@@ -68,9 +74,11 @@ pub struct Job<'a, T = ()> {
     policy: FailurePolicy,
     run_for: Option<Duration>,
     over: Option<Over<'a, T>>,
+    ending: Option<Ending>,
     checks: Vec<Check<'a, T>>,
     breaker: Option<Box<dyn Fn() -> Box<dyn TieBreaker> + Send + Sync + 'a>>,
     watchdog: Option<Watchdog<'a>>,
+    after_run: Option<Box<dyn Fn() + Send + Sync + 'a>>,
 }
 
 type Build<'a, T> = Box<dyn Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a>;
@@ -78,10 +86,10 @@ type Over<'a, T> = Box<dyn Fn(&T, Time) -> bool + Send + Sync + 'a>;
 type Check<'a, T> = Box<dyn Fn(&mut Session<T>) -> Result<(), BoxError> + Send + Sync + 'a>;
 
 /// A run, however it ended.
-struct Ran {
+pub(crate) struct Ran {
     /// `None` if it did not start.
-    report: Option<Report>,
-    error: Option<BoxError>,
+    pub(crate) report: Option<Report>,
+    pub(crate) error: Option<BoxError>,
 }
 
 impl Ran {
@@ -115,9 +123,11 @@ impl<'a, T> Job<'a, T> {
             policy: FailurePolicy::default(),
             run_for: None,
             over: None,
+            ending: None,
             checks: Vec::new(),
             breaker: None,
             watchdog: None,
+            after_run: None,
         }
     }
 
@@ -218,6 +228,14 @@ impl<'a, T> Job<'a, T> {
         self
     }
 
+    /// Has `tell` called after each run, from whichever thread it ran on: [`verify`](Self::verify)
+    /// and [`explore`](Self::explore) have many.
+    #[must_use]
+    pub fn after_each_run(mut self, tell: impl Fn() + Send + Sync + 'a) -> Self {
+        self.after_run = Some(Box::new(tell));
+        self
+    }
+
     /// What is simulated.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
@@ -232,19 +250,19 @@ impl<'a, T> Job<'a, T> {
     }
 
     fn start_with(&self, simulation: Simulation, traced: bool) -> Result<Session<T>, BoxError> {
-        let (seed, mut simulation) = (simulation.seed, simulation);
+        let mut simulation = simulation;
         if let Some(duration) = self.run_for {
             simulation.end = Some(simulation.start + duration);
         }
         let mut executor = Executor::deterministic(simulation)
             .with_arguments(self.arguments.clone())
             .with_failure_policy(self.policy);
-        executor.graph().set_seed(seed)?;
         executor.traced = traced;
         executor.tie_breaker = self.breaker.as_ref().map(|breaker| breaker());
         let handles = (self.build)(executor.graph())?;
+        let ended = self.ending.as_ref().map(|ending| ending.watch(&mut executor)).transpose()?;
         executor.freeze()?;
-        Ok(Session::new(executor, handles))
+        Ok(Session::new(executor, handles, ended))
     }
 
     /// Builds the graph and runs it.
@@ -256,21 +274,26 @@ impl<'a, T> Job<'a, T> {
     }
 
     /// A run of another simulation, with a trace if that is wanted.
-    fn run_with(&self, simulation: Simulation, traced: bool) -> Ran {
-        match self.start_with(simulation, traced) {
+    pub(crate) fn run_with(&self, simulation: Simulation, traced: bool) -> Ran {
+        let ran = match self.start_with(simulation, traced) {
             Err(error) => Ran { report: None, error: Some(error) },
             Ok(mut session) => {
                 let error = self.run_session(&mut session).err();
                 Ran { report: Some(session.report()), error }
             }
+        };
+        if let Some(tell) = &self.after_run {
+            tell();
         }
+        ran
     }
 
     fn run_session(&self, session: &mut Session<T>) -> Result<(), BoxError> {
         let watched = self.watchdog.as_ref().map(|watchdog| session.watched(watchdog));
         std::thread::scope(|scope| {
             let _leash = watched.as_ref().map(|watched| watched.watch(scope));
-            session.run_until_over(self.over.as_deref())
+            let over = self.over.as_ref();
+            session.run_until_true(|handles, now| over.is_some_and(|over| over(handles, now)))
         })?;
         for check in &self.checks {
             session.check(check)?;

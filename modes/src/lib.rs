@@ -6,25 +6,30 @@
 //!
 //! | module | mode |
 //! |---|---|
+//! | [`command`] | a command line for programs whose nodes job files choose |
 //! | `configuration` | the mode and ROS arguments from environment and command line |
 //! | [`executor`] | chooses the mode, freezes the graph, spins |
 //! | `options` | what else can be chosen |
 //! | `live` | single-core and multi-core: worker threads on the real clock |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
+//! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
 //! | [`mapping`] | which core runs which event loops |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 
 #![forbid(unsafe_code)]
 
+pub mod command;
 mod configuration;
 pub mod deterministic;
 mod error;
 pub mod executor;
 mod job;
+mod job_file;
 mod live;
 pub mod mapping;
 pub mod models;
 mod options;
+mod registry;
 mod signal;
 mod spin;
 
@@ -36,7 +41,10 @@ pub use deterministic::{
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{
-    CheckFailed, Counterexample, Difference, Divergence, Exploration, ExploreError, Explored, Job,
-    Order, Report, Session, StateError, Step, Stuck, VerifyError,
+    CallbackCounts, Certificate, CheckFailed, Counterexample, Counts, Difference, Divergence,
+    EndError, Exploration, ExploreError, Explored, Job, Order, Platform, Report, Session,
+    StateError, Step, Stuck, Uncontrolled, VerifyError,
 };
+pub use job_file::{JobFile, JobFileError};
 pub use mapping::{Mapping, MappingError};
+pub use registry::{Place, Registry, RegistryError};

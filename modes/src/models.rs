@@ -8,7 +8,7 @@
 pub mod distribution;
 pub mod durations;
 pub mod links;
-mod names;
+pub(crate) mod names;
 pub mod profile;
 mod quantity;
 pub mod random;
@@ -17,5 +17,6 @@ pub use distribution::{Distribution, DistributionError};
 pub use durations::{DurationError, DurationRule, DurationTable, Durations, Execution};
 pub use links::{LinkError, LinkRule, LinkTable, Links};
 pub use profile::{CallbackProfile, Profile, ProfileError, Profiler};
+pub(crate) use quantity::Nanos;
 pub use quantity::{Bandwidth, QuantityError};
 pub use random::{Purpose, Stream};

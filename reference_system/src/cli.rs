@@ -18,6 +18,7 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use reference_system::crunch::DEFAULT_CRUNCH_LIMIT;
+use reference_system::determinism::ties::Ties;
 use reference_system::dot;
 use ringspin_modes::Mode;
 
@@ -137,10 +138,11 @@ struct CalibrateArguments {
 The benchmark is that of RSLCPP: four nodes, three timers, five topics and a service, from 10 s to
 110 s of simulated time, whose states are hashes of every callback and message in order. The exit
 code is 0 only if every run came to the known answer, with one digest. The paper's sleeps:
-  reference-system determinism --runs 100 --sleep-max 20ms     (about four minutes)
+  reference-system determinism --runs 100 --sleep-max 20ms     (200 s)
 
 JSON keys of --json:
-  runs, deterministic, interrupted, threads, sleep_max_s, wall_s, expected: { A, B, C, D, hash },
+  runs, deterministic, interrupted, ties, threads, sleep_max_s, wall_s,
+  expected: { A, B, C, D, hash },
   outcomes: [ { runs, states: { A, B, C, D, hash }, calls, dispatches, digest } ]
 
 A duration is a number and its unit: 2us, 20ms, 1s.")]
@@ -155,6 +157,9 @@ struct DeterminismArguments {
     /// Each callback first sleeps a random time up to this; the paper's sleeps are up to 20ms.
     #[arg(long, value_name = "DURATION", default_value = "5us", value_parser = span::any)]
     sleep_max: Duration,
+    /// In which order timers run that are due at the same instant.
+    #[arg(long, value_enum, default_value_t)]
+    ties: Ties,
     /// How many runs at once. Without it, one per core; or up to 128 if they sleep for 1ms and
     /// more, for sleepers need no core.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -166,7 +171,7 @@ struct DeterminismArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Prints a line for each graph: its seed, the digest of its run, and how many events were dispatched.")]
+Prints a line for each graph: its seed, the digest of its run, and how many events it had.")]
 struct RandomGraphArguments {
     /// The first graph's seed; the others have the seeds after it.
     #[arg(long, default_value_t = 0)]

@@ -10,16 +10,19 @@
 //! |---|---|
 //! | [`nodes`] | the graph, as ringspin nodes |
 //! | [`model`] | the same without an executor, under several orders of timers |
+//! | [`ties`] | the order of timers of one instant: ringspin's own, or upstream's |
 //! | [`runs`] | many runs, several at once, and whether they are equal |
 //!
 //! # Ties
 //! What differs between executors is the order of timers that are due at the same instant. Here it
 //! is explicit, by deadline, then creation: [`TOTAL_ORDER`]. Upstream's published value,
-//! [`UPSTREAM`], comes from `rclcpp`'s heap of timers, see [`model::RclcppHeap`].
+//! [`UPSTREAM`], comes from `rclcpp`'s heap of timers, see [`model::RclcppHeap`]; the graph comes
+//! to it with [`ties::UpstreamTies`].
 
 pub mod model;
 pub mod nodes;
 pub mod runs;
+pub mod ties;
 
 use ringspin_executor::Time;
 use serde::{Serialize, Serializer};

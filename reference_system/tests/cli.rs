@@ -250,6 +250,16 @@ fn the_determinism_benchmark_comes_to_its_known_answer_in_every_run() {
 }
 
 #[test]
+fn upstreams_ties_give_upstreams_golden_value_in_every_run() {
+    let line = "determinism --runs 3 --threads 2 --ties upstream --sleep-max 0ms";
+    let text = stdout(&line.split(' ').collect::<Vec<_>>());
+    for part in ["7448837717382456148", "upstream's order", "3, 3 of them equal, and as expec"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("differs"), "{text}");
+}
+
+#[test]
 fn the_determinism_report_has_the_documented_keys() {
     let help = stdout(&["determinism", "--help"]);
     let line = "determinism --runs 3 --sleep-max 0ms --json -";
@@ -265,6 +275,7 @@ fn the_determinism_report_has_the_documented_keys() {
     assert_eq!((&outcome["runs"], &outcome["dispatches"]), (&3.into(), &19_011.into()));
     assert_eq!(outcome["states"], report["expected"]);
     assert_eq!(report["expected"]["hash"], "14807076229895937644");
+    assert_eq!(report["ties"], "total");
     let calls = outcome["calls"].as_object().unwrap();
     let total: u64 = calls.values().map(|calls| calls.as_u64().unwrap()).sum();
     assert_eq!((calls.len(), total, &calls["B timer 40ms"]), (10, 19_011, &2501.into()));
@@ -299,6 +310,7 @@ fn an_error_names_the_input_and_the_way_out_and_tells_usage_from_failure() {
         (2, "compare --turns 0", &["--turns", "1..=1000"]),
         (2, "compare --n 64,x", &["x", "4096"]),
         (2, "determinism --runs 0", &["--runs", "1..=1000000"]),
+        (2, "determinism --ties heap", &["heap", "upstream"]),
         (2, "determinism --sleep-max 20", &["20", "20ms"]),
         (1, "determinism --json /no/such/d.json", &["/no/such/d.json", "writable"]),
         (2, "walk", &["walk", "--help"]),

@@ -1,6 +1,7 @@
 //! Which nodes a parameter override or a rule is for.
 
 use crate::name::{MAX_LENGTH, is_token};
+use std::fmt;
 
 /// A pattern of node names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +72,16 @@ impl NodePattern {
                 matches_tokens(pattern, &tokens)
             }
         }
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Name(name) => name,
+            Self::One => "*",
+            Self::Any => "**",
+        })
     }
 }
 

@@ -16,6 +16,8 @@ pub struct LoopInfo {
     pub callbacks: Vec<CallbackId>,
     /// Its priority among the loops of its worker; higher goes first.
     pub priority: u8,
+    /// Whether its state is [shown](crate::Node::digest_state) to the digest of a run.
+    pub digested: bool,
 }
 
 impl LoopInfo {
@@ -48,6 +50,9 @@ pub struct TopicInfo {
     pub publishers: Vec<(LoopId, SourceId)>,
     /// The callbacks that receive it, in order of creation.
     pub subscriptions: Vec<CallbackId>,
+    /// Those of its publishers whose messages are [shown](crate::Publisher::digested) to the digest
+    /// of a run, in order of creation.
+    pub digested: Vec<SourceId>,
 }
 
 /// The description of a graph: who is there, and who feeds whom.
@@ -61,6 +66,8 @@ pub struct GraphInfo {
     pub topics: Vec<TopicInfo>,
     /// In the order of their names.
     pub services: Vec<ServiceInfo>,
+    /// The names of the [inputs](crate::ExternalInput), in order of creation.
+    pub inputs: Vec<String>,
 }
 
 impl GraphInfo {

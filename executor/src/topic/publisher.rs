@@ -138,6 +138,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
 
     /// The same publisher, which shows its messages.
     pub(crate) fn showing(mut self, show: fn(&M, &Evidence)) -> Self {
+        self.topic.evidence.digest_publisher(self.source);
         let offer = self.offer.as_deref().cloned().unwrap_or_default();
         self.offer = Some(Arc::new(offer.showing(show, self.topic.evidence.clone())));
         self

@@ -54,9 +54,14 @@ impl Trace {
     }
 }
 
+/// How many bytes are hashed at once.
+const BYTES_MAX: usize = 4096;
+
 /// Told of every dispatch of the sequencer.
 pub(super) struct Digester {
     hash: Xxh3,
+    /// What is still to be hashed: the hash takes much at once in less time.
+    bytes: Vec<u8>,
     /// How many dispatches there were; a watchdog looks at it.
     dispatches: Arc<Counter>,
     timing: Option<Timing>,
@@ -76,14 +81,30 @@ impl Digester {
         info.loops.iter().for_each(|event_loop| name(&event_loop.full_name()));
         info.callbacks.iter().for_each(|callback| name(&callback.name));
         let (dispatches, sent) = (Arc::default(), Vec::new());
-        Self { hash, dispatches, timing, transit, trace: None, sent, next: None }
+        let bytes = Vec::with_capacity(BYTES_MAX);
+        Self { hash, bytes, dispatches, timing, transit, trace: None, sent, next: None }
+    }
+
+    #[inline]
+    fn hash(&mut self, bytes: &[u8]) {
+        if self.bytes.len() + bytes.len() > BYTES_MAX {
+            self.flush();
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    #[cold]
+    fn flush(&mut self) {
+        self.hash.update(&self.bytes);
+        self.bytes.clear();
     }
 
     pub(super) fn dispatches(&self) -> &Arc<Counter> {
         &self.dispatches
     }
 
-    pub(super) fn digest(&self) -> RunDigest {
+    pub(super) fn digest(&mut self) -> RunDigest {
+        self.flush();
         RunDigest(self.hash.digest128())
     }
 
@@ -101,6 +122,7 @@ impl Digester {
 }
 
 /// The bytes of a record that the digest covers: fixed width, little-endian.
+#[inline]
 fn bytes_of(dispatch: &Dispatch) -> [u8; 28] {
     let mut bytes = [0; 28];
     bytes[0..8].copy_from_slice(&dispatch.time.as_nanos().to_le_bytes());
@@ -113,7 +135,7 @@ fn bytes_of(dispatch: &Dispatch) -> [u8; 28] {
 
 impl Recorder for Digester {
     fn started(&mut self, dispatch: &Dispatch) {
-        self.hash.update(&bytes_of(dispatch));
+        self.hash(&bytes_of(dispatch));
         self.dispatches.add_by_owner(1);
         if let Some(timing) = &self.timing {
             timing.begin(dispatch, &self.transit);
@@ -129,7 +151,7 @@ impl Recorder for Digester {
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
         if let Some(digest) = completion.digest {
-            self.hash.update(&digest.to_le_bytes());
+            self.hash(&digest.to_le_bytes());
         }
         if let Some(trace) = &mut self.trace {
             self.transit.take_sent(&mut self.sent);

@@ -99,6 +99,13 @@ impl Setting {
         let table = simulation.durations.resolve(info, seed).map_err(|error| refused(&error))?;
         let durations = (!table.is_empty()).then_some(table);
         let cores = virtual_cores(&simulation.cores, info)?;
+        if let Simulation { start, end: Some(end), .. } = simulation
+            && end < start
+        {
+            return Err(SpinError::Simulation(format!(
+                "it ends at {end}, before it starts at {start}: choose a later end"
+            )));
+        }
         let jolts = Jolts::default();
         let jitter = match &simulation.ties {
             TiePolicy::Scripted(schedule) => JoltSource::scripted(schedule),

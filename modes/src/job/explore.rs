@@ -99,7 +99,7 @@ impl fmt::Display for Counterexample {
                 if self.schedule.len() == 1 { "is" } else { "are" },
                 self.shrink_runs,
             )?,
-            None => writeln!(f, "it fails with {} deviations:", self.schedule.len())?,
+            None => writeln!(f, "it fails with these deviations from the default order:")?,
         }
         for line in &self.explanation {
             writeln!(f, "  {line}")?;

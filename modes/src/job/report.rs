@@ -74,6 +74,11 @@ impl Report {
         &self.overruns
     }
 
+    /// The trace, if the run kept one and nobody has taken it.
+    pub(crate) fn take_trace(&mut self) -> Option<Trace> {
+        self.trace.take()
+    }
+
     /// The graph that ran.
     pub fn graph(&self) -> &GraphInfo {
         &self.info

@@ -1,10 +1,11 @@
 //! Sessions: a job that a test steps through.
 
+use super::ending::Ended;
 use super::{CheckFailed, Report, watchdog};
 use crate::deterministic::Sequencer;
 use crate::error::SpinError;
 use crate::executor::{Executor, Running, Scheduler};
-use ringspin_executor::{BoxError, CallbackId, Monitor, Time};
+use ringspin_executor::{BoxError, CallbackId, GraphInfo, Monitor, Time};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use thiserror::Error;
@@ -36,6 +37,8 @@ pub struct Session<T> {
     executor: Executor,
     /// What the job's `build` returned.
     pub handles: T,
+    /// Whether the messages have come that end the run, if some do.
+    ended: Option<Ended>,
 }
 
 /// An event was dispatched.
@@ -69,8 +72,13 @@ pub enum StateError {
 }
 
 impl<T> Session<T> {
-    pub(super) fn new(executor: Executor, handles: T) -> Self {
-        Self { executor, handles }
+    pub(super) fn new(executor: Executor, handles: T, ended: Option<Ended>) -> Self {
+        Self { executor, handles, ended }
+    }
+
+    /// The graph that runs.
+    pub fn graph(&mut self) -> &GraphInfo {
+        self.parts().0.info()
     }
 
     /// The simulated time.
@@ -118,17 +126,17 @@ impl<T> Session<T> {
         self.executor.spin_for(duration)
     }
 
-    /// Runs until a quiet instant at which `over` says that it is enough, or nothing is left to do.
+    /// Runs until a quiet instant at which `condition` holds, or nothing is left to do.
     ///
     /// # Errors
     /// [`SpinError`].
-    pub fn run_until_over(
+    pub fn run_until_true(
         &mut self,
-        over: Option<&(dyn Fn(&T, Time) -> bool + Send + Sync + '_)>,
+        mut condition: impl FnMut(&T, Time) -> bool,
     ) -> Result<(), SpinError> {
-        let handles = &self.handles;
-        let mut is_over = |now| over.is_some_and(|over| over(handles, now));
-        self.executor.spin_until_over(Time::MAX, &mut is_over)
+        let (handles, ended) = (&self.handles, &self.ended);
+        let mut over = |now| ended.as_ref().is_some_and(Ended::is_over) || condition(handles, now);
+        self.executor.spin_until_over(Time::MAX, &mut over)
     }
 
     /// The state of an event loop: `/node`, or `/node:group`.

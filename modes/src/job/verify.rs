@@ -53,8 +53,8 @@ pub struct Divergence {
     pub first: Option<String>,
     /// The dispatch of the other run.
     pub other: Option<String>,
-    /// The dispatches that led there: what sent the event, and so on, up to one from outside. All of
-    /// these were equal in both runs.
+    /// The dispatches that led there: what sent the event, and so on, up to one from outside. All
+    /// of these were equal in both runs.
     pub chain: Vec<String>,
 }
 
@@ -160,7 +160,7 @@ fn chain(trace: &Trace, record: &Record, info: &GraphInfo) -> Vec<String> {
 }
 
 /// A dispatch in words.
-fn describe(record: &Record, info: &GraphInfo) -> String {
+pub(crate) fn describe(record: &Record, info: &GraphInfo) -> String {
     let dispatch = &record.dispatch;
     let callback = info.name_of(dispatch.callback);
     let EventId { source, sequence } = dispatch.event;

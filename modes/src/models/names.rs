@@ -15,7 +15,7 @@ pub(super) fn names_loop(name: &str, event_loop: &LoopInfo) -> bool {
 }
 
 /// How to go on when `wanted` is not among `known`; `none` if nothing is.
-pub(super) fn way_out(wanted: &str, known: impl IntoIterator<Item = String>, none: &str) -> String {
+pub(crate) fn way_out(wanted: &str, known: impl IntoIterator<Item = String>, none: &str) -> String {
     let mut known: Vec<_> = known.into_iter().collect();
     known.sort_unstable();
     known.dedup();
@@ -43,6 +43,7 @@ mod tests {
             node_index: 0,
             callbacks: vec![],
             priority: 0,
+            digested: false,
         };
         for (name, default, slow) in [
             ("/ns/a", true, true),

@@ -252,7 +252,7 @@ impl CallbackProfile {
         let mut below = 0u64;
         for &(value, count) in &self.histogram {
             below = below.saturating_add(count);
-            if below >= rank && rank < self.count {
+            if below >= rank {
                 return Duration::from_nanos(value);
             }
         }
@@ -275,6 +275,7 @@ impl CallbackProfile {
     /// What contradicts itself, if anything does.
     fn problem(&self, twice: bool) -> Option<&'static str> {
         let sum = self.histogram.iter().map(|(_, count)| u128::from(*count)).sum::<u128>();
+        let last = self.histogram.last().map(|(value, _)| *value);
         let within = |(value, _): &(u64, u64)| (self.min_ns..=self.max_ns).contains(value);
         let problems = [
             (twice, "it has two entries"),
@@ -282,6 +283,7 @@ impl CallbackProfile {
             (sum != u128::from(self.count), "its histogram has not as many calls as its count"),
             (!self.histogram.iter().all(within), "its histogram is not within its limits"),
             (!self.histogram.is_sorted_by(|a, b| a.0 < b.0), "its histogram does not ascend"),
+            (last != Some(self.max_ns), "its histogram does not end with its maximum"),
         ];
         problems.into_iter().find_map(|(is_so, problem)| is_so.then_some(problem))
     }

@@ -103,7 +103,7 @@ impl<'de> Deserialize<'de> for Bandwidth {
 
 /// A duration in nanoseconds, which is written with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Nanos(pub(super) u64);
+pub(crate) struct Nanos(pub(crate) u64);
 
 impl From<Duration> for Nanos {
     /// At most what 64 bits hold.

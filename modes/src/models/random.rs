@@ -73,8 +73,8 @@ impl Stream {
         to_unit(self.draw(n, purpose))
     }
 
-    /// The number of event `n` for `purpose` below `limit`, which is not zero. Some numbers are more
-    /// probable than others by a share of `limit` / 2^64.
+    /// The number of event `n` for `purpose` below `limit`, which is not zero. Some numbers are
+    /// more probable than others by a share of `limit` / 2^64.
     #[inline]
     pub fn below(self, n: u64, purpose: Purpose, limit: u64) -> u64 {
         let product = u128::from(self.draw(n, purpose)) * u128::from(limit);

@@ -45,6 +45,29 @@ fn a_session_ends_with_nothing_left_to_do() {
 }
 
 #[test]
+fn steps_end_with_the_job() {
+    let mut session = Job::new(counter).end_at(Time::from_nanos(1_500_000)).start().unwrap();
+    assert_eq!([(); 3].map(|()| session.step().unwrap().is_some()), [true, true, false]);
+    assert_eq!(session.now().as_nanos(), 1_500_000);
+    session.run_for(MS).unwrap();
+    assert_eq!(session.report().dispatches(), 2);
+}
+
+#[test]
+fn time_never_goes_back() {
+    let mut session = Job::new(counter).start().unwrap();
+    session.run_for(3 * MS).unwrap();
+    session.run_until(Time::ZERO + MS).unwrap();
+    assert_eq!(session.now(), Time::ZERO + 3 * MS);
+    assert!(!session.executor().spin_once(Duration::ZERO).unwrap());
+    assert_eq!(session.now(), Time::ZERO + 3 * MS);
+    session.run_for(MS).unwrap();
+    assert_eq!(*session.state::<u32>("/counter").unwrap(), 4);
+    let error = Job::new(counter).start_at(Time::ZERO + MS).end_at(Time::ZERO).run().unwrap_err();
+    assert!(error.to_string().contains("ends at 0.000000000 s, before it"), "{error}");
+}
+
+#[test]
 fn states_are_found_by_name_and_type() {
     let mut session = Job::new(counter).start().unwrap();
     let error = session.state::<u32>("/count").unwrap_err();

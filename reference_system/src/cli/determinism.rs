@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use reference_system::determinism::States;
 use reference_system::determinism::runs::{Options, Report, SECONDS_PER_RUN, run_all};
-use reference_system::determinism::{States, TOTAL_ORDER};
+use reference_system::determinism::ties::Ties;
 use reference_system::table;
 use ringspin_modes::allowed_cores;
 use serde::Serialize;
@@ -22,12 +23,12 @@ const LONG_SLEEP: Duration = Duration::from_millis(1);
 const SLEEPERS: usize = 128;
 
 pub(super) fn determinism(arguments: DeterminismArguments, quiet: bool) -> Result<()> {
-    let DeterminismArguments { runs, sleep_max, threads, json } = arguments;
+    let DeterminismArguments { runs, sleep_max, ties, threads, json } = arguments;
     // First, so that whoever waits for the file can interrupt from then on.
     let stop = listen_for_ctrl_c()?;
     let json = json.as_deref().map(|path| Output::create(path, true)).transpose()?;
     let threads = threads.map_or_else(|| default_threads(sleep_max), usize::from);
-    let options = Options { runs: runs as usize, threads, sleep_max };
+    let options = Options { runs: runs as usize, threads, sleep_max, ties };
     let bar = RunsBar::new(quiet, options.runs);
     let report = run_all(&options, &stop, |progress| bar.show(progress, options.runs));
     drop(bar);
@@ -62,7 +63,7 @@ struct Document<'a> {
 impl<'a> Document<'a> {
     fn of(report: &'a Report) -> Self {
         let (runs, deterministic) = (report.runs(), report.is_deterministic());
-        Self { runs, deterministic, report, expected: TOTAL_ORDER }
+        Self { runs, deterministic, report, expected: report.ties.expected() }
     }
 }
 
@@ -75,17 +76,21 @@ fn text(report: &Report, options: &Options) -> String {
         Duration::ZERO => "none of which sleeps".to_owned(),
         max => format!("each after a random sleep of up to {max:?}"),
     };
+    let ties = match report.ties {
+        Ties::Total => "",
+        Ties::Upstream => "\nTimers of one instant in upstream's order.",
+    };
     let mut text = format!(
-        "{} callbacks in {SECONDS_PER_RUN} simulated s, {sleeps}.\n\n{}\n",
+        "{} callbacks in {SECONDS_PER_RUN} simulated s, {sleeps}.{ties}\n\n{}\n",
         first.outcome.dispatches,
-        table::render_determinism(&first.outcome)
+        table::render_determinism(&first.outcome, report.ties)
     );
     for other in &report.outcomes[1..] {
         let (count, hash, digest) =
             (other.runs, other.outcome.states.hash(), &other.outcome.digest);
         let _ = writeln!(text, "others     {count} runs with final hash {hash}, digest {digest}");
     }
-    let known = match first.outcome.is_known_answer() {
+    let known = match first.outcome.is_known_answer(report.ties) {
         true => "and as expected",
         false => "but not as expected",
     };
@@ -108,7 +113,7 @@ fn check(report: &Report) -> Result<()> {
         [_] => bail!(
             "every run came to the same, but not to the known answer {}: events are in another \
              order here than elsewhere; please report it with the table",
-            TOTAL_ORDER.hash()
+            report.ties.expected().hash()
         ),
         outcomes => bail!(
             "the runs came to {} different results: the deterministic mode is broken on this \

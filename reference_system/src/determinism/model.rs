@@ -143,7 +143,7 @@ pub fn simulate(timers: &mut impl TimerOrder) -> (States, [u64; CALLBACKS.len()]
     (nodes.states, nodes.calls)
 }
 
-fn period_ns(timer: usize) -> u64 {
+pub(super) fn period_ns(timer: usize) -> u64 {
     let period_ms = match CALLBACKS.get(timer).map(|callback| callback.input) {
         Some(Input::Timer(period_ms)) => period_ms,
         _ => 1000,

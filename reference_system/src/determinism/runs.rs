@@ -1,7 +1,8 @@
 //! Many runs of the benchmark, several at once, and whether they came to the same.
 
 use super::nodes::{self, Surroundings};
-use super::{CALLBACKS, END, NODES, START, States, TOTAL_ORDER};
+use super::ties::{Ties, UpstreamTies};
+use super::{CALLBACKS, END, NODES, START, States};
 use ringspin_executor::{BoxError, StopHandle};
 use ringspin_modes::Job;
 use serde::{Serialize, Serializer};
@@ -23,6 +24,8 @@ pub struct Options {
     pub threads: usize,
     /// Each callback first sleeps a random real time up to this; upstream's is 20 ms.
     pub sleep_max: Duration,
+    /// The order of timers of one instant.
+    pub ties: Ties,
 }
 
 /// How far the runs are.
@@ -51,8 +54,8 @@ pub struct Outcome {
 impl Outcome {
     /// Whether this is the known answer: states, and calls of each callback.
     #[must_use]
-    pub fn is_known_answer(&self) -> bool {
-        self.states == TOTAL_ORDER
+    pub fn is_known_answer(&self, ties: Ties) -> bool {
+        self.states == ties.expected()
             && self.calls == CALLBACKS.map(|callback| callback.calls)
             && self.dispatches == self.calls.iter().sum::<u64>()
     }
@@ -81,6 +84,8 @@ pub struct EqualRuns {
 pub struct Report {
     /// Whether it was ended early. Only completed runs count.
     pub interrupted: bool,
+    /// The order of timers of one instant.
+    pub ties: Ties,
     /// How many runs there were at once.
     pub threads: usize,
     /// Each callback first slept a random time up to this.
@@ -103,7 +108,7 @@ impl Report {
     pub fn is_deterministic(&self) -> bool {
         match &self.outcomes[..] {
             [] => true,
-            [equal] => equal.outcome.is_known_answer(),
+            [equal] => equal.outcome.is_known_answer(self.ties),
             _ => false,
         }
     }
@@ -122,16 +127,18 @@ impl Report {
 /// # Errors
 /// When the graph cannot be built, or a callback fails.
 pub fn run(
+    ties: Ties,
     sleep_max: Duration,
     stop: &StopHandle,
     on_second: impl Fn() + Send + Sync + 'static,
 ) -> Result<Option<Outcome>, BoxError> {
     let around = Surroundings { sleep_max, stop: stop.clone(), on_second: Arc::new(on_second) };
     let (sender, ends) = mpsc::channel();
-    let report = Job::new(|graph| nodes::build(graph, &around, &sender))
-        .start_at(START)
-        .end_at(END)
-        .run()?;
+    let job = Job::new(|graph| nodes::build(graph, &around, &sender)).start_at(START).end_at(END);
+    let report = match ties {
+        Ties::Total => job.run()?,
+        Ties::Upstream => job.with_tie_breaker(UpstreamTies::new).run()?,
+    };
     if stop.is_stopped() {
         return Ok(None);
     }
@@ -167,8 +174,15 @@ pub fn run_all(
 ) -> Result<Report, BoxError> {
     let threads = options.threads.clamp(1, options.runs.max(1));
     let sleep_max_s = options.sleep_max.as_secs_f64();
-    let mut report =
-        Report { interrupted: false, threads, sleep_max_s, wall_s: 0.0, outcomes: Vec::new() };
+    let ties = options.ties;
+    let mut report = Report {
+        interrupted: false,
+        ties,
+        threads,
+        sleep_max_s,
+        wall_s: 0.0,
+        outcomes: Vec::new(),
+    };
     let (start, pending) = (Instant::now(), Mutex::new(0..options.runs));
     let mut progress = Progress::default();
     let mut failure = None;
@@ -176,7 +190,7 @@ pub fn run_all(
         let (sender, news) = mpsc::channel();
         for number in 0..threads {
             let (pending, sender) = (&pending, sender.clone());
-            let work = move || run_pending(pending, options.sleep_max, stop, &sender);
+            let work = move || run_pending(pending, options, stop, &sender);
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, work) {
                 stop.stop();
                 failure = Some(too_many_threads(number, &error));
@@ -207,7 +221,7 @@ pub fn run_all(
 /// Runs what nobody has begun, until nothing is left.
 fn run_pending(
     pending: &Mutex<Range<usize>>,
-    sleep_max: Duration,
+    options: &Options,
     stop: &StopHandle,
     news: &Sender<News>,
 ) {
@@ -215,7 +229,7 @@ fn run_pending(
     while !stop.is_stopped() && next().is_some() {
         let seconds = news.clone();
         let on_second = move || drop(seconds.send(News::Second));
-        let told = match run(sleep_max, stop, on_second) {
+        let told = match run(options.ties, options.sleep_max, stop, on_second) {
             Ok(Some(outcome)) => News::Ended(outcome),
             Ok(None) => return,
             Err(error) => News::Failed(error),
@@ -232,20 +246,22 @@ fn too_many_threads(started: usize, error: &std::io::Error) -> BoxError {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TOTAL_ORDER;
     use super::*;
 
     fn options(runs: usize, threads: usize) -> Options {
-        Options { runs, threads, sleep_max: Duration::ZERO }
+        Options { runs, threads, sleep_max: Duration::ZERO, ties: Ties::Total }
     }
 
     #[test]
     fn one_run_comes_to_the_known_answer() {
-        let outcome = run(Duration::ZERO, &StopHandle::default(), || ()).unwrap().unwrap();
+        let outcome =
+            run(Ties::Total, Duration::ZERO, &StopHandle::default(), || ()).unwrap().unwrap();
         assert_eq!(outcome.states, TOTAL_ORDER);
         assert_eq!(outcome.states.hash(), 14_807_076_229_895_937_644);
         assert_eq!(outcome.calls, CALLBACKS.map(|callback| callback.calls));
         assert_eq!(outcome.dispatches, 19_011);
-        assert!(outcome.is_known_answer());
+        assert!(outcome.is_known_answer(Ties::Total));
     }
 
     #[test]
@@ -271,7 +287,7 @@ mod tests {
             stopper.stop();
             sender.send(()).unwrap();
         };
-        assert_eq!(run(Duration::ZERO, &stop, on_second).unwrap(), None);
+        assert_eq!(run(Ties::Total, Duration::ZERO, &stop, on_second).unwrap(), None);
         assert_eq!(seconds.iter().count(), 1);
     }
 
@@ -290,7 +306,8 @@ mod tests {
 
     #[test]
     fn one_different_run_is_noticed_whatever_differs() {
-        let known = run(Duration::ZERO, &StopHandle::default(), || ()).unwrap().unwrap();
+        let known =
+            run(Ties::Total, Duration::ZERO, &StopHandle::default(), || ()).unwrap().unwrap();
         let changes: [fn(&mut Outcome); 4] = [
             |outcome| outcome.states.0[2] ^= 1,
             |outcome| outcome.calls[6] -= 1,

@@ -52,6 +52,9 @@ fn a_profiler_measures_each_callback() {
 
 #[test]
 fn quantiles_end_at_the_exact_extremes() {
+    let ten = profile_of((1..=10).map(|n| (0, n * 10)));
+    let quantiles = [0.1, 0.11, 0.5, 0.9, 0.91].map(|q| ten.callbacks()[0].quantile(q).as_nanos());
+    assert_eq!(quantiles, [10, 20, 50, 90, 100]);
     let profile = profile_of((1..=1000).map(|n| (0, n * 1_003)));
     let callback = &profile.callbacks()[0];
     let ns = |q| callback.quantile(q).as_nanos() as f64;
@@ -61,6 +64,14 @@ fn quantiles_end_at_the_exact_extremes() {
         let exact = q * 1_003_000.0;
         assert!((ns(q) / exact - 1.0).abs() < 0.01, "{q}: {} {exact}", ns(q));
     }
+}
+
+#[test]
+fn the_longest_call_can_happen_in_a_simulation() {
+    let durations = [10, 1_003_007];
+    let profile = profile_of(durations.map(|ns| (0, ns)));
+    let exact = Distribution::empirical(durations.map(Duration::from_nanos)).unwrap();
+    assert_eq!(profile.callbacks()[0].distribution(), exact);
 }
 
 #[test]
@@ -157,6 +168,7 @@ fn numbers_that_contradict_each_other_are_refused() {
         ),
         (TEXT.replace("[30, 1]", "[31, 1]"), "its histogram is not within its limits"),
         (TEXT.replace("[20, 1]", "[10, 1]"), "its histogram does not ascend"),
+        (TEXT.replace("[30, 1]", "[29, 1]"), "its histogram does not end with its maximum"),
     ] {
         assert_eq!(
             message(&text),

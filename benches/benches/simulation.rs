@@ -1,0 +1,129 @@
+//! What an event costs under simulated time, beside another simulator and a bare heap.
+//!
+//! ```text
+//! cargo bench -p ringspin-benches --bench simulation                  # everything
+//! cargo bench -p ringspin-benches --bench simulation -- growth --rounds 200
+//! cargo bench -p ringspin-benches --bench simulation -- --test        # everything once
+//! ```
+//!
+//! # Method
+//! This is not criterion: see [`rounds`](ringspin_benches::rounds). The candidates of a cell have a
+//! turn each in every round; a table shows the median and the quartiles over all rounds of the time
+//! per event, and those of the ratio to the first candidate in the same round.
+//!
+//! * `N nodes`: each node has a timer with a period of its own, which sends a message of 8 bytes to
+//!   the next node; the callbacks count and do nothing else. See
+//!   [`simulation`](ringspin_benches::simulation). `ringspin` is the deterministic mode as it
+//!   always is: with its digest of every dispatch, its statistics and its protection against
+//!   panics. `bare heap` is a loop over `std`'s binary heap of (time, number, node), through which
+//!   messages go, too: what no simulator with a future event list can beat by much. `nexosim` runs
+//!   on one thread. A turn has ten events or more for each node, so that it finds its own caches.
+//! * `growth`: ringspin by itself, from 10 to 10,000 nodes; and the bare heap, whose share is the
+//!   heap's depth and the caches.
+//! * `reference system`: 90 simulated seconds of the Autoware reference system, whose nodes pass
+//!   their messages of 4 KiB on without other work.
+//!
+//! Everything runs on one thread that is pinned to the first allowed core. Every turn checks that
+//! all events there are have been seen.
+//!
+//! # Limits
+//! Machine of the project's figures: as in `delivery.rs`. Trust ratios within a cell before
+//! nanoseconds.
+
+use reference_system::kpi::Collector;
+use reference_system::run::{RunOptions, run};
+use reference_system::system::Work;
+use ringspin_benches::on_core;
+use ringspin_benches::rounds::{Cell, Options, Unit, quartiles};
+use ringspin_benches::simulation::{BareHeap, NexosimRing, Ring, Ringspin, Run};
+use ringspin_modes::{Mode, allowed_cores};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+const NODES: [(usize, &str); 4] =
+    [(10, "10 nodes"), (100, "100 nodes"), (1_000, "1,000 nodes"), (10_000, "10,000 nodes")];
+
+/// The events of a turn: an eighth of them at least, or 10 for each node.
+fn turn(nodes: usize) -> u64 {
+    (80 * nodes as u64).max(1 << 16)
+}
+
+fn beside_others(options: &Options) {
+    for (nodes, title) in NODES {
+        if !options.wants(title) {
+            continue;
+        }
+        let ring = Ring(nodes);
+        let mut cell = Cell::new(title, Unit::Rate, turn(nodes));
+        let mut ringspin = Run::new(ring, Ringspin::new(ring).expect("a valid graph"));
+        let mut heap = Run::new(ring, BareHeap::new(ring));
+        let mut nexosim = Run::new(ring, NexosimRing::new(ring).expect("valid models"));
+        cell.add("ringspin", move |events| ringspin.time(events));
+        cell.add("bare heap", move |events| heap.time(events));
+        cell.add("nexosim", move |events| nexosim.time(events));
+        cell.run(options);
+    }
+}
+
+fn growth(options: &Options) {
+    for title in ["growth of ringspin", "growth of the bare heap"] {
+        if !options.wants(title) {
+            continue;
+        }
+        let mut cell = Cell::new(title, Unit::Rate, turn(NODES[3].0));
+        for (nodes, name) in NODES {
+            let ring = Ring(nodes);
+            if title.ends_with("ringspin") {
+                let mut run = Run::new(ring, Ringspin::new(ring).expect("a valid graph"));
+                cell.add(name, move |events| run.time(events));
+            } else {
+                let mut run = Run::new(ring, BareHeap::new(ring));
+                cell.add(name, move |events| run.time(events));
+            }
+        }
+        cell.run(options);
+    }
+}
+
+fn reference_system(options: &Options) {
+    let title = "reference system";
+    if !options.wants(title) {
+        return;
+    }
+    let work = Work { n: 64, crunch: false, sleep_max: Duration::ZERO };
+    let run_options = RunOptions {
+        mode: Mode::Deterministic(Box::default()),
+        work,
+        duration: Duration::from_secs(90),
+        trace: None,
+        stop_on_ctrl_c: false,
+    };
+    let measure = || run(&run_options, &Arc::new(Collector::new())).expect("no callback fails");
+    let events = measure().dispatched; // the first time allocates what is going to be reused
+    let samples = (0..options.rounds()).map(|_| measure().wall_s * 1e3);
+    let [low, median, high] = quartiles(samples.collect());
+    println!(
+        "\n## {title}\n\n\
+         | simulated s | events | ms | quartiles | M/s |\n|--:|--:|--:|--:|--:|\n\
+         | 90 | {events} | {median:.2} | {low:.2} to {high:.2} | {:.1} |",
+        events as f64 / median / 1e3
+    );
+}
+
+fn main() -> ExitCode {
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let core = *allowed_cores().first().expect("a process may run somewhere");
+    on_core(core, || {
+        beside_others(&options);
+        growth(&options);
+        reference_system(&options);
+    });
+    ExitCode::SUCCESS
+}

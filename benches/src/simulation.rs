@@ -1,0 +1,286 @@
+//! One model for several simulators: nodes with timers, each of which sends a message to the next.
+//!
+//! All nodes have periods of their own between 1 and 2 ms, so that the future event list holds as
+//! many different deadlines as there are nodes, and what is due next is somewhere else each time.
+//! An event is a timer's expiry or a message's arrival; the callbacks count, and the timers send.
+
+use nexosim::model::{Context, Model, schedulable};
+use nexosim::ports::Output;
+use nexosim::simulation::{Mailbox, SimInit, Simulation as Nexosim};
+use nexosim::time::MonotonicTime;
+use ringspin_executor::{Message, QoS};
+use ringspin_modes::{Executor, Simulation};
+use ringspin_ringbuf::Counter;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The model: how many nodes there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Ring(pub usize);
+
+impl Ring {
+    /// The period of node `node`; its timer is first due one period after the start.
+    fn period_ns(node: usize) -> u64 {
+        // Multiples of a number that has no factor in common with the range are far apart.
+        1_000_000 + node as u64 * 618_033 % 1_000_000
+    }
+
+    /// The node that gets the messages of `node`.
+    fn next(self, node: usize) -> usize {
+        (node + 1) % self.0
+    }
+
+    /// How many events there are until `time`, inclusive.
+    #[must_use]
+    pub fn events_until(self, time: Duration) -> u64 {
+        let time_ns = time.as_nanos() as u64;
+        (0..self.0).map(|node| 2 * (time_ns / Self::period_ns(node))).sum()
+    }
+
+    /// About how long `events` events take in simulated time.
+    fn span_of(self, events: u64) -> Duration {
+        let per_ns: f64 = (0..self.0).map(|node| 2.0 / Self::period_ns(node) as f64).sum();
+        Duration::from_nanos((events as f64 / per_ns).ceil() as u64)
+    }
+}
+
+/// Whoever simulates a [`Ring`].
+pub trait Simulator {
+    /// Lets simulated time pass.
+    fn advance(&mut self, span: Duration);
+
+    /// How many events it has seen.
+    fn events(&mut self) -> u64;
+}
+
+/// A ring and its simulator, and how far it is.
+pub struct Run<S> {
+    ring: Ring,
+    simulator: S,
+    now: Duration,
+}
+
+impl<S: Simulator> Run<S> {
+    /// A run that has gone on for so long that each timer has expired.
+    pub fn new(ring: Ring, mut simulator: S) -> Self {
+        let now = Duration::from_millis(5);
+        simulator.advance(now);
+        Self { ring, simulator, now }
+    }
+
+    /// Simulates on for about `events` events; the nanoseconds of each.
+    ///
+    /// # Panics
+    /// If the simulator sees more or less events than there are.
+    pub fn time(&mut self, events: u64) -> f64 {
+        let span = self.ring.span_of(events);
+        let before = self.simulator.events();
+        let start = Instant::now();
+        self.simulator.advance(span);
+        let elapsed = start.elapsed();
+        self.now += span;
+        let seen = self.simulator.events();
+        assert_eq!(seen, self.ring.events_until(self.now), "events up to {:?}", self.now);
+        elapsed.as_nanos() as f64 / (seen - before) as f64
+    }
+}
+
+/// The deterministic mode: a node with a timer, a publisher and a subscription for each.
+pub struct Ringspin(Executor);
+
+impl Ringspin {
+    /// Builds and freezes the graph.
+    ///
+    /// # Errors
+    /// What the executor says.
+    pub fn new(ring: Ring) -> Result<Self, Box<dyn Error>> {
+        let mut executor = Executor::deterministic(Simulation::default());
+        let topic = |node: usize| format!("to_{node}");
+        for index in 0..ring.0 {
+            let node = executor.create_node(&format!("node_{index}"), 0u64)?;
+            let output = node.create_publisher(&topic(ring.next(index)), QoS::keep_last(1))?;
+            node.create_timer(Duration::from_nanos(Ring::period_ns(index)), {
+                move |seen: &mut u64, _| {
+                    *seen += 1;
+                    output.publish(*seen)
+                }
+            })?;
+            node.create_subscription(&topic(index), QoS::keep_last(1), {
+                |seen: &mut u64, _: &Message<u64>, _| *seen += 1
+            })?;
+        }
+        executor.freeze()?;
+        Ok(Self(executor))
+    }
+}
+
+impl Simulator for Ringspin {
+    fn advance(&mut self, span: Duration) {
+        self.0.spin_for(span).expect("no callback fails");
+    }
+
+    fn events(&mut self) -> u64 {
+        self.0.digest().expect("the executor is deterministic and frozen").1
+    }
+}
+
+/// The floor: the same events from a heap, in a loop, with a counter for each node.
+pub struct BareHeap {
+    ring: Ring,
+    now_ns: u64,
+    /// What happens when, numbered in order of its creation, to which node: a message's arrival has
+    /// the numbers after those of the nodes.
+    events: BinaryHeap<Reverse<(u64, u64, usize)>>,
+    created: u64,
+    seen: Vec<u64>,
+}
+
+impl BareHeap {
+    /// A heap with the first expiry of each timer.
+    #[must_use]
+    pub fn new(ring: Ring) -> Self {
+        let first = |node| Reverse((Ring::period_ns(node), node as u64, node));
+        let events = (0..ring.0).map(first).collect();
+        Self { ring, now_ns: 0, events, created: ring.0 as u64, seen: vec![0; ring.0] }
+    }
+
+    fn add(&mut self, time: u64, target: usize) {
+        self.events.push(Reverse((time, self.created, target)));
+        self.created += 1;
+    }
+}
+
+impl Simulator for BareHeap {
+    fn advance(&mut self, span: Duration) {
+        let nodes = self.ring.0;
+        self.now_ns += span.as_nanos() as u64;
+        while let Some(&Reverse((time, _, target))) = self.events.peek()
+            && time <= self.now_ns
+        {
+            self.events.pop();
+            if target < nodes {
+                self.seen[target] += 1;
+                self.add(time, nodes + self.ring.next(target));
+                self.add(time + Ring::period_ns(target), target);
+            } else {
+                self.seen[target - nodes] += 1;
+            }
+        }
+    }
+
+    fn events(&mut self) -> u64 {
+        self.seen.iter().sum()
+    }
+}
+
+/// `nexosim` on one thread: a model for each node, its output connected to the next one's input,
+/// and a periodic event that it schedules for itself.
+pub struct NexosimRing {
+    simulation: Nexosim,
+    seen: Arc<Counter>,
+}
+
+/// A node of it.
+#[derive(Serialize, Deserialize)]
+struct NexosimNode {
+    output: Output<u64>,
+    period: Duration,
+    sent: u64,
+    #[serde(skip)]
+    seen: Arc<Counter>,
+}
+
+#[Model]
+impl NexosimNode {
+    #[nexosim(init)]
+    async fn init(&mut self, cx: &Context<Self>) {
+        cx.schedule_periodic_event(self.period, self.period, schedulable!(Self::expire), ())
+            .expect("the period is in the future");
+    }
+
+    #[nexosim(schedulable)]
+    async fn expire(&mut self) {
+        self.seen.add_by_owner(1);
+        self.sent += 1;
+        self.output.send(self.sent).await;
+    }
+
+    fn receive(&mut self, _: u64) {
+        self.seen.add_by_owner(1);
+    }
+}
+
+impl NexosimRing {
+    /// Assembles the models and initializes them.
+    ///
+    /// # Errors
+    /// What `nexosim` says.
+    pub fn new(ring: Ring) -> Result<Self, Box<dyn Error>> {
+        let seen = Arc::new(Counter::default());
+        let mailboxes: Vec<Mailbox<NexosimNode>> = (0..ring.0).map(|_| Mailbox::new()).collect();
+        let inputs: Vec<_> = mailboxes.iter().map(Mailbox::address).collect();
+        let mut init = SimInit::with_num_threads(1);
+        for (index, mailbox) in mailboxes.into_iter().enumerate() {
+            let mut output = Output::default();
+            output.connect(NexosimNode::receive, &inputs[ring.next(index)]);
+            let period = Duration::from_nanos(Ring::period_ns(index));
+            let node = NexosimNode { output, period, sent: 0, seen: seen.clone() };
+            init = init.add_model(node, mailbox, &format!("node_{index}"));
+        }
+        Ok(Self { simulation: init.init(MonotonicTime::EPOCH)?, seen })
+    }
+}
+
+impl Simulator for NexosimRing {
+    fn advance(&mut self, span: Duration) {
+        self.simulation.step_until(span).expect("no model fails");
+    }
+
+    fn events(&mut self) -> u64 {
+        self.seen.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lets `simulator` run in two steps; a run asserts that it sees every event.
+    fn sees_every_event(ring: Ring, simulator: impl Simulator) {
+        let mut run = Run::new(ring, simulator);
+        for events in [100, 10_000] {
+            let _ = run.time(events);
+        }
+    }
+
+    #[test]
+    fn every_simulator_sees_the_same_events() {
+        for ring in [Ring(1), Ring(2), Ring(37)] {
+            sees_every_event(ring, BareHeap::new(ring));
+            sees_every_event(ring, Ringspin::new(ring).unwrap());
+            sees_every_event(ring, NexosimRing::new(ring).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_span_holds_as_many_events_as_asked_for() {
+        for (ring, events) in [(Ring(10), 1_000), (Ring(1_000), 100_000)] {
+            let there = ring.events_until(ring.span_of(events));
+            // Timers start in phase, so at first there is up to an event less for each node.
+            assert!(there <= events + 2 && there + 2 * ring.0 as u64 >= events, "{there}");
+        }
+    }
+
+    #[test]
+    fn ten_thousand_periods_differ() {
+        let mut periods: Vec<u64> = (0..10_000).map(Ring::period_ns).collect();
+        periods.sort_unstable();
+        periods.dedup();
+        assert_eq!(periods.len(), 10_000);
+        assert!((1_000_000..2_000_000).contains(&periods[0]));
+    }
+}

@@ -1,0 +1,109 @@
+//! A program whose nodes, parameters, delays and durations are chosen by job files.
+//!
+//! ```text
+//! cargo run --example jobs -- run examples/jobs/nominal.toml --certificate -
+//! cargo run --example jobs -- verify examples/jobs/degraded.toml --runs 5
+//! cargo run --example jobs -- explore examples/jobs/race.toml
+//! cargo run --example jobs -- check examples/jobs/nominal.toml
+//! ```
+//!
+//! Exploring `race.toml` finds the order that breaks fusion, and prints the command that shows it
+//! again. Without arguments, `nominal.toml` is run. Jobs are deterministic, whatever
+//! `RINGSPIN_MODE` says.
+
+use ringspin::{BoxError, Context, Digest, Graph, Message, Place, QoS, Registry, Time, command};
+use std::process::ExitCode;
+use std::time::Duration;
+
+const NOMINAL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/jobs/nominal.toml");
+
+/// An image or a scan.
+#[derive(Clone, Digest)]
+struct Measurement {
+    stamp: Time,
+    number: u64,
+}
+
+#[derive(Digest)]
+struct Obstacles {
+    stamp: Time,
+    image_age_ms: u64,
+}
+
+fn main() -> ExitCode {
+    let registry = Registry::new()
+        .node("camera", |graph, place| sensor(graph, place, "image"))
+        .node("lidar", |graph, place| sensor(graph, place, "points"))
+        .node("fusion", fusion)
+        .node("planner", planner);
+    match std::env::args().nth(1) {
+        Some(_) => command::main(registry),
+        None => {
+            let (out, err) = (&mut std::io::stdout(), &mut std::io::stderr());
+            command::run_from(&registry, ["jobs", "run", NOMINAL], out, err).into()
+        }
+    }
+}
+
+/// Publishes measurements at its `rate`.
+fn sensor(graph: &Graph, place: &Place, topic: &str) -> Result<(), BoxError> {
+    let sensor = place.create_node(graph, 0u64)?;
+    sensor.digest_state()?;
+    let rate = sensor.declare_parameter("rate", 10.0)?.get();
+    let out = sensor.create_publisher(topic, QoS::sensor_data())?.digested();
+    sensor.create_timer(Duration::from_secs_f64(1.0 / rate), move |number, cx| {
+        *number += 1;
+        out.publish(Measurement { stamp: cx.now(), number: *number })
+    })?;
+    Ok(())
+}
+
+/// Finds obstacles in points, with the latest image. An image that is older than `image_age_ms_max`
+/// is an error.
+fn fusion(graph: &Graph, place: &Place) -> Result<(), BoxError> {
+    let fusion = place.create_node(graph, None::<Measurement>)?;
+    fusion.digest_state()?;
+    let age_ms_max = fusion.declare_parameter("image_age_ms_max", 1_000i64)?.get().unsigned_abs();
+    let obstacles = fusion.create_publisher("obstacles", QoS::default())?.digested();
+    fusion.create_subscription("image", QoS::sensor_data(), |latest, image, _| {
+        *latest = Some(Measurement::clone(image));
+    })?;
+    let find = move |latest: &mut Option<Measurement>,
+                     points: &Message<Measurement>,
+                     _: &mut Context<'_>|
+          -> Result<(), BoxError> {
+        let Some(image) = latest else { return Ok(()) };
+        let image_age_ms = points.stamp.since(image.stamp).as_millis() as u64;
+        if image_age_ms > age_ms_max {
+            return Err(format!(
+                "points {} came with image {}, which is {image_age_ms} ms older",
+                points.number, image.number
+            )
+            .into());
+        }
+        Ok(obstacles.publish(Obstacles { stamp: points.stamp, image_age_ms })?)
+    };
+    fusion.create_subscription("points", QoS::sensor_data(), find)?;
+    Ok(())
+}
+
+/// Plans around obstacles, and ends the run after `plans_max` plans, if that is not zero: with exit
+/// code 3 if one of them took longer than `latency_ms_max` from the measurement on.
+fn planner(graph: &Graph, place: &Place) -> Result<(), BoxError> {
+    let planner = place.create_node(graph, (0i64, 0u64))?;
+    planner.digest_state()?;
+    let plans_max = planner.declare_parameter("plans_max", 0i64)?.get();
+    let latency_ms_max = planner.declare_parameter("latency_ms_max", 100i64)?.get();
+    let out = planner.create_publisher("plan", QoS::default())?.digested();
+    planner.create_subscription("obstacles", QoS::default(), move |state, seen, cx| {
+        let (plans, latency_ms) = state;
+        let seen: &Message<Obstacles> = seen;
+        *plans += 1;
+        *latency_ms = (*latency_ms).max(cx.now().since(seen.stamp).as_millis() as u64);
+        if *plans == plans_max {
+            cx.exit(if *latency_ms > latency_ms_max.unsigned_abs() { 3 } else { 0 });
+        }
+        out.publish(*plans)
+    })?;
+    Ok(())
+}

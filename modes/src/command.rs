@@ -1,0 +1,369 @@
+//! A ready-made command line for a program with a [`Registry`]: run, verify and explore its jobs.
+//!
+//! ```no_run
+//! use ringspin_modes::{Registry, command};
+//!
+//! fn main() -> std::process::ExitCode {
+//!     command::main(Registry::new().node("blinker", |graph, place| {
+//!         place.create_node(graph, false)?;
+//!         Ok(())
+//!     }))
+//! }
+//! ```
+//!
+//! ```text
+//! program run JOB [--seed N] [--schedule S] [--certificate FILE] [--trace FILE]
+//! program verify JOB [--runs N]
+//! program explore JOB [--seeds 0..1000] [--order shuffle|pct:3] [--jitter 1ms] [--threads N]
+//! program check JOB
+//! program nodes
+//! ```
+//!
+//! The exit code is 0 when all went well. `run` ends with the code with which a node ended the run,
+//! if one did. Otherwise it is 1 when a callback failed, runs diverged, or an order was found that
+//! fails; 2 when the command line, the job file or the graph is not usable; 124 when the job's
+//! watchdog found a callback that does not return.
+
+mod arguments;
+
+use crate::deterministic::{Jitter, TiePolicy};
+use crate::job::{
+    Counterexample, Exploration, ExploreError, Job, Ran, Report, Uncontrolled, describe,
+};
+use crate::job_file::JobFile;
+use crate::registry::Registry;
+use arguments::{Command, CommandLine, Explore, JobArguments, Run, Verify};
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use ringspin_executor::{Arguments, BoxError};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const FAILED: u8 = 1;
+const UNUSABLE: u8 = 2;
+
+/// Why a command ended otherwise than well.
+enum Ended {
+    /// What was run failed; this is to be said about it.
+    Failed(String),
+    /// It could not be run.
+    Unusable(String),
+    /// The output is closed or full.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+fn unusable(error: impl std::fmt::Display) -> Ended {
+    Ended::Unusable(error.to_string())
+}
+
+/// What a command needs besides its arguments.
+struct Program<'a> {
+    registry: &'a Registry,
+    /// How it was called.
+    name: String,
+    ros_arguments: Arguments,
+    /// Whether this process does nothing else.
+    alone: bool,
+    out: &'a mut dyn Write,
+}
+
+/// Runs the command of this process's command line with the node types of `registry`.
+pub fn main(registry: Registry) -> ExitCode {
+    let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    ExitCode::from(run_and_say(&registry, args, &mut io::stdout(), &mut io::stderr(), true))
+}
+
+/// As [`main`], with any command line (the program's name first) and outputs; returns the exit
+/// code.
+///
+/// A watchdog ends the process, whoever calls this.
+///
+/// ```
+/// use ringspin_modes::{Registry, command};
+/// let registry = Registry::new().node("blinker", |graph, place| {
+///     place.create_node(graph, false)?;
+///     Ok(())
+/// });
+/// let (mut out, mut err) = (Vec::new(), Vec::new());
+/// assert_eq!(command::run_from(&registry, ["program", "nodes"], &mut out, &mut err), 0);
+/// assert_eq!(out, b"blinker\n");
+/// ```
+pub fn run_from<A: Into<String>>(
+    registry: &Registry,
+    args: impl IntoIterator<Item = A>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> u8 {
+    run_and_say(registry, args, out, err, false)
+}
+
+fn run_and_say<A: Into<String>>(
+    registry: &Registry,
+    args: impl IntoIterator<Item = A>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    alone: bool,
+) -> u8 {
+    let (code, said) = match run(registry, args, out, alone) {
+        Ok(code) => return code,
+        Err(Ended::Failed(said)) => (FAILED, said),
+        Err(Ended::Unusable(said)) => (UNUSABLE, said),
+        // As `head` leaves it, say: nobody wants to know more.
+        Err(Ended::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return FAILED,
+        Err(Ended::Output(error)) => (FAILED, format!("cannot write: {error}")),
+    };
+    // If that fails, the exit code is all that is left to say.
+    let _ = writeln!(err, "{}", said.trim_end());
+    code
+}
+
+fn run<A: Into<String>>(
+    registry: &Registry,
+    args: impl IntoIterator<Item = A>,
+    out: &mut dyn Write,
+    alone: bool,
+) -> Result<u8, Ended> {
+    let (stronger, args) = Arguments::parse(args).map_err(unusable)?;
+    let line = match CommandLine::try_parse_from(&args) {
+        Ok(line) => line,
+        Err(error) if error.use_stderr() => return Err(unusable(error)),
+        Err(help) => {
+            write!(out, "{help}")?;
+            return Ok(0);
+        }
+    };
+    registry.check().map_err(unusable)?;
+    let ros_arguments = Arguments::from_env().map_err(unusable)?.overridden_by(stronger);
+    let name = args.into_iter().next().unwrap_or_default();
+    let mut program = Program { registry, name, ros_arguments, alone, out };
+    match line.command {
+        Command::Run(run) => program.run(run),
+        Command::Verify(verify) => program.verify(&verify),
+        Command::Explore(explore) => program.explore(&explore),
+        Command::Check(job) => program.check(&job),
+        Command::Nodes => {
+            registry.names().try_for_each(|name| writeln!(program.out, "{name}"))?;
+            Ok(0)
+        }
+    }
+}
+
+impl<'a> Program<'a> {
+    fn job(&self, arguments: &JobArguments) -> Result<Job<'a>, Ended> {
+        let file = JobFile::load(&arguments.job).map_err(unusable)?;
+        let job = file.with_arguments(self.ros_arguments.clone()).job(self.registry);
+        let job = job.map_err(unusable)?;
+        Ok(job.simulate(|simulation| {
+            simulation.seed = arguments.seed.unwrap_or(simulation.seed);
+        }))
+    }
+
+    /// The job, if its graph can be built and started.
+    fn startable(&self, arguments: &JobArguments) -> Result<Job<'a>, Ended> {
+        let job = self.job(arguments)?;
+        job.start().map_err(|error| in_file(&arguments.job, &error))?;
+        Ok(job)
+    }
+
+    fn run(&mut self, run: Run) -> Result<u8, Ended> {
+        let job = self.job(&run.job)?;
+        let job = job.simulate(|simulation| {
+            if let Some(schedule) = run.schedule {
+                simulation.ties = TiePolicy::Scripted(schedule);
+                simulation.jitter = Jitter::default();
+            }
+        });
+        let ran = job.run_with(job.simulation().clone(), run.trace.is_some());
+        let Ran { report: Some(mut report), error } = ran else {
+            let error = ran.error.unwrap_or_else(|| "it did not start".into());
+            return Err(in_file(&run.job.job, &error));
+        };
+        if let Some(path) = &run.trace {
+            self.write(path, |out| write_trace(&mut report, out))?;
+        }
+        if let Some(path) = &run.certificate {
+            let certificate = job.certificate(&report);
+            self.write(path, |out| out.write_all(certificate.to_json().as_bytes()))?;
+        }
+        // Who reads one of them there wants nothing else.
+        let is_output = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+        if !is_output(&run.trace) && !is_output(&run.certificate) {
+            self.say_what_ran(&run.job.job, &report)?;
+        }
+        match error {
+            None => Ok(report.exit_code().unwrap_or(0)),
+            Some(error) => {
+                let deviations = report.deviations().iter().map(|line| format!("  {line}\n"));
+                let deviations: String = deviations.collect();
+                Err(Ended::Failed(format!("{deviations}{error}")))
+            }
+        }
+    }
+
+    fn say_what_ran(&mut self, job: &Path, report: &Report) -> io::Result<()> {
+        let (dispatches, end, digest) = (report.dispatches(), report.end(), report.digest());
+        let job = job.display();
+        writeln!(self.out, "{job}: {dispatches} dispatches up to {end}, digest {digest}")?;
+        for failure in report.failures() {
+            writeln!(self.out, "  {failure}")?;
+        }
+        match report.exit_code() {
+            None => Ok(()),
+            Some(code) => writeln!(self.out, "  a node ended it with exit code {code}"),
+        }
+    }
+
+    fn verify(&mut self, verify: &Verify) -> Result<u8, Ended> {
+        let bar = bar(u64::from(verify.runs));
+        let job = self.startable(&verify.job)?.after_each_run(|| bar.inc(1));
+        let verified = job.verify(verify.runs as usize);
+        bar.finish_and_clear();
+        let report = verified.map_err(|error| Ended::Failed(error.to_string()))?;
+        self.say_what_ran(&verify.job.job, &report)?;
+        writeln!(self.out, "  {} runs were the same, dispatch by dispatch", verify.runs)?;
+        Ok(0)
+    }
+
+    fn explore(&mut self, explore: &Explore) -> Result<u8, Ended> {
+        // The first run is that in the default order.
+        let bar = bar((explore.seeds.end - explore.seeds.start).saturating_add(1));
+        let job = self.startable(&explore.job)?.after_each_run(|| bar.inc(1));
+        let (seeds, order, threads) = (explore.seeds.clone(), explore.order, explore.threads);
+        let jitter = explore.jitter.unwrap_or(job.simulation().jitter.max);
+        let exploration = Exploration { seeds, order, jitter, threads, ..Default::default() };
+        let explored = match self.alone {
+            true => without_panic_messages(|| job.explore(&exploration)),
+            false => job.explore(&exploration),
+        };
+        bar.finish_and_clear();
+        match explored {
+            Ok(explored) => {
+                writeln!(
+                    self.out,
+                    "{}: {} runs, {} of them in another order than by default, and none failed",
+                    explore.job.job.display(),
+                    explored.runs,
+                    explored.deviating,
+                )?;
+                Ok(0)
+            }
+            Err(ExploreError::Found(found)) => Err(Ended::Failed(self.found(&found, &explore.job))),
+            Err(error @ ExploreError::Schedule(_)) => Err(unusable(error)),
+            Err(error) => Err(Ended::Failed(error.to_string())),
+        }
+    }
+
+    /// The counterexample, and the command that shows it again.
+    fn found(&self, found: &Counterexample, job: &JobArguments) -> String {
+        let seed = job.seed.map(|seed| format!(" --seed {seed}")).unwrap_or_default();
+        let quoted = |text: &str| match shlex::try_quote(text) {
+            Ok(quoted) => quoted.into_owned(),
+            Err(_) => text.to_owned(),
+        };
+        let (name, file) = (quoted(&self.name), quoted(&job.job.display().to_string()));
+        let ros: Vec<_> = self
+            .ros_arguments
+            .listing()
+            .iter()
+            .map(|line| {
+                let (flag, text) = line.split_once(' ').unwrap_or((line, ""));
+                format!(" {flag} {}", quoted(text))
+            })
+            .collect();
+        let ros = match ros.is_empty() {
+            true => String::new(),
+            false => format!(" --ros-args{}", ros.concat()),
+        };
+        let text = found.to_string();
+        let text = text.rsplit_once('\n').map_or(&*text, |(found, _environment)| found);
+        format!(
+            "{text}\nto see it again: {name} run {file}{seed} --schedule '{}'{ros}",
+            found.schedule
+        )
+    }
+
+    fn check(&mut self, arguments: &JobArguments) -> Result<u8, Ended> {
+        let job = self.job(arguments)?;
+        let mut session = job.start().map_err(|error| in_file(&arguments.job, &error))?;
+        let info = session.graph();
+        let nodes = info.loops.iter().map(|event_loop| event_loop.node_index + 1).max();
+        writeln!(
+            self.out,
+            "{}: {} nodes, {} callbacks, {} topics, {} services; it can be run",
+            arguments.job.display(),
+            nodes.unwrap_or(0),
+            info.callbacks.len(),
+            info.topics.len(),
+            info.services.len(),
+        )?;
+        let Uncontrolled { publishers, states, services, inputs } = Uncontrolled::of(info);
+        for (what, names) in [
+            ("messages of", publishers),
+            ("the state of", states),
+            ("requests and responses of", services),
+            ("what comes from", inputs),
+        ] {
+            for name in names {
+                writeln!(self.out, "  the digest does not see {what} {name}")?;
+            }
+        }
+        Ok(0)
+    }
+
+    /// Has `write` fill the file, or the standard output for `-`.
+    fn write(
+        &mut self,
+        path: &Path,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Ended> {
+        if path == Path::new("-") {
+            return Ok(write(self.out)?);
+        }
+        let written = File::create(path).and_then(|file| {
+            let mut file = BufWriter::new(file);
+            write(&mut file)?;
+            file.flush()
+        });
+        written.map_err(|error| {
+            unusable(format!("cannot write `{}`: {error}; check the path", path.display()))
+        })
+    }
+}
+
+/// Errors of the job file name it; others are of the graph.
+fn in_file(job: &Path, error: &BoxError) -> Ended {
+    match error.is::<crate::job_file::JobFileError>() {
+        true => unusable(error),
+        false => unusable(format!("{}: {error}", job.display())),
+    }
+}
+
+/// The panics of many runs say what the one that is reported says.
+fn without_panic_messages<R>(explore: impl FnOnce() -> R) -> R {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let explored = explore();
+    std::panic::set_hook(hook);
+    explored
+}
+
+/// A line for each dispatch.
+fn write_trace(report: &mut Report, out: &mut dyn Write) -> io::Result<()> {
+    let trace = report.take_trace().unwrap_or_default();
+    let mut records = trace.records.iter();
+    records.try_for_each(|record| writeln!(out, "{}", describe(record, report.graph())))
+}
+
+/// Drawn on stderr if that is a terminal.
+fn bar(runs: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} runs, {eta} left");
+    ProgressBar::new(runs).with_style(style.expect("the template is well formed"))
+}

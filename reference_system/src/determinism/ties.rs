@@ -1,0 +1,119 @@
+//! In which order timers of one instant run: ringspin's own, or that of upstream's golden value.
+
+use super::model::{MONITOR, RclcppHeap, TIMERS, TimerOrder, period_ns};
+use super::{START, States, TOTAL_ORDER, UPSTREAM};
+use clap::ValueEnum;
+use ringspin_executor::Time;
+use ringspin_modes::{Candidate, TieBreaker};
+use serde::Serialize;
+
+/// In which order timers run that are due at the same instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum Ties {
+    /// By deadline, then creation: the order of the deterministic mode
+    #[default]
+    Total,
+    /// As rclcpp's heap of timers has them, for upstream's golden value
+    Upstream,
+}
+
+impl Ties {
+    /// What every run comes to.
+    #[must_use]
+    pub fn expected(self) -> States {
+        match self {
+            Self::Total => TOTAL_ORDER,
+            Self::Upstream => UPSTREAM,
+        }
+    }
+}
+
+/// Upstream's order: events in the order in which they became ready; of due timers that which
+/// [`RclcppHeap`] has at its root.
+///
+/// The heap goes on by itself, for it depends on nothing but the timers. What is not asked about (a
+/// timer that is due alone, and upstream's monitor, which is no part of the graph) is made up for
+/// when the next choice comes.
+#[derive(Clone, Debug)]
+pub struct UpstreamTies(RclcppHeap);
+
+impl UpstreamTies {
+    /// With the benchmark's timers and upstream's monitor, at [`START`].
+    #[must_use]
+    pub fn new() -> Self {
+        let [a_100, a_50, b_40] = TIMERS;
+        Self(RclcppHeap::new(&[a_100, a_50, b_40, MONITOR]))
+    }
+
+    /// Gives the timer at the root, which is called at `now`, its next deadline.
+    fn call_first(&mut self, now: u64) {
+        let period = period_ns(self.0.first().1);
+        self.0.postpone_first((now / period + 1) * period);
+    }
+}
+
+impl Default for UpstreamTies {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TieBreaker for UpstreamTies {
+    fn choose(&mut self, now: Time, candidates: &[Candidate]) -> usize {
+        if candidates.iter().any(|candidate| !candidate.due_timer) {
+            return 0;
+        }
+        let now = now.as_nanos();
+        loop {
+            let (deadline, timer) = self.0.first();
+            // Those that were overdue at the start were called then.
+            let called = deadline.max(START.as_nanos());
+            if called > now {
+                return 0; // no timer of the benchmark
+            }
+            self.call_first(called);
+            // The callbacks of the graph are created in the order of the table up to its timers.
+            let is_it = |candidate: &Candidate| candidate.callback.0 as usize == timer;
+            if called == now
+                && let Some(chosen) = candidates.iter().position(is_it)
+            {
+                return chosen;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CALLBACKS, nodes, runs};
+    use super::*;
+    use ringspin_executor::{Graph, StopHandle};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    #[test]
+    fn the_timers_have_the_numbers_of_the_table() {
+        let around = nodes::Surroundings {
+            sleep_max: Duration::ZERO,
+            stop: StopHandle::default(),
+            on_second: Arc::new(|| ()),
+        };
+        let graph = Graph::new();
+        nodes::build(&graph, &around, &std::sync::mpsc::channel().0).unwrap();
+        let info = graph.info();
+        for timer in TIMERS {
+            assert_eq!(info.callbacks[timer].name, CALLBACKS[timer].name());
+        }
+    }
+
+    #[test]
+    fn upstreams_order_gives_upstreams_golden_value() {
+        let outcome = runs::run(Ties::Upstream, Duration::ZERO, &StopHandle::default(), || ());
+        let outcome = outcome.unwrap().unwrap();
+        assert_eq!(outcome.states, UPSTREAM);
+        assert_eq!(outcome.states.hash(), 7_448_837_717_382_456_148);
+        assert_eq!(outcome.calls, CALLBACKS.map(|callback| callback.calls));
+        assert!(outcome.is_known_answer(Ties::Upstream) && !outcome.is_known_answer(Ties::Total));
+    }
+}

@@ -171,7 +171,7 @@ struct DeterminismArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Prints a line for each graph: its seed, the digest of its run, and how many events were dispatched.")]
+Prints a line for each graph: its seed, the digest of its run, and how many events it had.")]
 struct RandomGraphArguments {
     /// The first graph's seed; the others have the seeds after it.
     #[arg(long, default_value_t = 0)]

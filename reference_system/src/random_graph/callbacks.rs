@@ -100,7 +100,7 @@ pub(super) enum Call {
 
 impl Emitter {
     pub(super) fn emit(&self, state: &mut State, cx: &Context<'_>) {
-        if (state.value >> 11) % self.every != 0 {
+        if !(state.value >> 11).is_multiple_of(self.every) {
             return;
         }
         let refused = match &self.call {

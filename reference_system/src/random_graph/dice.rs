@@ -22,13 +22,13 @@ impl Dice {
     }
 
     /// A number from `low` to `high`, inclusive.
-    pub(super) fn from_to(&mut self, low: usize, high: usize) -> usize {
+    pub(super) fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high - low + 1)
     }
 
     /// A duration from `low` to `high` microseconds.
     pub(super) fn micros(&mut self, low: usize, high: usize) -> Duration {
-        Duration::from_micros(self.from_to(low, high) as u64)
+        Duration::from_micros(self.between(low, high) as u64)
     }
 
     /// Whether something happens that has so many percent.

@@ -15,6 +15,14 @@ use ringspin_executor::{
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What a receiver's callback does.
+trait OnCall: FnMut(&mut State, &Sample, &Context<'_>) -> Result<(), String> + Send + 'static {}
+
+impl<F> OnCall for F where
+    F: FnMut(&mut State, &Sample, &Context<'_>) -> Result<(), String> + Send + 'static
+{
+}
+
 /// A graph under construction.
 struct Building<'a> {
     graph: &'a Graph,
@@ -134,7 +142,7 @@ impl Building<'_> {
     fn publisher(&self, node: &Node<State>, channel: usize) -> Result<Publisher<Sample>, BoxError> {
         let publisher =
             node.create_publisher(&topic_name(channel), offered(self.topic(channel)))?;
-        Ok(if channel % 2 == 0 { publisher.digested() } else { publisher })
+        Ok(if channel.is_multiple_of(2) { publisher.digested() } else { publisher })
     }
 
     /// What a callback of a loop emits.
@@ -175,11 +183,7 @@ impl Building<'_> {
     }
 
     /// What is done at each call of a receiver's callback.
-    fn on_call(
-        &self,
-        receiver: &Receiver,
-    ) -> Result<impl FnMut(&mut State, &Sample, &Context<'_>) -> Result<(), String> + use<>, BoxError>
-    {
+    fn on_call(&self, receiver: &Receiver) -> Result<impl OnCall + use<>, BoxError> {
         let emitters = self.emitters(receiver.in_loop, receiver.emits)?;
         let (fails_at, mut calls) = (receiver.fails_at, 0);
         Ok(move |state: &mut State, sample: &Sample, cx: &Context<'_>| {
@@ -277,8 +281,9 @@ impl Building<'_> {
                         };
                         let result;
                         (callback, result) = access.with(step).await;
-                        if result.is_err() {
-                            return result;
+                        match result {
+                            Ok(()) => {}
+                            failed => break failed,
                         }
                     }
                 })?;

@@ -176,7 +176,7 @@ impl Spec {
         let mut drawing = Drawing { spec, dice, emitters: Vec::new(), horizon };
         drawing.draw_loops();
         drawing.draw_sources();
-        for _ in 0..drawing.dice.from_to(3, 12) {
+        for _ in 0..drawing.dice.between(3, 12) {
             drawing.draw_channel();
             if drawing.dice.happens(20) {
                 drawing.draw_join();
@@ -198,7 +198,7 @@ impl Drawing<'_> {
     }
 
     fn draw_loops(&mut self) {
-        let nodes = self.dice.from_to(1, 20);
+        let nodes = self.dice.between(1, 20);
         for node in 0..nodes {
             let kind = match self.dice.below(10) {
                 0 => Kind::Restarts,
@@ -221,11 +221,11 @@ impl Drawing<'_> {
 
     fn draw_sources(&mut self) {
         use SourceKind as Is;
-        for _ in 0..self.dice.from_to(2, 8) {
+        for _ in 0..self.dice.between(2, 8) {
             let (kind, feature) = match self.dice.below(8) {
                 0 => (Is::OneShot, "one-shot timer"),
                 1 => (Is::Task, "task with an interval"),
-                2 => (Is::Changing(self.dice.from_to(2, 9) as u64), "changing period"),
+                2 => (Is::Changing(self.dice.between(2, 9) as u64), "changing period"),
                 3 => (Is::Sets, "parameter"),
                 4 => (Is::Watchdog, "watchdog"),
                 _ => (Is::Timer, "timer"),
@@ -237,7 +237,7 @@ impl Drawing<'_> {
             self.spec.sources.push(Source { in_loop, period, kind, emits });
             if kind == Is::Watchdog {
                 let watchdog = self.spec.sources.len() - 1;
-                let every = self.dice.from_to(1, 3) as u64;
+                let every = self.dice.between(1, 3) as u64;
                 if let Some(&emitter) = self.emitters.last() {
                     self.spec.emits[emitter].push(Emit { to: To::Reset(watchdog), every });
                 }
@@ -256,7 +256,7 @@ impl Drawing<'_> {
         let in_loop = self.dice.below(self.spec.loops.len());
         let kind = self.spec.loops[in_loop].kind;
         let fails = kind != Kind::NeverFails && self.dice.happens(60);
-        let fails_at = fails.then(|| self.dice.from_to(3, 30) as u64);
+        let fails_at = fails.then(|| self.dice.between(3, 30) as u64);
         if fails {
             self.has(if kind == Kind::Restarts { "restart" } else { "isolation" });
         }
@@ -285,12 +285,12 @@ impl Drawing<'_> {
                     if timeout.is_some() {
                         self.has("timeout");
                     }
-                    let depth = self.dice.from_to(1, 4);
+                    let depth = self.dice.between(1, 4);
                     To::Call { channel: number, depth, timeout, then }
                 }
                 _ => To::Channel(number),
             };
-            let every = self.dice.from_to(1, 3) as u64;
+            let every = self.dice.between(1, 3) as u64;
             self.spec.emits[emitter].push(Emit { to, every });
         }
         self.spec.channels.push(channel);
@@ -303,13 +303,13 @@ impl Drawing<'_> {
         if deferred {
             self.has("deferred service");
         }
-        let (server, depth) = (self.receiver(), self.dice.from_to(1, 4));
+        let (server, depth) = (self.receiver(), self.dice.between(1, 4));
         (Channel::Service { server, depth, deferred }, vec![server.emits])
     }
 
     fn draw_topic(&mut self) -> (Channel, Vec<usize>) {
         let mut topic = TopicSpec {
-            latch: self.dice.maybe(30, |dice| dice.from_to(1, 4)),
+            latch: self.dice.maybe(30, |dice| dice.between(1, 4)),
             lifespan: self.dice.maybe(15, |dice| dice.micros(500, 4000)),
             deadline: self.dice.maybe(10, |dice| dice.micros(3000, 20_000)),
             is_intercepted: self.dice.happens(8),
@@ -322,7 +322,7 @@ impl Drawing<'_> {
             (topic.is_intercepted, "interceptor"),
         ];
         features.iter().filter(|(is, _)| *is).for_each(|(_, feature)| self.has(feature));
-        for _ in 0..self.dice.from_to(1, 3) {
+        for _ in 0..self.dice.between(1, 3) {
             let way = match self.dice.below(6) {
                 0 => Way::Stream,
                 1 | 2 if topic.latch.is_some() => {
@@ -341,7 +341,7 @@ impl Drawing<'_> {
                     self.has(feature);
                 }
             }
-            let depth = self.dice.from_to(1, 3);
+            let depth = self.dice.between(1, 3);
             let receiver = self.receiver();
             topic.subscribers.push(Subscriber { receiver, depth, keeps_all, way });
         }
@@ -366,7 +366,7 @@ impl Drawing<'_> {
         ];
         let (policy, feature) = self.dice.pick(&policies);
         self.has(feature);
-        let (receiver, depth) = (self.receiver(), self.dice.from_to(1, 4));
+        let (receiver, depth) = (self.receiver(), self.dice.between(1, 4));
         let rank = self.spec.channels.len();
         self.spec.joins.push(Join { receiver, rank, topics, policy, depth });
         self.emitters.push(receiver.emits);
@@ -379,7 +379,7 @@ impl Drawing<'_> {
         }
         self.has("input");
         let last = self.horizon.as_millis() as usize;
-        let items = (0..self.dice.from_to(1, 30)).map(|_| self.dice.from_to(0, last));
+        let items = (0..self.dice.between(1, 30)).map(|_| self.dice.between(0, last));
         let mut items: Vec<_> = items.map(|ms| Duration::from_millis(ms as u64)).collect();
         items.sort_unstable();
         let out = self.dice.pick(&topics);

@@ -83,13 +83,27 @@ impl Timers {
     /// period after `now`. Returns false if none is due. Logarithmic in the number of timers.
     #[inline]
     pub(crate) fn expire_one(&mut self, now: Time) -> bool {
-        match self.deadlines.first() {
-            Some((deadline, index)) if deadline <= now.as_nanos() => {
-                self.expire(now, deadline, index);
-                true
-            }
-            _ => false,
+        let Some((deadline, index)) = self.due_first(now) else {
+            return false;
+        };
+        if let Some(ready) = self.expire(now, deadline, index) {
+            ready.announce_since(Some(Time::from_nanos(deadline)));
         }
+        true
+    }
+
+    /// As [`expire_one`](Self::expire_one), but the event is not made ready: its token is returned,
+    /// to be dispatched at once. For when nothing is ready; `None` if no timer is due.
+    #[inline]
+    pub(crate) fn expire_at_once(&mut self, now: Time) -> Option<u32> {
+        let (deadline, index) = self.due_first(now)?;
+        let ready = self.expire(now, deadline, index);
+        ready.map(|ready| ready.stamp(Some(Time::from_nanos(deadline))))
+    }
+
+    #[inline]
+    fn due_first(&self, now: Time) -> Option<(u64, usize)> {
+        self.deadlines.first().filter(|(deadline, _)| *deadline <= now.as_nanos())
     }
 
     /// The callbacks of the timers that are due at `now`, by deadline, then creation.
@@ -101,8 +115,10 @@ impl Timers {
     /// As [`expire_one`](Self::expire_one), for the `n`th of the timers that are due.
     pub(crate) fn expire_nth(&mut self, now: Time, n: usize) {
         let nth = self.deadlines.due(now.as_nanos()).nth(n);
-        if let Some((deadline, index)) = nth {
-            self.expire(now, deadline, index);
+        if let Some((deadline, index)) = nth
+            && let Some(ready) = self.expire(now, deadline, index)
+        {
+            ready.announce_since(Some(Time::from_nanos(deadline)));
         }
     }
 
@@ -111,8 +127,10 @@ impl Timers {
         self.timers[index].callback
     }
 
+    /// Moves timer `index`, which is due, to its next deadline. Returns how its event is made
+    /// ready, unless one of it is.
     #[inline]
-    fn expire(&mut self, now: Time, deadline: u64, index: usize) {
+    fn expire(&mut self, now: Time, deadline: u64, index: usize) -> Option<&Ready> {
         let timer = &mut self.timers[index];
         let skipped = if timer.repeats {
             let late = now.as_nanos() - deadline;
@@ -130,15 +148,16 @@ impl Timers {
         };
         let mut missed = if timer.expired { skipped } else { 0 };
         timer.expired = true;
-        match timer.pending.replace(timer.applied) {
-            None => timer.ready.announce_since(Some(Time::from_nanos(deadline))),
+        let pending = timer.pending.replace(timer.applied);
+        if let Some(pending) = pending {
             // The expiry before still waits; if it was cancelled, this one takes its place.
-            Some(pending) => missed += u64::from(pending == timer.applied),
+            missed += u64::from(pending == timer.applied);
         }
         if missed > 0 {
             timer.control.report_missed(timer.counters.missed.get(), missed);
             timer.counters.missed.add_by_owner(missed);
         }
+        pending.is_none().then_some(&timer.ready)
     }
 
     /// The expiry of timer `index` left the ready ring; false if it was cancelled meanwhile.

@@ -56,14 +56,21 @@ impl Ready {
         self.announce_since(None);
     }
 
-    /// As [`announce`](Self::announce), for an event that has been due since some time.
+    /// Takes down since when the event is ready, if anybody wants to know; returns its token.
     #[inline]
-    pub(crate) fn announce_since(&self, since: Option<Time>) {
+    pub(crate) fn stamp(&self, since: Option<Time>) -> u32 {
         if let Some(stamper) = &self.stamper {
             stamper.stamp(since);
         }
+        self.token
+    }
+
+    /// As [`announce`](Self::announce), for an event that has been due since some time.
+    #[inline]
+    pub(crate) fn announce_since(&self, since: Option<Time>) {
+        let token = self.stamp(since);
         // The ring has a place for every message of every queue and for every timer.
-        self.ring.push(self.token).expect("a ready ring holds a token for each queued event");
+        self.ring.push(token).expect("a ready ring holds a token for each queued event");
         // In simulated time there is one ring, and nobody sleeps.
         if self.transit.is_none() {
             self.set.mark(self.index);

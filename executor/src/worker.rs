@@ -173,6 +173,14 @@ impl Worker {
         self.timers.expire_one(now)
     }
 
+    /// Dispatches the first timer that is due at `now`, if nothing is ready: its event would be the
+    /// next. `None` if none is due; `Some(None)` if it was cancelled.
+    #[inline]
+    pub fn dispatch_due(&mut self, now: Time) -> Option<Option<CallbackId>> {
+        let token = self.timers.expire_at_once(now)?;
+        Some(self.dispatch(token as usize))
+    }
+
     /// Dispatches the next ready event; `None` if there is none, or none so far: of what is ready
     /// some may be handled or discarded without a callback, and after a number of these it returns,
     /// so that its caller can look at the time and at the stop request.

@@ -234,8 +234,14 @@ impl Sequencer {
         if !self.inputs.is_empty() && self.inputs.deliver_one(now)? {
             return Ok(Turn::Something);
         }
-        if self.worker.expire_one(now) {
-            return Ok(Turn::Something);
+        if self.agenda.is_some() {
+            if self.worker.expire_one(now) {
+                return Ok(Turn::Something);
+            }
+        } else if let Some(dispatched) = self.worker.dispatch_due(now) {
+            let Some(callback) = dispatched else { return Ok(Turn::Something) };
+            self.dispatched(callback, info)?;
+            return Ok(Turn::Dispatched(callback));
         }
         if !self.inputs.is_empty() {
             self.inputs.quiet(now)?;

@@ -82,7 +82,8 @@ impl DeadlineWatch {
 impl<S: Send + 'static> Node<S> {
     /// Gives a callback of this group a deadline: it is to return at most `deadline` after its
     /// event became ready (a timer's: after it was due). Late returns are counted as `late` in the
-    /// statistics, and logged. In deterministic mode nothing is late: callbacks take no time.
+    /// statistics, and logged. In deterministic mode callbacks take the time that the simulation
+    /// gives them, by default none.
     ///
     /// `callback` is its name as statistics and failures have it, for example
     /// `subscription /points` or `timer 100ms`; if several have it, all get the deadline.

@@ -231,7 +231,7 @@ impl Sequencer {
             return Ok(Turn::Something); // what was handled so far was no event
         }
         let now = self.now();
-        if !self.inputs.is_empty() && self.inputs.deliver_one(now)? {
+        if !self.inputs.is_empty() && self.inputs.deliver_one(now, self.instant.limit())? {
             return Ok(Turn::Something);
         }
         if self.agenda.is_some() {

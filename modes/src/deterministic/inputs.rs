@@ -10,6 +10,8 @@ pub(super) struct Inputs {
     /// Whether they know that this instant is quiet, and nothing has happened since: a run that is
     /// stopped and goes on does not tell them twice.
     told: bool,
+    /// How many items were handed over at this instant.
+    items: u64,
 }
 
 struct Asked {
@@ -21,7 +23,7 @@ struct Asked {
 impl Inputs {
     pub(super) fn new(inputs: Vec<NamedInput>) -> Self {
         let asked = inputs.into_iter().map(|named| Asked { named, refused: false });
-        Self { asked: asked.collect(), told: false }
+        Self { asked: asked.collect(), told: false, items: 0 }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -29,7 +31,10 @@ impl Inputs {
     }
 
     /// Has the first input that has an item by `now` hand it over; false if none has.
-    pub(super) fn deliver_one(&mut self, now: Time) -> Result<bool, SpinError> {
+    ///
+    /// # Errors
+    /// What it says; or that it has handed over more than `limit` items at this instant.
+    pub(super) fn deliver_one(&mut self, now: Time, limit: u64) -> Result<bool, SpinError> {
         for asked in self.asked.iter_mut().filter(|asked| !asked.refused) {
             let input = &mut asked.named.input;
             if input.next_time().is_none_or(|time| time > now) {
@@ -38,6 +43,11 @@ impl Inputs {
             match input.deliver(now).map_err(|error| failed(&asked.named.name, now, &error))? {
                 Delivery::Done => {
                     self.told = false;
+                    self.items += 1;
+                    if self.items > limit {
+                        let endless = format!("more than {limit} items at one instant").into();
+                        return Err(failed(&asked.named.name, now, &endless));
+                    }
                     return Ok(true);
                 }
                 Delivery::Again => asked.refused = true,
@@ -55,6 +65,7 @@ impl Inputs {
     /// It is another instant, at which something is to happen.
     pub(super) fn time_goes_on(&mut self) {
         self.told = false;
+        self.items = 0;
     }
 
     /// Tells all that the graph has nothing left to do at `now`.

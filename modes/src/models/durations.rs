@@ -93,7 +93,8 @@ pub struct DurationRule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// The logical execution time: what a call publishes appears exactly so long after its event
-    /// was ready, however long it took.
+    /// was ready, unless it took longer. If another callback shares its publisher, give that a
+    /// logical execution time, too: otherwise its messages overtake these.
     #[serde(
         default,
         deserialize_with = "read_duration",

@@ -174,6 +174,27 @@ fn an_input_that_fails_or_is_stuck_ends_the_run_by_name() {
     assert_eq!(error.to_string(), "there is an input \"bag\" already; name them apart");
 }
 
+/// Never comes to its end, and nobody listens.
+struct Endless;
+
+impl ExternalInput for Endless {
+    fn next_time(&mut self) -> Option<Time> {
+        Some(ms(1))
+    }
+
+    fn deliver(&mut self, _: Time) -> Result<Delivery, BoxError> {
+        Ok(Delivery::Done)
+    }
+}
+
+#[test]
+fn an_input_without_end_is_named() {
+    let job = Job::new(|graph| Ok(graph.add_input("bag", Endless)?));
+    let error = job.simulate(|s| s.instant_dispatches_max = 1000).run().unwrap_err();
+    let expected = "input \"bag\" failed at 0.001000000 s: more than 1000 items at one instant";
+    assert_eq!(error.to_string(), expected);
+}
+
 #[test]
 fn an_input_is_refused_live() {
     let mut executor = Executor::single_core();

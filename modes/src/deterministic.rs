@@ -103,7 +103,7 @@ impl Sequencer {
             worker,
             transit,
             instant: Instant::new(simulation.instant_dispatches_max),
-            inputs: Inputs::new(inputs),
+            inputs: Inputs::new(inputs, simulation.instant_dispatches_max),
             progress: simulation.no_progress_max.map(progress),
             agenda,
             breaker,
@@ -231,7 +231,7 @@ impl Sequencer {
             return Ok(Turn::Something); // what was handled so far was no event
         }
         let now = self.now();
-        if !self.inputs.is_empty() && self.inputs.deliver_one(now, self.instant.limit())? {
+        if !self.inputs.is_empty() && self.inputs.deliver_one(now)? {
             return Ok(Turn::Something);
         }
         if self.agenda.is_some() {

@@ -19,11 +19,6 @@ impl Instant {
         Self { limit, dispatches: 0, suspects: Vec::new() }
     }
 
-    /// How many dispatches an instant may have.
-    pub(super) fn limit(&self) -> u64 {
-        self.limit
-    }
-
     /// Time goes on.
     pub(super) fn over(&mut self) {
         self.dispatches = 0;

@@ -12,6 +12,7 @@ pub(super) struct Inputs {
     told: bool,
     /// How many items were handed over at this instant.
     items: u64,
+    items_max: u64,
 }
 
 struct Asked {
@@ -21,9 +22,10 @@ struct Asked {
 }
 
 impl Inputs {
-    pub(super) fn new(inputs: Vec<NamedInput>) -> Self {
+    /// With this many items at one instant at most.
+    pub(super) fn new(inputs: Vec<NamedInput>, items_max: u64) -> Self {
         let asked = inputs.into_iter().map(|named| Asked { named, refused: false });
-        Self { asked: asked.collect(), told: false, items: 0 }
+        Self { asked: asked.collect(), told: false, items: 0, items_max }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -33,8 +35,8 @@ impl Inputs {
     /// Has the first input that has an item by `now` hand it over; false if none has.
     ///
     /// # Errors
-    /// What it says; or that it has handed over more than `limit` items at this instant.
-    pub(super) fn deliver_one(&mut self, now: Time, limit: u64) -> Result<bool, SpinError> {
+    /// What it says; or that it has handed over too many items at this instant.
+    pub(super) fn deliver_one(&mut self, now: Time) -> Result<bool, SpinError> {
         for asked in self.asked.iter_mut().filter(|asked| !asked.refused) {
             let input = &mut asked.named.input;
             if input.next_time().is_none_or(|time| time > now) {
@@ -44,6 +46,7 @@ impl Inputs {
                 Delivery::Done => {
                     self.told = false;
                     self.items += 1;
+                    let limit = self.items_max;
                     if self.items > limit {
                         let endless = format!("more than {limit} items at one instant").into();
                         return Err(failed(&asked.named.name, now, &endless));

@@ -97,6 +97,7 @@ fn reference_system(options: &Options) {
         work,
         duration: Duration::from_secs(90),
         trace: None,
+        profile: None,
         stop_on_ctrl_c: false,
     };
     let measure = || run(&run_options, &Arc::new(Collector::new())).expect("no callback fails");

@@ -90,6 +90,13 @@ struct RunArguments {
     /// Write every dispatch as a JSON line, for deterministic only.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// What is simulated: delays, durations, virtual cores (TOML, as a job file without nodes), for
+    /// deterministic only.
+    #[arg(long, value_name = "FILE")]
+    simulation: Option<PathBuf>,
+    /// Write how long each callback took (TOML), for a simulation's `profile`; for live modes only.
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
     /// Write every sample that reached a Command node, with its history, as a JSON line.
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
@@ -226,6 +233,19 @@ impl RunArguments {
                  add `--mode deterministic` or leave --trace out",
             );
         }
+        let simulated = matches!(self.mode, Mode::Deterministic(_));
+        if self.simulation.is_some() && !simulated {
+            return refuse(
+                "--simulation says how time passes, and live it passes by itself: add `--mode \
+                 deterministic` or leave --simulation out",
+            );
+        }
+        if self.profile.is_some() && simulated {
+            return refuse(
+                "--profile writes what callbacks took on this machine, and simulated ones take \
+                 what they are given: add `--mode single` or `--mode multi`",
+            );
+        }
         Ok(())
     }
 }
@@ -266,6 +286,15 @@ mod tests {
         };
         assert!(check("reference-system run --mode multi --mapping m.toml").is_ok());
         assert!(check("reference-system run --mode deterministic --trace t.jsonl").is_ok());
+        assert!(check("reference-system run --mode deterministic --simulation s.toml").is_ok());
+        assert!(check("reference-system run --mode multi --profile p.toml").is_ok());
+        for (wrong, way_out) in [
+            ("run --simulation s.toml", "deterministic"),
+            ("run --mode deterministic --profile p.toml", "single"),
+        ] {
+            let error = check(&format!("reference-system {wrong}")).unwrap_err();
+            assert!(error.to_string().contains(&format!("--mode {way_out}")), "{error}");
+        }
         let error = check("reference-system run --mapping m.toml").unwrap_err();
         assert!(error.contains("--mode multi"), "{error}");
         let error = check("reference-system run --mode multi --trace t.jsonl").unwrap_err();

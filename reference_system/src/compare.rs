@@ -220,6 +220,7 @@ impl Series {
             work: Work::crunching(self.n),
             duration,
             trace: None,
+            profile: None,
             stop_on_ctrl_c: true,
         };
         let report = run(&options, &collector)?;

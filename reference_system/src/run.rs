@@ -8,7 +8,8 @@ use crate::kpi::{Collector, Kpis};
 use crate::process::{CpuMeter, ProcessUsage};
 use crate::system::{self, Work};
 use crate::trace::TraceWriter;
-use ringspin_executor::{BoxError, Statistics};
+use ringspin_executor::{BoxError, Recorder, Statistics};
+use ringspin_modes::models::{Profile as DurationProfile, Profiler};
 use ringspin_modes::{Executor, Mapping, Mode, RunDigest};
 use ringspin_optimizer::{Chain, Edge, NodeLoad, OptimizeError, Profile, SearchOptions, search};
 use serde::Serialize;
@@ -29,6 +30,8 @@ pub struct RunOptions {
     pub duration: Duration,
     /// Where the dispatch records of a deterministic run are written, one JSON object a line.
     pub trace: Option<PathBuf>,
+    /// Where the durations of the callbacks of a live run are written.
+    pub profile: Option<PathBuf>,
     /// Whether Ctrl-C ends the run early, with the figures until then.
     pub stop_on_ctrl_c: bool,
 }
@@ -92,6 +95,8 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
     let mut executor = Executor::new(mode.clone());
     if let Some(path) = &options.trace {
         executor = recording(executor, TraceWriter::create(path)?);
+    } else if options.profile.is_some() {
+        executor = executor.with_recorders(|info, _| Profiler::new(info));
     }
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
@@ -104,7 +109,11 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
     let wall = wall.elapsed();
     let cpu_percent = cpu.cpu_percent_of_one_core(wall)?;
     let node_s = executor.now().since(node_start).as_secs_f64();
-    finish_trace(&mut executor)?;
+    let recorders = executor.take_recorders();
+    match &options.profile {
+        Some(path) => DurationProfile::of(recorders).save(path)?,
+        None => finish_trace(recorders)?,
+    }
     let statistics: Statistics = executor.statistics();
     let digest: Option<(RunDigest, u64)> = executor.digest();
     Ok(RunReport {
@@ -137,8 +146,8 @@ fn recording(executor: Executor, writer: TraceWriter) -> Executor {
     })
 }
 
-fn finish_trace(executor: &mut Executor) -> io::Result<()> {
-    for recorder in executor.take_recorders() {
+fn finish_trace(recorders: Vec<Box<dyn Recorder>>) -> io::Result<()> {
+    for recorder in recorders {
         let any: Box<dyn Any> = recorder;
         if let Ok(writer) = any.downcast::<TraceWriter>() {
             writer.finish()?;

@@ -282,6 +282,28 @@ fn the_determinism_report_has_the_documented_keys() {
 }
 
 #[test]
+fn a_live_runs_profile_gives_simulated_callbacks_their_durations() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (profile, twin) = (file("profile.toml"), file("twin.toml"));
+    // Crunching takes time on every machine.
+    stdout(&["run", "--n", "200", "--duration", "500ms", "--profile", &profile]);
+    std::fs::write(&twin, "cores = \"single\"\nprofile = \"profile.toml\"\n").unwrap();
+    let options = format!("--mode deterministic --no-work --duration 10s --simulation {twin}");
+    let report = report(&options);
+    let latency = &report["kpis"]["hot_path_start"];
+    assert!(latency["count"].as_u64().unwrap() > 0, "{report}");
+    assert!(latency["min_ns"].as_u64().unwrap() > 0, "{report}");
+    assert_eq!(digest(&options["--mode deterministic ".len()..]), report["digest"]);
+    let table = stdout(&["run", "--mode", "deterministic", "--simulation", &twin]);
+    assert!(table.contains("Hot path latency"), "{table}");
+    std::fs::write(&twin, "profile = \"nowhere.toml\"\n").unwrap();
+    let refused = output(&["run", "--mode", "deterministic", "--simulation", &twin]);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && error.contains("nowhere.toml"), "{error}");
+}
+
+#[test]
 fn the_graph_is_a_drawing_of_24_nodes() {
     let dot = stdout(&["graph"]);
     assert!(dot.starts_with("digraph") && dot.ends_with("}\n"));

@@ -16,6 +16,7 @@ fn overloaded(mode: &str, work: Work) -> RunReport {
         work,
         duration: Duration::from_millis(1_500),
         trace: None,
+        profile: None,
         stop_on_ctrl_c: false,
     };
     run(&options, &Arc::new(Collector::new())).unwrap()

@@ -89,6 +89,7 @@ fn simulate() -> Result<RunReport> {
         work: Work::crunching(TOUR_N),
         duration: TOUR_SIMULATED,
         trace: None,
+        profile: None,
         stop_on_ctrl_c: true,
     };
     run(&options, &Arc::new(Collector::new())).map_err(anyhow::Error::from_boxed)

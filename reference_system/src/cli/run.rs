@@ -10,7 +10,8 @@ use reference_system::kpi::{Collector, KEPT_SAMPLES, Summary};
 use reference_system::run::{RunOptions, RunReport, mode_name, run as run_once, total_utilization};
 use reference_system::system::Work;
 use reference_system::table::{self, Cell, format_ms};
-use ringspin_modes::{Mapping, Mode, allowed_cores};
+use ringspin_modes::job_file::JobFile;
+use ringspin_modes::{Mapping, Mode, Simulation, allowed_cores};
 
 use super::output::{self, Output};
 use super::progress::TimeBar;
@@ -24,7 +25,8 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
     let samples = arguments.samples.as_deref().map(|p| Output::create(p, false)).transpose()?;
     let mode = match arguments.mode {
         Mode::MultiCore(None) => Mode::MultiCore(arguments.mapping.map(Mapping::load).transpose()?),
-        mode => mode,
+        Mode::Deterministic(_) => Mode::Deterministic(Box::new(simulation(&arguments)?)),
+        Mode::SingleCore | Mode::MultiCore(Some(_)) => arguments.mode,
     };
     let (n, crunch, sleep_max) = (arguments.n, !arguments.no_work, arguments.sleep_max);
     let work = Work { n, crunch, sleep_max };
@@ -35,7 +37,8 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
     };
     let (collector, floor_ns) = (Arc::new(collector), floor_ns(&mode, &work));
     let (trace, duration) = (arguments.trace, arguments.duration);
-    let options = RunOptions { mode, work, duration, trace, stop_on_ctrl_c: true };
+    let profile = arguments.profile;
+    let options = RunOptions { mode, work, duration, trace, profile, stop_on_ctrl_c: true };
     let report = measure(&options, &collector, quiet)?;
     if let Some(output) = samples {
         let paths = collector.samples();
@@ -52,6 +55,12 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
         output::print(&summary(&report, floor_ns, verbose))?;
     }
     Ok(())
+}
+
+/// What a deterministic run simulates.
+fn simulation(arguments: &RunArguments) -> Result<Simulation> {
+    let file = arguments.simulation.as_ref().map(JobFile::load).transpose()?;
+    Ok(file.map(JobFile::into_simulation).transpose()?.unwrap_or_default())
 }
 
 fn measure(options: &RunOptions, collector: &Arc<Collector>, quiet: bool) -> Result<RunReport> {
@@ -108,7 +117,8 @@ fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
     text += if report.crunch { "" } else { ", without work" };
     text += if report.interrupted { ", interrupted: the figures until then" } else { "" };
     text += "\n\n";
-    if report.digest.is_none() {
+    // Without durations no simulated time passes on the hot path: there is nothing to show.
+    if report.digest.is_none() || report.kpis.hot_path_end.max_ns > 0 {
         text += &table::render(&[cell(report, floor_ns)]);
         text += "\n";
     }
@@ -132,9 +142,9 @@ fn figures(report: &RunReport) -> String {
     let kpis = &report.kpis;
     let end = &kpis.hot_path_end;
     let latency = match report.digest {
-        Some(_) => "no simulated time passes on it: 0 ms".into(),
-        None if end.is_empty() => "no latency".into(),
-        None => format!(
+        Some(_) if end.max_ns == 0 => "no simulated time passes on it: 0 ms".into(),
+        _ if end.is_empty() => "no latency".into(),
+        _ => format!(
             "to its end avg {} ms, max {} ms",
             format_ms(end.mean_ns),
             format_ms(end.max_ns as f64)

@@ -295,10 +295,11 @@ fn a_live_runs_profile_gives_simulated_callbacks_their_durations() {
     assert!(latency["count"].as_u64().unwrap() > 0, "{report}");
     assert!(latency["min_ns"].as_u64().unwrap() > 0, "{report}");
     assert_eq!(digest(&options["--mode deterministic ".len()..]), report["digest"]);
-    let table = stdout(&["run", "--mode", "deterministic", "--simulation", &twin]);
+    let run = ["run", "--mode", "deterministic", "--no-work", "--simulation", &twin];
+    let table = stdout(&run);
     assert!(table.contains("Hot path latency"), "{table}");
     std::fs::write(&twin, "profile = \"nowhere.toml\"\n").unwrap();
-    let refused = output(&["run", "--mode", "deterministic", "--simulation", &twin]);
+    let refused = output(&run);
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(!refused.status.success() && error.contains("nowhere.toml"), "{error}");
 }

@@ -30,6 +30,7 @@ struct Obstacles {
     image_age_ms: u64,
 }
 
+#[allow(clippy::disallowed_methods, reason = "the command line is main's, not a node's")]
 fn main() -> ExitCode {
     let registry = Registry::new()
         .node("camera", |graph, place| sensor(graph, place, "image"))

@@ -314,9 +314,13 @@ impl Sequencer {
     fn advance(&mut self, end: Time) -> Result<bool, SpinError> {
         let now = self.now();
         self.instant.over();
-        let core = self.agenda.as_ref().and_then(Agenda::next_end);
-        let own = [self.worker.next_deadline(), self.transit.next_arrival(), core];
-        let next = own.into_iter().flatten().chain(self.inputs.next_time()).min();
+        let mut next = earlier(self.worker.next_deadline(), self.transit.next_arrival());
+        if let Some(agenda) = &self.agenda {
+            next = earlier(next, agenda.next_end());
+        }
+        if !self.inputs.is_empty() {
+            next = earlier(next, self.inputs.next_time());
+        }
         let Some(next) = next else {
             return match self.inputs.refused() {
                 None => Ok(false),
@@ -398,6 +402,15 @@ impl Sequencer {
         let result = f(any.downcast_mut().expect("the sequencer's recorder is its digester"));
         self.worker.set_recorder(Some(recorder));
         result
+    }
+}
+
+/// The earlier of two times, as far as there are any.
+#[inline]
+fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
     }
 }
 

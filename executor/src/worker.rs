@@ -190,15 +190,12 @@ impl Worker {
     #[inline]
     pub fn dispatch_next(&mut self) -> Option<CallbackId> {
         for _ in 0..TOKENS_MAX {
-            let callback = match self.simulated {
-                true => {
-                    let token = self.rings[0].pop()?;
-                    self.dispatch(token as usize)
-                }
-                false => {
-                    let index = self.pick()?;
-                    self.dispatch_from(index)
-                }
+            let callback = if self.simulated {
+                let token = self.rings[0].pop()?;
+                self.dispatch(token as usize)
+            } else {
+                let index = self.pick()?;
+                self.dispatch_from(index)
             };
             if callback.is_some() {
                 return callback;

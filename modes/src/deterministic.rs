@@ -128,7 +128,10 @@ impl Sequencer {
     ) -> Result<(), SpinError> {
         let _mark = stop.enter_worker();
         let end = self.end.map_or(end, |own| own.min(end));
-        while !stop.is_stopped() && self.now() <= end {
+        if self.now() > end {
+            return Ok(());
+        }
+        while !stop.is_stopped() {
             match self.turn(info)? {
                 Turn::Dispatched(_) | Turn::Something => {}
                 Turn::Quiet if over(self.now()) => return Ok(()),
@@ -256,10 +259,10 @@ impl Sequencer {
     /// Notes a dispatch.
     #[inline]
     fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), SpinError> {
-        let now = self.now();
-        self.instant.dispatched(callback, now, info)?;
+        let clock = self.transit.clock();
+        self.instant.dispatched(callback, || clock.now(), info)?;
         if let Some((_, progress)) = &mut self.progress {
-            progress.dispatched(callback, now);
+            progress.dispatched(callback, clock.now());
         }
         self.inputs.dispatched();
         Ok(())

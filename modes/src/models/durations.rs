@@ -93,8 +93,8 @@ pub struct DurationRule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// The logical execution time: what a call publishes appears exactly so long after its event
-    /// was ready, unless it took longer. If another callback shares its publisher, give that a
-    /// logical execution time, too: otherwise its messages overtake these.
+    /// was ready, unless it took longer. If another callback shares its publisher, what that
+    /// publishes meanwhile waits, because one publisher's messages do not overtake each other.
     #[serde(
         default,
         deserialize_with = "read_duration",

@@ -2,6 +2,7 @@
 
 mod conservation;
 mod delays;
+mod departures;
 mod durations;
 mod explore;
 mod going_on;

@@ -1,7 +1,8 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{
-    Condition, Parts, RunDigest, Sequencer, Setting, Simulation, TieBreaker,
+    ChainError, ChainPath, ChainSamples, Condition, Follower, Parts, RunDigest, Sequencer, Setting,
+    Simulation, TieBreaker,
 };
 use crate::error::SpinError;
 use crate::job_file::JobFileError;
@@ -99,6 +100,8 @@ pub struct Executor {
     /// In deterministic mode: whether a trace is kept.
     pub(crate) traced: bool,
     pub(crate) tie_breaker: Option<Box<dyn TieBreaker>>,
+    /// In deterministic mode: what is followed.
+    pub(crate) chains: Vec<ChainPath>,
     running: Option<Running>,
 }
 
@@ -155,6 +158,7 @@ impl Executor {
             recorder: None,
             traced: false,
             tie_breaker: None,
+            chains: Vec::new(),
             running: None,
         }
     }
@@ -230,8 +234,15 @@ impl Executor {
             Mode::Deterministic(_) => ReadyOrder::Fifo,
             Mode::SingleCore | Mode::MultiCore(_) => self.live_order,
         };
+        let follower = Follower::new(&self.chains, &info)?;
         let setting = match &self.mode {
-            Mode::Deterministic(simulation) => Some(Setting::new(simulation, &info, self.traced)?),
+            Mode::Deterministic(simulation) => {
+                let causes = self.traced || follower.is_some();
+                Some(Setting::new(simulation, &info, causes)?)
+            }
+            Mode::SingleCore | Mode::MultiCore(_) if follower.is_some() => {
+                return Err(ChainError::Live.into());
+            }
             Mode::SingleCore | Mode::MultiCore(_) => None,
         };
         let live = Arc::new(LiveClock::start());
@@ -252,7 +263,7 @@ impl Executor {
                 let (worker, recorder) = (workers.remove(0), next_recorder());
                 let breaker = self.tie_breaker.take();
                 setting.check_breaker(breaker.is_some())?;
-                let parts = Parts { worker, inputs, recorder, breaker };
+                let parts = Parts { worker, inputs, recorder, breaker, follower };
                 let mut sequencer = Sequencer::new(parts, setting, monitor.info());
                 if self.traced {
                     sequencer.trace();
@@ -359,6 +370,15 @@ impl Executor {
         match &mut self.running.as_mut()?.scheduler {
             Scheduler::Deterministic(sequencer) => Some(sequencer.digest()),
             Scheduler::SingleCore { .. } | Scheduler::MultiCore { .. } => None,
+        }
+    }
+
+    /// The samples so far of the chains that are [followed](Self::with_chains), in their order;
+    /// none in the live modes, and until the graph is frozen.
+    pub fn chains(&mut self) -> Vec<ChainSamples> {
+        match self.running.as_mut().map(|running| &mut running.scheduler) {
+            Some(Scheduler::Deterministic(sequencer)) => sequencer.chains(),
+            _ => Vec::new(),
         }
     }
 

@@ -13,6 +13,7 @@
 //! | `live` | single-core and multi-core: worker threads on the real clock |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
+//! | `edges` | who feeds whom |
 //! | [`mapping`] | which core runs which event loops |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 
@@ -21,6 +22,7 @@
 pub mod command;
 mod configuration;
 pub mod deterministic;
+mod edges;
 mod error;
 pub mod executor;
 mod job;
@@ -35,9 +37,10 @@ mod spin;
 
 pub use configuration::ConfigurationError;
 pub use deterministic::{
-    Candidate, Cores, Deviation, Jitter, Jolt, RunDigest, Schedule, ScheduleError, Simulation,
-    TieBreaker, TiePolicy,
+    Candidate, ChainError, ChainPath, ChainSamples, Cores, Deviation, Jitter, Jolt, RunDigest,
+    Schedule, ScheduleError, Simulation, TieBreaker, TiePolicy,
 };
+pub use edges::{GraphEdge, graph_edges};
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{

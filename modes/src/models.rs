@@ -16,7 +16,7 @@ pub mod random;
 pub use distribution::{Distribution, DistributionError};
 pub use durations::{DurationError, DurationRule, DurationTable, Durations, Execution};
 pub use links::{LinkError, LinkRule, LinkTable, Links};
-pub use profile::{CallbackProfile, Profile, ProfileError, Profiler};
+pub use profile::{CallbackProfile, DurationProfile, ProfileError, Profiler};
 pub(crate) use quantity::Nanos;
 pub use quantity::{Bandwidth, QuantityError};
 pub use random::{Purpose, Stream};

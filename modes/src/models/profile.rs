@@ -1,6 +1,6 @@
 //! Profiles: how long each callback of a live run took, to be its duration in a simulation.
 //!
-//! A [`Profiler`] is a recorder that keeps a histogram for each callback, a [`Profile`] what
+//! A [`Profiler`] is a recorder that keeps a histogram for each callback, a [`DurationProfile`] what
 //! several of them saw, as a TOML file:
 //!
 //! ```toml
@@ -43,7 +43,7 @@ const DIGITS: u8 = 2;
 /// How long callbacks took.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Profile {
+pub struct DurationProfile {
     version: u32,
     #[serde(default, rename = "callback")]
     callbacks: Vec<CallbackProfile>,
@@ -113,25 +113,25 @@ pub enum ProfileError {
     },
 }
 
-impl Default for Profile {
+impl Default for DurationProfile {
     /// Without callbacks.
     fn default() -> Self {
         Self { version: VERSION, callbacks: Vec::new() }
     }
 }
 
-impl Profile {
+impl DurationProfile {
     /// What the [`Profiler`]s among `recorders` saw, all workers together.
     ///
     /// ```
-    /// use ringspin_modes::models::{Profile, Profiler};
+    /// use ringspin_modes::models::{DurationProfile, Profiler};
     /// use ringspin_modes::Executor;
     /// use std::time::Duration;
     /// let mut executor = Executor::single_core().with_recorders(|info, _| Profiler::new(info));
     /// let node = executor.graph().create_node("node", ())?;
     /// node.create_timer(Duration::from_millis(1), |_, cx| cx.stop())?;
     /// executor.spin()?;
-    /// let profile = Profile::of(executor.take_recorders());
+    /// let profile = DurationProfile::of(executor.take_recorders());
     /// assert_eq!(profile.callbacks()[0].callback, "timer 1ms");
     /// assert_eq!(profile.callbacks()[0].count, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -317,11 +317,12 @@ impl Profiler {
     }
 
     /// What it has measured so far.
-    pub fn profile(&self) -> Profile {
+    pub fn profile(&self) -> DurationProfile {
         let all = self.names.iter().zip(&self.measured);
         let ran = all.filter_map(|(name, measured)| Some((name, measured.as_ref()?)));
         let callbacks = ran.map(|((node, callback), measured)| measured.of(node, callback));
-        Profile::default().merge(Profile { version: VERSION, callbacks: callbacks.collect() })
+        DurationProfile::default()
+            .merge(DurationProfile { version: VERSION, callbacks: callbacks.collect() })
     }
 }
 

@@ -24,7 +24,8 @@ pub struct GraphEdge<'a> {
 /// use ringspin_modes::graph_edges;
 /// let graph = Graph::new();
 /// graph.create_node("a", ())?.create_publisher::<u8>("t", QoS::default())?;
-/// graph.create_node("b", ())?.create_subscription("t", QoS::default(), |_, _: &Message<u8>, _| {})?;
+/// let b = graph.create_node("b", ())?;
+/// b.create_subscription("t", QoS::default(), |_, _: &Message<u8>, _| {})?;
 /// let info = graph.info();
 /// let edges = graph_edges(&info);
 /// assert_eq!((edges[0].topic, edges[0].from.0, edges[0].to.0), ("/t", 0, 1));

@@ -42,8 +42,8 @@ impl Executor {
     /// use ringspin_modes::{ChainPath, Executor, Simulation};
     /// use std::time::Duration;
     ///
-    /// let work = DurationRule::new("/work").duration(Distribution::fixed(Duration::from_millis(3)));
-    /// let durations = Durations::new().rule(work);
+    /// let took = Distribution::fixed(Duration::from_millis(3));
+    /// let durations = Durations::new().rule(DurationRule::new("/work").duration(took));
     /// let mut executor = Executor::deterministic(Simulation { durations, ..Default::default() })
     ///     .with_chains([ChainPath::new("all", ["/tick", "/work"])]);
     /// let tick = executor.create_node("tick", ())?;

@@ -8,6 +8,8 @@
 //! * [`CostModel`]: what an [`Assignment`] costs. [`LoadModel`] estimates it from the loads.
 //! * [`search`]: a seeded genetic search, never worse than [`longest_processing_time`] and
 //!   [`round_robin`], reproducible from its seed.
+//! * [`Profile`]: what a machine needs for a graph, measured live, as a file.
+//! * [`Twin`]: a [`Model`] that evaluates an assignment by simulation, with the times of a profile.
 //! * [`Assignment::to_mapping`]: the result as a [`ringspin_modes::Mapping`].
 //!
 //! ```
@@ -28,17 +30,27 @@
 mod assignment;
 mod chain;
 mod evaluation;
+mod hop;
 mod load_model;
 mod loads;
 mod objective;
+mod observer;
+mod profile;
 mod search;
+mod spread;
+mod twin;
 
 pub use assignment::Assignment;
 pub use chain::Chain;
 pub use evaluation::{ChainLatency, Evaluation, Model, ModelError};
+pub use hop::Hop;
 pub use load_model::{Cost, CostModel, LoadModel};
 pub use loads::{Edge, Loads, LoadsError, LoopLoad};
 pub use objective::{Objective, ObjectiveError, Score, Term};
+pub use observer::Observer;
+pub use profile::{Profile, ProfileError, ProfiledMachine};
 pub use search::{
     Found, OptimizeError, SearchOptions, longest_processing_time, round_robin, search, search_with,
 };
+pub use spread::Spread;
+pub use twin::{Twin, TwinError};

@@ -314,9 +314,9 @@ fn times(ns: u64, scale: f64) -> u64 {
     }
 }
 
-/// The names of the callbacks, as a rule can tell them apart: with a number where a loop has
-/// several of the same name.
-pub(crate) fn labels(info: &GraphInfo) -> Vec<String> {
+/// The names of the callbacks, indexed by callback, as a rule or a profile tells those of a loop
+/// apart: with a number where it has several of the same name.
+pub fn labels(info: &GraphInfo) -> Vec<String> {
     let label = |callback: usize| {
         let name = &info.callbacks[callback].name;
         let namesakes = namesakes(info, callback);

@@ -14,6 +14,7 @@
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
 //! | [`mapping`] | which core runs which event loops |
+//! | `memory` | pages that stay where they are |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 
 #![forbid(unsafe_code)]
@@ -27,6 +28,7 @@ mod job;
 pub mod job_file;
 mod live;
 pub mod mapping;
+mod memory;
 pub mod models;
 mod options;
 mod registry;
@@ -46,5 +48,5 @@ pub use job::{
     StateError, Step, Stuck, Uncontrolled, VerifyError,
 };
 pub use job_file::{JobFile, JobFileError};
-pub use mapping::{Mapping, MappingError};
+pub use mapping::{Machine, Mapping, MappingError};
 pub use registry::{Place, Registry, RegistryError};

@@ -15,6 +15,7 @@
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
 //! | `edges` | who feeds whom |
 //! | [`mapping`] | which core runs which event loops |
+//! | `memory` | pages that stay where they are |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@ mod job;
 pub mod job_file;
 mod live;
 pub mod mapping;
+mod memory;
 pub mod models;
 mod options;
 mod registry;
@@ -49,5 +51,5 @@ pub use job::{
     StateError, Step, Stuck, Uncontrolled, VerifyError,
 };
 pub use job_file::{JobFile, JobFileError};
-pub use mapping::{Mapping, MappingError};
+pub use mapping::{Machine, Mapping, MappingError};
 pub use registry::{Place, Registry, RegistryError};

@@ -61,6 +61,18 @@ impl Executor {
         self
     }
 
+    /// Keeps all pages of the process in memory while the executor lives, in the live modes: a page
+    /// that was swapped out, or not yet touched, costs a callback milliseconds when it is needed.
+    ///
+    /// All of the process is locked (`mlockall`, present and future pages), once the graph is
+    /// frozen, and stays so: build everything first. Without the capability `CAP_IPC_LOCK` or an
+    /// unlimited `RLIMIT_MEMLOCK` nothing is locked, and a warning says so.
+    #[must_use]
+    pub fn with_locked_memory(mut self) -> Self {
+        self.lock_memory = true;
+        self
+    }
+
     /// In which order the workers of the live modes turn to ready events; by default
     /// [`ReadyOrder::Sweep`]. The deterministic mode is always [`ReadyOrder::Fifo`].
     ///

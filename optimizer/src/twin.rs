@@ -158,10 +158,14 @@ impl<'a> Twin<'a> {
         Ok(simulation)
     }
 
-    /// The virtual cores.
+    /// The virtual cores. What the graph says of priorities does not count: those of the assignment
+    /// do.
     fn mapping(&self, assignment: &Assignment) -> Mapping {
         let ids: Vec<_> = (0..assignment.core_count()).collect();
-        assignment.to_mapping(&ids)
+        let priorities = self.loops.iter().zip(assignment.priorities());
+        priorities.fold(assignment.to_mapping(&ids), |mapping, (name, priority)| {
+            mapping.dispatch_priority(name, *priority)
+        })
     }
 
     /// Runs the graph; the loads of its loops come back beside what the executor counted.

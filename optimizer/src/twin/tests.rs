@@ -110,6 +110,42 @@ fn too_much_for_a_core_is_dropped() {
 }
 
 #[test]
+fn the_priorities_are_those_of_the_assignment() {
+    // Both timers are due at once; who goes first delays the other.
+    let two = |graph: &Graph| {
+        for name in ["a", "b"] {
+            let node = graph.create_node(name, ())?;
+            node.set_priority(u8::from(name == "a"))?;
+            let out = node.create_publisher(name, QoS::keep_last(1))?;
+            node.create_timer(Duration::from_millis(10), move |_, _| out.publish(1u8))?;
+            let end = graph.create_node(&format!("end_{name}"), ())?;
+            end.create_subscription(name, QoS::keep_last(1), |_, _: &Message<u8>, _| {})?;
+        }
+        Ok(())
+    };
+    let mut profile = profile();
+    let callback = "count = 1\ntotal_ns = 1000000\nmin_ns = 1000000\nmax_ns = 1000000\n\
+        histogram = [[1000000, 1]]\n";
+    let callbacks = ["a", "b"].map(|name| {
+        format!("[[callback]]\nnode = \"/{name}\"\ncallback = \"timer 10ms\"\n{callback}")
+    });
+    let text = format!("version = 1\n{}", callbacks.concat());
+    profile.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
+    profile.loops = ["/a", "/end_a", "/b", "/end_b"].map(String::from).to_vec();
+    let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
+    let twin = Twin::new(two, &profile, chains.to_vec()).unwrap();
+    // Both timers run before any message, or a message goes first.
+    let means = |priorities: [u8; 4]| {
+        let assignment = Assignment::new(twin.loops().to_vec(), vec![0; 4], 1);
+        let evaluation = twin.evaluate(&assignment.with_priorities(priorities.to_vec())).unwrap();
+        evaluation.chains.iter().map(|chain| chain.mean_ns / US).collect::<Vec<_>>()
+    };
+    assert_eq!(means([1, 0, 1, 0]), [2_000, 1_000]);
+    assert_eq!(means([1, 0, 2, 0]), [1_000, 2_000]);
+    assert_eq!(means([1, 2, 0, 0]), [1_000, 1_000]);
+}
+
+#[test]
 fn every_thread_evaluates_the_same() {
     let mut profile = profile();
     profile.hops[0].cross_core = Spread::of((0..100).map(|n| n * 10_000));

@@ -11,8 +11,9 @@ use genetic_algorithm::strategy::evolve::prelude::{
 };
 use thiserror::Error;
 
-use crate::model::{Assignment, Cost, CostModel, LoadModel};
-use crate::profile::{Profile, ProfileError};
+use crate::assignment::Assignment;
+use crate::load_model::{Cost, CostModel, LoadModel};
+use crate::loads::{Loads, LoadsError};
 
 /// How long and from where to search. Every bound is a count, never a time, so that the result does
 /// not depend on the machine.
@@ -71,7 +72,7 @@ pub enum OptimizeError {
     },
     /// The profile makes no sense, or has no nodes.
     #[error("the profile cannot be optimized: {0}")]
-    Profile(#[from] ProfileError),
+    Loads(#[from] LoadsError),
     /// The genetic search refused its configuration.
     #[error("the genetic search refused its configuration ({reason}); this is a bug, report it")]
     Genetic {
@@ -87,10 +88,10 @@ pub enum OptimizeError {
 ///
 /// # Panics
 /// Panics if `cores` is 0.
-pub fn longest_processing_time(profile: &Profile, cores: usize) -> Assignment {
+pub fn longest_processing_time(profile: &Loads, cores: usize) -> Assignment {
     assert!(cores > 0, "give at least one core");
-    let utilization = |node: &usize| profile.nodes[*node].utilization;
-    let mut order: Vec<usize> = (0..profile.nodes.len()).collect();
+    let utilization = |node: &usize| profile.loops[*node].utilization;
+    let mut order: Vec<usize> = (0..profile.loops.len()).collect();
     order.sort_by(|a, b| utilization(b).total_cmp(&utilization(a)));
     let mut load = vec![0.0_f64; cores];
     let mut assigned = vec![0; order.len()];
@@ -99,7 +100,7 @@ pub fn longest_processing_time(profile: &Profile, cores: usize) -> Assignment {
         load[least] += utilization(&node);
         assigned[node] = least;
     }
-    Assignment::new(profile, assigned, cores)
+    Assignment::new(profile.names(), assigned, cores)
 }
 
 /// One node after the other over the cores, in the order of the profile: what runs when nobody
@@ -107,17 +108,17 @@ pub fn longest_processing_time(profile: &Profile, cores: usize) -> Assignment {
 ///
 /// # Panics
 /// Panics if `cores` is 0.
-pub fn round_robin(profile: &Profile, cores: usize) -> Assignment {
+pub fn round_robin(profile: &Loads, cores: usize) -> Assignment {
     assert!(cores > 0, "give at least one core");
-    let assigned = (0..profile.nodes.len()).map(|node| node % cores).collect();
-    Assignment::new(profile, assigned, cores)
+    let assigned = (0..profile.loops.len()).map(|node| node % cores).collect();
+    Assignment::new(profile.names(), assigned, cores)
 }
 
 /// Searches for the cheapest assignment by the [`LoadModel`] of `profile`.
 ///
 /// # Errors
 /// As [`search_with`].
-pub fn search(profile: &Profile, options: &SearchOptions) -> Result<Found, OptimizeError> {
+pub fn search(profile: &Loads, options: &SearchOptions) -> Result<Found, OptimizeError> {
     search_with(&LoadModel::new(profile)?, profile, options)
 }
 
@@ -128,12 +129,12 @@ pub fn search(profile: &Profile, options: &SearchOptions) -> Result<Found, Optim
 /// most 64 sweeps of n * (cores + n / 2) for each of three starts.
 ///
 /// # Errors
-/// [`OptimizeError::Profile`] for a profile without nodes or one that makes no sense,
+/// [`OptimizeError::Loads`] for a profile without nodes or one that makes no sense,
 /// [`NoCores`](OptimizeError::NoCores) and
 /// [`PopulationTooSmall`](OptimizeError::PopulationTooSmall) for such options.
 pub fn search_with<M: CostModel + ?Sized>(
     model: &M,
-    profile: &Profile,
+    profile: &Loads,
     options: &SearchOptions,
 ) -> Result<Found, OptimizeError> {
     profile.validate()?;
@@ -331,18 +332,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::tests::profile;
+    use crate::load_model::tests::loads_of as profile;
 
     /// About the size and shape of the Autoware reference system.
-    fn large() -> Profile {
+    fn large() -> Loads {
         let loads: Vec<f64> = (0..25).map(|i| 0.01 + 0.2 * f64::from(i * 7 % 25) / 25.0).collect();
         let edges: Vec<_> = (1..25).map(|i| (i * 5 % i, i, 10.0 + i as f64)).collect();
         profile(&loads, &edges, &[&[0, 2, 3, 7, 11, 13], &[1, 2, 4, 8]])
     }
 
     /// The least cost of all assignments.
-    fn brute_force(model: &LoadModel, profile: &Profile, cores: usize) -> Cost {
-        let nodes = profile.nodes.len();
+    fn brute_force(model: &LoadModel, profile: &Loads, cores: usize) -> Cost {
+        let nodes = profile.loops.len();
         let all = 0..cores.pow(u32::try_from(nodes).unwrap());
         let decode = |code: usize| {
             let digits = (0..nodes).scan(code, |rest, _| {
@@ -350,7 +351,7 @@ mod tests {
                 *rest /= cores;
                 Some(digit)
             });
-            Assignment::new(profile, digits.collect(), cores)
+            Assignment::new(profile.names(), digits.collect(), cores)
         };
         all.map(|code| model.cost(&decode(code))).min().unwrap()
     }
@@ -360,7 +361,7 @@ mod tests {
             loads in prop::collection::vec(0.0..0.7, nodes),
             edges in prop::collection::vec((0..nodes, 0..nodes, 0.0..100.0), 0..8),
             chains in prop::collection::vec(prop::collection::vec(0..nodes, 1..4), 0..3),
-        ) -> Profile {
+        ) -> Loads {
             let chains: Vec<&[usize]> = chains.iter().map(Vec::as_slice).collect();
             profile(&loads, &edges, &chains)
         }
@@ -446,13 +447,13 @@ mod tests {
         let some = profile(&[0.5], &[], &[]);
         assert_eq!(search(&some, &SearchOptions::new(0)), Err(OptimizeError::NoCores));
         assert_eq!(
-            search(&Profile::default(), &SearchOptions::new(2)),
-            Err(OptimizeError::Profile(ProfileError::NoNodes))
+            search(&Loads::default(), &SearchOptions::new(2)),
+            Err(OptimizeError::Loads(LoadsError::NoLoops))
         );
         let negative = profile(&[-1.0], &[], &[]);
         assert!(matches!(
             search(&negative, &SearchOptions::new(2)),
-            Err(OptimizeError::Profile(ProfileError::BadNumber { .. }))
+            Err(OptimizeError::Loads(LoadsError::BadNumber { .. }))
         ));
         for population in [0, 1] {
             let options = SearchOptions { population, ..SearchOptions::new(2) };

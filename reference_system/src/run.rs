@@ -9,9 +9,9 @@ use crate::process::{CpuMeter, ProcessUsage};
 use crate::system::{self, Work};
 use crate::trace::TraceWriter;
 use ringspin_executor::{BoxError, Recorder, Statistics};
-use ringspin_modes::models::{Profile as DurationProfile, Profiler};
+use ringspin_modes::models::{DurationProfile, Profiler};
 use ringspin_modes::{Executor, Mapping, Mode, RunDigest};
-use ringspin_optimizer::{Chain, Edge, NodeLoad, OptimizeError, Profile, SearchOptions, search};
+use ringspin_optimizer::{Chain, Edge, Loads, LoopLoad, OptimizeError, SearchOptions, search};
 use serde::Serialize;
 use std::any::Any;
 use std::io;
@@ -159,9 +159,9 @@ fn finish_trace(recorders: Vec<Box<dyn Recorder>>) -> io::Result<()> {
 /// The load that the nodes put on one core of this machine with crunches up to `n`: rates from the
 /// description, times the duration of a crunch ([`estimate_ns`]).
 #[must_use]
-pub fn profile(n: u64) -> Profile {
+pub fn loads(n: u64) -> Loads {
     let crunch_s = estimate_ns(n) as f64 * 1e-9;
-    let nodes = AUTOWARE.iter().map(|node| NodeLoad {
+    let loops = AUTOWARE.iter().map(|node| LoopLoad {
         name: format!("/{}", node.name),
         utilization: crunches_per_second(node) * crunch_s,
     });
@@ -170,9 +170,8 @@ pub fn profile(n: u64) -> Profile {
         to: format!("/{}", edge.to),
         messages_per_second: topic_rate_hz(edge.topic),
     });
-    let hot_path = HOT_PATH.iter().map(|name| format!("/{name}")).collect();
-    let chains = vec![Chain { name: "hot path".into(), nodes: hot_path }];
-    Profile { nodes: nodes.collect(), edges: edges.collect(), chains }
+    let hot_path = Chain::new("hot path", HOT_PATH.iter().map(|name| format!("/{name}")));
+    Loads { loops: loops.collect(), edges: edges.collect(), chains: vec![hot_path] }
 }
 
 /// The load of the whole system in cores of this machine, for crunches up to `n`.
@@ -188,6 +187,6 @@ pub fn total_utilization(n: u64) -> f64 {
 /// When the process may use no core.
 pub fn tuned_mapping(n: u64) -> Result<Mapping, OptimizeError> {
     let cores = ringspin_modes::allowed_cores();
-    let found = search(&profile(n), &SearchOptions::new(cores.len()))?;
+    let found = search(&loads(n), &SearchOptions::new(cores.len()))?;
     Ok(found.assignment.to_mapping(&cores))
 }

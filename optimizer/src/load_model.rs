@@ -1,6 +1,6 @@
 //! Assignments of nodes to cores and what they cost.
 //!
-//! [`CostModel`] is the seam: [`LoadModel`] estimates from the profile alone; a later model
+//! [`CostModel`] is the seam: [`LoadModel`] estimates from the loads alone; a later model
 //! replays the graph on the deterministic twin and fills the same [`Cost`] from what it measures.
 //!
 //! # Why integers, and why lexicographic
@@ -11,87 +11,10 @@
 //! The terms are compared one after the other and not added with weights: no amount of saved
 //! cross-core traffic pays for a core that cannot keep up, and weights that say so would have to be
 //! tuned again for every graph. What keeps the later terms alive is the coarse unit: loads are
-//! counted in percent of a core, so differences below the noise of a measured profile are ties.
+//! counted in percent of a core, so differences below the noise of a measured loads are ties.
 
-use std::sync::Arc;
-
-use ringspin_modes::Mapping;
-
-use crate::profile::{Profile, ProfileError};
-
-/// Every node of a profile on one of `core_count` interchangeable cores.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assignment {
-    names: Arc<[String]>,
-    cores: Vec<usize>,
-    core_count: usize,
-}
-
-impl Assignment {
-    /// Puts node `i` of `profile` on core `cores[i]`.
-    ///
-    /// # Panics
-    /// Panics if `cores` is not as long as the list of nodes, or one is not below `core_count`.
-    pub fn new(profile: &Profile, cores: Vec<usize>, core_count: usize) -> Self {
-        assert_eq!(cores.len(), profile.nodes.len(), "give one core for every node");
-        assert!(cores.iter().all(|&core| core < core_count), "cores are 0..{core_count}");
-        let names = profile.nodes.iter().map(|node| node.name.clone()).collect();
-        Self { names, cores, core_count }
-    }
-
-    /// The core of every node, in the order of the profile.
-    pub fn cores(&self) -> &[usize] {
-        &self.cores
-    }
-
-    /// The core of the node with this name. O(n).
-    pub fn core_of(&self, node: &str) -> Option<usize> {
-        self.names.iter().position(|name| name == node).map(|index| self.cores[index])
-    }
-
-    /// How many cores there are, used or not.
-    pub fn core_count(&self) -> usize {
-        self.core_count
-    }
-
-    /// The same assignment with the cores renamed in the order of their first use, which makes
-    /// assignments that differ only in the names of the cores equal. O(n + cores).
-    #[must_use]
-    pub fn canonical(mut self) -> Self {
-        let mut names = vec![None; self.core_count];
-        let mut next = 0;
-        for core in &mut self.cores {
-            *core = *names[*core].get_or_insert_with(|| {
-                next += 1;
-                next - 1
-            });
-        }
-        self
-    }
-
-    /// The mapping file entry for every node, with core `i` played by `core_ids[i]` of the
-    /// operating system. Cores without nodes are left out.
-    ///
-    /// # Panics
-    /// Panics if a core that is used has no id in `core_ids`.
-    pub fn to_mapping(&self, core_ids: &[usize]) -> Mapping {
-        (0..self.core_count).fold(Mapping::new(), |mapping, core| {
-            let nodes = self.names.iter().zip(&self.cores).filter(|(_, on)| **on == core);
-            let mut nodes = nodes.map(|(name, _)| name.as_str()).peekable();
-            if nodes.peek().is_none() {
-                return mapping;
-            }
-            let Some(&id) = core_ids.get(core) else {
-                panic!("core {core} is used: give one core id for each of {}", self.core_count)
-            };
-            mapping.core(id, nodes)
-        })
-    }
-
-    pub(crate) fn cores_mut(&mut self) -> &mut [usize] {
-        &mut self.cores
-    }
-}
+use crate::assignment::Assignment;
+use crate::loads::{Loads, LoadsError};
 
 /// What an assignment costs; the fields are compared from the first to the last, less is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,7 +72,7 @@ const RATE_PARTS: f64 = 1e3;
 /// Larger inputs count as this, so that no sum overflows.
 const LARGEST_PARTS: f64 = 1e12;
 
-/// Costs from the profile alone, without simulating time.
+/// Costs from the loads alone, without simulating time.
 ///
 /// 1. *Overload*: for every core the load above the limit (0.8 unless changed; a queue at 80 % load
 ///    waits four service times on average and from there on steeply more).
@@ -179,26 +102,26 @@ impl LoadModel {
     /// otherwise.
     pub const LIMIT: f64 = 0.8;
 
-    /// The model of `profile`. O(n log n) in its size.
+    /// The model of `loads`. O(n log n) in its size.
     ///
     /// # Errors
-    /// What [`Profile::validate`] finds.
-    pub fn new(profile: &Profile) -> Result<Self, ProfileError> {
-        profile.validate()?;
-        let index = index_of(profile);
-        let chains = profile.chains.iter().map(|chain| {
-            let visits: Vec<usize> = chain.nodes.iter().map(|node| index(node)).collect();
+    /// What [`Loads::validate`] finds.
+    pub fn new(loads: &Loads) -> Result<Self, LoadsError> {
+        loads.validate()?;
+        let index = index_of(loads);
+        let chains = loads.chains.iter().map(|chain| {
+            let visits: Vec<usize> = chain.path.iter().map(|node| index(node)).collect();
             let mut members = visits.clone();
             members.sort_unstable();
             members.dedup();
             Hops { visits, members }
         });
-        let edges = profile.edges.iter().map(|edge| {
+        let edges = loads.edges.iter().map(|edge| {
             let rate = parts(edge.messages_per_second, RATE_PARTS);
             (index(&edge.from), index(&edge.to), rate)
         });
         Ok(Self {
-            loads: profile.nodes.iter().map(|n| parts(n.utilization, PARTS_PER_CORE)).collect(),
+            loads: loads.loops.iter().map(|n| parts(n.utilization, PARTS_PER_CORE)).collect(),
             edges: edges.collect(),
             chains: chains.collect(),
             limit: parts(Self::LIMIT, PARTS_PER_CORE),
@@ -229,7 +152,7 @@ impl CostModel for LoadModel {
     /// O(nodes + edges + chains * cores + hops).
     ///
     /// # Panics
-    /// Panics if `assignment` has fewer nodes than the profile of the model.
+    /// Panics if `assignment` has fewer nodes than the loads of the model.
     fn cost(&self, assignment: &Assignment) -> Cost {
         let cores = assignment.cores();
         let mut load = vec![0; assignment.core_count()];
@@ -249,8 +172,8 @@ impl CostModel for LoadModel {
 }
 
 /// Looks up validated names.
-fn index_of(profile: &Profile) -> impl Fn(&str) -> usize {
-    let nodes = profile.nodes.iter().enumerate();
+fn index_of(loads: &Loads) -> impl Fn(&str) -> usize {
+    let nodes = loads.loops.iter().enumerate();
     let by_name: std::collections::BTreeMap<&str, usize> =
         nodes.map(|(index, node)| (node.name.as_str(), index)).collect();
     move |name| by_name[name]
@@ -265,18 +188,19 @@ fn parts(value: f64, scale: f64) -> u64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::profile::{Chain, Edge, NodeLoad};
+    use crate::chain::Chain;
+    use crate::loads::{Edge, LoopLoad};
 
     /// Nodes `/0`, `/1`, ... with these utilizations, edges and chains by index.
-    pub(crate) fn profile(
-        loads: &[f64],
+    pub(crate) fn loads_of(
+        utilizations: &[f64],
         edges: &[(usize, usize, f64)],
         chains: &[&[usize]],
-    ) -> Profile {
+    ) -> Loads {
         let name = |index: usize| format!("/{index}");
-        Profile {
-            nodes: (0..loads.len())
-                .map(|i| NodeLoad { name: name(i), utilization: loads[i] })
+        Loads {
+            loops: (0..utilizations.len())
+                .map(|i| LoopLoad { name: name(i), utilization: utilizations[i] })
                 .collect(),
             edges: edges
                 .iter()
@@ -287,44 +211,41 @@ pub(crate) mod tests {
                 })
                 .collect(),
             chains: (chains.iter().enumerate())
-                .map(|(i, nodes)| Chain {
-                    name: i.to_string(),
-                    nodes: nodes.iter().map(|&node| name(node)).collect(),
-                })
+                .map(|(i, path)| Chain::new(i.to_string(), path.iter().map(|&step| name(step))))
                 .collect(),
         }
     }
 
-    fn cost(profile: &Profile, cores: &[usize]) -> Cost {
-        let assignment = Assignment::new(profile, cores.to_vec(), 3);
-        LoadModel::new(profile).unwrap().cost(&assignment)
+    fn cost(loads: &Loads, cores: &[usize]) -> Cost {
+        let assignment = Assignment::new(loads.names(), cores.to_vec(), 3);
+        LoadModel::new(loads).unwrap().cost(&assignment)
     }
 
     #[test]
     fn overload_counts_what_is_above_the_limit() {
-        let profile = profile(&[0.6, 0.5, 0.4], &[], &[]);
-        assert_eq!(cost(&profile, &[0, 0, 0]).overload_percent, 70);
-        assert_eq!(cost(&profile, &[0, 0, 1]).overload_percent, 30);
-        assert_eq!(cost(&profile, &[0, 1, 2]).overload_percent, 0);
-        let model = LoadModel::new(&profile).unwrap().with_limit(1.0);
-        assert_eq!(model.cost(&Assignment::new(&profile, vec![1; 3], 2)).overload_percent, 50);
+        let loads = loads_of(&[0.6, 0.5, 0.4], &[], &[]);
+        assert_eq!(cost(&loads, &[0, 0, 0]).overload_percent, 70);
+        assert_eq!(cost(&loads, &[0, 0, 1]).overload_percent, 30);
+        assert_eq!(cost(&loads, &[0, 1, 2]).overload_percent, 0);
+        let model = LoadModel::new(&loads).unwrap().with_limit(1.0);
+        assert_eq!(model.cost(&Assignment::new(loads.names(), vec![1; 3], 2)).overload_percent, 50);
     }
 
     #[test]
     fn interference_counts_strangers_at_every_hop() {
         // Node 1 is visited twice, counts once as a member and twice as a hop; 3 is the stranger.
-        let profile = profile(&[0.1, 0.1, 0.1, 0.2], &[], &[&[0, 1, 2, 1]]);
-        assert_eq!(cost(&profile, &[0, 0, 0, 1]).interference_percent, 0);
-        assert_eq!(cost(&profile, &[0, 0, 0, 0]).interference_percent, 80);
-        assert_eq!(cost(&profile, &[0, 1, 2, 1]).interference_percent, 40);
-        assert_eq!(cost(&profile, &[0, 1, 2, 2]).interference_percent, 20);
+        let loads = loads_of(&[0.1, 0.1, 0.1, 0.2], &[], &[&[0, 1, 2, 1]]);
+        assert_eq!(cost(&loads, &[0, 0, 0, 1]).interference_percent, 0);
+        assert_eq!(cost(&loads, &[0, 0, 0, 0]).interference_percent, 80);
+        assert_eq!(cost(&loads, &[0, 1, 2, 1]).interference_percent, 40);
+        assert_eq!(cost(&loads, &[0, 1, 2, 2]).interference_percent, 20);
     }
 
     #[test]
     fn peak_and_cross_core_rate() {
-        let profile = profile(&[0.3, 0.2, 0.1], &[(0, 1, 10.0), (1, 2, 2.5), (2, 2, 99.0)], &[]);
+        let loads = loads_of(&[0.3, 0.2, 0.1], &[(0, 1, 10.0), (1, 2, 2.5), (2, 2, 99.0)], &[]);
         let cost = |cores| {
-            let cost = cost(&profile, cores);
+            let cost = cost(&loads, cores);
             (cost.peak_percent, cost.cross_messages_per_second)
         };
         assert_eq!(cost(&[0, 0, 0]), (60, 0));
@@ -360,32 +281,8 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn renaming_the_cores_changes_neither_cost_nor_canonical_form() {
-        let profile = profile(&[0.37, 0.71, 0.13], &[(0, 1, 1.7)], &[&[0, 2]]);
-        let named = |cores: [usize; 3]| Assignment::new(&profile, cores.to_vec(), 3);
-        assert_eq!(named([2, 0, 2]).canonical().cores(), [0, 1, 0]);
-        assert_eq!(named([1, 2, 1]).canonical(), named([2, 0, 2]).canonical());
-        assert_eq!(cost(&profile, &[2, 0, 2]), cost(&profile, &[0, 1, 0]));
-    }
-
-    #[test]
-    fn the_mapping_names_the_real_cores() {
-        let profile = profile(&[0.1; 3], &[], &[]);
-        let assignment = Assignment::new(&profile, vec![2, 0, 2], 4);
-        let expected = Mapping::new().core(10, ["/1"]).core(12, ["/0", "/2"]);
-        assert_eq!(assignment.to_mapping(&[10, 11, 12]), expected);
-        assert_eq!((assignment.core_of("/2"), assignment.core_of("/3")), (Some(2), None));
-    }
-
-    #[test]
-    #[should_panic(expected = "give one core id for each of 2")]
-    fn a_mapping_without_enough_cores() {
-        let _ = Assignment::new(&profile(&[0.1], &[], &[]), vec![1], 2).to_mapping(&[0]);
-    }
-
-    #[test]
     fn extreme_inputs_do_not_overflow() {
-        let profile = profile(&[f64::MAX; 3], &[(0, 1, f64::MAX)], &[&[0, 1], &[2]]);
-        assert!(cost(&profile, &[0, 1, 1]) < cost(&profile, &[0, 0, 0]));
+        let loads = loads_of(&[f64::MAX; 3], &[(0, 1, f64::MAX)], &[&[0, 1], &[2]]);
+        assert!(cost(&loads, &[0, 1, 1]) < cost(&loads, &[0, 0, 0]));
     }
 }

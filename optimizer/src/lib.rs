@@ -34,6 +34,7 @@
 
 mod assignment;
 mod chain;
+mod confirm;
 mod cost_model;
 mod evaluation;
 mod hop;
@@ -48,6 +49,7 @@ mod twin;
 
 pub use assignment::Assignment;
 pub use chain::Chain;
+pub use confirm::{Confirmed, confirm};
 pub use cost_model::{CostModel, Judge};
 pub use evaluation::{ChainLatency, Evaluation, Model, ModelError};
 pub use hop::Hop;

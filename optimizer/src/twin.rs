@@ -14,6 +14,7 @@
 
 mod costs;
 mod error;
+mod loads;
 
 pub use error::TwinError;
 

@@ -211,3 +211,20 @@ fn assignments_of_something_else_are_refused() {
     let loops = at_once.loops().to_vec();
     assert!(refused(&at_once, &loops, 1).contains("horizon of zero"));
 }
+
+#[test]
+fn loads_are_those_of_loops_with_a_core_each() {
+    let twin = twin(Chain::new("all", ["/tick", "/work | /work:side", "/sink"])).unwrap();
+    let loads = twin.loads().unwrap();
+    loads.validate().unwrap();
+    // Nine ticks and what follows end in time, each 1, 3 + 0.5 and 2 + 0.5 ms; the tenth begins at
+    // the end.
+    let per_mille = loads.loops.iter().map(|node| (node.utilization * 1e3).round());
+    assert_eq!(per_mille.collect::<Vec<_>>(), [90.0, 315.0, 0.0, 225.0]);
+    let edges: Vec<_> = loads.edges.iter().map(|e| (e.from.as_str(), e.to.as_str())).collect();
+    assert_eq!(edges, [("/tick", "/work"), ("/work", "/sink")]);
+    assert!(loads.edges.iter().all(|edge| edge.messages_per_second == 90.0));
+    // Of the two ways, one is none.
+    let paths = loads.chains.iter().map(|chain| (chain.path.join(" "), chain.weight));
+    assert_eq!(paths.collect::<Vec<_>>(), [("/tick /work /sink".to_owned(), 1.0)]);
+}

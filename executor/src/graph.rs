@@ -335,8 +335,8 @@ impl Graph {
         Ok(Node::new(self.clone(), namespace, name, full_name, node_index, event_loop))
     }
 
-    /// Gives a loop a priority, as [`Node::set_priority`] does, for whoever tunes a graph that others
-    /// built.
+    /// Gives a loop a priority, as [`Node::set_priority`] does, for whoever tunes a graph that
+    /// others built.
     ///
     /// # Errors
     /// [`FreezeError::AlreadyFrozen`] and [`FreezeError::UnknownLoop`].

@@ -1,19 +1,20 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{
-    ChainError, ChainPath, ChainSamples, Condition, Cores, Follower, Parts, RunDigest, Sequencer,
-    Setting, Simulation, TieBreaker,
+    ChainError, ChainPath, ChainSamples, Condition, Follower, Parts, RunDigest, Sequencer, Setting,
+    Simulation, TieBreaker,
 };
 use crate::error::SpinError;
 use crate::job_file::JobFileError;
 use crate::live::{self, Run};
-use crate::mapping::{CorePlan, Machine, Mapping, MappingError, loop_names};
+use crate::mapping::{CorePlan, Mapping, MappingError};
 use crate::memory;
+use crate::plan;
 use crate::signal;
 use ringspin_executor::{
-    Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, LoopId,
-    Monitor, Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource,
-    WaitStrategy, Worker,
+    Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, Monitor,
+    Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource, WaitStrategy,
+    Worker,
 };
 use std::str::FromStr;
 use std::sync::Arc;
@@ -224,15 +225,15 @@ impl Executor {
     }
 
     fn start(&mut self) -> Result<Running, SpinError> {
-        self.prioritize()?;
+        plan::prioritize(&self.graph, &self.mode)?;
         let info = self.graph.info();
         let order = info.topological_order();
         let cores = match &self.mode {
-            Mode::MultiCore(mapping) => Some(plan_cores(&info, mapping.as_ref())?),
+            Mode::MultiCore(mapping) => Some(plan::cores(&info, mapping.as_ref())?),
             Mode::SingleCore | Mode::Deterministic(_) => None,
         };
         let workers = match &cores {
-            Some(cores) => cores.iter().map(|core| on_core(&order, core)).collect(),
+            Some(cores) => cores.iter().map(|core| plan::on_core(&order, core)).collect(),
             None => vec![order],
         };
         let order = match self.mode {
@@ -286,37 +287,10 @@ impl Executor {
                 Scheduler::MultiCore { workers, clock: live, started: false }
             }
         };
-        let locks = self.lock_memory || self.mapping().is_some_and(|mapping| mapping.lock_memory);
-        if locks && !matches!(self.mode, Mode::Deterministic(_)) {
+        if plan::locks_memory(&self.mode, self.lock_memory) {
             memory::lock_all();
         }
         Ok(Running { monitor, scheduler })
-    }
-
-    /// The mapping of the cores, or of the virtual ones.
-    fn mapping(&self) -> Option<&Mapping> {
-        match &self.mode {
-            Mode::MultiCore(mapping) => mapping.as_ref(),
-            Mode::Deterministic(simulation) => match &simulation.cores {
-                Cores::Mapped(mapping) => Some(mapping),
-                Cores::Unlimited | Cores::Single => None,
-            },
-            Mode::SingleCore => None,
-        }
-    }
-
-    /// Gives loops the priorities of the mapping. They are the graph's from here on, so that workers
-    /// and virtual cores, which take them from there, cannot differ.
-    fn prioritize(&self) -> Result<(), SpinError> {
-        let Some(mapping) = self.mapping().filter(|of| !of.dispatch_priorities.is_empty()) else {
-            return Ok(());
-        };
-        let info = self.graph.info();
-        let priorities = mapping.priorities(&loop_names(&info));
-        for (index, priority) in priorities.map_err(|e| SpinError::Mapping(e.to_string()))? {
-            self.graph.set_priority(LoopId(index as u32), priority)?;
-        }
-        Ok(())
     }
 
     /// Runs until somebody stops the executor or a callback fails; in deterministic mode also until
@@ -454,28 +428,6 @@ impl std::fmt::Debug for Executor {
             .field("graph", &self.graph)
             .finish_non_exhaustive()
     }
-}
-
-/// The loops of `core` in the order of `order`.
-fn on_core(order: &[LoopId], core: &CorePlan) -> Vec<LoopId> {
-    order.iter().copied().filter(|id| core.loops.contains(&(id.0 as usize))).collect()
-}
-
-/// Resolves the mapping, or the default one, against the graph and this process's cores.
-fn plan_cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan>, SpinError> {
-    let names = loop_names(info);
-    let machine = Machine::this();
-    let default;
-    let mapping = match mapping {
-        Some(mapping) => mapping,
-        None => {
-            default = Mapping::round_robin(&names, &machine.allowed);
-            &default
-        }
-    };
-    let placed = mapping.on_machine(&machine);
-    let plan = placed.and_then(|placed| placed.resolve(&names, &machine.cores()));
-    plan.map_err(|error| SpinError::Mapping(error.to_string()))
 }
 
 /// The cores that this thread may run on, as the operating system numbers them: all of the

@@ -10,6 +10,7 @@
 //! | `configuration` | the mode and ROS arguments from environment and command line |
 //! | [`executor`] | chooses the mode, freezes the graph, spins |
 //! | `options` | what else can be chosen |
+//! | `plan` | what a mapping means for a graph |
 //! | `live` | single-core and multi-core: worker threads on the real clock |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
@@ -33,6 +34,7 @@ pub mod mapping;
 mod memory;
 pub mod models;
 mod options;
+mod plan;
 mod registry;
 mod signal;
 mod spin;

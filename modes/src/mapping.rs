@@ -154,9 +154,9 @@ impl Mapping {
         self
     }
 
-    /// Gives the loops that `entry` names (`/node` or `/node:group`) a priority over the other loops
-    /// of their cores, whatever their node says; 0 is normal, higher goes first. It takes the place
-    /// of an earlier one of the same entry.
+    /// Gives the loops that `entry` names (`/node` or `/node:group`) a priority over the other
+    /// loops of their cores, whatever their node says; 0 is normal, higher goes first. It takes the
+    /// place of an earlier one of the same entry.
     ///
     /// ```
     /// use ringspin_modes::Mapping;

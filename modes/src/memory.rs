@@ -11,8 +11,8 @@ pub(crate) fn lock_all() {
     if !may_lock_all(limit, &status) {
         tracing::warn!(
             limit_bytes = limit,
-            "memory is not locked, for that is not permitted: it needs CAP_IPC_LOCK or an unlimited \
-             RLIMIT_MEMLOCK (`ulimit -l unlimited`); page faults may delay callbacks"
+            "memory is not locked, for that is not permitted: it needs CAP_IPC_LOCK or an \
+             unlimited RLIMIT_MEMLOCK (`ulimit -l unlimited`); page faults may delay callbacks"
         );
         return;
     }

@@ -154,9 +154,8 @@ mod tests {
         });
         let turns: Vec<_> = confirmed.unwrap().iter().map(|c| c.turns).collect();
         assert_eq!(turns, [1, 1], "the third was never measured");
-        let failed = confirm(&model, &Objective::default(), &candidates, 1, |_, _| {
-            Err("no machine".into())
-        });
+        let failed =
+            confirm(&model, &Objective::default(), &candidates, 1, |_, _| Err("no machine".into()));
         assert_eq!(failed.unwrap_err().to_string(), "no machine");
     }
 }

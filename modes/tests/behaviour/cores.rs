@@ -191,37 +191,47 @@ fn what_a_mapping_demands_and_the_machine_lacks_is_refused() {
 }
 
 /// Tells this program that it is the child: locked memory is the whole process's.
-const CHILD: &str = "RINGSPIN_TEST_LOCKED";
+const CHILD: &str = "RINGSPIN_TEST_PRIVILEGED";
 
 #[test]
-fn locked_memory_is_locked_or_a_warning_says_why_not() {
+#[cfg(target_os = "linux")]
+fn what_the_system_may_refuse_is_done_or_a_warning_says_why_not() {
     if std::env::var_os(CHILD).is_some() {
-        return locked_child();
+        return privileged_child();
     }
     let mut command = this_program();
-    let test = "cores::locked_memory_is_locked_or_a_warning_says_why_not";
+    let test = "cores::what_the_system_may_refuse_is_done_or_a_warning_says_why_not";
     let output = command.args(["--exact", test, "--nocapture"]).env(CHILD, "1").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("it ran"), "{text}");
-    let warned = text.contains("memory is not locked");
-    let locked = text.contains("kB locked") && !text.contains(" 0 kB locked");
-    assert!(warned || locked || !cfg!(target_os = "linux"), "{text}");
+    assert!(text.contains("memory is not locked") ^ text.contains("memory: locked"), "{text}");
+    let fifo = "scheduling: SCHED_FIFO 7";
+    assert!(text.contains("SCHED_FIFO is not permitted") ^ text.contains(fifo), "{text}");
+    assert!(text.contains("scheduling: "), "its callback ran: {text}");
 }
 
-fn locked_child() {
+#[cfg(target_os = "linux")]
+fn privileged_child() {
     tracing_subscriber::fmt().with_writer(std::io::stdout).init();
-    let mapping = Mapping::new().default_core(allowed_cores()[0]).lock_memory();
+    let core = allowed_cores()[0];
+    let mapping = Mapping::new().default_core(core).priority(core, 7).lock_memory();
     let mut executor = Executor::multi_core(mapping);
     let stop = executor.stop_handle();
     let node = executor.create_node("node", ()).unwrap();
     node.create_one_shot_timer(MS, move |_, _| {
-        println!("it ran");
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let fields: Vec<_> = stat[stat.rfind(')').unwrap()..].split(' ').collect();
+        // Of proc(5), the fields 40 and 41; the first here is the end of the second.
+        let (priority, policy) = (fields[38], fields[39]);
+        let policy = if policy == "1" { "SCHED_FIFO" } else { "policy" };
+        println!("scheduling: {policy} {priority}");
         stop.stop();
     })
     .unwrap();
     executor.spin().unwrap();
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:"));
-    println!("{} locked", locked.unwrap_or(" 0 kB").replace('\t', " ").trim_end());
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:")).unwrap_or("0");
+    if locked.trim_start() != "0 kB" {
+        println!("memory: locked");
+    }
 }

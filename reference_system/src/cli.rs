@@ -6,6 +6,7 @@
 mod calibrate;
 mod compare;
 mod determinism;
+mod optimize;
 mod output;
 mod progress;
 mod random_graph;
@@ -48,6 +49,8 @@ enum Command {
     Run(RunArguments),
     /// Measure modes x N on this machine, beside published rclcpp figures.
     Compare(CompareArguments),
+    /// Find which core should run which nodes, by simulation, and confirm it live.
+    Optimize(optimize::OptimizeArguments),
     /// Run the field's synthetic determinism benchmark many times: 19,011 callbacks that sleep at
     /// random, and one answer.
     Determinism(DeterminismArguments),
@@ -210,6 +213,7 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
             run::run(run, verbose, quiet)
         }
         Some(Command::Compare(compare)) => compare::compare(compare, verbose, quiet),
+        Some(Command::Optimize(arguments)) => optimize::optimize(&arguments, quiet),
         Some(Command::Determinism(arguments)) => determinism::determinism(arguments, quiet),
         Some(Command::RandomGraph(arguments)) => random_graph::random_graph(&arguments),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate.n),

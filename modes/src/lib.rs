@@ -15,6 +15,7 @@
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
 //! | [`mapping`] | which core runs which event loops |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
+//! | [`timeline`] | who ran when on which core, also for trace viewers |
 
 #![forbid(unsafe_code)]
 
@@ -32,6 +33,7 @@ mod options;
 mod registry;
 mod signal;
 mod spin;
+pub mod timeline;
 
 pub use configuration::ConfigurationError;
 pub use deterministic::{

@@ -97,6 +97,10 @@ struct RunArguments {
     /// Write how long each callback took (TOML), for a simulation's `profile`; for live modes only.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Write which callback ran when on which core, as a trace for Perfetto's viewer or
+    /// chrome://tracing; the newest 65,536 calls of each core.
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
     /// Write every sample that reached a Command node, with its history, as a JSON line.
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,

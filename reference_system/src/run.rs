@@ -8,7 +8,7 @@ use crate::kpi::{Collector, Kpis};
 use crate::process::{CpuMeter, ProcessUsage};
 use crate::system::{self, Work};
 use crate::trace::TraceWriter;
-use ringspin_executor::{BoxError, Recorder, Statistics};
+use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder, Statistics};
 use ringspin_modes::models::{Profile as DurationProfile, Profiler};
 use ringspin_modes::{Executor, Mapping, Mode, RunDigest};
 use ringspin_optimizer::{Chain, Edge, NodeLoad, OptimizeError, Profile, SearchOptions, search};
@@ -88,16 +88,39 @@ pub fn mode_name(mode: &Mode) -> &'static str {
 /// # Errors
 /// When the mapping does not fit, the trace cannot be written, or a callback fails.
 pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport, BoxError> {
+    run_recorded(options, collector, None).map(|recorded| recorded.report)
+}
+
+/// A run and what recorded it.
+pub struct Recorded {
+    /// What the run came to.
+    pub report: RunReport,
+    /// The recorders that the caller made, in the order of the workers.
+    pub recorders: Vec<Box<dyn Recorder>>,
+    /// The graph that ran.
+    pub info: GraphInfo,
+    /// The mode, with the mapping that was used.
+    pub mode: Mode,
+}
+
+/// Makes the recorders of a worker, given the graph and the worker's index.
+pub type RecordersFactory = Box<dyn FnMut(&GraphInfo, usize) -> Vec<Box<dyn Recorder>> + Send>;
+
+/// As [`run()`]; each worker's dispatches are also recorded by what `factory` makes for it. Live,
+/// recording costs a look at the clock for each dispatch.
+///
+/// # Errors
+/// As [`run()`].
+pub fn run_recorded(
+    options: &RunOptions,
+    collector: &Arc<Collector>,
+    factory: Option<RecordersFactory>,
+) -> Result<Recorded, BoxError> {
     let mode = match &options.mode {
         Mode::MultiCore(None) => Mode::MultiCore(Some(tuned_mapping(options.work.n)?)),
         mode => mode.clone(),
     };
-    let mut executor = Executor::new(mode.clone());
-    if let Some(path) = &options.trace {
-        executor = recording(executor, TraceWriter::create(path)?);
-    } else if options.profile.is_some() {
-        executor = executor.with_recorders(|info, _| Profiler::new(info));
-    }
+    let mut executor = recording(Executor::new(mode.clone()), options, factory)?;
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
     }
@@ -109,14 +132,10 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
     let wall = wall.elapsed();
     let cpu_percent = cpu.cpu_percent_of_one_core(wall)?;
     let node_s = executor.now().since(node_start).as_secs_f64();
-    let recorders = executor.take_recorders();
-    match &options.profile {
-        Some(path) => DurationProfile::of(recorders).save(path)?,
-        None => finish_trace(recorders)?,
-    }
+    let recorders = finish(options, executor.take_recorders())?;
     let statistics: Statistics = executor.statistics();
     let digest: Option<(RunDigest, u64)> = executor.digest();
-    Ok(RunReport {
+    let report = RunReport {
         mode: mode_name(&mode),
         n: options.work.n,
         crunch: options.work.crunch,
@@ -132,28 +151,74 @@ pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport
         missed_periods: statistics.callbacks.iter().map(|callback| callback.missed).sum(),
         simulated_s_per_wall_s: digest.is_some().then(|| node_s / wall.as_secs_f64()),
         digest: digest.map(|(digest, _)| digest.to_string()),
-        mapping: match mode {
-            Mode::MultiCore(mapping) => mapping,
+        mapping: match &mode {
+            Mode::MultiCore(mapping) => mapping.clone(),
             Mode::SingleCore | Mode::Deterministic(_) => None,
         },
-    })
+    };
+    Ok(Recorded { report, recorders, info: executor.graph().info(), mode })
 }
 
-fn recording(executor: Executor, writer: TraceWriter) -> Executor {
-    let mut writer = Some(writer);
-    executor.with_recorders(move |info, _| {
-        writer.take().expect("a deterministic run has one worker").with_names(info)
-    })
-}
+/// The recorders of one worker: first the caller's, then a trace writer, then a profiler.
+struct Several(Vec<Box<dyn Recorder>>);
 
-fn finish_trace(recorders: Vec<Box<dyn Recorder>>) -> io::Result<()> {
-    for recorder in recorders {
-        let any: Box<dyn Any> = recorder;
-        if let Ok(writer) = any.downcast::<TraceWriter>() {
-            writer.finish()?;
-        }
+impl Recorder for Several {
+    fn started(&mut self, dispatch: &Dispatch) {
+        self.0.iter_mut().for_each(|recorder| recorder.started(dispatch));
     }
-    Ok(())
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        self.0.iter_mut().for_each(|recorder| recorder.finished(dispatch, completion));
+    }
+}
+
+/// With the recorders that are asked for, and without any if none are: even one that does nothing
+/// costs time.
+fn recording(
+    executor: Executor,
+    options: &RunOptions,
+    mut factory: Option<RecordersFactory>,
+) -> io::Result<Executor> {
+    let mut writer = options.trace.as_deref().map(TraceWriter::create).transpose()?;
+    let profiled = options.profile.is_some();
+    if factory.is_none() && writer.is_none() && !profiled {
+        return Ok(executor);
+    }
+    Ok(executor.with_recorders(move |info, worker| {
+        let mut recorders = factory.as_mut().map(|make| make(info, worker)).unwrap_or_default();
+        // Only a deterministic run is traced, and it has one worker.
+        let writer = writer.take().map(|writer| writer.with_names(info));
+        recorders.extend(writer.map(|writer| Box::new(writer) as Box<dyn Recorder>));
+        if profiled {
+            recorders.push(Box::new(Profiler::new(info)));
+        }
+        Several(recorders)
+    }))
+}
+
+/// Writes the files that `options` ask for, and returns the recorders of the caller.
+fn finish(
+    options: &RunOptions,
+    recorders: Vec<Box<dyn Recorder>>,
+) -> Result<Vec<Box<dyn Recorder>>, BoxError> {
+    let (mut profilers, mut callers) = (Vec::new(), Vec::new());
+    for (worker, recorder) in recorders.into_iter().enumerate() {
+        let any: Box<dyn Any> = recorder;
+        let Ok(several) = any.downcast::<Several>() else { continue };
+        let mut of_worker = several.0;
+        if options.profile.is_some() {
+            profilers.extend(of_worker.pop());
+        }
+        if let Some(writer) = of_worker.pop_if(|_| options.trace.is_some() && worker == 0) {
+            let any: Box<dyn Any> = writer;
+            any.downcast::<TraceWriter>().map_or(Ok(()), |writer| writer.finish())?;
+        }
+        callers.append(&mut of_worker);
+    }
+    if let Some(path) = &options.profile {
+        DurationProfile::of(profilers).save(path)?;
+    }
+    Ok(callers)
 }
 
 /// The load that the nodes put on one core of this machine with crunches up to `n`: rates from the

@@ -7,10 +7,16 @@ use std::time::Duration;
 use anyhow::Result;
 use reference_system::crunch::{Calibration, calibrate_within, estimate_ns};
 use reference_system::kpi::{Collector, KEPT_SAMPLES, Summary};
-use reference_system::run::{RunOptions, RunReport, mode_name, run as run_once, total_utilization};
+use reference_system::run::{
+    Recorded, RecordersFactory, RunOptions, RunReport, mode_name, run_recorded, total_utilization,
+};
 use reference_system::system::Work;
 use reference_system::table::{self, Cell, format_ms};
+use ringspin_executor::Recorder;
 use ringspin_modes::job_file::JobFile;
+use ringspin_modes::timeline::{
+    DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace,
+};
 use ringspin_modes::{Mapping, Mode, Simulation, allowed_cores};
 
 use super::output::{self, Output};
@@ -36,10 +42,15 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
         None => Collector::new(),
     };
     let (collector, floor_ns) = (Arc::new(collector), floor_ns(&mode, &work));
+    let timeline = arguments.timeline.as_deref().map(|p| Output::create(p, false)).transpose()?;
     let (trace, duration) = (arguments.trace, arguments.duration);
     let profile = arguments.profile;
     let options = RunOptions { mode, work, duration, trace, profile, stop_on_ctrl_c: true };
-    let report = measure(&options, &collector, quiet)?;
+    let Recorded { report, recorders, info, mode } =
+        measure(&options, &collector, timeline.is_some(), quiet)?;
+    if let Some(output) = timeline {
+        write_timeline(output, &Timeline::of(recorders, &info, &mode)?, &label(&options))?;
+    }
     if let Some(output) = samples {
         let paths = collector.samples();
         if paths.len() == KEPT_SAMPLES {
@@ -63,14 +74,35 @@ fn simulation(arguments: &RunArguments) -> Result<Simulation> {
     Ok(file.map(JobFile::into_simulation).transpose()?.unwrap_or_default())
 }
 
-fn measure(options: &RunOptions, collector: &Arc<Collector>, quiet: bool) -> Result<RunReport> {
+fn measure(
+    options: &RunOptions,
+    collector: &Arc<Collector>,
+    timeline: bool,
+    quiet: bool,
+) -> Result<Recorded> {
     let simulated = matches!(options.mode, Mode::Deterministic(_));
-    let label = format!("{}, N = {}", mode_name(&options.mode), options.work.n);
     // How long a simulated run takes in real time is not known, so it has no bar.
-    let bar = TimeBar::start(quiet || simulated, &label, options.duration);
-    let report = run_once(options, collector).map_err(anyhow::Error::from_boxed);
+    let bar = TimeBar::start(quiet || simulated, &label(options), options.duration);
+    let recorder = || Box::new(TimelineRecorder::new(DEFAULT_CAPACITY)) as Box<dyn Recorder>;
+    let factory: RecordersFactory = Box::new(move |_, _| vec![recorder()]);
+    let recorded = run_recorded(options, collector, timeline.then_some(factory));
     drop(bar);
-    report
+    recorded.map_err(anyhow::Error::from_boxed)
+}
+
+fn label(options: &RunOptions) -> String {
+    format!("{}, N = {}", mode_name(&options.mode), options.work.n)
+}
+
+fn write_timeline(output: Output, timeline: &Timeline, name: &str) -> Result<()> {
+    if timeline.displaced() > 0 {
+        eprintln!(
+            "note: --timeline has the last {} calls, {} earlier ones are not kept",
+            timeline.spans().len(),
+            timeline.displaced()
+        );
+    }
+    output.write_with(|out| write_chrome_trace(out, &[(name, timeline)]))
 }
 
 /// Tells on stderr what a reader of the figures has to know beforehand.

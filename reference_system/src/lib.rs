@@ -2,7 +2,8 @@
 //!
 //! The graph (24 nodes, [`description`]), its message ([`message`]) and its work ([`crunch`])
 //! follow the reference system of the ROS 2 real-time working group, so that what is measured here
-//! ([`kpi`], [`process`]) may stand beside published figures ([`published`]) in one [`table`].
+//! ([`kpi`], [`process`]) may stand beside published figures ([`published`]) in one [`table`], and
+//! on one page with charts, [`report`].
 //!
 //! Beside it, two tests of the deterministic mode: the field's synthetic one of the order of
 //! callbacks, [`determinism`], and random graphs of everything that there is, [`random_graph`].
@@ -22,6 +23,7 @@ pub mod message;
 pub mod process;
 pub mod published;
 pub mod random_graph;
+pub mod report;
 pub mod run;
 pub mod sleep;
 pub mod system;

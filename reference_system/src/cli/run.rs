@@ -14,9 +14,7 @@ use reference_system::system::Work;
 use reference_system::table::{self, Cell, format_ms};
 use ringspin_executor::Recorder;
 use ringspin_modes::job_file::JobFile;
-use ringspin_modes::timeline::{
-    DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace,
-};
+use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace};
 use ringspin_modes::{Mapping, Mode, Simulation, allowed_cores};
 
 use super::output::{self, Output};

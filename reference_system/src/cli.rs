@@ -140,7 +140,7 @@ struct CompareArguments {
 #[command(after_help = "\
 The page is one HTML file that loads nothing. Each live run is followed by its deterministic twin,
 which takes no time to speak of. The page's chart that stands in the README:
-  reference-system report --chart-out docs/report.svg
+  reference-system report --n 64,512,1024,2048,4096 --duration 5s --chart-out docs/report.svg
 
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 struct ReportArguments {

@@ -27,7 +27,7 @@ fn run(mode: &Mode, capacity: usize) -> Timeline {
         let group = sink.create_callback_group("lane", ())?;
         group.create_subscription("numbers", QoS::keep_last(1), |_, n: &_, cx| {
             let n: &ringspin_executor::Message<u64> = n;
-            if **n == 3 {
+            if **n >= 3 {
                 cx.stop();
             }
         })?;
@@ -90,8 +90,10 @@ fn live_runs_count_from_their_first_callback() {
         (Mode::MultiCore(None), format!("core {core}")),
     ] {
         let timeline = run(&mode, 100);
-        assert_eq!(timeline.spans().len(), 6, "{mode:?}");
+        // Three calls of the source, and of the sink as many as the machine had time for.
+        assert!(timeline.spans().len() >= 4, "{mode:?}: {:?}", timeline.spans());
         assert_eq!(timeline.spans()[0].start_ns, 0);
+        assert_eq!(timeline.callback(&timeline.spans()[0]).event_loop, "/source");
         assert_eq!(timeline.lanes()[timeline.spans()[0].lane].name, lane);
         assert!(timeline.origin_ns() > 0);
     }

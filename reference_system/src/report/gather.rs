@@ -464,10 +464,15 @@ mod tests {
             displaced: 0,
         })
         .unwrap();
-        // Before the timeline, not counted, fast, slowest, as slow but later.
-        let samples =
-            [(5_050, 900, true), (5_500, 900, false), (5_600, 9, true), (6_000, 80, true)]
-                .map(|(lidar, latency, counted)| sample(lidar, latency, counted));
+        let samples = [
+            (5_050, 900, true), // before the timeline
+            (5_500, 900, false),
+            (5_600, 9, true),
+            (6_000, 80, true), // the slowest, and one as slow, but later
+            (6_200, 80, true),
+            (6_400, 70, true),
+        ];
+        let samples = samples.map(|(lidar, latency, counted)| sample(lidar, latency, counted));
         let part = slowest_part(&timeline, &samples, "title").unwrap();
         assert_eq!((part.from_ns, part.to_ns), (980_000_000, 1_180_000_000));
         let mark = part.mark.unwrap();

@@ -24,9 +24,12 @@ pub(super) fn drawing(section: &TimelineSection) -> Option<String> {
     if timeline.spans().is_empty() || section.to_ns <= section.from_ns {
         return None;
     }
-    let (lanes, rows) = (used_lanes(&timeline), by_first_call(&timeline));
-    // A lane for each loop would say twice what the rows say.
-    let lanes = if lanes.len() > 1 && lanes.len() == rows.len() { Vec::new() } else { lanes };
+    let (mut lanes, rows) = (used_lanes(&timeline), by_first_call(&timeline));
+    // A lane for each loop would say again what the rows say.
+    let is_row = |lane: &usize| rows.contains(&timeline.lanes()[*lane].name.as_str());
+    if lanes.iter().all(is_row) {
+        lanes.clear();
+    }
     let rows_top = TOP + lanes.len() as f64 * LANE + if lanes.is_empty() { 0.0 } else { 14.0 };
     let base = rows_top + rows.len() as f64 * ROW + 4.0;
     let mut svg = Svg::new(WIDTH, base + 40.0, &section.title).with_class("chart lanes");

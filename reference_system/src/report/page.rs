@@ -162,8 +162,10 @@ fn latency_section(data: &ReportData) -> Option<Section> {
     tables::latencies(out, data);
     out.leaf("p", &[("class", &"muted")], &format!("“paper” is the {PAPER_SOURCE}."));
     if tables::has_rclcpp(data) {
-        let text = format!("“Jazzy” is {RCLCPP_SOURCE}. † At the planner's cost, which starved.");
-        out.leaf("p", &[("class", &"muted")], &text);
+        let rows = limits.iter().flat_map(|n| figures::rows(data, *n));
+        let starved = rows.into_iter().any(|row| row.who.ends_with('†'));
+        let note = if starved { " † At the cost of the planner, which starved." } else { "" };
+        out.leaf("p", &[("class", &"muted")], &format!("“Jazzy” is {RCLCPP_SOURCE}.{note}"));
     }
     Some(Section { anchor: "latency", title: "Latency of the hot path", inside })
 }

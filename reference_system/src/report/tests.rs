@@ -345,3 +345,50 @@ fn large_graphs_and_timelines_are_bounded() {
     assert!(text(&parsed(&page)).contains("the first 4000 of 9000 calls"));
     assert!(page.matches("<rect").count() < 8_100);
 }
+
+#[test]
+fn each_call_is_in_the_lane_of_its_core_and_in_the_row_of_its_loop() {
+    let data = ReportData { timelines: full().timelines, ..ReportData::default() };
+    let page = render(&data);
+    let document = parsed(&page);
+    // By class, the distinct heights at which calls are drawn, and how many there are.
+    let calls = |class: &str| {
+        let is_call = |node: &Node<'_, '_>| node.attribute("class") == Some(class);
+        let calls = document.descendants().filter(is_call);
+        let heights: Vec<&str> = calls.filter_map(|node| node.attribute("y")).collect();
+        (heights.iter().copied().collect::<BTreeSet<_>>().len(), heights.len())
+    };
+    // From 4 to 104 ms run calls 1 to 34, of which the even ones are hot.
+    assert_eq!((calls("call hot"), calls("call")), ((1, 17), (1, 17)));
+    assert_eq!((calls("c4 call"), calls("c7 call")), ((1, 17), (1, 17)));
+    let seen = text(&document);
+    // Sixteen whole calls of 2.5 ms and 2 ms of the last one; 17, of the first the last 1.5 ms.
+    assert!(seen.contains("core 4 · 42.0 % busy"), "{seen}");
+    assert!(seen.contains("core 7 · 41.5 % busy"), "{seen}");
+    let title = format!("{ODD} timer 10ms: at 2.000 ms for 2.500 ms on core 4");
+    assert!(seen.contains(&title), "{title}");
+}
+
+#[test]
+fn a_violin_reaches_from_the_shortest_to_the_longest_latency() {
+    let data = ReportData { measured: full().measured, ..ReportData::default() };
+    let page = render(&data);
+    let document = parsed(&page);
+    let violins = document.descendants().filter(|n| n.attribute("class") == Some("c0 violin"));
+    let violins: Vec<_> = violins.collect();
+    assert_eq!(violins.len(), 1, "one N, one panel");
+    let outline = violins[0].attribute("d").unwrap();
+    let numbers = |text: &str| -> Vec<f64> {
+        let numbers = text.split(['M', 'L', 'Z', ' ']).filter(|number| !number.is_empty());
+        numbers.map(|number| number.parse().unwrap()).collect()
+    };
+    let xs: Vec<f64> = numbers(outline).chunks(2).map(|point| point[0]).collect();
+    let (from, to) = (xs[0], xs[xs.len() / 2 - 1]);
+    assert!(xs.iter().all(|x| (from..=to).contains(x)), "{from} to {to}: {outline}");
+    let panel = violins[0].parent().unwrap();
+    let points = panel.descendants().filter(|n| n.attribute("class") == Some("c0 point"));
+    let points: Vec<f64> = points.map(|n| n.attribute("cx").unwrap().parse().unwrap()).collect();
+    assert_eq!(points.len(), 40);
+    let ends = points.iter().fold((f64::MAX, f64::MIN), |(a, b), x| (a.min(*x), b.max(*x)));
+    assert_eq!(ends, (from, to));
+}

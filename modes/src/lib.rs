@@ -18,6 +18,7 @@
 //! | [`mapping`] | which core runs which event loops |
 //! | `memory` | pages that stay where they are |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
+//! | [`timeline`] | who ran when on which core, also for trace viewers |
 
 #![forbid(unsafe_code)]
 
@@ -38,6 +39,7 @@ mod plan;
 mod registry;
 mod signal;
 mod spin;
+pub mod timeline;
 
 pub use configuration::ConfigurationError;
 pub use deterministic::{

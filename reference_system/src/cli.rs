@@ -10,6 +10,7 @@ mod optimize;
 mod output;
 mod progress;
 mod random_graph;
+mod report;
 mod run;
 mod span;
 
@@ -51,6 +52,9 @@ enum Command {
     Compare(CompareArguments),
     /// Find which core should run which nodes, by simulation, and confirm it live.
     Optimize(optimize::OptimizeArguments),
+    /// Measure, simulate, and write a page with charts, timelines and the graph; in less than a
+    /// minute.
+    Report(ReportArguments),
     /// Run the field's synthetic determinism benchmark many times: 19,011 callbacks that sleep at
     /// random, and one answer.
     Determinism(DeterminismArguments),
@@ -108,6 +112,10 @@ struct RunArguments {
     /// Write how long each callback took (TOML), for a simulation's `profile`; for live modes only.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Write which callback ran when on which core, as a trace for Perfetto's viewer or
+    /// chrome://tracing; the newest 65,536 calls of each core.
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
     /// Write every sample that reached a Command node, with its history, as a JSON line.
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
@@ -137,6 +145,43 @@ struct CompareArguments {
     /// Write all figures as JSON; with `-` to stdout, instead of the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The page is one HTML file that loads nothing. Each live run is followed by its deterministic twin,
+which takes no time to speak of. The page's chart that stands in the README:
+  reference-system report --n 64,512,1024,2048,4096 --duration 5s --chart-out docs/report.svg
+
+A duration is a number and its unit: 500ms, 15s, 2min.")]
+struct ReportArguments {
+    /// Where the page goes.
+    #[arg(long, value_name = "FILE", default_value = "report.html")]
+    out: PathBuf,
+    /// The live modes, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "single,multi", value_parser = live_mode)]
+    modes: Vec<Mode>,
+    /// The limits of the number cruncher, separated by commas.
+    #[arg(long, value_delimiter = ',', default_value = "64,1024,4096", value_parser = crunch_limit)]
+    n: Vec<u64>,
+    /// How long each live run takes.
+    #[arg(long, default_value = "6s", value_parser = span::some)]
+    duration: Duration,
+    /// Write who ran when at the largest N as a trace for Perfetto's viewer or chrome://tracing.
+    #[arg(long, value_name = "FILE")]
+    trace_out: Option<PathBuf>,
+    /// Write all that the page shows as JSON, for --data.
+    #[arg(long, value_name = "FILE")]
+    data_out: Option<PathBuf>,
+    /// Write the page's first chart as SVG.
+    #[arg(long, value_name = "FILE")]
+    chart_out: Option<PathBuf>,
+    /// Run nothing, and draw what --data-out wrote.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["modes", "n", "duration", "data_out"])]
+    data: Option<PathBuf>,
+    /// What an optimizer found (JSON), to be shown as well.
+    #[arg(long, value_name = "FILE")]
+    optimization: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -214,6 +259,7 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
         }
         Some(Command::Compare(compare)) => compare::compare(compare, verbose, quiet),
         Some(Command::Optimize(arguments)) => optimize::optimize(&arguments, quiet),
+        Some(Command::Report(arguments)) => report::report(&arguments, quiet),
         Some(Command::Determinism(arguments)) => determinism::determinism(arguments, quiet),
         Some(Command::RandomGraph(arguments)) => random_graph::random_graph(&arguments),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate.n),
@@ -285,6 +331,15 @@ impl From<WorkloadName> for Workload {
     }
 }
 
+fn live_mode(text: &str) -> Result<Mode, String> {
+    match text.parse() {
+        Ok(Mode::Deterministic(_)) => Err("each live mode's deterministic twin is in the report \
+                                           anyway; give `single`, `multi` or both"
+            .into()),
+        mode => mode.map_err(|error: ringspin_modes::ModeError| error.to_string()),
+    }
+}
+
 fn crunch_limit(text: &str) -> Result<u64, String> {
     let n: u64 =
         text.parse().map_err(|_| "not a whole number; give one such as 4096".to_owned())?;
@@ -311,6 +366,13 @@ mod tests {
         assert_eq!(crunch_limit("4096"), Ok(4096));
         assert!(crunch_limit("100001").unwrap_err().contains("100000"));
         assert!(crunch_limit("-1").unwrap_err().contains("4096"));
+    }
+
+    #[test]
+    fn a_report_measures_live_modes_only() {
+        assert_eq!(live_mode("multi"), Ok(Mode::MultiCore(None)));
+        assert!(live_mode("deterministic").unwrap_err().contains("`single`"));
+        assert!(live_mode("fast").unwrap_err().contains("`single`"));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! The graph (24 nodes, [`description`]), its message ([`message`]) and its work ([`crunch`])
 //! follow the reference system of the ROS 2 real-time working group, so that what is measured here
-//! ([`kpi`], [`process`]) may stand beside published figures ([`published`]) in one [`table`].
+//! ([`kpi`], [`process`]) may stand beside published figures ([`published`]) in one [`table`], and
+//! on one page with charts, [`report`].
 //!
 //! On the same graph there is a second workload, [`lame`]: uneven costs, and chains with deadlines
 //! ([`chains`]).
@@ -28,6 +29,8 @@ pub mod optimize;
 pub mod process;
 pub mod published;
 pub mod random_graph;
+mod recording;
+pub mod report;
 pub mod run;
 pub mod sleep;
 pub mod system;

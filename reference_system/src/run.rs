@@ -1,6 +1,6 @@
 //! One measured run of the reference system, in any mode.
 
-use crate::chains::{self, ChainReport, Watch};
+use crate::chains::{self, ChainReport};
 use crate::crunch::estimate_ns;
 use crate::description::{
     AUTOWARE, HOT_PATH, NodeDescription, Workload, crunches_per_second, edges, topic_rate_hz,
@@ -9,15 +9,12 @@ use crate::description::{
 use crate::kpi::{Collector, Kpis};
 use crate::lame;
 use crate::process::{CpuMeter, ProcessUsage};
+use crate::recording::{finish, record};
 use crate::system::{self, Work};
-use crate::trace::TraceWriter;
 use ringspin_executor::{BoxError, GraphInfo, Recorder, Statistics};
-use ringspin_modes::models::{DurationProfile, Profiler};
 use ringspin_modes::{Cores, Executor, Mapping, Mode, RunDigest};
 use ringspin_optimizer::{Chain, Edge, Loads, LoopLoad, OptimizeError, SearchOptions, search};
 use serde::Serialize;
-use std::any::Any;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -95,24 +92,43 @@ pub fn mode_name(mode: &Mode) -> &'static str {
 /// # Errors
 /// When the mapping does not fit, the trace cannot be written, or a callback fails.
 pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport, BoxError> {
-    run_workload(Workload::Autoware, options, collector)
+    run_recorded(Workload::Autoware, options, collector, None).map(|recorded| recorded.report)
 }
 
-/// As [`run`], with a workload of choice. In simulated time the callbacks of
-/// [`Lame`](Workload::Lame) compute nothing and have its costs as durations, unless the
-/// simulation has others for them.
+/// A run and what recorded it.
+pub struct Recorded {
+    /// What the run came to.
+    pub report: RunReport,
+    /// The recorders that the caller made, in the order of the workers.
+    pub recorders: Vec<Box<dyn Recorder>>,
+    /// The graph that ran.
+    pub info: GraphInfo,
+    /// The mode, with the mapping that was used.
+    pub mode: Mode,
+}
+
+/// Makes the recorders of a worker, given the graph and the worker's index.
+pub type RecordersFactory = Box<dyn FnMut(&GraphInfo, usize) -> Vec<Box<dyn Recorder>> + Send>;
+
+/// As [`run()`], with a workload of choice; each worker's dispatches are also recorded by what
+/// `factory` makes for it. Live, recording costs a look at the clock for each dispatch.
+///
+/// In simulated time the callbacks of [`Lame`](Workload::Lame) compute nothing and have its costs
+/// as durations, unless the simulation has others for them.
 ///
 /// # Errors
-/// As [`run`].
-pub fn run_workload(
+/// As [`run()`].
+pub fn run_recorded(
     workload: Workload,
     options: &RunOptions,
     collector: &Arc<Collector>,
-) -> Result<RunReport, BoxError> {
+    factory: Option<RecordersFactory>,
+) -> Result<Recorded, BoxError> {
     let mode = mode_for(workload, options)?;
     let mut work = options.work.clone();
     let chains = Arc::new(chains::Collector::new());
-    let mut executor = recorded(Executor::new(mode.clone()), workload, options, &chains)?;
+    let executor = Executor::new(mode.clone());
+    let mut executor = record(executor, workload, options, &chains, factory)?;
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
     }
@@ -130,14 +146,10 @@ pub fn run_workload(
     let wall = wall.elapsed();
     let cpu_percent = cpu.cpu_percent_of_one_core(wall)?;
     let node_s = executor.now().since(node_start).as_secs_f64();
-    let recorders = executor.take_recorders().into_iter().filter_map(Watch::unwrap).collect();
-    match &options.profile {
-        Some(path) => DurationProfile::of(recorders).save(path)?,
-        None => finish_trace(recorders)?,
-    }
+    let recorders = finish(options, executor.take_recorders())?;
     let statistics: Statistics = executor.statistics();
     let digest: Option<(RunDigest, u64)> = executor.digest();
-    Ok(RunReport {
+    let report = RunReport {
         mode: mode_name(&mode),
         workload: workload.name(),
         n: options.work.n,
@@ -155,15 +167,16 @@ pub fn run_workload(
         missed_periods: statistics.callbacks.iter().map(|callback| callback.missed).sum(),
         simulated_s_per_wall_s: digest.is_some().then(|| node_s / wall.as_secs_f64()),
         digest: digest.map(|(digest, _)| digest.to_string()),
-        mapping: match mode {
-            Mode::MultiCore(mapping) => mapping,
-            Mode::Deterministic(simulation) => match simulation.cores {
-                Cores::Mapped(mapping) => Some(mapping),
+        mapping: match &mode {
+            Mode::MultiCore(mapping) => mapping.clone(),
+            Mode::Deterministic(simulation) => match &simulation.cores {
+                Cores::Mapped(mapping) => Some(mapping.clone()),
                 Cores::Unlimited | Cores::Single => None,
             },
             Mode::SingleCore => None,
         },
-    })
+    };
+    Ok(Recorded { report, recorders, info: executor.graph().info(), mode })
 }
 
 /// The mode with what the workload adds to it.
@@ -179,46 +192,6 @@ fn mode_for(workload: Workload, options: &RunOptions) -> Result<Mode, OptimizeEr
         }
         (mode, _) => mode.clone(),
     })
-}
-
-/// The recorder of one worker, which it is made for.
-type NewRecorder = Box<dyn FnMut(&GraphInfo) -> Box<dyn Recorder> + Send>;
-
-/// Has `executor` recorded as the options ask for and the workload needs.
-fn recorded(
-    executor: Executor,
-    workload: Workload,
-    options: &RunOptions,
-    chains: &Arc<chains::Collector>,
-) -> io::Result<Executor> {
-    let mut asked_for: Option<NewRecorder> = match &options.trace {
-        Some(path) => {
-            let mut writer = Some(TraceWriter::create(path)?);
-            Some(Box::new(move |info| {
-                let writer = writer.take().expect("a deterministic run has one worker");
-                Box::new(writer.with_names(info))
-            }))
-        }
-        None if options.profile.is_some() => Some(Box::new(|info| Box::new(Profiler::new(info)))),
-        None => None,
-    };
-    if workload == Workload::Autoware && asked_for.is_none() {
-        return Ok(executor);
-    }
-    let chains = chains.clone(); // those of the other workload stay empty
-    Ok(executor.with_recorders(move |info, _| {
-        Watch::new(chains.clone(), info, asked_for.as_mut().map(|new| new(info)))
-    }))
-}
-
-fn finish_trace(recorders: Vec<Box<dyn Recorder>>) -> io::Result<()> {
-    for recorder in recorders {
-        let any: Box<dyn Any> = recorder;
-        if let Ok(writer) = any.downcast::<TraceWriter>() {
-            writer.finish()?;
-        }
-    }
-    Ok(())
 }
 
 /// The load that the nodes put on one core of this machine with crunches up to `n`: rates from the

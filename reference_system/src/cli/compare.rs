@@ -215,7 +215,7 @@ fn cores(count: usize) -> String {
     if count == 1 { "1 core".into() } else { format!("{count} cores") }
 }
 
-fn distinct(modes: Vec<Mode>) -> Vec<Mode> {
+pub(super) fn distinct(modes: Vec<Mode>) -> Vec<Mode> {
     let mut distinct = Vec::new();
     for mode in modes {
         if !distinct.contains(&mode) {

@@ -53,6 +53,18 @@ impl Output {
         }
     }
 
+    /// Writes whatever `write` does, to a file.
+    pub(super) fn write_with(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        let mut out: Box<dyn Write> = match self.file {
+            Some(file) => Box::new(BufWriter::new(file)),
+            None => Box::new(io::stdout().lock()),
+        };
+        write(&mut out).and_then(|()| out.flush()).with_context(|| way_out(&self.path))
+    }
+
     /// Writes each of `values` as one line of JSON.
     pub(super) fn write_lines<T: Serialize>(self, values: &[T]) -> Result<()> {
         let Some(file) = self.file else {

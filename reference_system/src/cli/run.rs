@@ -8,10 +8,15 @@ use anyhow::{Result, ensure};
 use reference_system::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within, estimate_ns};
 use reference_system::description::Workload;
 use reference_system::kpi::{Collector, KEPT_SAMPLES, Summary};
-use reference_system::run::{RunOptions, RunReport, mode_name, run_workload, total_utilization_of};
+use reference_system::run::{
+    Recorded, RecordersFactory, RunOptions, RunReport, mode_name, run_recorded,
+    total_utilization_of,
+};
 use reference_system::system::Work;
 use reference_system::table::{self, Cell, format_ms};
+use ringspin_executor::Recorder;
 use ringspin_modes::job_file::JobFile;
+use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace};
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 
 use super::output::{self, Output};
@@ -39,10 +44,16 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
         None => Collector::new(),
     };
     let (collector, floor_ns) = (Arc::new(collector), floor_ns(&mode, workload, &work));
+    let timeline = arguments.timeline.as_deref().map(|p| Output::create(p, false)).transpose()?;
     let (trace, duration) = (arguments.trace, arguments.duration);
     let profile = arguments.profile;
     let options = RunOptions { mode, work, duration, trace, profile, stop_on_ctrl_c: true };
-    let report = measure(workload, &options, &collector, quiet)?;
+    let Recorded { report, recorders, info, mode } =
+        measure(workload, &options, &collector, timeline.is_some(), quiet)?;
+    if let Some(output) = timeline {
+        let name = label(workload, &options);
+        write_timeline(output, &Timeline::of(recorders, &info, &mode)?, &name)?;
+    }
     if let Some(output) = samples {
         let paths = collector.samples();
         if paths.len() == KEPT_SAMPLES {
@@ -78,15 +89,33 @@ fn measure(
     workload: Workload,
     options: &RunOptions,
     collector: &Arc<Collector>,
+    timeline: bool,
     quiet: bool,
-) -> Result<RunReport> {
+) -> Result<Recorded> {
     let simulated = matches!(options.mode, Mode::Deterministic(_));
-    let label = format!("{}, {}", mode_name(&options.mode), load_name(workload, options.work.n));
     // How long a simulated run takes in real time is not known, so it has no bar.
+    let label = label(workload, options);
     let bar = TimeBar::start(quiet || simulated, &label, options.duration);
-    let report = run_workload(workload, options, collector).map_err(anyhow::Error::from_boxed);
+    let recorder = || Box::new(TimelineRecorder::new(DEFAULT_CAPACITY)) as Box<dyn Recorder>;
+    let factory: RecordersFactory = Box::new(move |_, _| vec![recorder()]);
+    let recorded = run_recorded(workload, options, collector, timeline.then_some(factory));
     drop(bar);
-    report
+    recorded.map_err(anyhow::Error::from_boxed)
+}
+
+fn label(workload: Workload, options: &RunOptions) -> String {
+    format!("{}, {}", mode_name(&options.mode), load_name(workload, options.work.n))
+}
+
+fn write_timeline(output: Output, timeline: &Timeline, name: &str) -> Result<()> {
+    if timeline.displaced() > 0 {
+        eprintln!(
+            "note: --timeline has the last {} calls, {} earlier ones are not kept",
+            timeline.spans().len(),
+            timeline.displaced()
+        );
+    }
+    output.write_with(|out| write_chrome_trace(out, &[(name, timeline)]))
 }
 
 /// Tells on stderr what a reader of the figures has to know beforehand.

@@ -1,0 +1,118 @@
+//! Text of HTML and SVG that is well-formed by construction: elements are closed where they were
+//! opened, and every text and value is escaped, so that no node's name can break a page.
+
+use std::fmt::{Display, Write};
+
+/// Attributes: names and values.
+pub(super) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
+
+/// A document that grows.
+#[derive(Default)]
+pub(super) struct Markup(String);
+
+impl Markup {
+    /// An element with what `inside` writes.
+    pub(super) fn element(
+        &mut self,
+        name: &str,
+        attributes: Attributes<'_>,
+        inside: impl FnOnce(&mut Self),
+    ) {
+        self.start(name, attributes);
+        self.0.push('>');
+        inside(self);
+        let _ = write!(self.0, "</{name}>");
+    }
+
+    /// An element with a text.
+    pub(super) fn leaf(&mut self, name: &str, attributes: Attributes<'_>, text: &str) {
+        self.element(name, attributes, |inside| inside.text(text));
+    }
+
+    /// An element without content.
+    pub(super) fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
+        self.start(name, attributes);
+        self.0.push_str("/>");
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, text: &str) {
+        push_escaped(&mut self.0, text);
+    }
+
+    /// A new line, for readers of the source.
+    pub(super) fn line(&mut self) {
+        self.0.push('\n');
+    }
+
+    /// What is markup already.
+    pub(super) fn raw(&mut self, markup: &str) {
+        self.0.push_str(markup);
+    }
+
+    pub(super) fn into_text(self) -> String {
+        self.0
+    }
+
+    fn start(&mut self, name: &str, attributes: Attributes<'_>) {
+        let _ = write!(self.0, "<{name}");
+        for (name, value) in attributes {
+            let value = value.to_string();
+            if !(*name == "class" && value.is_empty()) {
+                let _ = write!(self.0, " {name}=\"");
+                push_escaped(&mut self.0, &value);
+                self.0.push('"');
+            }
+        }
+    }
+}
+
+/// Control characters, which neither XML nor HTML can hold, become replacement characters.
+fn push_escaped(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\n' | '\t' => out.push(' '),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+}
+
+/// A length or position of a drawing, in pixels with one decimal.
+pub(super) struct Px(pub(super) f64);
+
+impl Display for Px {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tenths = (self.0 * 10.0).round() / 10.0;
+        // No "-0", and nothing that is no number.
+        match tenths {
+            t if !t.is_finite() || t == 0.0 => f.write_str("0"),
+            t => write!(f, "{t}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_and_values_are_escaped() {
+        let mut markup = Markup::default();
+        markup.leaf("p", &[("title", &"<b>&\""), ("x", &Px(1.0))], "<b>&\"\u{0}\u{1b}\nü");
+        let expected = "<p title=\"&lt;b&gt;&amp;&quot;\" x=\"1\">\
+                        &lt;b&gt;&amp;&quot;\u{fffd}\u{fffd} ü</p>";
+        assert_eq!(markup.into_text(), expected);
+    }
+
+    #[test]
+    fn pixels_are_short_and_always_numbers() {
+        let text = [0.0, -0.01, 1.25, 100.04, f64::NAN, f64::INFINITY].map(|v| Px(v).to_string());
+        assert_eq!(text, ["0", "0", "1.3", "100", "0", "0"]);
+    }
+}

@@ -1,0 +1,192 @@
+//! Drawings: the few shapes that the charts are made of. Colours come from the page by class, so
+//! that one drawing serves light and dark; what a shape means in numbers is its `<title>`.
+
+use std::fmt::Write;
+
+use super::markup::{Markup, Px};
+
+/// How many colours there are; further cores and strategies share them.
+pub(super) const COLOURS: usize = 8;
+
+/// The width of a character of the small print, in pixels: an estimate on the safe side.
+pub(super) const CHARACTER_PX: f64 = 6.4;
+
+/// Where a text is held.
+#[derive(Clone, Copy)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A drawing that grows.
+pub(super) struct Svg {
+    inside: Markup,
+    width: f64,
+    height: f64,
+    label: String,
+    class: &'static str,
+}
+
+impl Svg {
+    /// An empty drawing; `label` says what it shows to those who cannot see it.
+    pub(super) fn new(width: f64, height: f64, label: &str) -> Self {
+        Self { inside: Markup::default(), width, height, label: label.into(), class: "chart" }
+    }
+
+    /// With classes of its own.
+    pub(super) fn with_class(mut self, class: &'static str) -> Self {
+        self.class = class;
+        self
+    }
+
+    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+        let (x1, y1, x2, y2) = (Px(from.0), Px(from.1), Px(to.0), Px(to.1));
+        let ends: [(&str, &dyn std::fmt::Display); 5] =
+            [("class", &class), ("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2)];
+        self.inside.empty("line", &ends);
+    }
+
+    pub(super) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let (x, y) = (Px(at.0), Px(at.1));
+        self.inside.leaf(
+            "text",
+            &[("class", &class), ("x", &x), ("y", &y), ("text-anchor", &anchor)],
+            text,
+        );
+    }
+
+    /// A rectangle from its upper left corner; `title` is shown by a pointer that rests on it.
+    pub(super) fn rect(
+        &mut self,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+        class: &str,
+        title: &str,
+    ) {
+        let (x, y, width, height) = (Px(x), Px(y), Px(width.max(0.1)), Px(height));
+        let rounded = if class.contains("box") { 5.0 } else { 1.0 };
+        self.inside.element(
+            "rect",
+            &[
+                ("class", &class),
+                ("x", &x),
+                ("y", &y),
+                ("width", &width),
+                ("height", &height),
+                ("rx", &Px(rounded)),
+            ],
+            |inside| inside.title(title),
+        );
+    }
+
+    pub(super) fn circle(&mut self, at: (f64, f64), radius: f64, class: &str, title: &str) {
+        let (x, y, r) = (Px(at.0), Px(at.1), Px(radius));
+        self.inside.element(
+            "circle",
+            &[("class", &class), ("cx", &x), ("cy", &y), ("r", &r)],
+            |inside| inside.title(title),
+        );
+    }
+
+    pub(super) fn path(&mut self, path: &Path, class: &str, title: &str) {
+        self.inside
+            .element("path", &[("class", &class), ("d", &path.0)], |inside| inside.title(title));
+    }
+
+    /// A square on its corner.
+    pub(super) fn diamond(&mut self, (x, y): (f64, f64), size: f64, class: &str, title: &str) {
+        let corners = [(x - size, y), (x, y - size), (x + size, y), (x, y + size)];
+        self.path(&Path::polygon(corners), class, title);
+    }
+
+    /// The drawing, for a page that has its styles.
+    pub(super) fn finish(self) -> String {
+        self.wrapped("")
+    }
+
+    /// The drawing with the page's styles, as a file of its own.
+    pub(super) fn standalone(self, styles: &str) -> String {
+        self.wrapped(styles) + "\n"
+    }
+
+    fn wrapped(self, styles: &str) -> String {
+        let Self { inside, width, height, label, class } = self;
+        let view = format!("0 0 {} {}", Px(width), Px(height));
+        let mut out = Markup::default();
+        out.element(
+            "svg",
+            &[
+                ("xmlns", &"http://www.w3.org/2000/svg"),
+                ("class", &class),
+                ("viewBox", &view),
+                ("width", &Px(width)),
+                ("height", &Px(height)),
+                ("role", &"img"),
+                ("aria-label", &label),
+            ],
+            |out| {
+                if !styles.is_empty() {
+                    out.element("style", &[], |out| out.raw(styles));
+                    let whole: [(&str, &dyn std::fmt::Display); 3] =
+                        [("class", &"paper"), ("width", &"100%"), ("height", &"100%")];
+                    out.empty("rect", &whole);
+                }
+                out.raw(&inside.into_text());
+            },
+        );
+        out.into_text()
+    }
+}
+
+impl Markup {
+    fn title(&mut self, title: &str) {
+        if !title.is_empty() {
+            self.leaf("title", &[], title);
+        }
+    }
+}
+
+/// The data of a path.
+#[derive(Clone, Default)]
+pub(super) struct Path(String);
+
+impl Path {
+    pub(super) fn start(at: (f64, f64)) -> Self {
+        Self(format!("M{} {}", Px(at.0), Px(at.1)))
+    }
+
+    pub(super) fn polygon(corners: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let mut path = Self::lines(corners);
+        path.0.push('Z');
+        path
+    }
+
+    pub(super) fn lines(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let mut points = points.into_iter();
+        let mut path = points.next().map(Self::start).unwrap_or_default();
+        points.for_each(|point| path.line_to(point));
+        path
+    }
+
+    pub(super) fn line_to(&mut self, to: (f64, f64)) {
+        let _ = write!(self.0, "L{} {}", Px(to.0), Px(to.1));
+    }
+
+    /// A curve that leaves `from`, where the path is, and reaches `to` vertically.
+    pub(super) fn curve(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let middle = Px((from.1 + to.1) / 2.0);
+        let (x0, x, y) = (Px(from.0), Px(to.0), Px(to.1));
+        let _ = write!(self.0, "C{x0} {middle} {x} {middle} {x} {y}");
+    }
+}
+
+/// The class of a colour: of a core, a mode, a strategy.
+pub(super) fn colour(index: usize) -> String {
+    format!("c{}", index % COLOURS)
+}

@@ -1,0 +1,209 @@
+//! The tables of a page. Each stands in a box of its own that scrolls, so that a phone shows the
+//! whole page at its width.
+
+use super::convergence::named;
+use super::data::ReportData;
+use super::figures::{self, Row, Source, ms};
+use super::markup::Markup;
+use super::optimization::{OptimizationData, Prediction, Unit};
+use crate::published::RCLCPP;
+
+/// A table: the columns named in `left` hold text, the others numbers.
+pub(super) fn table(
+    out: &mut Markup,
+    header: &[&str],
+    left: usize,
+    rows: impl IntoIterator<Item = (&'static str, Vec<String>)>,
+) {
+    out.element("div", &[("class", &"scroll"), ("tabindex", &"0")], |out| {
+        out.element("table", &[], |out| {
+            out.element("thead", &[], |out| {
+                out.element("tr", &[], |out| {
+                    for (n, name) in header.iter().enumerate() {
+                        let class = column(n, left);
+                        out.leaf("th", &[("class", &class), ("scope", &"col")], name);
+                    }
+                });
+            });
+            out.element("tbody", &[], |out| {
+                for (class, cells) in rows {
+                    out.element("tr", &[("class", &class)], |out| {
+                        for (n, cell) in cells.iter().enumerate() {
+                            let class = column(n, left);
+                            out.leaf("td", &[("class", &class)], cell);
+                        }
+                    });
+                }
+            });
+        });
+    });
+    out.line();
+}
+
+/// The class of column `n`. The last one with text stays in sight when the others scroll.
+fn column(n: usize, left: usize) -> &'static str {
+    match n + 1 {
+        next if next == left => "left key",
+        next if next < left => "left",
+        _ => "",
+    }
+}
+
+/// Every row of every crunch limit.
+pub(super) fn latencies(out: &mut Markup, data: &ReportData) {
+    let header = ["N", "who", "min", "mean", "p50", "p99", "max", "std", "floor", "mean ÷ floor"];
+    let mut rows = Vec::new();
+    for n in figures::crunch_limits(data) {
+        for (index, row) in figures::rows(data, n).into_iter().enumerate() {
+            let class = match (index, row.source) {
+                (0, _) => "first ours",
+                (_, Source::Live(_) | Source::Twin(_)) => "ours",
+                _ => "",
+            };
+            rows.push((class, latency_cells(n, &row)));
+        }
+    }
+    table(out, &header, 2, rows);
+}
+
+fn latency_cells(n: u64, row: &Row) -> Vec<String> {
+    let known = |value: Option<f64>| value.map_or_else(|| "–".into(), ms);
+    let ratio = row.floor.filter(|floor| *floor > 0.0).map(|floor| row.mean / floor);
+    vec![
+        n.to_string(),
+        row.who.clone(),
+        known(row.min),
+        ms(row.mean),
+        known(row.p50),
+        known(row.p99),
+        ms(row.max),
+        known(row.std),
+        known(row.floor),
+        ratio.map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}")),
+    ]
+}
+
+/// What the live runs cost, and what they lost.
+pub(super) fn costs(out: &mut Markup, data: &ReportData) {
+    let header = [
+        "N",
+        "mode",
+        "samples",
+        "hot path drops",
+        "overwritten",
+        "missed periods",
+        "planner std, ms",
+        "CPU, % of a core",
+        "resident, MiB",
+    ];
+    let rows = data.measured.iter().map(|measured| {
+        let cell = &measured.cell;
+        let cells = vec![
+            cell.n.to_string(),
+            cell.mode.clone(),
+            cell.kpis.samples.to_string(),
+            cell.kpis.hot_path_drops.to_string(),
+            cell.overwritten.to_string(),
+            cell.missed_periods.to_string(),
+            ms(cell.kpis.planner_period.std_ns / 1e6),
+            format!("{:.1}", cell.cpu_percent),
+            format!("{:.1}", cell.rss_bytes as f64 / (1024.0 * 1024.0)),
+        ];
+        ("", cells)
+    });
+    table(out, &header, 2, rows);
+}
+
+/// The runs of the twins.
+pub(super) fn twins(out: &mut Markup, data: &ReportData) {
+    let header = ["N", "twin of", "digest", "simulated, s", "real, s", "simulated s per s"];
+    let rows = data.twins.iter().map(|twin| {
+        let speed = if twin.wall_s > 0.0 { twin.simulated_s / twin.wall_s } else { 0.0 };
+        let cells = vec![
+            twin.n.to_string(),
+            twin.mode.clone(),
+            twin.digest.clone(),
+            format!("{:.1}", twin.simulated_s),
+            format!("{:.3}", twin.wall_s),
+            format!("{speed:.0}"),
+        ];
+        ("", cells)
+    });
+    table(out, &header, 3, rows);
+}
+
+/// Predicted beside measured, with errors.
+pub(super) fn predictions(out: &mut Markup, rows: &[Prediction]) {
+    let header = [
+        "chain",
+        "mean predicted",
+        "measured",
+        "error",
+        "p99 predicted",
+        "measured",
+        "error",
+        "max predicted",
+        "measured",
+        "error",
+    ];
+    let rows = rows.iter().map(|row| {
+        let mut cells = vec![row.chain.clone()];
+        let (predicted, measured) = (row.predicted.figures(), row.measured.figures());
+        for (n, percent) in row.errors_percent().into_iter().enumerate() {
+            cells.extend([ms(predicted[n].1 / 1e6), ms(measured[n].1 / 1e6), error(percent)]);
+        }
+        ("", cells)
+    });
+    table(out, &header, 1, rows);
+}
+
+/// What each strategy came to.
+pub(super) fn strategies(out: &mut Markup, data: &OptimizationData) {
+    let mut header = vec!["strategy".to_owned(), "evaluations".into(), "time, s".into()];
+    header.push("cores".into());
+    header.extend(data.terms.iter().map(named));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let rows = data.strategies.iter().map(|row| {
+        let chosen = if row.chosen { " (chosen)" } else { "" };
+        let mut cells = vec![
+            format!("{}{chosen}", row.strategy),
+            row.evaluations.to_string(),
+            row.wall_s.map_or_else(|| "–".into(), |s| format!("{s:.3}")),
+            row.cores_used.to_string(),
+        ];
+        let terms = row.score.iter().zip(&data.terms);
+        cells.extend(terms.map(|(value, of)| term(*value, of.unit)));
+        (if row.chosen { "ours" } else { "" }, cells)
+    });
+    table(out, &header, 1, rows);
+}
+
+/// What nothing can fall below.
+pub(super) fn bounds(out: &mut Markup, data: &OptimizationData) {
+    let rows = data.bounds.iter().map(|bound| {
+        let cells = vec![bound.name.clone(), bound.reason.clone(), ms(bound.ns / 1e6)];
+        ("", cells)
+    });
+    table(out, &["lower bound of", "because", "ms"], 2, rows);
+}
+
+/// A term's value as tables print it.
+pub(super) fn term(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Nanoseconds => ms(value / 1e6),
+        Unit::Count if value.is_finite() => format!("{}", (value * 1e3).round() / 1e3),
+        Unit::Count => "–".into(),
+    }
+}
+
+/// An error as tables and charts print it.
+pub(super) fn error(percent: Option<f64>) -> String {
+    let tenths = percent.filter(|p| p.is_finite()).map(|p| (p * 10.0).round() / 10.0);
+    // No "-0.0".
+    tenths.map_or_else(|| "–".into(), |p| format!("{:+.1} %", p + 0.0))
+}
+
+/// Whether rclcpp's figures have a row beside those of this report.
+pub(super) fn has_rclcpp(data: &ReportData) -> bool {
+    figures::crunch_limits(data).iter().any(|n| RCLCPP.iter().any(|row| row.n == *n))
+}

@@ -14,6 +14,7 @@
 //!   from them alone, in a microsecond.
 //! * [`Search`]: a genetic search, reproducible from its seed whatever the number of threads, and
 //!   the [strategies](Strategy) that it has to beat; [`Search::compare`] lets it.
+//! * [`bounds`]: how long a chain can take at the very worst, where that can be told.
 //!
 //! ```
 //! use ringspin_optimizer::{Loads, LoopLoad, SearchOptions, search};
@@ -31,6 +32,7 @@
 #![forbid(unsafe_code)]
 
 mod assignment;
+pub mod bounds;
 mod chain;
 mod cost_model;
 mod evaluation;

@@ -1,6 +1,6 @@
 //! The strategies against brute force, each other, stops, failures and bad input.
 
-mod toy;
+pub(crate) mod toy;
 
 use std::sync::Mutex;
 

@@ -5,10 +5,10 @@
 //! (ECRTS 2019), as the crate `response-time-analysis` has it.
 //!
 //! # What of it holds for this executor
-//! * Its lemmas 4, 5 and 8, of callbacks and chains that any other work may overtake, hold: they ask
-//!   that a core is never idle while it has work, that a callback runs to its end, and that the
-//!   events of one callback keep their order. The order among callbacks does not matter to them, so
-//!   the bounds hold with any priorities, for the sweep as well as for first-in first-out.
+//! * Its lemmas 4, 5 and 8, of callbacks and chains that any other work may overtake, hold: they
+//!   ask that a core is never idle while it has work, that a callback runs to its end, and that
+//!   the events of one callback keep their order. The order among callbacks does not matter to
+//!   them, so the bounds hold with any priorities, for the sweep and for first-in first-out.
 //! * Its lemma 3, of timers that go before everything else, does not hold: here timers take turns.
 //! * The analyses of T. Blaß et al. (RTSS 2021) do not hold: they count on a wait set that lets
 //!   every callback run once between two polls. Here a loop has up to four events in a turn, and
@@ -23,6 +23,8 @@
 //! chain whose steps are not triggered by one another.
 //! A sample that a newer one displaces never arrives, and has no latency.
 
+mod error;
+
 use std::time::Duration;
 
 use response_time_analysis::arrival::Sporadic;
@@ -32,9 +34,10 @@ use response_time_analysis::ros2::{rta_polling_point_callback, rta_processing_ch
 use response_time_analysis::supply::Dedicated;
 use response_time_analysis::time::{Duration as Ticks, Service};
 use response_time_analysis::wcet::Scalar;
-use thiserror::Error;
 
 use crate::assignment::Assignment;
+
+pub use error::NoBound;
 
 /// What makes a callback run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,75 +79,6 @@ pub struct Callback {
     pub duration_max: Duration,
     /// What makes it run.
     pub trigger: Trigger,
-}
-
-/// Why there is no bound.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum NoBound {
-    /// Nobody knows how often a callback runs.
-    #[error(
-        "`{callback}` is triggered from outside, nobody knows how often: there is no bound for \
-         what shares cores or data with it"
-    )]
-    UnknownTrigger {
-        /// The name of the callback.
-        callback: String,
-    },
-    /// A period of zero, or an index that nothing has.
-    #[error("`{callback}` names a callback or loop that does not exist, or a period of zero")]
-    Malformed {
-        /// The name of the callback.
-        callback: String,
-    },
-    /// A callback triggers itself.
-    #[error("`{callback}` triggers itself in a circle: there is no bound on how often it runs")]
-    Cycle {
-        /// The name of a callback of the circle.
-        callback: String,
-    },
-    /// Too many ways from timers to one callback.
-    #[error("more than {max} ways lead from timers to `{callback}`: that is too much to analyse")]
-    TooManyWays {
-        /// The name of the callback.
-        callback: String,
-        /// How many can be analysed.
-        max: usize,
-    },
-    /// A core has more to do than it can.
-    #[error(
-        "at worst core {core} is busy {percent} % of the time: what waits there waits ever longer; \
-         move something to another core"
-    )]
-    Overloaded {
-        /// The core, by its number in the assignment.
-        core: usize,
-        /// Its worst load.
-        percent: u64,
-    },
-    /// The analysis comes to no end, though no core is overloaded.
-    #[error(
-        "the worst case of `{callback}` exceeds {limit:?}: the cores delay each other too much"
-    )]
-    Diverged {
-        /// The name of the callback.
-        callback: String,
-        /// Where the analysis gave up.
-        limit: Duration,
-    },
-    /// A chain goes on by something else than a message.
-    #[error(
-        "no message of `{from}` triggers `{to}`: how long a sample waits there is not known; end \
-         the chain before"
-    )]
-    NotTriggered {
-        /// The step before.
-        from: String,
-        /// The step that is triggered by something else.
-        to: String,
-    },
-    /// There is nothing to bound.
-    #[error("the chain has no callbacks, or one that does not exist; list those that it visits")]
-    NoChain,
 }
 
 /// How many ways from timers to one callback are told apart.

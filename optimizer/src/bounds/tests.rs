@@ -81,6 +81,14 @@ fn every_way_to_a_callback_is_work() {
 }
 
 #[test]
+fn what_is_delayed_on_one_core_comes_in_bunches_on_the_next() {
+    // The stranger holds the first message up to 8 ms back, so that the second one follows soon.
+    let callbacks = [timer(10, 1), timer(100, 8), after(&[0], 4), timer(100, 1)];
+    assert_eq!(chain(&[0, 0, 1, 1], &callbacks, &[3]), Ok(ms(4 + 4 + 1)));
+    assert_eq!(chain(&[0, 2, 1, 1], &callbacks, &[3]), Ok(ms(4 + 1)));
+}
+
+#[test]
 fn where_the_assumptions_fail_there_is_no_bound() {
     let outside = Callback { trigger: Trigger::Unknown, ..timer(1, 1) };
     let error = chain(&[0, 1], &[outside, timer(10, 1)], &[1]).unwrap_err();

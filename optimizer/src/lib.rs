@@ -28,6 +28,7 @@
 #![forbid(unsafe_code)]
 
 mod assignment;
+mod calls;
 mod chain;
 mod evaluation;
 mod hop;
@@ -41,6 +42,7 @@ mod spread;
 mod twin;
 
 pub use assignment::Assignment;
+pub use calls::Calls;
 pub use chain::Chain;
 pub use evaluation::{ChainLatency, Evaluation, Model, ModelError};
 pub use hop::Hop;

@@ -1,74 +1,22 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{
-    Condition, Parts, RunDigest, Sequencer, Setting, Simulation, TieBreaker,
+    ChainError, ChainPath, ChainSamples, Condition, Cores, Follower, Parts, RunDigest, Sequencer,
+    Setting, Simulation, TieBreaker,
 };
 use crate::error::SpinError;
-use crate::job_file::JobFileError;
 use crate::live::{self, Run};
-use crate::mapping::{CorePlan, LoopName, Mapping, MappingError};
+use crate::mapping::{CorePlan, Machine, Mapping, loop_names};
+use crate::memory;
+pub use crate::mode::{Mode, ModeError};
 use crate::signal;
 use ringspin_executor::{
     Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, LoopId,
     Monitor, Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource,
     WaitStrategy, Worker,
 };
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
-use thiserror::Error;
-
-/// How an executor runs its graph.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Mode {
-    /// Every event loop on the thread that spins.
-    #[default]
-    SingleCore,
-    /// Event loops on pinned cores; without a mapping, nodes are dealt out to the allowed cores in
-    /// turn, in order of creation.
-    MultiCore(Option<Mapping>),
-    /// Every event loop in one sequence under simulated time.
-    Deterministic(Box<Simulation>),
-}
-
-/// Why a mode could not be read from a name or the environment.
-#[derive(Debug, Error)]
-pub enum ModeError {
-    /// There is no such mode.
-    #[error("unknown mode {0:?}; use `single`, `multi` or `deterministic`")]
-    Unknown(String),
-    /// The mapping file of `RINGSPIN_MAPPING` is not usable.
-    #[error(transparent)]
-    Mapping(#[from] MappingError),
-    /// A mapping was given to a mode that has only one core.
-    #[error(
-        "RINGSPIN_MAPPING is set, but mode {0:?} has no cores to map to; unset it or use `multi`"
-    )]
-    NeedsMultiCore(String),
-    /// The file of `RINGSPIN_SIMULATION` is not usable.
-    #[error(transparent)]
-    Simulation(#[from] Box<JobFileError>),
-    /// A simulation was given to a mode that runs in real time.
-    #[error(
-        "RINGSPIN_SIMULATION is set, but mode {0:?} simulates nothing; unset it or use \
-         `deterministic`"
-    )]
-    NeedsDeterministic(String),
-}
-
-impl FromStr for Mode {
-    type Err = ModeError;
-
-    /// Reads `single`, `multi` or `deterministic`.
-    fn from_str(name: &str) -> Result<Self, ModeError> {
-        match name {
-            "single" => Ok(Self::SingleCore),
-            "multi" => Ok(Self::MultiCore(None)),
-            "deterministic" => Ok(Self::Deterministic(Box::default())),
-            _ => Err(ModeError::Unknown(name.into())),
-        }
-    }
-}
 
 /// Runs a graph of nodes in one of the [modes](Mode).
 ///
@@ -94,11 +42,15 @@ pub struct Executor {
     pub(crate) wait: WaitStrategy,
     pub(crate) policy: FailurePolicy,
     pub(crate) live_order: ReadyOrder,
+    /// In the live modes: whether memory is locked, whatever the mapping says.
+    pub(crate) lock_memory: bool,
     stop: StopHandle,
     pub(crate) recorder: Option<RecorderFactory>,
     /// In deterministic mode: whether a trace is kept.
     pub(crate) traced: bool,
     pub(crate) tie_breaker: Option<Box<dyn TieBreaker>>,
+    /// In deterministic mode: what is followed.
+    pub(crate) chains: Vec<ChainPath>,
     running: Option<Running>,
 }
 
@@ -151,10 +103,12 @@ impl Executor {
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
             live_order: ReadyOrder::Sweep,
+            lock_memory: false,
             stop: StopHandle::default(),
             recorder: None,
             traced: false,
             tie_breaker: None,
+            chains: Vec::new(),
             running: None,
         }
     }
@@ -216,6 +170,7 @@ impl Executor {
     }
 
     fn start(&mut self) -> Result<Running, SpinError> {
+        self.prioritize()?;
         let info = self.graph.info();
         let order = info.topological_order();
         let cores = match &self.mode {
@@ -230,8 +185,15 @@ impl Executor {
             Mode::Deterministic(_) => ReadyOrder::Fifo,
             Mode::SingleCore | Mode::MultiCore(_) => self.live_order,
         };
+        let follower = Follower::new(&self.chains, &info)?;
         let setting = match &self.mode {
-            Mode::Deterministic(simulation) => Some(Setting::new(simulation, &info, self.traced)?),
+            Mode::Deterministic(simulation) => {
+                let causes = self.traced || follower.is_some();
+                Some(Setting::new(simulation, &info, causes)?)
+            }
+            Mode::SingleCore | Mode::MultiCore(_) if follower.is_some() => {
+                return Err(ChainError::Live.into());
+            }
             Mode::SingleCore | Mode::MultiCore(_) => None,
         };
         let live = Arc::new(LiveClock::start());
@@ -252,7 +214,7 @@ impl Executor {
                 let (worker, recorder) = (workers.remove(0), next_recorder());
                 let breaker = self.tie_breaker.take();
                 setting.check_breaker(breaker.is_some())?;
-                let parts = Parts { worker, inputs, recorder, breaker };
+                let parts = Parts { worker, inputs, recorder, breaker, follower };
                 let mut sequencer = Sequencer::new(parts, setting, monitor.info());
                 if self.traced {
                     sequencer.trace();
@@ -270,7 +232,37 @@ impl Executor {
                 Scheduler::MultiCore { workers, clock: live, started: false }
             }
         };
+        let locks = self.lock_memory || self.mapping().is_some_and(|mapping| mapping.lock_memory);
+        if locks && !matches!(self.mode, Mode::Deterministic(_)) {
+            memory::lock_all();
+        }
         Ok(Running { monitor, scheduler })
+    }
+
+    /// The mapping of the cores, or of the virtual ones.
+    fn mapping(&self) -> Option<&Mapping> {
+        match &self.mode {
+            Mode::MultiCore(mapping) => mapping.as_ref(),
+            Mode::Deterministic(simulation) => match &simulation.cores {
+                Cores::Mapped(mapping) => Some(mapping),
+                Cores::Unlimited | Cores::Single => None,
+            },
+            Mode::SingleCore => None,
+        }
+    }
+
+    /// Gives loops the priorities of the mapping. They are the graph's from here on, so that workers
+    /// and virtual cores, which take them from there, cannot differ.
+    fn prioritize(&self) -> Result<(), SpinError> {
+        let Some(mapping) = self.mapping().filter(|of| !of.dispatch_priorities.is_empty()) else {
+            return Ok(());
+        };
+        let info = self.graph.info();
+        let priorities = mapping.priorities(&loop_names(&info));
+        for (index, priority) in priorities.map_err(|e| SpinError::Mapping(e.to_string()))? {
+            self.graph.set_priority(LoopId(index as u32), priority)?;
+        }
+        Ok(())
     }
 
     /// Runs until somebody stops the executor or a callback fails; in deterministic mode also until
@@ -362,6 +354,15 @@ impl Executor {
         }
     }
 
+    /// The samples so far of the chains that are [followed](Self::with_chains), in their order;
+    /// none in the live modes, and until the graph is frozen.
+    pub fn chains(&mut self) -> Vec<ChainSamples> {
+        match self.running.as_mut().map(|running| &mut running.scheduler) {
+            Some(Scheduler::Deterministic(sequencer)) => sequencer.chains(),
+            _ => Vec::new(),
+        }
+    }
+
     /// What can be asked from any thread while the executor spins; `None` until it is frozen.
     pub fn monitor(&self) -> Option<Monitor> {
         self.running.as_ref().map(|running| running.monitor.clone())
@@ -408,18 +409,19 @@ fn on_core(order: &[LoopId], core: &CorePlan) -> Vec<LoopId> {
 
 /// Resolves the mapping, or the default one, against the graph and this process's cores.
 fn plan_cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan>, SpinError> {
-    let names: Vec<_> =
-        info.loops.iter().map(|l| LoopName { node: &l.node, group: &l.group }).collect();
-    let cores = allowed_cores();
+    let names = loop_names(info);
+    let machine = Machine::this();
     let default;
     let mapping = match mapping {
         Some(mapping) => mapping,
         None => {
-            default = Mapping::round_robin(&names, &cores);
+            default = Mapping::round_robin(&names, &machine.allowed);
             &default
         }
     };
-    mapping.resolve(&names, &cores).map_err(|error| SpinError::Mapping(error.to_string()))
+    let placed = mapping.on_machine(&machine);
+    let plan = placed.and_then(|placed| placed.resolve(&names, &machine.cores()));
+    plan.map_err(|error| SpinError::Mapping(error.to_string()))
 }
 
 /// The cores that this thread may run on, as the operating system numbers them: all of the

@@ -13,7 +13,10 @@
 //! | `live` | single-core and multi-core: worker threads on the real clock |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
+//! | `edges` | who feeds whom |
 //! | [`mapping`] | which core runs which event loops |
+//! | `memory` | pages that stay where they are |
+//! | `mode` | the names of the modes |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 
 #![forbid(unsafe_code)]
@@ -21,12 +24,15 @@
 pub mod command;
 mod configuration;
 pub mod deterministic;
+mod edges;
 mod error;
 pub mod executor;
 mod job;
 pub mod job_file;
 mod live;
 pub mod mapping;
+mod memory;
+mod mode;
 pub mod models;
 mod options;
 mod registry;
@@ -35,9 +41,10 @@ mod spin;
 
 pub use configuration::ConfigurationError;
 pub use deterministic::{
-    Candidate, Cores, Deviation, Jitter, Jolt, RunDigest, Schedule, ScheduleError, Simulation,
-    TieBreaker, TiePolicy,
+    Candidate, ChainError, ChainPath, ChainSamples, Cores, Deviation, Jitter, Jolt, RunDigest,
+    Schedule, ScheduleError, Simulation, TieBreaker, TiePolicy,
 };
+pub use edges::{GraphEdge, graph_edges};
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{
@@ -46,5 +53,5 @@ pub use job::{
     StateError, Step, Stuck, Uncontrolled, VerifyError,
 };
 pub use job_file::{JobFile, JobFileError};
-pub use mapping::{Mapping, MappingError};
+pub use mapping::{Machine, Mapping, MappingError};
 pub use registry::{Place, Registry, RegistryError};

@@ -15,6 +15,8 @@
 //! * [`Search`]: a genetic search, reproducible from its seed whatever the number of threads, and
 //!   the [strategies](Strategy) that it has to beat; [`Search::compare`] lets it.
 //! * [`bounds`]: how long a chain can take at the very worst, where that can be told.
+//! * [`Profile`]: what a machine needs for a graph, measured live, as a file.
+//! * [`Twin`]: a [`Model`] that evaluates an assignment by simulation, with the times of a profile.
 //!
 //! ```
 //! use ringspin_optimizer::{Loads, LoopLoad, SearchOptions, search};
@@ -33,22 +35,34 @@
 
 mod assignment;
 pub mod bounds;
+mod calls;
 mod chain;
 mod cost_model;
 mod evaluation;
+mod hop;
 mod load_model;
 mod loads;
 mod objective;
+mod observer;
+mod profile;
 mod search;
+mod spread;
+mod twin;
 
 pub use assignment::Assignment;
+pub use calls::Calls;
 pub use chain::Chain;
 pub use cost_model::{CostModel, Judge};
 pub use evaluation::{ChainLatency, Evaluation, Model, ModelError};
+pub use hop::Hop;
 pub use load_model::{Cost, LoadModel};
 pub use loads::{Edge, Loads, LoadsError, LoopLoad};
 pub use objective::{Objective, ObjectiveError, Score, Term};
+pub use observer::Observer;
+pub use profile::{Profile, ProfileError, ProfiledMachine};
 pub use search::{
     Comparison, Convergence, Entry, Found, OptimizeError, Progress, Search, SearchOptions, Stop,
     Strategy, chain_clustering, longest_processing_time, round_robin, search,
 };
+pub use spread::Spread;
+pub use twin::{Twin, TwinError};

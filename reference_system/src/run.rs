@@ -9,7 +9,7 @@ use crate::process::{CpuMeter, ProcessUsage};
 use crate::system::{self, Work};
 use crate::trace::TraceWriter;
 use ringspin_executor::{BoxError, Recorder, Statistics};
-use ringspin_modes::models::{Profile as DurationProfile, Profiler};
+use ringspin_modes::models::{DurationProfile, Profiler};
 use ringspin_modes::{Executor, Mapping, Mode, RunDigest};
 use ringspin_optimizer::{Chain, Edge, Loads, LoopLoad, OptimizeError, SearchOptions, search};
 use serde::Serialize;

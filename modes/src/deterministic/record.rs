@@ -1,5 +1,6 @@
 //! What is recorded of a run: its digest, and on request its trace.
 
+use super::chains::Follower;
 use super::timing::Timing;
 use ringspin_executor::{Completion, Dispatch, EventId, GraphInfo, Recorder, Time, Transit};
 use ringspin_ringbuf::Counter;
@@ -67,6 +68,9 @@ pub(super) struct Digester {
     timing: Option<Timing>,
     transit: Arc<Transit>,
     trace: Option<Trace>,
+    pub(super) follower: Option<Follower>,
+    /// Whether the end of a callback depends on whether it sends something.
+    depends_on_sending: bool,
     sent: Vec<EventId>,
     pub(super) next: Option<Box<dyn Recorder>>,
 }
@@ -82,7 +86,19 @@ impl Digester {
         info.callbacks.iter().for_each(|callback| name(&callback.name));
         let (dispatches, sent) = (Arc::default(), Vec::new());
         let bytes = Vec::with_capacity(BYTES_MAX);
-        Self { hash, bytes, dispatches, timing, transit, trace: None, sent, next: None }
+        let depends_on_sending = timing.as_ref().is_some_and(Timing::depends_on_sending);
+        Self {
+            hash,
+            bytes,
+            dispatches,
+            depends_on_sending,
+            timing,
+            transit,
+            trace: None,
+            follower: None,
+            sent,
+            next: None,
+        }
     }
 
     #[inline]
@@ -91,6 +107,11 @@ impl Digester {
             self.flush();
         }
         self.bytes.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn wants_sent(&self) -> bool {
+        self.trace.is_some() || self.follower.is_some() || self.depends_on_sending
     }
 
     #[cold]
@@ -140,21 +161,35 @@ impl Recorder for Digester {
         if let Some(timing) = &self.timing {
             timing.begin(dispatch, &self.transit);
         }
-        if self.trace.is_some() {
+        if self.wants_sent() {
             // What was sent before comes from outside.
             self.transit.take_sent(&mut self.sent);
+        }
+        if let Some(follower) = &mut self.follower {
+            follower.started(dispatch);
         }
         if let Some(next) = &mut self.next {
             next.started(dispatch);
         }
     }
 
-    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+    fn finished(&mut self, dispatch: &Dispatch, mut completion: Completion) {
         if let Some(digest) = completion.digest {
             self.hash(&digest.to_le_bytes());
         }
-        if let Some(trace) = &mut self.trace {
+        if self.wants_sent() {
             self.transit.take_sent(&mut self.sent);
+        }
+        if self.depends_on_sending
+            && let Some(timing) = &self.timing
+            && let Some(end) = timing.returned(dispatch, !self.sent.is_empty())
+        {
+            completion.time = end;
+        }
+        if let Some(follower) = &mut self.follower {
+            follower.finished(dispatch, completion.time, &self.sent);
+        }
+        if let Some(trace) = &mut self.trace {
             let number = trace.records.len();
             trace.sent.extend(self.sent.iter().map(|event| (*event, number)));
             trace.records.push(Record { dispatch: *dispatch, digest: completion.digest });

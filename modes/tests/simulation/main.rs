@@ -1,6 +1,7 @@
 //! The deterministic mode as a simulator: ties, delays, durations, inputs, and what finds bugs.
 
 mod conservation;
+mod cores;
 mod delays;
 mod durations;
 mod explore;

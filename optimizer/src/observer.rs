@@ -1,0 +1,240 @@
+//! Observers: what a live run tells of its machine and its graph.
+//!
+//! A recorder sees when callbacks start and end, not when they publish. So what is measured of a
+//! hop is what a simulation needs, whose messages leave at the end of their callback: from there to
+//! the start of the callback that gets the message, where nothing else kept that from starting. On
+//! one core, it is the very next callback; on another, the core had nothing to do when the message
+//! left. A message that leaves before the end of its callback may be there before it: its hop
+//! counts as zero.
+//!
+//! Which call sent a message is not recorded either. It counts as the last one of the sending loop
+//! that began before the message's own callback did. That is wrong for a message that waited beyond
+//! the next call of its sender, as under overload.
+
+use crate::calls::{Calls, calls};
+use crate::hop::Hop;
+use crate::spread::Spread;
+use ringspin_executor::{CallbackId, Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder};
+use ringspin_modes::graph_edges;
+use ringspin_modes::models::{DurationProfile, Profiler};
+use std::any::Any;
+use std::collections::BTreeMap;
+
+/// How many calls of a worker are kept: 10 MiB. Durations are measured of later ones, too.
+const CALLS_MAX: usize = 1 << 18;
+
+/// A recorder that measures how long callbacks and hops take, by the clock of their executor; for
+/// [`with_recorders`](ringspin_modes::Executor::with_recorders) of a live executor.
+///
+/// What it takes is in [`Profile::of`](crate::Profile::of). About 10 MiB for each worker, and what
+/// its [`Profiler`] needs; recording takes constant time. Hops are measured until 262 144 callbacks
+/// have run on a worker.
+pub struct Observer {
+    profiler: Profiler,
+    calls: Vec<Call>,
+}
+
+/// One call of a callback.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) callback: CallbackId,
+    pub(crate) event: EventId,
+}
+
+/// The calls of all workers, each in order.
+pub(crate) struct Log {
+    pub(crate) workers: Vec<Vec<Call>>,
+    /// By event loop, its calls in order: worker and index there.
+    pub(crate) by_loop: Vec<Vec<(usize, usize)>>,
+}
+
+impl Observer {
+    /// Has measured nothing yet.
+    pub fn new(info: &GraphInfo) -> Self {
+        Self { profiler: Profiler::new(info), calls: Vec::with_capacity(CALLS_MAX) }
+    }
+}
+
+impl Recorder for Observer {
+    fn started(&mut self, dispatch: &Dispatch) {
+        self.profiler.started(dispatch);
+    }
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        self.profiler.finished(dispatch, completion);
+        if self.calls.len() < CALLS_MAX {
+            self.calls.push(Call {
+                start_ns: dispatch.time.as_nanos(),
+                end_ns: completion.time.as_nanos(),
+                callback: dispatch.callback,
+                event: dispatch.event,
+            });
+        }
+    }
+}
+
+/// What observers saw of a graph.
+pub(crate) struct Observed {
+    pub(crate) durations: DurationProfile,
+    pub(crate) calls: Vec<Calls>,
+    pub(crate) hops: Vec<Hop>,
+}
+
+/// What the observers among `recorders` saw of a graph.
+pub(crate) fn observed(
+    info: &GraphInfo,
+    recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
+) -> Observed {
+    let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
+    let observers = any.filter_map(|recorder| recorder.downcast::<Observer>().ok());
+    let (profilers, workers): (Vec<_>, Vec<_>) =
+        observers.map(|observer| (observer.profiler, observer.calls)).unzip();
+    let durations = profilers.into_iter().map(|profiler| profiler.profile());
+    let durations = durations.fold(DurationProfile::default(), DurationProfile::merge);
+    let log = Log::new(info, workers);
+    Observed { durations, calls: calls(info, &log), hops: hops(info, &log) }
+}
+
+impl Log {
+    pub(crate) fn new(info: &GraphInfo, workers: Vec<Vec<Call>>) -> Self {
+        let mut by_loop = vec![Vec::new(); info.loops.len()];
+        for (worker, calls) in workers.iter().enumerate() {
+            for (n, call) in calls.iter().enumerate() {
+                let event_loop = info.callbacks[call.callback.0 as usize].event_loop;
+                by_loop[event_loop.0 as usize].push((worker, n));
+            }
+        }
+        Self { workers, by_loop }
+    }
+
+    /// The last call of a loop that began before `time_ns`: the how-manieth of the loop.
+    pub(crate) fn last_before(&self, event_loop: LoopId, time_ns: u64) -> Option<usize> {
+        let calls = &self.by_loop[event_loop.0 as usize];
+        let began = |&(worker, n): &(usize, usize)| self.workers[worker][n].start_ns < time_ns;
+        calls.partition_point(began).checked_sub(1)
+    }
+}
+
+/// The times of an edge, by whether it crosses from core to core.
+#[derive(Default)]
+struct Times {
+    same_ns: Vec<u64>,
+    cross_ns: Vec<u64>,
+}
+
+fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
+    let edges = graph_edges(info);
+    let edge_of: BTreeMap<_, _> =
+        edges.iter().enumerate().map(|(n, edge)| ((edge.source, edge.callback), n)).collect();
+    let mut times: Vec<Times> = edges.iter().map(|_| Times::default()).collect();
+    for (worker, calls) in log.workers.iter().enumerate() {
+        for (n, call) in calls.iter().enumerate() {
+            let Some(&edge) = edge_of.get(&(call.event.source, call.callback)) else { continue };
+            let from = edges[edge].from;
+            let Some(sender) = log.last_before(from, call.start_ns) else { continue };
+            let (on, sender) = log.by_loop[from.0 as usize][sender];
+            let sent_ns = log.workers[on][sender].end_ns;
+            let taken_ns = call.start_ns.saturating_sub(sent_ns);
+            if on == worker && sender + 1 == n {
+                times[edge].same_ns.push(taken_ns);
+            } else if on != worker && (n == 0 || calls[n - 1].end_ns <= sent_ns) {
+                times[edge].cross_ns.push(taken_ns);
+            }
+        }
+    }
+    let mut hops: Vec<Hop> = Vec::new();
+    for (edge, times) in edges.iter().zip(times) {
+        let [same_core, cross_core] = [times.same_ns, times.cross_ns].map(Spread::of);
+        if same_core.is_none() && cross_core.is_none() {
+            continue;
+        }
+        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id.0 as usize].full_name());
+        Hop { topic: edge.topic.into(), from, to, same_core, cross_core }.add_to(&mut hops);
+    }
+    hops
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringspin_executor::{Graph, Message, QoS, SourceId, Time};
+    use std::time::Duration;
+
+    /// `/a` publishes on `/t`, which `/b` and `/c` take; `/d` has only a timer.
+    fn graph() -> GraphInfo {
+        let graph = Graph::new();
+        let a = graph.create_node("a", ()).unwrap();
+        let out = a.create_publisher::<u8>("t", QoS::default()).unwrap();
+        a.create_timer(Duration::from_millis(1), move |_, _| out.publish(1)).unwrap();
+        for name in ["b", "c"] {
+            let node = graph.create_node(name, ()).unwrap();
+            node.create_subscription("t", QoS::default(), |_, _: &Message<u8>, _| {}).unwrap();
+        }
+        let d = graph.create_node("d", ()).unwrap();
+        d.create_timer(Duration::from_millis(1), |_, _| {}).unwrap();
+        graph.info()
+    }
+
+    /// A worker with these calls: of which callback, from when to when.
+    fn worker(info: &GraphInfo, calls: &[(u32, u64, u64)]) -> Box<dyn Recorder> {
+        let publisher = info.topics[0].publishers[0].1;
+        let mut observer = Observer::new(info);
+        for &(callback, start, end) in calls {
+            let callback = CallbackId(callback);
+            let takes = info.topics[0].subscriptions.contains(&callback);
+            let source = if takes { publisher } else { SourceId(u32::MAX) };
+            let dispatch = Dispatch {
+                time: Time::from_nanos(start),
+                event_loop: info.callbacks[callback.0 as usize].event_loop,
+                callback,
+                event: EventId { source, sequence: 0 },
+            };
+            observer.started(&dispatch);
+            let time = Time::from_nanos(end);
+            observer.finished(&dispatch, Completion { time, digest: None });
+        }
+        Box::new(observer)
+    }
+
+    #[test]
+    fn only_hops_that_waited_for_nothing_count() {
+        let info = graph();
+        let [a, b, c, d] = [0, 1, 2, 3];
+        let one = [
+            (a, 100, 110),
+            (b, 113, 120), // at once: 3
+            (a, 200, 210),
+            (d, 211, 220),
+            (b, 221, 230), // after another one
+            (a, 300, 310),
+            (b, 307, 312), // cannot be on one core; the clock's fault counts as zero
+        ];
+        let other = [
+            (c, 150, 160), // idle until then: 40
+            (d, 205, 215),
+            (c, 217, 220), // was busy at 210
+            (c, 305, 320), // there before the end
+        ];
+        let seen = observed(&info, [worker(&info, &one), worker(&info, &other)]);
+        assert_eq!(seen.durations.callbacks().len(), 4);
+        let hop = |to: &str, same_core, cross_core| {
+            let [topic, from, to] = ["/t", "/a", to].map(String::from);
+            Hop { topic, from, to, same_core, cross_core }
+        };
+        assert_eq!(
+            seen.hops,
+            [hop("/b", Spread::of([3, 0]), None), hop("/c", None, Spread::of([40, 0]))]
+        );
+    }
+
+    #[test]
+    fn nobody_to_send_is_no_hop() {
+        let info = graph();
+        let early = worker(&info, &[(1, 5, 6), (0, 10, 20)]);
+        assert_eq!(observed(&info, [early]).hops, []);
+        let nothing = observed(&info, []);
+        assert_eq!((nothing.durations, nothing.hops), (DurationProfile::default(), vec![]));
+    }
+}

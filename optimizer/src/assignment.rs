@@ -93,10 +93,6 @@ impl Assignment {
             mapping.core(id, loops)
         })
     }
-
-    pub(crate) fn cores_mut(&mut self) -> &mut [usize] {
-        &mut self.cores
-    }
 }
 
 /// Renames the cores in the order of their first use.

@@ -42,10 +42,11 @@ pub struct Evaluation {
 /// Evaluates assignments.
 ///
 /// The search evaluates [canonical](Assignment::canonical) assignments only, remembers what it has
-/// seen, and asks from several threads at once. So a model must be deterministic: equal assignments,
-/// equal evaluations, to the last bit.
+/// seen, and asks from several threads at once. So a model must be deterministic: equal
+/// assignments, equal evaluations, to the last bit.
 pub trait Model: Sync {
-    /// The event loops to place, named as a mapping names them. An assignment is indexed like this.
+    /// The event loops to place, named as a mapping names them. An assignment is indexed like
+    /// this.
     fn loops(&self) -> &[String];
 
     /// The chains whose latencies an evaluation has.

@@ -1,27 +1,25 @@
-//! Assignments of nodes to cores and what they cost.
+//! What an assignment costs, estimated from the loads alone in a microsecond.
 //!
-//! [`CostModel`] is the seam: [`LoadModel`] estimates from the loads alone; a later model
-//! replays the graph on the deterministic twin and fills the same [`Cost`] from what it measures.
-//!
-//! # Why integers, and why lexicographic
-//! Costs are integers in documented units, rounded once per node and edge, so that the order of a
+//! # Why integers
+//! Costs are integers in documented units, rounded once per loop and edge, so that the order of a
 //! sum cannot matter: renaming the cores or running on another machine gives the same cost to the
-//! last bit, which a search that must be reproducible from its seed needs.
-//!
-//! The terms are compared one after the other and not added with weights: no amount of saved
-//! cross-core traffic pays for a core that cannot keep up, and weights that say so would have to be
-//! tuned again for every graph. What keeps the later terms alive is the coarse unit: loads are
-//! counted in percent of a core, so differences below the noise of a measured loads are ties.
+//! last bit, which a search that must be reproducible from its seed needs. The unit is coarse:
+//! loads are counted in percent of a core, so differences below the noise of a measurement are
+//! ties, and leave the decision to the terms that follow.
 
 use crate::assignment::Assignment;
+use crate::cost_model::CostModel;
+use crate::evaluation::ModelError;
 use crate::loads::{Loads, LoadsError};
+use crate::objective::Score;
 
 /// What an assignment costs; the fields are compared from the first to the last, less is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cost {
     /// Load above what the cores should carry, summed over the cores, in percent of a core.
     pub overload_percent: u64,
-    /// How much foreign work delays the chains, in percent of a core, summed over their hops.
+    /// How much foreign work delays the chains, in percent of a core, summed over their hops and
+    /// weighted.
     pub interference_percent: u64,
     /// The load of the busiest core, in percent of a core.
     pub peak_percent: u64,
@@ -30,38 +28,15 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The cost as one number for the genetic search, which compares `isize`: the fields side by
-    /// side in 17, 18, 12 and 16 bits, each saturating.
-    ///
-    /// Monotone: `a <= b` implies `a.scalar() <= b.scalar()`; strictly so while no field saturates
-    /// (1310 cores of overload, 2621 of interference, a core 40 times overloaded, 65 535
-    /// messages per second). Beyond that the refinement after the genetic search still compares
-    /// the exact fields.
-    pub fn scalar(&self) -> i64 {
-        let fields = [
-            (self.overload_percent, 17),
-            (self.interference_percent, 18),
-            (self.peak_percent, 12),
-            (self.cross_messages_per_second, 16),
-        ];
-        // Saturation must carry over to the fields that follow, or it would not be monotone.
-        let mut saturated = false;
-        fields.into_iter().fold(0, |scalar, (field, bits)| {
-            let largest = (1_i64 << bits) - 1;
-            let field = i64::try_from(field).unwrap_or(i64::MAX).min(largest);
-            saturated |= field == largest;
-            (scalar << bits) | if saturated { largest } else { field }
-        })
+    /// The fields as a score, in their order.
+    pub fn to_score(self) -> Score {
+        Score::new([
+            self.overload_percent,
+            self.interference_percent,
+            self.peak_percent,
+            self.cross_messages_per_second,
+        ])
     }
-}
-
-/// Estimates what an assignment costs.
-///
-/// The search renames cores at will, so a model must give equal costs to assignments that differ
-/// only in the names of the cores, and always the same cost to the same assignment.
-pub trait CostModel: Sync {
-    /// The cost of `assignment`. Called thousands of times in a search.
-    fn cost(&self, assignment: &Assignment) -> Cost;
 }
 
 /// Loads are summed in millionths of a core and reported in percent.
@@ -76,25 +51,27 @@ const LARGEST_PARTS: f64 = 1e12;
 ///
 /// 1. *Overload*: for every core the load above the limit (0.8 unless changed; a queue at 80 % load
 ///    waits four service times on average and from there on steeply more).
-/// 2. *Interference*: for every chain and every hop of it, the load that nodes outside the
+/// 2. *Interference*: for every chain and every hop of it, the load that loops outside the
 ///    chain put on the core of that hop. It stands for the chance to find the core busy with
 ///    something else on arrival, hence for the wait.
 /// 3. *Peak*: the load of the busiest core.
 /// 4. *Cross-core rate*: messages whose two ends are on different cores.
 #[derive(Clone, Debug)]
 pub struct LoadModel {
+    names: Vec<String>,
     loads: Vec<u64>,
     edges: Vec<(usize, usize, u64)>,
     chains: Vec<Hops>,
     limit: u64,
 }
 
-/// One chain by node index.
+/// One chain by loop index.
 #[derive(Clone, Debug)]
 struct Hops {
     visits: Vec<usize>,
-    /// The visited nodes, each once.
+    /// The visited loops, each once.
     members: Vec<usize>,
+    weight: f64,
 }
 
 impl LoadModel {
@@ -110,17 +87,18 @@ impl LoadModel {
         loads.validate()?;
         let index = index_of(loads);
         let chains = loads.chains.iter().map(|chain| {
-            let visits: Vec<usize> = chain.path.iter().map(|node| index(node)).collect();
+            let visits: Vec<usize> = chain.path.iter().map(|step| index(step)).collect();
             let mut members = visits.clone();
             members.sort_unstable();
             members.dedup();
-            Hops { visits, members }
+            Hops { visits, members, weight: chain.weight }
         });
         let edges = loads.edges.iter().map(|edge| {
             let rate = parts(edge.messages_per_second, RATE_PARTS);
             (index(&edge.from), index(&edge.to), rate)
         });
         Ok(Self {
+            names: loads.names(),
             loads: loads.loops.iter().map(|n| parts(n.utilization, PARTS_PER_CORE)).collect(),
             edges: edges.collect(),
             chains: chains.collect(),
@@ -139,35 +117,46 @@ impl LoadModel {
         self
     }
 
-    fn interference(&self, chain: &Hops, cores: &[usize], load: &[u64]) -> u64 {
-        let mut foreign = load.to_vec();
-        for &node in &chain.members {
-            foreign[cores[node]] -= self.loads[node];
-        }
-        chain.visits.iter().map(|&node| foreign[cores[node]]).sum()
-    }
-}
-
-impl CostModel for LoadModel {
-    /// O(nodes + edges + chains * cores + hops).
+    /// What `assignment` costs. O(loops + edges + chains * cores + hops).
     ///
     /// # Panics
-    /// Panics if `assignment` has fewer nodes than the loads of the model.
-    fn cost(&self, assignment: &Assignment) -> Cost {
+    /// Panics if `assignment` has fewer loops than the loads of the model.
+    pub fn cost(&self, assignment: &Assignment) -> Cost {
         let cores = assignment.cores();
         let mut load = vec![0; assignment.core_count()];
-        for (node, parts) in self.loads.iter().enumerate() {
-            load[cores[node]] += parts;
+        for (index, parts) in self.loads.iter().enumerate() {
+            load[cores[index]] += parts;
         }
         let overload: u64 = load.iter().map(|load| load.saturating_sub(self.limit)).sum();
         let interference = self.chains.iter().map(|chain| self.interference(chain, cores, &load));
         let cross = self.edges.iter().filter(|(from, to, _)| cores[*from] != cores[*to]);
         Cost {
             overload_percent: overload.div_ceil(PARTS_PER_PERCENT),
-            interference_percent: interference.sum::<u64>().div_ceil(PARTS_PER_PERCENT),
+            interference_percent: interference
+                .fold(0, u64::saturating_add)
+                .div_ceil(PARTS_PER_PERCENT),
             peak_percent: load.into_iter().max().unwrap_or(0).div_ceil(PARTS_PER_PERCENT),
             cross_messages_per_second: cross.map(|edge| edge.2).sum::<u64>() / RATE_PARTS as u64,
         }
+    }
+
+    fn interference(&self, chain: &Hops, cores: &[usize], load: &[u64]) -> u64 {
+        let mut foreign = load.to_vec();
+        for &member in &chain.members {
+            foreign[cores[member]] -= self.loads[member];
+        }
+        let sum: u64 = chain.visits.iter().map(|&visit| foreign[cores[visit]]).sum();
+        (sum as f64 * chain.weight).round() as u64
+    }
+}
+
+impl CostModel for LoadModel {
+    fn loops(&self) -> &[String] {
+        &self.names
+    }
+
+    fn score(&self, assignment: &Assignment) -> Result<Score, ModelError> {
+        Ok(self.cost(assignment).to_score())
     }
 }
 
@@ -239,6 +228,9 @@ pub(crate) mod tests {
         assert_eq!(cost(&loads, &[0, 0, 0, 0]).interference_percent, 80);
         assert_eq!(cost(&loads, &[0, 1, 2, 1]).interference_percent, 40);
         assert_eq!(cost(&loads, &[0, 1, 2, 2]).interference_percent, 20);
+        let mut weighted = loads.clone();
+        weighted.chains[0].weight = 0.5;
+        assert_eq!(cost(&weighted, &[0, 0, 0, 0]).interference_percent, 40);
     }
 
     #[test]
@@ -251,33 +243,6 @@ pub(crate) mod tests {
         assert_eq!(cost(&[0, 0, 0]), (60, 0));
         assert_eq!(cost(&[0, 1, 1]), (30, 10));
         assert_eq!(cost(&[0, 1, 0]), (40, 12));
-    }
-
-    #[test]
-    fn the_scalar_is_monotone_and_does_not_overflow() {
-        let values = [0, 1, 4094, 4095, 4096, 65_534, 131_071, 262_143, u64::MAX];
-        let mut costs = Vec::new();
-        for overload_percent in values {
-            for interference_percent in values {
-                for peak_percent in values {
-                    for cross_messages_per_second in values {
-                        costs.push(Cost {
-                            overload_percent,
-                            interference_percent,
-                            peak_percent,
-                            cross_messages_per_second,
-                        });
-                    }
-                }
-            }
-        }
-        costs.sort_unstable();
-        assert!(costs.is_sorted_by_key(Cost::scalar));
-        assert_eq!(costs[0].scalar(), 0);
-        assert_eq!(costs[costs.len() - 1].scalar(), i64::MAX);
-        let small = Cost { cross_messages_per_second: 1, ..Cost::default() };
-        let large = Cost { peak_percent: 1, ..Cost::default() };
-        assert!(0 < small.scalar() && small.scalar() < large.scalar());
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What the heuristics and the quick [`LoadModel`](crate::LoadModel) know of a graph: how busy every
-//! event loop is, what flows between the loops, and which chains have to be fast.
+//! What the heuristics and the quick [`LoadModel`](crate::LoadModel) know of a graph: how busy
+//! every event loop is, what flows between the loops, and which chains have to be fast.
 
 use std::collections::BTreeSet;
 

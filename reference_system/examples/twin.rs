@@ -71,8 +71,19 @@ fn main() -> Result<(), BoxError> {
             );
         }
     }
+    let started = Instant::now();
+    for _ in 0..EVALUATIONS {
+        for (cores, count) in &mappings {
+            twin.evaluate(&Assignment::new(loops.clone(), cores.clone(), *count))?;
+        }
+    }
+    let each = started.elapsed() / (EVALUATIONS * mappings.len() as u32);
+    println!("an evaluation of {span:?} takes {each:?}");
     Ok(())
 }
+
+/// How often each mapping is evaluated to see how long that takes.
+const EVALUATIONS: u32 = 100;
 
 /// From the lidars, of whose two branches the last one counts, to the collision estimator.
 fn hot_path() -> Chain {

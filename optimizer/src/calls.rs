@@ -5,9 +5,9 @@
 //! durations alone would have the work done at the wrong moments for another mapping than the
 //! measured one.
 
-use crate::observer::Log;
+use crate::observer::{Arrival, Log};
 use crate::spread::Spread;
-use ringspin_executor::{CallbackId, GraphInfo};
+use ringspin_executor::{CallbackId, EventId, GraphInfo};
 use ringspin_modes::graph_edges;
 use ringspin_modes::models::callback_labels;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl Calls {
 enum Kind {
     Quiet,
     Sending,
-    /// Nobody got what it sent, if it did.
+    /// Nobody got what it sent, if it did, or that waited for too long to tell.
     Unknown,
 }
 
@@ -88,15 +88,25 @@ pub(crate) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
 
 /// By loop, of each of its calls in order.
 fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
-    // By source that somebody listens to: the message's number, and when it was first taken.
+    // By source that somebody listens to: by the message's number, how it came first.
     let mut taken = BTreeMap::new();
+    let mut way = BTreeMap::new();
     for edge in graph_edges(info) {
-        taken.entry(edge.source).or_insert_with(|| (edge.from, BTreeMap::<u64, u64>::new()));
+        taken.entry(edge.source).or_insert_with(|| (edge.from, BTreeMap::<u64, Arrival>::new()));
+        way.insert((edge.source, edge.callback), edge.from);
     }
-    for call in log.workers.iter().flatten() {
-        if let Some((_, taken)) = taken.get_mut(&call.event.source) {
-            let first = taken.entry(call.event.sequence).or_insert(call.start_ns);
-            *first = call.start_ns.min(*first);
+    for (worker, calls) in log.workers.iter().enumerate() {
+        for (n, call) in calls.iter().enumerate() {
+            let EventId { source, sequence } = call.event;
+            let Some(&from) = way.get(&(source, call.callback)) else { continue };
+            let Some(arrival) = log.arrival(worker, n, from) else { continue };
+            let Some((_, taken)) = taken.get_mut(&source) else { continue };
+            let first = taken.entry(sequence).or_insert(arrival);
+            // Of several that get it, one that did not wait knows best.
+            let rank = |of: &Arrival| (of.hop_ns.is_none(), of.sender);
+            if rank(&arrival) < rank(first) {
+                *first = arrival;
+            }
         }
     }
     let mut kinds: Vec<_> =
@@ -105,13 +115,16 @@ fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
         let kinds = &mut kinds[from.0 as usize];
         // Up to where it is known who sent what: the next number, and the first call after that.
         let (mut next, mut known) = (0, 0);
-        for (sequence, start_ns) in taken {
-            let Some(sender) = log.last_before(from, start_ns) else { continue };
-            if next != sequence {
-                doubt(kinds, known, sender);
+        for (sequence, Arrival { sender, hop_ns, .. }) in taken {
+            // Of what waited, the sender is certain only if there is one call that it can be.
+            let certain = hop_ns.is_some() || (next == sequence && known == sender);
+            if next != sequence || !certain {
+                doubt(kinds, known, sender + 1);
             }
-            kinds[sender] = Kind::Sending;
-            (next, known) = (sequence + 1, sender + 1);
+            if certain {
+                kinds[sender] = Kind::Sending;
+            }
+            (next, known) = (sequence + 1, (sender + 1).max(known));
         }
         let len = kinds.len();
         doubt(kinds, known, len);
@@ -119,7 +132,7 @@ fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
     kinds
 }
 
-/// Nobody got what the calls from `start` to before `end` sent, if they did.
+/// It is not known whether the calls from `start` to before `end` sent something.
 fn doubt(kinds: &mut [Kind], start: usize, end: usize) {
     let doubtful = kinds.get_mut(start..end).unwrap_or_default().iter_mut();
     doubtful.filter(|kind| **kind == Kind::Quiet).for_each(|kind| *kind = Kind::Unknown);
@@ -129,7 +142,7 @@ fn doubt(kinds: &mut [Kind], start: usize, end: usize) {
 mod tests {
     use super::*;
     use crate::observer::Call;
-    use ringspin_executor::{EventId, Graph, Message, QoS, SourceId};
+    use ringspin_executor::{Graph, Message, QoS, SourceId};
 
     const ONE: u32 = 0;
     const OTHER: u32 = 1;
@@ -145,6 +158,7 @@ mod tests {
         }
         let sink = graph.create_node("sink", ()).unwrap();
         sink.create_subscription("out", QoS::default(), |_, _: &Message<u8>, _| {}).unwrap();
+        sink.create_timer(std::time::Duration::from_secs(1), |_, _| {}).unwrap();
         drop(out);
         let info = graph.info();
         let source = info.topics.iter().find(|topic| topic.name == "/out").unwrap();
@@ -190,6 +204,34 @@ mod tests {
             (name("/other"), vec![4, 4, 1], vec![50, 50, 1]),
         ];
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn what_waited_leaves_doubt_unless_one_call_can_have_sent_it() {
+        let seen = times(&[
+            (ONE, 0, 3, 0),
+            (OTHER, 10, 60, 0),
+            (SINK, 60, 65, 0),
+            (OTHER, 100, 160, 0),
+            (SINK + 1, 165, 170, 0), // something else comes first
+            (SINK, 170, 175, 1),
+            (ONE, 200, 207, 0),
+            (OTHER, 210, 280, 0),
+            (SINK, 290, 295, 2),
+        ]);
+        assert_eq!((&seen[0].1, &seen[0].2), (&vec![3, 7, 2], &vec![]));
+        assert_eq!((&seen[1].1, &seen[1].2), (&vec![], &vec![50, 70, 3]));
+        let waited = times(&[
+            (ONE, 0, 3, 0),
+            (OTHER, 10, 60, 0),
+            (SINK + 1, 65, 70, 0),
+            (SINK, 70, 75, 0), // of either
+            (ONE, 80, 84, 0),
+            (OTHER, 90, 150, 0),
+            (SINK, 150, 155, 1),
+        ]);
+        assert_eq!((&waited[0].1, &waited[0].2), (&vec![4, 4, 1], &vec![]));
+        assert_eq!((&waited[1].1, &waited[1].2), (&vec![], &vec![60, 60, 1]));
     }
 
     #[test]

@@ -8,8 +8,8 @@
 //! counts as zero.
 //!
 //! Which call sent a message is not recorded either. It counts as the last one of the sending loop
-//! that began before the message's own callback did. That is wrong for a message that waited beyond
-//! the next call of its sender, as under overload.
+//! that began before the message's own callback did, which can only be wrong for a message that
+//! waited for something else.
 
 use crate::calls::{Calls, calls};
 use crate::hop::Hop;
@@ -41,6 +41,17 @@ pub(crate) struct Call {
     pub(crate) end_ns: u64,
     pub(crate) callback: CallbackId,
     pub(crate) event: EventId,
+}
+
+/// How a message came.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival {
+    /// The call that sent it, as far as that can be told: the how-manieth of its loop.
+    pub(crate) sender: usize,
+    /// Whether it came from another core.
+    pub(crate) crosses: bool,
+    /// How long it took, if nothing else kept its callback from starting.
+    pub(crate) hop_ns: Option<u64>,
 }
 
 /// The calls of all workers, each in order.
@@ -109,11 +120,22 @@ impl Log {
         Self { workers, by_loop }
     }
 
-    /// The last call of a loop that began before `time_ns`: the how-manieth of the loop.
-    pub(crate) fn last_before(&self, event_loop: LoopId, time_ns: u64) -> Option<usize> {
-        let calls = &self.by_loop[event_loop.0 as usize];
-        let began = |&(worker, n): &(usize, usize)| self.workers[worker][n].start_ns < time_ns;
-        calls.partition_point(began).checked_sub(1)
+    /// How the message of call `n` of a worker came from the loop `from`: by the last call of that
+    /// loop that began before. `None` if none did.
+    pub(crate) fn arrival(&self, worker: usize, n: usize, from: LoopId) -> Option<Arrival> {
+        let (calls, senders) = (&self.workers[worker], &self.by_loop[from.0 as usize]);
+        let start_ns = calls[n].start_ns;
+        let began = |&(worker, n): &(usize, usize)| self.workers[worker][n].start_ns < start_ns;
+        let sender = senders.partition_point(began).checked_sub(1)?;
+        let (on, last) = senders[sender];
+        let sent_ns = self.workers[on][last].end_ns;
+        let crosses = on != worker;
+        let waited = match crosses {
+            false => last + 1 != n,
+            true => n > 0 && calls[n - 1].end_ns > sent_ns,
+        };
+        let hop_ns = (!waited).then(|| start_ns.saturating_sub(sent_ns));
+        Some(Arrival { sender, crosses, hop_ns })
     }
 }
 
@@ -132,15 +154,10 @@ fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
     for (worker, calls) in log.workers.iter().enumerate() {
         for (n, call) in calls.iter().enumerate() {
             let Some(&edge) = edge_of.get(&(call.event.source, call.callback)) else { continue };
-            let from = edges[edge].from;
-            let Some(sender) = log.last_before(from, call.start_ns) else { continue };
-            let (on, sender) = log.by_loop[from.0 as usize][sender];
-            let sent_ns = log.workers[on][sender].end_ns;
-            let taken_ns = call.start_ns.saturating_sub(sent_ns);
-            if on == worker && sender + 1 == n {
-                times[edge].same_ns.push(taken_ns);
-            } else if on != worker && (n == 0 || calls[n - 1].end_ns <= sent_ns) {
-                times[edge].cross_ns.push(taken_ns);
+            let arrival = log.arrival(worker, n, edges[edge].from);
+            if let Some(Arrival { crosses, hop_ns: Some(hop_ns), .. }) = arrival {
+                let Times { same_ns, cross_ns } = &mut times[edge];
+                if crosses { cross_ns } else { same_ns }.push(hop_ns);
             }
         }
     }

@@ -102,8 +102,8 @@ fn the_same_graph_runs_live() {
     for mode in [Mode::SingleCore, Mode::MultiCore(None)] {
         let chains = Arc::new(chains::Collector::new());
         let watched = chains.clone();
-        let mut executor = Executor::new(mode)
-            .with_recorders(move |info, _| Watch::new(watched.clone(), info));
+        let mut executor =
+            Executor::new(mode).with_recorders(move |info, _| Watch::new(watched.clone(), info));
         let work = Work { n: 0, crunch: false, sleep_max: Duration::ZERO };
         build_lame(executor.graph(), &work, &Arc::new(Collector::new()), &chains).unwrap();
         let (seen, stop) = (chains.clone(), executor.stop_handle());

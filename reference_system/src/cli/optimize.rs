@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use reference_system::optimize::{BASELINES, Target, Trial, Tuned, tune};
+use reference_system::optimize::{BASELINES, Shown, Target, Trial, Tuned, tune};
+use reference_system::report::{OptimizationData, Origin, ReportData, render};
 use reference_system::table::{render_confirmed, render_strategies};
 use ringspin_executor::StopHandle;
 use ringspin_modes::{Mapping, allowed_cores};
@@ -86,12 +87,22 @@ pub(crate) struct OptimizeArguments {
     /// Write the mapping (TOML) here instead of to stdout.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write a page (HTML) with the search, the graph by core, and prediction beside measurement.
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Write what the page shows (JSON), for `reference-system report --optimization`.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
 }
 
 pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()> {
     let target = target(arguments)?;
     let ids = core_ids(arguments)?;
-    let out = arguments.out.as_deref().map(|path| Output::create(path, false)).transpose()?;
+    let create = |path: &Option<PathBuf>| {
+        path.as_deref().map(|path| Output::create(path, false)).transpose()
+    };
+    let (out, page) = (create(&arguments.out)?, create(&arguments.report)?);
+    let json = create(&arguments.json)?;
     let interrupted = compare::listen_for_ctrl_c()?;
     let profile = profile(arguments, &target)?;
     let twin = target.twin(&profile).context(match &arguments.profile {
@@ -102,15 +113,29 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let tuned = search(arguments, &twin, ids.len(), &interrupted, quiet)?;
     let mut text = format!("{}\n", render_strategies(&tuned, &arguments.objective));
     let mut winner = tuned.best(1).remove(0);
+    let mut confirmed = Vec::new();
     if arguments.live {
-        let confirmed = measure(arguments, &target, &twin, &tuned, &ids, &interrupted, quiet)?;
-        if let Some(best) = confirmed.iter().min_by(|a, b| a.score.cmp(&b.score)) {
+        let trial = Trial {
+            target: &target,
+            cores: &ids,
+            span: arguments.span,
+            turns: arguments.turns.into(),
+        };
+        let measured = measure(arguments, &trial, &twin, &tuned, &interrupted, quiet)?;
+        confirmed = named(measured, &tuned);
+        if let Some((_, best)) = confirmed.iter().min_by(|(_, a), (_, b)| a.score.cmp(&b.score)) {
             winner = best.assignment.clone();
         }
-        let names = names(&confirmed, &tuned);
-        text += &render_confirmed(&names, twin.chains(), &confirmed);
+        text += &render_confirmed(twin.chains(), &confirmed);
     } else {
         text += &gain(&twin, &winner, &tuned.default)?;
+    }
+    if page.is_some() || json.is_some() {
+        let objective = &arguments.objective;
+        let (profile, tuned, winner) = (&profile, &tuned, &winner);
+        let confirmed = &confirmed;
+        let shown = Shown { target: &target, profile, objective, tuned, winner, confirmed };
+        write(shown.data().map_err(anyhow::Error::from_boxed)?, page, json)?;
     }
     let mapping: Mapping = winner.to_mapping(&ids);
     match out {
@@ -201,13 +226,29 @@ fn search(
     Ok(tuned)
 }
 
+/// Writes what is shown as a page, and as it is.
+fn write(data: OptimizationData, page: Option<Output>, json: Option<Output>) -> Result<()> {
+    if let Some(file) = json {
+        file.write_json(&data)?;
+    }
+    if let Some(file) = page {
+        let mut remarks = Vec::new();
+        if cfg!(debug_assertions) {
+            remarks.push("A debug build: what was measured means nothing.".into());
+        }
+        let origin = Origin::here(&super::report::command_line(), remarks);
+        let data = ReportData { origin, optimization: Some(data), ..ReportData::default() };
+        file.write_text(&render(&data))?;
+    }
+    Ok(())
+}
+
 /// The best candidates and the default mapping, live in turns.
 fn measure(
     arguments: &OptimizeArguments,
-    target: &Target,
+    trial: &Trial<'_>,
     twin: &Twin<'_>,
     tuned: &Tuned,
-    ids: &[usize],
     interrupted: &StopHandle,
     quiet: bool,
 ) -> Result<Vec<Confirmed>> {
@@ -215,11 +256,9 @@ fn measure(
     if !candidates.contains(&tuned.default) {
         candidates.push(tuned.default.clone());
     }
-    let turns = usize::from(arguments.turns);
-    let runs = turns * candidates.len();
+    let runs = trial.turns * candidates.len();
     eprintln!("{runs} live runs of {:?}", arguments.span);
     let bar = SearchBar::new(quiet);
-    let trial = Trial { target, cores: ids, span: arguments.span, turns };
     let confirmed = trial.confirm(twin, &arguments.objective, &candidates, |done| {
         bar.show("live", done, runs, "");
         !interrupted.is_stopped()
@@ -227,13 +266,13 @@ fn measure(
     confirmed.map_err(anyhow::Error::from_boxed)
 }
 
-/// What the candidates are called in the table: the default one is the last.
-fn names(confirmed: &[Confirmed], tuned: &Tuned) -> Vec<String> {
-    let name = |(n, candidate): (usize, &Confirmed)| match candidate.assignment == tuned.default {
-        true => "default".to_owned(),
-        false => format!("tuned {}", n + 1),
+/// With what the candidates are called: the default one is the last.
+fn named(confirmed: Vec<Confirmed>, tuned: &Tuned) -> Vec<(String, Confirmed)> {
+    let name = |(n, candidate): (usize, Confirmed)| match candidate.assignment == tuned.default {
+        true => ("default".to_owned(), candidate),
+        false => (format!("tuned {}", n + 1), candidate),
     };
-    confirmed.iter().enumerate().map(name).collect()
+    confirmed.into_iter().enumerate().map(name).collect()
 }
 
 /// What the winner is predicted to gain on the default mapping.

@@ -76,7 +76,7 @@ fn run(arguments: &ReportArguments, quiet: bool) -> Result<(ReportData, Vec<(Str
 }
 
 /// The command as it was given, with the program's bare name.
-fn command_line() -> String {
+pub(super) fn command_line() -> String {
     let mut words = vec!["reference-system".to_owned()];
     words.extend(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()));
     words.join(" ")

@@ -4,10 +4,12 @@
 //! Every section may be missing; a page has those that have data. Numbers are expected to be
 //! finite: JSON has no others, and a chart leaves them out.
 
+use ringspin_modes::allowed_cores;
 use ringspin_modes::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 
 use crate::kpi::Summary;
+use crate::process::processor_name;
 use crate::table::Cell;
 
 use super::optimization::OptimizationData;
@@ -54,6 +56,24 @@ pub struct Origin {
     /// Whatever else a reader of the figures has to know, a sentence each.
     #[serde(default)]
     pub remarks: Vec<String>,
+}
+
+impl Origin {
+    /// This machine and this build.
+    #[must_use]
+    pub fn here(command: &str, remarks: Vec<String>) -> Self {
+        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+        Self {
+            command: command.into(),
+            versions: vec![("ringspin".into(), env!("CARGO_PKG_VERSION").into())],
+            processor: processor_name().unwrap_or_else(|| "an unknown processor".into()),
+            cores: allowed_cores().len(),
+            system: format!("{os} {arch} {}", release.trim()),
+            other_busy_cores: None,
+            remarks,
+        }
+    }
 }
 
 /// A live mode at one crunch limit.

@@ -19,7 +19,7 @@ use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 use crate::crunch::{Calibration, calibrate_within};
 use crate::description::{COLLISION_ESTIMATOR, HOT_PATH, Workload};
 use crate::kpi::{Collector, SamplePath};
-use crate::process::{OthersMeter, processor_name};
+use crate::process::OthersMeter;
 use crate::run::{Recorded, RecordersFactory, RunOptions, mode_name, run_recorded};
 use crate::system::Work;
 use crate::table::Cell;
@@ -387,17 +387,7 @@ fn origin(options: &ReportOptions, gathered: &Gathered, other_busy_cores: Option
     if missing > 0 {
         remarks.push(format!("{missing} values found their storage full and are not in it."));
     }
-    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-    Origin {
-        command: options.command.clone(),
-        versions: vec![("ringspin".into(), env!("CARGO_PKG_VERSION").into())],
-        processor: processor_name().unwrap_or_else(|| "an unknown processor".into()),
-        cores: allowed_cores().len(),
-        system: format!("{os} {arch} {}", release.trim()),
-        other_busy_cores,
-        remarks,
-    }
+    Origin { other_busy_cores, ..Origin::here(&options.command, remarks) }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub struct OptimizationData {
     /// What was predicted beside what was measured.
     #[serde(default)]
     pub predictions: Vec<Prediction>,
-    /// What no mapping can fall below.
+    /// What chains take at the very worst.
     #[serde(default)]
     pub bounds: Vec<Bound>,
 }
@@ -106,13 +106,13 @@ pub struct Latency {
     pub max_ns: f64,
 }
 
-/// What no mapping can fall below.
+/// What a chain takes at the very worst.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
     /// Of what: a chain, say.
     pub name: String,
-    /// Why it holds.
+    /// By which analysis.
     pub reason: String,
     /// The bound, in nanoseconds.
     pub ns: f64,

@@ -178,13 +178,13 @@ pub(super) fn strategies(out: &mut Markup, data: &OptimizationData) {
     table(out, &header, 1, rows);
 }
 
-/// What nothing can fall below.
+/// What chains take at the very worst.
 pub(super) fn bounds(out: &mut Markup, data: &OptimizationData) {
     let rows = data.bounds.iter().map(|bound| {
         let cells = vec![bound.name.clone(), bound.reason.clone(), ms(bound.ns / 1e6)];
         ("", cells)
     });
-    table(out, &["lower bound of", "because", "ms"], 2, rows);
+    table(out, &["worst case of", "by", "ms"], 2, rows);
 }
 
 /// A term's value as tables print it.

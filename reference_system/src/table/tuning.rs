@@ -2,10 +2,11 @@
 
 use super::{aligned, format_ms, table, text};
 use crate::optimize::Tuned;
-use ringspin_optimizer::{Chain, ChainLatency, Confirmed, Objective, Strategy, Term};
+use ringspin_optimizer::{Chain, ChainLatency, Confirmed, Objective, Term};
 
 /// A row for each strategy: what it evaluated, how far it is from the optimum if that is known, and
-/// the terms of the best score that it found. The best of all is marked.
+/// the terms of the best score that it found. The best of all is marked. There is no exact search of too
+/// many candidates.
 #[must_use]
 pub fn render_strategies(tuned: &Tuned, objective: &Objective) -> String {
     let mut header = vec!["".to_owned(), "strategy".into(), "tried".into(), "gap".into()];
@@ -13,7 +14,7 @@ pub fn render_strategies(tuned: &Tuned, objective: &Objective) -> String {
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut table = table(&header, &[0, 1]);
     let best = tuned.comparison.best().map(|found| &found.score);
-    for entry in &tuned.comparison.entries {
+    for entry in tuned.comparison.entries.iter().filter(|entry| entry.refused.is_none()) {
         let gap = tuned.comparison.optimality_gap(entry.strategy);
         let mut row = vec![
             if entry.best().is_some() && entry.best() == best { "*" } else { "" }.to_owned(),
@@ -30,12 +31,7 @@ pub fn render_strategies(tuned: &Tuned, objective: &Objective) -> String {
         }
         table.add_row(aligned(row, &[0, 1]));
     }
-    let mut shown = format!("{}\n", text(&table));
-    let exact = tuned.comparison.entry(Strategy::Exact);
-    if let Some(refused) = exact.and_then(|entry| entry.refused.as_deref()) {
-        shown += &format!("no exact search: {refused}\n");
-    }
-    shown
+    format!("{}\n", text(&table))
 }
 
 fn heading(term: Term) -> String {
@@ -58,7 +54,7 @@ fn value_of(term: Term, value: u64) -> String {
 /// A row for each candidate and chain: mean, p99 and maximum as predicted and as measured, and by
 /// how much the prediction of the mean and p99 is off.
 #[must_use]
-pub fn render_confirmed(names: &[String], chains: &[Chain], confirmed: &[Confirmed]) -> String {
+pub fn render_confirmed(chains: &[Chain], confirmed: &[(String, Confirmed)]) -> String {
     let header = [
         "\nmapping",
         "\nchain",
@@ -73,7 +69,7 @@ pub fn render_confirmed(names: &[String], chains: &[Chain], confirmed: &[Confirm
         "\np99",
     ];
     let mut table = table(&header, &[0, 1]);
-    for (name, candidate) in names.iter().zip(confirmed) {
+    for (name, candidate) in confirmed {
         let latencies = candidate.predicted.chains.iter().zip(&candidate.measured.chains);
         for (chain, (predicted, measured)) in chains.iter().zip(latencies) {
             let mut row = vec![name.clone(), chain.name.clone()];

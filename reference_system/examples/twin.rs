@@ -1,9 +1,11 @@
 //! How near the twin comes: the hot path of the reference system live, and as its twin has it.
 //!
-//! `cargo run --release -p ringspin-reference-system --example twin -- [N] [SECONDS] [ROUNDS] [FILE]`
+//! ```text
+//! cargo run --release -p ringspin-reference-system --example twin -- [N] [SECONDS] [ROUNDS] [FILE]
+//! ```
 //!
-//! It measures a profile, writes it to the file, and then in each round runs the system live on one core and on two, and
-//! evaluates the same two mappings on the twin.
+//! It measures a profile, writes it to the file, and then in each round runs the system live on one
+//! core and on two, and evaluates the same two mappings on the twin.
 
 use reference_system::description::HOT_PATH;
 use reference_system::kpi::Collector;

@@ -16,14 +16,17 @@
 //!
 //! # What it takes
 //! Every callback is triggered by a timer, or by messages of callbacks that are; nothing takes
-//! longer than its [`duration_max`](Callback::duration_max), which a measurement can only suggest;
-//! every call sends at most one message to each callback that it triggers; and the operating
-//! system takes no time from the cores. A callback that waits for a second message, or a timer
-//! in the middle of a chain, adds waiting that is not counted: [`Analysis::chain`] refuses a
-//! chain whose steps are not triggered by one another.
-//! A sample that a newer one displaces never arrives, and has no latency.
+//! longer than its [`duration_max`](Callback::duration_max), which a measurement can only
+//! suggest; every call sends at most one message to each callback that it triggers; and the
+//! operating system takes no time from the cores.
+//!
+//! What is bounded is the latency of a sample whose message at each step made the next one run.
+//! Where a node waits for a second message, that is the one that came last; a timer in the middle
+//! of a chain adds waiting that is not known, and is refused. A sample that a newer one displaces
+//! never arrives, and has no latency.
 
 mod error;
+mod graph;
 
 use std::time::Duration;
 
@@ -38,6 +41,7 @@ use response_time_analysis::wcet::Scalar;
 use crate::assignment::Assignment;
 
 pub use error::NoBound;
+pub use graph::callbacks_of;
 
 /// What makes a callback run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -212,6 +216,19 @@ impl<'a> Analysis<'a> {
         1 + path.windows(2).take_while(|pair| goes_on(pair)).count()
     }
 
+    /// Whether `to` can come after `from` in a chain.
+    fn leads(&self, from: Option<usize>, to: usize) -> Result<(), NoBound> {
+        if to >= self.callbacks.len() {
+            return Err(NoBound::NoChain);
+        }
+        from.map_or(Ok(()), |from| self.delay_ns(from, to).map(|_| ()))
+    }
+
+    fn name(&self, callback: Option<usize>) -> String {
+        let callback = callback.and_then(|index| self.callbacks.get(index));
+        callback.map_or(String::new(), |callback| callback.name.clone())
+    }
+
     /// The longest that a message from one step to the next is under way.
     fn delay_ns(&self, from: usize, to: usize) -> Result<u64, NoBound> {
         let not_triggered = || NoBound::NotTriggered {
@@ -334,7 +351,7 @@ impl<'a> Analysis<'a> {
     }
 
     fn diverged(&self, callback: usize) -> NoBound {
-        let callback = self.callbacks.get(callback).map_or(String::new(), |it| it.name.clone());
+        let callback = self.name(Some(callback));
         NoBound::Diverged { callback, limit: Duration::from_nanos(self.limit_ns) }
     }
 }

@@ -86,8 +86,10 @@ impl LoadModel {
     pub fn new(loads: &Loads) -> Result<Self, LoadsError> {
         loads.validate()?;
         let index = index_of(loads);
+        let names = loads.names();
         let chains = loads.chains.iter().map(|chain| {
-            let visits: Vec<usize> = chain.path.iter().map(|step| index(step)).collect();
+            // Validated: every step is found. Parallel branches count one after the other.
+            let visits = chain.resolve(&names).unwrap_or_default().concat();
             let mut members = visits.clone();
             members.sort_unstable();
             members.dedup();
@@ -98,11 +100,11 @@ impl LoadModel {
             (index(&edge.from), index(&edge.to), rate)
         });
         Ok(Self {
-            names: loads.names(),
             loads: loads.loops.iter().map(|n| parts(n.utilization, PARTS_PER_CORE)).collect(),
             edges: edges.collect(),
             chains: chains.collect(),
             limit: parts(Self::LIMIT, PARTS_PER_CORE),
+            names,
         })
     }
 

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
+use crate::assignment::Assignment;
 use crate::chain::Chain;
+use crate::evaluation::{Model, ModelError};
 
 /// The load of a graph.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,6 +103,7 @@ impl Loads {
             check_loops([&edge.from, &edge.to], &loops, place)?;
             check_number(edge.messages_per_second, || format!("the rate of {}", place()))?;
         }
+        let names = self.names();
         let mut chains = BTreeSet::new();
         for chain in &self.chains {
             if !chains.insert(chain.name.as_str()) {
@@ -110,10 +113,48 @@ impl Loads {
                 return Err(LoadsError::EmptyChain { name: chain.name.clone() });
             }
             let place = || format!("chain `{}`", chain.name);
-            check_loops(&chain.path, &loops, place)?;
+            if let Err(name) = chain.resolve(&names) {
+                return Err(LoadsError::UnknownLoop { place: place(), name });
+            }
             check_number(chain.weight, || format!("the weight of {}", place()))?;
         }
         Ok(())
+    }
+
+    /// The loads of what `model` evaluates: of each loop, what it is busy on a core of its own. One
+    /// evaluation. What flows between the loops is left out; only a [`LoadModel`](crate::LoadModel)
+    /// would use it.
+    ///
+    /// ```
+    /// # use ringspin_optimizer::{Assignment, Chain, Evaluation, Loads, Model, ModelError};
+    /// struct Half([String; 1]);
+    ///
+    /// impl Model for Half {
+    ///     fn loops(&self) -> &[String] { &self.0 }
+    ///     fn chains(&self) -> &[Chain] { &[] }
+    ///     fn evaluate(&self, _: &Assignment) -> Result<Evaluation, ModelError> {
+    ///         Ok(Evaluation { core_loads: vec![0.5], cores_used: 1, ..Evaluation::default() })
+    ///     }
+    /// }
+    ///
+    /// let loads = Loads::of_model(&Half(["/fusion".into()]))?;
+    /// assert_eq!(loads.loops[0].utilization, 0.5);
+    /// # Ok::<(), ModelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What the model says when it cannot evaluate that.
+    pub fn of_model<M: Model + ?Sized>(model: &M) -> Result<Self, ModelError> {
+        let names = model.loops();
+        let apart = Assignment::new(names, (0..names.len()).collect(), names.len());
+        let core_loads = model.evaluate(&apart)?.core_loads;
+        if core_loads.len() != names.len() {
+            let (loads, cores) = (core_loads.len(), names.len());
+            return Err(format!("the model gave the loads of {loads} cores, not of {cores}").into());
+        }
+        let named = names.iter().zip(core_loads);
+        let loops = named.map(|(name, utilization)| LoopLoad { name: name.clone(), utilization });
+        Ok(Self { loops: loops.collect(), edges: Vec::new(), chains: model.chains().to_vec() })
     }
 
     /// The names of the loops, in order.

@@ -1,6 +1,9 @@
 //! Bounds by hand, and against simulations of random graphs, which no bound may be below.
 
 use proptest::prelude::*;
+use ringspin_executor::{BoxError, Graph, Message, QoS};
+use ringspin_modes::models::{Distribution, DurationRule, Durations};
+use ringspin_modes::{ChainPath, Cores, Executor, Simulation};
 
 use super::*;
 use crate::evaluation::Model;
@@ -123,7 +126,7 @@ fn a_thousand_ways_are_refused() {
 
 /// The callbacks of a toy: its second inputs trigger too, but are not passed on, so that the
 /// analysis sees a little more work than there is.
-fn callbacks_of(toy: &Toy) -> Vec<Callback> {
+fn callbacks_of_toy(toy: &Toy) -> Vec<Callback> {
     let callback = |(index, input): (usize, &Input)| Callback {
         name: format!("/{index}"),
         event_loop: index,
@@ -156,12 +159,101 @@ proptest! {
         let toy = Toy::random(loops, 2.0, load, graph);
         let assignment = Assignment::new(toy.loops().to_vec(), cores[..loops].to_vec(), 3)
             .with_priorities(priorities[..loops].to_vec());
-        let callbacks = callbacks_of(&toy);
+        let callbacks = callbacks_of_toy(&toy);
         if let Ok(analysis) = Analysis::new(&callbacks, &assignment) {
             for (path, samples) in toy.paths().iter().zip(toy.latencies_ns(&assignment)) {
                 let bound = analysis.chain(path).unwrap();
                 let longest = Duration::from_nanos(samples.into_iter().max().unwrap_or(0));
                 prop_assert!(longest <= bound, "{longest:?} of {path:?} exceeds {bound:?}");
+            }
+        }
+    }
+}
+
+/// Pipelines `/P.S` of a timer and subscriptions; with the last one of each, one that joins all.
+fn pipelines(graph: &Graph, periods_ms: &[u64], length: usize) -> Result<(), BoxError> {
+    let join = graph.create_node("join", 0)?;
+    for (p, &period_ms) in periods_ms.iter().enumerate() {
+        let first = graph.create_node(&format!("p{p}_0"), 0_u32)?;
+        let out = first.create_publisher(&format!("t{p}_0"), QoS::sensor_data())?;
+        first.create_timer(ms(period_ms), move |n, _| {
+            *n += 1;
+            out.publish(*n)
+        })?;
+        for step in 1..length {
+            let node = graph.create_node(&format!("p{p}_{step}"), ())?;
+            let out = node.create_publisher(&format!("t{p}_{step}"), QoS::sensor_data())?;
+            let topic = format!("t{p}_{}", step - 1);
+            node.create_subscription(
+                &topic,
+                QoS::sensor_data(),
+                move |(), n: &Message<u32>, _| out.publish(**n),
+            )?;
+        }
+        let last = format!("t{p}_{}", length - 1);
+        join.create_subscription(&last, QoS::sensor_data(), |sum, n: &Message<u32>, _| {
+            *sum += **n;
+        })?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(60)
+    })]
+
+    #[test]
+    fn no_latency_on_the_deterministic_mode_exceeds_its_bound(
+        periods_ms in prop::collection::vec(prop::sample::select(vec![10_u64, 20, 50]), 1..4),
+        length in 1_usize..4,
+        durations_us in prop::collection::vec(50_u64..2500, 10),
+        cores in prop::collection::vec(0_usize..2, 10),
+        priorities in prop::collection::vec(0_u8..3, 10),
+    ) {
+        let graph = Graph::new();
+        pipelines(&graph, &periods_ms, length).unwrap();
+        let info = graph.info();
+        let names: Vec<String> = info.loops.iter().map(|it| it.full_name().to_string()).collect();
+        let duration = |event_loop: usize| Duration::from_micros(durations_us[event_loop]);
+        let callbacks = callbacks_of(
+            &info,
+            |index| duration(info.callbacks[index].event_loop.0 as usize),
+            |_| [Duration::ZERO; 2],
+        );
+        let assignment = Assignment::new(names.clone(), cores[..names.len()].to_vec(), 2);
+        let analysis = match Analysis::new(&callbacks, &assignment) {
+            Ok(analysis) => analysis,
+            Err(NoBound::Overloaded { .. } | NoBound::Diverged { .. }) => return Ok(()),
+            Err(error) => panic!("{error}"),
+        };
+        let paths: Vec<ChainPath> = (0..periods_ms.len())
+            .map(|p| {
+                let steps = (0..length).map(|step| format!("/p{p}_{step}"));
+                ChainPath::new(format!("chain {p}"), steps.chain(["/join".to_owned()]))
+            })
+            .collect();
+        let rules = names.iter().enumerate().fold(Durations::new(), |rules, (index, name)| {
+            rules.rule(DurationRule::new(name).duration(Distribution::fixed(duration(index))))
+        });
+        let mapping = names.iter().zip(&priorities).fold(
+            assignment.to_mapping(&[0, 1]),
+            |mapping, (name, priority)| mapping.dispatch_priority(name, *priority),
+        );
+        let simulation =
+            Simulation { durations: rules, cores: Cores::Mapped(mapping), ..Default::default() };
+        let mut executor = Executor::deterministic(simulation).with_chains(paths.clone());
+        pipelines(executor.graph(), &periods_ms, length).unwrap();
+        executor.spin_for(ms(1000)).unwrap();
+        for (path, samples) in paths.iter().zip(executor.chains()) {
+            let bound = analysis.longest(&path.resolve(&info).unwrap()).unwrap();
+            let longest = samples.to_end_ns.iter().copied().max().expect("samples come through");
+            let longest = Duration::from_nanos(longest);
+            prop_assert!(longest <= bound, "{longest:?} of {path:?} exceeds {bound:?}");
+            // On one core with nothing else to do there is nothing to wait for.
+            if periods_ms.len() == 1 && assignment.cores_used() == 1 {
+                prop_assert_eq!(longest, bound);
             }
         }
     }
@@ -174,7 +266,7 @@ fn many_random_graphs_have_a_bound_and_some_reach_it() {
         let toy = Toy::random(6, 2.0, 0.3, graph);
         let cores = (0..6).map(|index| index % 3).collect();
         let assignment = Assignment::new(toy.loops().to_vec(), cores, 3);
-        let callbacks = callbacks_of(&toy);
+        let callbacks = callbacks_of_toy(&toy);
         let Ok(analysis) = Analysis::new(&callbacks, &assignment) else { continue };
         bounded += 1;
         let longest = toy.latencies_ns(&assignment)[0].iter().copied().max();

@@ -35,9 +35,9 @@ pub fn round_robin(loads: &Loads, cores: usize) -> Assignment {
 /// Greedy chain clustering: the loops of a chain on one core as long as its load stays within
 /// `limit`, then on the least loaded one; chains by falling weight.
 ///
-/// A chain that joins one before it is a parallel branch of that one: what it has of its own starts
-/// on the least loaded core, so that the two run side by side. The loops of no chain follow as in
-/// [`longest_processing_time`]. O(steps * log n + n * cores).
+/// A chain that joins one before it is a parallel branch of that one, as are the branches within
+/// a step: each starts on the least loaded core, so that they run side by side. The loops of no
+/// chain follow as in [`longest_processing_time`]. O(steps * log n + n * cores).
 ///
 /// ```
 /// use ringspin_optimizer::{Chain, Loads, LoopLoad, chain_clustering};
@@ -60,15 +60,20 @@ pub fn chain_clustering(loads: &Loads, cores: usize, limit: f64) -> Assignment {
     assert!(cores > 0, "give at least one core");
     let mut placing = Placing::new(loads, cores);
     for chain in by_weight(&loads.chains) {
-        let mut current = None;
+        let mut before: Vec<usize> = Vec::new();
         for step in path(loads, chain) {
-            let core = match (placing.core_of[step], current) {
-                (Some(core), _) => core,
-                (None, Some(core)) if placing.fits(step, core, limit) => core,
-                (None, _) => placing.least_loaded(),
-            };
-            placing.place(step, core);
-            current = Some(core);
+            // Each branch goes on where it was; where they part, only the first one does.
+            let cores = step.iter().enumerate().map(|(branch, &node)| {
+                let previous = before.get(branch).copied();
+                let core = match (placing.core_of[node], previous) {
+                    (Some(core), _) => core,
+                    (None, Some(core)) if placing.fits(node, core, limit) => core,
+                    (None, _) => placing.least_loaded(),
+                };
+                placing.place(node, core);
+                core
+            });
+            before = cores.collect();
         }
     }
     placing.place_the_rest();
@@ -82,14 +87,12 @@ fn by_weight(chains: &[Chain]) -> Vec<&Chain> {
     chains
 }
 
-/// The chain by index.
-fn path(loads: &Loads, chain: &Chain) -> Vec<usize> {
-    let index = |step: &String| {
-        let found = loads.loops.iter().position(|node| &node.name == step);
-        let Some(index) = found else { panic!("loop `{step}` is in a chain, but not listed") };
-        index
-    };
-    chain.path.iter().map(index).collect()
+/// The steps of the chain by index.
+fn path(loads: &Loads, chain: &Chain) -> Vec<Vec<usize>> {
+    match chain.resolve(&loads.names()) {
+        Ok(path) => path,
+        Err(step) => panic!("loop `{step}` is in chain `{}`, but not listed", chain.name),
+    }
 }
 
 /// Loops on their way to the cores.
@@ -153,7 +156,7 @@ pub(super) fn greedy_candidates(loads: &Loads, space: &Space, cores: usize) -> V
     let all = clusters.into_iter().chain([longest_processing_time(loads, cores)]);
     let mut urgent = vec![false; loads.loops.len()];
     for chain in by_weight(&loads.chains) {
-        path(loads, chain).into_iter().for_each(|node| urgent[node] = true);
+        path(loads, chain).concat().into_iter().for_each(|node| urgent[node] = true);
     }
     let mut candidates: Vec<Genes> = Vec::new();
     for assignment in all {
@@ -202,6 +205,14 @@ mod tests {
         let loads = loads_of(&[0.1; 5], &[], &[&[0, 2, 3], &[1, 2, 4]]);
         let cores = chain_clustering(&loads, 3, 1.0);
         assert_eq!(cores.cores(), [0, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn the_branches_of_a_chain_stay_apart_until_they_join() {
+        let mut loads = loads_of(&[0.1; 6], &[], &[]);
+        let path = ["/0 | /1", "/2 | /3", "/4", "/5"];
+        loads.chains.push(Chain::new("joined", path));
+        assert_eq!(chain_clustering(&loads, 3, 1.0).cores(), [0, 1, 0, 1, 0, 0]);
     }
 
     #[test]

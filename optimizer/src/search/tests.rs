@@ -121,6 +121,18 @@ fn the_same_seed_finds_the_same_with_any_number_of_threads() {
 }
 
 #[test]
+fn the_loads_of_a_model_are_those_of_its_loops_alone() {
+    let toy = Toy::random(8, 2.0, 0.5, 1);
+    let measured = Loads::of_model(&toy).unwrap();
+    for (measured, computed) in measured.loops.iter().zip(toy.loads().loops) {
+        assert_eq!(measured.name, computed.name);
+        let difference = measured.utilization - computed.utilization;
+        assert!(difference.abs() < 0.15, "{measured:?} {computed:?}");
+    }
+    assert_eq!(measured.chains, toy.loads().chains);
+}
+
+#[test]
 fn another_seed_goes_another_way() {
     let convergence = |seed| {
         let options = SearchOptions { seed, ..SearchOptions::new(4) };

@@ -1,0 +1,138 @@
+//! From a graph to the callbacks that are analysed.
+
+use std::time::Duration;
+
+use ringspin_executor::GraphInfo;
+use ringspin_modes::{GraphEdge, graph_edges};
+
+use super::{Analysis, Callback, NoBound, Source, Trigger};
+
+/// How many ways through the alternatives of a chain are analysed.
+const CHOICES_MAX: usize = 256;
+
+/// The callbacks of a graph, by their index there, each with the longest that it runs.
+///
+/// `under_way` says how long a message is under way on an edge at the most: on one core, and from
+/// core to core. A graph knows which loop sends, not which of its callbacks: every one of them is
+/// taken to send on all topics of its loop in every call. That is more work than there is, so the
+/// bounds hold, but a node with several inputs may have none. Timers are taken to keep the period
+/// that they are named after. In a graph with external inputs only timers have a known rate.
+pub fn callbacks_of(
+    info: &GraphInfo,
+    duration_max: impl Fn(usize) -> Duration,
+    under_way: impl Fn(&GraphEdge<'_>) -> [Duration; 2],
+) -> Vec<Callback> {
+    let edges = graph_edges(info);
+    let receives = |index: usize| {
+        let is_it = |id: &ringspin_executor::CallbackId| id.0 as usize == index;
+        let serves = |service: &ringspin_executor::ServiceInfo| {
+            service.server.as_ref().is_some_and(is_it)
+                || service.clients.iter().any(|client| is_it(&client.callback))
+        };
+        info.topics.iter().any(|topic| topic.subscriptions.iter().any(is_it))
+            || info.services.iter().any(serves)
+    };
+    let trigger = |index: usize, name: &str| {
+        if let Some(period) = name.strip_prefix("timer ").and_then(period_of) {
+            return Trigger::Timer(period);
+        }
+        if !info.inputs.is_empty() || !receives(index) {
+            return Trigger::Unknown;
+        }
+        let arriving = edges.iter().filter(|edge| edge.callback.0 as usize == index);
+        let sources = arriving.flat_map(|edge| {
+            let [same_core_max, cross_core_max] = under_way(edge);
+            let senders = &info.loops[edge.from.0 as usize].callbacks;
+            senders.iter().map(move |sender| Source {
+                callback: sender.0 as usize,
+                same_core_max,
+                cross_core_max,
+            })
+        });
+        Trigger::Messages(sources.collect())
+    };
+    let callbacks = info.callbacks.iter().enumerate().map(|(index, callback)| Callback {
+        name: format!(
+            "{} {}",
+            info.loops[callback.event_loop.0 as usize].full_name(),
+            callback.name
+        ),
+        event_loop: callback.event_loop.0 as usize,
+        duration_max: duration_max(index),
+        trigger: trigger(index, &callback.name),
+    });
+    callbacks.collect()
+}
+
+/// What `Duration`'s `Debug` wrote: `100ms`, `1.5s`.
+fn period_of(text: &str) -> Option<Duration> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(unit_at);
+    let digits = match unit {
+        "s" => 9,
+        "ms" => 6,
+        "µs" => 3,
+        "ns" => 0,
+        _ => return None,
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() {
+        return None;
+    }
+    let fraction = format!("{fraction:0<digits$}");
+    if fraction.len() != digits {
+        return None;
+    }
+    format!("{whole}{fraction}").parse().ok().map(Duration::from_nanos)
+}
+
+impl Analysis<'_> {
+    /// The longest by any way through `steps`, of each of which one callback is visited, as
+    /// [`ChainPath::resolve`](ringspin_modes::ChainPath::resolve) gives them: of branches that
+    /// join, the last one to come is the longest.
+    ///
+    /// # Errors
+    /// As [`chain`](Self::chain) where no way leads through the steps, and
+    /// [`NoBound::TooManyWays`] if there are more than 256.
+    pub fn longest(&self, steps: &[Vec<usize>]) -> Result<Duration, NoBound> {
+        let mut ways: Vec<Vec<usize>> = vec![Vec::new()];
+        for step in steps {
+            let mut longer = Vec::new();
+            let mut refused = None;
+            for way in &ways {
+                for &next in step {
+                    match self.leads(way.last().copied(), next) {
+                        Ok(()) => longer.push([&way[..], &[next]].concat()),
+                        Err(reason) => refused = Some(reason),
+                    }
+                }
+            }
+            match (longer.is_empty(), refused) {
+                (true, reason) => return Err(reason.unwrap_or(NoBound::NoChain)),
+                (false, _) if longer.len() > CHOICES_MAX => {
+                    let callback = self.name(longer[0].last().copied());
+                    return Err(NoBound::TooManyWays { callback, max: CHOICES_MAX });
+                }
+                (false, _) => ways = longer,
+            }
+        }
+        let bounds = ways.iter().map(|way| self.chain(way));
+        bounds.reduce(|a, b| Ok(a?.max(b?))).unwrap_or(Err(NoBound::NoChain))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_are_read_as_they_are_written() {
+        for ns in [1, 999, 1000, 1_500, 33_333_333, 100_000_000, 1_000_000_000, 61_500_000_000] {
+            let period = Duration::from_nanos(ns);
+            assert_eq!(period_of(&format!("{period:?}")), Some(period));
+        }
+        for text in ["", "ms", "10", "10m", "1.2.3s", "1.5ns"] {
+            assert_eq!(period_of(text), None, "{text}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ use crate::notifier::Notifier;
 use crate::time::Time;
 use crate::worker_thread::{self, WorkerThread};
 use ringspin_ringbuf::{Counter, Flag, ReadySet};
+use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
@@ -246,6 +247,17 @@ impl Failures {
     }
 }
 
+/// The text of a panic, if it has one.
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        (*text).into()
+    } else if let Some(text) = panic.downcast_ref::<String>() {
+        text.clone()
+    } else {
+        "a panic without a text".into()
+    }
+}
+
 /// The counters of one callback.
 #[derive(Debug, Default)]
 pub(crate) struct CallbackCounters {
@@ -255,6 +267,8 @@ pub(crate) struct CallbackCounters {
     pub(crate) overwritten: Counter,
     /// Written by publishers.
     pub(crate) lost: Counter,
+    /// Written by the callback's worker.
+    pub(crate) discarded: Counter,
     /// Written by the callback's worker.
     pub(crate) missed: Counter,
     /// Written by the callback's worker.
@@ -282,6 +296,8 @@ pub struct CallbackStatistics {
     pub overwritten: u64,
     /// Messages that were lost on their way; only in simulated time.
     pub lost: u64,
+    /// Events that came when its node had failed and was isolated.
+    pub discarded: u64,
     /// Periods of a timer that passed without a call because the executor was late.
     pub missed: u64,
     /// Triggers of a guard condition that one call answered together with a later one.
@@ -345,6 +361,11 @@ impl Statistics {
     /// All messages that were too old to be delivered.
     pub fn expired(&self) -> u64 {
         self.callbacks.iter().map(|c| c.expired).sum()
+    }
+
+    /// All events that came too late for their node, which had failed and was isolated.
+    pub fn discarded(&self) -> u64 {
+        self.callbacks.iter().map(|c| c.discarded).sum()
     }
 
     /// All messages that were lost on their way.

@@ -22,6 +22,8 @@ pub(crate) struct Evidence {
     collecting: Flag,
     /// Raised if anything was shown so far: the lock costs more than to look here.
     any: Flag,
+    /// Raised if any group shows its state.
+    states: Flag,
     shown: Mutex<Option<DigestHasher>>,
     /// The publishers that show their messages.
     publishers: Mutex<BTreeSet<SourceId>>,
@@ -48,11 +50,25 @@ impl Evidence {
         lock(&self.publishers).insert(publisher);
     }
 
+    /// Groups show their states from now on.
+    fn digest_states(&self) {
+        self.states.raise();
+    }
+
+    /// Whether any group shows its state.
+    #[inline]
+    pub(crate) fn digests_states(&self) -> bool {
+        self.states.is_raised()
+    }
+
     /// The digest of what was shown since the last time.
+    #[inline]
     pub(crate) fn take(&self) -> Option<u64> {
-        if !self.any.is_raised() {
-            return None;
-        }
+        if self.any.is_raised() { self.take_shown() } else { None }
+    }
+
+    #[inline(never)]
+    fn take_shown(&self) -> Option<u64> {
         self.any.lower();
         lock(&self.shown).take().map(|hasher| hasher.finish())
     }
@@ -74,6 +90,7 @@ impl<S: Digest + Send + 'static> Node<S> {
     /// ```
     pub fn digest_state(&self) -> Result<(), CreateError> {
         let mut draft = self.draft("a digest of its state")?;
+        draft.evidence.digest_states();
         draft.loops[self.event_loop().0 as usize].digested = true;
         draft.body::<S>(self.event_loop()).show_state(|state, evidence| evidence.add(state));
         Ok(())

@@ -144,6 +144,7 @@ impl Monitor {
             dispatched: counters.dispatched.get(),
             overwritten: counters.overwritten.get(),
             lost: counters.lost.get(),
+            discarded: counters.discarded.get(),
             missed: counters.missed.get(),
             coalesced: counters.coalesced.get(),
             late: counters.late.get(),
@@ -220,7 +221,9 @@ impl Graph {
         let connections = Connections { ready: &ready_of, transit };
         topics.iter().for_each(|(_, topic)| topic.connect(connections));
         let now = shared.clock.now();
-        draft.latches.iter().for_each(|(topic, number)| topic.start_latch(*number, now));
+        for (topic, number) in &draft.latches {
+            topic.start_latch(*number, now, transit);
+        }
         let counters = draft.callback_drafts.iter().map(|c| c.counters.clone()).collect();
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
         let monitor = Monitor { info, counters, topics: topics.into(), failures, rests };

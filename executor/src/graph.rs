@@ -15,6 +15,7 @@ use crate::control::{CallbackCounters, FailurePolicy, Failures};
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
 use crate::evidence::Evidence;
+use crate::frozen::FreezeError;
 use crate::input::NamedInput;
 use crate::lock::lock;
 use crate::name;
@@ -332,6 +333,21 @@ impl Graph {
         let event_loop = draft.create_loop(full_name.clone(), "", None, body)?;
         let node_index = draft.loops[event_loop.0 as usize].node_index;
         Ok(Node::new(self.clone(), namespace, name, full_name, node_index, event_loop))
+    }
+
+    /// Gives a loop a priority, as [`Node::set_priority`] does, for whoever tunes a graph that
+    /// others built.
+    ///
+    /// # Errors
+    /// [`FreezeError::AlreadyFrozen`] and [`FreezeError::UnknownLoop`].
+    pub fn set_priority(&self, event_loop: LoopId, priority: u8) -> Result<(), FreezeError> {
+        let mut draft = self.draft();
+        if draft.frozen {
+            return Err(FreezeError::AlreadyFrozen);
+        }
+        let of = draft.loops.get_mut(event_loop.0 as usize);
+        of.ok_or(FreezeError::UnknownLoop(event_loop.0))?.priority = priority;
+        Ok(())
     }
 
     /// The graph as declared so far.

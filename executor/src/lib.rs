@@ -50,7 +50,7 @@ pub use collector::Collector;
 pub use context::Context;
 pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopError, StopHandle,
-    WorkerStatistics,
+    WorkerStatistics, panic_message,
 };
 pub use digest::{Digest, DigestHasher};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
@@ -93,5 +93,5 @@ pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};
 pub use topic::{LateSubscription, Loan, PublishError, Publisher, Verdict};
 pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
-pub use worker::{ReadyEvent, Worker, panic_message};
+pub use worker::{ReadyEvent, Worker};
 pub use worker_thread::WorkerThread;

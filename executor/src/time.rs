@@ -85,6 +85,12 @@ pub trait Clock: Send + Sync {
     fn completion(&self) -> Time {
         self.now()
     }
+
+    /// As which time what is sent now counts as sent. In simulated time what a callback sends that
+    /// takes a while leaves at its end.
+    fn departure(&self) -> Time {
+        self.now()
+    }
 }
 
 /// The live clock: wall time when it was created, then advanced by the monotonic clock.
@@ -117,17 +123,22 @@ pub struct SimClock {
     now: Counter,
     /// When the callback that runs returns; before now if it takes no time.
     completion: Counter,
+    /// When what it sends leaves; before now if at once.
+    departure: Counter,
 }
 
 impl SimClock {
     /// Moves the clock to `time`; only the sequencer does so.
+    #[inline]
     pub fn set(&self, time: Time) {
         self.now.set(time.as_nanos());
     }
 
-    /// The callback that runs is to return at `time`.
-    pub(crate) fn complete_at(&self, time: Time) {
-        self.completion.set(time.as_nanos());
+    /// The callback that runs is to return at `completion`, and what it sends leaves at
+    /// `departure`.
+    pub(crate) fn take_until(&self, completion: Time, departure: Time) {
+        self.completion.set(completion.as_nanos());
+        self.departure.set(departure.as_nanos());
     }
 }
 
@@ -140,6 +151,10 @@ impl Clock for SimClock {
     #[inline]
     fn completion(&self) -> Time {
         Time(self.completion.get()).max(self.now())
+    }
+
+    fn departure(&self) -> Time {
+        Time(self.departure.get()).max(self.now())
     }
 }
 
@@ -157,6 +172,10 @@ impl Clock for NodeClock {
     #[inline]
     fn now(&self) -> Time {
         self.0.get().map_or(Time::ZERO, |clock| clock.now())
+    }
+
+    fn departure(&self) -> Time {
+        self.0.get().map_or(Time::ZERO, |clock| clock.departure())
     }
 }
 

@@ -128,7 +128,7 @@ pub(crate) trait AnyTopic: Send + Sync {
     /// Whether an interceptor waits for its messages.
     fn is_intercepted(&self) -> bool;
     /// Delivers what the transient-local publisher with this number published so far, at `now`.
-    fn start_latch(&self, number: usize, now: Time);
+    fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>);
     fn refused(&self) -> u64;
 }
 
@@ -294,9 +294,9 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         lock(&self.interception).is_some()
     }
 
-    fn start_latch(&self, number: usize, now: Time) {
+    fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>) {
         let latch = lock(&self.latches)[number].clone();
-        latch.start(self, now);
+        latch.start(self, now, transit);
     }
 
     fn refused(&self) -> u64 {

@@ -5,7 +5,7 @@
 //! over to the [`Transit`] of the graph, which asks the [`Network`] for the message's fate. What is
 //! to arrive later waits here, and arrives when the scheduler says that its time has come.
 
-use crate::event::{CallbackId, EventId};
+use crate::event::{CallbackId, EventId, SourceId};
 use crate::lock::lock;
 use crate::time::{Clock, SimClock, Time};
 use ringspin_ringbuf::Counter;
@@ -80,8 +80,8 @@ pub struct Transit {
 
 struct Traffic {
     network: Box<dyn Network>,
-    /// Of what the running callback sends, if it takes time.
-    departure: Option<Time>,
+    /// When the last thing left that each source sent; later ones do not overtake it.
+    left: Vec<Time>,
     flights: BinaryHeap<Reverse<Flight>>,
     flown: u64,
     sent: Vec<EventId>,
@@ -126,11 +126,12 @@ impl Transit {
         let clock = Arc::new(SimClock::default());
         clock.set(start);
         let (flights, sent) = (BinaryHeap::new(), Vec::new());
-        let traffic = Traffic { network, departure: None, flights, flown: 0, sent };
+        let traffic = Traffic { network, left: Vec::new(), flights, flown: 0, sent };
         Self { clock, scope, under_way: Counter::default(), traffic: Mutex::new(traffic) }
     }
 
     /// The clock, which only the scheduler moves.
+    #[inline]
     pub fn clock(&self) -> &Arc<SimClock> {
         &self.clock
     }
@@ -138,14 +139,12 @@ impl Transit {
     /// A callback begins that takes time: it returns at `end`, and what it sends leaves at
     /// `departure`.
     pub fn begin(&self, end: Time, departure: Time) {
-        self.clock.complete_at(end);
-        self.traffic().departure = Some(departure);
+        self.clock.take_until(end, departure);
     }
 
     /// The callback has returned: what is sent now leaves at once.
     pub fn end(&self) {
-        self.clock.complete_at(Time::ZERO);
-        self.traffic().departure = None;
+        self.clock.take_until(Time::ZERO, Time::ZERO);
     }
 
     /// When the next thing arrives.
@@ -158,11 +157,13 @@ impl Transit {
     }
 
     /// How much is under way.
+    #[inline]
     pub fn len(&self) -> usize {
         self.under_way.get() as usize
     }
 
     /// Whether nothing is under way.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -203,7 +204,26 @@ impl Transit {
 
     /// When what is sent now leaves.
     pub(crate) fn departure(&self) -> Time {
-        self.traffic().departure.unwrap_or_else(|| self.clock.now())
+        self.clock.departure()
+    }
+
+    /// When what `source` sends now leaves: not before what it sent before.
+    pub(crate) fn departure_of(&self, source: SourceId) -> Time {
+        self.depart(&mut self.traffic(), source)
+    }
+
+    fn depart(&self, traffic: &mut Traffic, source: SourceId) -> Time {
+        let departure = self.clock.departure();
+        if !self.scope.departures {
+            return departure;
+        }
+        let source = source.0 as usize;
+        if traffic.left.len() <= source {
+            traffic.left.resize(source + 1, Time::ZERO);
+        }
+        let left = &mut traffic.left[source];
+        *left = departure.max(*left);
+        *left
     }
 
     /// What becomes of a message, which leaves as soon as it can.
@@ -212,7 +232,7 @@ impl Transit {
         if self.scope.causes && traffic.sent.last() != Some(&event) {
             traffic.sent.push(event);
         }
-        let departure = traffic.departure.unwrap_or(self.clock.now());
+        let departure = self.depart(&mut traffic, event.source);
         let passage = Passage { event, callback, departure, bytes };
         match traffic.network.fate(&passage) {
             Fate::Lost => Fate::Lost,

@@ -4,7 +4,7 @@
 //! ready: that is the scheduler's part, and the only difference between the modes.
 
 use crate::context::Context;
-use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
+use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters, panic_message};
 use crate::deadline::DeadlineWatch;
 use crate::event::{CallbackId, Completion, Dispatch, LoopId, Recorder};
 use crate::event_loop::{Body, EventLoop, Outcome, Target};
@@ -16,7 +16,6 @@ use crate::picker::Picker;
 use crate::time::{Clock, Time};
 use crate::timers::Timers;
 use ringspin_ringbuf::{Counter, ReadySet, ready};
-use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,7 +63,9 @@ impl Shared {
     #[inline]
     fn shown(&self, body: &dyn EventLoop) -> Option<u64> {
         let evidence = self.evidence.as_ref()?;
-        body.show(evidence);
+        if evidence.digests_states() {
+            body.show(evidence);
+        }
         evidence.take()
     }
 }
@@ -341,6 +342,7 @@ impl Worker {
         }
         let loop_info = &info.loops[event_loop.0 as usize];
         if failures.isolated[node_index as usize].is_raised() {
+            counters.discarded.add_by_owner(1);
             // What is discarded is the user's, and so is its drop.
             let _ = catch_unwind(AssertUnwindSafe(|| body.discard(target)));
             return None;
@@ -435,15 +437,4 @@ impl Worker {
 fn span(info: &GraphInfo, callback: CallbackId, of: &LoopInfo) -> tracing::span::EnteredSpan {
     let name = &*info.callbacks[callback.0 as usize].name;
     tracing::trace_span!("callback", node = &*of.node, group = &*of.group, name).entered()
-}
-
-/// The text of a panic, if it has one.
-pub fn panic_message(panic: &(dyn Any + Send)) -> String {
-    if let Some(text) = panic.downcast_ref::<&str>() {
-        (*text).into()
-    } else if let Some(text) = panic.downcast_ref::<String>() {
-        text.clone()
-    } else {
-        "a panic without a text".into()
-    }
 }

@@ -14,9 +14,11 @@
 //! | `timing`, `traffic` | how long callbacks take, and messages |
 //! | `inputs` | what comes from outside |
 //! | `record` | digest and trace |
+//! | `chains` | how long it takes from one end of a path to the other |
 //! | `cycle` | an instant that does not end |
 
 mod agenda;
+mod chains;
 mod cycle;
 mod inputs;
 mod record;
@@ -26,6 +28,8 @@ mod ties;
 mod timing;
 mod traffic;
 
+pub(crate) use chains::Follower;
+pub use chains::{ChainError, ChainPath, ChainSamples};
 pub use record::{Record, RunDigest, Trace};
 pub use schedule::{Deviation, Jolt, Schedule, ScheduleError};
 pub(crate) use simulation::Setting;
@@ -80,12 +84,13 @@ pub(crate) struct Parts {
     pub(crate) inputs: Vec<NamedInput>,
     pub(crate) recorder: Option<Box<dyn Recorder>>,
     pub(crate) breaker: Option<Box<dyn TieBreaker>>,
+    pub(crate) follower: Option<Follower>,
 }
 
 impl Sequencer {
     /// Takes over the worker, at the simulation's start.
     pub(crate) fn new(parts: Parts, setting: Setting, info: &GraphInfo) -> Self {
-        let Parts { mut worker, inputs, recorder, breaker } = parts;
+        let Parts { mut worker, inputs, recorder, breaker, follower } = parts;
         let Setting { simulation, transit, durations, cores, jolts } = setting;
         let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
         let breaker = breaker.or_else(|| simulation.ties.breaker()).map(Breaker::new);
@@ -97,6 +102,7 @@ impl Sequencer {
         worker.start(Time::ZERO);
         let mut digester = Digester::new(info, transit.clone(), timing.clone());
         digester.next = recorder;
+        digester.follower = follower;
         worker.set_recorder(Some(Box::new(digester)));
         let progress = |limit| (limit, Progress::new(info, simulation.start));
         Self {
@@ -128,7 +134,10 @@ impl Sequencer {
     ) -> Result<(), SpinError> {
         let _mark = stop.enter_worker();
         let end = self.end.map_or(end, |own| own.min(end));
-        while !stop.is_stopped() && self.now() <= end {
+        if self.now() > end {
+            return Ok(());
+        }
+        while !stop.is_stopped() {
             match self.turn(info)? {
                 Turn::Dispatched(_) | Turn::Something => {}
                 Turn::Quiet if over(self.now()) => return Ok(()),
@@ -256,10 +265,10 @@ impl Sequencer {
     /// Notes a dispatch.
     #[inline]
     fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), SpinError> {
-        let now = self.now();
-        self.instant.dispatched(callback, now, info)?;
+        let clock = self.transit.clock();
+        self.instant.dispatched(callback, || clock.now(), info)?;
         if let Some((_, progress)) = &mut self.progress {
-            progress.dispatched(callback, now);
+            progress.dispatched(callback, clock.now());
         }
         self.inputs.dispatched();
         Ok(())
@@ -367,6 +376,12 @@ impl Sequencer {
     /// The trace, if one was kept.
     pub(crate) fn take_trace(&mut self) -> Option<Trace> {
         self.digester(Digester::take_trace)
+    }
+
+    /// The samples of the chains so far.
+    pub(crate) fn chains(&mut self) -> Vec<ChainSamples> {
+        let samples = |digester: &mut Digester| digester.follower.as_ref().map(Follower::samples);
+        self.digester(samples).unwrap_or_default()
     }
 
     /// How the run so far deviated from the default order, and that in words.

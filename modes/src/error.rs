@@ -1,5 +1,6 @@
 //! How spinning can end otherwise than asked for.
 
+use crate::deterministic::ChainError;
 use ringspin_executor::{Failure, FreezeError, Time};
 use thiserror::Error;
 
@@ -43,6 +44,9 @@ pub enum SpinError {
     /// What is to be simulated does not fit the graph.
     #[error("{0}")]
     Simulation(String),
+    /// A chain cannot be followed.
+    #[error(transparent)]
+    Chain(#[from] ChainError),
     /// An input failed.
     #[error("input {input:?} failed at {time}: {reason}")]
     Input {

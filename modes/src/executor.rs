@@ -1,17 +1,20 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{
-    Condition, Parts, RunDigest, Sequencer, Setting, Simulation, TieBreaker,
+    ChainError, ChainPath, ChainSamples, Condition, Follower, Parts, RunDigest, Sequencer, Setting,
+    Simulation, TieBreaker,
 };
 use crate::error::SpinError;
 use crate::job_file::JobFileError;
 use crate::live::{self, Run};
-use crate::mapping::{CorePlan, LoopName, Mapping, MappingError};
+use crate::mapping::{CorePlan, Mapping, MappingError};
+use crate::memory;
+use crate::plan;
 use crate::signal;
 use ringspin_executor::{
-    Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, LoopId,
-    Monitor, Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource,
-    WaitStrategy, Worker,
+    Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, Monitor,
+    Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource, WaitStrategy,
+    Worker,
 };
 use std::str::FromStr;
 use std::sync::Arc;
@@ -94,11 +97,15 @@ pub struct Executor {
     pub(crate) wait: WaitStrategy,
     pub(crate) policy: FailurePolicy,
     pub(crate) live_order: ReadyOrder,
+    /// In the live modes: whether memory is locked, whatever the mapping says.
+    pub(crate) lock_memory: bool,
     stop: StopHandle,
     pub(crate) recorder: Option<RecorderFactory>,
     /// In deterministic mode: whether a trace is kept.
     pub(crate) traced: bool,
     pub(crate) tie_breaker: Option<Box<dyn TieBreaker>>,
+    /// In deterministic mode: what is followed.
+    pub(crate) chains: Vec<ChainPath>,
     running: Option<Running>,
 }
 
@@ -151,10 +158,12 @@ impl Executor {
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
             live_order: ReadyOrder::Sweep,
+            lock_memory: false,
             stop: StopHandle::default(),
             recorder: None,
             traced: false,
             tie_breaker: None,
+            chains: Vec::new(),
             running: None,
         }
     }
@@ -216,22 +225,30 @@ impl Executor {
     }
 
     fn start(&mut self) -> Result<Running, SpinError> {
+        plan::prioritize(&self.graph, &self.mode)?;
         let info = self.graph.info();
         let order = info.topological_order();
         let cores = match &self.mode {
-            Mode::MultiCore(mapping) => Some(plan_cores(&info, mapping.as_ref())?),
+            Mode::MultiCore(mapping) => Some(plan::cores(&info, mapping.as_ref())?),
             Mode::SingleCore | Mode::Deterministic(_) => None,
         };
         let workers = match &cores {
-            Some(cores) => cores.iter().map(|core| on_core(&order, core)).collect(),
+            Some(cores) => cores.iter().map(|core| plan::on_core(&order, core)).collect(),
             None => vec![order],
         };
         let order = match self.mode {
             Mode::Deterministic(_) => ReadyOrder::Fifo,
             Mode::SingleCore | Mode::MultiCore(_) => self.live_order,
         };
+        let follower = Follower::new(&self.chains, &info)?;
         let setting = match &self.mode {
-            Mode::Deterministic(simulation) => Some(Setting::new(simulation, &info, self.traced)?),
+            Mode::Deterministic(simulation) => {
+                let causes = self.traced || follower.is_some();
+                Some(Setting::new(simulation, &info, causes)?)
+            }
+            Mode::SingleCore | Mode::MultiCore(_) if follower.is_some() => {
+                return Err(ChainError::Live.into());
+            }
             Mode::SingleCore | Mode::MultiCore(_) => None,
         };
         let live = Arc::new(LiveClock::start());
@@ -252,7 +269,7 @@ impl Executor {
                 let (worker, recorder) = (workers.remove(0), next_recorder());
                 let breaker = self.tie_breaker.take();
                 setting.check_breaker(breaker.is_some())?;
-                let parts = Parts { worker, inputs, recorder, breaker };
+                let parts = Parts { worker, inputs, recorder, breaker, follower };
                 let mut sequencer = Sequencer::new(parts, setting, monitor.info());
                 if self.traced {
                     sequencer.trace();
@@ -270,6 +287,9 @@ impl Executor {
                 Scheduler::MultiCore { workers, clock: live, started: false }
             }
         };
+        if plan::locks_memory(&self.mode, self.lock_memory) {
+            memory::lock_all();
+        }
         Ok(Running { monitor, scheduler })
     }
 
@@ -362,6 +382,15 @@ impl Executor {
         }
     }
 
+    /// The samples so far of the chains that are [followed](Self::with_chains), in their order;
+    /// none in the live modes, and until the graph is frozen.
+    pub fn chains(&mut self) -> Vec<ChainSamples> {
+        match self.running.as_mut().map(|running| &mut running.scheduler) {
+            Some(Scheduler::Deterministic(sequencer)) => sequencer.chains(),
+            _ => Vec::new(),
+        }
+    }
+
     /// What can be asked from any thread while the executor spins; `None` until it is frozen.
     pub fn monitor(&self) -> Option<Monitor> {
         self.running.as_ref().map(|running| running.monitor.clone())
@@ -399,27 +428,6 @@ impl std::fmt::Debug for Executor {
             .field("graph", &self.graph)
             .finish_non_exhaustive()
     }
-}
-
-/// The loops of `core` in the order of `order`.
-fn on_core(order: &[LoopId], core: &CorePlan) -> Vec<LoopId> {
-    order.iter().copied().filter(|id| core.loops.contains(&(id.0 as usize))).collect()
-}
-
-/// Resolves the mapping, or the default one, against the graph and this process's cores.
-fn plan_cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan>, SpinError> {
-    let names: Vec<_> =
-        info.loops.iter().map(|l| LoopName { node: &l.node, group: &l.group }).collect();
-    let cores = allowed_cores();
-    let default;
-    let mapping = match mapping {
-        Some(mapping) => mapping,
-        None => {
-            default = Mapping::round_robin(&names, &cores);
-            &default
-        }
-    };
-    mapping.resolve(&names, &cores).map_err(|error| SpinError::Mapping(error.to_string()))
 }
 
 /// The cores that this thread may run on, as the operating system numbers them: all of the

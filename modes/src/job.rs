@@ -18,7 +18,7 @@ pub(crate) use verify::describe;
 pub use verify::{Difference, Divergence, VerifyError};
 pub use watchdog::Stuck;
 
-use crate::deterministic::{Simulation, TieBreaker, TiePolicy};
+use crate::deterministic::{ChainPath, Simulation, TieBreaker, TiePolicy};
 use crate::executor::Executor;
 use ending::Ending;
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
@@ -78,6 +78,7 @@ pub struct Job<'a, T = ()> {
     checks: Vec<Check<'a, T>>,
     breaker: Option<Box<dyn Fn() -> Box<dyn TieBreaker> + Send + Sync + 'a>>,
     watchdog: Option<Watchdog<'a>>,
+    chains: Vec<ChainPath>,
     after_run: Option<Box<dyn Fn() + Send + Sync + 'a>>,
 }
 
@@ -127,6 +128,7 @@ impl<'a, T> Job<'a, T> {
             checks: Vec::new(),
             breaker: None,
             watchdog: None,
+            chains: Vec::new(),
             after_run: None,
         }
     }
@@ -229,6 +231,13 @@ impl<'a, T> Job<'a, T> {
         self
     }
 
+    /// Has these chains followed, as [`Executor::with_chains`]; their samples are in the report.
+    #[must_use]
+    pub fn with_chains(mut self, chains: impl IntoIterator<Item = ChainPath>) -> Self {
+        self.chains = chains.into_iter().collect();
+        self
+    }
+
     /// Has `tell` called after each run, from whichever thread it ran on: [`verify`](Self::verify)
     /// and [`explore`](Self::explore) have many.
     #[must_use]
@@ -260,6 +269,7 @@ impl<'a, T> Job<'a, T> {
             .with_arguments(self.arguments.clone())
             .with_failure_policy(self.policy);
         executor.traced = traced;
+        executor.chains = self.chains.clone();
         // An order that is explored, shrunk or repeated comes before one's own.
         if own_ties {
             executor.tie_breaker = self.breaker.as_ref().map(|breaker| breaker());

@@ -10,10 +10,13 @@
 //! | `configuration` | the mode and ROS arguments from environment and command line |
 //! | [`executor`] | chooses the mode, freezes the graph, spins |
 //! | `options` | what else can be chosen |
+//! | `plan` | what a mapping means for a graph |
 //! | `live` | single-core and multi-core: worker threads on the real clock |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
+//! | `edges` | who feeds whom |
 //! | [`mapping`] | which core runs which event loops |
+//! | `memory` | pages that stay where they are |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 //! | [`timeline`] | who ran when on which core, also for trace viewers |
 
@@ -22,14 +25,17 @@
 pub mod command;
 mod configuration;
 pub mod deterministic;
+mod edges;
 mod error;
 pub mod executor;
 mod job;
 pub mod job_file;
 mod live;
 pub mod mapping;
+mod memory;
 pub mod models;
 mod options;
+mod plan;
 mod registry;
 mod signal;
 mod spin;
@@ -37,9 +43,10 @@ pub mod timeline;
 
 pub use configuration::ConfigurationError;
 pub use deterministic::{
-    Candidate, Cores, Deviation, Jitter, Jolt, RunDigest, Schedule, ScheduleError, Simulation,
-    TieBreaker, TiePolicy,
+    Candidate, ChainError, ChainPath, ChainSamples, Cores, Deviation, Jitter, Jolt, RunDigest,
+    Schedule, ScheduleError, Simulation, TieBreaker, TiePolicy,
 };
+pub use edges::{GraphEdge, graph_edges};
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{
@@ -48,5 +55,5 @@ pub use job::{
     StateError, Step, Stuck, Uncontrolled, VerifyError,
 };
 pub use job_file::{JobFile, JobFileError};
-pub use mapping::{Mapping, MappingError};
+pub use mapping::{Machine, Mapping, MappingError};
 pub use registry::{Place, Registry, RegistryError};

@@ -151,6 +151,7 @@ pub(crate) fn run_pinned(
         let mut threads = Vec::new();
         for (plan, worker) in workers.iter_mut() {
             let name = format!("ringspin-{}", plan.core);
+            let run = Run { wait: plan.wait.unwrap_or(run.wait), ..run };
             let body = move || {
                 let pinned = pin(plan);
                 match pinned {

@@ -14,9 +14,10 @@ mod quantity;
 pub mod random;
 
 pub use distribution::{Distribution, DistributionError};
+pub use durations::labels as callback_labels;
 pub use durations::{DurationError, DurationRule, DurationTable, Durations, Execution};
 pub use links::{LinkError, LinkRule, LinkTable, Links};
-pub use profile::{CallbackProfile, Profile, ProfileError, Profiler};
+pub use profile::{CallbackProfile, DurationProfile, ProfileError, Profiler};
 pub(crate) use quantity::Nanos;
 pub use quantity::{Bandwidth, QuantityError};
 pub use random::{Purpose, Stream};

@@ -1,5 +1,6 @@
 //! What can be chosen about an executor besides its mode, before it is frozen.
 
+use crate::deterministic::ChainPath;
 use crate::executor::Executor;
 use ringspin_executor::{FailurePolicy, GraphInfo, ReadyOrder, Recorder, WaitStrategy};
 
@@ -26,6 +27,49 @@ impl Executor {
         mut factory: impl FnMut(&GraphInfo, usize) -> R + Send + 'static,
     ) -> Self {
         self.recorder = Some(Box::new(move |info, worker| Box::new(factory(info, worker))));
+        self
+    }
+
+    /// In deterministic mode, has these chains followed: how long each message takes that goes
+    /// through one. It costs nothing where no chain goes. Read [`chains`](Self::chains) afterwards.
+    ///
+    /// A chain that the graph cannot have, and any chain in a live mode, is a
+    /// [`SpinError::Chain`](crate::SpinError::Chain) of the freeze.
+    ///
+    /// ```
+    /// use ringspin_executor::{Message, QoS};
+    /// use ringspin_modes::models::{Distribution, DurationRule, Durations};
+    /// use ringspin_modes::{ChainPath, Executor, Simulation};
+    /// use std::time::Duration;
+    ///
+    /// let took = Distribution::fixed(Duration::from_millis(3));
+    /// let durations = Durations::new().rule(DurationRule::new("/work").duration(took));
+    /// let mut executor = Executor::deterministic(Simulation { durations, ..Default::default() })
+    ///     .with_chains([ChainPath::new("all", ["/tick", "/work"])]);
+    /// let tick = executor.create_node("tick", ())?;
+    /// let out = tick.create_publisher("ticks", QoS::default())?;
+    /// tick.create_timer(Duration::from_millis(10), move |_, _| out.publish(1u8))?;
+    /// let work = executor.create_node("work", ())?;
+    /// work.create_subscription("ticks", QoS::default(), |_, _: &Message<u8>, _| {})?;
+    /// executor.spin_for(Duration::from_millis(30))?;
+    /// assert_eq!(executor.chains()[0].to_end_ns, [3_000_000; 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_chains(mut self, chains: impl IntoIterator<Item = ChainPath>) -> Self {
+        self.chains = chains.into_iter().collect();
+        self
+    }
+
+    /// Keeps all pages of the process in memory while the executor lives, in the live modes: a page
+    /// that was swapped out, or not yet touched, costs a callback milliseconds when it is needed.
+    ///
+    /// All of the process is locked (`mlockall`, present and future pages), once the graph is
+    /// frozen, and stays so: build everything first. Without the capability `CAP_IPC_LOCK` or an
+    /// unlimited `RLIMIT_MEMLOCK` nothing is locked, and a warning says so.
+    #[must_use]
+    pub fn with_locked_memory(mut self) -> Self {
+        self.lock_memory = true;
         self
     }
 

@@ -1,329 +1,250 @@
-//! What the optimizer knows of a running graph: how busy every node is, what flows between the
-//! nodes, and which chains of nodes have to be fast.
+//! Profiles: what a machine needs for a graph, measured there, to be optimized anywhere.
 //!
-//! A profile is measured once (from dispatch records), kept as a TOML file beside the mapping that
-//! was found from it, and readable enough to be written by hand:
+//! A [`Profile`] is measured [live](Profile::measure), single-core and then multi-core, and is a
+//! TOML file. So that of a small machine can be optimized on a large one:
 //!
 //! ```toml
-//! [[node]]
-//! name = "/lidar"
-//! utilization = 0.01          # busy seconds per second on the reference core
-//! [[node]]
-//! name = "/fusion"
-//! utilization = 0.4
-//! [[edge]]
+//! version = 1
+//! loops = ["/lidar", "/fusion", "/fusion:settings"]   # of the graph, to refuse another one
+//! [machine]
+//! name = "robot"
+//! architecture = "aarch64"
+//! cores = 4
+//! [durations]                             # how long each callback takes
+//! version = 1
+//! [[durations.callback]]
+//! node = "/fusion"
+//! callback = "subscription /points"
+//! # ... as in `ringspin_modes::models::profile`
+//! [[hop]]                                 # what each edge costs
+//! topic = "/points"
 //! from = "/lidar"
 //! to = "/fusion"
-//! messages_per_second = 10.0
-//! [[chain]]
-//! name = "hot path"
-//! nodes = ["/lidar", "/fusion"]
+//! [hop.cross_core]                        # `same_core` likewise
+//! count = 3
+//! total_ns = 24_000
+//! min_ns = 5_000
+//! max_ns = 12_000
+//! groups = [[5_000, 1], [7_000, 1], [12_000, 1]]
 //! ```
 
-use std::collections::BTreeSet;
-use std::io;
-use std::path::{Path, PathBuf};
+mod error;
+mod measure;
 
+pub use error::ProfileError;
+
+use crate::hop::{Hop, pooled};
+use crate::observer::observed;
+use crate::spread::Spread;
+use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
+use ringspin_modes::allowed_cores;
+use ringspin_modes::models::DurationProfile;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
+use std::io;
+use std::path::Path;
 
-/// The load of a graph.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The version of the file that is written and read.
+const VERSION: u32 = 1;
+
+/// How many times an edge needs of its own; with fewer, those of all edges count for it.
+const HOP_TIMES_MIN: u64 = 10;
+
+/// What one machine needs for one graph.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// The nodes, in the order of their creation. An assignment is indexed like this list.
-    #[serde(default, rename = "node", skip_serializing_if = "Vec::is_empty")]
-    pub nodes: Vec<NodeLoad>,
-    /// Who sends to whom, and how often.
-    #[serde(default, rename = "edge", skip_serializing_if = "Vec::is_empty")]
-    pub edges: Vec<Edge>,
-    /// The chains whose latency counts.
-    #[serde(default, rename = "chain", skip_serializing_if = "Vec::is_empty")]
-    pub chains: Vec<Chain>,
+    version: u32,
+    /// The event loops of the graph, in order of creation.
+    pub loops: Vec<String>,
+    /// Where it was measured.
+    pub machine: ProfiledMachine,
+    /// How long each callback takes.
+    pub durations: DurationProfile,
+    /// What the edges cost, as far as that was measured, in the order of topic, from, to.
+    #[serde(default, rename = "hop")]
+    pub hops: Vec<Hop>,
 }
 
-/// How busy one node keeps a core.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A machine, as a profile names it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NodeLoad {
-    /// The name as a mapping would give it: `/node`, or `/node:group` for one callback group.
+pub struct ProfiledMachine {
+    /// What it is called.
     pub name: String,
-    /// Busy seconds per second on the reference core; above 1.0 no single core keeps up.
-    pub utilization: f64,
+    /// Its processor's architecture, as Rust names it: `x86_64`, `aarch64`.
+    pub architecture: String,
+    /// How many cores the process could use.
+    pub cores: usize,
 }
 
-/// Messages from one node to another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Edge {
-    /// The publishing node.
-    pub from: String,
-    /// The subscribing node.
-    pub to: String,
-    /// The mean rate.
-    pub messages_per_second: f64,
-}
-
-/// A path through the graph whose latency counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Chain {
-    /// The name, for reports.
-    pub name: String,
-    /// The nodes that a sample visits, first to last. A node that is visited twice is named twice.
-    pub nodes: Vec<String>,
-}
-
-/// Why a profile makes no sense.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum ProfileError {
-    /// There is nothing to place.
-    #[error("the profile has no nodes; measure it on a graph that has some")]
-    NoNodes,
-    /// Two nodes have one name.
-    #[error("node `{name}` is listed twice; merge the two and add their utilizations")]
-    DuplicateNode {
-        /// The name that appears twice.
-        name: String,
-    },
-    /// Two chains have one name.
-    #[error("chain `{name}` is listed twice; rename one of the two")]
-    DuplicateChain {
-        /// The name that appears twice.
-        name: String,
-    },
-    /// An edge or a chain names a node that is not listed.
-    #[error("{place} names node `{node}`, which is not listed; add it to the nodes or correct it")]
-    UnknownNode {
-        /// The edge or chain.
-        place: String,
-        /// The name that is not listed.
-        node: String,
-    },
-    /// A chain without nodes.
-    #[error("chain `{name}` has no nodes; list those that a sample visits, or remove it")]
-    EmptyChain {
-        /// The name of the chain.
-        name: String,
-    },
-    /// A number that is negative, infinite or not a number.
-    #[error("{place} is {value}; it must be finite and not negative")]
-    BadNumber {
-        /// Whose number it is.
-        place: String,
-        /// The number.
-        value: f64,
-    },
-}
-
-/// Why a profile file could not be read or written.
-#[derive(Debug, Error)]
-pub enum ProfileFileError {
-    /// The operating system refused.
-    #[error("cannot {action} the profile `{}`: {error}; check the path and its permissions",
-        path.display())]
-    Io {
-        /// "read" or "write".
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        error: io::Error,
-    },
-    /// The file is not a profile. The message carries line, column and the offending line.
-    #[error("`{}` is not a profile: {}\ncorrect that line", path.display(),
-        error.to_string().trim_end())]
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// Where and why, as the TOML parser reports it.
-        error: toml::de::Error,
-    },
-    /// The profile cannot be written as TOML.
-    #[error("the profile cannot be written as TOML: {error}")]
-    Format {
-        /// What the TOML writer said.
-        error: toml::ser::Error,
-    },
-    /// The file was read, but the profile makes no sense.
-    #[error("the profile `{}` makes no sense: {error}", path.display())]
-    Invalid {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        error: ProfileError,
-    },
+impl ProfiledMachine {
+    /// This one, by the name that its system gives it.
+    pub fn here() -> Self {
+        let named = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let name = match named.trim() {
+            "" => "unnamed".to_owned(),
+            name => name.to_owned(),
+        };
+        let architecture = std::env::consts::ARCH.into();
+        Self { name, architecture, cores: allowed_cores().len() }
+    }
 }
 
 impl Profile {
-    /// Reads and [validates](Self::validate) a TOML file.
+    /// What the [`Observer`](crate::Observer)s among `recorders` saw of a graph on this machine.
+    ///
+    /// ```
+    /// use ringspin_modes::Executor;
+    /// use ringspin_optimizer::{Observer, Profile};
+    /// use std::time::Duration;
+    /// let mut executor = Executor::single_core().with_recorders(|info, _| Observer::new(info));
+    /// let node = executor.graph().create_node("node", ())?;
+    /// node.create_timer(Duration::from_millis(1), |_, cx| cx.stop())?;
+    /// executor.spin()?;
+    /// let info = executor.graph().info();
+    /// let profile = Profile::of(&info, executor.take_recorders());
+    /// assert_eq!(profile.durations.callbacks()[0].callback, "timer 1ms");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(info: &GraphInfo, recorders: impl IntoIterator<Item = Box<dyn Recorder>>) -> Self {
+        let (durations, hops) = observed(info, recorders);
+        let machine = ProfiledMachine::here();
+        Self { version: VERSION, loops: loops_of(info), machine, durations, hops }
+    }
+
+    /// Both together: of several runs of one graph on one machine.
     ///
     /// # Errors
-    /// [`ProfileFileError::Io`] or [`Parse`](ProfileFileError::Parse) when it cannot be read,
-    /// [`Invalid`](ProfileFileError::Invalid) when it makes no sense.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, ProfileFileError> {
+    /// [`ProfileError::OtherGraph`] and [`ProfileError::OtherMachine`] if it is not that.
+    pub fn merge(mut self, other: Self) -> Result<Self, ProfileError> {
+        self.check_loops(&other.loops)?;
+        if self.machine != other.machine {
+            let [one, other] = [self.machine, other.machine].map(|machine| machine.name);
+            return Err(ProfileError::OtherMachine { one, other });
+        }
+        self.durations = self.durations.merge(other.durations);
+        other.hops.into_iter().for_each(|hop| hop.add_to(&mut self.hops));
+        Ok(self)
+    }
+
+    /// Whether it is a profile of this graph: one with the same event loops.
+    ///
+    /// # Errors
+    /// [`ProfileError::OtherGraph`] names what differs.
+    pub fn check_graph(&self, info: &GraphInfo) -> Result<(), ProfileError> {
+        self.check_loops(&loops_of(info))
+    }
+
+    fn check_loops(&self, graph: &[String]) -> Result<(), ProfileError> {
+        let without = |these: &[String], those: &[String]| {
+            these.iter().filter(|name| !those.contains(name)).cloned().collect::<Vec<_>>()
+        };
+        let (missing, unknown) = (without(graph, &self.loops), without(&self.loops, graph));
+        match missing.is_empty() && unknown.is_empty() {
+            true => Ok(()),
+            false => Err(ProfileError::OtherGraph { missing, unknown }),
+        }
+    }
+
+    /// What a message costs on this edge with both loops on one core: by its own times if there are
+    /// ten at least, otherwise by those of all edges. `None` if none was measured at all.
+    pub fn same_core(&self, topic: &str, from: &str, to: &str) -> Option<Spread> {
+        self.cost(topic, from, to, |hop| hop.same_core.as_ref())
+    }
+
+    /// The same with the loops on different cores.
+    pub fn cross_core(&self, topic: &str, from: &str, to: &str) -> Option<Spread> {
+        self.cost(topic, from, to, |hop| hop.cross_core.as_ref())
+    }
+
+    fn cost(
+        &self,
+        topic: &str,
+        from: &str,
+        to: &str,
+        of: impl Fn(&Hop) -> Option<&Spread>,
+    ) -> Option<Spread> {
+        let place = self.hops.binary_search_by(|hop| hop.key().cmp(&[topic, from, to])).ok();
+        let own = place.and_then(|place| of(&self.hops[place]));
+        let own = own.filter(|spread| spread.count >= HOP_TIMES_MIN).cloned();
+        own.or_else(|| pooled(self.hops.iter().filter_map(&of)))
+    }
+
+    /// Reads a profile from a TOML document.
+    ///
+    /// # Errors
+    /// [`ProfileError`] if it is none, or contradicts itself.
+    pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
+        Self::parse(text, "the text".into())
+    }
+
+    /// The profile as a TOML document.
+    pub fn to_toml_string(&self) -> String {
+        toml::to_string(self).expect("numbers and texts can be written")
+    }
+
+    /// Reads a profile from a file.
+    ///
+    /// # Errors
+    /// [`ProfileError`], with the name of the file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ProfileError> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|error| ProfileFileError::Io {
-            action: "read",
-            path: path.to_owned(),
-            error,
-        })?;
-        let profile: Self = toml::from_str(&text)
-            .map_err(|error| ProfileFileError::Parse { path: path.to_owned(), error })?;
-        profile
-            .validate()
-            .map_err(|error| ProfileFileError::Invalid { path: path.to_owned(), error })?;
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|error| io_error("read", path, error))?;
+        Self::parse(&text, format!("`{}`", path.display()))
+    }
+
+    /// Writes the profile to a file, which is replaced.
+    ///
+    /// # Errors
+    /// [`ProfileError::Io`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileError> {
+        let path = path.as_ref();
+        std::fs::write(path, self.to_toml_string()).map_err(|error| io_error("write", path, error))
+    }
+
+    fn parse(text: &str, origin: String) -> Result<Self, ProfileError> {
+        /// Another version may have other keys.
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let version = match toml::from_str(text) {
+            Ok(Version { version }) => version,
+            Err(error) => return Err(ProfileError::Parse { origin, error: Box::new(error) }),
+        };
+        if version != VERSION {
+            return Err(ProfileError::Version { origin, version });
+        }
+        let mut profile: Self = match toml::from_str(text) {
+            Ok(profile) => profile,
+            Err(error) => return Err(ProfileError::Parse { origin, error: Box::new(error) }),
+        };
+        profile.durations.check(&origin)?;
+        let hops = std::mem::take(&mut profile.hops);
+        for hop in hops {
+            let spreads = [&hop.same_core, &hop.cross_core].into_iter().flatten();
+            let problem = spreads.filter_map(Spread::problem).next();
+            let twice = profile.hops.iter().any(|other| other.key() == hop.key());
+            let problem = problem.or(twice.then_some("it has two entries"));
+            if let Some(problem) = problem {
+                let [topic, from, to] = hop.key().map(String::from);
+                return Err(ProfileError::Hop { origin, topic, from, to, problem });
+            }
+            hop.add_to(&mut profile.hops);
+        }
         Ok(profile)
     }
-
-    /// Writes a TOML file that [`load`](Self::load) reads back, without validating the profile.
-    ///
-    /// # Errors
-    /// [`ProfileFileError::Io`] when the file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileFileError> {
-        let path = path.as_ref();
-        let text = toml::to_string(self).map_err(|error| ProfileFileError::Format { error })?;
-        std::fs::write(path, text).map_err(|error| ProfileFileError::Io {
-            action: "write",
-            path: path.to_owned(),
-            error,
-        })
-    }
-
-    /// Checks that names agree and numbers are usable. O(n log n) in the size of the profile.
-    ///
-    /// # Errors
-    /// The first problem found, as a [`ProfileError`].
-    pub fn validate(&self) -> Result<(), ProfileError> {
-        if self.nodes.is_empty() {
-            return Err(ProfileError::NoNodes);
-        }
-        let mut nodes = BTreeSet::new();
-        for node in &self.nodes {
-            if !nodes.insert(node.name.as_str()) {
-                return Err(ProfileError::DuplicateNode { name: node.name.clone() });
-            }
-            check_number(node.utilization, || format!("the utilization of `{}`", node.name))?;
-        }
-        for edge in &self.edges {
-            let place = || format!("the edge from `{}` to `{}`", edge.from, edge.to);
-            check_nodes([&edge.from, &edge.to], &nodes, place)?;
-            check_number(edge.messages_per_second, || format!("the rate of {}", place()))?;
-        }
-        let mut chains = BTreeSet::new();
-        for chain in &self.chains {
-            let name = || chain.name.clone();
-            if !chains.insert(chain.name.as_str()) {
-                return Err(ProfileError::DuplicateChain { name: name() });
-            }
-            if chain.nodes.is_empty() {
-                return Err(ProfileError::EmptyChain { name: name() });
-            }
-            check_nodes(&chain.nodes, &nodes, || format!("chain `{}`", chain.name))?;
-        }
-        Ok(())
-    }
 }
 
-fn check_number(value: f64, place: impl Fn() -> String) -> Result<(), ProfileError> {
-    if value.is_finite() && value >= 0.0 {
-        return Ok(());
-    }
-    Err(ProfileError::BadNumber { place: place(), value })
+/// The names of the event loops of a graph.
+pub(crate) fn loops_of(info: &GraphInfo) -> Vec<String> {
+    info.loops.iter().map(LoopInfo::full_name).collect()
 }
 
-fn check_nodes<'a>(
-    names: impl IntoIterator<Item = &'a String>,
-    known: &BTreeSet<&str>,
-    place: impl Fn() -> String,
-) -> Result<(), ProfileError> {
-    match names.into_iter().find(|name| !known.contains(name.as_str())) {
-        Some(node) => Err(ProfileError::UnknownNode { place: place(), node: node.clone() }),
-        None => Ok(()),
-    }
+fn io_error(action: &'static str, path: &Path, error: io::Error) -> ProfileError {
+    ProfileError::Io { action, path: path.to_owned(), error }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn profile() -> Profile {
-        toml::from_str(
-            r#"
-            node = [{ name = "/a", utilization = 0.5 }, { name = "/b", utilization = 1 }]
-            edge = [{ from = "/a", to = "/b", messages_per_second = 10.0 }]
-            chain = [{ name = "hot", nodes = ["/a", "/b"] }]
-            "#,
-        )
-        .unwrap()
-    }
-
-    /// What `validate` says of the profile after `change`.
-    fn broken(change: impl FnOnce(&mut Profile)) -> ProfileError {
-        let mut profile = profile();
-        profile.validate().unwrap();
-        change(&mut profile);
-        profile.validate().unwrap_err()
-    }
-
-    #[test]
-    fn no_nodes() {
-        assert_eq!(Profile::default().validate(), Err(ProfileError::NoNodes));
-    }
-
-    #[test]
-    fn duplicate_names() {
-        let name = "/a".to_owned();
-        let error = broken(|p| p.nodes[1].name = "/a".to_owned());
-        assert_eq!(error, ProfileError::DuplicateNode { name });
-        let error = broken(|p| p.chains.push(p.chains[0].clone()));
-        assert_eq!(error, ProfileError::DuplicateChain { name: "hot".to_owned() });
-    }
-
-    #[test]
-    fn unknown_nodes() {
-        let error = broken(|p| p.edges[0].to = "/c".to_owned()).to_string();
-        assert!(error.starts_with("the edge from `/a` to `/c` names node `/c`"), "{error}");
-        assert!(matches!(
-            broken(|p| p.edges[0].from = "a".to_owned()),
-            ProfileError::UnknownNode { .. }
-        ));
-        let error = broken(|p| p.chains[0].nodes.push("/d".to_owned())).to_string();
-        assert!(error.starts_with("chain `hot` names node `/d`"), "{error}");
-    }
-
-    #[test]
-    fn empty_chain() {
-        let error = broken(|p| p.chains[0].nodes.clear());
-        assert_eq!(error, ProfileError::EmptyChain { name: "hot".to_owned() });
-    }
-
-    #[test]
-    fn bad_numbers() {
-        for value in [-0.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-            let error = broken(|p| p.nodes[0].utilization = value).to_string();
-            assert!(error.starts_with("the utilization of `/a` is"), "{error}");
-            let error = broken(|p| p.edges[0].messages_per_second = value).to_string();
-            assert!(error.starts_with("the rate of the edge from `/a` to `/b` is"), "{error}");
-        }
-    }
-
-    #[test]
-    fn files() {
-        let path = std::env::temp_dir().join(format!("ringspin-profile-{}", std::process::id()));
-        let missing = Profile::load(&path).unwrap_err();
-        assert!(missing.to_string().starts_with("cannot read the profile"), "{missing}");
-        profile().save(&path).unwrap();
-        assert_eq!(Profile::load(&path).unwrap(), profile());
-        Profile::default().save(&path).unwrap();
-        let error = ProfileError::NoNodes;
-        let invalid = Profile::load(&path).unwrap_err();
-        assert!(matches!(invalid, ProfileFileError::Invalid { error: e, .. } if e == error));
-        std::fs::write(&path, "[[node]]\nname = 3\n").unwrap();
-        let parse = Profile::load(&path).unwrap_err().to_string();
-        assert!(parse.contains("line 2, column 8"), "{parse}");
-        std::fs::remove_file(&path).unwrap();
-        let nowhere = profile().save(path.join("x")).unwrap_err().to_string();
-        assert!(nowhere.starts_with("cannot write the profile"), "{nowhere}");
-    }
-}
+mod tests;

@@ -1,77 +1,225 @@
-//! The search for a good assignment: two heuristics, a genetic search seeded with them, and a hill
-//! climb that polishes the winner.
+//! The search for a good assignment, and the strategies that it has to beat.
 //!
-//! The genetic search finds the region, but may stop one move short of its optimum; the climb takes
-//! that move and proves that no single move or swap is left. Everything random comes from the seed:
-//! the same profile, options and crate versions give the same assignment on every 64-bit machine.
+//! Everything random comes from the seed, and nothing depends on the number of threads: the same
+//! model, options and crate versions give the same assignment on every 64-bit machine.
 
-use genetic_algorithm::strategy::evolve::prelude::{
-    CrossoverUniform, Evolve, Fitness, FitnessChromosome, FitnessOrdering, FitnessValue, Genotype,
-    ListGenotype, MutateMultiGeneRange, SelectTournament, Strategy,
-};
+mod climb;
+mod compare;
+mod exact;
+mod genetic;
+mod heuristics;
+mod random;
+mod run;
+mod space;
+mod stop;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
 use thiserror::Error;
 
-use crate::model::{Assignment, Cost, CostModel, LoadModel};
-use crate::profile::{Profile, ProfileError};
+use crate::assignment::Assignment;
+use crate::cost_model::CostModel;
+use crate::evaluation::ModelError;
+use crate::load_model::LoadModel;
+use crate::loads::{Loads, LoadsError};
+use crate::objective::Score;
+
+pub use compare::{Comparison, Entry};
+pub use heuristics::{chain_clustering, longest_processing_time, round_robin};
+pub use stop::Stop;
+
+use run::{Run, Terms};
+use space::{Genes, Space};
+
+/// How to look for an assignment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// Evolution from the greedy candidates, then local search: the one to use.
+    Genetic,
+    /// Independent random candidates.
+    Random,
+    /// [`round_robin`].
+    RoundRobin,
+    /// The best of [`chain_clustering`] at several limits and [`longest_processing_time`].
+    Greedy,
+    /// Local search from random starts.
+    HillClimbing,
+    /// Every candidate there is, whatever the budget; refused where there are too many.
+    Exact,
+}
+
+impl Strategy {
+    /// Every strategy there is.
+    pub const ALL: [Self; 6] = [
+        Self::Genetic,
+        Self::Random,
+        Self::RoundRobin,
+        Self::Greedy,
+        Self::HillClimbing,
+        Self::Exact,
+    ];
+
+    /// The name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Genetic => "genetic",
+            Self::Random => "random",
+            Self::RoundRobin => "round robin",
+            Self::Greedy => "greedy",
+            Self::HillClimbing => "hill climbing",
+            Self::Exact => "exact",
+        }
+    }
+
+    /// Whether another seed can give another result.
+    pub fn is_random(self) -> bool {
+        matches!(self, Self::Genetic | Self::Random | Self::HillClimbing)
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
 
 /// How long and from where to search. Every bound is a count, never a time, so that the result does
 /// not depend on the machine.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct SearchOptions {
     /// How many cores there are.
     pub cores: usize,
     /// Where all random numbers come from.
     pub seed: u64,
-    /// Individuals in the population.
+    /// How many candidates a strategy may evaluate. Repeated ones are free.
+    pub evaluations: usize,
+    /// How many threads evaluate candidates at once. Changes nothing but the time it takes.
+    pub threads: usize,
+    /// How many priorities a loop can have. With 1, priorities are left alone.
+    pub priority_levels: u8,
+    /// Individuals in the population of the genetic search.
     pub population: usize,
-    /// The genetic search stops after this many generations.
-    pub generations_max: usize,
-    /// It stops earlier after this many generations without progress.
-    pub stale_generations_max: usize,
-    /// It stops earlier once an assignment costs this or less.
-    pub target: Option<Cost>,
+    /// How many candidates [`Strategy::Exact`] evaluates at most.
+    pub exact_candidates_max: u64,
+    /// Ends the search early.
+    pub stop: Stop,
 }
 
 impl SearchOptions {
-    /// Seed 0 and bounds that take tens of milliseconds for 25 nodes and 4 cores (release build).
+    /// Seed 0, one thread, no priorities, 5000 evaluations in a population of 60, exact up to
+    /// 20 000 candidates.
     pub fn new(cores: usize) -> Self {
         Self {
             cores,
             seed: 0,
-            population: 400,
-            generations_max: 1000,
-            stale_generations_max: 100,
-            target: None,
+            evaluations: 5000,
+            threads: 1,
+            priority_levels: 1,
+            population: 60,
+            exact_candidates_max: 20_000,
+            stop: Stop::default(),
         }
     }
 }
 
-/// What a search found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    /// The best assignment, in [canonical](Assignment::canonical) form.
-    pub assignment: Assignment,
-    /// What it costs.
-    pub cost: Cost,
-    /// How many assignments were costed to find it.
+/// How far a strategy is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// The strategy at work.
+    pub strategy: Strategy,
+    /// Its seed.
+    pub seed: u64,
+    /// How many candidates it has evaluated.
     pub evaluations: usize,
+    /// How many it may evaluate.
+    pub budget: usize,
+    /// The best score so far.
+    pub best: &'a Score,
 }
 
-/// Why nothing could be searched.
-#[derive(Clone, Debug, PartialEq, Error)]
+/// The best score after so many evaluations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Convergence {
+    /// How many candidates were evaluated.
+    pub evaluations: usize,
+    /// The best score among them.
+    pub best: Score,
+}
+
+/// What a strategy found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// How it was looked for.
+    pub strategy: Strategy,
+    /// With which seed.
+    pub seed: u64,
+    /// The best assignment, in [canonical](Assignment::canonical) form; of equally good ones the
+    /// first that turned up.
+    pub assignment: Assignment,
+    /// What it is worth.
+    pub score: Score,
+    /// How many candidates were evaluated.
+    pub evaluations: usize,
+    /// Every improvement on the way, the last one to `score`.
+    pub convergence: Vec<Convergence>,
+    /// Whether the search was [stopped](Stop) before its end.
+    pub stopped: bool,
+}
+
+/// Why nothing could be searched, or nothing was found.
+#[derive(Debug, Error)]
 pub enum OptimizeError {
-    /// There is no core to put a node on.
+    /// There is no core to put a loop on.
     #[error("there are 0 cores; give at least one")]
     NoCores,
+    /// Nothing may be evaluated.
+    #[error("the budget is 0 evaluations; give at least one, 5000 is a good start")]
+    NoEvaluations,
+    /// Nobody may evaluate.
+    #[error("there are 0 threads to evaluate on; give at least one")]
+    NoThreads,
+    /// There is no priority to give.
+    #[error("there are 0 priority levels; give 1 to leave priorities alone, or more")]
+    NoPriorities,
     /// There are no individuals to breed from.
-    #[error("the population is {population}; give at least 2, 400 is a good start")]
+    #[error("the population is {population}; give at least 2, 60 is a good start")]
     PopulationTooSmall {
         /// The population that was asked for.
         population: usize,
     },
-    /// The profile makes no sense, or has no nodes.
-    #[error("the profile cannot be optimized: {0}")]
-    Profile(#[from] ProfileError),
+    /// The loads make no sense, or have no loops.
+    #[error("the loads cannot be optimized: {0}")]
+    Loads(#[from] LoadsError),
+    /// The model places other loops than the loads have.
+    #[error(
+        "the model places {model:?}, the loads are of {loads:?}; give the loads of the same loops \
+         in the same order"
+    )]
+    LoopsDiffer {
+        /// The loops of the model.
+        model: Vec<String>,
+        /// The loops of the loads.
+        loads: Vec<String>,
+    },
+    /// Too many candidates to look at all of them.
+    #[error(
+        "there are {} candidates, more than the {max} that an exact search may evaluate; use fewer \
+         cores, loops or priority levels, or allow more", count.map_or("over 10^38".to_owned(),
+         |count| count.to_string())
+    )]
+    TooLarge {
+        /// How many candidates there are, if that fits in 128 bits.
+        count: Option<u128>,
+        /// How many are allowed.
+        max: u64,
+    },
+    /// The model failed.
+    #[error("a candidate could not be evaluated: {0}")]
+    Model(#[source] ModelError),
+    /// Stopped before anything was evaluated.
+    #[error("the search was stopped before it evaluated anything; let it run longer")]
+    Stopped,
     /// The genetic search refused its configuration.
     #[error("the genetic search refused its configuration ({reason}); this is a bug, report it")]
     Genetic {
@@ -80,399 +228,150 @@ pub enum OptimizeError {
     },
 }
 
-/// Longest processing time first: the nodes by falling utilization, each on the core that is least
-/// loaded so far (R. L. Graham, *Bounds on Multiprocessing Timing Anomalies*, 1969). Its busiest
-/// core carries at most 4/3 - 1/(3 * cores) of the least possible peak. It sees neither chains nor
-/// messages. Ties go to the earlier node and the lower core. O(n log n + n * cores).
-///
-/// # Panics
-/// Panics if `cores` is 0.
-pub fn longest_processing_time(profile: &Profile, cores: usize) -> Assignment {
-    assert!(cores > 0, "give at least one core");
-    let utilization = |node: &usize| profile.nodes[*node].utilization;
-    let mut order: Vec<usize> = (0..profile.nodes.len()).collect();
-    order.sort_by(|a, b| utilization(b).total_cmp(&utilization(a)));
-    let mut load = vec![0.0_f64; cores];
-    let mut assigned = vec![0; order.len()];
-    for node in order {
-        let least = (0..cores).min_by(|a, b| load[*a].total_cmp(&load[*b])).unwrap_or(0);
-        load[least] += utilization(&node);
-        assigned[node] = least;
-    }
-    Assignment::new(profile, assigned, cores)
-}
-
-/// One node after the other over the cores, in the order of the profile: what runs when nobody
-/// gives a mapping. O(n).
-///
-/// # Panics
-/// Panics if `cores` is 0.
-pub fn round_robin(profile: &Profile, cores: usize) -> Assignment {
-    assert!(cores > 0, "give at least one core");
-    let assigned = (0..profile.nodes.len()).map(|node| node % cores).collect();
-    Assignment::new(profile, assigned, cores)
-}
-
-/// Searches for the cheapest assignment by the [`LoadModel`] of `profile`.
+/// Searches for the cheapest assignment by the [`LoadModel`] of `loads`, genetically.
 ///
 /// # Errors
-/// As [`search_with`].
-pub fn search(profile: &Profile, options: &SearchOptions) -> Result<Found, OptimizeError> {
-    search_with(&LoadModel::new(profile)?, profile, options)
+/// As [`Search::new`].
+pub fn search(loads: &Loads, options: &SearchOptions) -> Result<Found, OptimizeError> {
+    let model = LoadModel::new(loads)?;
+    Search::new(&model, loads, options.clone())?.run(Strategy::Genetic, &mut |_| ())
 }
 
-/// Searches for the cheapest assignment by any model.
+/// One problem, for as many strategies as one likes.
 ///
-/// Never worse than [`longest_processing_time`] and [`round_robin`], and reproducible from the
-/// options. At most population * (generations_max + 1) evaluations in the genetic search, then at
-/// most 64 sweeps of n * (cores + n / 2) for each of three starts.
+/// ```
+/// use ringspin_optimizer::{LoadModel, Loads, LoopLoad, Search, SearchOptions, Strategy};
 ///
-/// # Errors
-/// [`OptimizeError::Profile`] for a profile without nodes or one that makes no sense,
-/// [`NoCores`](OptimizeError::NoCores) and
-/// [`PopulationTooSmall`](OptimizeError::PopulationTooSmall) for such options.
-pub fn search_with<M: CostModel + ?Sized>(
-    model: &M,
-    profile: &Profile,
-    options: &SearchOptions,
-) -> Result<Found, OptimizeError> {
-    profile.validate()?;
-    if options.cores == 0 {
-        return Err(OptimizeError::NoCores);
-    }
-    if options.population < 2 {
-        return Err(OptimizeError::PopulationTooSmall { population: options.population });
-    }
-    let heuristics =
-        [longest_processing_time(profile, options.cores), round_robin(profile, options.cores)];
-    let mut model = Counting { model, evaluations: 0 };
-    let bred = breed(&mut model, &heuristics, options)?;
-    let [first, second] = heuristics;
-    let mut best: Option<(Cost, Assignment)> = None;
-    for start in [bred, first, second] {
-        let (cost, assignment) = climb(&mut model, start);
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            best = Some((cost, assignment));
+/// let node = |index: u32| LoopLoad { name: format!("/{index}"), utilization: 0.1 };
+/// let loads = Loads { loops: (0..8).map(node).collect(), ..Loads::default() };
+/// let model = LoadModel::new(&loads)?;
+/// let mut search = Search::new(&model, &loads, SearchOptions::new(2))?;
+/// let found = search.run(Strategy::Genetic, &mut |progress| {
+///     println!("{} of {}", progress.evaluations, progress.budget);
+/// })?;
+/// let exact = search.run(Strategy::Exact, &mut |_| ())?;
+/// assert_eq!(found.score.gap(&exact.score), 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Search<'a> {
+    model: &'a dyn CostModel,
+    loads: &'a Loads,
+    options: SearchOptions,
+    space: Space,
+    known: BTreeMap<Genes, Score>,
+}
+
+impl<'a> Search<'a> {
+    /// The search for the best assignment by `model`. The heuristics use `loads`, which are of
+    /// the same loops.
+    ///
+    /// # Errors
+    /// A variant of [`OptimizeError`] for options or loads that make no sense, or
+    /// [`LoopsDiffer`](OptimizeError::LoopsDiffer).
+    pub fn new(
+        model: &'a dyn CostModel,
+        loads: &'a Loads,
+        options: SearchOptions,
+    ) -> Result<Self, OptimizeError> {
+        loads.validate()?;
+        let names = loads.names();
+        if names != model.loops() {
+            return Err(OptimizeError::LoopsDiffer { model: model.loops().to_vec(), loads: names });
         }
-    }
-    // The loop above always leaves one.
-    let (cost, assignment) = best.ok_or(OptimizeError::NoCores)?;
-    Ok(Found { assignment: assignment.canonical(), cost, evaluations: model.evaluations })
-}
-
-/// A model and how often it was asked.
-struct Counting<'a, M: ?Sized> {
-    model: &'a M,
-    evaluations: usize,
-}
-
-impl<M: CostModel + ?Sized> Counting<'_, M> {
-    fn cost(&mut self, assignment: &Assignment) -> Cost {
-        self.evaluations += 1;
-        self.model.cost(assignment)
-    }
-}
-
-/// The genetic search: uniform crossover, because the order of the nodes in a profile says nothing
-/// about which of them belong together; tournaments, because they only compare and so need no scale
-/// between the terms of the cost.
-fn breed<M: CostModel + ?Sized>(
-    model: &mut Counting<'_, M>,
-    heuristics: &[Assignment; 2],
-    options: &SearchOptions,
-) -> Result<Assignment, OptimizeError> {
-    let genes_size = heuristics[0].cores().len();
-    // A core more than there are nodes can only be another name for an empty one.
-    let cores = options.cores.min(genes_size);
-    let refused = |reason| OptimizeError::Genetic { reason };
-    let genotype = ListGenotype::builder()
-        .with_genes_size(genes_size)
-        .with_allele_list((0..cores).collect())
-        .with_seed_genes_list(first_generation(heuristics, cores, options))
-        .build()
-        .map_err(|error| refused(error.0))?;
-    let target = options.target.map(|cost| fitness(&cost));
-    let evolve = Evolve::builder()
-        .with_genotype(genotype)
-        .with_target_population_size(options.population)
-        .with_max_generations(options.generations_max)
-        .with_max_stale_generations(options.stale_generations_max)
-        .with_target_fitness_score_option(target)
-        .with_fitness_ordering(FitnessOrdering::Minimize)
-        .with_fitness(Scalar { model: model.model, scratch: heuristics[0].clone(), evaluations: 0 })
-        .with_select(SelectTournament::new(0.5, 0.02, 4))
-        .with_crossover(CrossoverUniform::new(0.7, 0.8))
-        .with_mutate(MutateMultiGeneRange::new(1..=3, 0.3))
-        .with_rng_seed_from_u64(options.seed)
-        .call()
-        .map_err(|error| refused(error.0))?;
-    model.evaluations += evolve.fitness.evaluations;
-    let mut bred = heuristics[0].clone();
-    let genes = evolve.best_genes().ok_or(refused("no individual was costed"))?;
-    bred.cores_mut().copy_from_slice(&genes);
-    Ok(bred)
-}
-
-/// The two heuristics and random individuals for the rest: the crate would fill the population with
-/// copies of the seeds, which leaves mutation alone to find anything new.
-fn first_generation(
-    heuristics: &[Assignment; 2],
-    cores: usize,
-    options: &SearchOptions,
-) -> Vec<Vec<usize>> {
-    let mut random = SplitMix64(options.seed);
-    let nodes = heuristics[0].cores().len();
-    let strangers = std::iter::repeat_with(|| (0..nodes).map(|_| random.below(cores)).collect());
-    // Both heuristics use the low cores first, so their genes are below `cores` as well.
-    let seeds = heuristics.iter().map(|assignment| assignment.cores().to_vec());
-    seeds.chain(strangers).take(options.population).collect()
-}
-
-/// Moves one node or swaps two while that makes the assignment cheaper, first improvement first.
-///
-/// Ends at an assignment that no move or swap improves, or after [`SWEEPS_MAX`] sweeps.
-fn climb<M: CostModel + ?Sized>(
-    model: &mut Counting<'_, M>,
-    mut assignment: Assignment,
-) -> (Cost, Assignment) {
-    let nodes = assignment.cores().len();
-    let cores = assignment.core_count().min(nodes);
-    let mut least = model.cost(&assignment);
-    for _ in 0..SWEEPS_MAX {
-        let before = least;
-        for node in 0..nodes {
-            for core in 0..cores {
-                let old = assignment.cores()[node];
-                assignment.cores_mut()[node] = core;
-                match model.cost(&assignment) {
-                    cost if cost < least => least = cost,
-                    _ => assignment.cores_mut()[node] = old,
-                }
+        match &options {
+            SearchOptions { cores: 0, .. } => return Err(OptimizeError::NoCores),
+            SearchOptions { evaluations: 0, .. } => return Err(OptimizeError::NoEvaluations),
+            SearchOptions { threads: 0, .. } => return Err(OptimizeError::NoThreads),
+            SearchOptions { priority_levels: 0, .. } => return Err(OptimizeError::NoPriorities),
+            &SearchOptions { population: population @ 0..2, .. } => {
+                return Err(OptimizeError::PopulationTooSmall { population });
             }
-            for other in node + 1..nodes {
-                if assignment.cores()[node] == assignment.cores()[other] {
-                    continue;
-                }
-                assignment.cores_mut().swap(node, other);
-                match model.cost(&assignment) {
-                    cost if cost < least => least = cost,
-                    _ => assignment.cores_mut().swap(node, other),
-                }
-            }
+            _ => {}
         }
-        if least == before {
-            break;
-        }
+        let space = Space::new(&names, options.cores, options.priority_levels.into());
+        Ok(Self { model, loads, options, space, known: BTreeMap::new() })
     }
-    (least, assignment)
-}
 
-/// Bounds the climb; a graph of 25 nodes needs fewer than ten.
-const SWEEPS_MAX: usize = 64;
+    /// How many candidates there are, core symmetry removed; none if more than 2^128.
+    pub fn candidates(&self) -> Option<u128> {
+        self.space.size()
+    }
 
-/// Adapts a [`CostModel`] to the genetic crate.
-struct Scalar<'a, M: ?Sized> {
-    model: &'a M,
-    scratch: Assignment,
-    evaluations: usize,
-}
-
-impl<M: CostModel + ?Sized> Fitness for Scalar<'_, M> {
-    type Genotype = ListGenotype;
-
-    fn calculate_for_chromosome(
+    /// Looks for the best assignment. `observer` hears after every batch how far it is.
+    ///
+    /// The genetic search is never worse than greedy and round robin, if its budget is enough to
+    /// evaluate these.
+    ///
+    /// # Errors
+    /// [`OptimizeError::Model`] when the model fails, [`Stopped`](OptimizeError::Stopped) when
+    /// nothing was evaluated before, [`TooLarge`](OptimizeError::TooLarge) for an exact search
+    /// of too many candidates.
+    pub fn run(
         &mut self,
-        chromosome: &FitnessChromosome<Self>,
-        _genotype: &ListGenotype,
-    ) -> Option<FitnessValue> {
-        self.evaluations += 1;
-        self.scratch.cores_mut().copy_from_slice(&chromosome.genes);
-        Some(fitness(&self.model.cost(&self.scratch)))
+        strategy: Strategy,
+        observer: &mut (dyn FnMut(&Progress<'_>) + Send),
+    ) -> Result<Found, OptimizeError> {
+        self.run_seeded(strategy, self.options.seed, observer)
+    }
+
+    fn run_seeded(
+        &mut self,
+        strategy: Strategy,
+        seed: u64,
+        observer: &mut (dyn FnMut(&Progress<'_>) + Send),
+    ) -> Result<Found, OptimizeError> {
+        let Self { model, loads, options, space, known } = self;
+        let budget = match strategy {
+            Strategy::Exact => exact_budget(space, options.exact_candidates_max)?,
+            _ => options.evaluations,
+        };
+        let terms = Terms {
+            model: *model,
+            space,
+            stop: &options.stop,
+            threads: options.threads,
+            strategy,
+            seed,
+            budget,
+        };
+        let mut run = Run::new(terms, known, observer);
+        let greedy = || heuristics::greedy_candidates(loads, space, options.cores);
+        let in_turn = || space.candidate(round_robin(loads, options.cores).cores(), &[]);
+        match strategy {
+            Strategy::Genetic => {
+                let starts = greedy().into_iter().chain([in_turn()]).collect();
+                genetic::search(&mut run, space, starts, options.population, seed)?;
+            }
+            Strategy::Random => random::search(&mut run, space, seed),
+            Strategy::RoundRobin => heuristics::search(&mut run, &[in_turn()]),
+            Strategy::Greedy => heuristics::search(&mut run, &greedy()),
+            Strategy::HillClimbing => climb::search(&mut run, space, seed),
+            Strategy::Exact => exact::search(&mut run, space),
+        }
+        let outcome = run.finish();
+        if let Some(error) = outcome.error {
+            return Err(OptimizeError::Model(error));
+        }
+        let (score, genes) = outcome.best.ok_or(OptimizeError::Stopped)?;
+        Ok(Found {
+            strategy,
+            seed,
+            assignment: space.assignment(&genes),
+            score,
+            evaluations: outcome.evaluations,
+            convergence: outcome.convergence,
+            stopped: options.stop.is_stopped(),
+        })
     }
 }
 
-// By hand: the crate asks for both, and deriving would ask them of the model.
-impl<M: ?Sized> Clone for Scalar<'_, M> {
-    fn clone(&self) -> Self {
-        Self { model: self.model, scratch: self.scratch.clone(), evaluations: self.evaluations }
-    }
-}
-
-impl<M: ?Sized> std::fmt::Debug for Scalar<'_, M> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Scalar").field("evaluations", &self.evaluations).finish_non_exhaustive()
-    }
-}
-
-/// The scalar cost in the type that the genetic crate compares.
-fn fitness(cost: &Cost) -> FitnessValue {
-    isize::try_from(cost.scalar()).unwrap_or(isize::MAX)
-}
-
-/// Sebastiano Vigna's splitmix64: enough for start individuals, and fixed for ever, unlike the
-/// generators of a crate.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    /// A number below `bound`; the bias is below `bound` / 2^64.
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        // The upper half of a 64 x 64 bit product scales to 0..bound.
-        ((u128::from(z) * bound as u128) >> 64) as usize
-    }
+/// As many evaluations as there are candidates.
+fn exact_budget(space: &Space, max: u64) -> Result<usize, OptimizeError> {
+    let count = space.size();
+    let few = count.filter(|&count| count <= u128::from(max));
+    let budget = few.and_then(|count| usize::try_from(count).ok());
+    budget.ok_or(OptimizeError::TooLarge { count, max })
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::model::tests::profile;
-
-    /// About the size and shape of the Autoware reference system.
-    fn large() -> Profile {
-        let loads: Vec<f64> = (0..25).map(|i| 0.01 + 0.2 * f64::from(i * 7 % 25) / 25.0).collect();
-        let edges: Vec<_> = (1..25).map(|i| (i * 5 % i, i, 10.0 + i as f64)).collect();
-        profile(&loads, &edges, &[&[0, 2, 3, 7, 11, 13], &[1, 2, 4, 8]])
-    }
-
-    /// The least cost of all assignments.
-    fn brute_force(model: &LoadModel, profile: &Profile, cores: usize) -> Cost {
-        let nodes = profile.nodes.len();
-        let all = 0..cores.pow(u32::try_from(nodes).unwrap());
-        let decode = |code: usize| {
-            let digits = (0..nodes).scan(code, |rest, _| {
-                let digit = *rest % cores;
-                *rest /= cores;
-                Some(digit)
-            });
-            Assignment::new(profile, digits.collect(), cores)
-        };
-        all.map(|code| model.cost(&decode(code))).min().unwrap()
-    }
-
-    prop_compose! {
-        fn small_graph()(nodes in 1_usize..=6)(
-            loads in prop::collection::vec(0.0..0.7, nodes),
-            edges in prop::collection::vec((0..nodes, 0..nodes, 0.0..100.0), 0..8),
-            chains in prop::collection::vec(prop::collection::vec(0..nodes, 1..4), 0..3),
-        ) -> Profile {
-            let chains: Vec<&[usize]> = chains.iter().map(Vec::as_slice).collect();
-            profile(&loads, &edges, &chains)
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig {
-            failure_persistence: None,
-            ..ProptestConfig::with_cases(48)
-        })]
-
-        #[test]
-        fn small_graphs_reach_the_optimum(
-            profile in small_graph(),
-            cores in 1_usize..=3,
-            seed: u64,
-        ) {
-            let model = LoadModel::new(&profile).unwrap();
-            let options = SearchOptions { seed, ..SearchOptions::new(cores) };
-            let found = search(&profile, &options).unwrap();
-            prop_assert_eq!(found.cost, brute_force(&model, &profile, cores));
-            prop_assert_eq!(found.cost, model.cost(&found.assignment));
-        }
-
-        #[test]
-        fn never_worse_than_the_heuristics(
-            profile in small_graph(),
-            cores in 1_usize..=8,
-            seed: u64,
-            population in 2_usize..6,
-        ) {
-            let model = LoadModel::new(&profile).unwrap();
-            let options = SearchOptions {
-                seed,
-                population,
-                generations_max: 1,
-                ..SearchOptions::new(cores)
-            };
-            let found = search(&profile, &options).unwrap();
-            prop_assert!(found.cost <= model.cost(&longest_processing_time(&profile, cores)));
-            prop_assert!(found.cost <= model.cost(&round_robin(&profile, cores)));
-            prop_assert_eq!(found.assignment.clone().canonical(), found.assignment);
-        }
-    }
-
-    #[test]
-    fn the_same_seed_finds_the_same() {
-        for seed in [0, 7, u64::MAX] {
-            let options = SearchOptions { seed, generations_max: 30, ..SearchOptions::new(4) };
-            let found = search(&large(), &options).unwrap();
-            assert_eq!(found, search(&large(), &options).unwrap(), "seed {seed}");
-        }
-    }
-
-    #[test]
-    fn beats_the_heuristics_on_a_large_graph() {
-        let model = LoadModel::new(&large()).unwrap();
-        let found = search(&large(), &SearchOptions::new(4)).unwrap();
-        assert!(found.cost < model.cost(&longest_processing_time(&large(), 4)));
-        assert!(found.cost < model.cost(&round_robin(&large(), 4)));
-        let (bred, climbed) = (400 * 1001, 3 * (1 + 64 * 25 * (4 + 12)));
-        assert!(found.evaluations <= bred + climbed);
-    }
-
-    #[test]
-    fn stops_at_the_target() {
-        let options = SearchOptions::new(4);
-        let target = Some(Cost { overload_percent: u64::MAX, ..Cost::default() });
-        let early = search(&large(), &SearchOptions { target, ..options.clone() }).unwrap();
-        assert!(early.evaluations < search(&large(), &options).unwrap().evaluations / 2);
-    }
-
-    #[test]
-    fn one_core_or_one_node_leaves_no_choice() {
-        let found = search(&large(), &SearchOptions::new(1)).unwrap();
-        assert_eq!(found.assignment.cores(), [0; 25]);
-        let found = search(&profile(&[0.5], &[], &[]), &SearchOptions::new(1000)).unwrap();
-        assert_eq!((found.assignment.cores(), found.assignment.core_count()), (&[0][..], 1000));
-    }
-
-    #[test]
-    fn bad_input_is_refused() {
-        let some = profile(&[0.5], &[], &[]);
-        assert_eq!(search(&some, &SearchOptions::new(0)), Err(OptimizeError::NoCores));
-        assert_eq!(
-            search(&Profile::default(), &SearchOptions::new(2)),
-            Err(OptimizeError::Profile(ProfileError::NoNodes))
-        );
-        let negative = profile(&[-1.0], &[], &[]);
-        assert!(matches!(
-            search(&negative, &SearchOptions::new(2)),
-            Err(OptimizeError::Profile(ProfileError::BadNumber { .. }))
-        ));
-        for population in [0, 1] {
-            let options = SearchOptions { population, ..SearchOptions::new(2) };
-            let error = OptimizeError::PopulationTooSmall { population };
-            assert_eq!(search(&some, &options), Err(error));
-        }
-        let options = SearchOptions { generations_max: 0, ..SearchOptions::new(2) };
-        assert!(search(&some, &options).is_ok());
-    }
-
-    #[test]
-    fn longest_processing_time_fills_the_least_loaded_core() {
-        // Graham's worst case for two cores: 3, 3, 2, 2, 2 ends at 7 where 6 is possible.
-        let profile = profile(&[0.2, 0.3, 0.2, 0.3, 0.2], &[], &[]);
-        assert_eq!(longest_processing_time(&profile, 2).cores(), [0, 0, 1, 1, 0]);
-        assert_eq!(search(&profile, &SearchOptions::new(2)).unwrap().cost.peak_percent, 60);
-    }
-
-    #[test]
-    fn round_robin_takes_turns() {
-        assert_eq!(round_robin(&profile(&[0.1; 5], &[], &[]), 3).cores(), [0, 1, 2, 0, 1]);
-    }
-}
+mod tests;

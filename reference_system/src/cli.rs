@@ -17,8 +17,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand};
-use reference_system::crunch::DEFAULT_CRUNCH_LIMIT;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use reference_system::description::Workload;
 use reference_system::determinism::ties::Ties;
 use reference_system::dot;
 use ringspin_modes::Mode;
@@ -67,25 +67,33 @@ enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 JSON keys of --json:
-  mode, n, crunch, duration_s, interrupted, wall_s, node_s, cpu_percent, rss_bytes,
+  mode, workload, n, crunch, duration_s, interrupted, wall_s, node_s, cpu_percent, rss_bytes,
   dispatched, overwritten, missed_periods, simulated_s_per_wall_s, digest, mapping,
   kpis: { hot_path_start, hot_path_end, planner_period: { count, min_ns, mean_ns, p50_ns,
           p99_ns, max_ns, std_ns }, hot_path_drops, samples, warm_up_samples, end_unknown,
-          without_lidar, not_recorded }
+          without_lidar, not_recorded },
+  chains: [ { name, nodes, deadline_ms, published: [ { system, mean_ms, p99_ms, max_ms } ],
+              floor_ns, latency: { as the KPIs }, misses, started, not_recorded } ]
 
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 struct RunArguments {
     /// single, multi or deterministic.
     #[arg(long, default_value = "single")]
     mode: Mode,
-    /// The limit of the number cruncher: the load of each callback grows with its square.
-    #[arg(long, default_value_t = DEFAULT_CRUNCH_LIMIT, value_parser = crunch_limit)]
-    n: u64,
+    /// What callbacks cost: autoware, or lame, which has uneven costs and three chains with
+    /// deadlines (1.86 cores of load). Simulated costs of lame take simulated time.
+    #[arg(long, value_enum, default_value_t)]
+    workload: WorkloadName,
+    /// The limit of the number cruncher: the load of each callback grows with its square; for
+    /// autoware only [default: 4096].
+    #[arg(long, value_parser = crunch_limit)]
+    n: Option<u64>,
     /// How long; simulated time in deterministic mode.
     #[arg(long, default_value = "15s", value_parser = span::some)]
     duration: Duration,
-    /// Which core runs which nodes (TOML), for multi only. Without it, the mapping that the
-    /// optimizer finds for this N on the cores of this process; --verbose prints it.
+    /// Which core runs which nodes, and who goes first (TOML); in deterministic mode they are
+    /// virtual cores. Without it, multi has the mapping that the optimizer finds for this load on
+    /// the cores of this process; --verbose prints it.
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
     /// Write the figures as JSON; with `-` to stdout, instead of the summary.
@@ -267,10 +275,16 @@ impl RunArguments {
     fn check(&self) -> Result<(), clap::Error> {
         let refuse =
             |message| Err(Arguments::command().error(ErrorKind::ArgumentConflict, message));
-        if self.mapping.is_some() && !matches!(self.mode, Mode::MultiCore(_)) {
+        if self.mapping.is_some() && matches!(self.mode, Mode::SingleCore) {
             return refuse(
-                "--mapping says which core runs which node, and only `--mode multi` has several: \
-                 add `--mode multi` or leave --mapping out",
+                "--mapping says which core runs which node, and `--mode single` has one only: \
+                 choose `--mode multi` or `--mode deterministic`, or leave --mapping out",
+            );
+        }
+        if self.n.is_some() && self.workload == WorkloadName::Lame {
+            return refuse(
+                "--n is the limit of a crunch, and the callbacks of `--workload lame` have costs \
+                 of their own: leave one of the two out",
             );
         }
         if self.trace.is_some() && !matches!(self.mode, Mode::Deterministic(_)) {
@@ -302,6 +316,23 @@ fn live_mode(text: &str) -> Result<Mode, String> {
                                            anyway; give `single`, `multi` or both"
             .into()),
         mode => mode.map_err(|error: ringspin_modes::ModeError| error.to_string()),
+    }
+}
+
+/// A workload as the command line names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum WorkloadName {
+    #[default]
+    Autoware,
+    Lame,
+}
+
+impl From<WorkloadName> for Workload {
+    fn from(name: WorkloadName) -> Self {
+        match name {
+            WorkloadName::Autoware => Self::Autoware,
+            WorkloadName::Lame => Self::Lame,
+        }
     }
 }
 
@@ -359,6 +390,10 @@ mod tests {
         }
         let error = check("reference-system run --mapping m.toml").unwrap_err();
         assert!(error.contains("--mode multi"), "{error}");
+        assert!(check("reference-system run --mode deterministic --mapping m.toml").is_ok());
+        assert!(check("reference-system run --workload lame").is_ok());
+        let error = check("reference-system run --workload lame --n 64").unwrap_err();
+        assert!(error.contains("leave one of the two out"), "{error}");
         let error = check("reference-system run --mode multi --trace t.jsonl").unwrap_err();
         assert!(error.contains("--mode deterministic"), "{error}");
     }

@@ -53,10 +53,13 @@ pub enum Kind {
         /// The input topic.
         input: &'static str,
     },
-    /// When the newest message of both inputs is there: crunch, publish the merge, clear both.
+    /// When the newest message of both inputs is there: crunch, publish the merge, clear both. In
+    /// the workload [`Lame`](Workload::Lame) one input triggers that, and the other only caches.
     Fusion {
         /// The two input topics; the first one's history leads the merge.
         inputs: [&'static str; 2],
+        /// Which of the two triggers in LaME, where it is the first one.
+        trigger: usize,
     },
     /// A timer crunches, publishes the merge of what has arrived since, and clears it.
     Cyclic {
@@ -75,6 +78,49 @@ pub enum Kind {
         /// The input topic (depth 10; every other input has depth 1).
         input: &'static str,
     },
+}
+
+/// What the nodes of the one graph do when they are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Workload {
+    /// The reference system as it is: every callback that publishes costs the same crunch.
+    #[default]
+    Autoware,
+    /// Uneven costs, fusions of which one input triggers, and three chains: see [`crate::lame`].
+    Lame,
+}
+
+impl Workload {
+    /// Its name on the command line and in every report.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Autoware => "autoware",
+            Self::Lame => "lame",
+        }
+    }
+
+    /// The two inputs of a fusion in the order in which this workload has them; see
+    /// [`Kind::Fusion`].
+    #[must_use]
+    pub fn fusion_inputs(self, inputs: [&'static str; 2], trigger: usize) -> [&'static str; 2] {
+        match (self, trigger) {
+            (Self::Autoware, _) | (Self::Lame, 0) => inputs,
+            (Self::Lame, _) => [inputs[1], inputs[0]],
+        }
+    }
+
+    /// The period of the timer of `node`; none if it has no timer. In LaME the lidars are slower.
+    #[must_use]
+    pub fn period(self, node: &NodeDescription) -> Option<Duration> {
+        match (self, node.kind) {
+            (Self::Lame, Kind::Sensor { .. }) if [FRONT_LIDAR, REAR_LIDAR].contains(&node.name) => {
+                Some(Duration::from_millis(200))
+            }
+            (_, Kind::Sensor { period } | Kind::Cyclic { period, .. }) => Some(period),
+            _ => None,
+        }
+    }
 }
 
 /// One lane of an intersection.
@@ -114,11 +160,11 @@ pub const AUTOWARE: &[NodeDescription] = &[
     transform("MPCController", BEHAVIOR_PLANNER),
     transform("ParkingPlanner", "Lanelet2MapLoader"),
     transform("LanePlanner", "Lanelet2MapLoader"),
-    fusion("PointCloudFusion", ["PointsTransformerFront", "PointsTransformerRear"]),
-    fusion("NDTLocalizer", ["VoxelGridDownsampler", "PointCloudMapLoader"]),
-    fusion("VehicleInterface", ["MPCController", BEHAVIOR_PLANNER]),
-    fusion("Lanelet2GlobalPlanner", ["Visualizer", "NDTLocalizer"]),
-    fusion("Lanelet2MapLoader", ["Lanelet2Map", "Lanelet2GlobalPlanner"]),
+    fusion("PointCloudFusion", ["PointsTransformerFront", "PointsTransformerRear"], 0),
+    fusion("NDTLocalizer", ["VoxelGridDownsampler", "PointCloudMapLoader"], 1),
+    fusion("VehicleInterface", ["MPCController", BEHAVIOR_PLANNER], 0),
+    fusion("Lanelet2GlobalPlanner", ["Visualizer", "NDTLocalizer"], 0),
+    fusion("Lanelet2MapLoader", ["Lanelet2Map", "Lanelet2GlobalPlanner"], 0),
     NodeDescription {
         name: BEHAVIOR_PLANNER,
         kind: Kind::Cyclic {
@@ -154,8 +200,8 @@ const fn transform(name: &'static str, input: &'static str) -> NodeDescription {
     NodeDescription { name, kind: Kind::Transform { input } }
 }
 
-const fn fusion(name: &'static str, inputs: [&'static str; 2]) -> NodeDescription {
-    NodeDescription { name, kind: Kind::Fusion { inputs } }
+const fn fusion(name: &'static str, inputs: [&'static str; 2], trigger: usize) -> NodeDescription {
+    NodeDescription { name, kind: Kind::Fusion { inputs, trigger } }
 }
 
 const fn command(name: &'static str, input: &'static str) -> NodeDescription {
@@ -169,7 +215,7 @@ impl NodeDescription {
         match self.kind {
             Kind::Sensor { .. } => Vec::new(),
             Kind::Transform { input } | Kind::Command { input } => vec![input],
-            Kind::Fusion { inputs } => inputs.to_vec(),
+            Kind::Fusion { inputs, .. } => inputs.to_vec(),
             Kind::Cyclic { inputs, .. } => inputs.to_vec(),
             Kind::Intersection { connections } => connections.iter().map(|c| c.input).collect(),
         }
@@ -234,7 +280,7 @@ pub fn topic_rate_hz(topic: &str) -> f64 {
     match publisher.kind {
         Kind::Sensor { period } | Kind::Cyclic { period, .. } => period.as_secs_f64().recip(),
         Kind::Transform { input } => topic_rate_hz(input),
-        Kind::Fusion { inputs } => topic_rate_hz(inputs[0]).min(topic_rate_hz(inputs[1])),
+        Kind::Fusion { inputs, .. } => topic_rate_hz(inputs[0]).min(topic_rate_hz(inputs[1])),
         Kind::Intersection { connections } => connections
             .iter()
             .filter(|connection| connection.output == topic)

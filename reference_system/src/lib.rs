@@ -5,6 +5,9 @@
 //! ([`kpi`], [`process`]) may stand beside published figures ([`published`]) in one [`table`], and
 //! on one page with charts, [`report`].
 //!
+//! On the same graph there is a second workload, [`lame`]: uneven costs, and chains with deadlines
+//! ([`chains`]).
+//!
 //! Beside it, two tests of the deterministic mode: the field's synthetic one of the order of
 //! callbacks, [`determinism`], and random graphs of everything that there is, [`random_graph`].
 //!
@@ -13,12 +16,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod chains;
 pub mod compare;
 pub mod crunch;
 pub mod description;
 pub mod determinism;
 pub mod dot;
 pub mod kpi;
+pub mod lame;
 pub mod message;
 pub mod process;
 pub mod published;
@@ -29,3 +34,4 @@ pub mod sleep;
 pub mod system;
 pub mod table;
 pub mod trace;
+pub mod work;

@@ -1,17 +1,20 @@
 //! One measured run of the reference system, in any mode.
 
+use crate::chains::{self, ChainReport, Watch};
 use crate::crunch::estimate_ns;
 use crate::description::{
-    AUTOWARE, HOT_PATH, crunches_per_second, edges, topic_rate_hz, total_crunches_per_second,
+    AUTOWARE, HOT_PATH, NodeDescription, Workload, crunches_per_second, edges, topic_rate_hz,
+    total_crunches_per_second,
 };
 use crate::kpi::{Collector, Kpis};
+use crate::lame;
 use crate::process::{CpuMeter, ProcessUsage};
 use crate::system::{self, Work};
 use crate::trace::TraceWriter;
 use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder, Statistics};
-use ringspin_modes::models::{Profile as DurationProfile, Profiler};
-use ringspin_modes::{Executor, Mapping, Mode, RunDigest};
-use ringspin_optimizer::{Chain, Edge, NodeLoad, OptimizeError, Profile, SearchOptions, search};
+use ringspin_modes::models::{DurationProfile, Profiler};
+use ringspin_modes::{Cores, Executor, Mapping, Mode, RunDigest};
+use ringspin_optimizer::{Chain, Edge, Loads, LoopLoad, OptimizeError, SearchOptions, search};
 use serde::Serialize;
 use std::any::Any;
 use std::io;
@@ -41,7 +44,9 @@ pub struct RunOptions {
 pub struct RunReport {
     /// The mode: `single`, `multi` or `deterministic`.
     pub mode: &'static str,
-    /// The limit of the number cruncher.
+    /// The workload: `autoware` or `lame`.
+    pub workload: &'static str,
+    /// The limit of the number cruncher, which LaME does not use.
     pub n: u64,
     /// Whether it ran; without it every callback is nearly free.
     pub crunch: bool,
@@ -51,6 +56,8 @@ pub struct RunReport {
     pub interrupted: bool,
     /// The key performance indicators.
     pub kpis: Kpis,
+    /// The chains of LaME, with what was published for others; none of the other workload.
+    pub chains: Vec<ChainReport>,
     /// Processor time of the process during the run, in percent of one core.
     pub cpu_percent: f64,
     /// Resident memory of the process at the end of the run.
@@ -69,7 +76,7 @@ pub struct RunReport {
     pub simulated_s_per_wall_s: Option<f64>,
     /// The digest of a deterministic run: 32 hexadecimal digits.
     pub digest: Option<String>,
-    /// The mapping of a multi-core run, whether given or tuned.
+    /// The mapping of a multi-core run, whether given or tuned, or of virtual cores.
     pub mapping: Option<Mapping>,
 }
 
@@ -88,7 +95,21 @@ pub fn mode_name(mode: &Mode) -> &'static str {
 /// # Errors
 /// When the mapping does not fit, the trace cannot be written, or a callback fails.
 pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport, BoxError> {
-    run_recorded(options, collector, None).map(|recorded| recorded.report)
+    run_workload(Workload::Autoware, options, collector)
+}
+
+/// As [`run`], with a workload of choice. In simulated time the callbacks of
+/// [`Lame`](Workload::Lame) compute nothing and have its costs as durations, unless the
+/// simulation has others for them.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_workload(
+    workload: Workload,
+    options: &RunOptions,
+    collector: &Arc<Collector>,
+) -> Result<RunReport, BoxError> {
+    run_recorded(workload, options, collector, None).map(|recorded| recorded.report)
 }
 
 /// A run and what recorded it.
@@ -106,25 +127,32 @@ pub struct Recorded {
 /// Makes the recorders of a worker, given the graph and the worker's index.
 pub type RecordersFactory = Box<dyn FnMut(&GraphInfo, usize) -> Vec<Box<dyn Recorder>> + Send>;
 
-/// As [`run()`]; each worker's dispatches are also recorded by what `factory` makes for it. Live,
-/// recording costs a look at the clock for each dispatch.
+/// As [`run_workload`]; each worker's dispatches are also recorded by what `factory` makes for it.
+/// Live, recording costs a look at the clock for each dispatch.
 ///
 /// # Errors
 /// As [`run()`].
 pub fn run_recorded(
+    workload: Workload,
     options: &RunOptions,
     collector: &Arc<Collector>,
     factory: Option<RecordersFactory>,
 ) -> Result<Recorded, BoxError> {
-    let mode = match &options.mode {
-        Mode::MultiCore(None) => Mode::MultiCore(Some(tuned_mapping(options.work.n)?)),
-        mode => mode.clone(),
-    };
-    let mut executor = recording(Executor::new(mode.clone()), options, factory)?;
+    let mode = mode_for(workload, options)?;
+    let mut work = options.work.clone();
+    let chains = Arc::new(chains::Collector::new());
+    let executor = Executor::new(mode.clone());
+    let mut executor = recording(executor, workload, options, &chains, factory)?;
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
     }
-    system::build(executor.graph(), &options.work, collector)?;
+    match workload {
+        Workload::Autoware => system::build(executor.graph(), &work, collector)?,
+        Workload::Lame => {
+            work.crunch &= !matches!(mode, Mode::Deterministic(_));
+            system::build_lame(executor.graph(), &work, collector, &chains)?;
+        }
+    }
     executor.freeze()?;
     let node_start = executor.now();
     let (cpu, wall) = (CpuMeter::start()?, Instant::now());
@@ -137,11 +165,13 @@ pub fn run_recorded(
     let digest: Option<(RunDigest, u64)> = executor.digest();
     let report = RunReport {
         mode: mode_name(&mode),
+        workload: workload.name(),
         n: options.work.n,
-        crunch: options.work.crunch,
+        crunch: work.crunch,
         duration_s: options.duration.as_secs_f64(),
         interrupted: executor.stop_handle().is_stopped(),
         kpis: collector.report(),
+        chains: if workload == Workload::Lame { chains.report() } else { Vec::new() },
         cpu_percent,
         rss_bytes: ProcessUsage::now()?.rss_bytes,
         wall_s: wall.as_secs_f64(),
@@ -151,12 +181,35 @@ pub fn run_recorded(
         missed_periods: statistics.callbacks.iter().map(|callback| callback.missed).sum(),
         simulated_s_per_wall_s: digest.is_some().then(|| node_s / wall.as_secs_f64()),
         digest: digest.map(|(digest, _)| digest.to_string()),
-        mapping: match &mode {
-            Mode::MultiCore(mapping) => mapping.clone(),
-            Mode::SingleCore | Mode::Deterministic(_) => None,
-        },
+        mapping: mapping_of(&mode).cloned(),
     };
     Ok(Recorded { report, recorders, info: executor.graph().info(), mode })
+}
+
+fn mapping_of(mode: &Mode) -> Option<&Mapping> {
+    match mode {
+        Mode::MultiCore(mapping) => mapping.as_ref(),
+        Mode::Deterministic(simulation) => match &simulation.cores {
+            Cores::Mapped(mapping) => Some(mapping),
+            Cores::Unlimited | Cores::Single => None,
+        },
+        Mode::SingleCore => None,
+    }
+}
+
+/// The mode with what the workload adds to it.
+fn mode_for(workload: Workload, options: &RunOptions) -> Result<Mode, OptimizeError> {
+    Ok(match (&options.mode, workload) {
+        (Mode::MultiCore(None), _) => {
+            Mode::MultiCore(Some(tuned_mapping_for(workload, options.work.n)?))
+        }
+        (Mode::Deterministic(simulation), Workload::Lame) if options.work.crunch => {
+            let mut simulation = simulation.clone();
+            simulation.durations = lame::durations().and(simulation.durations);
+            Mode::Deterministic(simulation)
+        }
+        (mode, _) => mode.clone(),
+    })
 }
 
 /// The recorders of one worker: first the caller's, then a trace writer, then a profiler.
@@ -172,18 +225,22 @@ impl Recorder for Several {
     }
 }
 
-/// With the recorders that are asked for, and without any if none are: even one that does nothing
-/// costs time.
+/// With the recorders that are asked for and those that the workload needs, and without any if none
+/// are: even one that does nothing costs time.
 fn recording(
     executor: Executor,
+    workload: Workload,
     options: &RunOptions,
+    chains: &Arc<chains::Collector>,
     mut factory: Option<RecordersFactory>,
 ) -> io::Result<Executor> {
     let mut writer = options.trace.as_deref().map(TraceWriter::create).transpose()?;
     let profiled = options.profile.is_some();
-    if factory.is_none() && writer.is_none() && !profiled {
+    let asked_for = factory.is_some() || writer.is_some() || profiled;
+    if workload == Workload::Autoware && !asked_for {
         return Ok(executor);
     }
+    let chains = chains.clone(); // those of the other workload stay empty
     Ok(executor.with_recorders(move |info, worker| {
         let mut recorders = factory.as_mut().map(|make| make(info, worker)).unwrap_or_default();
         // Only a deterministic run is traced, and it has one worker.
@@ -192,7 +249,7 @@ fn recording(
         if profiled {
             recorders.push(Box::new(Profiler::new(info)));
         }
-        Several(recorders)
+        Watch::new(chains.clone(), info, Some(Box::new(Several(recorders))))
     }))
 }
 
@@ -202,7 +259,7 @@ fn finish(
     recorders: Vec<Box<dyn Recorder>>,
 ) -> Result<Vec<Box<dyn Recorder>>, BoxError> {
     let (mut profilers, mut callers) = (Vec::new(), Vec::new());
-    for (worker, recorder) in recorders.into_iter().enumerate() {
+    for (worker, recorder) in recorders.into_iter().filter_map(Watch::unwrap).enumerate() {
         let any: Box<dyn Any> = recorder;
         let Ok(several) = any.downcast::<Several>() else { continue };
         let mut of_worker = several.0;
@@ -224,20 +281,37 @@ fn finish(
 /// The load that the nodes put on one core of this machine with crunches up to `n`: rates from the
 /// description, times the duration of a crunch ([`estimate_ns`]).
 #[must_use]
-pub fn profile(n: u64) -> Profile {
+pub fn loads(n: u64) -> Loads {
     let crunch_s = estimate_ns(n) as f64 * 1e-9;
-    let nodes = AUTOWARE.iter().map(|node| NodeLoad {
-        name: format!("/{}", node.name),
-        utilization: crunches_per_second(node) * crunch_s,
-    });
+    let chains = vec![chain("hot path", HOT_PATH)];
+    loads_of(|node| crunches_per_second(node) * crunch_s, topic_rate_hz, chains)
+}
+
+/// The load of LaME: rates and costs as the description says.
+#[must_use]
+pub fn lame_loads() -> Loads {
+    let chains = lame::CHAINS.iter().map(|of| chain(of.name, of.nodes)).collect();
+    loads_of(lame::utilization, lame::topic_rate_hz, chains)
+}
+
+fn loads_of(
+    utilization: impl Fn(&NodeDescription) -> f64,
+    topic_rate_hz: impl Fn(&str) -> f64,
+    chains: Vec<Chain>,
+) -> Loads {
+    let loops = AUTOWARE
+        .iter()
+        .map(|node| LoopLoad { name: format!("/{}", node.name), utilization: utilization(node) });
     let edges = edges().map(|edge| Edge {
         from: format!("/{}", edge.from),
         to: format!("/{}", edge.to),
         messages_per_second: topic_rate_hz(edge.topic),
     });
-    let hot_path = HOT_PATH.iter().map(|name| format!("/{name}")).collect();
-    let chains = vec![Chain { name: "hot path".into(), nodes: hot_path }];
-    Profile { nodes: nodes.collect(), edges: edges.collect(), chains }
+    Loads { loops: loops.collect(), edges: edges.collect(), chains }
+}
+
+fn chain(name: &str, nodes: &[&str]) -> Chain {
+    Chain::new(name, nodes.iter().map(|node| format!("/{node}")))
 }
 
 /// The load of the whole system in cores of this machine, for crunches up to `n`.
@@ -246,13 +320,30 @@ pub fn total_utilization(n: u64) -> f64 {
     total_crunches_per_second() * estimate_ns(n) as f64 * 1e-9
 }
 
+/// The load of the whole system in cores, with this workload.
+#[must_use]
+pub fn total_utilization_of(workload: Workload, n: u64) -> f64 {
+    match workload {
+        Workload::Autoware => total_utilization(n),
+        Workload::Lame => AUTOWARE.iter().map(lame::utilization).sum(),
+    }
+}
+
 /// The mapping of the nodes to the cores of this process that the optimizer finds for crunches up
 /// to `n`, in some ten milliseconds.
 ///
 /// # Errors
 /// When the process may use no core.
 pub fn tuned_mapping(n: u64) -> Result<Mapping, OptimizeError> {
+    tuned_mapping_for(Workload::Autoware, n)
+}
+
+fn tuned_mapping_for(workload: Workload, n: u64) -> Result<Mapping, OptimizeError> {
     let cores = ringspin_modes::allowed_cores();
-    let found = search(&profile(n), &SearchOptions::new(cores.len()))?;
+    let loads = match workload {
+        Workload::Autoware => loads(n),
+        Workload::Lame => lame_loads(),
+    };
+    let found = search(&loads, &SearchOptions::new(cores.len()))?;
     Ok(found.assignment.to_mapping(&cores))
 }

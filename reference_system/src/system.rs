@@ -1,12 +1,14 @@
 //! The reference system as ringspin nodes: the same in every mode.
 
-use crate::crunch::number_cruncher;
+use crate::chains::{self, Probe};
 use crate::description::{
-    AUTOWARE, BEHAVIOR_PLANNER, COLLISION_ESTIMATOR, Connection, Kind, NodeDescription,
+    AUTOWARE, BEHAVIOR_PLANNER, COLLISION_ESTIMATOR, Connection, Kind, NodeDescription, Workload,
 };
 use crate::kpi::Collector;
+use crate::lame;
 use crate::message::{Message4kb, NodeName};
 use crate::sleep::sleep_up_to;
+use crate::work::Cost;
 use ringspin_executor::{
     BoxError, Context, Graph, Message, Node, PublishError, Publisher, QoS, Time,
 };
@@ -21,7 +23,7 @@ type Published = Result<(), PublishError<Message4kb>>;
 /// What the nodes do besides passing messages on.
 #[derive(Clone, Debug)]
 pub struct Work {
-    /// The limit of the number cruncher.
+    /// The limit of the number cruncher; LaME has its own costs instead.
     pub n: u64,
     /// Whether it runs at all; without it a message carries a count of zero.
     pub crunch: bool,
@@ -34,14 +36,6 @@ impl Work {
     pub fn crunching(n: u64) -> Self {
         Self { n, crunch: true, sleep_max: Duration::ZERO }
     }
-
-    fn sleep(&self) {
-        sleep_up_to(self.sleep_max);
-    }
-
-    fn run(&self) -> i64 {
-        if self.crunch { number_cruncher(self.n) as i64 } else { 0 }
-    }
 }
 
 /// Declares the 24 nodes in `graph`; their key figures go to `collector`. The nodes of the hot path
@@ -50,62 +44,112 @@ impl Work {
 /// # Errors
 /// When the graph has nodes or topics of these names already.
 pub fn build(graph: &Graph, work: &Work, collector: &Arc<Collector>) -> Result<(), BoxError> {
-    for description in AUTOWARE {
-        build_node(graph, description, work, collector)?;
-    }
-    Ok(())
+    Builder { graph, workload: Workload::Autoware, work, collector, chains: None }.build()
 }
 
-fn build_node(
+/// Declares the same nodes with the workload of LaME; the figures of its chains go to `chains`. The
+/// nodes of the chains have priority, the more the shorter the deadline.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_lame(
     graph: &Graph,
-    description: &'static NodeDescription,
     work: &Work,
     collector: &Arc<Collector>,
+    chains: &Arc<chains::Collector>,
 ) -> Result<(), BoxError> {
-    let name = description.name;
-    let priority = u8::from(description.is_on_hot_path() || name == BEHAVIOR_PLANNER);
-    let work = work.clone();
-    match description.kind {
-        Kind::Sensor { period } => {
-            let node = graph.create_node(name, 0)?;
-            node.set_priority(priority)?;
-            let output = Output::new(&node, name, name)?;
-            node.create_timer(period, move |sequence_number, cx| {
-                let started = cx.now();
-                work.sleep();
-                output.publish(Message4kb::new(), sequence_number, 0, started)
-            })?;
-        }
-        Kind::Transform { input } => {
-            let node = graph.create_node(name, Stage::new(1))?;
-            node.set_priority(priority)?;
-            transform(&node, name, Connection { input, output: name }, work, collector)?;
-        }
-        Kind::Fusion { inputs } => fusion(graph, name, inputs, &work)?.set_priority(priority)?,
-        Kind::Cyclic { inputs, period } => {
-            cyclic(graph, name, inputs, period, work, collector)?.set_priority(priority)?;
-        }
-        Kind::Intersection { connections } => {
-            let (first, others) = connections.split_first().ok_or("an intersection of nothing")?;
-            let node = graph.create_node(name, Stage::new(1))?;
-            node.set_priority(priority)?;
-            transform(&node, name, *first, work.clone(), collector)?;
-            for connection in others {
-                let lane = node.create_callback_group(connection.output, Stage::new(1))?;
-                transform(&lane, name, *connection, work.clone(), collector)?;
+    Builder { graph, workload: Workload::Lame, work, collector, chains: Some(chains) }.build()
+}
+
+/// What one callback does besides passing messages on.
+#[derive(Clone)]
+struct Step {
+    sleep_max: Duration,
+    cost: Cost,
+    probe: Probe,
+}
+
+impl Step {
+    /// The callback has started.
+    fn begin(&self) {
+        self.probe.started();
+        sleep_up_to(self.sleep_max);
+    }
+
+    /// The callback has started, for `sample`.
+    fn begin_with(&self, sample: &Message4kb) {
+        self.probe.reached_by(sample);
+        self.begin();
+    }
+}
+
+/// Declares nodes.
+#[derive(Clone, Copy)]
+struct Builder<'a> {
+    graph: &'a Graph,
+    workload: Workload,
+    work: &'a Work,
+    collector: &'a Arc<Collector>,
+    chains: Option<&'a Arc<chains::Collector>>,
+}
+
+impl Builder<'_> {
+    fn build(self) -> Result<(), BoxError> {
+        AUTOWARE.iter().try_for_each(|description| self.node(description))
+    }
+
+    fn node(self, description: &'static NodeDescription) -> Result<(), BoxError> {
+        let name = description.name;
+        let priority = self.priority(description);
+        match description.kind {
+            Kind::Sensor { .. } => self.sensor(description)?.set_priority(priority)?,
+            Kind::Transform { input } => {
+                let node = self.graph.create_node(name, Stage::new(1))?;
+                node.set_priority(priority)?;
+                self.transform(&node, description, Connection { input, output: name })?;
             }
+            Kind::Fusion { inputs, trigger } => {
+                let inputs = self.workload.fusion_inputs(inputs, trigger);
+                self.fusion(description, inputs)?.set_priority(priority)?;
+            }
+            Kind::Cyclic { inputs, period } => {
+                self.cyclic(description, inputs, period)?.set_priority(priority)?;
+            }
+            Kind::Intersection { connections } => {
+                let (first, others) =
+                    connections.split_first().ok_or("an intersection of nothing")?;
+                let node = self.graph.create_node(name, Stage::new(1))?;
+                node.set_priority(priority)?;
+                self.transform(&node, description, *first)?;
+                for connection in others {
+                    let lane = node.create_callback_group(connection.output, Stage::new(1))?;
+                    self.transform(&lane, description, *connection)?;
+                }
+            }
+            Kind::Command { input } => self.command(description, input)?.set_priority(priority)?,
         }
-        Kind::Command { input } => {
-            let node = graph.create_node(name, ())?;
-            let collector = collector.clone();
-            let taken = move |_: &mut (), sample: &Sample, cx: &mut Context<'_>| {
-                work.sleep();
-                collector.sample_arrived(name, sample, cx.now().as_nanos());
-            };
-            node.create_subscription(input, QoS::keep_last(10), taken)?;
+        Ok(())
+    }
+
+    fn priority(self, node: &NodeDescription) -> u8 {
+        match self.workload {
+            Workload::Autoware => u8::from(node.is_on_hot_path() || node.name == BEHAVIOR_PLANNER),
+            Workload::Lame => lame::priority(node.name),
         }
     }
-    Ok(())
+
+    /// What the callback of `node` for messages on `input`, or of its timer, does.
+    fn step(self, node: &NodeDescription, input: Option<&str>) -> Step {
+        let cost = match (self.workload, node.kind, input) {
+            _ if !self.work.crunch => Cost::Nothing,
+            (Workload::Lame, ..) => Cost::Busy(lame::cost(node, input)),
+            (_, Kind::Sensor { .. } | Kind::Command { .. }, _)
+            | (_, Kind::Cyclic { .. }, Some(_)) => Cost::Nothing,
+            _ => Cost::Crunch(self.work.n),
+        };
+        let probe = self.chains.map(|chains| chains.probe(node.name, input)).unwrap_or_default();
+        Step { sleep_max: self.work.sleep_max, cost, probe }
+    }
 }
 
 /// A node's publishing side; callbacks of one node hold clones.
@@ -183,91 +227,133 @@ impl Stage {
     }
 }
 
-fn transform(
-    node: &Node<Stage>,
-    name: &'static str,
-    connection: Connection,
-    work: Work,
-    collector: &Arc<Collector>,
-) -> Result<(), BoxError> {
-    let output = Output::new(node, name, connection.output)?;
-    let collector = (name == COLLISION_ESTIMATOR).then(|| collector.clone());
-    let callback = move |stage: &mut Stage, sample: &Sample, cx: &mut Context<'_>| {
-        let started = cx.now();
-        work.sleep();
-        let primes = work.run();
-        let mut message = Message4kb::clone(sample);
-        message.set_prime_count(primes);
-        let dropped = stage.inputs[0].dropped_before(sample);
-        let sequence_number = stage.sequence_number;
-        let result = output.publish(message, &mut stage.sequence_number, dropped, started);
-        if let Some(collector) = &collector {
-            collector.collision_estimator_returned(sequence_number, cx.now().as_nanos());
-        }
-        result
-    };
-    Ok(node.create_subscription(connection.input, QoS::keep_last(1), callback)?)
-}
+impl Builder<'_> {
+    fn sensor(self, description: &'static NodeDescription) -> Result<Node<u32>, BoxError> {
+        let name = description.name;
+        let node = self.graph.create_node(name, 0)?;
+        let output = Output::new(&node, name, name)?;
+        let step = self.step(description, None);
+        let period = self.workload.period(description).ok_or("a sensor without a period")?;
+        node.create_timer(period, move |sequence_number, cx| {
+            let started = cx.now();
+            step.begin();
+            let mut message = Message4kb::new();
+            message.set_prime_count(step.cost.spend());
+            output.publish(message, sequence_number, 0, started)
+        })?;
+        Ok(node)
+    }
 
-fn fusion(
-    graph: &Graph,
-    name: &'static str,
-    topics: [&'static str; 2],
-    work: &Work,
-) -> Result<Node<Stage>, BoxError> {
-    let node = graph.create_node(name, Stage::new(topics.len()))?;
-    let output = Output::new(&node, name, name)?;
-    for (index, topic) in topics.into_iter().enumerate() {
-        let (output, work) = (output.clone(), work.clone());
+    fn transform(
+        self,
+        node: &Node<Stage>,
+        description: &'static NodeDescription,
+        connection: Connection,
+    ) -> Result<(), BoxError> {
+        let name = description.name;
+        let output = Output::new(node, name, connection.output)?;
+        let step = self.step(description, Some(connection.input));
+        let collector = (name == COLLISION_ESTIMATOR).then(|| self.collector.clone());
         let callback = move |stage: &mut Stage, sample: &Sample, cx: &mut Context<'_>| {
             let started = cx.now();
-            work.sleep();
-            stage.inputs[index].cached = Some(sample.clone());
-            if stage.inputs.iter().any(|input| input.cached.is_none()) {
-                return Ok(());
+            step.begin_with(sample);
+            let primes = step.cost.spend();
+            let mut message = Message4kb::clone(sample);
+            message.set_prime_count(primes);
+            let dropped = stage.inputs[0].dropped_before(sample);
+            let sequence_number = stage.sequence_number;
+            let result = output.publish(message, &mut stage.sequence_number, dropped, started);
+            if let Some(collector) = &collector {
+                collector.collision_estimator_returned(sequence_number, cx.now().as_nanos());
             }
-            let primes = work.run();
+            result
+        };
+        Ok(node.create_subscription(connection.input, QoS::keep_last(1), callback)?)
+    }
+
+    /// In LaME the first input triggers, and the others cost their caching.
+    fn fusion(
+        self,
+        description: &'static NodeDescription,
+        topics: [&'static str; 2],
+    ) -> Result<Node<Stage>, BoxError> {
+        let name = description.name;
+        let node = self.graph.create_node(name, Stage::new(topics.len()))?;
+        let output = Output::new(&node, name, name)?;
+        let waits = self.workload == Workload::Autoware;
+        for (index, topic) in topics.into_iter().enumerate() {
+            let (output, step) = (output.clone(), self.step(description, Some(topic)));
+            let callback = move |stage: &mut Stage, sample: &Sample, cx: &mut Context<'_>| {
+                let started = cx.now();
+                step.begin_with(sample);
+                stage.inputs[index].cached = Some(sample.clone());
+                if waits && stage.inputs.iter().any(|input| input.cached.is_none()) {
+                    return Ok(());
+                }
+                let primes = step.cost.spend();
+                if !waits && index > 0 {
+                    return Ok(());
+                }
+                let (mut message, dropped) = stage.merge_cached();
+                message.set_prime_count(primes);
+                output.publish(message, &mut stage.sequence_number, dropped, started)
+            };
+            node.create_subscription(topic, QoS::keep_last(1), callback)?;
+        }
+        Ok(node)
+    }
+
+    fn cyclic(
+        self,
+        description: &'static NodeDescription,
+        topics: &'static [&'static str],
+        period: Duration,
+    ) -> Result<Node<Stage>, BoxError> {
+        let name = description.name;
+        let node = self.graph.create_node(name, Stage::new(topics.len()))?;
+        let output = Output::new(&node, name, name)?;
+        for (index, topic) in topics.iter().enumerate() {
+            let step = self.step(description, Some(topic));
+            let cache = move |stage: &mut Stage, sample: &Sample, _: &mut Context<'_>| {
+                step.begin_with(sample);
+                step.cost.spend();
+                stage.inputs[index].cached = Some(sample.clone());
+            };
+            node.create_subscription(topic, QoS::keep_last(1), cache)?;
+        }
+        let step = self.step(description, None);
+        let collector = (name == BEHAVIOR_PLANNER).then(|| self.collector.clone());
+        let callback = move |stage: &mut Stage, cx: &mut Context<'_>| {
+            let started = cx.now();
+            if let Some(collector) = &collector {
+                collector.planner_started(started.as_nanos());
+            }
+            step.begin();
+            let primes = step.cost.spend();
             let (mut message, dropped) = stage.merge_cached();
             message.set_prime_count(primes);
             output.publish(message, &mut stage.sequence_number, dropped, started)
         };
-        node.create_subscription(topic, QoS::keep_last(1), callback)?;
+        node.create_timer(period, callback)?;
+        Ok(node)
     }
-    Ok(node)
-}
 
-fn cyclic(
-    graph: &Graph,
-    name: &'static str,
-    topics: &'static [&'static str],
-    period: Duration,
-    work: Work,
-    collector: &Arc<Collector>,
-) -> Result<Node<Stage>, BoxError> {
-    let node = graph.create_node(name, Stage::new(topics.len()))?;
-    let output = Output::new(&node, name, name)?;
-    for (index, topic) in topics.iter().enumerate() {
-        let work = work.clone();
-        let cache = move |stage: &mut Stage, sample: &Sample, _: &mut Context<'_>| {
-            work.sleep();
-            stage.inputs[index].cached = Some(sample.clone());
+    fn command(
+        self,
+        description: &'static NodeDescription,
+        input: &'static str,
+    ) -> Result<Node<()>, BoxError> {
+        let name = description.name;
+        let node = self.graph.create_node(name, ())?;
+        let (step, collector) = (self.step(description, Some(input)), self.collector.clone());
+        let taken = move |_: &mut (), sample: &Sample, cx: &mut Context<'_>| {
+            step.begin_with(sample);
+            step.cost.spend();
+            collector.sample_arrived(name, sample, cx.now().as_nanos());
         };
-        node.create_subscription(topic, QoS::keep_last(1), cache)?;
+        node.create_subscription(input, QoS::keep_last(10), taken)?;
+        Ok(node)
     }
-    let collector = (name == BEHAVIOR_PLANNER).then(|| collector.clone());
-    let callback = move |stage: &mut Stage, cx: &mut Context<'_>| {
-        let started = cx.now();
-        if let Some(collector) = &collector {
-            collector.planner_started(started.as_nanos());
-        }
-        work.sleep();
-        let primes = work.run();
-        let (mut message, dropped) = stage.merge_cached();
-        message.set_prime_count(primes);
-        output.publish(message, &mut stage.sequence_number, dropped, started)
-    };
-    node.create_timer(period, callback)?;
-    Ok(node)
 }
 
 #[cfg(test)]

@@ -4,6 +4,10 @@
 //! terminal. A duration keeps about three significant digits, because 0.018 ms and 504.8 ms stand
 //! in one column.
 
+mod chains;
+
+pub use chains::render_chains;
+
 use comfy_table::{Cell as TableCell, CellAlignment, Table, TableStyle};
 use ringspin_modes::Mapping;
 use serde::{Deserialize, Serialize};

@@ -122,6 +122,47 @@ fn the_report_has_the_documented_keys() {
     assert_eq!((&report["interrupted"], &report["digest"]), (&false.into(), &Value::Null));
 }
 
+#[test]
+fn lame_reports_its_chains_beside_the_published_figures() {
+    let help = stdout(&["run", "--help"]);
+    let line = "run --workload lame --mode deterministic --duration 2s";
+    let report = report("--workload lame --mode deterministic --duration 2s");
+    let chain = &report["chains"][2];
+    for object in [chain, &chain["published"][0], &chain["latency"]] {
+        for key in object.as_object().unwrap().keys() {
+            assert!(help.contains(key.as_str()), "{key} is not documented");
+        }
+    }
+    assert_eq!((&report["workload"], &chain["name"]), (&"lame".into(), &"RT2".into()));
+    assert_eq!(
+        (&chain["latency"]["count"], &chain["latency"]["max_ns"]),
+        (&19.into(), &31_300_000.into())
+    );
+    let shown = stdout(&line.split(' ').collect::<Vec<_>>());
+    let row = shown.lines().find(|line| line.starts_with("RT2")).unwrap();
+    let row: Vec<_> = row.split_whitespace().collect();
+    assert_eq!(row[1..8], ["31.30", "31.30", "31.30", "31.30", "100", "0", "19/20"]);
+    assert_eq!(row[8..], ["23.3", "23.5", "23.5", "81.9", "88.9", "91.5"]);
+}
+
+#[test]
+fn a_deterministic_run_takes_a_mapping_for_its_virtual_cores_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let mapping = file("mapping.toml", "default_core = 7\n");
+    let options = format!("--workload lame --mode deterministic --duration 1s --mapping {mapping}");
+    assert_eq!(report(&options)["mapping"]["default_core"], 7);
+    let simulation = file("simulation.toml", "cores = \"single\"\n");
+    let line = format!("run {options} --simulation {simulation}");
+    let output = output(&line.split(' ').collect::<Vec<_>>());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("has `cores` already"), "{error}");
+}
+
 /// The hot path latency of a kept sample, worked out from its history as the specification says.
 fn latency_by_hand(sample: &Value) -> Option<u64> {
     let history = sample["history"].as_array().unwrap();

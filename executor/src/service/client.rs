@@ -214,7 +214,7 @@ where
             return Err(CallRefused { request: request.body, reason });
         }
         calls.made += 1;
-        let deadline = self.timeout.map(|timeout| shared.clock.now() + timeout);
+        let deadline = self.timeout.map(|timeout| shared.clock.departure() + timeout);
         calls.slots[slot] = Some(Call { then: Some(then), deadline });
         if let Some(deadline) = deadline {
             calls.deadlines.insert((deadline, slot));

@@ -92,7 +92,7 @@ impl<M: Send + Sync + 'static> Detour<M> {
         let passage = Passage {
             event: message.id(),
             callback: self.to.subscription.callback,
-            departure: self.transit.departure(),
+            departure: self.transit.departure_of(message.id().source),
             bytes: size_of::<M>(),
         };
         let verdict = interceptor.judge(&message, &passage);

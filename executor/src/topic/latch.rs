@@ -9,6 +9,7 @@ use super::{Port, Refusal, Topic, lock, reserve_all};
 use crate::event::EventId;
 use crate::message::{Expiry, Message};
 use crate::time::Time;
+use crate::transit::Transit;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -27,6 +28,8 @@ struct Latched<M> {
     /// From the start.
     kept: VecDeque<Message<M>>,
     started: bool,
+    /// In simulated time.
+    transit: Option<Arc<Transit>>,
     /// Late subscriptions that were activated.
     joined: Vec<Arc<Port<M>>>,
 }
@@ -35,7 +38,8 @@ impl<M: Send + Sync + 'static> Latch<M> {
     /// For the newest `depth` messages.
     pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
-        let latched = Latched { early, kept, started: false, joined: Vec::new() };
+        let (transit, joined) = (None, Vec::new());
+        let latched = Latched { early, kept, started: false, transit, joined };
         Self { depth, lifespan, latched: Mutex::new(latched) }
     }
 
@@ -43,9 +47,9 @@ impl<M: Send + Sync + 'static> Latch<M> {
         self.depth
     }
 
-    /// As [`Topic`]'s publishers do, and keeps the message.
+    /// As [`Topic`]'s publishers do, and keeps the message: in simulated time from when it leaves.
     pub(super) fn publish<C: Content<M>>(
-        &self,
+        self: &Arc<Self>,
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
         expiry: Expiry,
@@ -72,17 +76,39 @@ impl<M: Send + Sync + 'static> Latch<M> {
         let ports = ports.iter().chain(latched.joined.iter().map(|port| &**port));
         let mut displaced = Vec::new(); // allocates only if a queue overflows
         ports.for_each(|port| displaced.extend(port.push(message.clone())));
-        let oldest = push(&mut latched.kept, self.depth, message);
+        let oldest = match latched.transit.clone().filter(|transit| transit.departs_later()) {
+            Some(transit) => {
+                let (departure, latch) = (transit.departure_of(message.id().source), self.clone());
+                let served = latched.joined.len();
+                transit.fly(departure, move || latch.keep(message, served));
+                None
+            }
+            None => push(&mut latched.kept, self.depth, message),
+        };
         drop(latched);
         drop((displaced, oldest));
         Ok(())
     }
 
+    /// A message leaves that all but those who joined meanwhile were sent: who is beyond the first
+    /// `served` of them.
+    fn keep(&self, message: Message<M>, served: usize) {
+        let mut displaced = Vec::new();
+        let mut latched = lock(&self.latched);
+        for port in &latched.joined[served..] {
+            offer(&message, port, &mut displaced);
+        }
+        displaced.extend(push(&mut latched.kept, self.depth, message));
+        drop(latched);
+        drop(displaced);
+    }
+
     /// Delivers what was published while the graph was built; its lifespan begins at `now`.
-    pub(super) fn start(&self, topic: &Topic<M>, now: Time) {
+    pub(super) fn start(&self, topic: &Topic<M>, now: Time, transit: Option<&Arc<Transit>>) {
         let mut displaced = Vec::new();
         let mut latched = lock(&self.latched);
         latched.started = true;
+        latched.transit = transit.cloned();
         let expiry = Expiry::of(now, self.lifespan);
         for (id, message) in std::mem::take(&mut latched.early) {
             let message = Owned(message).share(&topic.pool, id, expiry);
@@ -124,12 +150,17 @@ where
     for _ in 0..too_many {
         subscription.counters.overwritten.next();
     }
-    for message in messages.iter().skip(too_many) {
-        if subscription.reserve() {
-            displaced.extend(port.push(message.clone()));
-        } else {
-            // Keep-all, and full of another publisher's messages.
-            subscription.counters.overwritten.next();
-        }
+    messages.iter().skip(too_many).for_each(|message| offer(message, port, displaced));
+}
+
+/// Delivers `message` to `port`, unless it is keep-all and full of other messages: that is counted.
+fn offer<M>(message: &Message<M>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
+where
+    M: Send + Sync + 'static,
+{
+    if port.subscription.reserve() {
+        displaced.extend(port.push(message.clone()));
+    } else {
+        port.subscription.counters.overwritten.next();
     }
 }

@@ -90,8 +90,8 @@ impl<M: Send + Sync + 'static> Offer<M> {
         if let Some((show, evidence)) = &self.show {
             show(content.message(), evidence);
         }
-        let now = self.clock.now();
-        let expiry = Expiry::of(now, self.lifespan);
+        let departure = self.clock.departure();
+        let expiry = Expiry::of(departure, self.lifespan);
         match &self.latch {
             Some(latch) => latch.publish(topic, next_id, expiry, content)?,
             None => {
@@ -106,14 +106,14 @@ impl<M: Send + Sync + 'static> Offer<M> {
             }
         }
         if let Some(pulse) = &self.pulse {
-            pulse.published(now);
+            pulse.published(departure);
         }
         Ok(())
     }
 
     pub(super) fn assert_liveliness(&self) {
         if let Some(pulse) = &self.pulse {
-            pulse.asserted(self.clock.now());
+            pulse.asserted(self.clock.departure());
         }
     }
 }

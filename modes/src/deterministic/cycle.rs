@@ -30,17 +30,15 @@ impl Instant {
     pub(super) fn dispatched(
         &mut self,
         callback: CallbackId,
-        now: Time,
+        now: impl FnOnce() -> Time,
         info: &GraphInfo,
     ) -> Result<(), SpinError> {
         self.dispatches += 1;
-        if self.dispatches > self.limit {
-            self.suspects.push(callback);
-            if self.suspects.len() >= SUSPECTS {
-                return Err(self.error(now, info));
-            }
+        if self.dispatches <= self.limit {
+            return Ok(());
         }
-        Ok(())
+        self.suspects.push(callback);
+        if self.suspects.len() < SUSPECTS { Ok(()) } else { Err(self.error(now(), info)) }
     }
 
     #[cold]

@@ -1,5 +1,6 @@
 //! What is recorded of a run: its digest, and on request its trace.
 
+use super::chains::Follower;
 use super::timing::Timing;
 use ringspin_executor::{Completion, Dispatch, EventId, GraphInfo, Recorder, Time, Transit};
 use ringspin_ringbuf::Counter;
@@ -67,6 +68,7 @@ pub(super) struct Digester {
     timing: Option<Timing>,
     transit: Arc<Transit>,
     trace: Option<Trace>,
+    pub(super) follower: Option<Follower>,
     sent: Vec<EventId>,
     pub(super) next: Option<Box<dyn Recorder>>,
 }
@@ -82,7 +84,17 @@ impl Digester {
         info.callbacks.iter().for_each(|callback| name(&callback.name));
         let (dispatches, sent) = (Arc::default(), Vec::new());
         let bytes = Vec::with_capacity(BYTES_MAX);
-        Self { hash, bytes, dispatches, timing, transit, trace: None, sent, next: None }
+        Self {
+            hash,
+            bytes,
+            dispatches,
+            timing,
+            transit,
+            trace: None,
+            follower: None,
+            sent,
+            next: None,
+        }
     }
 
     #[inline]
@@ -140,9 +152,12 @@ impl Recorder for Digester {
         if let Some(timing) = &self.timing {
             timing.begin(dispatch, &self.transit);
         }
-        if self.trace.is_some() {
+        if self.trace.is_some() || self.follower.is_some() {
             // What was sent before comes from outside.
             self.transit.take_sent(&mut self.sent);
+        }
+        if let Some(follower) = &mut self.follower {
+            follower.started(dispatch);
         }
         if let Some(next) = &mut self.next {
             next.started(dispatch);
@@ -153,8 +168,13 @@ impl Recorder for Digester {
         if let Some(digest) = completion.digest {
             self.hash(&digest.to_le_bytes());
         }
-        if let Some(trace) = &mut self.trace {
+        if self.trace.is_some() || self.follower.is_some() {
             self.transit.take_sent(&mut self.sent);
+        }
+        if let Some(follower) = &mut self.follower {
+            follower.finished(dispatch, completion.time, &self.sent);
+        }
+        if let Some(trace) = &mut self.trace {
             let number = trace.records.len();
             trace.sent.extend(self.sent.iter().map(|event| (*event, number)));
             trace.records.push(Record { dispatch: *dispatch, digest: completion.digest });

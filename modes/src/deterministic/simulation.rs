@@ -3,7 +3,7 @@
 use super::ties::TiePolicy;
 use super::traffic::{JoltSource, Jolts, Traffic};
 use crate::error::SpinError;
-use crate::mapping::{LoopName, Mapping};
+use crate::mapping::{Mapping, loop_names};
 use crate::models::durations::{DurationTable, Durations};
 use crate::models::links::Links;
 use ringspin_executor::{GraphInfo, LoopId, Scope, Time, Transit};
@@ -140,8 +140,7 @@ fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<Vec<Vec<LoopI
         Cores::Single => return Ok(Some(vec![order])),
         Cores::Mapped(mapping) => mapping,
     };
-    let names: Vec<_> =
-        info.loops.iter().map(|l| LoopName { node: &l.node, group: &l.group }).collect();
+    let names = loop_names(info);
     // They are virtual: each core that the mapping names exists.
     let mut ids: Vec<_> = mapping.cores.iter().map(|core| core.id).collect();
     ids.extend(mapping.default_core);

@@ -75,6 +75,8 @@ pub struct Counts {
     pub overwritten: u64,
     /// Messages that were lost on their way.
     pub lost: u64,
+    /// Events that came when their node had failed and was isolated.
+    pub discarded: u64,
     /// Messages that were too old when their turn came.
     pub expired: u64,
     /// Messages that fell out of a synchronized subscription.
@@ -329,6 +331,7 @@ fn counts(report: &Report) -> Counts {
         dispatched: statistics.dispatched(),
         overwritten: statistics.overwritten(),
         lost: statistics.lost(),
+        discarded: statistics.discarded(),
         expired: statistics.expired(),
         unmatched: statistics.unmatched(),
         missed: sum(|callback| callback.missed),
@@ -343,7 +346,7 @@ fn callbacks(report: &Report) -> Vec<CallbackCounts> {
     let counts = callbacks.map(|callback| CallbackCounts {
         callback: format!("{} `{}`", callback.node, callback.callback),
         dispatched: callback.dispatched,
-        dropped: callback.overwritten + callback.lost + callback.expired,
+        dropped: callback.overwritten + callback.lost + callback.discarded + callback.expired,
     });
     counts.collect()
 }

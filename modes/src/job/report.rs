@@ -1,6 +1,6 @@
 //! What a deterministic run came to.
 
-use crate::deterministic::{RunDigest, Schedule, Trace};
+use crate::deterministic::{ChainSamples, RunDigest, Schedule, Trace};
 use ringspin_executor::{Failure, GraphInfo, Statistics, Time};
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ pub struct Report {
     pub(super) deviations: Vec<String>,
     pub(super) choices: u64,
     pub(super) overruns: Vec<(String, u64)>,
+    pub(super) chains: Vec<ChainSamples>,
     pub(super) info: Arc<GraphInfo>,
     pub(super) trace: Option<Trace>,
 }
@@ -72,6 +73,11 @@ impl Report {
     /// publications left late.
     pub fn overruns(&self) -> &[(String, u64)] {
         &self.overruns
+    }
+
+    /// The samples of the [chains](crate::Job::with_chains), in their order.
+    pub fn chains(&self) -> &[ChainSamples] {
+        &self.chains
     }
 
     /// The trace, if the run kept one and nobody has taken it.

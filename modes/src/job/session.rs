@@ -181,6 +181,7 @@ impl<T> Session<T> {
             deviations,
             choices: sequencer.choices(),
             overruns: sequencer.overruns(&info),
+            chains: sequencer.chains(),
             info,
             trace: sequencer.take_trace(),
         }

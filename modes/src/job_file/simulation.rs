@@ -4,7 +4,7 @@ use super::document::{CoresKeys, Document, Ties};
 use super::{JobFileError, Source};
 use crate::deterministic::{Cores, Jitter, Simulation, TiePolicy};
 use crate::mapping::Mapping;
-use crate::models::{Durations, Links, Nanos, Profile};
+use crate::models::{DurationProfile, Durations, Links, Nanos};
 use ringspin_executor::Time;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -114,7 +114,7 @@ fn durations(document: &Document, source: &Source) -> Result<Durations, JobFileE
     let Some(path) = &document.profile else {
         return Ok(rules);
     };
-    let profile = Profile::load(source.path(path));
+    let profile = DurationProfile::load(source.path(path));
     let profile = profile.map_err(|error| unusable(path, &error, source))?;
     Ok(Durations::from_profile(&profile).and(rules))
 }

@@ -19,8 +19,9 @@ pub enum MappingError {
         error: io::Error,
     },
     /// The text is not a mapping. The message carries line, column and the offending line.
-    #[error("{origin} is not a mapping: {}\ncorrect that line; the keys are `default_core` \
-        and, under each `[[core]]`, `id`, `nodes` and `priority`", error.to_string().trim_end())]
+    #[error("{origin} is not a mapping: {}\ncorrect that line; the keys are `default_core`, \
+        `use_isolated`, `lock_memory`, a table `[dispatch_priorities]` and, under each `[[core]]`, \
+        `id`, `nodes`, `priority`, `isolated` and `wait`", error.to_string().trim_end())]
     Parse {
         /// The file, or "the text" when it was parsed from a string.
         origin: String,
@@ -56,13 +57,13 @@ pub enum MappingError {
         second: usize,
     },
     /// An entry matches no node or callback group of the graph.
-    #[error("core {core} names `{entry}`, which does not exist; {}",
+    #[error("{place} names `{entry}`, which does not exist; {}",
         way_out(suggestion.as_deref(), known))]
     UnknownNode {
         /// The entry, fully qualified.
         entry: String,
-        /// The core that names it.
-        core: usize,
+        /// Who names it: a core, or the dispatch priorities.
+        place: String,
         /// The closest name that does exist, if one is close.
         suggestion: Option<String>,
         /// All names that exist.
@@ -76,6 +77,37 @@ pub enum MappingError {
     Unmapped {
         /// The names of the loops, in the order of creation.
         loops: Vec<String>,
+    },
+    /// One node or callback group has two dispatch priorities.
+    #[error("`{entry}` has two dispatch priorities, with and without its slash; keep only one")]
+    PriorityTwice {
+        /// The entry, fully qualified.
+        entry: String,
+    },
+    /// A core that is to be isolated is not.
+    #[error(
+        "core {core} is to be isolated, and is not: isolated are {}; name one of them, boot with \
+         `isolcpus={core}`, or leave `isolated` out",
+        list(isolated)
+    )]
+    NotIsolated {
+        /// The core.
+        core: usize,
+        /// The cores that are isolated.
+        isolated: Vec<usize>,
+    },
+    /// The mapping counts isolated cores, and there are not so many.
+    #[error(
+        "the mapping uses isolated core number {wanted}, counted from 0, and there are {}: {}; \
+         isolate more cores (boot with `isolcpus=`) or leave `use_isolated` out",
+        isolated.len(),
+        list(isolated)
+    )]
+    TooFewIsolated {
+        /// The number in the mapping.
+        wanted: usize,
+        /// The cores that are isolated.
+        isolated: Vec<usize>,
     },
     /// A priority outside 1..=99.
     #[error(

@@ -50,7 +50,7 @@ pub use error::DurationError;
 
 use super::distribution::Distribution;
 use super::names::{names_loop, way_out};
-use super::profile::Profile;
+use super::profile::DurationProfile;
 use super::quantity::Nanos;
 use super::random::{Purpose, Stream};
 use ringspin_executor::{CallbackId, GraphInfo};
@@ -93,8 +93,8 @@ pub struct DurationRule {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// The logical execution time: what a call publishes appears exactly so long after its event
-    /// was ready, unless it took longer. If another callback shares its publisher, give that a
-    /// logical execution time, too: otherwise its messages overtake these.
+    /// was ready, unless it took longer. If another callback shares its publisher, what that
+    /// publishes meanwhile waits, because one publisher's messages do not overtake each other.
     #[serde(
         default,
         deserialize_with = "read_duration",
@@ -158,7 +158,7 @@ impl Durations {
     }
 
     /// A rule for each callback of `profile`: its durations are as probable as they were frequent.
-    pub fn from_profile(profile: &Profile) -> Self {
+    pub fn from_profile(profile: &DurationProfile) -> Self {
         let rules = profile.callbacks().iter().map(|callback| {
             // A name without a group would mean all groups of the node.
             let default = if callback.node.contains(':') { "" } else { ":" };
@@ -314,9 +314,9 @@ fn times(ns: u64, scale: f64) -> u64 {
     }
 }
 
-/// The names of the callbacks, as a rule can tell them apart: with a number where a loop has
-/// several of the same name.
-pub(super) fn labels(info: &GraphInfo) -> Vec<String> {
+/// The names of the callbacks, indexed by callback, as a rule or a profile tells those of a loop
+/// apart: with a number where it has several of the same name.
+pub fn labels(info: &GraphInfo) -> Vec<String> {
     let label = |callback: usize| {
         let name = &info.callbacks[callback].name;
         let namesakes = namesakes(info, callback);

@@ -5,7 +5,7 @@ use ringspin_executor::LoopInfo;
 
 /// Whether `name` means this loop: `/node` all of a node's callback groups, `/node:group` one of
 /// them, `/node:` its default group. The leading slash may be left out.
-pub(super) fn names_loop(name: &str, event_loop: &LoopInfo) -> bool {
+pub(crate) fn names_loop(name: &str, event_loop: &LoopInfo) -> bool {
     let name = name.strip_prefix('/').unwrap_or(name);
     let node = event_loop.node.strip_prefix('/').unwrap_or(&event_loop.node);
     match name.split_once(':') {

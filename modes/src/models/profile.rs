@@ -1,7 +1,7 @@
 //! Profiles: how long each callback of a live run took, to be its duration in a simulation.
 //!
-//! A [`Profiler`] is a recorder that keeps a histogram for each callback, a [`Profile`] what
-//! several of them saw, as a TOML file:
+//! A [`Profiler`] is a recorder that keeps a histogram for each callback, a [`DurationProfile`]
+//! what several of them saw, as a TOML file:
 //!
 //! ```toml
 //! version = 1
@@ -43,7 +43,7 @@ const DIGITS: u8 = 2;
 /// How long callbacks took.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Profile {
+pub struct DurationProfile {
     version: u32,
     #[serde(default, rename = "callback")]
     callbacks: Vec<CallbackProfile>,
@@ -113,25 +113,25 @@ pub enum ProfileError {
     },
 }
 
-impl Default for Profile {
+impl Default for DurationProfile {
     /// Without callbacks.
     fn default() -> Self {
         Self { version: VERSION, callbacks: Vec::new() }
     }
 }
 
-impl Profile {
+impl DurationProfile {
     /// What the [`Profiler`]s among `recorders` saw, all workers together.
     ///
     /// ```
-    /// use ringspin_modes::models::{Profile, Profiler};
+    /// use ringspin_modes::models::{DurationProfile, Profiler};
     /// use ringspin_modes::Executor;
     /// use std::time::Duration;
     /// let mut executor = Executor::single_core().with_recorders(|info, _| Profiler::new(info));
     /// let node = executor.graph().create_node("node", ())?;
     /// node.create_timer(Duration::from_millis(1), |_, cx| cx.stop())?;
     /// executor.spin()?;
-    /// let profile = Profile::of(executor.take_recorders());
+    /// let profile = DurationProfile::of(executor.take_recorders());
     /// assert_eq!(profile.callbacks()[0].callback, "timer 1ms");
     /// assert_eq!(profile.callbacks()[0].count, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -211,17 +211,31 @@ impl Profile {
             Ok(profile) => profile,
             Err(error) => return Err(ProfileError::Parse { origin, error: Box::new(error) }),
         };
-        for (n, callback) in profile.callbacks.iter().enumerate() {
+        profile.check(&origin)?;
+        Ok(profile)
+    }
+
+    /// Checks a profile that was deserialized as a part of something else, `origin`: a file in
+    /// backquotes, or "the text". O(n²) in the callbacks.
+    ///
+    /// # Errors
+    /// [`ProfileError::Version`] and [`ProfileError::Invalid`].
+    pub fn check(&self, origin: &str) -> Result<(), ProfileError> {
+        let origin = origin.to_owned();
+        if self.version != VERSION {
+            return Err(ProfileError::Version { origin, version: self.version });
+        }
+        for (n, callback) in self.callbacks.iter().enumerate() {
             let is_same = |other: &CallbackProfile| {
                 (&other.node, &other.callback) == (&callback.node, &callback.callback)
             };
-            let twice = profile.callbacks[..n].iter().any(is_same);
+            let twice = self.callbacks[..n].iter().any(is_same);
             if let Some(problem) = callback.problem(twice) {
                 let (node, callback) = (callback.node.clone(), callback.callback.clone());
                 return Err(ProfileError::Invalid { origin, node, callback, problem });
             }
         }
-        Ok(profile)
+        Ok(())
     }
 }
 
@@ -232,8 +246,13 @@ fn io_error(action: &'static str, path: &Path, error: io::Error) -> ProfileError
 impl CallbackProfile {
     /// The durations with their frequencies.
     pub fn distribution(&self) -> Distribution {
+        self.distribution_after(Duration::ZERO)
+    }
+
+    /// The same, if each call takes `extra` longer.
+    pub fn distribution_after(&self, extra: Duration) -> Distribution {
         let values = self.histogram.iter();
-        let values = values.map(|&(ns, count)| (Duration::from_nanos(ns), count));
+        let values = values.map(|&(ns, count)| (Duration::from_nanos(ns) + extra, count));
         Distribution::weighted(values).expect("a callback is in a profile once it has run")
     }
 
@@ -317,11 +336,12 @@ impl Profiler {
     }
 
     /// What it has measured so far.
-    pub fn profile(&self) -> Profile {
+    pub fn profile(&self) -> DurationProfile {
         let all = self.names.iter().zip(&self.measured);
         let ran = all.filter_map(|(name, measured)| Some((name, measured.as_ref()?)));
         let callbacks = ran.map(|((node, callback), measured)| measured.of(node, callback));
-        Profile::default().merge(Profile { version: VERSION, callbacks: callbacks.collect() })
+        DurationProfile::default()
+            .merge(DurationProfile { version: VERSION, callbacks: callbacks.collect() })
     }
 }
 

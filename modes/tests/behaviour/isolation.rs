@@ -306,6 +306,12 @@ fn an_isolated_node_does_not_hold_up_a_topic_that_keeps_everything() {
         executor.spin().unwrap();
         let received = entries(&received);
         assert!(received.len() >= 10 && received.iter().copied().eq(0..received.len() as u32));
+        let statistics = executor.statistics();
+        let fragile = statistics.of("/fragile").next().unwrap();
+        // It is at most the two messages of its queue behind.
+        assert_eq!(fragile.dispatched, 1);
+        assert!(fragile.discarded + 3 >= received.len() as u64, "{statistics:?}");
+        assert_eq!(statistics.discarded(), fragile.discarded);
         assert_eq!(executor.failures().len(), 1);
     });
 }

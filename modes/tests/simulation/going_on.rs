@@ -11,26 +11,26 @@ use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-fn ms(n: u64) -> Time {
+pub(crate) fn ms(n: u64) -> Time {
     Time::from_nanos(n * 1_000_000)
 }
 
 /// What happened, and when, in milliseconds.
-type Log = Arc<Mutex<Vec<(u64, String)>>>;
+pub(crate) type Log = Arc<Mutex<Vec<(u64, String)>>>;
 
-fn note(log: &Log, time: Time, what: impl Into<String>) {
+pub(crate) fn note(log: &Log, time: Time, what: impl Into<String>) {
     log.lock().unwrap().push((time.as_nanos() / 1_000_000, what.into()));
 }
 
-fn taken(log: &Log) -> Vec<(u64, String)> {
+pub(crate) fn taken(log: &Log) -> Vec<(u64, String)> {
     std::mem::take(&mut log.lock().unwrap())
 }
 
-fn entries(entries: &[(u64, &str)]) -> Vec<(u64, String)> {
+pub(crate) fn entries(entries: &[(u64, &str)]) -> Vec<(u64, String)> {
     entries.iter().map(|(time, what)| (*time, (*what).to_owned())).collect()
 }
 
-fn takes(node: &str, duration: Duration) -> Durations {
+pub(crate) fn takes(node: &str, duration: Duration) -> Durations {
     Durations::new().rule(DurationRule::new(node).duration(Distribution::fixed(duration)))
 }
 

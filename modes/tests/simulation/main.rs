@@ -1,7 +1,9 @@
 //! The deterministic mode as a simulator: ties, delays, durations, inputs, and what finds bugs.
 
 mod conservation;
+mod cores;
 mod delays;
+mod departures;
 mod durations;
 mod explore;
 mod going_on;

@@ -4,18 +4,20 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
-use reference_system::crunch::{Calibration, calibrate_within, estimate_ns};
+use anyhow::{Result, ensure};
+use reference_system::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within, estimate_ns};
+use reference_system::description::Workload;
 use reference_system::kpi::{Collector, KEPT_SAMPLES, Summary};
 use reference_system::run::{
-    Recorded, RecordersFactory, RunOptions, RunReport, mode_name, run_recorded, total_utilization,
+    Recorded, RecordersFactory, RunOptions, RunReport, mode_name, run_recorded,
+    total_utilization_of,
 };
 use reference_system::system::Work;
 use reference_system::table::{self, Cell, format_ms};
 use ringspin_executor::Recorder;
 use ringspin_modes::job_file::JobFile;
 use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace};
-use ringspin_modes::{Mapping, Mode, Simulation, allowed_cores};
+use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 
 use super::output::{self, Output};
 use super::progress::TimeBar;
@@ -32,22 +34,25 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
         Mode::Deterministic(_) => Mode::Deterministic(Box::new(simulation(&arguments)?)),
         Mode::SingleCore | Mode::MultiCore(Some(_)) => arguments.mode,
     };
-    let (n, crunch, sleep_max) = (arguments.n, !arguments.no_work, arguments.sleep_max);
+    let workload = Workload::from(arguments.workload);
+    let n = arguments.n.unwrap_or(DEFAULT_CRUNCH_LIMIT);
+    let (crunch, sleep_max) = (!arguments.no_work, arguments.sleep_max);
     let work = Work { n, crunch, sleep_max };
-    note_conditions(&mode, &work);
+    note_conditions(&mode, workload, &work);
     let collector = match &samples {
         Some(_) => Collector::new().keeping_samples(),
         None => Collector::new(),
     };
-    let (collector, floor_ns) = (Arc::new(collector), floor_ns(&mode, &work));
+    let (collector, floor_ns) = (Arc::new(collector), floor_ns(&mode, workload, &work));
     let timeline = arguments.timeline.as_deref().map(|p| Output::create(p, false)).transpose()?;
     let (trace, duration) = (arguments.trace, arguments.duration);
     let profile = arguments.profile;
     let options = RunOptions { mode, work, duration, trace, profile, stop_on_ctrl_c: true };
     let Recorded { report, recorders, info, mode } =
-        measure(&options, &collector, timeline.is_some(), quiet)?;
+        measure(workload, &options, &collector, timeline.is_some(), quiet)?;
     if let Some(output) = timeline {
-        write_timeline(output, &Timeline::of(recorders, &info, &mode)?, &label(&options))?;
+        let timeline = Timeline::of(recorders, &info, &mode)?;
+        write_timeline(output, &timeline, &label(workload, &options))?;
     }
     if let Some(output) = samples {
         let paths = collector.samples();
@@ -69,27 +74,37 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
 /// What a deterministic run simulates.
 fn simulation(arguments: &RunArguments) -> Result<Simulation> {
     let file = arguments.simulation.as_ref().map(JobFile::load).transpose()?;
-    Ok(file.map(JobFile::into_simulation).transpose()?.unwrap_or_default())
+    let mut simulation = file.map(JobFile::into_simulation).transpose()?.unwrap_or_default();
+    if let Some(path) = &arguments.mapping {
+        ensure!(
+            simulation.cores == Cores::Unlimited,
+            "--simulation has `cores` already: take them out of the file, or leave --mapping out"
+        );
+        simulation.cores = Cores::Mapped(Mapping::load(path)?);
+    }
+    Ok(simulation)
 }
 
 fn measure(
+    workload: Workload,
     options: &RunOptions,
     collector: &Arc<Collector>,
     timeline: bool,
     quiet: bool,
 ) -> Result<Recorded> {
     let simulated = matches!(options.mode, Mode::Deterministic(_));
+    let label = label(workload, options);
     // How long a simulated run takes in real time is not known, so it has no bar.
-    let bar = TimeBar::start(quiet || simulated, &label(options), options.duration);
+    let bar = TimeBar::start(quiet || simulated, &label, options.duration);
     let recorder = || Box::new(TimelineRecorder::new(DEFAULT_CAPACITY)) as Box<dyn Recorder>;
     let factory: RecordersFactory = Box::new(move |_, _| vec![recorder()]);
-    let recorded = run_recorded(options, collector, timeline.then_some(factory));
+    let recorded = run_recorded(workload, options, collector, timeline.then_some(factory));
     drop(bar);
     recorded.map_err(anyhow::Error::from_boxed)
 }
 
-fn label(options: &RunOptions) -> String {
-    format!("{}, N = {}", mode_name(&options.mode), options.work.n)
+fn label(workload: Workload, options: &RunOptions) -> String {
+    format!("{}, {}", mode_name(&options.mode), load_name(workload, options.work.n))
 }
 
 fn write_timeline(output: Output, timeline: &Timeline, name: &str) -> Result<()> {
@@ -104,7 +119,7 @@ fn write_timeline(output: Output, timeline: &Timeline, name: &str) -> Result<()>
 }
 
 /// Tells on stderr what a reader of the figures has to know beforehand.
-fn note_conditions(mode: &Mode, work: &Work) {
+fn note_conditions(mode: &Mode, workload: Workload, work: &Work) {
     let cores = match mode {
         Mode::Deterministic(_) => return,
         Mode::SingleCore => 1,
@@ -115,13 +130,21 @@ fn note_conditions(mode: &Mode, work: &Work) {
     if matches!(mode, Mode::MultiCore(_)) && cores == 1 {
         eprintln!("note: {}", compare::ONE_CORE);
     }
-    let load = if work.crunch { total_utilization(work.n) } else { 0.0 };
+    let load = if work.crunch { total_utilization_of(workload, work.n) } else { 0.0 };
     if load > cores as f64 {
         eprintln!(
-            "warning: overloaded: N = {} needs {load:.1} cores and {} has {cores}: expect drops",
-            work.n,
+            "warning: overloaded: {} needs {load:.1} cores and {} has {cores}: expect drops",
+            load_name(workload, work.n),
             mode_name(mode)
         );
+    }
+}
+
+/// What callbacks cost, in a word or two.
+fn load_name(workload: Workload, n: u64) -> String {
+    match workload {
+        Workload::Autoware => format!("N = {n}"),
+        Workload::Lame => "LaME".into(),
     }
 }
 
@@ -134,8 +157,8 @@ fn cores_of(mapping: &Mapping) -> usize {
 }
 
 /// The floor of a live run; 0 when it does not crunch or a crunch is too long to be measured first.
-fn floor_ns(mode: &Mode, work: &Work) -> u64 {
-    let is_live = !matches!(mode, Mode::Deterministic(_));
+fn floor_ns(mode: &Mode, workload: Workload, work: &Work) -> u64 {
+    let is_live = !matches!(mode, Mode::Deterministic(_)) && workload == Workload::Autoware;
     let is_short = || u128::from(3 * estimate_ns(work.n)) < FLOOR_BUDGET.as_nanos();
     let calibration =
         (is_live && work.crunch && is_short()).then(|| calibrate_within(work.n, FLOOR_BUDGET));
@@ -143,12 +166,22 @@ fn floor_ns(mode: &Mode, work: &Work) -> u64 {
 }
 
 fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
-    let mut text = format!("{}, N = {}, {:.3} s", report.mode, report.n, report.node_s);
-    text += if report.crunch { "" } else { ", without work" };
+    let is_lame = !report.chains.is_empty();
+    let workload = if is_lame { Workload::Lame } else { Workload::Autoware };
+    let load = load_name(workload, report.n);
+    let mut text = format!("{}, {load}, {:.3} s", report.mode, report.node_s);
+    // Simulated costs of LaME are no work, but time.
+    let is_idle = !report.crunch && (!is_lame || report.digest.is_none());
+    text += if is_idle { ", without work" } else { "" };
     text += if report.interrupted { ", interrupted: the figures until then" } else { "" };
     text += "\n\n";
+    if is_lame {
+        text += &table::render_chains(&report.chains);
+        text += "\n";
+    }
     // Without durations no simulated time passes on the hot path: there is nothing to show.
-    if report.digest.is_none() || report.kpis.hot_path_end.max_ns > 0 {
+    let has_hot_path = report.digest.is_none() || report.kpis.hot_path_end.max_ns > 0;
+    if !is_lame && has_hot_path {
         text += &table::render(&[cell(report, floor_ns)]);
         text += "\n";
     }

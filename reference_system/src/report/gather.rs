@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 use ringspin_executor::{BoxError, GraphInfo, LoopInfo, Recorder};
 use ringspin_modes::mapping::LoopName;
-use ringspin_modes::models::{Durations, Profile, Profiler};
+use ringspin_modes::models::{DurationProfile, Durations, Profiler};
 use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder};
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 
 use crate::crunch::{Calibration, calibrate_within};
-use crate::description::{COLLISION_ESTIMATOR, HOT_PATH};
+use crate::description::{COLLISION_ESTIMATOR, HOT_PATH, Workload};
 use crate::kpi::{Collector, SamplePath};
 use crate::process::{OthersMeter, processor_name};
 use crate::run::{Recorded, RecordersFactory, RunOptions, mode_name, run_recorded};
@@ -155,7 +155,7 @@ impl Gathered {
     }
 
     /// The graph of the run with most cores so far.
-    fn keep_graph(&mut self, run: &Run, profile: &Profile) -> Result<(), BoxError> {
+    fn keep_graph(&mut self, run: &Run, profile: &DurationProfile) -> Result<(), BoxError> {
         let (mode, report) = (&run.recorded.mode, &run.recorded.report);
         let mapping = match mode {
             Mode::MultiCore(Some(mapping)) => Some(mapping),
@@ -194,7 +194,7 @@ fn once(mode: Mode, work: Work, duration: Duration, keeps: bool) -> Result<Run, 
         }
         recorders
     });
-    let mut recorded = run_recorded(&options, &collector, Some(factory))?;
+    let mut recorded = run_recorded(Workload::Autoware, &options, &collector, Some(factory))?;
     let (timelines, profilers): (Vec<_>, Vec<_>) =
         std::mem::take(&mut recorded.recorders).into_iter().partition(|recorder| {
             let any: &dyn Any = &**recorder;
@@ -207,12 +207,12 @@ fn once(mode: Mode, work: Work, duration: Duration, keeps: bool) -> Result<Run, 
 
 impl Run {
     /// How long callbacks took. Takes the recorders.
-    fn profile(&self) -> Profile {
+    fn profile(&self) -> DurationProfile {
         let profilers = self.recorded.recorders.iter().filter_map(|recorder| {
             let any: &dyn Any = &**recorder;
             any.downcast_ref::<Profiler>()
         });
-        profilers.map(Profiler::profile).fold(Profile::default(), Profile::merge)
+        profilers.map(Profiler::profile).fold(DurationProfile::default(), DurationProfile::merge)
     }
 
     fn latencies_ns(&self) -> Vec<u64> {
@@ -252,7 +252,7 @@ impl Run {
 }
 
 /// The same cores under simulated time, each callback as long as `profile` says.
-fn twin_mode(live: &Mode, profile: &Profile) -> Mode {
+fn twin_mode(live: &Mode, profile: &DurationProfile) -> Mode {
     let cores = match live {
         Mode::MultiCore(Some(mapping)) => Cores::Mapped(mapping.clone()),
         Mode::SingleCore | Mode::MultiCore(None) | Mode::Deterministic(_) => Cores::Single,
@@ -311,7 +311,7 @@ fn is_hot(event_loop: &LoopInfo) -> bool {
 pub fn graph_of(
     info: &GraphInfo,
     mapping: Option<&Mapping>,
-    profile: &Profile,
+    profile: &DurationProfile,
     duration_s: f64,
     is_hot: impl Fn(&LoopInfo) -> bool,
 ) -> Result<GraphData, BoxError> {
@@ -417,7 +417,8 @@ mod tests {
         let mapping = Mapping::new()
             .core(7, ["PointCloudFusion", "EuclideanClusterDetector:EuclideanIntersection"])
             .default_core(3);
-        let shown = graph_of(&info, Some(&mapping), &Profile::default(), 1.0, is_hot).unwrap();
+        let shown =
+            graph_of(&info, Some(&mapping), &DurationProfile::default(), 1.0, is_hot).unwrap();
         // 24 nodes, one of which has two groups.
         assert_eq!((shown.loops.len(), shown.edges.len()), (25, 29));
         let on_seven = shown.loops.iter().filter(|of| of.core == Some(7));
@@ -426,7 +427,7 @@ mod tests {
         assert_eq!(shown.loops.iter().filter(|of| of.hot).count(), HOT_PATH.len());
         assert_eq!(shown.edges.iter().filter(|edge| edge.hot).count(), 7);
         let unknown = Mapping::new().core(7, ["Nobody"]).default_core(3);
-        let error = graph_of(&info, Some(&unknown), &Profile::default(), 1.0, is_hot);
+        let error = graph_of(&info, Some(&unknown), &DurationProfile::default(), 1.0, is_hot);
         assert!(error.unwrap_err().to_string().contains("Nobody"));
     }
 

@@ -24,14 +24,14 @@ fn measure(profiler: &mut Profiler, callback: u32, ns: u64) {
     profiler.finished(&dispatch, Completion { time, digest: None });
 }
 
-fn profile_of(durations: impl IntoIterator<Item = (u32, u64)>) -> Profile {
+fn profile_of(durations: impl IntoIterator<Item = (u32, u64)>) -> DurationProfile {
     let mut profiler = Profiler::new(&graph());
     durations.into_iter().for_each(|(callback, ns)| measure(&mut profiler, callback, ns));
     profiler.profile()
 }
 
 fn message(text: &str) -> String {
-    Profile::from_toml(text).unwrap_err().to_string()
+    DurationProfile::from_toml(text).unwrap_err().to_string()
 }
 
 const TEXT: &str = "version = 1\n[[callback]]\nnode = \"/a\"\ncallback = \"timer 10ms#1\"\n\
@@ -79,7 +79,7 @@ fn very_long_durations_stay_numbers_of_the_file() {
     let profile = profile_of([(0, u64::MAX), (0, u64::MAX), (0, 0)]);
     let callback = &profile.callbacks()[0];
     assert_eq!((callback.min_ns, callback.max_ns), (0, NUMBER_MAX));
-    assert_eq!(Profile::from_toml(&profile.to_toml_string()).unwrap(), profile);
+    assert_eq!(DurationProfile::from_toml(&profile.to_toml_string()).unwrap(), profile);
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn workers_and_runs_are_merged() {
         measure(&mut profiler, callback, ns);
         Box::new(profiler) as Box<dyn Recorder>
     });
-    assert_eq!(Profile::of(recorders), profile_of([(0, 10), (1, 20)]));
+    assert_eq!(DurationProfile::of(recorders), profile_of([(0, 10), (1, 20)]));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_profile_gives_the_durations_of_a_simulation() {
 #[test]
 fn a_callback_that_the_graph_lacks_is_named() {
     let text = TEXT.replace("#1", "#7");
-    let durations = Durations::from_profile(&Profile::from_toml(&text).unwrap());
+    let durations = Durations::from_profile(&DurationProfile::from_toml(&text).unwrap());
     assert_eq!(
         durations.resolve(&graph(), 0).unwrap_err().to_string(),
         "execution 1 (`/a:`, `timer 10ms#7`): the node has no such callback; did you mean \
@@ -124,25 +124,25 @@ fn a_callback_that_the_graph_lacks_is_named() {
 
 #[test]
 fn a_file_comes_back() {
-    let profile = Profile::from_toml(TEXT).unwrap();
+    let profile = DurationProfile::from_toml(TEXT).unwrap();
     assert_eq!(profile, profile_of([(1, 10), (1, 20), (1, 30)]));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.toml");
     profile.save(&path).unwrap();
-    assert_eq!(Profile::load(&path).unwrap(), profile);
-    assert_eq!(Profile::from_toml("version = 1").unwrap(), Profile::default());
+    assert_eq!(DurationProfile::load(&path).unwrap(), profile);
+    assert_eq!(DurationProfile::from_toml("version = 1").unwrap(), DurationProfile::default());
 }
 
 #[test]
 fn errors_name_the_file_and_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("run.toml");
-    let text = Profile::load(&missing).unwrap_err().to_string();
+    let text = DurationProfile::load(&missing).unwrap_err().to_string();
     assert!(text.starts_with("cannot read the profile `") && text.contains("run.toml`"), "{text}");
-    let text = Profile::default().save(folder.path()).unwrap_err().to_string();
+    let text = DurationProfile::default().save(folder.path()).unwrap_err().to_string();
     assert!(text.starts_with("cannot write the profile `"), "{text}");
     std::fs::write(&missing, "version = 2\ncores = 3\n").unwrap();
-    let text = Profile::load(&missing).unwrap_err().to_string();
+    let text = DurationProfile::load(&missing).unwrap_err().to_string();
     assert!(
         text.ends_with("run.toml` is a profile of version 2, not 1; record it again"),
         "{text}"
@@ -183,7 +183,7 @@ proptest! {
     #[test]
     fn histograms_are_within_one_percent(durations in prop::collection::vec(0u64..1 << 41, 1..50)) {
         let profile = profile_of(durations.iter().map(|&ns| (0, ns)));
-        let read = Profile::from_toml(&profile.to_toml_string()).unwrap();
+        let read = DurationProfile::from_toml(&profile.to_toml_string()).unwrap();
         prop_assert_eq!(&read, &profile);
         let callback = &read.callbacks()[0];
         prop_assert_eq!(callback.max_ns, *durations.iter().max().unwrap());

@@ -1,0 +1,346 @@
+//! Chains: how long it takes from the first callback of a path to the last.
+//!
+//! A chain is followed from event to event. A callback of the first step begins a sample; what it
+//! sends to the second step carries the time of that begin, and so on to the last step, where the
+//! sample ends. So a node that joins two inputs hands on the origin of the input that made it send,
+//! which is the last one to come; and a node that keeps what it gets until a timer sends it ends
+//! every sample, because the timer, not the message, is the cause of what it sends.
+//!
+//! Nothing else is kept of the run: of each message that is on its way to a step, its number and
+//! its origin, in the order in which they were sent. They go when a later one has come far enough.
+
+use crate::edges::{GraphEdge, graph_edges};
+use crate::models::durations::labels;
+use crate::models::names::{names_loop, way_out};
+use ringspin_executor::{Dispatch, EventId, GraphInfo, LoopId, SourceId, Time};
+use std::collections::VecDeque;
+use thiserror::Error;
+
+/// A path through the graph, to be followed in simulated time.
+///
+/// A step is an event loop, `/node` (any of its callback groups) or `/node:group`, or one of its
+/// callbacks: `/node subscription /points`. Steps that are as good as each other, such as two
+/// branches of which the last one to arrive counts, are joined by `|`.
+///
+/// ```
+/// use ringspin_modes::ChainPath;
+/// let path = ChainPath::new("points", ["/front | /rear", "/fusion", "/filter:points"]);
+/// assert_eq!(path.steps.len(), 3);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChainPath {
+    /// What it is called.
+    pub name: String,
+    /// The steps, first to last.
+    pub steps: Vec<String>,
+}
+
+/// The samples of a chain: how long each message took that came to its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChainSamples {
+    /// From the start of the first callback to the start of the last, in nanoseconds, in the order
+    /// in which they came there.
+    pub to_start_ns: Vec<u64>,
+    /// The same to the end of the last callback.
+    pub to_end_ns: Vec<u64>,
+    /// How many samples were not kept because there were [too many](ChainSamples::KEPT_MAX).
+    pub not_kept: u64,
+    /// How many origins were given up because [too much](ChainSamples::UNDER_WAY_MAX) was under way
+    /// to a step.
+    pub given_up: u64,
+    /// How many steps, from the first one, any event came to.
+    pub steps_reached: usize,
+}
+
+impl ChainSamples {
+    /// How many samples of a chain are kept.
+    pub const KEPT_MAX: usize = 1 << 20;
+    /// How many messages of one publisher can be under way to a step.
+    pub const UNDER_WAY_MAX: usize = 1 << 16;
+}
+
+/// Why a chain cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ChainError {
+    /// Live, nobody knows which callback sent what.
+    #[error("chains are followed in simulated time: use the deterministic mode, or leave them out")]
+    Live,
+    /// It has no steps.
+    #[error("chain {chain:?} has no steps; name the event loops that it visits")]
+    Empty {
+        /// The chain.
+        chain: String,
+    },
+    /// The graph has no such loop or callback.
+    #[error("chain {chain:?} visits `{step}`, which the graph does not have; {way_out}")]
+    Unknown {
+        /// The chain.
+        chain: String,
+        /// What it names.
+        step: String,
+        /// What to do.
+        way_out: String,
+    },
+    /// Nothing goes from one step to the next.
+    #[error("chain {chain:?} goes from `{from}` to `{to}`, but nothing is sent there; {way_out}")]
+    NotConnected {
+        /// The chain.
+        chain: String,
+        /// The step that sends.
+        from: String,
+        /// The step that would receive.
+        to: String,
+        /// What to do.
+        way_out: String,
+    },
+}
+
+impl ChainPath {
+    /// A chain through `steps`.
+    pub fn new<S: Into<String>>(
+        name: impl Into<String>,
+        steps: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self { name: name.into(), steps: steps.into_iter().map(Into::into).collect() }
+    }
+
+    /// The callbacks that each step can mean, ascending: of the first step all that it names, of
+    /// the others those that the step before it feeds. O(steps * (callbacks + edges)).
+    ///
+    /// # Errors
+    /// [`ChainError`] if the graph cannot have such a path.
+    pub fn resolve(&self, info: &GraphInfo) -> Result<Vec<Vec<usize>>, ChainError> {
+        Ok(self.ways(info, &graph_edges(info))?.0)
+    }
+
+    /// The callbacks of each step, and by which edges they are reached: none for the first.
+    #[expect(clippy::type_complexity, reason = "two lists that are taken apart at once")]
+    fn ways<'a>(
+        &self,
+        info: &GraphInfo,
+        edges: &[GraphEdge<'a>],
+    ) -> Result<(Vec<Vec<usize>>, Vec<Vec<GraphEdge<'a>>>), ChainError> {
+        let labels = labels(info);
+        let (mut callbacks, mut ways) = (Vec::<Vec<usize>>::new(), Vec::new());
+        for (n, step) in self.steps.iter().enumerate() {
+            let mut named = self.named(step, info, &labels)?;
+            let mut way = Vec::new();
+            if n > 0 {
+                let loops: Vec<LoopId> =
+                    callbacks[n - 1].iter().map(|&c| info.callbacks[c].event_loop).collect();
+                let is_way = |edge: &&GraphEdge<'_>| {
+                    loops.contains(&edge.from) && named.contains(&(edge.callback.0 as usize))
+                };
+                way.extend(edges.iter().filter(is_way).copied());
+                if way.is_empty() {
+                    return Err(self.not_connected(n, &loops, info, edges));
+                }
+                named.retain(|&c| way.iter().any(|edge| edge.callback.0 as usize == c));
+            }
+            callbacks.push(named);
+            ways.push(way);
+        }
+        match callbacks.is_empty() {
+            true => Err(ChainError::Empty { chain: self.name.clone() }),
+            false => Ok((callbacks, ways)),
+        }
+    }
+
+    /// The callbacks that `step` names.
+    fn named(
+        &self,
+        step: &str,
+        info: &GraphInfo,
+        labels: &[String],
+    ) -> Result<Vec<usize>, ChainError> {
+        let mut named = Vec::new();
+        for one in step.split('|').map(str::trim) {
+            let (name, callback) = match one.split_once(' ') {
+                Some((name, callback)) => (name, Some(callback.trim())),
+                None => (one, None),
+            };
+            let unknown = |way_out| ChainError::Unknown {
+                chain: self.name.clone(),
+                step: one.to_owned(),
+                way_out,
+            };
+            let mut loops = info.loops.iter().filter(|of| names_loop(name, of)).peekable();
+            if loops.peek().is_none() {
+                let known = info.loops.iter().map(ringspin_executor::LoopInfo::full_name);
+                return Err(unknown(way_out(name, known, "it has no nodes at all")));
+            }
+            let of_loops: Vec<_> =
+                loops.flat_map(|of| &of.callbacks).map(|callback| callback.0 as usize).collect();
+            let is_it = |&&c: &&usize| {
+                callback.is_none_or(|name| name == labels[c] || name == info.callbacks[c].name)
+            };
+            let before = named.len();
+            named.extend(of_loops.iter().filter(is_it));
+            if named.len() == before {
+                let known = of_loops.iter().map(|&c| format!("{name} {}", labels[c]));
+                return Err(unknown(way_out(one, known, "it has no callbacks at all")));
+            }
+        }
+        named.sort_unstable();
+        named.dedup();
+        Ok(named)
+    }
+
+    fn not_connected(
+        &self,
+        step: usize,
+        from: &[LoopId],
+        info: &GraphInfo,
+        edges: &[GraphEdge<'_>],
+    ) -> ChainError {
+        let fed = edges.iter().filter(|edge| from.contains(&edge.from));
+        let fed = fed.map(|edge| info.loops[edge.to.0 as usize].full_name());
+        let none = "it feeds nobody: end the chain there";
+        ChainError::NotConnected {
+            chain: self.name.clone(),
+            from: self.steps[step - 1].clone(),
+            to: self.steps[step].clone(),
+            way_out: way_out(&self.steps[step], fed, none),
+        }
+    }
+}
+
+/// Follows chains.
+pub(crate) struct Follower {
+    chains: Vec<Chain>,
+    /// By callback: which steps of which chains it is.
+    steps_of: Vec<Vec<Place>>,
+    /// Of the callback that runs.
+    running: Vec<(Place, Time)>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    chain: usize,
+    step: usize,
+}
+
+struct Chain {
+    /// By step: what is under way to it.
+    arrivals: Vec<Vec<Arrivals>>,
+    samples: ChainSamples,
+}
+
+/// What one source has sent to one step.
+struct Arrivals {
+    source: SourceId,
+    /// Number and origin, in the order of their numbers.
+    under_way: VecDeque<(u64, Time)>,
+}
+
+/// How far behind a message that has arrived others are still waited for that it has overtaken.
+const OVERTAKEN_MAX: u64 = 64;
+
+impl Follower {
+    /// Of `paths` through this graph; `None` if there are none.
+    pub(crate) fn new(paths: &[ChainPath], info: &GraphInfo) -> Result<Option<Self>, ChainError> {
+        let edges = graph_edges(info);
+        let mut steps_of = vec![Vec::new(); info.callbacks.len()];
+        let mut chains = Vec::new();
+        for (chain, path) in paths.iter().enumerate() {
+            let (callbacks, ways) = path.ways(info, &edges)?;
+            for (step, callbacks) in callbacks.iter().enumerate() {
+                callbacks.iter().for_each(|&c| steps_of[c].push(Place { chain, step }));
+            }
+            let arrivals = ways.iter().map(|way| {
+                let mut sources: Vec<_> = way.iter().map(|edge| edge.source).collect();
+                sources.sort_unstable();
+                sources.dedup();
+                let arrivals = |source| Arrivals { source, under_way: VecDeque::new() };
+                sources.into_iter().map(arrivals).collect()
+            });
+            let arrivals = arrivals.collect();
+            chains.push(Chain { arrivals, samples: ChainSamples::default() });
+        }
+        Ok((!chains.is_empty()).then_some(Self { chains, steps_of, running: Vec::new() }))
+    }
+
+    /// A callback begins.
+    pub(super) fn started(&mut self, dispatch: &Dispatch) {
+        self.running.clear();
+        for &place in &self.steps_of[dispatch.callback.0 as usize] {
+            let chain = &mut self.chains[place.chain];
+            let origin = match place.step {
+                0 => Some(dispatch.time),
+                step => Arrivals::of(&mut chain.arrivals[step], dispatch.event.source)
+                    .and_then(|arrivals| arrivals.origin(dispatch.event.sequence)),
+            };
+            if let Some(origin) = origin {
+                chain.samples.steps_reached = chain.samples.steps_reached.max(place.step + 1);
+                self.running.push((place, origin));
+            }
+        }
+    }
+
+    /// The callback that began last returns at `end`, and has sent these.
+    pub(super) fn finished(&mut self, dispatch: &Dispatch, end: Time, sent: &[EventId]) {
+        for &(Place { chain, step }, origin) in &self.running {
+            let Chain { arrivals, samples } = &mut self.chains[chain];
+            let Some(next) = arrivals.get_mut(step + 1) else {
+                samples.add(dispatch.time - origin, end - origin);
+                continue;
+            };
+            for event in sent {
+                if let Some(arrivals) = Arrivals::of(next, event.source) {
+                    samples.given_up += u64::from(!arrivals.add(event.sequence, origin));
+                }
+            }
+        }
+        self.running.clear();
+    }
+
+    /// The samples so far, in the order of the chains.
+    pub(super) fn samples(&self) -> Vec<ChainSamples> {
+        self.chains.iter().map(|chain| chain.samples.clone()).collect()
+    }
+}
+
+impl ChainSamples {
+    fn add(&mut self, to_start: std::time::Duration, to_end: std::time::Duration) {
+        if self.to_end_ns.len() >= Self::KEPT_MAX {
+            self.not_kept += 1;
+            return;
+        }
+        self.to_start_ns.push(to_start.as_nanos() as u64);
+        self.to_end_ns.push(to_end.as_nanos() as u64);
+    }
+}
+
+impl Arrivals {
+    /// Those from `source`; most steps have one source.
+    #[inline]
+    fn of(all: &mut [Self], source: SourceId) -> Option<&mut Self> {
+        all.iter_mut().find(|arrivals| arrivals.source == source)
+    }
+
+    /// Notes what was sent; false if another one had to be given up for it.
+    fn add(&mut self, sequence: u64, origin: Time) -> bool {
+        if self.under_way.back().is_some_and(|(last, _)| *last >= sequence) {
+            return true; // it goes to another callback as well
+        }
+        let given_up = self.under_way.len() >= ChainSamples::UNDER_WAY_MAX;
+        if given_up {
+            self.under_way.pop_front();
+        }
+        self.under_way.push_back((sequence, origin));
+        !given_up
+    }
+
+    /// The origin of what has arrived. It is kept for a while, because it may arrive at another
+    /// callback, too, or again; what lies far behind it was overwritten or lost.
+    fn origin(&mut self, sequence: u64) -> Option<Time> {
+        while self.under_way.front().is_some_and(|(n, _)| n + OVERTAKEN_MAX < sequence) {
+            self.under_way.pop_front();
+        }
+        let place = self.under_way.binary_search_by_key(&sequence, |(n, _)| *n).ok()?;
+        Some(self.under_way[place].1)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,307 @@
+//! A mapping in text and on a graph, and what is refused.
+
+use super::*;
+use std::time::Duration;
+
+const TEXT: &str = r#"
+default_core = 0
+[[core]]
+id = 1
+nodes = ["/FrontLidarDriver", "RearLidarDriver", "EuclideanClusterDetector:settings"]
+priority = 80
+"#;
+
+fn loops() -> Vec<LoopName<'static>> {
+    [
+        ("/FrontLidarDriver", ""),
+        ("/RearLidarDriver", ""),
+        ("/EuclideanClusterDetector", ""),
+        ("/EuclideanClusterDetector", "settings"),
+        ("/ns/Planner", ""),
+    ]
+    .map(|(node, group)| LoopName { node, group })
+    .to_vec()
+}
+
+fn plan(core: usize, priority: Option<u8>, loops: &[usize]) -> CorePlan {
+    CorePlan { core, priority, wait: None, loops: loops.to_vec() }
+}
+
+fn message(mapping: &Mapping) -> String {
+    mapping.resolve(&loops(), &[0, 1, 3]).unwrap_err().to_string()
+}
+
+fn parse_message(text: &str) -> String {
+    text.parse::<Mapping>().unwrap_err().to_string()
+}
+
+#[test]
+fn parses_the_documented_file() {
+    let mapping: Mapping = TEXT.parse().unwrap();
+    let built = Mapping::new()
+        .core(1, ["/FrontLidarDriver", "RearLidarDriver", "EuclideanClusterDetector:settings"])
+        .priority(1, 80)
+        .default_core(0);
+    assert_eq!(mapping, built);
+    assert_eq!("".parse::<Mapping>().unwrap(), Mapping::new());
+}
+
+#[test]
+fn every_loop_lands_on_exactly_one_core() {
+    let plans = TEXT.parse::<Mapping>().unwrap().resolve(&loops(), &[0, 1]).unwrap();
+    assert_eq!(plans, [plan(0, None, &[2, 4]), plan(1, Some(80), &[0, 1, 3])]);
+}
+
+#[test]
+fn the_more_specific_entry_wins_whatever_the_order() {
+    let node = ["EuclideanClusterDetector"];
+    let group = ["EuclideanClusterDetector:settings"];
+    let first = Mapping::new().default_core(3).core(0, node).core(1, group);
+    let second = Mapping::new().default_core(3).core(1, group).core(0, node);
+    let expected = [plan(0, None, &[2]), plan(1, None, &[3]), plan(3, None, &[0, 1, 4])];
+    assert_eq!(first.resolve(&loops(), &[0, 1, 3]).unwrap(), expected);
+    assert_eq!(second.resolve(&loops(), &[0, 1, 3]).unwrap(), expected);
+}
+
+#[test]
+fn an_empty_group_is_the_default_group() {
+    let mapping = Mapping::new().core(1, ["/EuclideanClusterDetector:"]).default_core(0);
+    let plans = mapping.resolve(&loops(), &[0, 1]).unwrap();
+    assert_eq!(plans, [plan(0, None, &[0, 1, 3, 4]), plan(1, None, &[2])]);
+}
+
+#[test]
+fn cores_without_loops_are_left_out() {
+    let mapping = Mapping::new().core(1, [""; 0]).priority(1, 5).default_core(0);
+    let plans = mapping.resolve(&loops(), &[0, 1]).unwrap();
+    assert_eq!(plans, [plan(0, None, &[0, 1, 2, 3, 4])]);
+    assert_eq!(Mapping::new().resolve(&[], &[]).unwrap(), []);
+}
+
+#[test]
+fn the_default_core_keeps_its_priority() {
+    let mapping = Mapping::new().priority(3, 7).default_core(3);
+    assert_eq!(mapping.resolve(&loops()[..1], &[3]).unwrap(), [plan(3, Some(7), &[0])]);
+}
+
+#[test]
+fn a_core_that_is_not_allowed_lists_the_allowed_ones() {
+    assert!(message(&Mapping::new().core(2, ["/ns/Planner"])).contains("use one of 0, 1, 3"));
+    assert!(message(&Mapping::new().default_core(9)).starts_with("core 9 does not exist"));
+    let nowhere = Mapping::new().default_core(0).resolve(&loops(), &[]).unwrap_err();
+    assert!(nowhere.to_string().contains("use one of (none)"));
+}
+
+#[test]
+fn a_core_declared_twice_is_refused() {
+    let mapping = Mapping::new().core(1, ["/ns/Planner"]).core(1, ["/FrontLidarDriver"]);
+    assert!(message(&mapping).contains("core 1 is declared twice"));
+}
+
+#[test]
+fn a_node_named_twice_is_refused() {
+    let mapping = Mapping::new().core(1, ["FrontLidarDriver"]).core(3, ["/FrontLidarDriver"]);
+    let expected = "`/FrontLidarDriver` is named on core 1 and again on core 3; keep only one";
+    assert_eq!(message(&mapping), expected);
+    let same_core = Mapping::new().core(1, ["/ns/Planner", "ns/Planner"]);
+    assert!(matches!(
+        same_core.resolve(&loops(), &[1]),
+        Err(MappingError::NodeTwice { first: 1, second: 1, .. })
+    ));
+}
+
+#[test]
+fn an_unknown_name_suggests_the_closest() {
+    let hint = |entry: &str| message(&Mapping::new().core(1, [entry]).default_core(0));
+    assert!(hint("FrontLidarDrivr").ends_with("did you mean `/FrontLidarDriver`?"));
+    assert!(hint("frontlidardriver").ends_with("did you mean `/FrontLidarDriver`?"));
+    assert!(hint("/Planner").ends_with("did you mean `/ns/Planner`?"));
+    assert!(hint("RearLidarDriverX:settings").ends_with("did you mean `/RearLidarDriver`?"));
+    let group = hint("EuclideanClusterDetector:setings");
+    assert!(group.ends_with("did you mean `/EuclideanClusterDetector:settings`?"), "{group}");
+    assert!(hint("Xyz").contains("use one of /EuclideanClusterDetector, /FrontLidarDriver"));
+    let empty = Mapping::new().core(1, ["a"]).resolve(&[], &[1]).unwrap_err();
+    assert!(empty.to_string().contains("the graph has no nodes"));
+}
+
+#[test]
+fn unmapped_loops_are_listed() {
+    let mapping = Mapping::new()
+        .core(1, ["FrontLidarDriver", "RearLidarDriver", "EuclideanClusterDetector:"]);
+    assert_eq!(
+        message(&mapping),
+        "no core is given for /EuclideanClusterDetector:settings, /ns/Planner; name them \
+         under a `[[core]]` or set `default_core`"
+    );
+}
+
+#[test]
+fn a_priority_outside_the_range_is_refused() {
+    for priority in [0, 100, 255] {
+        let text = message(&Mapping::new().priority(1, priority).default_core(0));
+        assert!(text.contains(&format!("core 1 asks for priority {priority};")), "{text}");
+    }
+    for priority in ["0", "100", "-1", "300"] {
+        let text = parse_message(&format!("[[core]]\nid = 1\npriority = {priority}\n"));
+        assert!(text.contains("line 3, column 12"), "{text}");
+        assert!(text.contains(&format!("priority {priority} is outside 1..=99")), "{text}");
+    }
+    assert!(Mapping::new().priority(1, 1).priority(0, 99).resolve(&[], &[0, 1]).is_ok());
+}
+
+#[test]
+fn parse_errors_name_line_and_column() {
+    let text = parse_message("default_core = 0\n[[core]]\nid = \n");
+    assert!(text.contains("the text is not a mapping"), "{text}");
+    assert!(text.contains("line 3, column"), "{text}");
+    let unknown = parse_message("[[core]]\nid = 0\nnode = [\"a\"]\n");
+    assert!(unknown.contains("line 3, column 1"), "{unknown}");
+    assert!(unknown.contains("unknown field `node`"), "{unknown}");
+    assert!(parse_message("[[cores]]\nid = 0\n").contains("unknown field `cores`"));
+    assert!(parse_message("[[core]]\nnodes = []\n").contains("missing field `id`"));
+    assert!(parse_message("default_core = -1\n").contains("line 1, column 16"));
+}
+
+#[test]
+fn load_errors_name_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mapping.toml");
+    let missing = Mapping::load(&path).unwrap_err();
+    assert!(matches!(missing, MappingError::Io { .. }));
+    assert!(missing.to_string().contains("mapping.toml"));
+    std::fs::write(&path, "[[core]]\nid = true\n").unwrap();
+    let wrong = Mapping::load(&path).unwrap_err().to_string();
+    assert!(wrong.contains("mapping.toml` is not a mapping"), "{wrong}");
+    assert!(wrong.contains("line 2, column 6"), "{wrong}");
+    std::fs::write(&path, TEXT).unwrap();
+    assert_eq!(Mapping::load(&path).unwrap(), TEXT.parse().unwrap());
+}
+
+#[test]
+fn toml_and_back() {
+    let odd = Mapping::new().core(0, ["quo\"te\n\\", "/b"]).core(7, [""; 0]).priority(7, 99);
+    for mapping in [TEXT.parse().unwrap(), Mapping::new(), odd] {
+        assert_eq!(mapping.to_toml_string().parse::<Mapping>().unwrap(), mapping);
+        let serialised = toml::to_string(&mapping).unwrap();
+        assert_eq!(serialised.parse::<Mapping>().unwrap(), mapping);
+    }
+}
+
+#[test]
+fn displays_as_one_line() {
+    let mapping = Mapping::new().core(1, ["/a", "/b"]).priority(1, 80).core(2, [""; 0]);
+    assert_eq!(mapping.to_string(), "core 1 (priority 80): /a, /b; core 2: (none)");
+    assert!(mapping.default_core(0).to_string().ends_with("; all others: core 0"));
+    assert_eq!(Mapping::new().to_string(), "empty");
+}
+
+#[test]
+fn round_robin_keeps_the_groups_of_a_node_together() {
+    let mapping = Mapping::round_robin(&loops(), &[4, 2]);
+    assert_eq!(mapping.cores[0].nodes, ["/FrontLidarDriver", "/EuclideanClusterDetector"]);
+    assert_eq!(mapping.cores[1].nodes, ["/RearLidarDriver", "/ns/Planner"]);
+    let plans = mapping.resolve(&loops(), &[2, 4]).unwrap();
+    assert_eq!(plans, [plan(2, None, &[1, 4]), plan(4, None, &[0, 2, 3])]);
+    assert_eq!(Mapping::round_robin(&loops(), &[]), Mapping::new());
+    assert!(Mapping::round_robin(&loops(), &[1, 1]).resolve(&loops(), &[1]).is_ok());
+}
+
+/// With every key that there is.
+const TUNED: &str = r#"
+default_core = 0
+use_isolated = true
+lock_memory = true
+
+[dispatch_priorities]
+"/EuclideanClusterDetector" = 2
+"EuclideanClusterDetector:settings" = 0
+"ns/Planner" = 255
+
+[[core]]
+id = 1
+nodes = ["/FrontLidarDriver"]
+priority = 80
+isolated = true
+wait = "50us"
+"#;
+
+#[test]
+fn every_key_is_read_written_and_shown() {
+    let built = Mapping::new()
+        .core(1, ["/FrontLidarDriver"])
+        .priority(1, 80)
+        .isolated(1)
+        .wait(1, WaitStrategy::SpinThenPark(Duration::from_micros(50)))
+        .dispatch_priority("/EuclideanClusterDetector", 2)
+        .dispatch_priority("EuclideanClusterDetector:settings", 0)
+        .dispatch_priority("ns/Planner", 255)
+        .default_core(0)
+        .use_isolated()
+        .lock_memory();
+    let read: Mapping = TUNED.parse().unwrap();
+    assert_eq!(read, built);
+    assert_eq!(read.to_toml_string().parse::<Mapping>().unwrap(), built);
+    assert_eq!(toml::to_string(&read).unwrap().parse::<Mapping>().unwrap(), built);
+    assert_eq!(
+        read.to_string(),
+        "isolated core 1 (priority 80, isolated, wait 50us): /FrontLidarDriver; all others: \
+         isolated core 0; dispatch priorities: /EuclideanClusterDetector = 2, \
+         EuclideanClusterDetector:settings = 0, ns/Planner = 255; memory locked"
+    );
+    let odd = Mapping::new().dispatch_priority("quo\"te\n\\ [x]", 1);
+    assert_eq!(odd.to_toml_string().parse::<Mapping>().unwrap(), odd);
+}
+
+#[test]
+fn every_wait_strategy_has_its_word() {
+    for (word, strategy) in [
+        ("spin", WaitStrategy::Spin),
+        ("yield", WaitStrategy::Yield),
+        ("park", WaitStrategy::SpinThenPark(Duration::ZERO)),
+        ("2ms", WaitStrategy::SpinThenPark(Duration::from_millis(2))),
+    ] {
+        let read: Mapping = format!("[[core]]\nid = 1\nwait = \"{word}\"\n").parse().unwrap();
+        assert_eq!(read.cores[0].wait, Some(strategy));
+        assert!(read.to_toml_string().contains(&format!("wait = \"{word}\"")));
+        let plans = read.default_core(1).resolve(&loops(), &[1]).unwrap();
+        assert_eq!(plans[0].wait, Some(strategy));
+    }
+    let text = parse_message("[[core]]\nid = 1\nwait = \"sleep\"\n");
+    assert!(text.contains("line 3, column 8"), "{text}");
+    assert!(text.contains("use \"spin\", \"yield\", \"park\""), "{text}");
+}
+
+#[test]
+fn of_dispatch_priorities_the_more_specific_wins() {
+    let priorities = TUNED.parse::<Mapping>().unwrap().priorities(&loops()).unwrap();
+    assert_eq!(priorities, [(2, 2), (3, 0), (4, 255)]);
+    assert_eq!(Mapping::new().priorities(&loops()).unwrap(), []);
+    let default_group = Mapping::new().dispatch_priority("EuclideanClusterDetector:", 3);
+    assert_eq!(default_group.priorities(&loops()).unwrap(), [(2, 3)]);
+}
+
+#[test]
+fn a_bad_dispatch_priority_is_refused() {
+    let refused = |entry: &str| {
+        let mapping = Mapping::new().default_core(0).dispatch_priority(entry, 1);
+        let error = mapping.priorities(&loops()).unwrap_err().to_string();
+        assert_eq!(message(&mapping), error, "`resolve` refuses it, too");
+        error
+    };
+    assert_eq!(
+        refused("EuclideanClusterDetector:setings"),
+        "`dispatch_priorities` names `/EuclideanClusterDetector:setings`, which does not exist; \
+         did you mean `/EuclideanClusterDetector:settings`?"
+    );
+    assert!(refused("Xyz").contains("use one of /EuclideanClusterDetector, /FrontLidarDriver"));
+    let twice =
+        Mapping::new().dispatch_priority("/ns/Planner", 1).dispatch_priority("ns/Planner", 2);
+    let error = twice.priorities(&loops()).unwrap_err().to_string();
+    assert!(error.starts_with("`/ns/Planner` has two dispatch priorities"), "{error}");
+    for priority in ["-1", "256", "99999999999"] {
+        let text = parse_message(&format!("[dispatch_priorities]\n\"/a\" = {priority}\n"));
+        assert!(text.contains("line 2, column 8"), "{text}");
+        let range = format!("dispatch priority {priority} is outside 0 (normal) to 255 (first)");
+        assert!(text.contains(&range), "{text}");
+    }
+}

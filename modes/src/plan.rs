@@ -1,0 +1,64 @@
+//! What a mapping means for a graph before it is frozen: who has which loops and priorities.
+
+use crate::deterministic::Cores;
+use crate::error::SpinError;
+use crate::executor::Mode;
+use crate::mapping::{CorePlan, Machine, Mapping, loop_names};
+use ringspin_executor::{Graph, GraphInfo, LoopId};
+
+/// The mapping of the cores, or of the virtual ones.
+fn mapping_of(mode: &Mode) -> Option<&Mapping> {
+    match mode {
+        Mode::MultiCore(mapping) => mapping.as_ref(),
+        Mode::Deterministic(simulation) => match &simulation.cores {
+            Cores::Mapped(mapping) => Some(mapping),
+            Cores::Unlimited | Cores::Single => None,
+        },
+        Mode::SingleCore => None,
+    }
+}
+
+/// Gives the loops of `graph` the priorities of the mapping. They are the graph's from here on, so
+/// that workers and virtual cores, which take them from there, cannot differ.
+pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<(), SpinError> {
+    let Some(mapping) = mapping_of(mode).filter(|of| !of.dispatch_priorities.is_empty()) else {
+        return Ok(());
+    };
+    let info = graph.info();
+    let priorities = mapping.priorities(&loop_names(&info));
+    for (index, priority) in priorities.map_err(|error| SpinError::Mapping(error.to_string()))? {
+        graph.set_priority(LoopId(index as u32), priority)?;
+    }
+    Ok(())
+}
+
+/// Whether memory is to be locked: in a live mode, if it was asked for or the mapping says so.
+pub(crate) fn locks_memory(mode: &Mode, asked_for: bool) -> bool {
+    let is_live = !matches!(mode, Mode::Deterministic(_));
+    is_live && (asked_for || mapping_of(mode).is_some_and(|of| of.lock_memory))
+}
+
+/// The loops of `core` in the order of `order`.
+pub(crate) fn on_core(order: &[LoopId], core: &CorePlan) -> Vec<LoopId> {
+    order.iter().copied().filter(|id| core.loops.contains(&(id.0 as usize))).collect()
+}
+
+/// Resolves the mapping, or the default one, against the graph and this process's cores.
+pub(crate) fn cores(
+    info: &GraphInfo,
+    mapping: Option<&Mapping>,
+) -> Result<Vec<CorePlan>, SpinError> {
+    let names = loop_names(info);
+    let machine = Machine::this();
+    let default;
+    let mapping = match mapping {
+        Some(mapping) => mapping,
+        None => {
+            default = Mapping::round_robin(&names, &machine.allowed);
+            &default
+        }
+    };
+    let placed = mapping.on_machine(&machine);
+    let plan = placed.and_then(|placed| placed.resolve(&names, &machine.cores()));
+    plan.map_err(|error| SpinError::Mapping(error.to_string()))
+}

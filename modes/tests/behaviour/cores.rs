@@ -1,0 +1,237 @@
+//! The multi-core mode as its mapping says: who runs where, who goes first, who waits how, and what
+//! a machine has to have.
+
+use crate::{entries, log, this_program};
+use ringspin_executor::{BoxError, Graph, Message, QoS, WaitStrategy};
+use ringspin_modes::{Executor, Machine, Mapping, SpinError, allowed_cores};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Two cores of this process, if it has so many.
+fn two_cores() -> Option<[usize; 2]> {
+    let cores = allowed_cores();
+    let [first, second, ..] = cores[..] else {
+        println!("this needs two cores");
+        return None;
+    };
+    Some([first, second])
+}
+
+fn thread_name() -> String {
+    std::thread::current().name().unwrap_or_default().to_owned()
+}
+
+/// A source that sends to `a` and to `b`, once; the nodes themselves prefer `a`. The names of the
+/// two are logged, and the second one stops the executor.
+fn order_on_one_core(mapping: Mapping) -> Vec<&'static str> {
+    let mut executor = Executor::multi_core(mapping.default_core(allowed_cores()[0]));
+    let source = executor.create_node("source", ()).unwrap();
+    let out = source.create_publisher::<u32>("t", QoS::default()).unwrap();
+    source.create_one_shot_timer(MS, move |_, _| out.publish(1)).unwrap();
+    let seen = log();
+    for (name, priority) in [("a", 1), ("b", 0)] {
+        let node = executor.create_node(name, ()).unwrap();
+        node.set_priority(priority).unwrap();
+        let (seen, stop) = (seen.clone(), executor.stop_handle());
+        node.create_subscription("t", QoS::default(), move |_, _: &Message<u32>, _| {
+            let mut seen = seen.lock().unwrap();
+            seen.push(name);
+            if seen.len() == 2 {
+                stop.stop();
+            }
+        })
+        .unwrap();
+    }
+    executor.spin().unwrap();
+    entries(&seen)
+}
+
+#[test]
+fn a_mapping_says_who_goes_first_on_a_core() {
+    assert_eq!(order_on_one_core(Mapping::new()), ["a", "b"]);
+    assert_eq!(order_on_one_core(Mapping::new().dispatch_priority("/b", 2)), ["b", "a"]);
+    let turned = Mapping::new().dispatch_priority("a", 0).dispatch_priority("b", 1);
+    assert_eq!(order_on_one_core(turned), ["b", "a"]);
+}
+
+/// A node with two groups, each with a timer that waits in its callback for the other one: they
+/// have to run at the same time, each on the thread of its core.
+#[test]
+fn groups_of_one_node_can_live_apart() {
+    let Some([first, second]) = two_cores() else { return };
+    let mapping = Mapping::new().core(first, ["/node"]).core(second, ["/node:group"]);
+    let mut executor = Executor::multi_core(mapping);
+    let node = executor.create_node("node", ()).unwrap();
+    let group = node.create_callback_group("group", ()).unwrap();
+    let both = Arc::new(std::sync::Barrier::new(2));
+    let seen = log();
+    for (name, group) in [("default", &node), ("group", &group)] {
+        let (both, seen, stop) = (both.clone(), seen.clone(), executor.stop_handle());
+        group
+            .create_one_shot_timer(MS, move |_, _| {
+                seen.lock().unwrap().push((name, thread_name()));
+                both.wait();
+                stop.stop();
+            })
+            .unwrap();
+    }
+    executor.spin().unwrap();
+    let mut seen = entries(&seen);
+    seen.sort_unstable();
+    let expected =
+        [("default", format!("ringspin-{first}")), ("group", format!("ringspin-{second}"))];
+    assert_eq!(seen, expected);
+}
+
+/// How many events the other core handles while one callback has its own.
+const EVENTS: u32 = 1000;
+
+/// A callback that does not return before the other core has handled a thousand events, each of
+/// which also sends something to the busy node: nobody waits for the overloaded core.
+#[test]
+fn an_overloaded_core_delays_nobody_else() {
+    let Some([first, second]) = two_cores() else { return };
+    let mapping = Mapping::new().core(first, ["/hog"]).core(second, ["/steady"]);
+    let mut executor = Executor::multi_core(mapping);
+    let (done, when_done) = channel();
+    let when_done = Mutex::new(when_done);
+
+    let hog = executor.create_node("hog", ()).unwrap();
+    let go = hog.create_publisher::<u32>("next", QoS::default()).unwrap();
+    hog.create_one_shot_timer(MS, move |_, _| {
+        go.publish(1).map_err(BoxError::from)?;
+        Ok::<_, BoxError>(when_done.lock().unwrap().recv()?)
+    })
+    .unwrap();
+    let stop = executor.stop_handle();
+    let seen = log();
+    let newest = seen.clone();
+    hog.create_subscription("result", QoS::keep_last(1), move |_, n: &Message<u32>, _| {
+        newest.lock().unwrap().push(**n);
+        stop.stop();
+    })
+    .unwrap();
+
+    let steady = executor.create_node("steady", 0u32).unwrap();
+    let next = steady.create_publisher::<u32>("next", QoS::default()).unwrap();
+    let result = steady.create_publisher::<u32>("result", QoS::default()).unwrap();
+    steady
+        .create_subscription("next", QoS::default(), move |_, n: &Message<u32>, _| {
+            result.publish(**n)?;
+            match **n {
+                EVENTS => done.send(()).map_err(|_| BoxError::from("the hog is gone")),
+                n => Ok(next.publish(n + 1)?),
+            }
+        })
+        .unwrap();
+    executor.spin().unwrap();
+
+    assert_eq!(entries(&seen), [EVENTS], "of all that it was sent it sees the newest");
+    let statistics = executor.statistics();
+    let of = |node: &str| {
+        let callbacks = statistics.of(node);
+        callbacks.fold((0, 0), |(done, lost), c| (done + c.dispatched, lost + c.overwritten))
+    };
+    assert_eq!(of("/steady"), (u64::from(EVENTS), 0));
+    assert_eq!(of("/hog"), (2, u64::from(EVENTS) - 1));
+}
+
+/// One core never sleeps, the other one always: the first goes on until it has seen that.
+#[test]
+fn each_core_waits_in_its_own_way() {
+    let Some([first, second]) = two_cores() else { return };
+    let mapping = Mapping::new()
+        .core(first, ["/spins"])
+        .wait(first, WaitStrategy::Spin)
+        .core(second, ["/parks"])
+        .wait(second, WaitStrategy::SpinThenPark(Duration::ZERO));
+    let mut executor = Executor::multi_core(mapping);
+    let monitor = Arc::new(OnceLock::<ringspin_executor::Monitor>::new());
+    let (seen, stop) = (monitor.clone(), executor.stop_handle());
+    let node = executor.create_node("spins", ()).unwrap();
+    node.create_timer(MS, move |_, _| {
+        if seen.get().unwrap().statistics().workers[1].sleeps > 0 {
+            stop.stop();
+        }
+    })
+    .unwrap();
+    executor.create_node("parks", ()).unwrap();
+    executor.freeze().unwrap();
+    monitor.set(executor.monitor().unwrap()).unwrap_or_else(|_| panic!("it is set once"));
+    executor.spin().unwrap();
+    assert_eq!(executor.statistics().workers[0].sleeps, 0);
+}
+
+fn refused(mapping: Mapping) -> String {
+    let mut executor = Executor::multi_core(mapping);
+    let node = |graph: &Graph| graph.create_node("node", ()).map(drop);
+    node(executor.graph()).unwrap();
+    match executor.spin() {
+        Err(SpinError::Mapping(text)) => text,
+        other => panic!("a mapping that cannot be: {other:?}"),
+    }
+}
+
+#[test]
+fn what_a_mapping_demands_and_the_machine_lacks_is_refused() {
+    let (core, isolated) = (allowed_cores()[0], Machine::this().isolated);
+    if !isolated.contains(&core) {
+        let text = refused(Mapping::new().core(core, ["/node"]).isolated(core));
+        assert!(text.contains(&format!("core {core} is to be isolated, and is not")), "{text}");
+    }
+    let text = refused(Mapping::new().default_core(isolated.len()).use_isolated());
+    assert!(text.contains(&format!("isolated core number {}", isolated.len())), "{text}");
+    let text = refused(Mapping::new().default_core(core).dispatch_priority("/node:x", 1));
+    assert!(text.contains("`dispatch_priorities` names `/node:x`"), "{text}");
+    let text = refused(Mapping::new().core(core, ["/node:x"]));
+    assert!(text.contains(&format!("core {core} names `/node:x`")), "{text}");
+}
+
+/// Tells this program that it is the child: locked memory is the whole process's.
+const CHILD: &str = "RINGSPIN_TEST_PRIVILEGED";
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_the_system_may_refuse_is_done_or_a_warning_says_why_not() {
+    if std::env::var_os(CHILD).is_some() {
+        return privileged_child();
+    }
+    let mut command = this_program();
+    let test = "cores::what_the_system_may_refuse_is_done_or_a_warning_says_why_not";
+    let output = command.args(["--exact", test, "--nocapture"]).env(CHILD, "1").output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("memory is not locked") ^ text.contains("memory: locked"), "{text}");
+    let fifo = "scheduling: SCHED_FIFO 7";
+    assert!(text.contains("SCHED_FIFO is not permitted") ^ text.contains(fifo), "{text}");
+    assert!(text.contains("scheduling: "), "its callback ran: {text}");
+}
+
+#[cfg(target_os = "linux")]
+fn privileged_child() {
+    tracing_subscriber::fmt().with_writer(std::io::stdout).init();
+    let core = allowed_cores()[0];
+    let mapping = Mapping::new().default_core(core).priority(core, 7).lock_memory();
+    let mut executor = Executor::multi_core(mapping);
+    let stop = executor.stop_handle();
+    let node = executor.create_node("node", ()).unwrap();
+    node.create_one_shot_timer(MS, move |_, _| {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let fields: Vec<_> = stat[stat.rfind(')').unwrap()..].split(' ').collect();
+        // Of proc(5), the fields 40 and 41; the first here is the end of the second.
+        let (priority, policy) = (fields[38], fields[39]);
+        let policy = if policy == "1" { "SCHED_FIFO" } else { "policy" };
+        println!("scheduling: {policy} {priority}");
+        stop.stop();
+    })
+    .unwrap();
+    executor.spin().unwrap();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let locked = status.lines().find_map(|line| line.strip_prefix("VmLck:")).unwrap_or("0");
+    if locked.trim_start() != "0 kB" {
+        println!("memory: locked");
+    }
+}

@@ -1,0 +1,161 @@
+//! Confirming a prediction: the best candidates run live, in turns, beside the default.
+//!
+//! A machine that gets warmer, or busier, during the measurement is fair to all if they take turns;
+//! and of several turns the median counts, so that one bad moment decides nothing.
+
+use crate::assignment::Assignment;
+use crate::chain::Chain;
+use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
+use crate::objective::{Objective, Score};
+
+/// An assignment, as it was predicted and as it was measured.
+#[derive(Clone, Debug)]
+pub struct Confirmed {
+    /// Which one.
+    pub assignment: Assignment,
+    /// By the model.
+    pub predicted: Evaluation,
+    /// Live: of each figure the median of all turns.
+    pub measured: Evaluation,
+    /// What the measured figures are worth.
+    pub score: Score,
+    /// How often it was measured.
+    pub turns: usize,
+}
+
+/// Has each of `candidates` measured `turns` times, one after the other and again from the first,
+/// and returns them in the same order. The best is that with the least [score](Confirmed::score).
+///
+/// `measure` runs one live, for as long as it likes, and says what it came to; it returns `None` to
+/// end early. Candidates that were not measured at all by then are left out.
+///
+/// # Errors
+/// What the model or `measure` says.
+pub fn confirm<M: Model + ?Sized>(
+    model: &M,
+    objective: &Objective,
+    candidates: &[Assignment],
+    turns: usize,
+    mut measure: impl FnMut(usize, &Assignment) -> Result<Option<Evaluation>, ModelError>,
+) -> Result<Vec<Confirmed>, ModelError> {
+    let mut measured: Vec<Vec<Evaluation>> = vec![Vec::new(); candidates.len()];
+    'turns: for _ in 0..turns {
+        for (number, candidate) in candidates.iter().enumerate() {
+            match measure(number, candidate)? {
+                Some(evaluation) => measured[number].push(evaluation),
+                None => break 'turns,
+            }
+        }
+    }
+    let measured = candidates.iter().zip(&measured).filter(|(_, turns)| !turns.is_empty());
+    let confirmed = measured.map(|(assignment, turns)| {
+        let measured = median(model.chains(), turns);
+        Ok(Confirmed {
+            assignment: assignment.clone(),
+            predicted: model.evaluate(assignment)?,
+            score: objective.score(model.chains(), &measured),
+            measured,
+            turns: turns.len(),
+        })
+    });
+    confirmed.collect()
+}
+
+/// Of each figure the median; of an even number the larger one of the two in the middle.
+fn median(chains: &[Chain], turns: &[Evaluation]) -> Evaluation {
+    let of = |figure: &dyn Fn(&Evaluation) -> u64| {
+        let mut figures: Vec<u64> = turns.iter().map(figure).collect();
+        figures.sort_unstable();
+        figures[figures.len() / 2]
+    };
+    let chains = (0..chains.len()).map(|chain| {
+        let latency = |turn: &Evaluation| turn.chains.get(chain).copied().unwrap_or_default();
+        ChainLatency {
+            samples: of(&|turn| latency(turn).samples),
+            mean_ns: of(&|turn| latency(turn).mean_ns),
+            p99_ns: of(&|turn| latency(turn).p99_ns),
+            max_ns: of(&|turn| latency(turn).max_ns),
+            misses: of(&|turn| latency(turn).misses),
+        }
+    });
+    Evaluation {
+        chains: chains.collect(),
+        drops: of(&|turn| turn.drops),
+        core_loads: turns[0].core_loads.clone(),
+        cores_used: turns[0].cores_used,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Predicts the core of the first loop as the mean latency, in milliseconds.
+    struct Toy {
+        loops: Vec<String>,
+        chains: Vec<Chain>,
+    }
+
+    impl Model for Toy {
+        fn loops(&self) -> &[String] {
+            &self.loops
+        }
+
+        fn chains(&self) -> &[Chain] {
+            &self.chains
+        }
+
+        fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
+            Ok(evaluation(assignment.cores()[0] as u64))
+        }
+    }
+
+    fn evaluation(ms: u64) -> Evaluation {
+        let ns = ms * 1_000_000;
+        let latency = ChainLatency { samples: 1, mean_ns: ns, p99_ns: ns, max_ns: ns, misses: 0 };
+        Evaluation { chains: vec![latency], ..Evaluation::default() }
+    }
+
+    fn toy() -> (Toy, Vec<Assignment>) {
+        let loops = vec!["/a".to_owned()];
+        let candidates = (0..3).map(|core| Assignment::new(loops.clone(), vec![core], 3));
+        let candidates = candidates.collect();
+        (Toy { loops, chains: vec![Chain::new("chain", ["/a"])] }, candidates)
+    }
+
+    #[test]
+    fn candidates_take_turns_and_the_median_counts() {
+        let (model, candidates) = toy();
+        let mut order = Vec::new();
+        // What candidate 0 takes in its three turns; the others a millisecond more each.
+        let ms = [5, 90, 6];
+        let confirmed = confirm(&model, &Objective::default(), &candidates, 3, |number, _| {
+            order.push(number);
+            let turn = (order.len() - 1) / 3;
+            Ok(Some(evaluation(ms[turn] + number as u64)))
+        });
+        let confirmed = confirmed.unwrap();
+        assert_eq!(order, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
+        let means = |of: fn(&Confirmed) -> &Evaluation| -> Vec<u64> {
+            confirmed.iter().map(|c| of(c).chains[0].mean_ns / 1_000_000).collect()
+        };
+        assert_eq!(means(|c| &c.measured), [6, 7, 8]);
+        assert_eq!(means(|c| &c.predicted), [0, 1, 2]);
+        assert!(confirmed[0].score < confirmed[1].score);
+    }
+
+    #[test]
+    fn an_early_end_keeps_what_was_measured() {
+        let (model, candidates) = toy();
+        let mut left = 4;
+        let confirmed = confirm(&model, &Objective::default(), &candidates, 3, |_, _| {
+            left -= 1;
+            Ok((left >= 2).then(|| evaluation(1)))
+        });
+        let turns: Vec<_> = confirmed.unwrap().iter().map(|c| c.turns).collect();
+        assert_eq!(turns, [1, 1], "the third was never measured");
+        let failed =
+            confirm(&model, &Objective::default(), &candidates, 1, |_, _| Err("no machine".into()));
+        assert_eq!(failed.unwrap_err().to_string(), "no machine");
+    }
+}

@@ -1,0 +1,333 @@
+//! What is better: the terms of an evaluation, one after the other.
+//!
+//! # Why lexicographic
+//! No microsecond of latency pays for a missed deadline, and a weight that says so would have to be
+//! tuned again for every graph. Weights exist where they are natural: between the chains within one
+//! term.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::chain::Chain;
+use crate::evaluation::Evaluation;
+
+/// One figure of an evaluation; less is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Term {
+    /// `misses`: samples that took longer than the deadline of their chain, times the weight of the
+    /// chain, rounded up for each chain.
+    Misses,
+    /// `drops`: messages that were displaced, and timer periods that were missed.
+    Drops,
+    /// `p99`: the latency that 99 % of the samples keep, times the weight of the chain, summed over
+    /// the chains.
+    P99,
+    /// `mean`: the mean latency, weighted and summed likewise.
+    Mean,
+    /// `max`: the longest latency, weighted and summed likewise.
+    Max,
+    /// `cores`: how many cores are used.
+    Cores,
+    /// `peak`: the load of the busiest core.
+    Peak,
+}
+
+impl Term {
+    /// Every term there is.
+    pub const ALL: [Self; 7] =
+        [Self::Misses, Self::Drops, Self::P99, Self::Mean, Self::Max, Self::Cores, Self::Peak];
+
+    /// The name that [`Objective`] parses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Misses => "misses",
+            Self::Drops => "drops",
+            Self::P99 => "p99",
+            Self::Mean => "mean",
+            Self::Max => "max",
+            Self::Cores => "cores",
+            Self::Peak => "peak",
+        }
+    }
+
+    /// The figure in the unit that a [`Score`] has: a count, nanoseconds, or millionths of a core.
+    fn of(self, chains: &[Chain], evaluation: &Evaluation) -> u64 {
+        let latencies = chains.iter().enumerate().filter(|(_, chain)| chain.weight > 0.0);
+        let weighted = |figure: fn(&crate::ChainLatency) -> u64| {
+            let each = latencies.map(|(index, chain)| match evaluation.chains.get(index) {
+                Some(latency) if latency.samples > 0 => weighted(figure(latency), chain.weight),
+                // Nothing came through: later than anything that did.
+                _ => u64::MAX,
+            });
+            each.fold(0, u64::saturating_add)
+        };
+        match self {
+            Self::Misses => weighted(|latency| latency.misses),
+            Self::P99 => weighted(|latency| latency.p99_ns),
+            Self::Mean => weighted(|latency| latency.mean_ns),
+            Self::Max => weighted(|latency| latency.max_ns),
+            Self::Drops => evaluation.drops,
+            Self::Cores => evaluation.cores_used as u64,
+            Self::Peak => {
+                let peak = evaluation.core_loads.iter().copied().fold(0.0, f64::max);
+                // Saturates; a load is never negative.
+                (peak * 1e6).round() as u64
+            }
+        }
+    }
+
+    fn describe(self, value: u64) -> String {
+        let name = self.name();
+        match self {
+            Self::Misses | Self::Drops | Self::Cores => format!("{value} {name}"),
+            Self::Peak => format!("{name} {:.1} %", value as f64 / 1e4),
+            Self::P99 | Self::Mean | Self::Max if value == u64::MAX => {
+                format!("{name} unbounded")
+            }
+            Self::P99 | Self::Mean | Self::Max => {
+                format!("{name} {:?}", Duration::from_nanos(value))
+            }
+        }
+    }
+}
+
+/// `figure` times `weight`, rounded up so that one miss stays one. Saturates.
+fn weighted(figure: u64, weight: f64) -> u64 {
+    // Exact for the common weight, whatever the figure.
+    if weight == 1.0 { figure } else { (figure as f64 * weight).ceil() as u64 }
+}
+
+/// Which terms count, the most important one first.
+///
+/// ```
+/// use ringspin_optimizer::Objective;
+///
+/// let objective: Objective = "misses, max, cores".parse()?;
+/// assert_eq!(objective.to_string(), "misses,max,cores");
+/// assert_eq!(Objective::default().to_string(), "misses,drops,p99,mean,cores");
+/// assert!("latency".parse::<Objective>().is_err());
+/// # Ok::<(), ringspin_optimizer::ObjectiveError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objective {
+    terms: Vec<Term>,
+}
+
+impl Default for Objective {
+    /// Deadline misses, drops, p99, mean, cores used.
+    fn default() -> Self {
+        Self { terms: vec![Term::Misses, Term::Drops, Term::P99, Term::Mean, Term::Cores] }
+    }
+}
+
+impl Objective {
+    /// The objective with these terms, the most important one first.
+    ///
+    /// # Errors
+    /// [`ObjectiveError::Empty`] without terms, [`Twice`](ObjectiveError::Twice) when one repeats.
+    pub fn new(terms: impl IntoIterator<Item = Term>) -> Result<Self, ObjectiveError> {
+        let terms: Vec<Term> = terms.into_iter().collect();
+        if terms.is_empty() {
+            return Err(ObjectiveError::Empty);
+        }
+        for (index, &term) in terms.iter().enumerate() {
+            if terms[..index].contains(&term) {
+                return Err(ObjectiveError::Twice { term: term.name() });
+            }
+        }
+        Ok(Self { terms })
+    }
+
+    /// The terms, the most important one first.
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// What `evaluation` is worth, with `chains` in its order. O(terms * chains + cores).
+    pub fn score(&self, chains: &[Chain], evaluation: &Evaluation) -> Score {
+        Score::new(self.terms.iter().map(|term| term.of(chains, evaluation)))
+    }
+
+    /// A score of this objective in words: `0 misses, 0 drops, p99 41.2ms, mean 30.1ms, 4 cores`.
+    pub fn describe(&self, score: &Score) -> String {
+        let figures = self.terms.iter().zip(score.terms());
+        let words: Vec<String> = figures.map(|(term, &value)| term.describe(value)).collect();
+        words.join(", ")
+    }
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.terms.iter().map(|term| term.name()).collect();
+        f.write_str(&names.join(","))
+    }
+}
+
+impl FromStr for Objective {
+    type Err = ObjectiveError;
+
+    /// Reads names of terms with commas between them.
+    fn from_str(text: &str) -> Result<Self, ObjectiveError> {
+        let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let terms = names.map(|name| {
+            let term = Term::ALL.into_iter().find(|term| term.name() == name);
+            term.ok_or_else(|| ObjectiveError::Unknown { name: name.to_owned() })
+        });
+        Self::new(terms.collect::<Result<Vec<_>, _>>()?)
+    }
+}
+
+/// Why something is no objective.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ObjectiveError {
+    /// There is nothing to compare by.
+    #[error("the objective has no terms; name at least one of {}", all_names())]
+    Empty,
+    /// A term that does not exist.
+    #[error("the objective has no term `{name}`; there are {}", all_names())]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// A term that cannot decide anything any more.
+    #[error("the objective names `{term}` twice; the second one decides nothing, leave it out")]
+    Twice {
+        /// The name of the term.
+        term: &'static str,
+    },
+}
+
+fn all_names() -> String {
+    Term::ALL.map(Term::name).join(", ")
+}
+
+/// What an assignment is worth: integers, compared from the first to the last; less is better.
+///
+/// Integers, so that the order of a sum cannot matter and a search gives the same winner to the
+/// last bit on every machine.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Score {
+    terms: Vec<u64>,
+}
+
+impl Score {
+    /// The score with these figures, the most important one first.
+    pub fn new(terms: impl IntoIterator<Item = u64>) -> Self {
+        Self { terms: terms.into_iter().collect() }
+    }
+
+    /// The figures, the most important one first.
+    pub fn terms(&self) -> &[u64] {
+        &self.terms
+    }
+
+    /// How much larger `self` is than `best` in the first term in which they differ, as a fraction
+    /// of the larger figure: 0.0 when they are equal, and negative when `self` is better.
+    pub fn gap(&self, best: &Self) -> f64 {
+        let mut pairs = self.terms.iter().zip(&best.terms);
+        pairs.find(|(a, b)| a != b).map_or(0.0, |(&a, &b)| (a as f64 - b as f64) / a.max(b) as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluation::ChainLatency;
+
+    fn latency(figure: u64) -> ChainLatency {
+        ChainLatency {
+            samples: 100,
+            mean_ns: figure,
+            p99_ns: 2 * figure,
+            max_ns: 3 * figure,
+            misses: figure / 10,
+        }
+    }
+
+    fn evaluation(chains: &[ChainLatency]) -> Evaluation {
+        Evaluation {
+            chains: chains.to_vec(),
+            drops: 7,
+            core_loads: vec![0.25, 0.5, 0.0],
+            cores_used: 2,
+        }
+    }
+
+    fn chains(weights: &[f64]) -> Vec<Chain> {
+        let chain = |weight: &f64| Chain::new("chain", ["/a"]).with_weight(*weight);
+        weights.iter().map(chain).collect()
+    }
+
+    #[test]
+    fn every_term_is_its_figure() {
+        let all = Objective::new(Term::ALL).unwrap();
+        let score = all.score(&chains(&[1.0]), &evaluation(&[latency(100)]));
+        assert_eq!(score.terms(), [10, 7, 200, 100, 300, 2, 500_000]);
+        assert_eq!(
+            all.describe(&score),
+            "10 misses, 7 drops, p99 200ns, mean 100ns, max 300ns, 2 cores, peak 50.0 %"
+        );
+    }
+
+    #[test]
+    fn an_earlier_term_outweighs_all_later_ones() {
+        let objective = Objective::default();
+        let score = |misses, figure| {
+            let latency = ChainLatency { misses, ..latency(figure) };
+            objective.score(&chains(&[1.0]), &evaluation(&[latency]))
+        };
+        assert!(score(0, u64::MAX / 4) < score(1, 1));
+        assert!(score(1, 1) < score(1, 2));
+    }
+
+    #[test]
+    fn chains_count_by_their_weights() {
+        let objective: Objective = "misses,mean".parse().unwrap();
+        let score = |weights: &[f64]| {
+            objective.score(&chains(weights), &evaluation(&[latency(100), latency(10)]))
+        };
+        assert_eq!(score(&[1.0, 1.0]).terms(), [11, 110]);
+        assert_eq!(score(&[0.5, 3.0]).terms(), [8, 80]);
+        assert_eq!(score(&[0.0, 0.01]).terms(), [1, 1], "a miss stays a miss");
+        assert_eq!(score(&[0.0, 0.0]).terms(), [0, 0]);
+    }
+
+    #[test]
+    fn a_chain_through_which_nothing_came_is_infinitely_late() {
+        let objective = Objective::default();
+        let nothing = ChainLatency::default();
+        let starved = objective.score(&chains(&[1.0, 1.0]), &evaluation(&[latency(1), nothing]));
+        let slow = evaluation(&[latency(1), latency(u64::MAX / 4)]);
+        assert!(starved > objective.score(&chains(&[1.0, 1.0]), &slow));
+        assert_eq!(starved.terms()[2], u64::MAX);
+        assert_eq!(objective.score(&chains(&[1.0, 0.0]), &evaluation(&[latency(1)])).terms()[2], 2);
+        assert!(objective.describe(&starved).contains("p99 unbounded"));
+    }
+
+    #[test]
+    fn what_is_no_objective_is_refused() {
+        let parse = |text: &str| text.parse::<Objective>().unwrap_err();
+        assert_eq!(parse(" , "), ObjectiveError::Empty);
+        assert_eq!(parse("p99,mean,p99"), ObjectiveError::Twice { term: "p99" });
+        let unknown = parse("p99,jitter").to_string();
+        assert!(unknown.contains("`jitter`") && unknown.contains("misses, drops"), "{unknown}");
+    }
+
+    #[test]
+    fn every_objective_is_read_back() {
+        let all = Objective::new(Term::ALL).unwrap();
+        assert_eq!(all.to_string().parse(), Ok(all));
+    }
+
+    #[test]
+    fn the_gap_is_that_of_the_first_difference() {
+        let score = |terms: &[u64]| Score::new(terms.iter().copied());
+        assert_eq!(score(&[3, 8]).gap(&score(&[3, 6])), 0.25);
+        assert_eq!(score(&[3, 6]).gap(&score(&[3, 8])), -0.25);
+        assert_eq!(score(&[5, 1]).gap(&score(&[0, 9])), 1.0);
+        assert_eq!(score(&[5, 1]).gap(&score(&[5, 1])), 0.0);
+    }
+}

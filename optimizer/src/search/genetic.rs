@@ -1,0 +1,158 @@
+//! The genetic search: a population that starts from the heuristics, then local search from its
+//! best.
+//!
+//! The population finds the region, but stops a move or two short of its optimum; climbing takes
+//! these moves, and starts again from a kicked best one while there is budget.
+//!
+//! # Fitness is a rank
+//! The crate compares integers, and a score is a list of them. So a generation's candidates are
+//! ranked by their scores, parents again with their offspring: the exact order, in one integer.
+//! The crate's own idea of the best one so far then means nothing, and is not asked for.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use genetic_algorithm::fitness::FitnessCache;
+use genetic_algorithm::strategy::evolve::prelude::{
+    CrossoverUniform, Evolve, Fitness, FitnessChromosome, FitnessOrdering, FitnessPopulation,
+    FitnessValue, Genotype, MultiListGenotype, MutateMultiGeneRange, SelectTournament,
+};
+use thread_local::ThreadLocal;
+
+use super::OptimizeError;
+use super::climb::climb;
+use super::random::SplitMix64;
+use super::run::Run;
+use super::space::{Genes, Space};
+
+/// Evolves a population from `starts`, and refines its best one.
+pub(super) fn search(
+    run: &mut Run<'_, '_>,
+    space: &Space,
+    starts: Vec<Genes>,
+    population: usize,
+    seed: u64,
+) -> Result<(), OptimizeError> {
+    let mut random = SplitMix64::new(seed, 3);
+    let strangers = std::iter::repeat_with(|| space.random(&mut random));
+    // The crate would fill the population with copies of the starts, which leaves mutation alone
+    // to find anything new.
+    let first: Vec<Genes> = starts.into_iter().chain(strangers).take(population).collect();
+    evolve(run, space, first, seed)?;
+    refine(run, space, &mut random);
+    Ok(())
+}
+
+/// Uniform crossover, because the order of the loops says nothing about which of them belong
+/// together; tournaments, because they only compare and so need no scale.
+fn evolve(
+    run: &mut Run<'_, '_>,
+    space: &Space,
+    first: Vec<Genes>,
+    seed: u64,
+) -> Result<(), OptimizeError> {
+    let refused = |reason| OptimizeError::Genetic { reason };
+    let population = first.len();
+    let genotype = MultiListGenotype::builder()
+        .with_allele_lists(space.alleles())
+        .with_seed_genes_list(first)
+        .with_genes_hashing(false)
+        .build()
+        .map_err(|error| refused(error.0))?;
+    let run = Mutex::new(run);
+    Evolve::builder()
+        .with_genotype(genotype)
+        .with_target_population_size(population)
+        .with_target_fitness_score(ENOUGH)
+        .with_fitness_ordering(FitnessOrdering::Minimize)
+        .with_fitness(Rank { run: &run, space, evaluations: 0, dry: 0 })
+        .with_select(SelectTournament::new(0.5, 0.02, 4))
+        .with_crossover(CrossoverUniform::new(0.7, 0.8))
+        .with_mutate(MutateMultiGeneRange::new(1..=3, 0.3))
+        .with_rng_seed_from_u64(seed)
+        .call()
+        .map_err(|error| refused(error.0))?;
+    Ok(())
+}
+
+/// Climbs from the best candidate, then from kicked ones, each a few random changes away from the
+/// best optimum so far.
+fn refine(run: &mut Run<'_, '_>, space: &Space, random: &mut SplitMix64) {
+    let Some((_, best)) = run.best().cloned() else { return };
+    let Some((mut least, mut current)) = climb(run, space, best, random) else { return };
+    let mut dry = 0;
+    while !run.is_done() && dry < DRY_MAX {
+        let before = run.evaluations();
+        let kicked = space.kick(&current, 2 + random.below(3), random);
+        let Some((score, optimum)) = climb(run, space, kicked, random) else { return };
+        if score <= least {
+            (least, current) = (score, optimum);
+        }
+        dry = if run.evaluations() == before { dry + 1 } else { 0 };
+    }
+}
+
+/// After so many generations or kicks without a new candidate the space is taken for exhausted.
+const DRY_MAX: usize = 64;
+
+/// Better than every rank: ends the evolution.
+const ENOUGH: FitnessValue = -1;
+
+/// Ranks a whole generation, so that it can be evaluated by any number of threads, and ends the
+/// evolution when its share of the budget is spent or nothing new comes of it.
+#[derive(Clone)]
+struct Rank<'a, 'r, 'm, 'o> {
+    run: &'a Mutex<&'r mut Run<'m, 'o>>,
+    space: &'a Space,
+    evaluations: usize,
+    dry: usize,
+}
+
+// The crate asks for it.
+impl fmt::Debug for Rank<'_, '_, '_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rank").finish_non_exhaustive()
+    }
+}
+
+impl Fitness for Rank<'_, '_, '_, '_> {
+    type Genotype = MultiListGenotype;
+
+    fn call_for_population(
+        &mut self,
+        population: &mut FitnessPopulation<Self>,
+        _genotype: &MultiListGenotype,
+        _thread_local: Option<&ThreadLocal<RefCell<Self>>>,
+        _cache: Option<&FitnessCache>,
+    ) {
+        let chromosomes = &mut population.chromosomes;
+        chromosomes.iter_mut().for_each(|one| self.space.make_canonical(&mut one.genes));
+        let batch: Vec<Genes> = chromosomes.iter().map(|one| one.genes.clone()).collect();
+        let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        let scores = run.evaluate(&batch);
+        let mut order: Vec<_> = scores.iter().flatten().collect();
+        order.sort_unstable();
+        order.dedup();
+        for (chromosome, score) in chromosomes.iter_mut().zip(&scores) {
+            let rank = score.as_ref().and_then(|score| order.binary_search(&score).ok());
+            chromosome.set_fitness_score(rank.and_then(|rank| FitnessValue::try_from(rank).ok()));
+        }
+        let dry = run.evaluations() == self.evaluations;
+        self.dry = if dry { self.dry + 1 } else { 0 };
+        self.evaluations = run.evaluations();
+        let spent = run.evaluations() >= run.budget() / 2;
+        if spent || run.is_done() || self.dry >= DRY_MAX {
+            chromosomes.iter_mut().for_each(|one| one.set_fitness_score(Some(ENOUGH)));
+        }
+    }
+
+    fn calculate_for_chromosome(
+        &mut self,
+        _chromosome: &FitnessChromosome<Self>,
+        _genotype: &MultiListGenotype,
+    ) -> Option<FitnessValue> {
+        // Only asked by strategies that have no population.
+        None
+    }
+}

@@ -1,0 +1,224 @@
+//! Assignments that need no search: where the search starts, and what it has to beat.
+
+use crate::assignment::Assignment;
+use crate::chain::Chain;
+use crate::loads::Loads;
+
+use super::run::Run;
+use super::space::{Genes, Space};
+
+/// Longest processing time first: the loops by falling utilization, each on the core that is least
+/// loaded so far (R. L. Graham, *Bounds on Multiprocessing Timing Anomalies*, 1969). Its busiest
+/// core carries at most 4/3 - 1/(3 * cores) of the least possible peak. It sees neither chains nor
+/// messages. Ties go to the earlier loop and the lower core. O(n log n + n * cores).
+///
+/// # Panics
+/// Panics if `cores` is 0.
+pub fn longest_processing_time(loads: &Loads, cores: usize) -> Assignment {
+    assert!(cores > 0, "give at least one core");
+    let mut placing = Placing::new(loads, cores);
+    placing.place_the_rest();
+    placing.into_assignment()
+}
+
+/// One loop after the other over the cores, in the order of the list: what runs when nobody gives a
+/// mapping. O(n).
+///
+/// # Panics
+/// Panics if `cores` is 0.
+pub fn round_robin(loads: &Loads, cores: usize) -> Assignment {
+    assert!(cores > 0, "give at least one core");
+    let assigned = (0..loads.loops.len()).map(|index| index % cores).collect();
+    Assignment::new(loads.names(), assigned, cores)
+}
+
+/// Greedy chain clustering: the loops of a chain on one core as long as its load stays within
+/// `limit`, then on the least loaded one; chains by falling weight.
+///
+/// A chain that joins one before it is a parallel branch of that one: what it has of its own starts
+/// on the least loaded core, so that the two run side by side. The loops of no chain follow as in
+/// [`longest_processing_time`]. O(steps * log n + n * cores).
+///
+/// ```
+/// use ringspin_optimizer::{Chain, Loads, LoopLoad, chain_clustering};
+///
+/// let node = |name: &str| LoopLoad { name: name.into(), utilization: 0.3 };
+/// let loads = Loads {
+///     loops: ["/left", "/right", "/fusion", "/planner"].map(node).into(),
+///     chains: vec![
+///         Chain::new("left", ["/left", "/fusion", "/planner"]),
+///         Chain::new("right", ["/right", "/fusion", "/planner"]),
+///     ],
+///     ..Loads::default()
+/// };
+/// assert_eq!(chain_clustering(&loads, 2, 1.0).cores(), [0, 1, 0, 0]);
+/// ```
+///
+/// # Panics
+/// Panics if `cores` is 0, or a chain has a loop that is not listed.
+pub fn chain_clustering(loads: &Loads, cores: usize, limit: f64) -> Assignment {
+    assert!(cores > 0, "give at least one core");
+    let mut placing = Placing::new(loads, cores);
+    for chain in by_weight(&loads.chains) {
+        let mut current = None;
+        for step in path(loads, chain) {
+            let core = match (placing.core_of[step], current) {
+                (Some(core), _) => core,
+                (None, Some(core)) if placing.fits(step, core, limit) => core,
+                (None, _) => placing.least_loaded(),
+            };
+            placing.place(step, core);
+            current = Some(core);
+        }
+    }
+    placing.place_the_rest();
+    placing.into_assignment()
+}
+
+/// The chains that count, the heaviest first; equal ones in their order.
+fn by_weight(chains: &[Chain]) -> Vec<&Chain> {
+    let mut chains: Vec<&Chain> = chains.iter().filter(|chain| chain.weight > 0.0).collect();
+    chains.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    chains
+}
+
+/// The chain by index.
+fn path(loads: &Loads, chain: &Chain) -> Vec<usize> {
+    let index = |step: &String| {
+        let found = loads.loops.iter().position(|node| &node.name == step);
+        let Some(index) = found else { panic!("loop `{step}` is in a chain, but not listed") };
+        index
+    };
+    chain.path.iter().map(index).collect()
+}
+
+/// Loops on their way to the cores.
+struct Placing<'a> {
+    loads: &'a Loads,
+    core_of: Vec<Option<usize>>,
+    load: Vec<f64>,
+}
+
+impl<'a> Placing<'a> {
+    fn new(loads: &'a Loads, cores: usize) -> Self {
+        Self { loads, core_of: vec![None; loads.loops.len()], load: vec![0.0; cores] }
+    }
+
+    fn utilization(&self, node: usize) -> f64 {
+        self.loads.loops[node].utilization
+    }
+
+    fn fits(&self, node: usize, core: usize, limit: f64) -> bool {
+        self.load[core] + self.utilization(node) <= limit
+    }
+
+    /// Of equally loaded cores the first.
+    fn least_loaded(&self) -> usize {
+        let cores = 0..self.load.len();
+        cores.min_by(|&a, &b| self.load[a].total_cmp(&self.load[b])).unwrap_or(0)
+    }
+
+    /// Does nothing with a loop that has its core already.
+    fn place(&mut self, node: usize, core: usize) {
+        if self.core_of[node].is_none() {
+            self.core_of[node] = Some(core);
+            self.load[core] += self.utilization(node);
+        }
+    }
+
+    fn place_the_rest(&mut self) {
+        let mut rest: Vec<usize> = (0..self.core_of.len()).collect();
+        rest.retain(|&node| self.core_of[node].is_none());
+        rest.sort_by(|&a, &b| self.utilization(b).total_cmp(&self.utilization(a)));
+        for node in rest {
+            self.place(node, self.least_loaded());
+        }
+    }
+
+    fn into_assignment(self) -> Assignment {
+        let core_count = self.load.len();
+        let cores = self.core_of.into_iter().map(|core| core.unwrap_or(0)).collect();
+        Assignment::new(self.loads.names(), cores, core_count)
+    }
+}
+
+/// Chain clustering at several limits and longest processing time; with priorities each of them
+/// also with the chains above the rest. Each candidate once.
+pub(super) fn greedy_candidates(loads: &Loads, space: &Space, cores: usize) -> Vec<Genes> {
+    let total: f64 = loads.loops.iter().map(|node| node.utilization).sum();
+    let fair = total / cores as f64;
+    // From "only the fair share of the load" to "as much as a core can do".
+    let limits = [1.0, 0.8, 0.6, 0.4, 2.0 * fair, 1.5 * fair, 1.2 * fair, fair];
+    let clusters = limits.map(|limit| chain_clustering(loads, cores, limit));
+    let all = clusters.into_iter().chain([longest_processing_time(loads, cores)]);
+    let mut urgent = vec![false; loads.loops.len()];
+    for chain in by_weight(&loads.chains) {
+        path(loads, chain).into_iter().for_each(|node| urgent[node] = true);
+    }
+    let mut candidates: Vec<Genes> = Vec::new();
+    for assignment in all {
+        for urgent in [&[], urgent.as_slice()] {
+            let candidate = space.candidate(assignment.cores(), urgent);
+            if !candidates.contains(&candidate) {
+                candidates.push(candidate);
+            }
+        }
+    }
+    candidates
+}
+
+/// Evaluates what needs no search.
+pub(super) fn search(run: &mut Run<'_, '_>, candidates: &[Genes]) {
+    run.evaluate(candidates);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load_model::tests::loads_of;
+
+    #[test]
+    fn longest_processing_time_fills_the_least_loaded_core() {
+        // Graham's worst case for two cores: 3, 3, 2, 2, 2 ends at 7 where 6 is possible.
+        let loads = loads_of(&[0.2, 0.3, 0.2, 0.3, 0.2], &[], &[]);
+        assert_eq!(longest_processing_time(&loads, 2).cores(), [0, 0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn round_robin_takes_turns() {
+        assert_eq!(round_robin(&loads_of(&[0.1; 5], &[], &[]), 3).cores(), [0, 1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn a_chain_stays_together_while_the_load_permits() {
+        let loads = loads_of(&[0.4, 0.4, 0.4, 0.1], &[], &[&[0, 1, 2]]);
+        assert_eq!(chain_clustering(&loads, 2, 1.3).cores(), [0, 0, 0, 1]);
+        assert_eq!(chain_clustering(&loads, 2, 0.8).cores(), [0, 0, 1, 1]);
+        assert_eq!(chain_clustering(&loads, 2, 0.0).cores(), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn a_parallel_branch_starts_elsewhere_and_a_serial_one_goes_on() {
+        let loads = loads_of(&[0.1; 5], &[], &[&[0, 2, 3], &[1, 2, 4]]);
+        let cores = chain_clustering(&loads, 3, 1.0);
+        assert_eq!(cores.cores(), [0, 1, 0, 0, 0]);
+    }
+
+    #[test]
+    fn the_heaviest_chain_chooses_first_and_one_without_weight_not_at_all() {
+        let mut loads = loads_of(&[0.3, 0.3, 0.3], &[], &[&[0, 1], &[2, 1]]);
+        loads.chains[1].weight = 2.0;
+        assert_eq!(chain_clustering(&loads, 2, 0.6).cores(), [1, 0, 0]);
+        loads.chains[1].weight = 0.0;
+        assert_eq!(chain_clustering(&loads, 2, 0.6).cores(), [0, 0, 1]);
+    }
+
+    #[test]
+    fn with_priorities_the_chains_are_also_tried_above_the_rest() {
+        let loads = loads_of(&[0.3, 0.2, 0.1], &[], &[&[0, 1]]);
+        let space = Space::new(&loads.names(), 2, 2);
+        let candidates = greedy_candidates(&loads, &space, 2);
+        assert!(candidates.iter().any(|genes| genes[3..] == [1, 1, 0]), "{candidates:?}");
+        assert!(candidates.iter().any(|genes| genes[3..] == [0, 0, 0]), "{candidates:?}");
+    }
+}

@@ -1,0 +1,204 @@
+//! One strategy at work: what it has evaluated, what it may still evaluate, and the best so far.
+//!
+//! Every strategy asks here and nowhere else, so that they are comparable: an evaluation is a
+//! candidate that the strategy has not asked for before. A repeated one is answered from memory and
+//! costs nothing, which no strategy can profit from but by looking at more candidates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+
+use crate::cost_model::CostModel;
+use crate::evaluation::ModelError;
+use crate::objective::Score;
+
+use super::space::{Genes, Space};
+use super::{Convergence, Progress, Stop, Strategy};
+
+/// What a strategy is told, and who wants to hear of it.
+pub(super) struct Terms<'a> {
+    pub(super) model: &'a dyn CostModel,
+    pub(super) space: &'a Space,
+    pub(super) stop: &'a Stop,
+    pub(super) threads: usize,
+    pub(super) strategy: Strategy,
+    pub(super) seed: u64,
+    pub(super) budget: usize,
+}
+
+/// One strategy at work.
+pub(super) struct Run<'a, 'o> {
+    terms: Terms<'a>,
+    /// What any strategy on this model has evaluated: saves time, but nothing of the budget.
+    known: &'a mut BTreeMap<Genes, Score>,
+    observer: &'o mut (dyn FnMut(&Progress<'_>) + Send),
+    seen: BTreeSet<Genes>,
+    best: Option<(Score, Genes)>,
+    convergence: Vec<Convergence>,
+    error: Option<ModelError>,
+}
+
+/// What is left of a run.
+pub(super) struct Outcome {
+    pub(super) best: Option<(Score, Genes)>,
+    pub(super) evaluations: usize,
+    pub(super) convergence: Vec<Convergence>,
+    pub(super) error: Option<ModelError>,
+}
+
+impl<'a, 'o> Run<'a, 'o> {
+    pub(super) fn new(
+        terms: Terms<'a>,
+        known: &'a mut BTreeMap<Genes, Score>,
+        observer: &'o mut (dyn FnMut(&Progress<'_>) + Send),
+    ) -> Self {
+        Self {
+            terms,
+            known,
+            observer,
+            seen: BTreeSet::new(),
+            best: None,
+            convergence: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// How many candidates were evaluated.
+    pub(super) fn evaluations(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// How many candidates may be evaluated.
+    pub(super) fn budget(&self) -> usize {
+        self.terms.budget
+    }
+
+    /// Whether no new candidate will be evaluated any more.
+    pub(super) fn is_done(&self) -> bool {
+        self.seen.len() >= self.terms.budget || self.error.is_some() || self.terms.stop.is_stopped()
+    }
+
+    /// The best candidate so far; of equal ones the first.
+    pub(super) fn best(&self) -> Option<&(Score, Genes)> {
+        self.best.as_ref()
+    }
+
+    pub(super) fn finish(self) -> Outcome {
+        Outcome {
+            evaluations: self.seen.len(),
+            best: self.best,
+            convergence: self.convergence,
+            error: self.error,
+        }
+    }
+
+    /// The scores of canonical candidates, in their order; none for those that the budget, a
+    /// stop or an error left out. The number of threads changes nothing but the time it takes.
+    pub(super) fn evaluate(&mut self, batch: &[Genes]) -> Vec<Option<Score>> {
+        let mut fresh = Vec::new();
+        for genes in batch {
+            if !self.is_done() && !self.seen.contains(genes) {
+                self.seen.insert(genes.clone());
+                fresh.push(genes);
+            }
+        }
+        self.learn(&fresh);
+        let before = self.seen.len() - fresh.len();
+        let mut missing = 0;
+        for (index, &genes) in fresh.iter().enumerate() {
+            match self.known.get(genes) {
+                Some(score) => note_best(
+                    &mut self.best,
+                    &mut self.convergence,
+                    (score, genes),
+                    before + index + 1 - missing,
+                ),
+                None => {
+                    self.seen.remove(genes);
+                    missing += 1;
+                }
+            }
+        }
+        if !fresh.is_empty() {
+            self.report();
+        }
+        let score = |genes| self.seen.contains(genes).then(|| self.known.get(genes).cloned());
+        batch.iter().map(|genes| score(genes).flatten()).collect()
+    }
+
+    /// Evaluates those of `fresh` that no strategy has evaluated before.
+    fn learn(&mut self, fresh: &[&Genes]) {
+        if self.error.is_some() {
+            return;
+        }
+        let unknown: Vec<&Genes> =
+            fresh.iter().copied().filter(|genes| !self.known.contains_key(*genes)).collect();
+        for (genes, result) in unknown.iter().zip(scores(&self.terms, &unknown)) {
+            match result {
+                Some(Ok(score)) => {
+                    self.known.insert((*genes).clone(), score);
+                }
+                Some(Err(error)) => {
+                    self.error.get_or_insert(error);
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn report(&mut self) {
+        if let Some((score, _)) = &self.best {
+            (self.observer)(&Progress {
+                strategy: self.terms.strategy,
+                seed: self.terms.seed,
+                evaluations: self.seen.len(),
+                budget: self.terms.budget,
+                best: score,
+            });
+        }
+    }
+}
+
+fn note_best(
+    best: &mut Option<(Score, Genes)>,
+    convergence: &mut Vec<Convergence>,
+    (score, genes): (&Score, &Genes),
+    evaluations: usize,
+) {
+    if best.as_ref().is_none_or(|(least, _)| score < least) {
+        *best = Some((score.clone(), genes.clone()));
+        convergence.push(Convergence { evaluations, best: score.clone() });
+    }
+}
+
+type Scored = Option<Result<Score, ModelError>>;
+
+/// The scores of `batch`, placed by index; none where the search was stopped first.
+fn scores(terms: &Terms<'_>, batch: &[&Genes]) -> Vec<Scored> {
+    let score = |genes: &Genes| {
+        let stopped = terms.stop.is_stopped();
+        (!stopped).then(|| terms.model.score(&terms.space.assignment(genes)))
+    };
+    let threads = terms.threads.min(batch.len());
+    if threads <= 1 {
+        return batch.iter().map(|genes| score(genes)).collect();
+    }
+    let next = Mutex::new(0..batch.len());
+    // Nothing panics under the lock.
+    let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || -> Vec<(usize, Scored)> {
+        std::iter::from_fn(take).map(|index| (index, score(batch[index]))).collect()
+    };
+    let mut results: Vec<Scored> = batch.iter().map(|_| None).collect();
+    std::thread::scope(|scope| {
+        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        for helper in helpers {
+            done.extend(helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        }
+        for (index, result) in done {
+            results[index] = result;
+        }
+    });
+    results
+}

@@ -1,0 +1,289 @@
+//! The twin: what an assignment would come to, by simulation.
+//!
+//! A [`Twin`] runs the graph itself on the virtual cores of the deterministic mode. Its callbacks
+//! take as long as those of a [`Profile`] took, drawn at random from a fixed seed: the same
+//! candidate has the same evaluation, to the last bit, on every thread and machine.
+//!
+//! What the profile's hops cost is in it as follows. On one core, the core is busy with it: each
+//! callback that gets messages takes longer by the median of what a message costs on its edges.
+//! From core to core, a message arrives later by a time drawn from those of its edge, less what its
+//! callback has in it already.
+//!
+//! The callbacks run as they are, but their own work would take real time and is in the durations
+//! already: give the twin a graph that leaves it out.
+
+mod costs;
+mod error;
+mod loads;
+
+pub use error::TwinError;
+
+use crate::assignment::Assignment;
+use crate::chain::Chain;
+use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
+use crate::profile::{Profile, loops_of};
+use costs::Costs;
+use ringspin_executor::{
+    BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics, Time,
+};
+use ringspin_modes::models::LinkRule;
+use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Mapping, Simulation};
+use std::any::Any;
+use std::time::Duration;
+
+/// Evaluates assignments by simulation.
+///
+/// ```
+/// use ringspin_executor::{BoxError, Graph, Message, QoS};
+/// use ringspin_modes::Executor;
+/// use ringspin_optimizer::{Assignment, Chain, Model, Observer, Profile, Twin};
+/// use std::time::Duration;
+///
+/// fn build(graph: &Graph) -> Result<(), BoxError> {
+///     let lidar = graph.create_node("lidar", 0u32)?;
+///     let out = lidar.create_publisher("points", QoS::sensor_data())?;
+///     lidar.create_timer(Duration::from_millis(1), move |n, cx| {
+///         *n += 1;
+///         out.publish(*n)
+///     })?;
+///     let fusion = graph.create_node("fusion", ())?;
+///     fusion.create_subscription("points", QoS::sensor_data(), |_, n: &Message<u32>, cx| {
+///         if **n == 20 { cx.stop() }
+///     })?;
+///     Ok(())
+/// }
+///
+/// let profile = Profile::measure(build, Duration::from_secs(10))?;
+/// let chain = Chain::new("points", ["/lidar", "/fusion"]);
+/// let twin = Twin::new(build, &profile, vec![chain])?;
+/// let loops = twin.loops().to_vec();
+/// let evaluation = twin.evaluate(&Assignment::new(loops, vec![0, 0], 1))?;
+/// assert!(evaluation.chains[0].mean_ns > 0);
+/// # Ok::<(), BoxError>(())
+/// ```
+pub struct Twin<'a> {
+    build: Build<'a>,
+    loops: Vec<String>,
+    chains: Vec<Chain>,
+    paths: Vec<ChainPath>,
+    simulation: Simulation,
+    /// By edge of the graph: its loops, and what its messages do between cores.
+    edges: Vec<(LoopId, LoopId, LinkRule)>,
+    unmeasured: Vec<String>,
+    horizon: Duration,
+}
+
+type Build<'a> = Box<dyn Fn(&Graph) -> Result<Box<dyn Any>, BoxError> + Send + Sync + 'a>;
+
+impl<'a> Twin<'a> {
+    /// The simulated span of an evaluation, unless told otherwise.
+    pub const HORIZON: Duration = Duration::from_secs(10);
+
+    /// A twin of the graph that `build` declares, with the durations and hops of `profile`. `build`
+    /// is called anew for each candidate, on any thread; what it returns is kept until its run is
+    /// over.
+    ///
+    /// # Errors
+    /// [`TwinError`] if `build` fails, the profile is of another graph or has not all that is
+    /// needed, or a chain is not one of the graph or has a deadline that no assignment can keep.
+    pub fn new<T: 'static>(
+        build: impl Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a,
+        profile: &Profile,
+        chains: Vec<Chain>,
+    ) -> Result<Self, TwinError> {
+        let build: Build<'a> = Box::new(move |graph| Ok(Box::new(build(graph)?)));
+        let graph = Graph::new();
+        let handles = build(&graph).map_err(|error| TwinError::Build(error.to_string()))?;
+        let info = graph.info();
+        profile.check_graph(&info)?;
+        let paths: Vec<_> =
+            chains.iter().map(|chain| ChainPath::new(&chain.name, &chain.path)).collect();
+        let costs = Costs::new(&info, profile)?;
+        for (chain, path) in chains.iter().zip(&paths) {
+            check_deadline(chain, &path.resolve(&info)?, &costs.least)?;
+        }
+        drop(handles);
+        Ok(Self {
+            build,
+            loops: loops_of(&info),
+            chains,
+            paths,
+            simulation: Simulation { durations: costs.durations, ..Simulation::default() },
+            edges: costs.crossing,
+            unmeasured: costs.unmeasured,
+            horizon: Self::HORIZON,
+        })
+    }
+
+    /// Sets the simulated span of an evaluation. A longer one sees more samples of each chain, and
+    /// takes as much longer.
+    #[must_use]
+    pub fn with_horizon(self, horizon: Duration) -> Self {
+        Self { horizon, ..self }
+    }
+
+    /// Draws other durations and hops, and what nodes draw; 0 unless set.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.simulation.seed = seed;
+        self
+    }
+
+    /// The callbacks that never ran while the profile was measured, as in "/planner `timer 1s`":
+    /// they take no time here.
+    pub fn unmeasured(&self) -> &[String] {
+        &self.unmeasured
+    }
+
+    /// What is simulated for this assignment: to look at it with other means.
+    ///
+    /// # Errors
+    /// [`TwinError::OtherLoops`] if it is not of this graph, [`TwinError::NoCores`] and
+    /// [`TwinError::NoHorizon`].
+    pub fn simulation(&self, assignment: &Assignment) -> Result<Simulation, TwinError> {
+        if assignment.loops() != self.loops {
+            return Err(TwinError::OtherLoops { expected: self.loops.clone() });
+        }
+        if assignment.core_count() == 0 {
+            return Err(TwinError::NoCores);
+        }
+        if self.horizon.is_zero() {
+            return Err(TwinError::NoHorizon);
+        }
+        let mut simulation = self.simulation.clone();
+        simulation.end = Some(simulation.start + self.horizon);
+        let core_of = |id: LoopId| assignment.cores()[id.0 as usize];
+        let crossing = self.edges.iter().filter(|(from, to, _)| core_of(*from) != core_of(*to));
+        simulation.links.rules = crossing.map(|(_, _, rule)| rule.clone()).collect();
+        simulation.cores = Cores::Mapped(self.mapping(assignment));
+        Ok(simulation)
+    }
+
+    /// The virtual cores. What the graph says of priorities does not count: those of the assignment
+    /// do.
+    fn mapping(&self, assignment: &Assignment) -> Mapping {
+        let ids: Vec<_> = (0..assignment.core_count()).collect();
+        let priorities = self.loops.iter().zip(assignment.priorities());
+        priorities.fold(assignment.to_mapping(&ids), |mapping, (name, priority)| {
+            mapping.dispatch_priority(name, *priority)
+        })
+    }
+
+    /// Runs the graph; the loads of its loops come back beside what the executor counted.
+    fn run(&self, simulation: Simulation) -> Result<Ran, TwinError> {
+        let failed = |error: &dyn std::fmt::Display| TwinError::Run(error.to_string());
+        let end = simulation.start + self.horizon;
+        let mut executor = Executor::deterministic(simulation)
+            .with_chains(self.paths.iter().cloned())
+            .with_recorders(move |info, _| Busy::new(info, end));
+        let handles = (self.build)(executor.graph());
+        let handles = handles.map_err(|error| TwinError::Build(error.to_string()))?;
+        executor.spin().map_err(|error| failed(&error))?;
+        let (chains, statistics) = (executor.chains(), executor.statistics());
+        let recorder: Option<Box<dyn Any>> =
+            executor.take_recorders().pop().map(|recorder| recorder as Box<dyn Any>);
+        let busy = recorder.and_then(|recorder| recorder.downcast::<Busy>().ok());
+        let busy_ns = busy.map(|busy| busy.by_loop_ns).unwrap_or_default();
+        drop(handles);
+        Ok(Ran { chains, statistics, busy_ns })
+    }
+}
+
+impl Model for Twin<'_> {
+    fn loops(&self) -> &[String] {
+        &self.loops
+    }
+
+    fn chains(&self) -> &[Chain] {
+        &self.chains
+    }
+
+    /// Simulates the [horizon](Twin::with_horizon).
+    ///
+    /// # Errors
+    /// [`TwinError`] if the assignment is of another graph, or a callback fails.
+    fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
+        let ran = self.run(self.simulation(assignment)?)?;
+        let mut core_busy_ns = vec![0u64; assignment.core_count()];
+        for (busy_ns, core) in ran.busy_ns.iter().zip(assignment.cores()) {
+            core_busy_ns[*core] += busy_ns;
+        }
+        let horizon_ns = self.horizon.as_nanos() as f64;
+        let chains = self.chains.iter().zip(&ran.chains);
+        let callbacks = ran.statistics.callbacks.iter();
+        Ok(Evaluation {
+            chains: chains.map(|(chain, samples)| latency(chain, samples)).collect(),
+            drops: callbacks.map(|callback| callback.overwritten + callback.missed).sum(),
+            core_loads: core_busy_ns.into_iter().map(|ns| ns as f64 / horizon_ns).collect(),
+            cores_used: assignment.cores_used(),
+        })
+    }
+}
+
+/// What a run came to.
+struct Ran {
+    chains: Vec<ChainSamples>,
+    statistics: Statistics,
+    busy_ns: Vec<u64>,
+}
+
+/// How long each event loop was busy up to the end of the run.
+struct Busy {
+    end: Time,
+    by_loop_ns: Vec<u64>,
+}
+
+impl Busy {
+    fn new(info: &GraphInfo, end: Time) -> Self {
+        Self { end, by_loop_ns: vec![0; info.loops.len()] }
+    }
+}
+
+impl Recorder for Busy {
+    fn started(&mut self, _: &Dispatch) {}
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        let busy = completion.time.min(self.end) - dispatch.time;
+        self.by_loop_ns[dispatch.event_loop.0 as usize] += busy.as_nanos() as u64;
+    }
+}
+
+/// The latencies of a chain to its end.
+fn latency(chain: &Chain, samples: &ChainSamples) -> ChainLatency {
+    let mut sorted = samples.to_end_ns.clone();
+    sorted.sort_unstable();
+    let Some(&max_ns) = sorted.last() else { return ChainLatency::default() };
+    let samples = sorted.len() as u64;
+    let total_ns: u128 = sorted.iter().map(|&ns| u128::from(ns)).sum();
+    let deadline_ns = chain.deadline.map_or(u128::MAX, |deadline| deadline.as_nanos());
+    let in_time = sorted.partition_point(|&ns| u128::from(ns) <= deadline_ns);
+    ChainLatency {
+        samples,
+        mean_ns: (total_ns / u128::from(samples)) as u64,
+        p99_ns: sorted[(sorted.len() * 99).div_ceil(100) - 1],
+        max_ns,
+        misses: samples - in_time as u64,
+    }
+}
+
+/// Refuses a deadline that is shorter than the least that the callbacks of the path ever took.
+fn check_deadline(
+    chain: &Chain,
+    steps: &[Vec<usize>],
+    least: &[Option<Duration>],
+) -> Result<(), TwinError> {
+    let of_step = |step: &Vec<usize>| {
+        step.iter().map(|&callback| least[callback].unwrap_or_default()).min().unwrap_or_default()
+    };
+    let least = steps.iter().map(of_step).sum();
+    match chain.deadline {
+        Some(deadline) if deadline < least => {
+            let chain = chain.name.clone();
+            Err(TwinError::ImpossibleDeadline { chain, deadline, least })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! What a profile's durations and hops become in a simulation.
+
+use super::TwinError;
+use crate::hop::Hop;
+use crate::profile::Profile;
+use ringspin_executor::{CallbackId, GraphInfo, LoopId};
+use ringspin_modes::graph_edges;
+use ringspin_modes::models::{CallbackProfile, DurationRule, Durations, LinkRule, callback_labels};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The costs of a graph, whatever the assignment.
+pub(super) struct Costs {
+    /// How long callbacks take, with what it costs on one core to get the message.
+    pub(super) durations: Durations,
+    /// By callback: the least that it took, if it ran.
+    pub(super) least: Vec<Option<Duration>>,
+    /// The callbacks that never ran.
+    pub(super) unmeasured: Vec<String>,
+    /// The edges between loops, and what their messages do if these are on different cores.
+    pub(super) crossing: Vec<(LoopId, LoopId, LinkRule)>,
+}
+
+impl Costs {
+    /// Of this graph, by a profile of it.
+    pub(super) fn new(info: &GraphInfo, profile: &Profile) -> Result<Self, TwinError> {
+        let measured = measured(info, profile)?;
+        let receiving = receiving(info, profile);
+        let mut durations = Durations::new();
+        for (callback, extra) in measured.iter().zip(&receiving) {
+            let Some(callback) = callback else { continue };
+            let rule = DurationRule::new(Hop::exact(&callback.node)).callback(&callback.callback);
+            durations = durations.rule(rule.duration(callback.distribution_after(*extra)));
+        }
+        let least = measured.iter().map(|c| c.map(|c| Duration::from_nanos(c.min_ns)));
+        let missing = (0..info.callbacks.len()).filter(|n| measured[*n].is_none());
+        Ok(Self {
+            durations,
+            least: least.collect(),
+            unmeasured: missing.map(|n| info.name_of(CallbackId(n as u32))).collect(),
+            crossing: crossing(info, profile, &receiving)?,
+        })
+    }
+}
+
+/// By callback, what was measured of it.
+fn measured<'a>(
+    info: &GraphInfo,
+    profile: &'a Profile,
+) -> Result<Vec<Option<&'a CallbackProfile>>, TwinError> {
+    let labels = callback_labels(info);
+    let loops = info.callbacks.iter().map(|c| info.loops[c.event_loop.0 as usize].full_name());
+    let number_of: BTreeMap<_, _> =
+        loops.zip(labels).enumerate().map(|(n, name)| (name, n)).collect();
+    let mut measured = vec![None; info.callbacks.len()];
+    for callback in profile.durations.callbacks() {
+        let key = (callback.node.clone(), callback.callback.clone());
+        let Some(&number) = number_of.get(&key) else {
+            let (node, callback) = key;
+            return Err(TwinError::OtherCallback { node, callback });
+        };
+        measured[number] = Some(callback);
+    }
+    match measured.iter().all(Option::is_none) {
+        true => Err(TwinError::NothingMeasured),
+        false => Ok(measured),
+    }
+}
+
+/// By callback, what it costs on one core to get a message: of several edges, the dearest.
+fn receiving(info: &GraphInfo, profile: &Profile) -> Vec<Duration> {
+    let mut costs = vec![Duration::ZERO; info.callbacks.len()];
+    for edge in graph_edges(info) {
+        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id.0 as usize].full_name());
+        let spread = profile.same_core(edge.topic, &from, &to);
+        let cost = &mut costs[edge.callback.0 as usize];
+        *cost = spread.map_or(Duration::ZERO, |spread| spread.quantile(0.5)).max(*cost);
+    }
+    costs
+}
+
+fn crossing(
+    info: &GraphInfo,
+    profile: &Profile,
+    receiving: &[Duration],
+) -> Result<Vec<(LoopId, LoopId, LinkRule)>, TwinError> {
+    let mut crossing: Vec<(LoopId, LoopId, LinkRule)> = Vec::new();
+    for edge in graph_edges(info).into_iter().filter(|edge| edge.from != edge.to) {
+        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id.0 as usize].full_name());
+        let Some(cost) = profile.cross_core(edge.topic, &from, &to) else {
+            return Err(TwinError::NothingCrosses { machine: profile.machine.name.clone() });
+        };
+        let delay = cost.distribution_before(receiving[edge.callback.0 as usize]);
+        let rule = Hop::rule(edge.topic, &from, &to).delay(delay);
+        // A loop can have several publishers or callbacks of one topic.
+        if !crossing.iter().any(|(.., other)| *other == rule) {
+            crossing.push((edge.from, edge.to, rule));
+        }
+    }
+    Ok(crossing)
+}

@@ -1,0 +1,81 @@
+//! What the heuristics need to know of a graph, read off one simulated run.
+
+use super::{Twin, TwinError};
+use crate::assignment::Assignment;
+use crate::chain::Chain;
+use crate::loads::{Edge, Loads, LoopLoad};
+use ringspin_executor::{Graph, GraphInfo, LoopId};
+use ringspin_modes::graph_edges;
+use std::collections::BTreeMap;
+
+/// Beyond so many ways through a chain, the heuristics do not look at more.
+const BRANCHES_MAX: usize = 16;
+
+impl Twin<'_> {
+    /// How busy each loop keeps a core, and what flows between the loops, with a core for each: so
+    /// nobody waits for another, and nothing is lost because of it.
+    ///
+    /// # Errors
+    /// As an evaluation.
+    pub fn loads(&self) -> Result<Loads, TwinError> {
+        let count = self.loops.len();
+        let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
+        let ran = self.run(self.simulation(&apart)?)?;
+        let horizon_s = self.horizon.as_secs_f64();
+        let loops = self.loops.iter().zip(&ran.busy_ns).map(|(name, busy_ns)| LoopLoad {
+            name: name.clone(),
+            utilization: *busy_ns as f64 * 1e-9 / horizon_s,
+        });
+        let graph = Graph::new();
+        let handles = (self.build)(&graph).map_err(|error| TwinError::Build(error.to_string()))?;
+        let info = graph.info();
+        let mut messages = BTreeMap::<(LoopId, LoopId), u64>::new();
+        for edge in graph_edges(&info).into_iter().filter(|edge| edge.from != edge.to) {
+            let of = &ran.statistics.callbacks[edge.callback.0 as usize];
+            // A callback with several publishers counts for each of them: this is for heuristics.
+            *messages.entry((edge.from, edge.to)).or_default() += of.dispatched + of.overwritten;
+        }
+        drop(handles);
+        let name = |id: LoopId| self.loops[id.0 as usize].clone();
+        let edges = messages.into_iter().map(|((from, to), count)| Edge {
+            from: name(from),
+            to: name(to),
+            messages_per_second: count as f64 / horizon_s,
+        });
+        let loads =
+            Loads { loops: loops.collect(), edges: edges.collect(), chains: self.branches(&info)? };
+        Ok(loads)
+    }
+    /// The chains without alternatives: of steps that are as good as each other, a chain for each
+    /// way through them, as many as [`BRANCHES_MAX`]. They share the chain's weight.
+    fn branches(&self, info: &GraphInfo) -> Result<Vec<Chain>, TwinError> {
+        let edges = graph_edges(info);
+        let loop_of = |callback: usize| info.callbacks[callback].event_loop;
+        let mut branches = Vec::new();
+        for (chain, path) in self.chains.iter().zip(&self.paths) {
+            let mut ways: Vec<Vec<LoopId>> = vec![Vec::new()];
+            for step in path.resolve(info)? {
+                let follows = |from: Option<&LoopId>, callback: usize| {
+                    from.is_none_or(|from| {
+                        let mut edges = edges.iter();
+                        edges.any(|e| e.from == *from && e.callback.0 as usize == callback)
+                    })
+                };
+                let longer = ways.iter().flat_map(|way| {
+                    let next = step.iter().filter(|callback| follows(way.last(), **callback));
+                    next.map(|callback| [way.as_slice(), &[loop_of(*callback)]].concat())
+                });
+                ways = longer.collect();
+                ways.dedup();
+                ways.truncate(BRANCHES_MAX);
+            }
+            let weight = chain.weight / ways.len().max(1) as f64;
+            branches.extend(ways.into_iter().enumerate().map(|(n, way)| {
+                let path = way.into_iter().map(|id| self.loops[id.0 as usize].clone());
+                let name = format!("{} ({})", chain.name, n + 1);
+                Chain { path: path.collect(), name, deadline: chain.deadline, weight }
+            }));
+        }
+        Ok(branches)
+    }
+}

@@ -1,0 +1,230 @@
+//! A graph of three nodes in a row, whose evaluations are computed by hand.
+
+use super::*;
+use crate::Spread;
+use ringspin_executor::{Message, QoS};
+
+/// In milliseconds: a tick takes 1, work 3 and the sink 2; a message costs 0.5 on one core and 1
+/// between cores.
+const PROFILE: &str = r#"
+version = 1
+loops = ["/tick", "/work", "/work:side", "/sink"]
+machine = { name = "robot", architecture = "aarch64", cores = 4 }
+durations = { version = 1, callback = [
+    { node = "/tick", callback = "timer 10ms", count = 1, total_ns = 1_000_000, min_ns = 1_000_000,
+      max_ns = 1_000_000, histogram = [[1_000_000, 1]] },
+    { node = "/work", callback = "subscription /tick", count = 1, total_ns = 3_000_000,
+      min_ns = 3_000_000, max_ns = 3_000_000, histogram = [[3_000_000, 1]] },
+    { node = "/sink", callback = "subscription /work", count = 1, total_ns = 2_000_000,
+      min_ns = 2_000_000, max_ns = 2_000_000, histogram = [[2_000_000, 1]] },
+] }
+[[hop]]
+topic = "/tick"
+from = "/tick"
+to = "/work"
+same_core = { count = 1, total_ns = 500_000, min_ns = 500_000, max_ns = 500_000,
+              groups = [[500_000, 1]] }
+cross_core = { count = 1, total_ns = 1_000_000, min_ns = 1_000_000, max_ns = 1_000_000,
+               groups = [[1_000_000, 1]] }
+"#;
+
+const US: u64 = 1_000;
+
+fn build(graph: &Graph) -> Result<(), BoxError> {
+    let tick = graph.create_node("tick", 0u8)?;
+    let out = tick.create_publisher("tick", QoS::keep_last(1))?;
+    tick.create_timer(Duration::from_millis(10), move |_, _| out.publish(1u8))?;
+    let work = graph.create_node("work", ())?;
+    let out = work.create_publisher("work", QoS::keep_last(1))?;
+    work.create_subscription("tick", QoS::keep_last(1), move |_, n: &Message<u8>, _| {
+        out.publish(**n)
+    })?;
+    let side = work.create_callback_group("side", ())?;
+    side.create_timer(Duration::from_secs(1), |_, _| {})?;
+    let sink = graph.create_node("sink", ())?;
+    Ok(sink.create_subscription("work", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?)
+}
+
+fn profile() -> Profile {
+    Profile::from_toml(PROFILE).unwrap()
+}
+
+fn chain() -> Chain {
+    Chain::new("all", ["/tick", "/work", "/sink"])
+}
+
+fn twin(chain: Chain) -> Result<Twin<'static>, TwinError> {
+    let twin = Twin::new(build, &profile(), vec![chain])?;
+    Ok(twin.with_horizon(Duration::from_millis(100)))
+}
+
+fn evaluate(twin: &Twin<'_>, cores: [usize; 4], core_count: usize) -> Evaluation {
+    let assignment = Assignment::new(twin.loops().to_vec(), cores.to_vec(), core_count);
+    twin.evaluate(&assignment).unwrap()
+}
+
+fn refused(twin: Result<Twin<'_>, TwinError>) -> String {
+    twin.err().unwrap().to_string()
+}
+
+#[test]
+fn one_core_has_the_costs_of_one_core() {
+    let twin = twin(chain().with_deadline(Duration::from_millis(7))).unwrap();
+    let evaluation = evaluate(&twin, [0; 4], 1);
+    // 1 + (3 + 0.5) + (2 + 0.5), from each of the ten ticks; the last one begins at the end.
+    let chain = ChainLatency {
+        samples: 9,
+        mean_ns: 7_000 * US,
+        p99_ns: 7_000 * US,
+        max_ns: 7_000 * US,
+        misses: 0,
+    };
+    assert_eq!(evaluation.chains, [chain]);
+    assert_eq!((evaluation.drops, evaluation.cores_used), (0, 1));
+    assert_eq!(evaluation.core_loads, [0.63]);
+}
+
+#[test]
+fn crossing_costs_what_it_costs_beyond_that() {
+    let twin = twin(chain().with_deadline(Duration::from_millis(7))).unwrap();
+    // 1 + 1 + 3 + 1 + 2: each message is 0.5 later, and 0.5 are in the callback.
+    let evaluation = evaluate(&twin, [0, 1, 3, 2], 4);
+    assert_eq!((evaluation.chains[0].mean_ns, evaluation.chains[0].misses), (8_000 * US, 9));
+    assert_eq!((evaluation.cores_used, evaluation.core_loads[3]), (4, 0.0));
+    let half = evaluate(&twin, [0, 0, 0, 1], 2);
+    assert_eq!((half.chains[0].mean_ns, half.cores_used), (7_500 * US, 2));
+    // The tick at 100 ms has no time left; the sink's of 90 ms ends at 97.5 ms.
+    assert_eq!(half.core_loads, [0.405, 0.225]);
+}
+
+#[test]
+fn too_much_for_a_core_is_dropped() {
+    let mut profile = profile();
+    let text = profile.durations.to_toml_string().replace("3000000", "30000000");
+    profile.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
+    let twin = Twin::new(build, &profile, vec![chain()]).unwrap();
+    let twin = twin.with_horizon(Duration::from_millis(500));
+    let evaluation = evaluate(&twin, [0, 1, 0, 0], 2);
+    assert!(evaluation.drops >= 20, "{evaluation:?}");
+    assert!(evaluation.core_loads[1] > 0.9, "{evaluation:?}");
+}
+
+#[test]
+fn the_priorities_are_those_of_the_assignment() {
+    // Both timers are due at once; who goes first delays the other.
+    let two = |graph: &Graph| {
+        for name in ["a", "b"] {
+            let node = graph.create_node(name, ())?;
+            node.set_priority(u8::from(name == "a"))?;
+            let out = node.create_publisher(name, QoS::keep_last(1))?;
+            node.create_timer(Duration::from_millis(10), move |_, _| out.publish(1u8))?;
+            let end = graph.create_node(&format!("end_{name}"), ())?;
+            end.create_subscription(name, QoS::keep_last(1), |_, _: &Message<u8>, _| {})?;
+        }
+        Ok(())
+    };
+    let mut profile = profile();
+    let callback = "count = 1\ntotal_ns = 1000000\nmin_ns = 1000000\nmax_ns = 1000000\n\
+        histogram = [[1000000, 1]]\n";
+    let callbacks = ["a", "b"].map(|name| {
+        format!("[[callback]]\nnode = \"/{name}\"\ncallback = \"timer 10ms\"\n{callback}")
+    });
+    let text = format!("version = 1\n{}", callbacks.concat());
+    profile.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
+    profile.loops = ["/a", "/end_a", "/b", "/end_b"].map(String::from).to_vec();
+    let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
+    let twin = Twin::new(two, &profile, chains.to_vec()).unwrap();
+    // Both timers run before any message, or a message goes first.
+    let means = |priorities: [u8; 4]| {
+        let assignment = Assignment::new(twin.loops().to_vec(), vec![0; 4], 1);
+        let evaluation = twin.evaluate(&assignment.with_priorities(priorities.to_vec())).unwrap();
+        evaluation.chains.iter().map(|chain| chain.mean_ns / US).collect::<Vec<_>>()
+    };
+    assert_eq!(means([2, 0, 1, 0]), [2_000, 1_000]);
+    assert_eq!(means([1, 0, 2, 0]), [1_000, 2_000]);
+    assert_eq!(means([1, 2, 0, 0]), [1_000, 1_000]);
+}
+
+#[test]
+fn every_thread_evaluates_the_same() {
+    let mut profile = profile();
+    profile.hops[0].cross_core = Spread::of((0..100).map(|n| n * 10_000));
+    let twin = Twin::new(build, &profile, vec![chain()]).unwrap().with_seed(7);
+    let first = evaluate(&twin, [0, 1, 0, 2], 3);
+    std::thread::scope(|scope| {
+        let threads = [0; 3].map(|_| scope.spawn(|| evaluate(&twin, [0, 1, 0, 2], 3)));
+        threads.into_iter().for_each(|thread| assert_eq!(thread.join().unwrap(), first));
+    });
+    // The names of cores do not matter either.
+    assert_eq!(evaluate(&twin, [2, 0, 2, 1], 3).chains, first.chains);
+    let other = Twin::new(build, &profile, vec![chain()]).unwrap().with_seed(8);
+    assert_ne!(evaluate(&other, [0, 1, 0, 2], 3).chains, first.chains);
+}
+
+#[test]
+fn what_was_not_measured_is_named() {
+    assert_eq!(twin(chain()).unwrap().unmeasured(), ["/work:side `timer 1s`"]);
+}
+
+#[test]
+fn bad_input_is_refused_with_a_way_out() {
+    assert_eq!(
+        refused(twin(chain().with_deadline(Duration::from_micros(5_999)))),
+        "chain \"all\" has a deadline of 5.999ms, but its callbacks took 6ms together even when \
+         each was at its fastest: give it a longer deadline, or a shorter path"
+    );
+    assert!(twin(chain().with_deadline(Duration::from_millis(6))).is_ok());
+    assert_eq!(
+        refused(twin(Chain::new("c", ["/tick", "/sink"]))),
+        "chain \"c\" goes from `/tick` to `/sink`, but nothing is sent there; did you mean \
+         `/work`?"
+    );
+    let mut none = profile();
+    none.hops.clear();
+    assert!(
+        refused(Twin::new(build, &none, vec![])).contains("has no message that went from core")
+    );
+    let mut none = profile();
+    none.durations = Default::default();
+    assert!(refused(Twin::new(build, &none, vec![])).starts_with("no callback ran"));
+    let mut other = profile();
+    other.loops[0] = "/tack".into();
+    assert!(refused(Twin::new(build, &other, vec![])).contains("of another graph"));
+    let mut other = profile();
+    let text = other.durations.to_toml_string().replace("timer 10ms", "timer 20ms");
+    other.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
+    assert!(refused(Twin::new(build, &other, vec![])).contains("`timer 20ms` of /tick"));
+    let nothing = |_: &Graph| Err::<(), BoxError>("no graph".into());
+    assert!(refused(Twin::new(nothing, &profile(), vec![])).ends_with("no graph"));
+}
+
+#[test]
+fn assignments_of_something_else_are_refused() {
+    let twin = twin(chain()).unwrap();
+    let refused = |twin: &Twin<'_>, loops: &[String], cores: usize| {
+        let on = vec![0; loops.len()];
+        twin.evaluate(&Assignment::new(loops, on, cores)).unwrap_err().to_string()
+    };
+    let text = refused(&twin, &["/tick".into()], 1);
+    assert!(text.contains("/tick, /work, /work:side, /sink"), "{text}");
+    let at_once = twin.with_horizon(Duration::ZERO);
+    let loops = at_once.loops().to_vec();
+    assert!(refused(&at_once, &loops, 1).contains("horizon of zero"));
+}
+
+#[test]
+fn loads_are_those_of_loops_with_a_core_each() {
+    let twin = twin(Chain::new("all", ["/tick", "/work | /work:side", "/sink"])).unwrap();
+    let loads = twin.loads().unwrap();
+    loads.validate().unwrap();
+    // Nine ticks and what follows end in time, each 1, 3 + 0.5 and 2 + 0.5 ms; the tenth begins at
+    // the end.
+    let per_mille = loads.loops.iter().map(|node| (node.utilization * 1e3).round());
+    assert_eq!(per_mille.collect::<Vec<_>>(), [90.0, 315.0, 0.0, 225.0]);
+    let edges: Vec<_> = loads.edges.iter().map(|e| (e.from.as_str(), e.to.as_str())).collect();
+    assert_eq!(edges, [("/tick", "/work"), ("/work", "/sink")]);
+    assert!(loads.edges.iter().all(|edge| edge.messages_per_second == 90.0));
+    // Of the two ways, one is none.
+    let paths = loads.chains.iter().map(|chain| (chain.path.join(" "), chain.weight));
+    assert_eq!(paths.collect::<Vec<_>>(), [("/tick /work /sink".to_owned(), 1.0)]);
+}

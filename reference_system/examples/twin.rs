@@ -1,0 +1,80 @@
+//! How near the twin comes: the hot path of the reference system live, and as its twin has it.
+//!
+//! `cargo run --release -p ringspin-reference-system --example twin -- [N] [SECONDS] [ROUNDS]`
+//!
+//! It measures a profile, then in each round runs the system live on one core and on two, and
+//! evaluates the same two mappings on the twin.
+
+use reference_system::description::HOT_PATH;
+use reference_system::kpi::Collector;
+use reference_system::system::{Work, build};
+use ringspin_executor::{BoxError, Graph};
+use ringspin_modes::{Executor, Mode, allowed_cores};
+use ringspin_optimizer::{Assignment, Chain, Model, Profile, Twin};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+fn main() -> Result<(), BoxError> {
+    let argument = |n: usize, default: u64| -> Result<u64, BoxError> {
+        Ok(std::env::args().nth(n).map(|text| text.parse()).transpose()?.unwrap_or(default))
+    };
+    let (n, rounds) = (argument(1, 1024)?, argument(3, 5)?);
+    let span = Duration::from_secs(argument(2, 10)?);
+    let declare = |graph: &Graph, work: &Work| {
+        let collector = Arc::new(Collector::with_capacity(10_000));
+        build(graph, work, &collector).map(|()| collector)
+    };
+    let live = Work::crunching(n);
+    let profile = Profile::measure(|graph| declare(graph, &live), span)?;
+    for hop in &profile.hops {
+        let ns = |of: &Option<ringspin_optimizer::Spread>| {
+            let ns = |of: &ringspin_optimizer::Spread, q| of.quantile(q).as_nanos();
+            of.as_ref().map(|of| (of.count, ns(of, 0.5), ns(of, 0.99)))
+        };
+        let (same, cross) = (ns(&hop.same_core), ns(&hop.cross_core));
+        println!("{} -> {}: same core {same:?}, cross core {cross:?}", hop.from, hop.to);
+    }
+    let idle = Work { crunch: false, ..live.clone() };
+    let twin = Twin::new(|graph: &Graph| declare(graph, &idle), &profile, vec![hot_path()])?;
+    let twin = twin.with_horizon(span);
+    println!("not measured: {:?}", twin.unmeasured());
+    let loops = twin.loops().to_vec();
+    let alternating: Vec<usize> = (0..loops.len()).map(|n| n % 2).collect();
+    let mappings = [(vec![0; loops.len()], 1), (alternating, 2)];
+    for _ in 0..rounds {
+        for (cores, count) in &mappings {
+            let assignment = Assignment::new(loops.clone(), cores.clone(), *count);
+            let mut executor =
+                Executor::new(Mode::MultiCore(Some(assignment.to_mapping(&allowed_cores()))));
+            let collector = declare(executor.graph(), &live)?;
+            executor.spin_for(span)?;
+            let real = collector.report().hot_path_end;
+            drop(executor);
+            let started = Instant::now();
+            let evaluation = twin.evaluate(&assignment)?;
+            let took = started.elapsed();
+            let chain = evaluation.chains[0];
+            println!(
+                "{count} cores: live mean {:.3} p99 {:.3} max {:.3} ms, twin mean {:.3} p99 {:.3} \
+                 max {:.3} ms of {} samples, loads {:.3?}, in {took:?}",
+                real.mean_ns / 1e6,
+                real.p99_ns as f64 / 1e6,
+                real.max_ns as f64 / 1e6,
+                chain.mean_ns as f64 / 1e6,
+                chain.p99_ns as f64 / 1e6,
+                chain.max_ns as f64 / 1e6,
+                chain.samples,
+                evaluation.core_loads,
+            );
+        }
+    }
+    Ok(())
+}
+
+/// From the lidars, of whose two branches the last one counts, to the collision estimator.
+fn hot_path() -> Chain {
+    let branches = HOT_PATH[..4].chunks(2);
+    let joined = branches.map(|pair| format!("/{} | /{}", pair[0], pair[1]));
+    let path = joined.chain(HOT_PATH[4..].iter().map(|name| format!("/{name}")));
+    Chain::new("hot path", path)
+}

@@ -1,0 +1,165 @@
+//! The workload of LaME: exact latencies of its chains in simulated time, and the same graph live.
+
+use reference_system::chains::{self, ChainReport, Watch};
+use reference_system::description::Workload;
+use reference_system::kpi::Collector;
+use reference_system::lame::{CHAINS, durations};
+use reference_system::run::{RunOptions, RunReport, run_workload};
+use reference_system::system::{Work, build_lame};
+use ringspin_executor::Time;
+use ringspin_modes::models::{Distribution, DurationRule, Durations};
+use ringspin_modes::{Cores, Executor, Job, Mapping, Mode, Session, Simulation};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn run(mode: Mode, work: Work, duration: Duration) -> RunReport {
+    let options =
+        RunOptions { mode, work, duration, trace: None, profile: None, stop_on_ctrl_c: false };
+    run_workload(Workload::Lame, &options, &Arc::new(Collector::new())).unwrap()
+}
+
+fn simulated(cores: Cores, durations: Durations) -> RunReport {
+    let simulation = Simulation { cores, durations, ..Simulation::default() };
+    let mode = Mode::Deterministic(Box::new(simulation));
+    run(mode, Work::crunching(4096), 30 * Duration::from_secs(1))
+}
+
+/// Count, minimum and maximum of a chain's latencies, in microseconds, and its misses.
+fn figures(chain: &ChainReport) -> (u64, u64, u64, u64) {
+    let latency = &chain.latency;
+    (latency.count, latency.min_ns / 1000, latency.max_ns / 1000, chain.misses)
+}
+
+fn by_hand() -> Mapping {
+    let path = "../examples/mappings/lame-4-cores.toml";
+    Mapping::load(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// With a core for each loop nobody waits, but for both lidars in the one loop of the fusion.
+#[test]
+fn without_contention_the_chains_take_their_work() {
+    let report = simulated(Cores::Unlimited, Durations::new());
+    let [rt0, rt1, rt2] = [0, 1, 2].map(|n| &report.chains[n]);
+    assert_eq!(rt2.floor_ns, 31_300_000);
+    assert_eq!(figures(rt2), (299, 31_300, 31_300, 0));
+    // Started at 0.2 s, 0.4 s, and so on to 30 s, the last of which does not end.
+    assert_eq!((rt0.started, rt0.latency.count), (150, 149));
+    let waits =
+        (rt0.latency.max_ns - rt0.floor_ns) / 1000 + (rt1.latency.max_ns - rt1.floor_ns) / 1000;
+    assert!([2_100, 10_005].contains(&waits), "one waits for the other in the fusion: {waits}");
+    assert_eq!(report.overwritten, 0);
+}
+
+/// The mapping that stands in the examples: near the floors of all three chains at once.
+#[test]
+fn four_cores_and_a_mapping_by_hand_come_near_all_floors() {
+    let report = simulated(Cores::Mapped(by_hand()), Durations::new());
+    let figures: Vec<_> = report.chains.iter().map(figures).collect();
+    // 2.1 ms above the floor of RT0, for the rear lidar goes first in the fusion; and at the end of
+    // RT2 an input of the planner may have its microsecond first.
+    let at_best = [(149, 52_606, 52_606, 0), (149, 12_300, 12_300, 0), (299, 31_300, 31_301, 0)];
+    assert_eq!(figures, at_best);
+    // Of the global plans that Lanelet2MapLoader caches, one in ten is replaced while RT0 has the
+    // core.
+    assert_eq!((report.overwritten, report.missed_periods), (50, 0));
+}
+
+/// 1.86 cores of work do not fit on one. By their priorities the chains keep their deadlines, and
+/// the rest is dropped; without them the chains are late, and that is counted.
+#[test]
+fn on_one_core_the_chains_go_first() {
+    let late = |report: &RunReport| report.chains.iter().map(|chain| chain.misses).sum::<u64>();
+    let report = simulated(Cores::Single, Durations::new());
+    assert_eq!(late(&report), 0, "{:?}", report.chains);
+    assert!(report.overwritten > 0 && report.missed_periods > 0);
+    let nodes = CHAINS.iter().flat_map(|chain| chain.nodes);
+    let level = nodes
+        .fold(Mapping::new().default_core(0), |mapping, node| mapping.dispatch_priority(*node, 0));
+    let report = simulated(Cores::Mapped(level), Durations::new());
+    assert!(late(&report) > 0, "{:?}", report.chains);
+}
+
+/// What a simulation says of a callback wins over the workload's cost: RT2 ends in one.
+#[test]
+fn the_end_of_a_chain_is_the_end_of_its_last_callback() {
+    let rule = DurationRule::new("/VehicleDBWSystem").duration(Distribution::fixed(3 * MS));
+    let report = simulated(Cores::Unlimited, Durations::new().rule(rule));
+    assert_eq!(figures(&report.chains[2]), (299, 33_300, 33_300, 0));
+}
+
+#[test]
+fn the_same_mapping_has_the_same_digest() {
+    let digest = || simulated(Cores::Mapped(by_hand()), Durations::new()).digest.unwrap();
+    assert_eq!(digest(), digest());
+}
+
+/// Live, without the work: it runs until every chain has ended, and each of them ends.
+#[test]
+fn the_same_graph_runs_live() {
+    for mode in [Mode::SingleCore, Mode::MultiCore(None)] {
+        let chains = Arc::new(chains::Collector::new());
+        let watched = chains.clone();
+        let mut executor = Executor::new(mode)
+            .with_recorders(move |info, _| Watch::new(watched.clone(), info, None));
+        let work = Work { n: 0, crunch: false, sleep_max: Duration::ZERO };
+        build_lame(executor.graph(), &work, &Arc::new(Collector::new()), &chains).unwrap();
+        let (seen, stop) = (chains.clone(), executor.stop_handle());
+        let test = executor.create_node("test", ()).unwrap();
+        test.create_timer(20 * MS, move |_, _| {
+            if seen.report().iter().all(|chain| chain.latency.count > 0) {
+                stop.stop();
+            }
+        })
+        .unwrap();
+        executor.spin().unwrap();
+        for chain in chains.report() {
+            assert!(chain.latency.count <= chain.started && chain.latency.min_ns > 0, "{chain:?}");
+        }
+    }
+}
+
+/// The system on two virtual cores, of which `second` has these loops.
+fn session(second: &[&str]) -> Session<Arc<chains::Collector>> {
+    let mapping = Mapping::new().default_core(0).core(1, second.iter().copied());
+    let job = Job::new(|graph| {
+        let chains = Arc::new(chains::Collector::new());
+        let work = Work { n: 0, crunch: false, sleep_max: Duration::ZERO };
+        build_lame(graph, &work, &Arc::new(Collector::new()), &chains)?;
+        Ok(chains)
+    });
+    let job = job.simulate(|simulation| {
+        simulation.durations = durations();
+        simulation.cores = Cores::Mapped(mapping);
+    });
+    let mut session = job.start().unwrap();
+    session.run_until(Time::from_secs(2)).unwrap();
+    session
+}
+
+/// The two lanes of the intersection are callback groups, and the unit of mapping: with a core of
+/// its own the settings' lane has all of its 40 Hz; together with the rest, which needs more than
+/// one core, it has not.
+#[test]
+fn the_lanes_of_the_intersection_can_live_apart() {
+    let lanes = |second: &[&str]| {
+        let report = session(second).report();
+        let of = |lane| report.statistics().of(lane).next().unwrap();
+        let [points, settings] =
+            ["/EuclideanClusterDetector", "/EuclideanClusterDetector:EuclideanIntersection"]
+                .map(of);
+        (points.dispatched, settings.dispatched, settings.overwritten)
+    };
+    let apart = [
+        "/EuclideanClusterSettings",
+        "EuclideanClusterDetector:EuclideanIntersection",
+        "IntersectionOutput",
+    ];
+    let (points, settings, overwritten) = lanes(&apart);
+    assert_eq!((settings, overwritten), (79, 0), "one each 25 ms, a sensor's 0.1 ms later");
+    assert!(points > 0, "the other lane is on the other core");
+    let (_, settings, overwritten) = lanes(&["IntersectionOutput"]);
+    assert!(settings < 79 && overwritten > 0, "{settings}, {overwritten}");
+}

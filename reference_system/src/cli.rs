@@ -6,6 +6,7 @@
 mod calibrate;
 mod compare;
 mod determinism;
+mod optimize;
 mod output;
 mod progress;
 mod random_graph;
@@ -52,6 +53,8 @@ enum Command {
     /// Measure, simulate, and write a page with charts, timelines and the graph; in less than a
     /// minute.
     Report(ReportArguments),
+    /// Find which core should run which nodes, by simulation, and confirm it live.
+    Optimize(optimize::OptimizeArguments),
     /// Run the field's synthetic determinism benchmark many times: 19,011 callbacks that sleep at
     /// random, and one answer.
     Determinism(DeterminismArguments),
@@ -256,6 +259,7 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
         }
         Some(Command::Compare(compare)) => compare::compare(compare, verbose, quiet),
         Some(Command::Report(arguments)) => report::report(&arguments, quiet),
+        Some(Command::Optimize(arguments)) => optimize::optimize(&arguments, quiet),
         Some(Command::Determinism(arguments)) => determinism::determinism(arguments, quiet),
         Some(Command::RandomGraph(arguments)) => random_graph::random_graph(&arguments),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate.n),

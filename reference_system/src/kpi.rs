@@ -12,6 +12,7 @@
 mod summary;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -240,6 +241,14 @@ impl Collector {
     #[must_use]
     pub fn samples(&self) -> Vec<SamplePath> {
         self.kept.as_ref().map(|kept| locked(kept).paths()).unwrap_or_default()
+    }
+
+    /// How many of the counted latencies to the end of the hot path are longer than `limit`.
+    #[must_use]
+    pub fn late(&self, limit: Duration) -> u64 {
+        let limit_ns = limit.as_nanos();
+        let ends = &locked(&self.hot_path).end_ns;
+        ends.iter().filter(|&&ns| u128::from(ns) > limit_ns).count() as u64
     }
 
     fn known_end_ns(&self, sequence_number: u32) -> Option<u64> {

@@ -5,8 +5,10 @@
 //! in one column.
 
 mod chains;
+mod tuning;
 
 pub use chains::render_chains;
+pub use tuning::{render_confirmed, render_strategies};
 
 use comfy_table::{Cell as TableCell, CellAlignment, Table, TableStyle};
 use ringspin_modes::Mapping;

@@ -42,8 +42,13 @@ impl Output {
     pub(super) fn write_json(self, value: &impl Serialize) -> Result<()> {
         let mut text = serde_json::to_string_pretty(value)?;
         text.push('\n');
+        self.write_text(&text)
+    }
+
+    /// Writes `text` as it is.
+    pub(super) fn write_text(self, text: &str) -> Result<()> {
         match self.file {
-            None => print(&text),
+            None => print(text),
             Some(mut file) => file.write_all(text.as_bytes()).with_context(|| way_out(&self.path)),
         }
     }

@@ -67,6 +67,33 @@ impl Drop for GatherBar {
     }
 }
 
+/// The bar of a search, with the best so far.
+pub(super) struct SearchBar(ProgressBar);
+
+impl SearchBar {
+    /// An invisible bar when `quiet`.
+    pub(super) fn new(quiet: bool) -> Self {
+        let style = ProgressStyle::with_template("{prefix:13} {bar:30} {pos}/{len} {msg}");
+        Self(visible(quiet, 0).with_style(style.expect("the template is valid")))
+    }
+
+    /// Shows that `of` has done `done` of `total`, and what the best of it is.
+    pub(super) fn show(&self, of: &'static str, done: usize, total: usize, best: &str) {
+        if !self.0.is_hidden() {
+            self.0.set_prefix(of);
+            self.0.set_length(total as u64);
+            self.0.set_position(done as u64);
+            self.0.set_message(best.to_owned());
+        }
+    }
+}
+
+impl Drop for SearchBar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// The bar of the determinism benchmark. It counts simulated seconds, for one run may take minutes.
 pub(super) struct RunsBar(ProgressBar);
 

@@ -1,0 +1,260 @@
+//! `reference-system optimize`: from nothing to a mapping for `--mode multi --mapping`.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use reference_system::optimize::{BASELINES, Target, Trial, Tuned, tune};
+use reference_system::table::{render_confirmed, render_strategies};
+use ringspin_executor::StopHandle;
+use ringspin_modes::{Mapping, allowed_cores};
+use ringspin_optimizer::{
+    Assignment, Confirmed, Model, Objective, Profile, Progress, SearchOptions, Stop, Strategy, Twin,
+};
+
+use super::output::{self, Output};
+use super::progress::SearchBar;
+use super::{WorkloadName, compare, crunch_limit, span};
+use reference_system::crunch::DEFAULT_CRUNCH_LIMIT;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --profile, the system first runs live, --span on one core and --span on all, to measure its
+callbacks and messages. Candidates are then judged by simulation on the deterministic twin, so the
+cores need not exist. The mapping goes to --out, or to stdout; run it with
+  reference-system run --mode multi --mapping FILE
+
+An objective is a list of misses, drops, p99, mean, max, cores, peak, the most important first.
+Ctrl-C ends the search, or the measurements, with the best so far.
+A duration is a number and its unit: 500ms, 15s, 2min.")]
+pub(crate) struct OptimizeArguments {
+    /// Which work the callbacks do.
+    #[arg(long, value_enum, default_value_t)]
+    workload: WorkloadName,
+    /// The limit of the number cruncher [default: 4096]; not for `--workload lame`.
+    #[arg(long, value_parser = crunch_limit)]
+    n: Option<u64>,
+    /// How many cores; without it, those of this process.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    cores: Option<u16>,
+    /// What counts, the most important first.
+    #[arg(long, default_value_t)]
+    objective: Objective,
+    /// How long the hot path may take; later is a miss. LaME's chains have deadlines already.
+    #[arg(long, value_name = "DURATION", value_parser = span::some)]
+    deadline: Option<Duration>,
+    /// The seed of the search.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// How many candidates each strategy may try.
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    evaluations: u32,
+    /// How many priorities loops can be given on their core; with 1, those of the nodes stay.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    priorities: u8,
+    /// On how many threads candidates are simulated; without it, one per core. It does not change
+    /// the result.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// How much time each candidate is simulated.
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = span::some)]
+    horizon: Duration,
+    /// Do not let the strategies run that the search has to beat.
+    #[arg(long)]
+    no_baselines: bool,
+    /// Read the profile of a machine (TOML) instead of measuring this one.
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// Write the profile that was measured (TOML).
+    #[arg(long, value_name = "FILE", conflicts_with = "profile")]
+    profile_out: Option<PathBuf>,
+    /// How long each live run takes: the two for the profile, and each turn of --live.
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = span::some)]
+    span: Duration,
+    /// Measure the best candidates live on this machine, in turns with the default mapping; the
+    /// winner is what was measured best.
+    #[arg(long)]
+    live: bool,
+    /// How many candidates are measured.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
+    best: u8,
+    /// How many turns each of them has.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
+    turns: u8,
+    /// Write the mapping (TOML) here instead of to stdout.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()> {
+    let target = target(arguments)?;
+    let ids = core_ids(arguments)?;
+    let out = arguments.out.as_deref().map(|path| Output::create(path, false)).transpose()?;
+    let interrupted = compare::listen_for_ctrl_c()?;
+    let profile = profile(arguments, &target)?;
+    let twin = target.twin(&profile).context(match &arguments.profile {
+        Some(path) => format!("`{}` cannot be used", path.display()),
+        None => "what was measured cannot be used".to_owned(),
+    })?;
+    let twin = twin.with_horizon(arguments.horizon);
+    let tuned = search(arguments, &twin, ids.len(), &interrupted, quiet)?;
+    let mut text = format!("{}\n", render_strategies(&tuned, &arguments.objective));
+    let mut winner = tuned.best(1).remove(0);
+    if arguments.live {
+        let confirmed = measure(arguments, &target, &twin, &tuned, &ids, &interrupted, quiet)?;
+        if let Some(best) = confirmed.iter().min_by(|a, b| a.score.cmp(&b.score)) {
+            winner = best.assignment.clone();
+        }
+        let names = names(&confirmed, &tuned);
+        text += &render_confirmed(&names, twin.chains(), &confirmed);
+    } else {
+        text += &gain(&twin, &winner, &tuned.default)?;
+    }
+    let mapping: Mapping = winner.to_mapping(&ids);
+    match out {
+        Some(file) => file.write_text(&mapping.to_toml_string())?,
+        None => {
+            let _ = write!(text, "\n{}", mapping.to_toml_string());
+        }
+    }
+    output::print(&text)
+}
+
+fn target(arguments: &OptimizeArguments) -> Result<Target> {
+    let lame = arguments.workload == WorkloadName::Lame;
+    if lame && (arguments.n.is_some() || arguments.deadline.is_some()) {
+        bail!(
+            "--n and --deadline are for the crunches and the hot path, and `--workload lame` has \
+             costs and deadlines of its own: leave them out"
+        );
+    }
+    let n = arguments.n.unwrap_or(DEFAULT_CRUNCH_LIMIT);
+    Ok(Target { workload: arguments.workload.into(), n, deadline: arguments.deadline })
+}
+
+/// The numbers of the cores that the mapping names.
+fn core_ids(arguments: &OptimizeArguments) -> Result<Vec<usize>> {
+    let here = allowed_cores();
+    let Some(count) = arguments.cores.map(usize::from) else { return Ok(here) };
+    if count <= here.len() {
+        return Ok(here[..count].to_vec());
+    }
+    if arguments.live {
+        bail!(
+            "--live measures on the cores of this process, and it may use {}, not {count}: give \
+             `--cores {}`, or leave --live out",
+            here.len(),
+            here.len()
+        );
+    }
+    Ok((0..count).collect())
+}
+
+fn profile(arguments: &OptimizeArguments, target: &Target) -> Result<Profile> {
+    if let Some(path) = &arguments.profile {
+        return Ok(Profile::load(path)?);
+    }
+    compare::note_debug_build();
+    let file = arguments.profile_out.as_deref().map(|p| Output::create(p, false)).transpose()?;
+    eprintln!("measuring this machine for about {:?}", 2 * arguments.span);
+    let profile = target.measure(arguments.span).map_err(anyhow::Error::from_boxed)?;
+    if let Some(file) = file {
+        file.write_text(&profile.to_toml_string())?;
+    }
+    Ok(profile)
+}
+
+fn search(
+    arguments: &OptimizeArguments,
+    twin: &Twin<'_>,
+    cores: usize,
+    interrupted: &StopHandle,
+    quiet: bool,
+) -> Result<Tuned> {
+    let stop = Stop::default();
+    let mut options = SearchOptions::new(cores);
+    options.seed = arguments.seed;
+    options.evaluations = arguments.evaluations as usize;
+    options.priority_levels = arguments.priorities;
+    options.threads = arguments.threads.map_or_else(|| allowed_cores().len().max(1), usize::from);
+    options.exact_candidates_max = u64::from(arguments.evaluations);
+    options.stop = stop.clone();
+    let mut strategies = vec![Strategy::Genetic];
+    if !arguments.no_baselines {
+        strategies.extend(BASELINES);
+        strategies.push(Strategy::Exact);
+    }
+    let bar = SearchBar::new(quiet);
+    let tuned = tune(twin, &arguments.objective, &strategies, options, &mut |progress| {
+        let Progress { strategy, evaluations, budget, best, .. } = *progress;
+        bar.show(strategy.name(), evaluations, budget, &arguments.objective.describe(best));
+        if interrupted.is_stopped() {
+            stop.stop();
+        }
+    })?;
+    drop(bar);
+    if interrupted.is_stopped() {
+        eprintln!("note: interrupted: this is the best until then");
+    }
+    Ok(tuned)
+}
+
+/// The best candidates and the default mapping, live in turns.
+fn measure(
+    arguments: &OptimizeArguments,
+    target: &Target,
+    twin: &Twin<'_>,
+    tuned: &Tuned,
+    ids: &[usize],
+    interrupted: &StopHandle,
+    quiet: bool,
+) -> Result<Vec<Confirmed>> {
+    let mut candidates = tuned.best(arguments.best.into());
+    if !candidates.contains(&tuned.default) {
+        candidates.push(tuned.default.clone());
+    }
+    let turns = usize::from(arguments.turns);
+    let runs = turns * candidates.len();
+    eprintln!("{runs} live runs of {:?}", arguments.span);
+    let bar = SearchBar::new(quiet);
+    let trial = Trial { target, cores: ids, span: arguments.span, turns };
+    let confirmed = trial.confirm(twin, &arguments.objective, &candidates, |done| {
+        bar.show("live", done, runs, "");
+        !interrupted.is_stopped()
+    });
+    confirmed.map_err(anyhow::Error::from_boxed)
+}
+
+/// What the candidates are called in the table: the default one is the last.
+fn names(confirmed: &[Confirmed], tuned: &Tuned) -> Vec<String> {
+    let name = |(n, candidate): (usize, &Confirmed)| match candidate.assignment == tuned.default {
+        true => "default".to_owned(),
+        false => format!("tuned {}", n + 1),
+    };
+    confirmed.iter().enumerate().map(name).collect()
+}
+
+/// What the winner is predicted to gain on the default mapping.
+fn gain(twin: &Twin<'_>, winner: &Assignment, default: &Assignment) -> Result<String> {
+    let [tuned, default] = [winner, default].map(|assignment| twin.evaluate(assignment));
+    let (tuned, default) =
+        (tuned.map_err(anyhow::Error::from_boxed)?, default.map_err(anyhow::Error::from_boxed)?);
+    let mut text = String::new();
+    let ms = |ns: u64| ns as f64 / 1e6;
+    for (chain, (new, old)) in twin.chains().iter().zip(tuned.chains.iter().zip(&default.chains)) {
+        let _ = writeln!(
+            text,
+            "{}: mean {:.2}, p99 {:.2}, max {:.2} ms predicted; round robin {:.2}, {:.2}, {:.2}",
+            chain.name,
+            ms(new.mean_ns),
+            ms(new.p99_ns),
+            ms(new.max_ns),
+            ms(old.mean_ns),
+            ms(old.p99_ns),
+            ms(old.max_ns)
+        );
+    }
+    Ok(text)
+}

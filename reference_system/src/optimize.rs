@@ -1,0 +1,223 @@
+//! Tuning the reference system: from a profile of a machine to a mapping that was confirmed live.
+//!
+//! ```text
+//! profile ─▶ twin ─▶ search, and what it has to beat ─▶ the best few, live in turns ─▶ mapping
+//! ```
+
+use crate::chains;
+use crate::description::{HOT_PATH, Workload};
+use crate::kpi::{Collector, Summary};
+use crate::lame;
+use crate::run::{RunOptions, RunReport, run_workload};
+use crate::system::{self, Work};
+use ringspin_executor::{BoxError, Graph};
+use ringspin_modes::{Mapping, Mode};
+use ringspin_optimizer::{
+    Assignment, Chain, ChainLatency, Comparison, Confirmed, Evaluation, Judge, Loads, Objective,
+    OptimizeError, Profile, Progress, Search, SearchOptions, Strategy, Twin, TwinError, confirm,
+    round_robin,
+};
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the search is compared with, besides itself, in the same run and at the same budget.
+pub const BASELINES: [Strategy; 4] =
+    [Strategy::RoundRobin, Strategy::Greedy, Strategy::Random, Strategy::HillClimbing];
+
+/// What is to be tuned.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The workload.
+    pub workload: Workload,
+    /// The limit of the number cruncher, for [`Workload::Autoware`].
+    pub n: u64,
+    /// How long the hot path may take; LaME's chains have deadlines of their own.
+    pub deadline: Option<Duration>,
+}
+
+impl Target {
+    /// Declares the graph with its work, or without.
+    fn build(&self, graph: &Graph, crunch: bool) -> Result<Arc<dyn Any + Send + Sync>, BoxError> {
+        let work = Work { crunch, ..Work::crunching(self.n) };
+        let collector = Arc::new(Collector::with_capacity(PROFILE_SAMPLES));
+        let chains = Arc::new(chains::Collector::new());
+        match self.workload {
+            Workload::Autoware => system::build(graph, &work, &collector)?,
+            Workload::Lame => system::build_lame(graph, &work, &collector, &chains)?,
+        }
+        Ok(Arc::new((collector, chains)))
+    }
+
+    /// The chains whose latency counts: the hot path, or the three of LaME.
+    #[must_use]
+    pub fn chains(&self) -> Vec<Chain> {
+        match self.workload {
+            Workload::Autoware => vec![Chain { deadline: self.deadline, ..hot_path() }],
+            Workload::Lame => {
+                let chain = |of: &lame::Chain| {
+                    let path = of.nodes.iter().map(|node| format!("/{node}"));
+                    Chain::new(of.name, path).with_deadline(of.deadline())
+                };
+                lame::CHAINS.iter().map(chain).collect()
+            }
+        }
+    }
+
+    /// Runs it live for `span` on one core and for `span` on all, and measures its callbacks and
+    /// messages.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    pub fn measure(&self, span: Duration) -> Result<Profile, BoxError> {
+        Ok(Profile::measure(|graph| self.build(graph, true), span)?)
+    }
+
+    /// The twin with the times of `profile`.
+    ///
+    /// # Errors
+    /// [`TwinError`] if the profile is of another graph, or a deadline is impossible.
+    pub fn twin<'a>(&'a self, profile: &Profile) -> Result<Twin<'a>, TwinError> {
+        Twin::new(move |graph: &Graph| self.build(graph, false), profile, self.chains())
+    }
+}
+
+/// The latencies that a run on the twin, or one for a profile, holds.
+const PROFILE_SAMPLES: usize = 4_096;
+
+/// From the lidars, of whose two branches the last one counts, to the collision estimator's end.
+fn hot_path() -> Chain {
+    let branches = HOT_PATH[..4].chunks(2);
+    let joined = branches.map(|pair| format!("/{} | /{}", pair[0], pair[1]));
+    let path = joined.chain(HOT_PATH[4..].iter().map(|name| format!("/{name}")));
+    Chain::new("hot path", path)
+}
+
+/// What a search came to.
+pub struct Tuned {
+    /// What each strategy found.
+    pub comparison: Comparison,
+    /// What runs when nobody gives a mapping.
+    pub default: Assignment,
+    /// The load of each loop, and what flows between them.
+    pub loads: Loads,
+    /// How many assignments there are, core symmetry removed; none if more than 2^128.
+    pub candidates: Option<u128>,
+}
+
+/// Searches, by the strategy of choice and by those that it has to beat.
+///
+/// # Errors
+/// [`OptimizeError`] for options that make no sense, or [`Stopped`](OptimizeError::Stopped) before
+/// anything was evaluated.
+pub fn tune(
+    twin: &Twin<'_>,
+    objective: &Objective,
+    strategies: &[Strategy],
+    options: SearchOptions,
+    observer: &mut (dyn FnMut(&Progress<'_>) + Send),
+) -> Result<Tuned, OptimizeError> {
+    let loads = twin.loads().map_err(|error| OptimizeError::Model(error.into()))?;
+    let judge = Judge::new(twin, objective.clone());
+    let (seed, cores) = (options.seed, options.cores);
+    let mut search = Search::new(&judge, &loads, options)?;
+    let candidates = search.candidates();
+    let comparison = search.compare(strategies, &[seed], observer)?;
+    if comparison.best().is_none() {
+        return Err(OptimizeError::Stopped);
+    }
+    let default = round_robin(&loads, cores);
+    Ok(Tuned { comparison, default, loads, candidates })
+}
+
+impl Tuned {
+    /// The `count` best assignments that were found, each once, the best first.
+    #[must_use]
+    pub fn best(&self, count: usize) -> Vec<Assignment> {
+        let mut found: Vec<_> = self.comparison.entries.iter().flat_map(|e| &e.found).collect();
+        found.sort_by(|a, b| a.score.cmp(&b.score));
+        let mut best: Vec<Assignment> = Vec::new();
+        for found in found {
+            if !best.contains(&found.assignment) {
+                best.push(found.assignment.clone());
+            }
+        }
+        best.truncate(count);
+        best
+    }
+}
+
+/// How candidates are measured live.
+pub struct Trial<'a> {
+    /// What runs.
+    pub target: &'a Target,
+    /// The operating system's numbers of the cores, as many as the assignments have.
+    pub cores: &'a [usize],
+    /// How long each turn takes.
+    pub span: Duration,
+    /// How many turns each candidate has.
+    pub turns: usize,
+}
+
+impl Trial<'_> {
+    /// Runs `candidates` in turns. `before` hears which one is next in which turn; false ends it.
+    ///
+    /// # Errors
+    /// When one cannot be run.
+    pub fn confirm(
+        &self,
+        twin: &Twin<'_>,
+        objective: &Objective,
+        candidates: &[Assignment],
+        mut before: impl FnMut(usize) -> bool,
+    ) -> Result<Vec<Confirmed>, BoxError> {
+        let mut done = 0;
+        confirm(twin, objective, candidates, self.turns, |_, assignment| {
+            if !before(done) {
+                return Ok(None);
+            }
+            done += 1;
+            self.run(assignment)
+        })
+    }
+
+    fn run(&self, assignment: &Assignment) -> Result<Option<Evaluation>, BoxError> {
+        let mapping: Mapping = assignment.to_mapping(self.cores);
+        let options = RunOptions {
+            mode: Mode::MultiCore(Some(mapping)),
+            work: Work::crunching(self.target.n),
+            duration: self.span,
+            trace: None,
+            profile: None,
+            stop_on_ctrl_c: false,
+        };
+        let collector = Arc::new(Collector::new());
+        let report: RunReport = run_workload(self.target.workload, &options, &collector)?;
+        let chains = match self.target.workload {
+            Workload::Autoware => {
+                let late = self.target.deadline.map_or(0, |deadline| collector.late(deadline));
+                vec![latency(&report.kpis.hot_path_end, late)]
+            }
+            Workload::Lame => {
+                let chains = report.chains.iter();
+                chains.map(|chain| latency(&chain.latency, chain.misses)).collect()
+            }
+        };
+        Ok(Some(Evaluation {
+            chains,
+            drops: report.overwritten + report.missed_periods,
+            core_loads: Vec::new(),
+            cores_used: assignment.cores_used(),
+        }))
+    }
+}
+
+fn latency(summary: &Summary, misses: u64) -> ChainLatency {
+    ChainLatency {
+        samples: summary.count,
+        mean_ns: summary.mean_ns as u64,
+        p99_ns: summary.p99_ns,
+        max_ns: summary.max_ns,
+        misses,
+    }
+}

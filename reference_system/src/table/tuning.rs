@@ -1,0 +1,104 @@
+//! A search and its confirmation: the strategies side by side, and prediction beside measurement.
+
+use super::{aligned, format_ms, table, text};
+use crate::optimize::Tuned;
+use ringspin_optimizer::{Chain, ChainLatency, Confirmed, Objective, Strategy, Term};
+
+/// A row for each strategy: what it evaluated, how far it is from the optimum if that is known, and
+/// the terms of the best score that it found. The best of all is marked.
+#[must_use]
+pub fn render_strategies(tuned: &Tuned, objective: &Objective) -> String {
+    let mut header = vec!["".to_owned(), "strategy".into(), "tried".into(), "gap".into()];
+    header.extend(objective.terms().iter().map(|term| heading(*term)));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut table = table(&header, &[0, 1]);
+    let best = tuned.comparison.best().map(|found| &found.score);
+    for entry in &tuned.comparison.entries {
+        let gap = tuned.comparison.optimality_gap(entry.strategy);
+        let mut row = vec![
+            if entry.best().is_some() && entry.best() == best { "*" } else { "" }.to_owned(),
+            entry.strategy.to_string(),
+            entry.evaluations().to_string(),
+            gap.map_or("-".into(), |gap| format!("{:.1} %", 100.0 * gap)),
+        ];
+        match entry.best() {
+            Some(score) => {
+                let terms = objective.terms().iter().zip(score.terms());
+                row.extend(terms.map(|(term, value)| value_of(*term, *value)));
+            }
+            None => row.extend(objective.terms().iter().map(|_| "-".to_owned())),
+        }
+        table.add_row(aligned(row, &[0, 1]));
+    }
+    let mut shown = format!("{}\n", text(&table));
+    let exact = tuned.comparison.entry(Strategy::Exact);
+    if let Some(refused) = exact.and_then(|entry| entry.refused.as_deref()) {
+        shown += &format!("no exact search: {refused}\n");
+    }
+    shown
+}
+
+fn heading(term: Term) -> String {
+    match term {
+        Term::P99 | Term::Mean | Term::Max => format!("{}, ms", term.name()),
+        Term::Peak => "peak, %".into(),
+        Term::Misses | Term::Drops | Term::Cores => term.name().into(),
+    }
+}
+
+fn value_of(term: Term, value: u64) -> String {
+    match term {
+        Term::P99 | Term::Mean | Term::Max if value == u64::MAX => "never".into(),
+        Term::P99 | Term::Mean | Term::Max => format_ms(value as f64),
+        Term::Peak => format!("{:.1}", value as f64 / 1e4),
+        Term::Misses | Term::Drops | Term::Cores => value.to_string(),
+    }
+}
+
+/// A row for each candidate and chain: mean, p99 and maximum as predicted and as measured, and by
+/// how much the prediction of the mean and p99 is off.
+#[must_use]
+pub fn render_confirmed(names: &[String], chains: &[Chain], confirmed: &[Confirmed]) -> String {
+    let header = [
+        "\nmapping",
+        "\nchain",
+        "predicted\nmean",
+        "\np99",
+        "\nmax",
+        "measured\nmean",
+        "\np99",
+        "\nmax",
+        "\nlate",
+        "error\nmean",
+        "\np99",
+    ];
+    let mut table = table(&header, &[0, 1]);
+    for (name, candidate) in names.iter().zip(confirmed) {
+        let latencies = candidate.predicted.chains.iter().zip(&candidate.measured.chains);
+        for (chain, (predicted, measured)) in chains.iter().zip(latencies) {
+            let mut row = vec![name.clone(), chain.name.clone()];
+            row.extend(figures(predicted));
+            row.extend(figures(measured));
+            row.push(measured.misses.to_string());
+            row.push(error(predicted.mean_ns, measured.mean_ns));
+            row.push(error(predicted.p99_ns, measured.p99_ns));
+            table.add_row(aligned(row, &[0, 1]));
+        }
+    }
+    format!("{}\n", text(&table))
+}
+
+fn figures(latency: &ChainLatency) -> [String; 3] {
+    let figures = [latency.mean_ns, latency.p99_ns, latency.max_ns];
+    figures.map(|ns| if latency.samples == 0 { "-".into() } else { format_ms(ns as f64) })
+}
+
+/// By how much a prediction is off, in percent of what was measured.
+fn error(predicted: u64, measured: u64) -> String {
+    match measured {
+        0 => "-".into(),
+        _ => {
+            format!("{:+.0} %", 100.0 * (predicted as f64 - measured as f64) / measured as f64)
+        }
+    }
+}

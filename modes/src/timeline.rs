@@ -168,8 +168,8 @@ impl Timeline {
     /// callback. O(n log n) in the callbacks.
     ///
     /// # Errors
-    /// [`SpinError::Mapping`] or [`SpinError::Simulation`] when the mode's mapping is not one of this
-    /// graph or machine.
+    /// [`SpinError::Mapping`] or [`SpinError::Simulation`] when the mode's mapping is not one of
+    /// this graph or machine.
     pub fn of(
         recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
         info: &GraphInfo,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use reference_system::optimize::{BASELINES, Target, Trial, Tuned, tune};
+use reference_system::report::optimization_of;
 use reference_system::table::{render_confirmed, render_strategies};
 use ringspin_executor::StopHandle;
 use ringspin_modes::{Mapping, allowed_cores};
@@ -86,12 +87,16 @@ pub(crate) struct OptimizeArguments {
     /// Write the mapping (TOML) here instead of to stdout.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write search and confirmation as JSON, for `report --optimization`.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
 }
 
 pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()> {
     let target = target(arguments)?;
     let ids = core_ids(arguments)?;
     let out = arguments.out.as_deref().map(|path| Output::create(path, false)).transpose()?;
+    let json = arguments.json.as_deref().map(|path| Output::create(path, false)).transpose()?;
     let interrupted = compare::listen_for_ctrl_c()?;
     let profile = profile(arguments, &target)?;
     let twin = target.twin(&profile).context(match &arguments.profile {
@@ -102,6 +107,7 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let tuned = search(arguments, &twin, ids.len(), &interrupted, quiet)?;
     let mut text = format!("{}\n", render_strategies(&tuned, &arguments.objective));
     let mut winner = tuned.best(1).remove(0);
+    let mut measured = Vec::new();
     if arguments.live {
         let confirmed = measure(arguments, &target, &twin, &tuned, &ids, &interrupted, quiet)?;
         if let Some(best) = confirmed.iter().min_by(|a, b| a.score.cmp(&b.score)) {
@@ -109,8 +115,14 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
         }
         let names = names(&confirmed, &tuned);
         text += &render_confirmed(&names, twin.chains(), &confirmed);
+        measured = names.into_iter().zip(confirmed).collect();
     } else {
         text += &gain(&twin, &winner, &tuned.default)?;
+    }
+    if let Some(file) = json {
+        let (objective, chosen) = (&arguments.objective, (&winner, &ids[..]));
+        let shown = optimization_of(&tuned, objective, twin.chains(), &measured, chosen);
+        file.write_json(&shown)?;
     }
     let mapping: Mapping = winner.to_mapping(&ids);
     match out {

@@ -172,7 +172,8 @@ pub(super) fn strategies(out: &mut Markup, data: &OptimizationData) {
             row.cores_used.to_string(),
         ];
         let terms = row.score.iter().zip(&data.terms);
-        cells.extend(terms.map(|(value, of)| term(*value, of.unit)));
+        let shown = |value: Option<f64>, unit| value.map_or("never".into(), |v| term(v, unit));
+        cells.extend(terms.map(|(value, of)| shown(*value, of.unit)));
         (if row.chosen { "ours" } else { "" }, cells)
     });
     table(out, &header, 1, rows);
@@ -192,7 +193,8 @@ pub(super) fn term(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Nanoseconds => ms(value / 1e6),
         Unit::Count if value.is_finite() => format!("{}", (value * 1e3).round() / 1e3),
-        Unit::Count => "–".into(),
+        Unit::Millionths if value.is_finite() => format!("{:.1}", value / 1e4),
+        Unit::Count | Unit::Millionths => "–".into(),
     }
 }
 

@@ -51,7 +51,10 @@ fn terms(score: &Score) -> Vec<Option<f64>> {
 fn convergence(found: &Found) -> Convergence {
     let points = found.convergence.iter();
     let points = points.map(|at| (at.evaluations as u64, terms(&at.best)));
-    Convergence { strategy: found.strategy.to_string(), points: points.collect() }
+    // It went on after its last improvement, in vain.
+    let end = (found.evaluations as u64, terms(&found.score));
+    let points = points.chain([end]).collect();
+    Convergence { strategy: found.strategy.to_string(), points }
 }
 
 fn row(found: &Found, chosen: &Assignment) -> StrategyRow {
@@ -202,7 +205,8 @@ mod tests {
         assert_eq!(hot, [(0, 2, true), (1, 2, true), (0, 1, false)]);
         assert_eq!(data.terms[1], Term { name: "mean".into(), unit: Unit::Nanoseconds });
         // Of several seeds the best; what never ended has no latency.
-        let points = [(1, vec![Some(3.0), None]), (9, vec![Some(0.0), Some(5e6)])];
+        let end = vec![Some(0.0), Some(5e6)];
+        let points = [(1, vec![Some(3.0), None]), (9, end.clone()), (77, end)];
         assert_eq!((data.convergence.len(), &data.convergence[0].points[..]), (1, &points[..]));
         assert!(data.strategies[0].chosen && data.strategies[0].evaluations == 77);
         assert_eq!(data.predictions[0].chain, "default: joined");

@@ -5,10 +5,10 @@ use crate::deterministic::{
     Simulation, TieBreaker,
 };
 use crate::error::SpinError;
-use crate::job_file::JobFileError;
 use crate::live::{self, Run};
-use crate::mapping::{CorePlan, Mapping, MappingError};
+use crate::mapping::{CorePlan, Mapping};
 use crate::memory;
+pub use crate::mode::{Mode, ModeError};
 use crate::plan;
 use crate::signal;
 use ringspin_executor::{
@@ -16,62 +16,8 @@ use ringspin_executor::{
     Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource, WaitStrategy,
     Worker,
 };
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
-use thiserror::Error;
-
-/// How an executor runs its graph.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Mode {
-    /// Every event loop on the thread that spins.
-    #[default]
-    SingleCore,
-    /// Event loops on pinned cores; without a mapping, nodes are dealt out to the allowed cores in
-    /// turn, in order of creation.
-    MultiCore(Option<Mapping>),
-    /// Every event loop in one sequence under simulated time.
-    Deterministic(Box<Simulation>),
-}
-
-/// Why a mode could not be read from a name or the environment.
-#[derive(Debug, Error)]
-pub enum ModeError {
-    /// There is no such mode.
-    #[error("unknown mode {0:?}; use `single`, `multi` or `deterministic`")]
-    Unknown(String),
-    /// The mapping file of `RINGSPIN_MAPPING` is not usable.
-    #[error(transparent)]
-    Mapping(#[from] MappingError),
-    /// A mapping was given to a mode that has only one core.
-    #[error(
-        "RINGSPIN_MAPPING is set, but mode {0:?} has no cores to map to; unset it or use `multi`"
-    )]
-    NeedsMultiCore(String),
-    /// The file of `RINGSPIN_SIMULATION` is not usable.
-    #[error(transparent)]
-    Simulation(#[from] Box<JobFileError>),
-    /// A simulation was given to a mode that runs in real time.
-    #[error(
-        "RINGSPIN_SIMULATION is set, but mode {0:?} simulates nothing; unset it or use \
-         `deterministic`"
-    )]
-    NeedsDeterministic(String),
-}
-
-impl FromStr for Mode {
-    type Err = ModeError;
-
-    /// Reads `single`, `multi` or `deterministic`.
-    fn from_str(name: &str) -> Result<Self, ModeError> {
-        match name {
-            "single" => Ok(Self::SingleCore),
-            "multi" => Ok(Self::MultiCore(None)),
-            "deterministic" => Ok(Self::Deterministic(Box::default())),
-            _ => Err(ModeError::Unknown(name.into())),
-        }
-    }
-}
 
 /// Runs a graph of nodes in one of the [modes](Mode).
 ///

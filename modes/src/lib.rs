@@ -17,6 +17,7 @@
 //! | `edges` | who feeds whom |
 //! | [`mapping`] | which core runs which event loops |
 //! | `memory` | pages that stay where they are |
+//! | `mode` | the names of the modes |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 //! | [`timeline`] | who ran when on which core, also for trace viewers |
 
@@ -33,6 +34,7 @@ pub mod job_file;
 mod live;
 pub mod mapping;
 mod memory;
+mod mode;
 pub mod models;
 mod options;
 mod plan;

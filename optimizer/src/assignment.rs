@@ -76,12 +76,18 @@ impl Assignment {
     }
 
     /// The mapping file entry for every loop, with core `i` played by `core_ids[i]` of the
-    /// operating system. Cores without loops are left out.
+    /// operating system, and the priority of every loop. Cores without loops are left out; and so
+    /// are the priorities if all are normal: then those count that the nodes have by themselves.
     ///
     /// # Panics
     /// Panics if a core that is used has no id in `core_ids`.
     pub fn to_mapping(&self, core_ids: &[usize]) -> Mapping {
-        (0..self.core_count).fold(Mapping::new(), |mapping, core| {
+        let says_priorities = self.priorities.iter().any(|&priority| priority != 0);
+        let priorities = self.loops.iter().zip(&self.priorities).filter(|_| says_priorities);
+        let mapping = priorities.fold(Mapping::new(), |mapping, (name, &priority)| {
+            mapping.dispatch_priority(name, priority)
+        });
+        (0..self.core_count).fold(mapping, |mapping, core| {
             let loops = self.loops.iter().zip(&self.cores).filter(|(_, on)| **on == core);
             let mut loops = loops.map(|(name, _)| name.as_str()).peekable();
             if loops.peek().is_none() {
@@ -135,6 +141,16 @@ mod tests {
         let expected = Mapping::new().core(10, ["/1"]).core(12, ["/0", "/2"]);
         assert_eq!(assignment.to_mapping(&[10, 11, 12]), expected);
         assert_eq!((assignment.core_of("/2"), assignment.core_of("/3")), (Some(2), None));
+    }
+
+    #[test]
+    fn the_mapping_has_the_priorities_unless_all_are_normal() {
+        let plain = assignment(&[0, 0], 1);
+        assert!(plain.to_mapping(&[3]).dispatch_priorities.is_empty());
+        let mapping = plain.with_priorities(vec![0, 2]).to_mapping(&[3]);
+        let expected = Mapping::new().core(3, ["/0", "/1"]);
+        let expected = expected.dispatch_priority("/0", 0).dispatch_priority("/1", 2);
+        assert_eq!(mapping, expected);
     }
 
     #[test]

@@ -30,14 +30,8 @@ impl Hop {
             Err(place) => hops.insert(place, self),
             Ok(place) => {
                 let hop = &mut hops[place];
-                let join = |one: &mut Option<Spread>, other: Option<Spread>| {
-                    *one = match (one.take(), other) {
-                        (Some(one), Some(other)) => Some(one.merge(other)),
-                        (one, other) => one.or(other),
-                    };
-                };
-                join(&mut hop.same_core, self.same_core);
-                join(&mut hop.cross_core, self.cross_core);
+                hop.same_core = Spread::joined(hop.same_core.take(), self.same_core);
+                hop.cross_core = Spread::joined(hop.cross_core.take(), self.cross_core);
             }
         }
     }

@@ -14,6 +14,7 @@
 //!   from them alone, in a microsecond.
 //! * [`Search`]: a genetic search, reproducible from its seed whatever the number of threads, and
 //!   the [strategies](Strategy) that it has to beat; [`Search::compare`] lets it.
+//! * [`bounds`]: how long a chain can take at the very worst, where that can be told.
 //! * [`Profile`]: what a machine needs for a graph, measured live, as a file.
 //! * [`Twin`]: a [`Model`] that evaluates an assignment by simulation, with the times of a profile.
 //!
@@ -33,6 +34,8 @@
 #![forbid(unsafe_code)]
 
 mod assignment;
+pub mod bounds;
+mod calls;
 mod chain;
 mod confirm;
 mod cost_model;
@@ -48,6 +51,7 @@ mod spread;
 mod twin;
 
 pub use assignment::Assignment;
+pub use calls::Calls;
 pub use chain::Chain;
 pub use confirm::{Confirmed, confirm};
 pub use cost_model::{CostModel, Judge};

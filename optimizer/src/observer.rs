@@ -7,25 +7,26 @@
 //! left. A message that leaves before the end of its callback may be there before it: its hop
 //! counts as zero.
 //!
-//! Which call of a callback sent a message is not recorded either. It is the last one of the
-//! sending loop that began before the message's own callback did: with an idle core at the other
-//! end, nothing else would have let the message wait.
+//! Which call sent a message is not recorded either. It counts as the last one of the sending loop
+//! that began before the message's own callback did, which can only be wrong for a message that
+//! waited for something else.
 
+use crate::calls::{Calls, calls};
 use crate::hop::Hop;
 use crate::spread::Spread;
-use ringspin_executor::{CallbackId, Completion, Dispatch, GraphInfo, Recorder, SourceId};
+use ringspin_executor::{CallbackId, Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder};
 use ringspin_modes::graph_edges;
 use ringspin_modes::models::{DurationProfile, Profiler};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// How many calls of a worker are kept: 8 MiB. Durations are measured of later ones, too.
+/// How many calls of a worker are kept: 10 MiB. Durations are measured of later ones, too.
 const CALLS_MAX: usize = 1 << 18;
 
 /// A recorder that measures how long callbacks and hops take, by the clock of their executor; for
 /// [`with_recorders`](ringspin_modes::Executor::with_recorders) of a live executor.
 ///
-/// What it takes is in [`Profile::of`](crate::Profile::of). About 8 MiB for each worker, and what
+/// What it takes is in [`Profile::of`](crate::Profile::of). About 10 MiB for each worker, and what
 /// its [`Profiler`] needs; recording takes constant time. Hops are measured until 262 144 callbacks
 /// have run on a worker.
 pub struct Observer {
@@ -35,11 +36,29 @@ pub struct Observer {
 
 /// One call of a callback.
 #[derive(Clone, Copy)]
-struct Call {
-    start_ns: u64,
-    end_ns: u64,
-    callback: CallbackId,
-    source: SourceId,
+pub(crate) struct Call {
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+    pub(crate) callback: CallbackId,
+    pub(crate) event: EventId,
+}
+
+/// How a message came.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival {
+    /// The call that sent it, as far as that can be told: the how-manieth of its loop.
+    pub(crate) sender: usize,
+    /// Whether it came from another core.
+    pub(crate) crosses: bool,
+    /// How long it took, if nothing else kept its callback from starting.
+    pub(crate) hop_ns: Option<u64>,
+}
+
+/// The calls of all workers, each in order.
+pub(crate) struct Log {
+    pub(crate) workers: Vec<Vec<Call>>,
+    /// By event loop, its calls in order: worker and index there.
+    pub(crate) by_loop: Vec<Vec<(usize, usize)>>,
 }
 
 impl Observer {
@@ -61,24 +80,63 @@ impl Recorder for Observer {
                 start_ns: dispatch.time.as_nanos(),
                 end_ns: completion.time.as_nanos(),
                 callback: dispatch.callback,
-                source: dispatch.event.source,
+                event: dispatch.event,
             });
         }
     }
 }
 
-/// What the observers among `recorders` saw of a graph: durations and hops.
+/// What observers saw of a graph.
+pub(crate) struct Observed {
+    pub(crate) durations: DurationProfile,
+    pub(crate) calls: Vec<Calls>,
+    pub(crate) hops: Vec<Hop>,
+}
+
+/// What the observers among `recorders` saw of a graph.
 pub(crate) fn observed(
     info: &GraphInfo,
     recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
-) -> (DurationProfile, Vec<Hop>) {
+) -> Observed {
     let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
     let observers = any.filter_map(|recorder| recorder.downcast::<Observer>().ok());
     let (profilers, workers): (Vec<_>, Vec<_>) =
         observers.map(|observer| (observer.profiler, observer.calls)).unzip();
     let durations = profilers.into_iter().map(|profiler| profiler.profile());
     let durations = durations.fold(DurationProfile::default(), DurationProfile::merge);
-    (durations, hops(info, &workers))
+    let log = Log::new(info, workers);
+    Observed { durations, calls: calls(info, &log), hops: hops(info, &log) }
+}
+
+impl Log {
+    pub(crate) fn new(info: &GraphInfo, workers: Vec<Vec<Call>>) -> Self {
+        let mut by_loop = vec![Vec::new(); info.loops.len()];
+        for (worker, calls) in workers.iter().enumerate() {
+            for (n, call) in calls.iter().enumerate() {
+                let event_loop = info.callbacks[call.callback.0 as usize].event_loop;
+                by_loop[event_loop.0 as usize].push((worker, n));
+            }
+        }
+        Self { workers, by_loop }
+    }
+
+    /// How the message of call `n` of a worker came from the loop `from`: by the last call of that
+    /// loop that began before. `None` if none did.
+    pub(crate) fn arrival(&self, worker: usize, n: usize, from: LoopId) -> Option<Arrival> {
+        let (calls, senders) = (&self.workers[worker], &self.by_loop[from.0 as usize]);
+        let start_ns = calls[n].start_ns;
+        let began = |&(worker, n): &(usize, usize)| self.workers[worker][n].start_ns < start_ns;
+        let sender = senders.partition_point(began).checked_sub(1)?;
+        let (on, last) = senders[sender];
+        let sent_ns = self.workers[on][last].end_ns;
+        let crosses = on != worker;
+        let waited = match crosses {
+            false => last + 1 != n,
+            true => n > 0 && calls[n - 1].end_ns > sent_ns,
+        };
+        let hop_ns = (!waited).then(|| start_ns.saturating_sub(sent_ns));
+        Some(Arrival { sender, crosses, hop_ns })
+    }
 }
 
 /// The times of an edge, by whether it crosses from core to core.
@@ -88,27 +146,18 @@ struct Times {
     cross_ns: Vec<u64>,
 }
 
-fn hops(info: &GraphInfo, workers: &[Vec<Call>]) -> Vec<Hop> {
+fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
     let edges = graph_edges(info);
     let edge_of: BTreeMap<_, _> =
         edges.iter().enumerate().map(|(n, edge)| ((edge.source, edge.callback), n)).collect();
-    let calls_of = calls_by_loop(info, workers);
     let mut times: Vec<Times> = edges.iter().map(|_| Times::default()).collect();
-    for (worker, calls) in workers.iter().enumerate() {
+    for (worker, calls) in log.workers.iter().enumerate() {
         for (n, call) in calls.iter().enumerate() {
-            let Some(&edge) = edge_of.get(&(call.source, call.callback)) else { continue };
-            let senders = &calls_of[edges[edge].from.0 as usize];
-            let start = |&(worker, n): &(usize, usize)| workers[worker][n].start_ns;
-            let began = senders.partition_point(|at| start(at) < call.start_ns);
-            let Some(&(on, sender)) = began.checked_sub(1).map(|last| &senders[last]) else {
-                continue;
-            };
-            let sent_ns = workers[on][sender].end_ns;
-            let taken_ns = call.start_ns.saturating_sub(sent_ns);
-            if on == worker && sender + 1 == n {
-                times[edge].same_ns.push(taken_ns);
-            } else if on != worker && (n == 0 || calls[n - 1].end_ns <= sent_ns) {
-                times[edge].cross_ns.push(taken_ns);
+            let Some(&edge) = edge_of.get(&(call.event.source, call.callback)) else { continue };
+            let arrival = log.arrival(worker, n, edges[edge].from);
+            if let Some(Arrival { crosses, hop_ns: Some(hop_ns), .. }) = arrival {
+                let Times { same_ns, cross_ns } = &mut times[edge];
+                if crosses { cross_ns } else { same_ns }.push(hop_ns);
             }
         }
     }
@@ -124,22 +173,10 @@ fn hops(info: &GraphInfo, workers: &[Vec<Call>]) -> Vec<Hop> {
     hops
 }
 
-/// By event loop, its calls in order: worker and index there.
-fn calls_by_loop(info: &GraphInfo, workers: &[Vec<Call>]) -> Vec<Vec<(usize, usize)>> {
-    let mut calls_of = vec![Vec::new(); info.loops.len()];
-    for (worker, calls) in workers.iter().enumerate() {
-        for (n, call) in calls.iter().enumerate() {
-            let event_loop = info.callbacks[call.callback.0 as usize].event_loop;
-            calls_of[event_loop.0 as usize].push((worker, n));
-        }
-    }
-    calls_of
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringspin_executor::{EventId, Graph, Message, QoS, Time};
+    use ringspin_executor::{Graph, Message, QoS, SourceId, Time};
     use std::time::Duration;
 
     /// `/a` publishes on `/t`, which `/b` and `/c` take; `/d` has only a timer.
@@ -197,14 +234,14 @@ mod tests {
             (c, 217, 220), // was busy at 210
             (c, 305, 320), // there before the end
         ];
-        let (durations, hops) = observed(&info, [worker(&info, &one), worker(&info, &other)]);
-        assert_eq!(durations.callbacks().len(), 4);
+        let seen = observed(&info, [worker(&info, &one), worker(&info, &other)]);
+        assert_eq!(seen.durations.callbacks().len(), 4);
         let hop = |to: &str, same_core, cross_core| {
             let [topic, from, to] = ["/t", "/a", to].map(String::from);
             Hop { topic, from, to, same_core, cross_core }
         };
         assert_eq!(
-            hops,
+            seen.hops,
             [hop("/b", Spread::of([3, 0]), None), hop("/c", None, Spread::of([40, 0]))]
         );
     }
@@ -213,7 +250,8 @@ mod tests {
     fn nobody_to_send_is_no_hop() {
         let info = graph();
         let early = worker(&info, &[(1, 5, 6), (0, 10, 20)]);
-        assert_eq!(observed(&info, [early]).1, []);
-        assert_eq!(observed(&info, []), (DurationProfile::default(), vec![]));
+        assert_eq!(observed(&info, [early]).hops, []);
+        let nothing = observed(&info, []);
+        assert_eq!((nothing.durations, nothing.hops), (DurationProfile::default(), vec![]));
     }
 }

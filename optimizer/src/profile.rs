@@ -26,6 +26,12 @@
 //! min_ns = 5_000
 //! max_ns = 12_000
 //! groups = [[5_000, 1], [7_000, 1], [12_000, 1]]
+//! [[calls]]                               # where only some calls send something
+//! node = "/fusion"
+//! callback = "subscription /points"
+//! [calls.quiet]                           # `sending` likewise
+//! count = 1
+//! # ...
 //! ```
 
 mod error;
@@ -33,8 +39,9 @@ mod measure;
 
 pub use error::ProfileError;
 
+use crate::calls::Calls;
 use crate::hop::{Hop, pooled};
-use crate::observer::observed;
+use crate::observer::{Observed, observed};
 use crate::spread::Spread;
 use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
 use ringspin_modes::allowed_cores;
@@ -63,6 +70,10 @@ pub struct Profile {
     /// What the edges cost, as far as that was measured, in the order of topic, from, to.
     #[serde(default, rename = "hop")]
     pub hops: Vec<Hop>,
+    /// Of the event loops of which only some calls send something, what each callback took when it
+    /// did and when it did not, in the order of their names.
+    #[serde(default, rename = "calls", skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Calls>,
 }
 
 /// A machine, as a profile names it.
@@ -107,9 +118,9 @@ impl Profile {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of(info: &GraphInfo, recorders: impl IntoIterator<Item = Box<dyn Recorder>>) -> Self {
-        let (durations, hops) = observed(info, recorders);
+        let Observed { durations, calls, hops } = observed(info, recorders);
         let machine = ProfiledMachine::here();
-        Self { version: VERSION, loops: loops_of(info), machine, durations, hops }
+        Self { version: VERSION, loops: loops_of(info), machine, durations, hops, calls }
     }
 
     /// Both together: of several runs of one graph on one machine.
@@ -124,6 +135,7 @@ impl Profile {
         }
         self.durations = self.durations.merge(other.durations);
         other.hops.into_iter().for_each(|hop| hop.add_to(&mut self.hops));
+        other.calls.into_iter().for_each(|calls| calls.add_to(&mut self.calls));
         Ok(self)
     }
 
@@ -232,6 +244,16 @@ impl Profile {
                 return Err(ProfileError::Hop { origin, topic, from, to, problem });
             }
             hop.add_to(&mut profile.hops);
+        }
+        for calls in std::mem::take(&mut profile.calls) {
+            let spreads = [&calls.quiet, &calls.sending].into_iter().flatten();
+            let problem = spreads.filter_map(Spread::problem).next();
+            let twice = profile.calls.iter().any(|other| other.key() == calls.key());
+            if let Some(problem) = problem.or(twice.then_some("it has two entries")) {
+                let [node, callback] = calls.key().map(String::from);
+                return Err(ProfileError::Calls { origin, node, callback, problem });
+            }
+            calls.add_to(&mut profile.calls);
         }
         Ok(profile)
     }

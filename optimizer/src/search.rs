@@ -374,4 +374,4 @@ fn exact_budget(space: &Space, max: u64) -> Result<usize, OptimizeError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -58,6 +58,14 @@ impl Spread {
         }
     }
 
+    /// Both together, as far as there are any.
+    pub(crate) fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one.merge(other)),
+            (one, other) => one.or(other),
+        }
+    }
+
     /// The mean.
     pub fn mean(&self) -> Duration {
         Duration::from_nanos(self.total_ns / self.count.max(1))
@@ -80,11 +88,10 @@ impl Spread {
         })
     }
 
-    /// As a distribution, with `less` taken off each value, as far as it goes.
-    pub fn distribution_before(&self, less: Duration) -> Distribution {
+    /// As a distribution, with each value changed in the same way.
+    pub fn distribution(&self, change: impl Fn(Duration) -> Duration) -> Distribution {
         let values = self.groups.iter();
-        let values =
-            values.map(|&(ns, count)| (Duration::from_nanos(ns).saturating_sub(less), count));
+        let values = values.map(|&(ns, count)| (change(Duration::from_nanos(ns)), count));
         Distribution::weighted(values).expect("a spread has a value")
     }
 
@@ -152,7 +159,8 @@ mod tests {
         assert_eq!(spread.groups, [(1, 1), (3, 1), (5, 1)]);
         assert_eq!([0.0, 0.5, 1.0].map(|q| spread.quantile(q).as_nanos()), [1, 3, 5]);
         assert_eq!(Spread::of([]), None);
-        let shifted = spread.distribution_before(Duration::from_nanos(2));
+        let less = Duration::from_nanos(2);
+        let shifted = spread.distribution(|time| time.saturating_sub(less));
         let expected = [0, 1, 3].map(Duration::from_nanos);
         assert_eq!(shifted, Distribution::empirical(expected).unwrap());
     }

@@ -27,7 +27,7 @@ use ringspin_executor::{
     BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics, Time,
 };
 use ringspin_modes::models::LinkRule;
-use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Mapping, Simulation};
+use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation};
 use std::any::Any;
 use std::time::Duration;
 
@@ -155,18 +155,9 @@ impl<'a> Twin<'a> {
         let core_of = |id: LoopId| assignment.cores()[id.0 as usize];
         let crossing = self.edges.iter().filter(|(from, to, _)| core_of(*from) != core_of(*to));
         simulation.links.rules = crossing.map(|(_, _, rule)| rule.clone()).collect();
-        simulation.cores = Cores::Mapped(self.mapping(assignment));
-        Ok(simulation)
-    }
-
-    /// The virtual cores. What the graph says of priorities does not count: those of the assignment
-    /// do.
-    fn mapping(&self, assignment: &Assignment) -> Mapping {
         let ids: Vec<_> = (0..assignment.core_count()).collect();
-        let priorities = self.loops.iter().zip(assignment.priorities());
-        priorities.fold(assignment.to_mapping(&ids), |mapping, (name, priority)| {
-            mapping.dispatch_priority(name, *priority)
-        })
+        simulation.cores = Cores::Mapped(assignment.to_mapping(&ids));
+        Ok(simulation)
     }
 
     /// Runs the graph; the loads of its loops come back beside what the executor counted.

@@ -1,8 +1,8 @@
 //! How near the twin comes: the hot path of the reference system live, and as its twin has it.
 //!
-//! `cargo run --release -p ringspin-reference-system --example twin -- [N] [SECONDS] [ROUNDS]`
+//! `cargo run --release -p ringspin-reference-system --example twin -- [N] [SECONDS] [ROUNDS] [FILE]`
 //!
-//! It measures a profile, then in each round runs the system live on one core and on two, and
+//! It measures a profile, writes it to the file, and then in each round runs the system live on one core and on two, and
 //! evaluates the same two mappings on the twin.
 
 use reference_system::description::HOT_PATH;
@@ -26,6 +26,9 @@ fn main() -> Result<(), BoxError> {
     };
     let live = Work::crunching(n);
     let profile = Profile::measure(|graph| declare(graph, &live), span)?;
+    if let Some(path) = std::env::args().nth(4) {
+        profile.save(path)?;
+    }
     for hop in &profile.hops {
         let ns = |of: &Option<ringspin_optimizer::Spread>| {
             let ns = |of: &ringspin_optimizer::Spread, q| of.quantile(q).as_nanos();
@@ -68,8 +71,19 @@ fn main() -> Result<(), BoxError> {
             );
         }
     }
+    let started = Instant::now();
+    for _ in 0..EVALUATIONS {
+        for (cores, count) in &mappings {
+            twin.evaluate(&Assignment::new(loops.clone(), cores.clone(), *count))?;
+        }
+    }
+    let each = started.elapsed() / (EVALUATIONS * mappings.len() as u32);
+    println!("an evaluation of {span:?} takes {each:?}");
     Ok(())
 }
+
+/// How often each mapping is evaluated to see how long that takes.
+const EVALUATIONS: u32 = 100;
 
 /// From the lidars, of whose two branches the last one counts, to the collision estimator.
 fn hot_path() -> Chain {

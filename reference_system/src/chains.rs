@@ -10,7 +10,6 @@ use crate::lame::{CHAINS, Chain};
 use crate::message::Message4kb;
 use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
 use serde::Serialize;
-use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Latencies that are kept for each chain: 1.8 h at 10 Hz.
@@ -125,55 +124,32 @@ impl Probe {
     }
 }
 
-/// A recorder that sees when the last callback of a chain has returned; another one may be within.
+/// A recorder that sees when the last callback of a chain has returned.
 pub struct Watch {
     collector: Arc<Collector>,
     /// By callback, which chain ends with it.
     ends: Vec<Option<usize>>,
-    within: Option<Box<dyn Recorder>>,
 }
 
 impl Watch {
     /// For the workers of this graph.
     #[must_use]
-    pub fn new(
-        collector: Arc<Collector>,
-        info: &GraphInfo,
-        within: Option<Box<dyn Recorder>>,
-    ) -> Self {
+    pub fn new(collector: Arc<Collector>, info: &GraphInfo) -> Self {
         let ends = info.callbacks.iter().map(|callback| {
             let node = info.loops[callback.event_loop.0 as usize].node.trim_start_matches('/');
             let topic = callback.name.strip_prefix("subscription /")?;
             CHAINS.iter().position(|chain| chain.ends_at(node, topic))
         });
-        Self { collector, ends: ends.collect(), within }
-    }
-
-    /// The recorder within, if `recorder` is a watch; otherwise `recorder` itself.
-    #[must_use]
-    pub fn unwrap(recorder: Box<dyn Recorder>) -> Option<Box<dyn Recorder>> {
-        let any: &dyn Any = &*recorder;
-        if !any.is::<Self>() {
-            return Some(recorder);
-        }
-        let any: Box<dyn Any> = recorder;
-        any.downcast::<Self>().ok().and_then(|watch| watch.within)
+        Self { collector, ends: ends.collect() }
     }
 }
 
 impl Recorder for Watch {
-    fn started(&mut self, dispatch: &Dispatch) {
-        if let Some(within) = &mut self.within {
-            within.started(dispatch);
-        }
-    }
+    fn started(&mut self, _: &Dispatch) {}
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
         if let Some(&Some(chain)) = self.ends.get(dispatch.callback.0 as usize) {
             self.collector.ended(chain, completion.time.as_nanos());
-        }
-        if let Some(within) = &mut self.within {
-            within.finished(dispatch, completion);
         }
     }
 }

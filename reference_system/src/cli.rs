@@ -50,11 +50,11 @@ enum Command {
     Run(RunArguments),
     /// Measure modes x N on this machine, beside published rclcpp figures.
     Compare(CompareArguments),
+    /// Find which core should run which nodes, by simulation, and confirm it live.
+    Optimize(optimize::OptimizeArguments),
     /// Measure, simulate, and write a page with charts, timelines and the graph; in less than a
     /// minute.
     Report(ReportArguments),
-    /// Find which core should run which nodes, by simulation, and confirm it live.
-    Optimize(optimize::OptimizeArguments),
     /// Run the field's synthetic determinism benchmark many times: 19,011 callbacks that sleep at
     /// random, and one answer.
     Determinism(DeterminismArguments),
@@ -258,8 +258,8 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
             run::run(run, verbose, quiet)
         }
         Some(Command::Compare(compare)) => compare::compare(compare, verbose, quiet),
-        Some(Command::Report(arguments)) => report::report(&arguments, quiet),
         Some(Command::Optimize(arguments)) => optimize::optimize(&arguments, quiet),
+        Some(Command::Report(arguments)) => report::report(&arguments, quiet),
         Some(Command::Determinism(arguments)) => determinism::determinism(arguments, quiet),
         Some(Command::RandomGraph(arguments)) => random_graph::random_graph(&arguments),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate.n),
@@ -314,15 +314,6 @@ impl RunArguments {
     }
 }
 
-fn live_mode(text: &str) -> Result<Mode, String> {
-    match text.parse() {
-        Ok(Mode::Deterministic(_)) => Err("each live mode's deterministic twin is in the report \
-                                           anyway; give `single`, `multi` or both"
-            .into()),
-        mode => mode.map_err(|error: ringspin_modes::ModeError| error.to_string()),
-    }
-}
-
 /// A workload as the command line names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum WorkloadName {
@@ -337,6 +328,15 @@ impl From<WorkloadName> for Workload {
             WorkloadName::Autoware => Self::Autoware,
             WorkloadName::Lame => Self::Lame,
         }
+    }
+}
+
+fn live_mode(text: &str) -> Result<Mode, String> {
+    match text.parse() {
+        Ok(Mode::Deterministic(_)) => Err("each live mode's deterministic twin is in the report \
+                                           anyway; give `single`, `multi` or both"
+            .into()),
+        mode => mode.map_err(|error: ringspin_modes::ModeError| error.to_string()),
     }
 }
 

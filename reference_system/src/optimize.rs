@@ -8,7 +8,7 @@ use crate::chains;
 use crate::description::{HOT_PATH, Workload};
 use crate::kpi::{Collector, Summary};
 use crate::lame;
-use crate::run::{RunOptions, RunReport, run_workload};
+use crate::run::{RunOptions, run_recorded};
 use crate::system::{self, Work};
 use ringspin_executor::{BoxError, Graph};
 use ringspin_modes::{Mapping, Mode};
@@ -192,7 +192,7 @@ impl Trial<'_> {
             stop_on_ctrl_c: false,
         };
         let collector = Arc::new(Collector::new());
-        let report: RunReport = run_workload(self.target.workload, &options, &collector)?;
+        let report = run_recorded(self.target.workload, &options, &collector, None)?.report;
         let chains = match self.target.workload {
             Workload::Autoware => {
                 let late = self.target.deadline.map_or(0, |deadline| collector.late(deadline));

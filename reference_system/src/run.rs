@@ -1,6 +1,6 @@
 //! One measured run of the reference system, in any mode.
 
-use crate::chains::{self, ChainReport, Watch};
+use crate::chains::{self, ChainReport};
 use crate::crunch::estimate_ns;
 use crate::description::{
     AUTOWARE, HOT_PATH, NodeDescription, Workload, crunches_per_second, edges, topic_rate_hz,
@@ -9,15 +9,12 @@ use crate::description::{
 use crate::kpi::{Collector, Kpis};
 use crate::lame;
 use crate::process::{CpuMeter, ProcessUsage};
+use crate::recording::{finish, record};
 use crate::system::{self, Work};
-use crate::trace::TraceWriter;
-use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder, Statistics};
-use ringspin_modes::models::{DurationProfile, Profiler};
+use ringspin_executor::{BoxError, GraphInfo, Recorder, Statistics};
 use ringspin_modes::{Cores, Executor, Mapping, Mode, RunDigest};
 use ringspin_optimizer::{Chain, Edge, Loads, LoopLoad, OptimizeError, SearchOptions, search};
 use serde::Serialize;
-use std::any::Any;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -95,21 +92,7 @@ pub fn mode_name(mode: &Mode) -> &'static str {
 /// # Errors
 /// When the mapping does not fit, the trace cannot be written, or a callback fails.
 pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport, BoxError> {
-    run_workload(Workload::Autoware, options, collector)
-}
-
-/// As [`run`], with a workload of choice. In simulated time the callbacks of
-/// [`Lame`](Workload::Lame) compute nothing and have its costs as durations, unless the
-/// simulation has others for them.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_workload(
-    workload: Workload,
-    options: &RunOptions,
-    collector: &Arc<Collector>,
-) -> Result<RunReport, BoxError> {
-    run_recorded(workload, options, collector, None).map(|recorded| recorded.report)
+    run_recorded(Workload::Autoware, options, collector, None).map(|recorded| recorded.report)
 }
 
 /// A run and what recorded it.
@@ -127,8 +110,11 @@ pub struct Recorded {
 /// Makes the recorders of a worker, given the graph and the worker's index.
 pub type RecordersFactory = Box<dyn FnMut(&GraphInfo, usize) -> Vec<Box<dyn Recorder>> + Send>;
 
-/// As [`run_workload`]; each worker's dispatches are also recorded by what `factory` makes for it.
-/// Live, recording costs a look at the clock for each dispatch.
+/// As [`run()`], with a workload of choice; each worker's dispatches are also recorded by what
+/// `factory` makes for it. Live, recording costs a look at the clock for each dispatch.
+///
+/// In simulated time the callbacks of [`Lame`](Workload::Lame) compute nothing and have its costs
+/// as durations, unless the simulation has others for them.
 ///
 /// # Errors
 /// As [`run()`].
@@ -142,7 +128,7 @@ pub fn run_recorded(
     let mut work = options.work.clone();
     let chains = Arc::new(chains::Collector::new());
     let executor = Executor::new(mode.clone());
-    let mut executor = recording(executor, workload, options, &chains, factory)?;
+    let mut executor = record(executor, workload, options, &chains, factory)?;
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
     }
@@ -181,20 +167,16 @@ pub fn run_recorded(
         missed_periods: statistics.callbacks.iter().map(|callback| callback.missed).sum(),
         simulated_s_per_wall_s: digest.is_some().then(|| node_s / wall.as_secs_f64()),
         digest: digest.map(|(digest, _)| digest.to_string()),
-        mapping: mapping_of(&mode).cloned(),
+        mapping: match &mode {
+            Mode::MultiCore(mapping) => mapping.clone(),
+            Mode::Deterministic(simulation) => match &simulation.cores {
+                Cores::Mapped(mapping) => Some(mapping.clone()),
+                Cores::Unlimited | Cores::Single => None,
+            },
+            Mode::SingleCore => None,
+        },
     };
     Ok(Recorded { report, recorders, info: executor.graph().info(), mode })
-}
-
-fn mapping_of(mode: &Mode) -> Option<&Mapping> {
-    match mode {
-        Mode::MultiCore(mapping) => mapping.as_ref(),
-        Mode::Deterministic(simulation) => match &simulation.cores {
-            Cores::Mapped(mapping) => Some(mapping),
-            Cores::Unlimited | Cores::Single => None,
-        },
-        Mode::SingleCore => None,
-    }
 }
 
 /// The mode with what the workload adds to it.
@@ -210,72 +192,6 @@ fn mode_for(workload: Workload, options: &RunOptions) -> Result<Mode, OptimizeEr
         }
         (mode, _) => mode.clone(),
     })
-}
-
-/// The recorders of one worker: first the caller's, then a trace writer, then a profiler.
-struct Several(Vec<Box<dyn Recorder>>);
-
-impl Recorder for Several {
-    fn started(&mut self, dispatch: &Dispatch) {
-        self.0.iter_mut().for_each(|recorder| recorder.started(dispatch));
-    }
-
-    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
-        self.0.iter_mut().for_each(|recorder| recorder.finished(dispatch, completion));
-    }
-}
-
-/// With the recorders that are asked for and those that the workload needs, and without any if none
-/// are: even one that does nothing costs time.
-fn recording(
-    executor: Executor,
-    workload: Workload,
-    options: &RunOptions,
-    chains: &Arc<chains::Collector>,
-    mut factory: Option<RecordersFactory>,
-) -> io::Result<Executor> {
-    let mut writer = options.trace.as_deref().map(TraceWriter::create).transpose()?;
-    let profiled = options.profile.is_some();
-    let asked_for = factory.is_some() || writer.is_some() || profiled;
-    if workload == Workload::Autoware && !asked_for {
-        return Ok(executor);
-    }
-    let chains = chains.clone(); // those of the other workload stay empty
-    Ok(executor.with_recorders(move |info, worker| {
-        let mut recorders = factory.as_mut().map(|make| make(info, worker)).unwrap_or_default();
-        // Only a deterministic run is traced, and it has one worker.
-        let writer = writer.take().map(|writer| writer.with_names(info));
-        recorders.extend(writer.map(|writer| Box::new(writer) as Box<dyn Recorder>));
-        if profiled {
-            recorders.push(Box::new(Profiler::new(info)));
-        }
-        Watch::new(chains.clone(), info, Some(Box::new(Several(recorders))))
-    }))
-}
-
-/// Writes the files that `options` ask for, and returns the recorders of the caller.
-fn finish(
-    options: &RunOptions,
-    recorders: Vec<Box<dyn Recorder>>,
-) -> Result<Vec<Box<dyn Recorder>>, BoxError> {
-    let (mut profilers, mut callers) = (Vec::new(), Vec::new());
-    for (worker, recorder) in recorders.into_iter().filter_map(Watch::unwrap).enumerate() {
-        let any: Box<dyn Any> = recorder;
-        let Ok(several) = any.downcast::<Several>() else { continue };
-        let mut of_worker = several.0;
-        if options.profile.is_some() {
-            profilers.extend(of_worker.pop());
-        }
-        if let Some(writer) = of_worker.pop_if(|_| options.trace.is_some() && worker == 0) {
-            let any: Box<dyn Any> = writer;
-            any.downcast::<TraceWriter>().map_or(Ok(()), |writer| writer.finish())?;
-        }
-        callers.append(&mut of_worker);
-    }
-    if let Some(path) = &options.profile {
-        DurationProfile::of(profilers).save(path)?;
-    }
-    Ok(callers)
 }
 
 /// The load that the nodes put on one core of this machine with crunches up to `n`: rates from the

@@ -4,7 +4,7 @@ use reference_system::chains::{self, ChainReport, Watch};
 use reference_system::description::Workload;
 use reference_system::kpi::Collector;
 use reference_system::lame::{CHAINS, durations};
-use reference_system::run::{RunOptions, RunReport, run_workload};
+use reference_system::run::{RunOptions, RunReport, run_recorded};
 use reference_system::system::{Work, build_lame};
 use ringspin_executor::Time;
 use ringspin_modes::models::{Distribution, DurationRule, Durations};
@@ -18,7 +18,7 @@ const MS: Duration = Duration::from_millis(1);
 fn run(mode: Mode, work: Work, duration: Duration) -> RunReport {
     let options =
         RunOptions { mode, work, duration, trace: None, profile: None, stop_on_ctrl_c: false };
-    run_workload(Workload::Lame, &options, &Arc::new(Collector::new())).unwrap()
+    run_recorded(Workload::Lame, &options, &Arc::new(Collector::new()), None).unwrap().report
 }
 
 fn simulated(cores: Cores, durations: Durations) -> RunReport {
@@ -103,7 +103,7 @@ fn the_same_graph_runs_live() {
         let chains = Arc::new(chains::Collector::new());
         let watched = chains.clone();
         let mut executor = Executor::new(mode)
-            .with_recorders(move |info, _| Watch::new(watched.clone(), info, None));
+            .with_recorders(move |info, _| Watch::new(watched.clone(), info));
         let work = Work { n: 0, crunch: false, sleep_max: Duration::ZERO };
         build_lame(executor.graph(), &work, &Arc::new(Collector::new()), &chains).unwrap();
         let (seen, stop) = (chains.clone(), executor.stop_handle());

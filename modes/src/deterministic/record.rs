@@ -69,6 +69,8 @@ pub(super) struct Digester {
     transit: Arc<Transit>,
     trace: Option<Trace>,
     pub(super) follower: Option<Follower>,
+    /// Whether the end of a callback depends on whether it sends something.
+    depends_on_sending: bool,
     sent: Vec<EventId>,
     pub(super) next: Option<Box<dyn Recorder>>,
 }
@@ -84,10 +86,12 @@ impl Digester {
         info.callbacks.iter().for_each(|callback| name(&callback.name));
         let (dispatches, sent) = (Arc::default(), Vec::new());
         let bytes = Vec::with_capacity(BYTES_MAX);
+        let depends_on_sending = timing.as_ref().is_some_and(Timing::depends_on_sending);
         Self {
             hash,
             bytes,
             dispatches,
+            depends_on_sending,
             timing,
             transit,
             trace: None,
@@ -103,6 +107,11 @@ impl Digester {
             self.flush();
         }
         self.bytes.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn wants_sent(&self) -> bool {
+        self.trace.is_some() || self.follower.is_some() || self.depends_on_sending
     }
 
     #[cold]
@@ -152,7 +161,7 @@ impl Recorder for Digester {
         if let Some(timing) = &self.timing {
             timing.begin(dispatch, &self.transit);
         }
-        if self.trace.is_some() || self.follower.is_some() {
+        if self.wants_sent() {
             // What was sent before comes from outside.
             self.transit.take_sent(&mut self.sent);
         }
@@ -164,12 +173,18 @@ impl Recorder for Digester {
         }
     }
 
-    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+    fn finished(&mut self, dispatch: &Dispatch, mut completion: Completion) {
         if let Some(digest) = completion.digest {
             self.hash(&digest.to_le_bytes());
         }
-        if self.trace.is_some() || self.follower.is_some() {
+        if self.wants_sent() {
             self.transit.take_sent(&mut self.sent);
+        }
+        if self.depends_on_sending
+            && let Some(timing) = &self.timing
+            && let Some(end) = timing.returned(dispatch, !self.sent.is_empty())
+        {
+            completion.time = end;
         }
         if let Some(follower) = &mut self.follower {
             follower.finished(dispatch, completion.time, &self.sent);

@@ -97,6 +97,7 @@ impl Setting {
         let seed = simulation.seed;
         let links = simulation.links.resolve(info, seed).map_err(|error| refused(&error))?;
         let table = simulation.durations.resolve(info, seed).map_err(|error| refused(&error))?;
+        let causes = causes || table.depends_on_sending();
         let durations = (!table.is_empty()).then_some(table);
         let cores = virtual_cores(&simulation.cores, info)?;
         if let Simulation { start, end: Some(end), .. } = simulation

@@ -17,14 +17,24 @@ struct State {
     released: Time,
     /// When the callback that was dispatched returns, if it takes time.
     end: Option<Time>,
+    /// What decides about that once it has returned, if that is whether it has sent something.
+    open: Option<Open>,
     /// By callback, how often it returned later than its logical execution time.
     overruns: Vec<u64>,
+}
+
+/// A callback whose end depends on whether it sends something.
+struct Open {
+    quiet_end: Time,
+    sending_end: Time,
+    logical_end: Option<Time>,
 }
 
 impl Timing {
     pub(super) fn new(table: DurationTable, callbacks: usize) -> Self {
         let (runs, overruns) = (vec![0; callbacks], vec![0; callbacks]);
-        let state = State { table, runs, released: Time::ZERO, end: None, overruns };
+        let (released, end, open) = (Time::ZERO, None, None);
+        let state = State { table, runs, released, end, open, overruns };
         Self(Arc::new(Mutex::new(state)))
     }
 
@@ -45,16 +55,41 @@ impl Timing {
         state.runs[callback] += 1;
         let execution = state.table.execution(dispatch.callback, run);
         let now = transit.clock().now();
-        let end = now + execution.duration;
+        let quiet_end = now + execution.duration;
         let logical_end = execution.logical.map(|logical| state.released + logical);
-        let departure = logical_end.map_or(end, |logical_end| logical_end.max(end));
-        if logical_end.is_some_and(|logical_end| logical_end < end) {
-            state.overruns[callback] += 1;
-        }
-        if departure > now {
+        let sending_end = execution.sending.map_or(quiet_end, |sending| now + sending);
+        let departure = logical_end.map_or(sending_end, |end| end.max(sending_end));
+        // What it sends leaves as if it has; until it has returned, it counts as the longer one.
+        let end = quiet_end.max(sending_end);
+        if departure.max(end) > now {
             transit.begin(end, departure);
             state.end = Some(end);
         }
+        if execution.sending.is_some() {
+            state.open = Some(Open { quiet_end, sending_end, logical_end });
+        } else if logical_end.is_some_and(|logical_end| logical_end < end) {
+            state.overruns[callback] += 1;
+        }
+    }
+
+    /// The callback has returned, and has sent something or not: when it counts as its end, if that
+    /// depends on it.
+    pub(super) fn returned(&self, dispatch: &Dispatch, has_sent: bool) -> Option<Time> {
+        let mut state = self.state();
+        let Open { quiet_end, sending_end, logical_end } = state.open.take()?;
+        let end = if has_sent { sending_end } else { quiet_end };
+        if logical_end.is_some_and(|logical_end| logical_end < end) {
+            state.overruns[dispatch.callback.0 as usize] += 1;
+        }
+        if state.end.is_some() {
+            state.end = Some(end);
+        }
+        Some(end)
+    }
+
+    /// Whether any callback's end depends on whether it sends something.
+    pub(super) fn depends_on_sending(&self) -> bool {
+        self.state().table.depends_on_sending()
     }
 
     /// When the callback that was just dispatched returns, if it takes time.

@@ -89,7 +89,12 @@ pub struct DurationRule {
     /// How long a call takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Distribution>,
-    /// By which factor the duration is multiplied, wherever it comes from.
+    /// How long a call takes that sends something, if that differs: `duration` is then for those
+    /// that send nothing, as of a node that waits for its other input. A later rule with a duration
+    /// and without this is again for both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sending: Option<Distribution>,
+    /// By which factor the durations are multiplied, wherever they come from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// The logical execution time: what a call publishes appears exactly so long after its event
@@ -109,6 +114,8 @@ pub struct DurationRule {
 pub struct Execution {
     /// How long it keeps its event loop busy.
     pub duration: Duration,
+    /// How long it does so if it sends something, where that differs.
+    pub sending: Option<Duration>,
     /// How long after its event was ready what it publishes appears; without it, when it ends.
     pub logical: Option<Duration>,
 }
@@ -123,6 +130,7 @@ pub struct DurationTable {
 #[derive(Clone, Debug)]
 struct Entry {
     duration: Option<Distribution>,
+    sending: Option<Distribution>,
     scale: f64,
     logical: Option<Duration>,
     stream: Stream,
@@ -184,11 +192,15 @@ impl Durations {
             for &callback in &callbacks {
                 let entry = entries[callback].get_or_insert_with(|| Entry {
                     duration: None,
+                    sending: None,
                     scale: 1.0,
                     logical: None,
                     stream: Stream::new(seed, &stream_name(info, callback)),
                 });
-                entry.duration = rule.duration.clone().or(entry.duration.take());
+                if rule.duration.is_some() {
+                    (entry.duration, entry.sending) = (rule.duration.clone(), None);
+                }
+                entry.sending = rule.sending.clone().or(entry.sending.take());
                 entry.scale = rule.scale.unwrap_or(entry.scale);
                 entry.logical = rule.logical.or(entry.logical);
             }
@@ -197,7 +209,7 @@ impl Durations {
             }
         }
         let lacks_duration =
-            |callback: &usize| entries[*callback].as_ref().is_none_or(|e| e.duration.is_none());
+            |callback: &usize| entries[*callback].as_ref().is_none_or(Entry::lacks_duration);
         match scaled.into_iter().find(|(_, callbacks)| callbacks.iter().all(lacks_duration)) {
             Some((rule, _)) => Err(DurationError::NothingToScale { rule }),
             None => Ok(DurationTable { entries }),
@@ -222,6 +234,13 @@ impl DurationRule {
     #[must_use]
     pub fn duration(mut self, duration: Distribution) -> Self {
         self.duration = Some(duration);
+        self
+    }
+
+    /// How long a call takes that sends something; the others take the [duration](Self::duration).
+    #[must_use]
+    pub fn sending(mut self, duration: Distribution) -> Self {
+        self.sending = Some(duration);
         self
     }
 
@@ -250,7 +269,8 @@ impl DurationRule {
         if let Some(scale) = self.scale.filter(|scale| !scale.is_finite() || *scale < 0.0) {
             return Err(DurationError::Scale { rule: name.into(), scale });
         }
-        match (&self.duration, self.scale, self.logical) {
+        let durations = self.duration.as_ref().or(self.sending.as_ref());
+        match (durations, self.scale, self.logical) {
             (None, None, None) => Err(DurationError::Nothing { rule: name.into() }),
             _ => Ok(()),
         }
@@ -285,7 +305,25 @@ impl DurationRule {
     }
 }
 
+impl Entry {
+    fn lacks_duration(&self) -> bool {
+        self.duration.is_none() && self.sending.is_none()
+    }
+
+    /// What call `n` draws from `distribution`.
+    #[inline]
+    fn drawn(&self, distribution: &Distribution, n: u64) -> Duration {
+        let ns = distribution.sample(self.stream, n, Purpose::Duration);
+        Duration::from_nanos(times(ns, self.scale))
+    }
+}
+
 impl DurationTable {
+    /// Whether any callback takes another time if it sends something.
+    pub(crate) fn depends_on_sending(&self) -> bool {
+        self.entries.iter().flatten().any(|entry| entry.sending.is_some())
+    }
+
     /// Whether every callback takes no time.
     pub fn is_empty(&self) -> bool {
         self.entries.iter().all(Option::is_none)
@@ -298,9 +336,12 @@ impl DurationTable {
         let Some(Some(entry)) = self.entries.get(callback.0 as usize) else {
             return Execution::default();
         };
-        let sample = |of: &Distribution| of.sample(entry.stream, n, Purpose::Duration);
-        let ns = entry.duration.as_ref().map_or(0, sample);
-        Execution { duration: Duration::from_nanos(times(ns, entry.scale)), logical: entry.logical }
+        let drawn = |of: &Distribution| entry.drawn(of, n);
+        Execution {
+            duration: entry.duration.as_ref().map_or(Duration::ZERO, drawn),
+            sending: entry.sending.as_ref().map(drawn),
+            logical: entry.logical,
+        }
     }
 }
 

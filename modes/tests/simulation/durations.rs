@@ -212,3 +212,66 @@ fn tie_policies_and_durations_go_together() {
     assert_eq!(run(1).digest(), run(1).digest());
     assert!((0..10).any(|seed| run(seed).digest() != run(0).digest()));
 }
+
+/// A node that sends every other call, and what it sends to.
+fn every_other(graph: &Graph) -> Result<(), BoxError> {
+    let node = graph.create_node("node", 0u32)?;
+    let out = node.create_publisher("out", QoS::default())?;
+    node.create_timer(10 * MS, move |n, _| {
+        *n += 1;
+        if *n % 2 == 0 { out.publish(*n) } else { Ok(()) }
+    })?;
+    let sink = graph.create_node("sink", Received::new())?;
+    sink.create_subscription("out", QoS::default(), |seen, n: &Message<u32>, cx| {
+        seen.push((ms(cx.now()), **n));
+    })?;
+    Ok(())
+}
+
+#[test]
+fn a_call_that_sends_can_take_another_time() {
+    let run = |rule: DurationRule, end_ms: u64| {
+        let job = Job::new(every_other).simulate(|simulation| {
+            simulation.durations = Durations::new().rule(rule);
+        });
+        let mut session = job.start().unwrap();
+        session.run_until(Time::from_nanos(end_ms * 1_000_000)).unwrap();
+        let received = session.state::<Received>("/sink").unwrap().clone();
+        let report = session.report();
+        let calls = report.statistics().of("/node").map(|callback| callback.dispatched).sum();
+        (received, calls, report.overruns().iter().map(|(_, n)| *n).sum())
+    };
+    let sends = |ms| Distribution::fixed(ms * MS);
+    // Calls at 10, 20, 30, 40; those at 20 and 40 send, and take 7 ms instead of 1.
+    let seven = || rule("/node", MS).sending(sends(7));
+    assert_eq!(run(seven(), 49), (vec![(27, 2), (47, 4)], 4, 0));
+    assert_eq!(run(seven().scale(2.0), 59), (vec![(34, 2), (54, 4)], 5, 0));
+    // A long quiet call keeps the node busy, a short sending one does not: 10 to 22, 22, 30 to 42.
+    let quiet = rule("/node", 12 * MS).sending(sends(0));
+    assert_eq!(run(quiet, 45), (vec![(22, 2), (42, 4)], 4, 0));
+    let only = DurationRule::new("/node").sending(sends(3));
+    assert_eq!(run(only, 49), (vec![(23, 2), (43, 4)], 4, 0));
+    // What is sent appears at the logical end, unless the call was longer; a quiet one is in time.
+    assert_eq!(run(seven().logical(9 * MS), 49), (vec![(29, 2), (49, 4)], 4, 0));
+    assert_eq!(run(seven().logical(5 * MS), 49), (vec![(27, 2), (47, 4)], 4, 2));
+}
+
+#[test]
+fn a_later_duration_is_for_all_calls_again() {
+    let durations = Durations::from_toml(
+        "[[execution]]\nnode = \"/node\"\nduration = \"1ms\"\nsending = \"7ms\"\n\
+         [[execution]]\nnode = \"/node\"\nduration = \"2ms\"\n",
+    )
+    .unwrap();
+    let graph = Graph::new();
+    every_other(&graph).unwrap();
+    let info = graph.info();
+    let of = |durations: &Durations| {
+        let table = durations.resolve(&info, 0).unwrap();
+        let execution = table.execution(info.loops[0].callbacks[0], 0);
+        (execution.duration, execution.sending)
+    };
+    assert_eq!(of(&durations), (2 * MS, None));
+    let first = Durations { rules: durations.rules[..1].to_vec() };
+    assert_eq!(of(&first), (MS, Some(7 * MS)));
+}

@@ -54,6 +54,21 @@ pub enum ProfileError {
         /// What does not fit.
         problem: &'static str,
     },
+    /// The numbers of the calls of a callback contradict each other.
+    #[error(
+        "{origin} contradicts itself about the calls of `{node}`, `{callback}`: {problem}; measure \
+         it again"
+    )]
+    Calls {
+        /// The file, or "the text".
+        origin: String,
+        /// The callback's event loop.
+        node: String,
+        /// The callback.
+        callback: String,
+        /// What does not fit.
+        problem: &'static str,
+    },
     /// The event loops are not those of the graph.
     #[error(
         "the profile is of another graph: {}; measure it with this one",

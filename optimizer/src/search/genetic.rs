@@ -4,6 +4,11 @@
 //! The population finds the region, but stops a move or two short of its optimum; climbing takes
 //! these moves, and starts again from a kicked best one while there is budget.
 //!
+//! # Names of cores
+//! A candidate is evaluated in its canonical form, but bred with its cores named as in the best
+//! one so far, as far as they agree: crossing two candidates then exchanges what differs between
+//! them, and not names.
+//!
 //! # Fitness is a rank
 //! The crate compares integers, and a score is a list of them. So a generation's candidates are
 //! ranked by their scores, parents again with their offspring: the exact order, in one integer.
@@ -127,10 +132,13 @@ impl Fitness for Rank<'_, '_, '_, '_> {
         _cache: Option<&FitnessCache>,
     ) {
         let chromosomes = &mut population.chromosomes;
-        chromosomes.iter_mut().for_each(|one| self.space.make_canonical(&mut one.genes));
-        let batch: Vec<Genes> = chromosomes.iter().map(|one| one.genes.clone()).collect();
+        let mut batch: Vec<Genes> = chromosomes.iter().map(|one| one.genes.clone()).collect();
+        batch.iter_mut().for_each(|genes| self.space.make_canonical(genes));
         let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
         let scores = run.evaluate(&batch);
+        if let Some((_, best)) = run.best() {
+            chromosomes.iter_mut().for_each(|one| self.space.align(&mut one.genes, best));
+        }
         let mut order: Vec<_> = scores.iter().flatten().collect();
         order.sort_unstable();
         order.dedup();

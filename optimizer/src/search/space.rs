@@ -63,6 +63,28 @@ impl Space {
         rename_by_first_use(&mut genes[..self.loops.len()], self.cores);
     }
 
+    /// Renames the cores so that as many loops as possible, found greedily, are on the core that
+    /// they have in `other`. Crossing two candidates then exchanges what differs, and not names.
+    pub(super) fn align(&self, genes: &mut Genes, other: &Genes) {
+        let loops = self.loops.len();
+        let mut common = vec![0_u32; self.cores * self.cores];
+        for (&core, &wanted) in genes[..loops].iter().zip(&other[..loops]) {
+            common[core * self.cores + wanted] += 1;
+        }
+        let mut pairs: Vec<usize> = (0..common.len()).collect();
+        pairs.sort_by_key(|&pair| std::cmp::Reverse(common[pair]));
+        let mut names = vec![None; self.cores];
+        let mut taken = vec![false; self.cores];
+        for (core, wanted) in pairs.into_iter().map(|pair| (pair / self.cores, pair % self.cores)) {
+            if names[core].is_none() && !taken[wanted] {
+                names[core] = Some(wanted);
+                taken[wanted] = true;
+            }
+        }
+        // Every core has found a name: there are as many pairs as both have.
+        genes[..loops].iter_mut().for_each(|core| *core = names[*core].unwrap_or(*core));
+    }
+
     pub(super) fn random(&self, random: &mut SplitMix64) -> Genes {
         let loops = self.loops.len();
         let cores = (0..loops).map(|_| self.cores);
@@ -215,6 +237,18 @@ mod tests {
         assert_eq!(space(2, 2, 3).candidate(&[1, 0], &[true, false]), [0, 1, 2, 0]);
     }
 
+    #[test]
+    fn aligning_renames_the_cores_for_the_most_agreement() {
+        let aligned = |cores: [usize; 6], other: [usize; 6]| {
+            let mut genes = cores.to_vec();
+            space(6, 3, 1).align(&mut genes, &other.to_vec());
+            genes
+        };
+        assert_eq!(aligned([0, 0, 1, 1, 2, 2], [2, 2, 0, 0, 1, 1]), [2, 2, 0, 0, 1, 1]);
+        assert_eq!(aligned([0, 1, 1, 1, 1, 0], [0, 0, 0, 1, 0, 0]), [1, 0, 0, 0, 0, 1]);
+        assert_eq!(aligned([0, 1, 2, 0, 1, 2], [0, 0, 0, 0, 0, 0]), [0, 1, 2, 0, 1, 2]);
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
@@ -247,6 +281,11 @@ mod tests {
             let neighbours: BTreeSet<Genes> =
                 space.neighbours(&genes, &mut random).into_iter().collect();
             prop_assert!(neighbours.is_subset(&all));
+            let mut aligned = genes.clone();
+            let other = space.random(&mut random);
+            space.align(&mut aligned, &other);
+            space.make_canonical(&mut aligned);
+            prop_assert_eq!(&aligned, &genes, "only the names change");
             // Whatever differs in one gene is a neighbour.
             for other in all.iter().filter(|other| *other != &genes) {
                 let differences = other.iter().zip(&genes).filter(|(a, b)| a != b).count();

@@ -1,6 +1,6 @@
 //! The strategies against brute force, each other, stops, failures and bad input.
 
-mod toy;
+pub(crate) mod toy;
 
 use std::sync::Mutex;
 
@@ -135,7 +135,7 @@ fn ten_loops_on_three_cores_reach_the_optimum_for_every_seed() {
     for graph in 0..1 {
         let toy = Toy::random(10, 3.0, 0.6, graph);
         let (loads, judge) = (toy.loads(), Judge::new(&toy, Objective::default()));
-        let options = SearchOptions { threads: 2, ..SearchOptions::new(3) };
+        let options = SearchOptions { threads: 2, evaluations: 2000, ..SearchOptions::new(3) };
         let mut search = Search::new(&judge, &loads, options).unwrap();
         assert_eq!(search.candidates(), Some(9842));
         let strategies = [Strategy::Exact, Strategy::Genetic];

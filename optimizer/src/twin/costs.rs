@@ -1,8 +1,9 @@
 //! What a profile's durations and hops become in a simulation.
 
 use super::TwinError;
-use crate::hop::Hop;
+use crate::hop::{Hop, pooled};
 use crate::profile::Profile;
+use crate::spread::Spread;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId};
 use ringspin_modes::graph_edges;
 use ringspin_modes::models::{CallbackProfile, DurationRule, Durations, LinkRule, callback_labels};
@@ -30,7 +31,12 @@ impl Costs {
         for (callback, extra) in measured.iter().zip(&receiving) {
             let Some(callback) = callback else { continue };
             let rule = DurationRule::new(Hop::exact(&callback.node)).callback(&callback.callback);
-            durations = durations.rule(rule.duration(callback.distribution_after(*extra)));
+            durations = durations.rule(match kinds(callback, profile) {
+                None => rule.duration(callback.distribution_after(*extra)),
+                Some([quiet, sending]) => rule
+                    .duration(quiet.distribution(|time| time + *extra))
+                    .sending(sending.distribution(|time| time + *extra)),
+            });
         }
         let least = measured.iter().map(|c| c.map(|c| Duration::from_nanos(c.min_ns)));
         let missing = (0..info.callbacks.len()).filter(|n| measured[*n].is_none());
@@ -67,6 +73,20 @@ fn measured<'a>(
     }
 }
 
+/// How long calls of this callback take that send nothing, and those that send something, if that
+/// was told apart in its loop. Of a kind of call that was not seen of this callback, it is as of
+/// the others of the loop.
+fn kinds(callback: &CallbackProfile, profile: &Profile) -> Option<[Spread; 2]> {
+    let own =
+        profile.calls.iter().find(|calls| calls.key() == [&callback.node, &callback.callback]);
+    let of_loop = || profile.calls.iter().filter(|calls| calls.node == callback.node);
+    let quiet = own.and_then(|calls| calls.quiet.clone());
+    let sending = own.and_then(|calls| calls.sending.clone());
+    let quiet = quiet.or_else(|| pooled(of_loop().filter_map(|calls| calls.quiet.as_ref())))?;
+    let sending = sending.or_else(|| pooled(of_loop().filter_map(|c| c.sending.as_ref())))?;
+    Some([quiet, sending])
+}
+
 /// By callback, what it costs on one core to get a message: of several edges, the dearest.
 fn receiving(info: &GraphInfo, profile: &Profile) -> Vec<Duration> {
     let mut costs = vec![Duration::ZERO; info.callbacks.len()];
@@ -90,7 +110,8 @@ fn crossing(
         let Some(cost) = profile.cross_core(edge.topic, &from, &to) else {
             return Err(TwinError::NothingCrosses { machine: profile.machine.name.clone() });
         };
-        let delay = cost.distribution_before(receiving[edge.callback.0 as usize]);
+        let own = receiving[edge.callback.0 as usize];
+        let delay = cost.distribution(|time| time.saturating_sub(own));
         let rule = Hop::rule(edge.topic, &from, &to).delay(delay);
         // A loop can have several publishers or callbacks of one topic.
         if !crossing.iter().any(|(.., other)| *other == rule) {

@@ -228,3 +228,78 @@ fn loads_are_those_of_loops_with_a_core_each() {
     let paths = loads.chains.iter().map(|chain| (chain.path.join(" "), chain.weight));
     assert_eq!(paths.collect::<Vec<_>>(), [("/tick /work /sink".to_owned(), 1.0)]);
 }
+
+/// Two ticks and a node that works when it has both: `late` says which comes last.
+fn joined(graph: &Graph) -> Result<(), BoxError> {
+    let join = graph.create_node("join", [false; 2])?;
+    let out = join.create_publisher("out", QoS::keep_last(1))?;
+    for (n, name) in ["a", "b"].into_iter().enumerate() {
+        let node = graph.create_node(name, ())?;
+        let tick = node.create_publisher(name, QoS::keep_last(1))?;
+        node.create_timer(Duration::from_millis(10), move |_, _| tick.publish(1u8))?;
+        let out = out.clone();
+        join.create_subscription(name, QoS::keep_last(1), move |has, _: &Message<u8>, _| {
+            has[n] = true;
+            if *has != [true; 2] {
+                return Ok(());
+            }
+            *has = [false; 2];
+            out.publish(1u8)
+        })?;
+    }
+    let end = graph.create_node("end", ())?;
+    Ok(end.create_subscription("out", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?)
+}
+
+/// Measured with `/b` as the last one: its callback worked for 4 ms, that of `/a` for 1 us.
+const JOINED: &str = r#"
+version = 1
+loops = ["/join", "/a", "/b", "/end"]
+machine = { name = "robot", architecture = "aarch64", cores = 4 }
+durations = { version = 1, callback = [
+    { node = "/a", callback = "timer 10ms", count = 1, total_ns = 2_000_000, min_ns = 2_000_000,
+      max_ns = 2_000_000, histogram = [[2_000_000, 1]] },
+    { node = "/join", callback = "subscription /a", count = 1, total_ns = 1_000, min_ns = 1_000,
+      max_ns = 1_000, histogram = [[1_000, 1]] },
+    { node = "/join", callback = "subscription /b", count = 1, total_ns = 4_000_000,
+      min_ns = 4_000_000, max_ns = 4_000_000, histogram = [[4_000_000, 1]] },
+] }
+[[hop]]
+topic = "/out"
+from = "/join"
+to = "/end"
+cross_core = { count = 1, total_ns = 0, min_ns = 0, max_ns = 0, groups = [[0, 1]] }
+[[calls]]
+node = "/join"
+callback = "subscription /a"
+quiet = { count = 1, total_ns = 1_000, min_ns = 1_000, max_ns = 1_000, groups = [[1_000, 1]] }
+[[calls]]
+node = "/join"
+callback = "subscription /b"
+sending = { count = 1, total_ns = 4_000_000, min_ns = 4_000_000, max_ns = 4_000_000,
+            groups = [[4_000_000, 1]] }
+"#;
+
+#[test]
+fn the_call_that_sends_has_the_work() {
+    // Here `/a` takes 2 ms, so that it is the last one.
+    let profile = Profile::from_toml(JOINED).unwrap();
+    let chain = Chain::new("a", ["/a", "/join", "/end"]);
+    let evaluated = |profile: &Profile| {
+        let twin = Twin::new(joined, profile, vec![chain.clone()]).unwrap();
+        let evaluation = evaluate(&twin, [0, 1, 2, 3], 4);
+        (evaluation.chains[0].mean_ns / US, (evaluation.core_loads[0] * 1000.0).round())
+    };
+    assert_eq!(evaluated(&profile), (6_000, 400.0));
+    // Without that, the first input has the work, and the last one waits for it.
+    let mut blind = profile.clone();
+    blind.calls.clear();
+    assert_eq!(evaluated(&blind), (4_001, 400.0));
+    assert_eq!(Profile::from_toml(&profile.to_toml_string()).unwrap(), profile);
+    let wrong = JOINED.replace("groups = [[4_000_000, 1]]", "groups = []");
+    assert_eq!(
+        Profile::from_toml(&wrong).unwrap_err().to_string(),
+        "the text contradicts itself about the calls of `/join`, `subscription /b`: its groups \
+         have not as many values as its count; measure it again"
+    );
+}

@@ -42,31 +42,6 @@ impl Drop for StepBar {
     }
 }
 
-/// The bar of a report.
-pub(super) struct GatherBar(ProgressBar);
-
-impl GatherBar {
-    /// An invisible bar when `quiet`.
-    pub(super) fn new(quiet: bool) -> Self {
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
-        Self(visible(quiet, 0).with_style(style.expect("the template is valid")))
-    }
-
-    /// Shows `step`, which is about to start.
-    pub(super) fn show(&self, step: &report::Step) {
-        self.0.set_length(step.total as u64);
-        self.0.set_position(step.index as u64);
-        let left_s = step.remaining.as_secs_f64().ceil();
-        self.0.set_message(format!("N = {}, {}; about {left_s} s left", step.n, step.mode));
-    }
-}
-
-impl Drop for GatherBar {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
-}
-
 /// The bar of a search, with the best so far.
 pub(super) struct SearchBar(ProgressBar);
 
@@ -89,6 +64,31 @@ impl SearchBar {
 }
 
 impl Drop for SearchBar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// The bar of a report.
+pub(super) struct GatherBar(ProgressBar);
+
+impl GatherBar {
+    /// An invisible bar when `quiet`.
+    pub(super) fn new(quiet: bool) -> Self {
+        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
+        Self(visible(quiet, 0).with_style(style.expect("the template is valid")))
+    }
+
+    /// Shows `step`, which is about to start.
+    pub(super) fn show(&self, step: &report::Step) {
+        self.0.set_length(step.total as u64);
+        self.0.set_position(step.index as u64);
+        let left_s = step.remaining.as_secs_f64().ceil();
+        self.0.set_message(format!("N = {}, {}; about {left_s} s left", step.n, step.mode));
+    }
+}
+
+impl Drop for GatherBar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

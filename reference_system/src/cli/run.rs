@@ -51,8 +51,8 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
     let Recorded { report, recorders, info, mode } =
         measure(workload, &options, &collector, timeline.is_some(), quiet)?;
     if let Some(output) = timeline {
-        let timeline = Timeline::of(recorders, &info, &mode)?;
-        write_timeline(output, &timeline, &label(workload, &options))?;
+        let name = label(workload, &options);
+        write_timeline(output, &Timeline::of(recorders, &info, &mode)?, &name)?;
     }
     if let Some(output) = samples {
         let paths = collector.samples();
@@ -93,8 +93,8 @@ fn measure(
     quiet: bool,
 ) -> Result<Recorded> {
     let simulated = matches!(options.mode, Mode::Deterministic(_));
-    let label = label(workload, options);
     // How long a simulated run takes in real time is not known, so it has no bar.
+    let label = label(workload, options);
     let bar = TimeBar::start(quiet || simulated, &label, options.duration);
     let recorder = || Box::new(TimelineRecorder::new(DEFAULT_CAPACITY)) as Box<dyn Recorder>;
     let factory: RecordersFactory = Box::new(move |_, _| vec![recorder()]);

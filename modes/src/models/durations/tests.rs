@@ -71,7 +71,7 @@ fn a_logical_execution_time_stands_beside_the_duration() {
     let durations = Durations { rules: rules.into() };
     let table = durations.resolve(&graph(&[]), 0).unwrap();
     let logical = Some(ms(7));
-    let execution = |duration| Execution { duration, logical };
+    let execution = |duration| Execution { duration, sending: None, logical };
     assert_eq!(table.execution(CallbackId(0), 0), execution(Duration::ZERO));
     assert_eq!(table.execution(CallbackId(3), 0), execution(ms(3)));
     assert_eq!(table.execution(CallbackId(99), 0), Execution::default());

@@ -54,7 +54,7 @@ impl Toy {
             paths: paths.iter().map(|path| path.to_vec()).collect(),
             durations_ns: durations_ns.to_vec(),
             inputs: inputs.to_vec(),
-            horizon_ns: 400_000_000,
+            horizon_ns: 200_000_000,
         }
     }
 
@@ -168,6 +168,16 @@ impl Toy {
         }
         cores
     }
+
+    /// Every sample of every chain.
+    pub(crate) fn latencies_ns(&self, assignment: &Assignment) -> Vec<Vec<u64>> {
+        self.run(assignment).samples
+    }
+
+    /// The chains by index.
+    pub(crate) fn paths(&self) -> &[Vec<usize>] {
+        &self.paths
+    }
 }
 
 /// The cores at work.
@@ -277,8 +287,8 @@ fn alone_on_a_core_a_chain_takes_the_sum_of_its_durations() {
         let evaluation = toy.evaluate(&assignment).unwrap();
         let latency = evaluation.chains[0];
         assert_eq!((latency.mean_ns, latency.max_ns, latency.misses), (6_000_000, 6_000_000, 0));
-        assert_eq!((latency.samples, evaluation.drops), (40, 0));
-        assert!((evaluation.core_loads.iter().sum::<f64>() - 0.6).abs() < 0.02);
+        assert_eq!((latency.samples, evaluation.drops), (20, 0));
+        assert!((evaluation.core_loads.iter().sum::<f64>() - 0.6).abs() < 0.04);
     }
 }
 
@@ -291,5 +301,5 @@ fn an_overloaded_core_drops() {
         toy.evaluate(&assignment).unwrap().drops
     };
     assert_eq!(drops(&[0, 1]), 0);
-    assert!(drops(&[0, 0]) > 5);
+    assert!(drops(&[0, 0]) > 2);
 }

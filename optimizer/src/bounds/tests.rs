@@ -1,0 +1,185 @@
+//! Bounds by hand, and against simulations of random graphs, which no bound may be below.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::evaluation::Model;
+use crate::search::tests::toy::{Input, Toy};
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn timer(period_ms: u64, duration_ms: u64) -> Callback {
+    let trigger = Trigger::Timer(ms(period_ms));
+    Callback { name: "timer".into(), event_loop: 0, duration_max: ms(duration_ms), trigger }
+}
+
+fn after(from: &[usize], duration_ms: u64) -> Callback {
+    let sources = from.iter().map(|&from| Source::immediate(from)).collect();
+    let trigger = Trigger::Messages(sources);
+    Callback { name: "after".into(), event_loop: 0, duration_max: ms(duration_ms), trigger }
+}
+
+/// Every callback in a loop of its own, on these cores.
+fn on(cores: &[usize], callbacks: &[Callback]) -> (Vec<Callback>, Assignment) {
+    let numbered = callbacks.iter().enumerate().map(|(index, callback)| {
+        let name = format!("{} {index}", callback.name);
+        Callback { name, event_loop: index, ..callback.clone() }
+    });
+    let loops: Vec<String> = (0..cores.len()).map(|index| format!("/{index}")).collect();
+    (numbered.collect(), Assignment::new(loops, cores.to_vec(), 8))
+}
+
+fn chain(cores: &[usize], callbacks: &[Callback], path: &[usize]) -> Result<Duration, NoBound> {
+    let (callbacks, assignment) = on(cores, callbacks);
+    Analysis::new(&callbacks, &assignment)?.chain(path)
+}
+
+#[test]
+fn alone_a_chain_takes_the_sum_of_its_durations() {
+    let callbacks = [timer(100, 2), after(&[0], 3), after(&[1], 5)];
+    assert_eq!(chain(&[0, 0, 0], &callbacks, &[0, 1, 2]), Ok(ms(10)));
+    assert_eq!(chain(&[0, 1, 2], &callbacks, &[0, 1, 2]), Ok(ms(10)));
+    assert_eq!(chain(&[0, 1, 2], &callbacks, &[1, 2]), Ok(ms(8)));
+}
+
+#[test]
+fn a_stranger_delays_once_where_the_chain_stays_and_at_every_core_where_it_does_not() {
+    let callbacks = [timer(1000, 2), after(&[0], 3), timer(1000, 50), timer(1000, 70)];
+    assert_eq!(chain(&[0, 0, 0, 5], &callbacks, &[0, 1]), Ok(ms(55)));
+    assert_eq!(chain(&[0, 1, 0, 1], &callbacks, &[0, 1]), Ok(ms(125)));
+    assert_eq!(chain(&[0, 1, 5, 1], &callbacks, &[0, 1]), Ok(ms(75)));
+}
+
+#[test]
+fn a_frequent_stranger_delays_as_often_as_it_comes() {
+    // 20 ms of the chain's own, and 4 of every 10 ms are the stranger's.
+    let callbacks = [timer(1000, 20), timer(10, 4)];
+    // Starts at the latest when nothing of the stranger is left: it comes at 0, is done at 4.
+    assert_eq!(chain(&[0, 0], &callbacks, &[0]), Ok(ms(24)));
+    // The stranger waits for the 20 ms, and for itself: at worst its first one in the row.
+    assert_eq!(chain(&[0, 0], &callbacks, &[1]), Ok(ms(24)));
+}
+
+#[test]
+fn a_message_under_way_counts() {
+    let mut callbacks = [timer(100, 2), after(&[0], 3)];
+    let source = Source { callback: 0, same_core_max: ms(1), cross_core_max: ms(7) };
+    callbacks[1].trigger = Trigger::Messages(vec![source]);
+    // On one core each step alone, because the core may turn to something else in between: the
+    // first one of the next period, if that were near.
+    assert_eq!(chain(&[0, 0], &callbacks, &[0, 1]), Ok(ms(2 + 3 + 1 + 3 + 2)));
+    assert_eq!(chain(&[0, 1], &callbacks, &[0, 1]), Ok(ms(2 + 7 + 3)));
+}
+
+#[test]
+fn every_way_to_a_callback_is_work() {
+    // Two timers trigger one callback: its two runs delay each other.
+    let callbacks = [timer(100, 1), timer(100, 1), after(&[0, 1], 10)];
+    assert_eq!(chain(&[0, 1, 2], &callbacks, &[0, 2]), Ok(ms(21)));
+}
+
+#[test]
+fn what_is_delayed_on_one_core_comes_in_bunches_on_the_next() {
+    // The stranger holds the first message up to 8 ms back, so that the second one follows soon.
+    let callbacks = [timer(10, 1), timer(100, 8), after(&[0], 4), timer(100, 1)];
+    assert_eq!(chain(&[0, 0, 1, 1], &callbacks, &[3]), Ok(ms(4 + 4 + 1)));
+    assert_eq!(chain(&[0, 2, 1, 1], &callbacks, &[3]), Ok(ms(4 + 1)));
+}
+
+#[test]
+fn where_the_assumptions_fail_there_is_no_bound() {
+    let outside = Callback { trigger: Trigger::Unknown, ..timer(1, 1) };
+    let error = chain(&[0, 1], &[outside, timer(10, 1)], &[1]).unwrap_err();
+    assert!(error.to_string().starts_with("`timer 0` is triggered from outside"), "{error}");
+    let error = chain(&[0, 0], &[timer(10, 6), timer(10, 5)], &[0]).unwrap_err();
+    assert_eq!(error, NoBound::Overloaded { core: 0, percent: 110 });
+    let error = chain(&[0, 1], &[after(&[1], 1), after(&[0], 1)], &[0]).unwrap_err();
+    assert_eq!(error, NoBound::Cycle { callback: "after 0".into() });
+    let callbacks = [timer(10, 1), timer(20, 1), after(&[0], 1)];
+    let error = chain(&[0, 0, 0], &callbacks, &[0, 1, 2]).unwrap_err();
+    assert_eq!(error, NoBound::NotTriggered { from: "timer 0".into(), to: "timer 1".into() });
+    let error = chain(&[0, 0, 0], &callbacks, &[1, 2]).unwrap_err();
+    assert_eq!(error, NoBound::NotTriggered { from: "timer 1".into(), to: "after 2".into() });
+    assert_eq!(chain(&[0], &[timer(10, 1)], &[]), Err(NoBound::NoChain));
+    assert_eq!(chain(&[0], &[timer(10, 1)], &[1]), Err(NoBound::NoChain));
+    let malformed = |callback: &str| NoBound::Malformed { callback: callback.into() };
+    assert_eq!(chain(&[0], &[timer(0, 1)], &[0]), Err(malformed("timer 0")));
+    assert_eq!(chain(&[0], &[after(&[7], 1)], &[0]), Err(malformed("after 0")));
+    assert_eq!(chain(&[], &[timer(10, 1)], &[0]), Err(malformed("timer 0")));
+}
+
+#[test]
+fn a_thousand_ways_are_refused() {
+    // Each step doubles them.
+    let mut callbacks = vec![timer(1000, 0)];
+    for step in 0..10 {
+        callbacks.push(after(&[step, step], 0));
+    }
+    let error = chain(&[0; 11], &callbacks, &[0]).unwrap_err();
+    assert_eq!(error, NoBound::TooManyWays { callback: "after 9".into(), max: WAYS_MAX });
+}
+
+/// The callbacks of a toy: its second inputs trigger too, but are not passed on, so that the
+/// analysis sees a little more work than there is.
+fn callbacks_of(toy: &Toy) -> Vec<Callback> {
+    let callback = |(index, input): (usize, &Input)| Callback {
+        name: format!("/{index}"),
+        event_loop: index,
+        duration_max: Duration::from_nanos(toy.durations_ns[index]),
+        trigger: match input {
+            Input::Timer(period_ns) => Trigger::Timer(Duration::from_nanos(*period_ns)),
+            Input::Messages(own, other) => {
+                let sources = [Some(*own), *other].into_iter().flatten();
+                Trigger::Messages(sources.map(Source::immediate).collect())
+            }
+        },
+    };
+    toy.inputs.iter().enumerate().map(callback).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(200)
+    })]
+
+    #[test]
+    fn no_simulated_latency_exceeds_its_bound(
+        loops in 3_usize..9,
+        load in 0.1..0.5,
+        graph: u64,
+        cores in prop::collection::vec(0_usize..3, 9),
+        priorities in prop::collection::vec(0_u8..3, 9),
+    ) {
+        let toy = Toy::random(loops, 2.0, load, graph);
+        let assignment = Assignment::new(toy.loops().to_vec(), cores[..loops].to_vec(), 3)
+            .with_priorities(priorities[..loops].to_vec());
+        let callbacks = callbacks_of(&toy);
+        if let Ok(analysis) = Analysis::new(&callbacks, &assignment) {
+            for (path, samples) in toy.paths().iter().zip(toy.latencies_ns(&assignment)) {
+                let bound = analysis.chain(path).unwrap();
+                let longest = Duration::from_nanos(samples.into_iter().max().unwrap_or(0));
+                prop_assert!(longest <= bound, "{longest:?} of {path:?} exceeds {bound:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn many_random_graphs_have_a_bound_and_some_reach_it() {
+    let (mut bounded, mut reached) = (0, 0);
+    for graph in 0..100 {
+        let toy = Toy::random(6, 2.0, 0.3, graph);
+        let cores = (0..6).map(|index| index % 3).collect();
+        let assignment = Assignment::new(toy.loops().to_vec(), cores, 3);
+        let callbacks = callbacks_of(&toy);
+        let Ok(analysis) = Analysis::new(&callbacks, &assignment) else { continue };
+        bounded += 1;
+        let longest = toy.latencies_ns(&assignment)[0].iter().copied().max();
+        let bound = analysis.chain(&toy.paths()[0]).unwrap();
+        reached += usize::from(longest.map(Duration::from_nanos) >= Some(bound / 2));
+    }
+    assert!(bounded > 50 && reached > 10, "{bounded} bounded, {reached} within a factor of two");
+}

@@ -1,0 +1,256 @@
+//! Calls that send something and calls that do not, told apart in what was observed.
+//!
+//! A node that waits for its other input returns at once; when it has both, it works, and sends.
+//! Which of its callbacks that is depends on what came last, hence on the mapping. So their
+//! durations alone would have the work done at the wrong moments for another mapping than the
+//! measured one.
+
+use crate::observer::{Arrival, Log};
+use crate::spread::Spread;
+use ringspin_executor::{CallbackId, EventId, GraphInfo};
+use ringspin_modes::graph_edges;
+use ringspin_modes::models::callback_labels;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How long the calls of a callback took, by whether they sent something; as far as that was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calls {
+    /// Its event loop: `/node`, or `/node:group` if it is not of the default group.
+    pub node: String,
+    /// Its name, with a number if its loop has several of that name.
+    pub callback: String,
+    /// The calls that sent nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quiet: Option<Spread>,
+    /// The calls that sent something.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sending: Option<Spread>,
+}
+
+impl Calls {
+    /// Adds its times to those of the same callback among `all`, which stay in order.
+    pub(crate) fn add_to(self, all: &mut Vec<Self>) {
+        match all.binary_search_by(|other| other.key().cmp(&self.key())) {
+            Err(place) => all.insert(place, self),
+            Ok(place) => {
+                all[place].quiet = Spread::joined(all[place].quiet.take(), self.quiet);
+                all[place].sending = Spread::joined(all[place].sending.take(), self.sending);
+            }
+        }
+    }
+
+    /// What tells its callback from others.
+    pub(crate) fn key(&self) -> [&str; 2] {
+        [&self.node, &self.callback]
+    }
+}
+
+/// What is known of a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Quiet,
+    Sending,
+    /// Nobody got what it sent, if it did, or that waited for too long to tell.
+    Unknown,
+}
+
+/// The calls of the loops of which some calls send something and some do not.
+pub(crate) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
+    let labels = callback_labels(info);
+    let mut all = Vec::new();
+    for (event_loop, kinds) in info.loops.iter().zip(kinds(info, log)) {
+        let of_loop = event_loop.callbacks.first().map(|c| info.callbacks[c.0 as usize].event_loop);
+        let Some(of_loop) = of_loop else { continue };
+        if !kinds.contains(&Kind::Quiet) || !kinds.contains(&Kind::Sending) {
+            continue;
+        }
+        let mut times = BTreeMap::<CallbackId, [Vec<u64>; 2]>::new();
+        for (&(worker, n), kind) in log.by_loop[of_loop.0 as usize].iter().zip(kinds) {
+            let call = &log.workers[worker][n];
+            let [quiet, sending] = times.entry(call.callback).or_default();
+            let took_ns = call.end_ns.saturating_sub(call.start_ns);
+            match kind {
+                Kind::Quiet => quiet.push(took_ns),
+                Kind::Sending => sending.push(took_ns),
+                Kind::Unknown => {}
+            }
+        }
+        for (callback, [quiet, sending]) in times {
+            let (node, callback) = (event_loop.full_name(), labels[callback.0 as usize].clone());
+            let (quiet, sending) = (Spread::of(quiet), Spread::of(sending));
+            Calls { node, callback, quiet, sending }.add_to(&mut all);
+        }
+    }
+    all
+}
+
+/// By loop, of each of its calls in order.
+fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
+    // By source that somebody listens to: by the message's number, how it came first.
+    let mut taken = BTreeMap::new();
+    let mut way = BTreeMap::new();
+    for edge in graph_edges(info) {
+        taken.entry(edge.source).or_insert_with(|| (edge.from, BTreeMap::<u64, Arrival>::new()));
+        way.insert((edge.source, edge.callback), edge.from);
+    }
+    for (worker, calls) in log.workers.iter().enumerate() {
+        for (n, call) in calls.iter().enumerate() {
+            let EventId { source, sequence } = call.event;
+            let Some(&from) = way.get(&(source, call.callback)) else { continue };
+            let Some(arrival) = log.arrival(worker, n, from) else { continue };
+            let Some((_, taken)) = taken.get_mut(&source) else { continue };
+            let first = taken.entry(sequence).or_insert(arrival);
+            // Of several that get it, one that did not wait knows best.
+            let rank = |of: &Arrival| (of.hop_ns.is_none(), of.sender);
+            if rank(&arrival) < rank(first) {
+                *first = arrival;
+            }
+        }
+    }
+    let mut kinds: Vec<_> =
+        log.by_loop.iter().map(|calls| vec![Kind::Quiet; calls.len()]).collect();
+    for (from, taken) in taken.into_values() {
+        let kinds = &mut kinds[from.0 as usize];
+        // Up to where it is known who sent what: the next number, and the first call after that.
+        let (mut next, mut known) = (0, 0);
+        for (sequence, Arrival { sender, hop_ns, .. }) in taken {
+            // Of what waited, the sender is certain only if there is one call that it can be.
+            let certain = hop_ns.is_some() || (next == sequence && known == sender);
+            if next != sequence || !certain {
+                doubt(kinds, known, sender + 1);
+            }
+            if certain {
+                kinds[sender] = Kind::Sending;
+            }
+            (next, known) = (sequence + 1, (sender + 1).max(known));
+        }
+        let len = kinds.len();
+        doubt(kinds, known, len);
+    }
+    kinds
+}
+
+/// It is not known whether the calls from `start` to before `end` sent something.
+fn doubt(kinds: &mut [Kind], start: usize, end: usize) {
+    let doubtful = kinds.get_mut(start..end).unwrap_or_default().iter_mut();
+    doubtful.filter(|kind| **kind == Kind::Quiet).for_each(|kind| *kind = Kind::Unknown);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Call;
+    use ringspin_executor::{Graph, Message, QoS, SourceId};
+
+    const ONE: u32 = 0;
+    const OTHER: u32 = 1;
+    const SINK: u32 = 2;
+
+    /// `/join` takes `/one` and `/other`, and sends to `/sink`.
+    fn graph() -> (GraphInfo, SourceId) {
+        let graph = Graph::new();
+        let join = graph.create_node("join", ()).unwrap();
+        let out = join.create_publisher::<u8>("out", QoS::default()).unwrap();
+        for name in ["one", "other"] {
+            join.create_subscription(name, QoS::default(), |_, _: &Message<u8>, _| {}).unwrap();
+        }
+        let sink = graph.create_node("sink", ()).unwrap();
+        sink.create_subscription("out", QoS::default(), |_, _: &Message<u8>, _| {}).unwrap();
+        sink.create_timer(std::time::Duration::from_secs(1), |_, _| {}).unwrap();
+        drop(out);
+        let info = graph.info();
+        let source = info.topics.iter().find(|topic| topic.name == "/out").unwrap();
+        let source = source.publishers[0].1;
+        (info, source)
+    }
+
+    /// The quiet and the sending times of both inputs; a call is its callback, begin, end, and what
+    /// number it takes.
+    fn times(calls: &[(u32, u64, u64, u64)]) -> Vec<(String, Vec<u64>, Vec<u64>)> {
+        let (info, source) = graph();
+        let call = |&(callback, start_ns, end_ns, sequence): &(u32, u64, u64, u64)| Call {
+            start_ns,
+            end_ns,
+            callback: CallbackId(callback),
+            event: EventId {
+                source: if callback == SINK { source } else { SourceId(99) },
+                sequence,
+            },
+        };
+        let log = Log::new(&info, vec![calls.iter().map(call).collect()]);
+        let ns = |spread: Option<Spread>| {
+            let spread = spread.into_iter();
+            spread.flat_map(|of| [of.min_ns, of.max_ns, of.count]).collect()
+        };
+        let all = super::calls(&info, &log).into_iter();
+        all.map(|calls| (calls.callback, ns(calls.quiet), ns(calls.sending))).collect()
+    }
+
+    #[test]
+    fn the_last_call_before_has_sent() {
+        let seen = times(&[
+            (ONE, 0, 3, 0),
+            (OTHER, 10, 60, 0),
+            (SINK, 70, 75, 0),
+            (OTHER, 100, 104, 0),
+            (ONE, 110, 170, 0),
+            (SINK, 170, 175, 1),
+        ]);
+        let name = |topic: &str| format!("subscription {topic}");
+        let expected = [
+            (name("/one"), vec![3, 3, 1], vec![60, 60, 1]),
+            (name("/other"), vec![4, 4, 1], vec![50, 50, 1]),
+        ];
+        assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn what_waited_leaves_doubt_unless_one_call_can_have_sent_it() {
+        let seen = times(&[
+            (ONE, 0, 3, 0),
+            (OTHER, 10, 60, 0),
+            (SINK, 60, 65, 0),
+            (OTHER, 100, 160, 0),
+            (SINK + 1, 165, 170, 0), // something else comes first
+            (SINK, 170, 175, 1),
+            (ONE, 200, 207, 0),
+            (OTHER, 210, 280, 0),
+            (SINK, 290, 295, 2),
+        ]);
+        assert_eq!((&seen[0].1, &seen[0].2), (&vec![3, 7, 2], &vec![]));
+        assert_eq!((&seen[1].1, &seen[1].2), (&vec![], &vec![50, 70, 3]));
+        let waited = times(&[
+            (ONE, 0, 3, 0),
+            (OTHER, 10, 60, 0),
+            (SINK + 1, 65, 70, 0),
+            (SINK, 70, 75, 0), // of either
+            (ONE, 80, 84, 0),
+            (OTHER, 90, 150, 0),
+            (SINK, 150, 155, 1),
+        ]);
+        assert_eq!((&waited[0].1, &waited[0].2), (&vec![4, 4, 1], &vec![]));
+        assert_eq!((&waited[1].1, &waited[1].2), (&vec![], &vec![60, 60, 1]));
+    }
+
+    #[test]
+    fn what_was_overwritten_leaves_doubt() {
+        let sent = [
+            (ONE, 0, 3, 0),
+            (OTHER, 10, 60, 0),
+            (SINK, 70, 75, 0),
+            (ONE, 100, 104, 0),
+            (OTHER, 110, 180, 0), // sends number 1, which is overwritten
+            (ONE, 200, 205, 0),
+            (OTHER, 210, 290, 0),
+            (SINK, 300, 305, 2),
+            (ONE, 400, 406, 0), // nothing says that nothing was sent from here on
+        ];
+        let seen = times(&sent);
+        assert_eq!((&seen[0].1, &seen[0].2), (&vec![3, 3, 1], &vec![]));
+        assert_eq!((&seen[1].1, &seen[1].2), (&vec![], &vec![50, 80, 2]));
+        assert_eq!(times(&[(ONE, 0, 3, 0), (SINK, 5, 6, 0)]), [], "all of them send");
+        assert_eq!(times(&[(ONE, 0, 3, 0), (OTHER, 5, 6, 0)]), [], "none is known to");
+    }
+}

@@ -1,0 +1,93 @@
+//! The reference system's hot path, as its chain is followed and as its own key figure has it; and
+//! the twin of the whole system.
+
+use reference_system::description::{
+    AUTOWARE, COLLISION_ESTIMATOR, FRONT_LIDAR, HOT_PATH, Kind, REAR_LIDAR,
+};
+use reference_system::kpi::Collector;
+use reference_system::system::{Work, build};
+use ringspin_executor::{BoxError, Graph};
+use ringspin_modes::models::{Distribution, DurationRule, Durations};
+use ringspin_modes::{ChainPath, Cores, Executor, Mapping, Simulation};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// From the lidars, of whose two branches the last one counts, to the collision estimator.
+fn hot_path() -> ChainPath {
+    let branches = HOT_PATH[..4].chunks(2);
+    let joined = branches.map(|pair| format!("/{} | /{}", pair[0], pair[1]));
+    let path = joined.chain(HOT_PATH[4..].iter().map(|name| format!("/{name}")));
+    ChainPath::new("hot path", path)
+}
+
+/// Every node but the sensors takes 1 to 5 ms; so both lidars have the same time.
+fn durations() -> Durations {
+    let works = AUTOWARE.iter().filter(|node| !matches!(node.kind, Kind::Sensor { .. }));
+    works.fold(Durations::new(), |durations, node| {
+        let ms = Duration::from_millis;
+        let uniform = Distribution::uniform(ms(1), ms(5)).expect("one is below five");
+        durations.rule(DurationRule::new(node.name).duration(uniform))
+    })
+}
+
+/// Runs for 20 simulated seconds; returns how many samples of the key figure were compared, and how
+/// many were equal.
+fn compare(cores: Cores) -> Result<(usize, usize), BoxError> {
+    let simulation = Simulation { durations: durations(), cores, seed: 3, ..Default::default() };
+    let mut executor = Executor::deterministic(simulation).with_chains([hot_path()]);
+    let collector = Arc::new(Collector::with_capacity(1000).keeping_samples());
+    let work = Work { n: 0, crunch: false, sleep_max: Duration::ZERO };
+    build(executor.graph(), &work, &collector)?;
+    executor.spin_for(Duration::from_secs(20))?;
+    let chain = &executor.chains()[0];
+    let (mut compared, mut equal) = (0, 0);
+    for sample in collector.samples() {
+        let Some(latency_ns) = sample.latency_ns else { continue };
+        let entry = |name| sample.history.iter().find(|entry| entry.node == name);
+        let estimator = entry(COLLISION_ESTIMATOR).expect("it took the hot path");
+        // Each call of the estimator publishes once, and ends one sample of the chain.
+        let number = estimator.sequence_number as usize;
+        let (to_start_ns, to_end_ns) = (chain.to_start_ns[number], chain.to_end_ns[number]);
+        assert!((1_000_000..=5_000_000).contains(&(to_end_ns - to_start_ns)), "sample {number}");
+        // The key figure counts from the newer stamp, the chain from the one that came last.
+        let lidars = [FRONT_LIDAR, REAR_LIDAR].map(|lidar| entry(lidar).map(|of| of.timestamp_ns));
+        let from_lidar = lidars.map(|stamp| stamp.map(|ns| estimator.timestamp_ns - ns));
+        assert!(from_lidar.contains(&Some(to_start_ns)), "sample {number}: {to_start_ns}");
+        assert!(to_start_ns >= latency_ns, "sample {number}");
+        equal += usize::from(to_start_ns == latency_ns);
+        compared += 1;
+    }
+    Ok((compared, equal))
+}
+
+#[test]
+fn the_chain_is_the_key_figure() {
+    let nodes = AUTOWARE.iter().map(|node| format!("/{}", node.name));
+    let (even, odd): (Vec<_>, Vec<_>) = nodes.enumerate().partition(|(n, _)| n % 2 == 0);
+    let names = |of: Vec<(usize, String)>| of.into_iter().map(|(_, name)| name);
+    let mapping = Mapping::new().core(0, names(even)).core(1, names(odd));
+    let (compared, equal) = compare(Cores::Unlimited).unwrap();
+    assert!(compared > 100 && equal == compared, "both lidars at once: {equal} of {compared}");
+    // A core that is busy with something else can delay one of the two lidars.
+    for cores in [Cores::Single, Cores::Mapped(mapping)] {
+        let (compared, equal) = compare(cores.clone()).unwrap();
+        assert!(compared > 100 && 2 * equal > compared, "{cores:?}: {equal} of {compared}");
+    }
+}
+
+#[test]
+fn a_branch_that_never_comes_last_has_no_samples() {
+    let mut executor = Executor::deterministic(Simulation::default()).with_chains([
+        ChainPath::new("front", [HOT_PATH[0], HOT_PATH[2], HOT_PATH[4], HOT_PATH[5]]),
+        ChainPath::new("rear", [HOT_PATH[1], HOT_PATH[3], HOT_PATH[4], HOT_PATH[5]]),
+    ]);
+    let work = Work { n: 0, crunch: false, sleep_max: Duration::ZERO };
+    build(executor.graph(), &work, &Arc::new(Collector::with_capacity(10))).unwrap();
+    executor.spin_for(Duration::from_secs(1)).unwrap();
+    let [front, rear] = &executor.chains()[..] else { panic!("two chains were asked for") };
+    assert_eq!((front.to_end_ns.len(), front.steps_reached), (0, 3));
+    assert_eq!((rear.to_end_ns.len(), rear.steps_reached), (10, 4));
+    let graph = Graph::new();
+    build(&graph, &work, &Arc::new(Collector::with_capacity(10))).unwrap();
+    assert!(hot_path().resolve(&graph.info()).is_ok());
+}

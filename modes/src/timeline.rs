@@ -27,8 +27,8 @@ mod lanes;
 
 pub use chrome::write_chrome_trace;
 
+use crate::error::SpinError;
 use crate::executor::Mode;
-use crate::mapping::MappingError;
 use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder, Time};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
@@ -168,12 +168,13 @@ impl Timeline {
     /// callback. O(n log n) in the callbacks.
     ///
     /// # Errors
-    /// [`MappingError`] when the mode's mapping is not one of this graph.
+    /// [`SpinError::Mapping`] or [`SpinError::Simulation`] when the mode's mapping is not one of
+    /// this graph or machine.
     pub fn of(
         recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
         info: &GraphInfo,
         mode: &Mode,
-    ) -> Result<Self, MappingError> {
+    ) -> Result<Self, SpinError> {
         let (lanes, lane_of) = lanes::of(info, mode)?;
         let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
         let recorders: Vec<_> = any.filter_map(|r| r.downcast::<TimelineRecorder>().ok()).collect();

@@ -4,10 +4,6 @@
 //! profile ─▶ twin ─▶ search, and what it has to beat ─▶ the best few, live in turns ─▶ mapping
 //! ```
 
-mod data;
-
-pub use data::Shown;
-
 use crate::chains;
 use crate::description::{HOT_PATH, Workload};
 use crate::kpi::{Collector, Summary};

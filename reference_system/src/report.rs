@@ -23,11 +23,14 @@ mod predictions;
 mod scale;
 mod svg;
 mod tables;
+mod tuned;
 
 pub use data::{
     GraphData, GraphEdge, GraphLoop, Mark, Measured, Origin, ReportData, TimelineSection, Twin,
 };
 pub use gather::{Gathered, ReportOptions, Step, gather, graph_of};
+pub use tuned::optimization_of;
+
 pub use optimization::{
     Bound, Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
 };

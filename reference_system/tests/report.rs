@@ -46,11 +46,11 @@ fn a_report_is_a_page_its_data_a_trace_and_a_chart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let files = "--out p.html --data-out d.json --trace-out t.json --chart-out c.svg";
-    succeed(path, &format!("report --n 3,64 --duration 1500ms {files}"));
+    succeed(path, &format!("report --n 64 --duration 1500ms {files}"));
     let page = fs::read_to_string(path.join("p.html")).unwrap();
     let data = json(path, "d.json");
     let (measured, twins) = (&data["measured"], data["twins"].as_array().unwrap());
-    assert_eq!((measured.as_array().unwrap().len(), twins.len()), (4, 4));
+    assert_eq!((measured.as_array().unwrap().len(), twins.len()), (2, 2));
     for twin in twins {
         assert_eq!(twin["simulated_s"], 60.0);
         let digest = twin["digest"].as_str().unwrap();
@@ -60,7 +60,7 @@ fn a_report_is_a_page_its_data_a_trace_and_a_chart() {
     assert!(timelines.iter().all(|part| part["title"].as_str().unwrap().contains("N = 64")));
     // Of the twins at least: they have 600 samples, and a live run on a busy machine may have none.
     assert!(timelines.len() >= 2 && page.contains("slowest hot path"));
-    assert!(page.contains("reference-system report --n 3,64 --duration 1500ms --out p.html"));
+    assert!(page.contains("reference-system report --n 64 --duration 1500ms --out p.html"));
 
     let trace = json(path, "t.json");
     let processes = trace["traceEvents"].as_array().unwrap().iter();
@@ -104,7 +104,10 @@ fn what_cannot_be_read_empties_no_file() {
 fn a_timeline_has_every_call_of_a_run_in_any_mode() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    for mode in ["single", "multi", "deterministic"] {
+    // Without a mapping, one would be searched for first.
+    let mapping = format!("default_core = {}", ringspin_modes::allowed_cores()[0]);
+    fs::write(path.join("m.toml"), mapping).unwrap();
+    for mode in ["single", "multi --mapping m.toml", "deterministic"] {
         let options = "--n 3 --duration 400ms --json r.json --timeline t.json";
         succeed(path, &format!("run --mode {mode} {options}"));
         let (report, trace) = (json(path, "r.json"), json(path, "t.json"));

@@ -3,44 +3,37 @@
 
 use super::Lane;
 use crate::deterministic::Cores;
-use crate::executor::{Mode, allowed_cores};
-use crate::mapping::{LoopName, Mapping, MappingError};
+use crate::error::SpinError;
+use crate::executor::Mode;
+use crate::mapping::{CorePlan, Mapping, loop_names};
+use crate::plan;
 use ringspin_executor::GraphInfo;
 
 /// The lanes, and by event loop the index of its lane.
-pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<(Vec<Lane>, Vec<usize>), MappingError> {
+pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<(Vec<Lane>, Vec<usize>), SpinError> {
     let one = || (vec![Lane { name: "one core".into(), core: None }], vec![0; info.loops.len()]);
     match mode {
         Mode::SingleCore => Ok(one()),
-        Mode::MultiCore(None) => {
-            let cores = allowed_cores();
-            mapped(info, &Mapping::round_robin(&names(info), &cores), &cores)
-        }
-        Mode::MultiCore(Some(mapping)) => mapped(info, mapping, &allowed_cores()),
+        Mode::MultiCore(mapping) => Ok(planned(info, &plan::cores(info, mapping.as_ref())?)),
         Mode::Deterministic(simulation) => match &simulation.cores {
             Cores::Unlimited => Ok(one_each(info)),
             Cores::Single => Ok(one()),
-            Cores::Mapped(mapping) => mapped(info, mapping, &all_of(mapping)),
+            Cores::Mapped(mapping) => {
+                let plans = mapping.resolve(&loop_names(info), &all_of(mapping));
+                let plans = plans.map_err(|error| SpinError::Simulation(error.to_string()))?;
+                Ok(planned(info, &plans))
+            }
         },
     }
 }
 
-fn names(info: &GraphInfo) -> Vec<LoopName<'_>> {
-    info.loops.iter().map(|l| LoopName { node: &l.node, group: &l.group }).collect()
-}
-
-fn mapped(
-    info: &GraphInfo,
-    mapping: &Mapping,
-    cores: &[usize],
-) -> Result<(Vec<Lane>, Vec<usize>), MappingError> {
-    let plans = mapping.resolve(&names(info), cores)?;
+fn planned(info: &GraphInfo, plans: &[CorePlan]) -> (Vec<Lane>, Vec<usize>) {
     let mut lane_of = vec![0; info.loops.len()];
     for (lane, plan) in plans.iter().enumerate() {
         plan.loops.iter().for_each(|event_loop| lane_of[*event_loop] = lane);
     }
     let lane = |core| Lane { name: format!("core {core}"), core: Some(core) };
-    Ok((plans.iter().map(|plan| lane(plan.core)).collect(), lane_of))
+    (plans.iter().map(|plan| lane(plan.core)).collect(), lane_of)
 }
 
 /// The cores that a mapping names: virtual ones all exist.

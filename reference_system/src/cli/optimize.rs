@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use reference_system::optimize::{BASELINES, Shown, Target, Trial, Tuned, tune};
-use reference_system::report::{OptimizationData, Origin, ReportData, render};
+use reference_system::optimize::{BASELINES, Target, Trial, Tuned, tune};
+use reference_system::report::{OptimizationData, Origin, ReportData, optimization_of, render};
 use reference_system::table::{render_confirmed, render_strategies};
 use ringspin_executor::StopHandle;
 use ringspin_modes::{Mapping, allowed_cores};
@@ -131,11 +131,9 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
         text += &gain(&twin, &winner, &tuned.default)?;
     }
     if page.is_some() || json.is_some() {
-        let objective = &arguments.objective;
-        let (profile, tuned, winner) = (&profile, &tuned, &winner);
-        let confirmed = &confirmed;
-        let shown = Shown { target: &target, profile, objective, tuned, winner, confirmed };
-        write(shown.data().map_err(anyhow::Error::from_boxed)?, page, json)?;
+        let (objective, chosen) = (&arguments.objective, (&winner, &ids[..]));
+        let data = optimization_of(&tuned, objective, twin.chains(), &confirmed, chosen);
+        write(data, page, json)?;
     }
     let mapping: Mapping = winner.to_mapping(&ids);
     match out {

@@ -37,6 +37,7 @@ pub(super) fn shown(value: f64, unit: Unit) -> f64 {
     match unit {
         Unit::Nanoseconds => value / 1e6,
         Unit::Count => value,
+        Unit::Millionths => value / 1e4,
     }
 }
 
@@ -45,13 +46,16 @@ pub(super) fn named(term: &Term) -> String {
     match term.unit {
         Unit::Nanoseconds => format!("{}, ms", term.name),
         Unit::Count => term.name.clone(),
+        Unit::Millionths => format!("{}, %", term.name),
     }
 }
 
 /// All finite values of a term.
 fn values(convergence: &[Convergence], term: usize) -> impl Iterator<Item = f64> {
     let points = convergence.iter().flat_map(|strategy| &strategy.points);
-    points.filter_map(move |(_, score)| score.get(term).copied()).filter(|v| v.is_finite())
+    points
+        .filter_map(move |(_, score)| score.get(term).copied().flatten())
+        .filter(|v| v.is_finite())
 }
 
 fn panel(data: &OptimizationData, n: usize) -> Option<String> {
@@ -69,8 +73,8 @@ fn panel(data: &OptimizationData, n: usize) -> Option<String> {
     let mut svg = Svg::new(WIDTH, height, &title);
     axes(&mut svg, term, (x, y));
     for (index, curve) in &curves {
-        let at = |(at, score): &(u64, Vec<f64>)| {
-            let value = score.get(n).copied().filter(|value| value.is_finite())?;
+        let at = |(at, score): &(u64, Vec<Option<f64>>)| {
+            let value = score.get(n).copied().flatten().filter(|value| value.is_finite())?;
             Some((x.at(*at as f64), y.at(shown(value, term.unit))))
         };
         let points: Vec<(f64, f64)> = curve.points.iter().filter_map(at).collect();
@@ -78,8 +82,8 @@ fn panel(data: &OptimizationData, n: usize) -> Option<String> {
         let (name_y, class) = (BASE + 52.0 + LINE * *index as f64, colour(*index));
         svg.line((LEFT, name_y - 4.0), (LEFT + 22.0, name_y - 4.0), &format!("{class} curve"));
         svg.text((LEFT + 30.0, name_y), Anchor::Start, "small", &curve.strategy);
-        let end = curve.points.last().and_then(|(_, score)| score.get(n));
-        let end = end.map(|value| super::tables::term(*value, term.unit)).unwrap_or_default();
+        let end = curve.points.last().and_then(|(_, score)| score.get(n).copied().flatten());
+        let end = end.map(|value| super::tables::term(value, term.unit)).unwrap_or_default();
         svg.text((RIGHT, name_y), Anchor::End, "small", &end);
     }
     Some(svg.finish())

@@ -50,6 +50,8 @@ pub enum Unit {
     Nanoseconds,
     /// A number of things.
     Count,
+    /// Millionths of a whole; shown as percent.
+    Millionths,
 }
 
 /// How the best score of a strategy fell.
@@ -58,8 +60,9 @@ pub enum Unit {
 pub struct Convergence {
     /// The strategy.
     pub strategy: String,
-    /// After how many evaluations the best score was what, term by term; by rising evaluations.
-    pub points: Vec<(u64, Vec<f64>)>,
+    /// After how many evaluations the best score was what, term by term; by rising evaluations. A
+    /// term without a value is one that never was: the latency of a chain without an end.
+    pub points: Vec<(u64, Vec<Option<f64>>)>,
 }
 
 /// What a strategy came to.
@@ -76,7 +79,7 @@ pub struct StrategyRow {
     /// Cores that it uses.
     pub cores_used: usize,
     /// Its score, term by term.
-    pub score: Vec<f64>,
+    pub score: Vec<Option<f64>>,
     /// Whether its mapping is the one that was chosen.
     #[serde(default)]
     pub chosen: bool,

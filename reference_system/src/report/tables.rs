@@ -157,22 +157,25 @@ pub(super) fn predictions(out: &mut Markup, rows: &[Prediction]) {
     table(out, &header, 1, rows);
 }
 
-/// What each strategy came to.
+/// What each strategy came to. Columns that nobody needs are left out: times that nobody measured,
+/// and cores that are a term of the score.
 pub(super) fn strategies(out: &mut Markup, data: &OptimizationData) {
-    let mut header = vec!["strategy".to_owned(), "evaluations".into(), "time, s".into()];
-    header.push("cores".into());
+    let timed = data.strategies.iter().any(|row| row.wall_s.is_some());
+    let counted = !data.terms.iter().any(|term| term.name == "cores");
+    let mut header = vec!["strategy".to_owned(), "evaluations".into()];
+    header.extend(timed.then(|| "time, s".to_owned()));
+    header.extend(counted.then(|| "cores".to_owned()));
     header.extend(data.terms.iter().map(named));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let never = || "never".to_owned();
     let rows = data.strategies.iter().map(|row| {
         let chosen = if row.chosen { " (chosen)" } else { "" };
-        let mut cells = vec![
-            format!("{}{chosen}", row.strategy),
-            row.evaluations.to_string(),
-            row.wall_s.map_or_else(|| "–".into(), |s| format!("{s:.3}")),
-            row.cores_used.to_string(),
-        ];
+        let mut cells = vec![format!("{}{chosen}", row.strategy), row.evaluations.to_string()];
+        let time = || row.wall_s.map_or_else(|| "–".into(), |s| format!("{s:.3}"));
+        cells.extend(timed.then(time));
+        cells.extend(counted.then(|| row.cores_used.to_string()));
         let terms = row.score.iter().zip(&data.terms);
-        cells.extend(terms.map(|(value, of)| term(*value, of.unit)));
+        cells.extend(terms.map(|(value, of)| value.map_or_else(never, |v| term(v, of.unit))));
         (if row.chosen { "ours" } else { "" }, cells)
     });
     table(out, &header, 1, rows);
@@ -192,7 +195,8 @@ pub(super) fn term(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Nanoseconds => ms(value / 1e6),
         Unit::Count if value.is_finite() => format!("{}", (value * 1e3).round() / 1e3),
-        Unit::Count => "–".into(),
+        Unit::Millionths if value.is_finite() => format!("{:.1}", value / 1e4),
+        Unit::Count | Unit::Millionths => "–".into(),
     }
 }
 

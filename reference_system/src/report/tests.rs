@@ -203,7 +203,7 @@ fn every_number_of_the_data_is_on_the_page() {
         expected.extend(figures.map(|(_, ns)| format_ms(ns)));
     }
     for row in &optimization.strategies {
-        expected.extend([row.evaluations.to_string(), format_ms(row.score[2])]);
+        expected.extend([row.evaluations.to_string(), format_ms(row.score[2].unwrap())]);
     }
     let others = [
         "43.2",
@@ -284,13 +284,15 @@ fn figures_that_are_no_numbers_break_no_page() {
     let mut data = full();
     let mut optimization = optimization();
     for (value, strategy) in [f64::NAN, f64::INFINITY, -1.0].into_iter().zip(0..) {
-        optimization.convergence[strategy].points[0].1[2] = value;
-        optimization.strategies[strategy].score[2] = value;
+        optimization.convergence[strategy].points[0].1[2] = Some(value);
+        optimization.strategies[strategy].score[2] = Some(value);
     }
     optimization.predictions[0].measured.mean_ns = f64::NAN;
     optimization.predictions[1].measured.mean_ns = 0.0;
     optimization.convergence.push(Convergence { strategy: "none".into(), points: Vec::new() });
     optimization.convergence[0].points[1].1.clear();
+    optimization.convergence[1].points[1].1[3] = None;
+    optimization.strategies[0].score[3] = None;
     data.optimization = Some(optimization);
     data.twins[0].wall_s = 0.0;
     data.timelines[0].to_ns = 0;

@@ -1,0 +1,217 @@
+//! What a search and its confirmation came to, in the words of a report.
+
+use ringspin_optimizer::{
+    Assignment, Chain, ChainLatency, Confirmed, Found, Objective, Score, Term as ScoreTerm,
+};
+
+use super::data::{GraphData, GraphEdge, GraphLoop};
+use super::optimization::{
+    Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
+};
+use crate::optimize::Tuned;
+
+/// A search for `objective`, with `chosen` as the mapping that it is about, whose cores have the
+/// numbers `core_ids`; and the candidates that were measured, each with its name.
+#[must_use]
+pub fn optimization_of(
+    tuned: &Tuned,
+    objective: &Objective,
+    chains: &[Chain],
+    confirmed: &[(String, Confirmed)],
+    (chosen, core_ids): (&Assignment, &[usize]),
+) -> OptimizationData {
+    let best = |found: &Vec<Found>| found.iter().min_by(|a, b| a.score.cmp(&b.score)).cloned();
+    let entries = &tuned.comparison.entries;
+    let found: Vec<Found> = entries.iter().filter_map(|entry| best(&entry.found)).collect();
+    OptimizationData {
+        graph: Some(graph(tuned, chains, chosen, core_ids)),
+        terms: objective.terms().iter().map(|term| term_of(*term)).collect(),
+        convergence: found.iter().map(convergence).collect(),
+        strategies: found.iter().map(|found| row(found, chosen)).collect(),
+        predictions: predictions(chains, confirmed),
+        bounds: Vec::new(),
+    }
+}
+
+fn term_of(term: ScoreTerm) -> Term {
+    let unit = match term {
+        ScoreTerm::P99 | ScoreTerm::Mean | ScoreTerm::Max => Unit::Nanoseconds,
+        ScoreTerm::Misses | ScoreTerm::Drops | ScoreTerm::Cores => Unit::Count,
+        ScoreTerm::Peak => Unit::Millionths,
+    };
+    Term { name: term.name().into(), unit }
+}
+
+/// The terms of a score. A chain that never came to its end has no latency.
+fn terms(score: &Score) -> Vec<Option<f64>> {
+    let known = |value: &u64| (*value != u64::MAX).then_some(*value as f64);
+    score.terms().iter().map(known).collect()
+}
+
+fn convergence(found: &Found) -> Convergence {
+    let points = found.convergence.iter();
+    let points = points.map(|at| (at.evaluations as u64, terms(&at.best)));
+    // It went on after its last improvement, in vain.
+    let end = (found.evaluations as u64, terms(&found.score));
+    let points = points.chain([end]).collect();
+    Convergence { strategy: found.strategy.to_string(), points }
+}
+
+fn row(found: &Found, chosen: &Assignment) -> StrategyRow {
+    StrategyRow {
+        strategy: found.strategy.to_string(),
+        evaluations: found.evaluations as u64,
+        wall_s: None,
+        cores_used: found.assignment.cores_used(),
+        score: terms(&found.score),
+        chosen: found.assignment == *chosen,
+    }
+}
+
+fn predictions(chains: &[Chain], confirmed: &[(String, Confirmed)]) -> Vec<Prediction> {
+    let of_candidate = |(name, candidate): &(String, Confirmed)| {
+        let both = candidate.predicted.chains.iter().zip(&candidate.measured.chains);
+        let pairs = chains.iter().zip(both).filter(|(_, (_, measured))| measured.samples > 0);
+        let prediction = |(chain, (predicted, measured)): (&Chain, _)| Prediction {
+            chain: format!("{name}: {}", chain.name),
+            predicted: latency(predicted),
+            measured: latency(measured),
+        };
+        pairs.map(prediction).collect::<Vec<_>>()
+    };
+    confirmed.iter().flat_map(of_candidate).collect()
+}
+
+fn latency(of: &ChainLatency) -> Latency {
+    let [mean_ns, p99_ns, max_ns] = [of.mean_ns, of.p99_ns, of.max_ns].map(|ns| ns as f64);
+    Latency { mean_ns, p99_ns, max_ns }
+}
+
+/// The graph of the loads, with the loops and edges of the chains as its hot paths.
+fn graph(tuned: &Tuned, chains: &[Chain], chosen: &Assignment, core_ids: &[usize]) -> GraphData {
+    // A step of a chain may name several loops that are side by side.
+    let steps = |chain: &Chain| -> Vec<Vec<String>> {
+        let names = |step: &String| step.split('|').map(|name| name.trim().to_owned()).collect();
+        chain.path.iter().map(names).collect()
+    };
+    let steps: Vec<Vec<Vec<String>>> = chains.iter().map(steps).collect();
+    let is_hot = |name: &String| steps.iter().flatten().any(|step| step.contains(name));
+    let joins = |from: &String, to: &String| {
+        let mut pairs = steps.iter().flat_map(|chain| chain.windows(2));
+        pairs.any(|pair| pair[0].contains(from) && pair[1].contains(to))
+    };
+    let loops = &tuned.loads.loops;
+    let shown = |(n, load): (usize, &ringspin_optimizer::LoopLoad)| GraphLoop {
+        name: load.name.clone(),
+        core: chosen.core_of(&load.name).and_then(|core| core_ids.get(core).copied()),
+        priority: chosen.priorities().get(n).copied().unwrap_or(0),
+        utilization: Some(load.utilization),
+        hot: is_hot(&load.name),
+    };
+    let index_of = |name: &str| loops.iter().position(|load| load.name == name);
+    let edge = |edge: &ringspin_optimizer::Edge| {
+        Some(GraphEdge {
+            from: index_of(&edge.from)?,
+            to: index_of(&edge.to)?,
+            topic: format!("{:.1} messages/s", edge.messages_per_second),
+            hot: joins(&edge.from, &edge.to),
+        })
+    };
+    GraphData {
+        title: "The mapping that was chosen, and how busy each event loop keeps a core.".into(),
+        loops: loops.iter().enumerate().map(shown).collect(),
+        edges: tuned.loads.edges.iter().filter_map(edge).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringspin_optimizer::{
+        Comparison, Edge, Entry, Evaluation, Loads, LoopLoad, Score, Strategy,
+    };
+
+    fn tuned() -> Tuned {
+        let names: Vec<String> = ["/a", "/b", "/c"].map(str::to_owned).into();
+        let assignment = Assignment::new(names.clone(), vec![0, 1, 1], 2);
+        let load = |name: &String| LoopLoad { name: name.clone(), utilization: 0.25 };
+        let edge = |from: &str, to: &str| Edge {
+            from: from.into(),
+            to: to.into(),
+            messages_per_second: 10.0,
+        };
+        let at = |evaluations, terms: [u64; 2]| ringspin_optimizer::Convergence {
+            evaluations,
+            best: Score::new(terms),
+        };
+        let found = Found {
+            strategy: Strategy::Genetic,
+            seed: 0,
+            assignment: assignment.clone(),
+            score: Score::new([0, 5_000_000]),
+            evaluations: 77,
+            convergence: vec![at(1, [3, u64::MAX]), at(9, [0, 5_000_000])],
+            stopped: false,
+        };
+        let worse = Found { score: Score::new([1, 1]), ..found.clone() };
+        let entry = |found| Entry { strategy: Strategy::Genetic, found, refused: None };
+        Tuned {
+            comparison: Comparison { entries: vec![entry(vec![worse, found]), entry(vec![])] },
+            default: assignment,
+            loads: Loads {
+                loops: names.iter().map(load).collect(),
+                edges: vec![edge("/a", "/c"), edge("/b", "/c"), edge("/a", "/b")],
+                chains: Vec::new(),
+            },
+            candidates: None,
+        }
+    }
+
+    #[test]
+    fn a_search_is_told_with_its_cores_chains_and_progress() {
+        let tuned = tuned();
+        let objective: Objective = "misses, mean".parse().unwrap();
+        let chains = [Chain::new("joined", ["/a | /b", "/c"])];
+        let chain = |mean_ns| ChainLatency {
+            samples: 10,
+            mean_ns,
+            p99_ns: mean_ns + 1,
+            max_ns: mean_ns + 2,
+            misses: 0,
+        };
+        let evaluation = |mean_ns| Evaluation {
+            chains: vec![chain(mean_ns)],
+            drops: 0,
+            core_loads: Vec::new(),
+            cores_used: 2,
+        };
+        let confirmed = Confirmed {
+            assignment: tuned.default.clone(),
+            predicted: evaluation(100),
+            measured: evaluation(80),
+            score: Score::new([0, 80]),
+            turns: 3,
+        };
+        let confirmed = [("default".to_owned(), confirmed)];
+        let chosen = (&tuned.default, &[4, 7][..]);
+        let data = optimization_of(&tuned, &objective, &chains, &confirmed, chosen);
+
+        let graph = data.graph.as_ref().unwrap();
+        let cores: Vec<_> = graph.loops.iter().map(|of| of.core).collect();
+        assert_eq!(cores, [Some(4), Some(7), Some(7)]);
+        assert!(graph.loops.iter().all(|of| of.hot && of.utilization == Some(0.25)));
+        // The two branches are side by side, not one after the other.
+        let hot: Vec<_> = graph.edges.iter().map(|edge| (edge.from, edge.to, edge.hot)).collect();
+        assert_eq!(hot, [(0, 2, true), (1, 2, true), (0, 1, false)]);
+        assert_eq!(data.terms[1], Term { name: "mean".into(), unit: Unit::Nanoseconds });
+        // Of several seeds the best; what never ended has no latency.
+        let end = vec![Some(0.0), Some(5e6)];
+        let points = [(1, vec![Some(3.0), None]), (9, end.clone()), (77, end)];
+        assert_eq!((data.convergence.len(), &data.convergence[0].points[..]), (1, &points[..]));
+        assert!(data.strategies[0].chosen && data.strategies[0].evaluations == 77);
+        assert_eq!(data.predictions[0].chain, "default: joined");
+        assert_eq!(data.predictions[0].errors_percent()[0], Some(25.0));
+        let read = serde_json::from_str::<OptimizationData>(&serde_json::to_string(&data).unwrap());
+        assert_eq!(read.unwrap(), data);
+    }
+}

@@ -20,22 +20,22 @@ fn seeds() -> u64 {
 
 /// The digests of the first seeds: on every machine, in debug and release builds.
 const PINNED: [&str; 16] = [
-    "bb8678f6441a94c150a39e660bc62449",
+    "ed59c52526ba57a70c871e241627635f",
     "827dc903274d97f2d39b95b6b9617faf",
     "496b423baf2f55ccd2054fc3db841c12",
     "71de8293f860b13d1db1621f7abd766b",
-    "63ffeb5b79d4416a617470ffcbcd243e",
-    "9b2732059ddac5323e380e498117810f",
+    "b1278e875c72a09a69a29611d1b34a2f",
+    "25e0806dcd959288ec8797db767ce2da",
     "264c1a3b7ab1287751d92cdaa92da4c5",
     "7f5dee654ca154ce5db9311d7e1d43c9",
     "c9aae892b6ad8fc3f0ad3701281d24fa",
     "ca63d11d26661a44c88a0e20378811cc",
-    "11ccd60f8ef33e57a5fc34b2ac5b3014",
-    "bfea6bd3f0a77bbd102f505f0092b5f6",
-    "1f66c8451a640f94b710a50c39186ca0",
-    "03c7b250e20a2810776ca4ca76e2a5ec",
+    "bce23e04f6309d9988d369de467b5b51",
+    "4ab50225ae0bb28fc450ae1f5f8b623d",
+    "2853e813886dd2d05d0124941d349118",
+    "cf14fa2717e241e4a71dfceaedc2e56e",
     "14933b80d9cb9dec01372a21c5a4bcdd",
-    "0374bf55e88651fc39ae736336bb6e3a",
+    "2840c4deeac0914c84c38142c141e7bd",
 ];
 
 fn graphs() -> impl Iterator<Item = (u64, RandomGraph)> {
@@ -82,7 +82,8 @@ fn every_feature_occurs_and_every_counter_counts() {
     let mut features = BTreeSet::new();
     let (mut lost, mut overwritten, mut expired, mut missed, mut unmatched) = (0, 0, 0, 0, 0);
     let (mut coalesced, mut irregular, mut failures, mut overruns, mut refused) = (0, 0, 0, 0, 0);
-    for (seed, graph) in graphs() {
+    // Stamps that go back are rare: the last graph has one.
+    for (seed, graph) in graphs().chain([(66, RandomGraph::new(66))]) {
         features.extend(graph.features().iter().copied());
         let report = run(&graph.job());
         assert!(report.dispatches() > 20, "seed {seed} does nothing: {}", report.dispatches());

@@ -377,6 +377,13 @@ fn an_error_names_the_input_and_the_way_out_and_tells_usage_from_failure() {
         (2, "determinism --ties heap", &["heap", "upstream"]),
         (2, "determinism --sleep-max 20", &["20", "20ms"]),
         (1, "determinism --json /no/such/d.json", &["/no/such/d.json", "writable"]),
+        (2, "optimize --cores 0", &["--cores", "1..=1024"]),
+        (2, "optimize --evaluations 0", &["--evaluations"]),
+        (2, "optimize --objective speed", &["speed", "misses", "p99"]),
+        (1, "optimize --live --cores 1000", &["1000", "--live", "--cores"]),
+        (1, "optimize --workload lame --n 3", &["--n", "lame", "leave them out"]),
+        (1, "optimize --profile /no/such/p.toml", &["/no/such/p.toml", "check the path"]),
+        (1, "optimize --out /no/such/m.toml", &["/no/such/m.toml", "writable"]),
         (2, "walk", &["walk", "--help"]),
         (1, "run --n 3 --duration 1ms --json /no/such/a.json", &["/no/such/a.json", "writable"]),
         (1, "run --n 3 --duration 1ms --samples /no/such/s", &["/no/such/s", "writable"]),
@@ -391,6 +398,63 @@ fn an_error_names_the_input_and_the_way_out_and_tells_usage_from_failure() {
         assert!(parts.iter().all(|part| error.contains(part)), "{line}: {error}");
         assert!(output.stdout.is_empty(), "{line}");
     }
+}
+
+/// A profile as a search needs it, measured without much work.
+fn profile_in(folder: &Path) -> String {
+    let path = folder.join("profile.toml").to_str().unwrap().to_owned();
+    let options = ["optimize", "--n", "200", "--span", "300ms", "--evaluations", "1"];
+    stdout(
+        &[&options[..], &["--no-baselines", "--horizon", "1s", "--profile-out", &path]].concat(),
+    );
+    path
+}
+
+#[test]
+fn a_search_ends_with_a_mapping_for_cores_that_need_not_exist_whatever_the_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = profile_in(folder.path());
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (mapping, json, page) = (file("m.toml"), file("o.json"), file("o.html"));
+    let search = "optimize --n 200 --cores 40 --evaluations 12 --horizon 2s --seed 7";
+    let tuned = |threads: &str| {
+        let mut options: Vec<&str> = search.split(' ').collect();
+        options.extend(["--profile", &profile, "--threads", threads]);
+        options.extend(["--out", &mapping, "--json", &json, "--report", &page]);
+        let table = stdout(&options);
+        for strategy in ["genetic", "round robin", "greedy", "random", "hill climbing"] {
+            assert!(table.contains(strategy), "{table}");
+        }
+        assert!(table.contains("hot path: mean"), "{table}");
+        let texts = [&mapping, &json, &page].map(|path| std::fs::read_to_string(path).unwrap());
+        assert!(texts[0].contains("FrontLidarDriver") && texts[0].contains("[[core]]"));
+        assert!(texts[2].contains("How the search went"));
+        (texts, table)
+    };
+    let (one, two) = (tuned("1"), tuned("2"));
+    // But for the command line that the page shows.
+    assert_eq!((&one.0[..2], one.1), (&two.0[..2], two.1));
+    let report = report(&format!("--mode deterministic --no-work --n 64 --mapping {mapping}"));
+    assert_eq!(report["mode"], "deterministic");
+}
+
+#[test]
+fn a_profile_that_does_not_fit_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = profile_in(folder.path());
+    let profile = std::fs::read_to_string(&path).unwrap();
+    let refused = |line: &str, profile: &str, parts: &[&str]| {
+        std::fs::write(&path, profile).unwrap();
+        let line = format!("optimize --n 200 --evaluations 1 {line} --profile {path}");
+        let output = output(&line.split_whitespace().collect::<Vec<_>>());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    };
+    let other = profile.replace("/FrontLidarDriver", "/Radar");
+    refused("", &other, &["profile.toml", "/Radar", "/FrontLidarDriver"]);
+    refused("--deadline 1us", &profile, &["hot path", "1µs"]);
+    refused("", &profile[..profile.len() / 2], &["profile.toml"]);
 }
 
 #[test]

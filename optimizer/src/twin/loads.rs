@@ -2,14 +2,10 @@
 
 use super::{Twin, TwinError};
 use crate::assignment::Assignment;
-use crate::chain::Chain;
 use crate::loads::{Edge, Loads, LoopLoad};
-use ringspin_executor::{Graph, GraphInfo, LoopId};
+use ringspin_executor::{Graph, LoopId};
 use ringspin_modes::graph_edges;
 use std::collections::BTreeMap;
-
-/// Beyond so many ways through a chain, the heuristics do not look at more.
-const BRANCHES_MAX: usize = 16;
 
 impl Twin<'_> {
     /// How busy each loop keeps a core, and what flows between the loops, with a core for each: so
@@ -42,40 +38,6 @@ impl Twin<'_> {
             to: name(to),
             messages_per_second: count as f64 / horizon_s,
         });
-        let loads =
-            Loads { loops: loops.collect(), edges: edges.collect(), chains: self.branches(&info)? };
-        Ok(loads)
-    }
-    /// The chains without alternatives: of steps that are as good as each other, a chain for each
-    /// way through them, as many as [`BRANCHES_MAX`]. They share the chain's weight.
-    fn branches(&self, info: &GraphInfo) -> Result<Vec<Chain>, TwinError> {
-        let edges = graph_edges(info);
-        let loop_of = |callback: usize| info.callbacks[callback].event_loop;
-        let mut branches = Vec::new();
-        for (chain, path) in self.chains.iter().zip(&self.paths) {
-            let mut ways: Vec<Vec<LoopId>> = vec![Vec::new()];
-            for step in path.resolve(info)? {
-                let follows = |from: Option<&LoopId>, callback: usize| {
-                    from.is_none_or(|from| {
-                        let mut edges = edges.iter();
-                        edges.any(|e| e.from == *from && e.callback.0 as usize == callback)
-                    })
-                };
-                let longer = ways.iter().flat_map(|way| {
-                    let next = step.iter().filter(|callback| follows(way.last(), **callback));
-                    next.map(|callback| [way.as_slice(), &[loop_of(*callback)]].concat())
-                });
-                ways = longer.collect();
-                ways.dedup();
-                ways.truncate(BRANCHES_MAX);
-            }
-            let weight = chain.weight / ways.len().max(1) as f64;
-            branches.extend(ways.into_iter().enumerate().map(|(n, way)| {
-                let path = way.into_iter().map(|id| self.loops[id.0 as usize].clone());
-                let name = format!("{} ({})", chain.name, n + 1);
-                Chain { path: path.collect(), name, deadline: chain.deadline, weight }
-            }));
-        }
-        Ok(branches)
+        Ok(Loads { loops: loops.collect(), edges: edges.collect(), chains: self.chains.clone() })
     }
 }

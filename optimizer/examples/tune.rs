@@ -1,0 +1,72 @@
+//! A mapping for a graph of one's own: measured, searched for on the twin, written as a file.
+//!
+//! `cargo run --release -p ringspin-optimizer --example tune`
+//!
+//! Two cameras and a lidar feed a fusion; each detector works for some milliseconds. The example
+//! measures the graph on this machine, then asks which of four cores should run what.
+
+use ringspin_executor::{BoxError, Graph, Message, QoS};
+use ringspin_optimizer::{
+    Chain, Judge, Model, Objective, Profile, Search, SearchOptions, Strategy, Twin,
+};
+use std::time::{Duration, Instant};
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Declares the graph; `works` says whether its callbacks do their work, or leave it out because
+/// the twin knows how long it takes.
+fn build(graph: &Graph, works: bool) -> Result<(), BoxError> {
+    let work = move |duration: Duration| {
+        let start = Instant::now();
+        while works && start.elapsed() < duration {
+            std::hint::spin_loop();
+        }
+    };
+    for (name, period, detection) in
+        [("left", 20 * MS, 3 * MS), ("right", 20 * MS, 3 * MS), ("lidar", 50 * MS, 9 * MS)]
+    {
+        let sensor = graph.create_node(name, 0u64)?;
+        let raw = sensor.create_publisher(&format!("{name}_raw"), QoS::keep_last(1))?;
+        sensor.create_timer(period, move |n, _| {
+            *n += 1;
+            raw.publish(*n)
+        })?;
+        let detector = graph.create_node(&format!("{name}_detector"), ())?;
+        let objects = detector.create_publisher("objects", QoS::keep_last(3))?;
+        let raw = format!("{name}_raw");
+        detector.create_subscription(&raw, QoS::keep_last(1), move |_, n: &Message<u64>, _| {
+            work(detection);
+            objects.publish(**n)
+        })?;
+    }
+    let fusion = graph.create_node("fusion", ())?;
+    fusion.create_subscription("objects", QoS::keep_last(3), move |_, _: &Message<u64>, _| {
+        work(2 * MS);
+    })?;
+    Ok(())
+}
+
+fn main() -> Result<(), BoxError> {
+    let profile = Profile::measure(|graph| build(graph, true), Duration::from_secs(1))?;
+    let chain = |sensor: &str| {
+        let path = [format!("/{sensor}"), format!("/{sensor}_detector"), "/fusion".into()];
+        Chain::new(sensor, path).with_deadline(40 * MS)
+    };
+    let chains = ["left", "right", "lidar"].map(chain).to_vec();
+    let twin = Twin::new(|graph: &Graph| build(graph, false), &profile, chains)?;
+
+    let loads = twin.loads()?;
+    let judge = Judge::new(&twin, Objective::default());
+    let options = SearchOptions { evaluations: 300, ..SearchOptions::new(4) };
+    let mut search = Search::new(&judge, &loads, options)?;
+    let found = search.run(Strategy::Genetic, &mut |_| ())?;
+
+    let evaluation = twin.evaluate(&found.assignment)?;
+    for (chain, latency) in twin.chains().iter().zip(&evaluation.chains) {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        let (mean, p99, max) = (ms(latency.mean_ns), ms(latency.p99_ns), ms(latency.max_ns));
+        println!("# {}: mean {mean:.2}, p99 {p99:.2}, max {max:.2} ms", chain.name);
+    }
+    print!("{}", found.assignment.to_mapping(&[0, 1, 2, 3]).to_toml_string());
+    Ok(())
+}

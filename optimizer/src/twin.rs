@@ -15,6 +15,7 @@
 mod costs;
 mod error;
 mod loads;
+mod senders;
 
 pub use error::TwinError;
 
@@ -28,6 +29,7 @@ use ringspin_executor::{
 };
 use ringspin_modes::models::LinkRule;
 use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation};
+use senders::sometimes_sending;
 use std::any::Any;
 use std::time::Duration;
 
@@ -98,7 +100,7 @@ impl<'a> Twin<'a> {
         profile.check_graph(&info)?;
         let paths: Vec<_> =
             chains.iter().map(|chain| ChainPath::new(&chain.name, &chain.path)).collect();
-        let costs = Costs::new(&info, profile)?;
+        let costs = Costs::new(&info, profile, &sometimes_sending(&build, &info)?)?;
         for (chain, path) in chains.iter().zip(&paths) {
             check_deadline(chain, &path.resolve(&info)?, &costs.least)?;
         }

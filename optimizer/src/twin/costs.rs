@@ -1,13 +1,14 @@
 //! What a profile's durations and hops become in a simulation.
 
 use super::TwinError;
+use crate::calls::Calls;
 use crate::hop::{Hop, pooled};
 use crate::profile::Profile;
 use crate::spread::Spread;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId};
 use ringspin_modes::graph_edges;
 use ringspin_modes::models::{CallbackProfile, DurationRule, Durations, LinkRule, callback_labels};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The costs of a graph, whatever the assignment.
@@ -23,15 +24,24 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Of this graph, by a profile of it.
-    pub(super) fn new(info: &GraphInfo, profile: &Profile) -> Result<Self, TwinError> {
+    /// Of this graph, by a profile of it; `mixed` says of each callback whether it sends something
+    /// at some calls and nothing at others.
+    pub(super) fn new(
+        info: &GraphInfo,
+        profile: &Profile,
+        mixed: &[bool],
+    ) -> Result<Self, TwinError> {
         let measured = measured(info, profile)?;
+        let both = measured.iter().zip(mixed).filter_map(|(c, mixed)| c.filter(|_| *mixed));
+        let both: BTreeSet<_> = both.map(|c| [c.node.as_str(), c.callback.as_str()]).collect();
+        let calls: Vec<&Calls> =
+            profile.calls.iter().filter(|calls| both.contains(&calls.key())).collect();
         let receiving = receiving(info, profile);
         let mut durations = Durations::new();
         for (callback, extra) in measured.iter().zip(&receiving) {
             let Some(callback) = callback else { continue };
             let rule = DurationRule::new(Hop::exact(&callback.node)).callback(&callback.callback);
-            durations = durations.rule(match kinds(callback, profile) {
+            durations = durations.rule(match kinds(callback, &calls) {
                 None => rule.duration(callback.distribution_after(*extra)),
                 Some([quiet, sending]) => rule
                     .duration(quiet.distribution(|time| time + *extra))
@@ -76,10 +86,9 @@ fn measured<'a>(
 /// How long calls of this callback take that send nothing, and those that send something, if that
 /// was told apart in its loop. Of a kind of call that was not seen of this callback, it is as of
 /// the others of the loop.
-fn kinds(callback: &CallbackProfile, profile: &Profile) -> Option<[Spread; 2]> {
-    let own =
-        profile.calls.iter().find(|calls| calls.key() == [&callback.node, &callback.callback]);
-    let of_loop = || profile.calls.iter().filter(|calls| calls.node == callback.node);
+fn kinds(callback: &CallbackProfile, calls: &[&Calls]) -> Option<[Spread; 2]> {
+    let own = calls.iter().find(|calls| calls.key() == [&callback.node, &callback.callback]);
+    let of_loop = || calls.iter().filter(|calls| calls.node == callback.node);
     let quiet = own.and_then(|calls| calls.quiet.clone());
     let sending = own.and_then(|calls| calls.sending.clone());
     let quiet = quiet.or_else(|| pooled(of_loop().filter_map(|calls| calls.quiet.as_ref())))?;

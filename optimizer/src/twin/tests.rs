@@ -301,3 +301,22 @@ fn the_call_that_sends_has_the_work() {
          have not as many values as its count; measure it again"
     );
 }
+
+#[test]
+fn who_always_sends_has_all_its_times_whatever_was_inferred() {
+    // As if a call of the join's loop had come between what the tick sent and its arrival.
+    let wrong = r#"
+[[calls]]
+node = "/tick"
+callback = "timer 10ms"
+quiet = { count = 1, total_ns = 1_000_000, min_ns = 1_000_000, max_ns = 1_000_000,
+          groups = [[1_000_000, 1]] }
+sending = { count = 1, total_ns = 1, min_ns = 1, max_ns = 1, groups = [[1, 1]] }
+"#;
+    let misled = Profile::from_toml(&format!("{PROFILE}{wrong}")).unwrap();
+    let loads = |profile: &Profile| {
+        let twin = Twin::new(build, profile, vec![chain()]).unwrap();
+        evaluate(&twin, [0, 1, 2, 3], 4).core_loads
+    };
+    assert_eq!(loads(&misled), loads(&profile()));
+}

@@ -29,8 +29,8 @@ impl Recorder for Tally {
     }
 }
 
-/// By callback, whether it did both: in the default order, and with what happens at the same instant
-/// the other way round, for the mapping decides which input of a node comes last.
+/// By callback, whether it did both: in the default order, and with what happens at the same
+/// instant the other way round, for the mapping decides which input of a node comes last.
 pub(super) fn sometimes_sending(
     build: &Build<'_>,
     info: &GraphInfo,

@@ -245,6 +245,9 @@ pub fn total_utilization_of(workload: Workload, n: u64) -> f64 {
     }
 }
 
+/// How many candidates a quick search tries.
+const QUICK: usize = 1000;
+
 /// The mapping of the nodes to the cores of this process that the optimizer finds for crunches up
 /// to `n`, in some ten milliseconds.
 ///
@@ -260,6 +263,7 @@ fn tuned_mapping_for(workload: Workload, n: u64) -> Result<Mapping, OptimizeErro
         Workload::Autoware => loads(n),
         Workload::Lame => lame_loads(),
     };
-    let found = search(&loads, &SearchOptions::new(cores.len()))?;
+    let options = SearchOptions { evaluations: QUICK, ..SearchOptions::new(cores.len()) };
+    let found = search(&loads, &options)?;
     Ok(found.assignment.to_mapping(&cores))
 }

@@ -1,0 +1,53 @@
+//! How many candidates a second the optimizer's twin judges.
+//!
+//! # Method
+//! The reference system is measured live for a second, with crunches that cost next to nothing;
+//! from there on all is simulated: ten seconds of the graph for each candidate, on one thread that
+//! is pinned to the first allowed core. The figure is the time of one candidate.
+//!
+//! * `twin`: an evaluation, with the nodes dealt out to one, two or four virtual cores in turn.
+//! * `loads`: the analytic model that chooses the mapping of `reference-system run --mode multi`.
+//!
+//! # Limits
+//! The mapping hardly matters, the number of events does: 4433 in ten seconds. Machine as in
+//! `delivery.rs`; compare within one run.
+
+use criterion::{BenchmarkId, Criterion, Throughput};
+use reference_system::description::Workload;
+use reference_system::optimize::Target;
+use reference_system::run::loads;
+use ringspin_benches::on_core;
+use ringspin_modes::allowed_cores;
+use ringspin_optimizer::{CostModel, LoadModel, Model, round_robin};
+use std::time::Duration;
+
+fn main() {
+    let mut criterion = Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .configure_from_args();
+    let core = *allowed_cores().first().expect("a process may run somewhere");
+    let target = Target { workload: Workload::Autoware, n: 64, deadline: None };
+    let profile = target.measure(Duration::from_millis(500)).expect("it can be run");
+    let twin = target.twin(&profile).expect("the profile is of this graph");
+    let of_graph = twin.loads().expect("it can be simulated");
+    let mut group = criterion.benchmark_group("optimizer");
+    group.throughput(Throughput::Elements(1));
+    for cores in [1, 2, 4] {
+        let assignment = round_robin(&of_graph, cores);
+        let id = BenchmarkId::new("twin", format!("{cores} cores"));
+        group.bench_function(id, |bencher| {
+            on_core(core, || {
+                bencher.iter(|| twin.evaluate(&assignment).expect("it can be simulated"));
+            });
+        });
+    }
+    let quick = loads(64);
+    let (model, assignment) = (LoadModel::new(&quick).expect("sound"), round_robin(&quick, 4));
+    group.bench_function(BenchmarkId::new("loads", "4 cores"), |bencher| {
+        bencher.iter(|| model.score(&assignment).expect("sound"));
+    });
+    group.finish();
+    criterion.final_summary();
+}

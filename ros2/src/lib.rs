@@ -1,0 +1,12 @@
+//! Live ROS 2 under ringspin's event loops.
+//!
+//! The middleware's own threads say that something has come; a node's event loop then takes it
+//! itself, on its own core. There is no wait set, no thread that polls, and no second queue.
+//!
+//! All of it needs feature `rcl`, and a sourced ROS 2 to build against. Without the feature this
+//! library is empty, so that a workspace without ROS builds.
+
+#![deny(unsafe_code)]
+
+#[cfg(feature = "rcl")]
+pub mod rcl;

@@ -6,6 +6,7 @@ use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
 use crate::graph::{CallbackDraft, CreateError, Draft, Feed, check_depth};
 use crate::message::Message;
+use crate::middleware::Remote;
 use crate::node::Node;
 use crate::notifier::Notifier;
 use crate::qos::QoS;
@@ -15,11 +16,13 @@ use crate::topic::{LateSubscription, Offer, Publisher, Topic};
 use std::sync::{Arc, MutexGuard};
 
 /// A subscription in the graph, to which its entity has to be added.
-pub(crate) struct Declared<'a, M> {
+pub(crate) struct Declared<'a, M, R> {
     pub(crate) draft: MutexGuard<'a, Draft>,
     pub(crate) topic: Arc<Topic<M>>,
     pub(crate) callback: CallbackId,
     pub(crate) counters: Arc<CallbackCounters>,
+    /// What a middleware brings.
+    pub(crate) remote: Option<R>,
 }
 
 impl<S: Send + 'static> Node<S> {
@@ -78,7 +81,8 @@ impl<S: Send + 'static> Node<S> {
         draft.topic_info(&topic).publishers.push((self.event_loop(), source));
         let vitals = draft.vitals(&topic);
         let pulse = vitals.add(self.node_index(), qos);
-        let offer = Offer::new(&typed, qos, draft.clock.clone(), &pulse);
+        let remote = draft.advertise::<M>(self.node_index(), &topic, qos)?;
+        let offer = Offer::new(&typed, qos, draft.clock.clone(), &pulse, remote);
         if let Some(latch) = offer.as_ref().and_then(|offer| offer.latch_number) {
             draft.latches.push((typed.clone(), latch));
         }
@@ -145,8 +149,8 @@ impl<S: Send + 'static> Node<S> {
         R: CallbackResult + 'static,
     {
         let declared = self.declare_subscription::<M>("subscription", topic, qos)?;
-        let Declared { mut draft, topic, callback: id, counters } = declared;
-        let inlet = topic.subscribe(id, qos, 0, counters);
+        let Declared { mut draft, topic, callback: id, counters, remote } = declared;
+        let inlet = topic.subscribe(id, qos, 0, counters, remote);
         draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
         let vitals = draft.vitals(&topic.name);
         let name = format!("subscription {}", topic.name);
@@ -195,9 +199,11 @@ impl<S: Send + 'static> Node<S> {
         R: CallbackResult + 'static,
     {
         let qos = qos.transient_local();
-        let declared = self.declare_subscription::<M>("late subscription", topic, qos)?;
-        let Declared { mut draft, topic, callback: id, counters } = declared;
-        let (late, inlet) = topic.subscribe_late(id, qos, counters);
+        let subscribe = Draft::subscribe_remotely_later::<M>;
+        let declared =
+            self.declare("late subscription", topic, qos, subscribe, |(remote, _)| remote)?;
+        let Declared { mut draft, topic, callback: id, counters, remote } = declared;
+        let (late, inlet) = topic.subscribe_late(id, qos, counters, remote);
         draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
         Ok(late)
     }
@@ -224,22 +230,36 @@ impl<S: Send + 'static> Node<S> {
         kind: &str,
         topic: &str,
         qos: QoS,
-    ) -> Result<Declared<'_, M>, CreateError> {
+    ) -> Result<Declared<'_, M, Remote<M>>, CreateError> {
+        self.declare(kind, topic, qos, Draft::subscribe_remotely::<M>, |remote| remote)
+    }
+
+    /// As [`declare_subscription`](Self::declare_subscription), with `subscribe` for what comes
+    /// from outside, in which `remote` finds where it comes in.
+    fn declare<M: Send + Sync + 'static, R>(
+        &self,
+        kind: &str,
+        topic: &str,
+        qos: QoS,
+        subscribe: impl FnOnce(&mut Draft, usize, &str, QoS) -> Result<Option<R>, CreateError>,
+        inlet_of: impl FnOnce(&R) -> &Remote<M>,
+    ) -> Result<Declared<'_, M, R>, CreateError> {
         let name = self.resolve_topic_name(topic)?;
         check_depth(&name, qos)?;
         let callback_name = format!("{kind} {name}");
         let mut draft = self.draft(&callback_name)?;
         let topic = draft.topic::<M>(&name, self.full_name())?;
         draft.request(&name, self.full_name(), qos)?;
+        let remote = subscribe(&mut draft, self.node_index(), &name, qos)?;
         let counters = Arc::<CallbackCounters>::default();
         let callback_draft = CallbackDraft {
             target: draft.next_target(self.event_loop()),
-            feed: Feed::Queue(qos.depth()),
+            feed: Feed::queue(qos.depth(), remote.as_ref().map(inlet_of)),
             deadline: None,
             counters: counters.clone(),
         };
         let callback = draft.add_callback(self.event_loop(), callback_name, callback_draft);
         draft.topic_info(&name).subscriptions.push(callback);
-        Ok(Declared { draft, topic, callback, counters })
+        Ok(Declared { draft, topic, callback, counters, remote })
     }
 }

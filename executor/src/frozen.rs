@@ -64,6 +64,12 @@ pub enum FreezeError {
     /// Simulated time needs one worker.
     #[error("simulated time needs a plan of one worker in the order of `ReadyOrder::Fifo`")]
     NotSequential,
+    /// A run in simulated time is isolated.
+    #[error(
+        "the graph is connected with {0}, whose messages come when they come, so that no two runs \
+         would be equal: run it without, feed it from a recording, or let it only publish there"
+    )]
+    NotIsolated(String),
     /// Something in the graph needs simulated time.
     #[error("{0} needs simulated time: run this graph in deterministic mode")]
     NeedsSimulation(String),
@@ -277,6 +283,9 @@ fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
 
 fn check_time(draft: &Draft, plan: &Plan, time: &TimeSource) -> Result<(), FreezeError> {
     if time.transit().is_some() {
+        if let Some(middleware) = draft.middleware.as_ref().filter(|other| other.receives()) {
+            return Err(FreezeError::NotIsolated(middleware.name().into()));
+        }
         let sequential = plan.order == ReadyOrder::Fifo && plan.workers.len() == 1;
         return if sequential { Ok(()) } else { Err(FreezeError::NotSequential) };
     }
@@ -385,7 +394,7 @@ fn connect_worker(
         let mut timer = None;
         match &of.feed {
             Feed::Queue(_) => {}
-            Feed::Notifier(notifier) => {
+            Feed::Notifier(notifier) | Feed::QueueAndRemote(_, notifier) => {
                 notifier.connect(event);
                 starts.push(notifier.clone());
             }

@@ -18,6 +18,7 @@ use crate::evidence::Evidence;
 use crate::frozen::FreezeError;
 use crate::input::NamedInput;
 use crate::lock::lock;
+use crate::middleware::{Middleware, Remote, RemoteNode};
 use crate::name;
 use crate::node::Node;
 use crate::notifier::Notifier;
@@ -58,6 +59,8 @@ impl CallbackDraft {
 pub(crate) enum Feed {
     /// A queue that holds so many.
     Queue(usize),
+    /// A queue that holds so many, and what a middleware brings.
+    QueueAndRemote(usize, Arc<Notifier>),
     /// A timer's deadlines.
     Timer(Arc<TimerControl>),
     /// A notice, which is one event until it is taken.
@@ -65,10 +68,20 @@ pub(crate) enum Feed {
 }
 
 impl Feed {
+    /// A queue that holds `depth`, and what `remote` brings.
+    pub(crate) fn queue<M: 'static>(depth: usize, remote: Option<&Remote<M>>) -> Self {
+        match remote {
+            None => Self::Queue(depth),
+            Some(remote) => Self::QueueAndRemote(depth, remote.notifier().clone()),
+        }
+    }
+
     /// How many events can be ready at once.
     pub(crate) fn capacity(&self) -> usize {
         match self {
             Self::Queue(depth) => *depth,
+            // One token stands for all that the middleware has.
+            Self::QueueAndRemote(depth, _) => *depth + 1,
             // The expiry, and the notice that the timer was changed.
             Self::Timer(_) => 2,
             Self::Notifier(_) => 1,
@@ -115,6 +128,9 @@ pub(crate) struct Draft {
     /// Of each node, indexed by its number.
     pub(crate) parameters: Vec<Arc<NodeParameters>>,
     pub(crate) randomness: Randomness,
+    pub(crate) middleware: Option<Arc<dyn Middleware>>,
+    /// Of each node, indexed by its number, if there is a middleware.
+    pub(crate) remote_nodes: Vec<Arc<dyn RemoteNode>>,
 }
 
 impl Draft {
@@ -174,6 +190,10 @@ impl Draft {
             return Err(CreateNodeError::Duplicate { kind, name, hint });
         }
         if index == self.policies.len() {
+            if let Err(error) = self.create_remote_node(&info.node) {
+                self.node_names.remove(&name);
+                return Err(error);
+            }
             self.policies.push(None);
             self.parameters.push(Arc::new(NodeParameters::new(info.node.clone())));
         }

@@ -25,6 +25,7 @@ mod internal_topic;
 pub mod lifecycle;
 mod lock;
 mod message;
+mod middleware;
 pub mod name;
 mod node;
 mod notifier;
@@ -63,6 +64,10 @@ pub use guard_condition::GuardCondition;
 pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
+pub use middleware::{
+    Arrivals, Middleware, RemoteClient, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
+    RemoteSubscription, ServiceTypes, TypeName,
+};
 pub use name::NameError;
 pub use node::Node;
 pub use parameter::{

@@ -90,6 +90,15 @@ pub fn qualify(namespace: &str, node: &str) -> String {
     }
 }
 
+/// Namespace and base name of the node with this fully qualified name.
+pub(crate) fn split(full_name: &str) -> (&str, &str) {
+    match full_name.rsplit_once('/') {
+        Some(("", base)) => ("/", base),
+        Some(parts) => parts,
+        None => ("/", full_name),
+    }
+}
+
 /// Expands a topic name for a node: absolute (`/t`), relative (`t` is in the node's namespace) or
 /// private (`~/t` is below the node's own name).
 ///

@@ -85,6 +85,7 @@ impl<S: Send + 'static> Node<S> {
             namespace: &self.namespace,
             base_name: &self.base_name,
             full_name: &self.full_name,
+            node_index: self.node_index,
             event_loop: self.event_loop,
             target,
         }

@@ -5,6 +5,7 @@
 //! a slot of its client until its response has come, so the queue of responses cannot overflow.
 //! Every request is answered: if its responder is dropped, that is the answer.
 
+mod beyond;
 mod call;
 mod client;
 mod server;
@@ -15,6 +16,7 @@ pub use server::Responder;
 
 use crate::event::{CallbackId, EventId, SourceId};
 use crate::graph::{CreateError, Draft};
+use crate::middleware::RemoteResponder;
 use crate::topic::Topic;
 use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
@@ -35,26 +37,40 @@ pub(crate) struct Response<P> {
 }
 
 /// Where the response to a call goes.
-struct ReplyTo<P> {
-    responses: Arc<Topic<Response<P>>>,
-    /// The identity of the response.
-    id: EventId,
-    /// The call's slot at its client.
-    slot: usize,
+enum ReplyTo<P> {
+    /// To a client of the graph.
+    Client {
+        responses: Arc<Topic<Response<P>>>,
+        /// The identity of the response.
+        id: EventId,
+        /// The call's slot at its client.
+        slot: usize,
+    },
+    /// Beyond the process.
+    Remote(Arc<dyn RemoteResponder>),
 }
 
 impl<P: Send + Sync + 'static> ReplyTo<P> {
     fn send(&self, result: Result<P, CallError>) {
-        let response = Response { slot: self.slot, result };
-        if let Err((why, _)) = self.responses.send(self.id, response) {
-            unreachable!("a call's slot keeps a place for its response: {why:?}");
+        match self {
+            Self::Client { responses, id, slot } => {
+                if let Err((why, _)) = responses.send(*id, Response { slot: *slot, result }) {
+                    unreachable!("a call's slot keeps a place for its response: {why:?}");
+                }
+            }
+            Self::Remote(responder) => beyond::send_response(&**responder, result),
         }
     }
 }
 
 impl<P> Clone for ReplyTo<P> {
     fn clone(&self) -> Self {
-        Self { responses: self.responses.clone(), id: self.id, slot: self.slot }
+        match self {
+            Self::Client { responses, id, slot } => {
+                Self::Client { responses: responses.clone(), id: *id, slot: *slot }
+            }
+            Self::Remote(responder) => Self::Remote(responder.clone()),
+        }
     }
 }
 

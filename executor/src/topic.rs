@@ -23,6 +23,7 @@ use crate::event::{CallbackId, EventId};
 use crate::evidence::Evidence;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
+use crate::middleware::Remote;
 use crate::qos::{History, QoS};
 use crate::time::Time;
 use crate::transit::Transit;
@@ -148,16 +149,21 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 
     /// Adds a subscription and returns its end of the queue. It will keep up to `kept` messages
-    /// that it took from there.
+    /// that it took from there. If `remote` brings what is published in the process, too, the topic
+    /// does not.
     pub(crate) fn subscribe(
         &self,
         callback: CallbackId,
         qos: QoS,
         kept: usize,
         counters: Arc<CallbackCounters>,
+        remote: Option<Remote<M>>,
     ) -> Inlet<M> {
-        let (subscription, inlet) = self.queue(callback, qos, kept, counters);
-        lock(&self.subscriptions).push(subscription);
+        let (subscription, mut inlet) = self.queue(callback, qos, kept, counters);
+        if remote.as_ref().is_none_or(|remote| !remote.is_exclusive) {
+            lock(&self.subscriptions).push(subscription);
+        }
+        inlet.remote = remote.map(Box::new);
         inlet
     }
 
@@ -174,7 +180,10 @@ impl<M: Send + Sync + 'static> Topic<M> {
             History::KeepLast => None,
             History::KeepAll => Some(Arc::new(Permits::new(qos.depth() as u32))),
         };
-        let inlet = Inlet { queue: consumer, permits: permits.clone(), counters: counters.clone() };
+        let (pool, remote) = (self.pool.clone(), None);
+        let (permits_of, counters_of) = (permits.clone(), counters.clone());
+        let inlet =
+            Inlet { queue: consumer, permits: permits_of, counters: counters_of, pool, remote };
         let transient_local = qos.is_transient_local();
         (Subscription { callback, kept, queue, permits, counters, transient_local }, inlet)
     }
@@ -367,9 +376,12 @@ pub(crate) struct Inlet<M> {
     queue: keep_last::Consumer<Envelope<M>>,
     permits: Option<Arc<Permits>>,
     counters: Arc<CallbackCounters>,
+    /// For what comes from outside.
+    pool: Pool<Envelope<M>>,
+    remote: Option<Box<Remote<M>>>,
 }
 
-impl<M> Inlet<M> {
+impl<M: 'static> Inlet<M> {
     /// The next message, unless it is older than its lifespan; that is counted.
     #[inline]
     pub(crate) fn take_fresh(&mut self, cx: &Context<'_>) -> Option<Message<M>> {
@@ -383,6 +395,47 @@ impl<M> Inlet<M> {
 
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Message<M>> {
+        match self.remote {
+            None => self.take_queued(),
+            Some(_) => self.take_either(),
+        }
+    }
+
+    /// The next message of the process, or from outside: in turns, if there are both. A token
+    /// stands for either.
+    fn take_either(&mut self) -> Option<Message<M>> {
+        let has_turn = self.remote.as_ref().is_some_and(|remote| remote.has_turn);
+        if has_turn && self.take_notice() {
+            return self.fetch();
+        }
+        if let Some(message) = self.take_queued() {
+            self.remote.as_mut()?.has_turn = true;
+            return Some(message);
+        }
+        // Whoever takes the notice has used up the token, and looks no further.
+        if self.take_notice() { self.fetch() } else { None }
+    }
+
+    fn take_notice(&self) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.take_notice())
+    }
+
+    fn fetch(&mut self) -> Option<Message<M>> {
+        let remote = self.remote.as_mut()?;
+        remote.has_turn = false;
+        let arrival = remote.fetch();
+        if arrival.overwritten > 0 {
+            self.counters.overwritten.add(arrival.overwritten);
+        }
+        if arrival.lost > 0 {
+            self.counters.lost.add(arrival.lost);
+        }
+        let (id, item) = arrival.item?;
+        Some(Message(self.pool.insert(Envelope::lasting(id, item))))
+    }
+
+    #[inline]
+    fn take_queued(&mut self) -> Option<Message<M>> {
         let message = self.queue.take()?;
         if let Some(permits) = &self.permits {
             permits.release();

@@ -13,6 +13,12 @@ impl Counter {
         self.0.fetch_add(1, order!(Relaxed, "counter"))
     }
 
+    /// Adds `n`. Wait-free; safe from any number of threads.
+    #[inline]
+    pub fn add(&self, n: u64) {
+        self.0.fetch_add(n, order!(Relaxed, "counter"));
+    }
+
     /// Adds one: something has happened, of which the reader of [`happened`](Self::happened) is to
     /// see all that came before. Wait-free; safe from any number of threads.
     #[inline]

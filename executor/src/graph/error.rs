@@ -39,6 +39,14 @@ pub enum CreateNodeError {
     /// The executor is already running.
     #[error("the graph is frozen; create {0} before spinning")]
     Frozen(String),
+    /// The middleware does not take it.
+    #[error("{middleware}: {reason}")]
+    Middleware {
+        /// Which one.
+        middleware: String,
+        /// What it says.
+        reason: String,
+    },
 }
 
 /// Why a publisher, subscription or timer was not created.
@@ -163,6 +171,16 @@ pub enum CreateError {
         node: String,
         /// The name of the stream.
         name: String,
+    },
+    /// The middleware does not take it.
+    #[error("{middleware}: {what}: {reason}")]
+    Middleware {
+        /// Which one.
+        middleware: String,
+        /// The publisher, subscription, service or client.
+        what: String,
+        /// What it says.
+        reason: String,
     },
     /// The executor is already running.
     #[error("the graph is frozen; node {node} has to create `{what}` before spinning")]

@@ -247,7 +247,7 @@ impl NodeParameters {
                 store();
                 Ok(())
             }
-            Err(PublishError::Full(_)) => {
+            Err(PublishError::Full(_) | PublishError::Remote { .. }) => {
                 let node = self.node.clone();
                 Err(ParameterError::Full { node, changes: values })
             }

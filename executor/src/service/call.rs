@@ -37,6 +37,9 @@ pub enum CallError {
     /// The response did not come in time.
     #[error("the service did not answer within the call's timeout")]
     TimedOut,
+    /// The middleware did not take the request; the log says why.
+    #[error("the request did not leave the process: see the log")]
+    Unsent,
     /// A thread of the executor must not wait.
     #[error(
         "a callback must not wait for a response, which this very thread may have to bring: call \

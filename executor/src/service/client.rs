@@ -1,5 +1,6 @@
 //! The end of a service that asks.
 
+use super::beyond::{send_request, take_responses};
 use super::{
     CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request, Requests, Response,
 };
@@ -9,13 +10,14 @@ use crate::event::{EventId, SourceId};
 use crate::event_loop::{BoxError, CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
 use crate::lock::lock;
+use crate::middleware::RemoteClient;
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::time::{Clock, NodeClock, Time};
 use crate::timer::Timer;
 use crate::topic::{Inlet, Topic, Unsent};
 use crate::worker_thread;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::Duration;
@@ -42,8 +44,10 @@ impl<S, Q, P> fmt::Debug for Client<S, Q, P> {
     }
 }
 
-struct Shared<S, Q, P> {
+pub(super) struct Shared<S, Q, P> {
     requests: Requests<Q, P>,
+    /// For services that nobody in the process offers.
+    remote: Option<Arc<dyn RemoteClient>>,
     responses: Arc<Topic<Response<P>>>,
     request_source: SourceId,
     response_source: SourceId,
@@ -63,6 +67,8 @@ type Then<S, P> = Box<
 struct Calls<S, P> {
     slots: Box<[Option<Call<S, P>>]>,
     free: Vec<usize>,
+    /// The slots of the calls that left the process, by the number that the middleware gave them.
+    beyond: BTreeMap<i64, usize>,
     made: u64,
     /// When calls time out, and their slots.
     deadlines: BTreeSet<(Time, usize)>,
@@ -74,15 +80,32 @@ struct Call<S, P> {
     /// `None` once it has timed out: the slot is kept for the response, should it still come.
     then: Option<Then<S, P>>,
     deadline: Option<Time>,
+    /// If the call left the process.
+    beyond: Option<i64>,
 }
 
 impl<S, P> Calls<S, P> {
+    /// Room for `depth` calls.
+    fn new(depth: usize) -> Self {
+        Self {
+            slots: (0..depth).map(|_| None).collect(),
+            free: (0..depth).rev().collect(),
+            beyond: BTreeMap::new(),
+            made: 0,
+            deadlines: BTreeSet::new(),
+            stopped: false,
+        }
+    }
+
     /// Ends the call in `slot`.
     fn end(&mut self, slot: usize) -> Option<Then<S, P>> {
         let call = self.slots[slot].take()?;
         self.free.push(slot);
         if let Some(deadline) = call.deadline {
             self.deadlines.remove(&(deadline, slot));
+        }
+        if let Some(number) = call.beyond {
+            self.beyond.remove(&number);
         }
         call.then
     }
@@ -96,11 +119,20 @@ impl<S, P> Calls<S, P> {
         self.deadlines.pop_first();
         let call = self.slots[slot].as_mut()?;
         call.deadline = None;
+        if call.beyond.is_some() {
+            // Who answers may be gone for good; should the response come, nobody waits for it.
+            return self.end(slot);
+        }
         call.then.take()
     }
 }
 
 impl<S, Q, P> Shared<S, Q, P> {
+    /// The slot of the call that left the process under this number, unless it has ended.
+    pub(super) fn slot_beyond(&self, number: i64) -> Option<usize> {
+        self.calls().beyond.get(&number).copied()
+    }
+
     fn calls(&self) -> MutexGuard<'_, Calls<S, P>> {
         lock(&self.calls)
     }
@@ -112,6 +144,37 @@ impl<S, Q, P> Shared<S, Q, P> {
         let ends: Vec<_> = calls.slots.iter_mut().flatten().map(|call| call.then.take()).collect();
         drop(calls);
         drop(ends); // the user's, so not under the lock
+    }
+}
+
+impl<S, Q, P> Shared<S, Q, P>
+where
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    /// Sends the request of the call in `slot`, to a server in the process if there is one. Returns
+    /// the number of the call if it left the process.
+    fn send(&self, request: Q, slot: usize, sequence: u64) -> Result<Option<i64>, CallRefused<Q>> {
+        if let Some(remote) = &self.remote
+            && !self.requests.is_subscribed()
+        {
+            return send_request(&**remote, request).map(Some);
+        }
+        let id = |source| EventId { source, sequence };
+        let (responses, id_of_response) = (self.responses.clone(), id(self.response_source));
+        let reply_to = ReplyTo::Client { responses, id: id_of_response, slot };
+        let request = Request { body: request, reply_to };
+        match self.requests.send(id(self.request_source), request) {
+            Ok(()) => Ok(None),
+            Err((why, request)) => {
+                let reason = match why {
+                    Unsent::NotFrozen => CallError::NotFrozen,
+                    Unsent::NobodyThere => CallError::NoService,
+                    Unsent::Full => CallError::ServiceFull,
+                };
+                Err(CallRefused { request: request.body, reason })
+            }
+        }
     }
 }
 
@@ -134,9 +197,12 @@ where
         &self.shared.requests.name
     }
 
-    /// Whether any node offers the service; false while the graph is being built.
+    /// Whether any node offers the service, in the process or beyond it; in the process nobody does
+    /// while the graph is being built.
     pub fn service_is_ready(&self) -> bool {
-        self.shared.requests.is_subscribed()
+        let shared = &*self.shared;
+        shared.requests.is_subscribed()
+            || shared.remote.as_ref().is_some_and(|remote| remote.is_available())
     }
 
     /// Sends `request`, and has `then` called with the response, or with why there is none, as an
@@ -199,23 +265,19 @@ where
         let Some(slot) = calls.free.pop() else {
             return Err(CallRefused { request, reason: CallError::TooManyCalls });
         };
-        let sequence = calls.made;
-        let id = |source| EventId { source, sequence };
-        let responses = shared.responses.clone();
-        let reply_to = ReplyTo { responses, id: id(shared.response_source), slot };
-        let request = Request { body: request, reply_to };
-        if let Err((why, request)) = shared.requests.send(id(shared.request_source), request) {
-            calls.free.push(slot);
-            let reason = match why {
-                Unsent::NotFrozen => CallError::NotFrozen,
-                Unsent::NobodyThere => CallError::NoService,
-                Unsent::Full => CallError::ServiceFull,
-            };
-            return Err(CallRefused { request: request.body, reason });
-        }
+        let beyond = match shared.send(request, slot, calls.made) {
+            Ok(beyond) => beyond,
+            Err(refused) => {
+                calls.free.push(slot);
+                return Err(refused);
+            }
+        };
         calls.made += 1;
+        if let Some(number) = beyond {
+            calls.beyond.insert(number, slot);
+        }
         let deadline = self.timeout.map(|timeout| shared.clock.departure() + timeout);
-        calls.slots[slot] = Some(Call { then: Some(then), deadline });
+        calls.slots[slot] = Some(Call { then: Some(then), deadline, beyond });
         if let Some(deadline) = deadline {
             calls.deadlines.insert((deadline, slot));
             if calls.deadlines.first() == Some(&(deadline, slot)) {
@@ -345,31 +407,31 @@ impl<S: Send + 'static> Node<S> {
         let target = draft.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth());
-        let feed = Feed::Queue(qos.depth());
-        let callback_draft =
-            CallbackDraft { target, feed, deadline: None, counters: counters.clone() };
-        let id = draft.add_callback(event_loop, name, callback_draft);
-        let timeout_target = target.port(1);
-        let timeout_draft = CallbackDraft::of_timer(timeout_target, &timer);
-        draft.add_callback(event_loop, timeout_name, timeout_draft);
-        let inlet = responses.subscribe(id, qos, 0, counters);
-        let calls = Mutex::new(Calls {
-            slots: (0..qos.depth()).map(|_| None).collect(),
-            free: (0..qos.depth()).rev().collect(),
-            made: 0,
-            deadlines: BTreeSet::new(),
-            stopped: false,
-        });
+        let beyond = draft.call_remotely::<Q, P>(self.node_index(), &service, qos)?;
+        let (remote, arrivals) = beyond.unzip();
         let shared = Arc::new(Shared {
             requests,
+            remote: remote.clone(),
             responses,
             request_source: draft.next_source(),
             response_source: draft.next_source(),
-            calls,
+            calls: Mutex::new(Calls::new(qos.depth())),
             timer,
             clock: draft.clock.clone(),
         });
         let timeout_source = draft.next_source();
+        let remote = remote.zip(arrivals).map(|(remote, arrivals)| {
+            let take = take_responses(Arc::downgrade(&shared), remote);
+            draft.remote_of(&service, Box::new(take), arrivals)
+        });
+        let feed = Feed::queue(qos.depth(), remote.as_ref());
+        let callback_draft =
+            CallbackDraft { target, feed, deadline: None, counters: counters.clone() };
+        let id = draft.add_callback(event_loop, name, callback_draft);
+        let timeout_target = target.port(1);
+        let timeout_draft = CallbackDraft::of_timer(timeout_target, &shared.timer);
+        draft.add_callback(event_loop, timeout_name, timeout_draft);
+        let inlet = shared.responses.subscribe(id, qos, 0, counters, remote);
         let client = ClientInfo {
             callback: id,
             requests: shared.request_source,

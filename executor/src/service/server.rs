@@ -1,5 +1,6 @@
 //! The end of a service that answers.
 
+use super::beyond::take_requests;
 use super::{CallError, ReplyTo, Request};
 use crate::context::Context;
 use crate::control::CallbackCounters;
@@ -35,7 +36,11 @@ impl<P: Send + Sync + 'static> Drop for Responder<P> {
 
 impl<P: Send + Sync + 'static> fmt::Debug for Responder<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Responder").field(&self.0.as_ref().map(|reply_to| reply_to.id)).finish()
+        let id = match &self.0 {
+            Some(ReplyTo::Client { id, .. }) => Some(id),
+            _ => None,
+        };
+        f.debug_struct("Responder").field("response", &id).finish()
     }
 }
 
@@ -133,17 +138,22 @@ impl<S: Send + 'static> Node<S> {
                 node: self.full_name().into(),
             });
         }
+        let remote = draft.serve_remotely::<Q, P>(self.node_index(), &service, qos)?;
+        let remote = remote.map(|(server, arrivals)| {
+            let take = take_requests(server);
+            draft.remote_of(&service, Box::new(take), arrivals)
+        });
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth());
         let callback_draft = CallbackDraft {
             target: draft.next_target(self.event_loop()),
-            feed: Feed::Queue(qos.depth()),
+            feed: Feed::queue(qos.depth(), remote.as_ref()),
             deadline: None,
             counters: counters.clone(),
         };
         let id = draft.add_callback(self.event_loop(), name, callback_draft);
         draft.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
-        let inlet = requests.subscribe(id, qos, 0, counters);
+        let inlet = requests.subscribe(id, qos, 0, counters, remote);
         let entity = ServiceEntity { inlet, callback, result: PhantomData };
         draft.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(())

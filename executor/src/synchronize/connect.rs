@@ -5,6 +5,7 @@ use crate::control::CallbackCounters;
 use crate::event::LoopId;
 use crate::event_loop::Target;
 use crate::graph::{CallbackDraft, CreateError, Draft, Feed, check_depth};
+use crate::middleware::Remote;
 use crate::name::NameKind;
 use crate::qos::QoS;
 use crate::topic::Topic;
@@ -17,43 +18,48 @@ pub struct Connector<'a> {
     pub(crate) base_name: &'a str,
     pub(crate) full_name: &'a str,
     pub(crate) event_loop: LoopId,
+    pub(crate) node_index: usize,
     /// Where the next input's events go.
     pub(crate) target: Target,
 }
 
+/// The topic of an input, and what a middleware brings of it.
+pub(crate) type Source<M> = (Arc<Topic<M>>, Option<Remote<M>>);
+
 impl Connector<'_> {
-    /// The topic of an input.
+    /// Where the messages of an input come from.
     pub(crate) fn topic<M: Send + Sync + 'static>(
         &mut self,
         topic: &str,
         qos: QoS,
-    ) -> Result<Arc<Topic<M>>, CreateError> {
+    ) -> Result<Source<M>, CreateError> {
         let arguments = &self.draft.arguments;
         let topic = arguments.resolve(NameKind::Topic, topic, self.namespace, self.base_name)?;
         check_depth(&topic, qos)?;
         let typed = self.draft.topic(&topic, self.full_name)?;
         self.draft.request(&topic, self.full_name, qos)?;
-        Ok(typed)
+        let remote = self.draft.subscribe_remotely(self.node_index, &topic, qos)?;
+        Ok((typed, remote))
     }
 
     /// Subscribes the next input, of which `capacity` messages are kept.
     pub(crate) fn subscribe<M: Send + Sync + 'static>(
         &mut self,
-        topic: Arc<Topic<M>>,
+        (topic, remote): Source<M>,
         qos: QoS,
         capacity: usize,
     ) -> Queue<M> {
         let counters = Arc::<CallbackCounters>::default();
         let callback_draft = CallbackDraft {
             target: self.target,
-            feed: Feed::Queue(qos.depth()),
+            feed: Feed::queue(qos.depth(), remote.as_ref()),
             deadline: None,
             counters: counters.clone(),
         };
         self.target.port += 1;
         let name = format!("synchronized subscription {}", topic.name);
         let id = self.draft.add_callback(self.event_loop, name, callback_draft);
-        let inlet = topic.subscribe(id, qos, capacity, counters.clone());
+        let inlet = topic.subscribe(id, qos, capacity, counters.clone(), remote);
         self.draft.topic_info(&topic.name).subscriptions.push(id);
         Queue::new(inlet, capacity, counters)
     }

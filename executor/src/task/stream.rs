@@ -111,8 +111,8 @@ impl<S: Send + 'static> Node<S> {
         M: Send + Sync + 'static,
     {
         let declared = self.declare_subscription::<M>("stream", topic, qos)?;
-        let Declared { mut draft, topic, callback, counters } = declared;
-        let inlet = topic.subscribe(callback, qos, qos.depth(), counters.clone());
+        let Declared { mut draft, topic, callback, counters, remote } = declared;
+        let inlet = topic.subscribe(callback, qos, qos.depth(), counters.clone(), remote);
         let messages = VecDeque::with_capacity(qos.depth());
         let buffer = Arc::new(Mutex::new(Buffer { messages, depth: qos.depth(), waker: None }));
         let entity = StreamEntity { inlet, buffer: buffer.clone(), counters };

@@ -4,6 +4,8 @@ use super::latch::Latch;
 use super::{Connections, Inlet, Port, Subscription, Topic, lock};
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
+use crate::event_loop::BoxError;
+use crate::middleware::LateRemote;
 use crate::qos::QoS;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -93,7 +95,11 @@ impl<M: Send + Sync + 'static> Late<M> {
 struct Handle<M> {
     topic: Arc<Topic<M>>,
     late: Arc<Late<M>>,
+    /// Joins the topic beyond the process.
+    join: Mutex<Option<Join>>,
 }
+
+type Join = Box<dyn FnOnce() -> Result<(), BoxError> + Send>;
 
 impl<M: Send + Sync + 'static> Activate for Handle<M> {
     fn activate(&self) {
@@ -101,6 +107,12 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
         let state = &mut *lock(&self.late.0);
         if std::mem::replace(&mut state.active, true) {
             return;
+        }
+        if let Some(join) = lock(&self.join).take()
+            && let Err(error) = join()
+        {
+            let topic = &*self.topic.name;
+            tracing::error!(topic, %error, "the late subscription gets nothing from outside");
         }
         if let End::Connected(port) = &state.end {
             let latches = lock(&self.topic.latches).clone();
@@ -129,13 +141,18 @@ impl<M: Send + Sync + 'static> Topic<M> {
         callback: CallbackId,
         qos: QoS,
         counters: Arc<CallbackCounters>,
+        remote: Option<LateRemote<M>>,
     ) -> (LateSubscription, Inlet<M>) {
-        let (subscription, inlet) = self.queue(callback, qos, 0, counters);
+        let (subscription, mut inlet) = self.queue(callback, qos, 0, counters);
         let state = State { active: false, end: End::Declared(subscription) };
         let late = Arc::new(Late(Mutex::new(state)));
-        lock(&self.late).push(late.clone());
+        if remote.as_ref().is_none_or(|(remote, _)| !remote.is_exclusive) {
+            lock(&self.late).push(late.clone());
+        }
+        let (remote, join) = remote.unzip();
+        inlet.remote = remote.map(Box::new);
         let topic = self.name.clone();
-        let handle = Handle { topic: self.clone(), late };
+        let handle = Handle { topic: self.clone(), late, join: Mutex::new(join) };
         (LateSubscription { topic, late: Arc::new(handle) }, inlet)
     }
 }

@@ -3,8 +3,10 @@
 use super::latch::Latch;
 use super::{Refusal, Topic, deliver, lock};
 use crate::event::EventId;
+use crate::event_loop::BoxError;
 use crate::evidence::Evidence;
 use crate::message::{Envelope, Expiry};
+use crate::middleware::RemotePublisher;
 use crate::qos::pulse::Pulse;
 use crate::qos::{Liveliness, QoS};
 use crate::time::{Clock, NodeClock};
@@ -23,6 +25,8 @@ pub(crate) struct Offer<M> {
     /// The latch's number in its topic.
     pub(crate) latch_number: Option<usize>,
     show: Option<Show<M>>,
+    /// If messages go beyond the process.
+    remote: Option<Arc<dyn RemotePublisher>>,
 }
 
 /// How messages are added to the evidence.
@@ -30,7 +34,7 @@ type Show<M> = (fn(&M, &Evidence), Arc<Evidence>);
 
 impl<M> Clone for Offer<M> {
     fn clone(&self) -> Self {
-        let Self { clock, lifespan, pulse, latch, latch_number, show } = self;
+        let Self { clock, lifespan, pulse, latch, latch_number, show, remote } = self;
         Self {
             clock: clock.clone(),
             lifespan: *lifespan,
@@ -38,6 +42,7 @@ impl<M> Clone for Offer<M> {
             latch: latch.clone(),
             latch_number: *latch_number,
             show: show.clone(),
+            remote: remote.clone(),
         }
     }
 }
@@ -45,8 +50,9 @@ impl<M> Clone for Offer<M> {
 impl<M> Default for Offer<M> {
     /// Nothing is promised.
     fn default() -> Self {
-        let clock = NodeClock::default();
-        Self { clock, lifespan: None, pulse: None, latch: None, latch_number: None, show: None }
+        let (clock, lifespan) = (NodeClock::default(), None);
+        let (pulse, latch, latch_number, show, remote) = (None, None, None, None, None);
+        Self { clock, lifespan, pulse, latch, latch_number, show, remote }
     }
 }
 
@@ -57,12 +63,13 @@ impl<M: Send + Sync + 'static> Offer<M> {
         qos: QoS,
         clock: NodeClock,
         pulse: &Arc<Pulse>,
+        remote: Option<Arc<dyn RemotePublisher>>,
     ) -> Option<Self> {
         let manual = qos.liveliness() == Liveliness::ManualByTopic;
         let pulse = (manual || qos.deadline_period().is_some()).then(|| pulse.clone());
         let lifespan = qos.lifespan_age();
         let latch = qos.is_transient_local().then(|| Arc::new(Latch::new(qos.depth(), lifespan)));
-        if pulse.is_none() && lifespan.is_none() && latch.is_none() {
+        if pulse.is_none() && lifespan.is_none() && latch.is_none() && remote.is_none() {
             return None;
         }
         let latch_number = latch.as_ref().map(|latch| {
@@ -70,7 +77,7 @@ impl<M: Send + Sync + 'static> Offer<M> {
             latches.push(latch.clone());
             latches.len() - 1
         });
-        Some(Self { clock, lifespan, pulse, latch, latch_number, show: None })
+        Some(Self { clock, lifespan, pulse, latch, latch_number, show: None, remote })
     }
 
     /// The same promises, with each message added to `evidence`.
@@ -79,31 +86,29 @@ impl<M: Send + Sync + 'static> Offer<M> {
         self
     }
 
-    /// Hands `content` to every subscription of `topic`, or, on an error, to none, and hands it
+    /// Hands `content` to every subscription of `topic`, or, on a refusal, to none, and hands it
     /// back.
     pub(super) fn publish<C: Content<M>>(
         &self,
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
         content: C,
-    ) -> Result<(), (Refusal, C)> {
+    ) -> Result<(), Unpublished<C>> {
         if let Some((show, evidence)) = &self.show {
             show(content.message(), evidence);
         }
         let departure = self.clock.departure();
         let expiry = Expiry::of(departure, self.lifespan);
         match &self.latch {
-            Some(latch) => latch.publish(topic, next_id, expiry, content)?,
-            None => {
-                let ports = match topic.reserve() {
-                    Ok(ports) => ports,
-                    Err(refusal) => return Err((refusal, content)),
-                };
-                let id = next_id();
-                if let Some((last, others)) = ports.split_last() {
-                    deliver(content.share(&topic.pool, id, expiry), last, others);
+            Some(latch) => {
+                // The latch takes the message, so it goes out first.
+                if let Err(error) = self.publish_remotely(content.message()) {
+                    return Err(Unpublished::Remote(error, Some(content)));
                 }
+                let published = latch.publish(topic, next_id, expiry, content);
+                published.map_err(|(refusal, content)| Unpublished::Refused(refusal, content))?;
             }
+            None => self.publish_once(topic, next_id, expiry, content)?,
         }
         if let Some(pulse) = &self.pulse {
             pulse.published(departure);
@@ -111,11 +116,58 @@ impl<M: Send + Sync + 'static> Offer<M> {
         Ok(())
     }
 
+    /// As [`publish`](Self::publish), without keeping the message.
+    fn publish_once<C: Content<M>>(
+        &self,
+        topic: &Topic<M>,
+        next_id: impl FnOnce() -> EventId,
+        expiry: Expiry,
+        content: C,
+    ) -> Result<(), Unpublished<C>> {
+        let ports = match topic.reserve() {
+            Ok(ports) => ports,
+            Err(refusal) => return Err(Unpublished::Refused(refusal, content)),
+        };
+        let id = next_id();
+        let Some((last, others)) = ports.split_last() else {
+            let published = self.publish_remotely(content.message());
+            return published.map_err(|error| Unpublished::Remote(error, Some(content)));
+        };
+        let shared = content.share(&topic.pool, id, expiry);
+        let beyond = self.remote.is_some().then(|| shared.clone());
+        deliver(shared, last, others);
+        // Last, because it takes a hundred times as long.
+        match beyond {
+            None => Ok(()),
+            Some(message) => {
+                let published = self.publish_remotely(&message.message);
+                published.map_err(|error| Unpublished::Remote(error, None))
+            }
+        }
+    }
+
+    fn publish_remotely(&self, message: &M) -> Result<(), BoxError> {
+        self.remote.as_ref().map_or(Ok(()), |remote| remote.publish(message))
+    }
+
     pub(super) fn assert_liveliness(&self) {
+        if let Some(remote) = &self.remote
+            && let Err(error) = remote.assert_liveliness()
+        {
+            tracing::error!(%error, "cannot say that a publisher is alive");
+        }
         if let Some(pulse) = &self.pulse {
             pulse.asserted(self.clock.departure());
         }
     }
+}
+
+/// Why a message was not published, or not everywhere.
+pub(super) enum Unpublished<C> {
+    /// Nobody has it.
+    Refused(Refusal, C),
+    /// Nobody outside of the process has it; without the message, those inside do.
+    Remote(BoxError, Option<C>),
 }
 
 /// A message on its way into its topic's pool.

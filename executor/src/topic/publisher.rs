@@ -1,8 +1,9 @@
 //! The publishing end of a topic.
 
-use super::offer::{Content, Offer, Owned};
+use super::offer::{Content, Offer, Owned, Unpublished};
 use super::{Topic, deliver};
 use crate::event::{EventId, SourceId};
+use crate::event_loop::BoxError;
 use crate::evidence::Evidence;
 use crate::message::{Envelope, Expiry};
 use ringspin_ringbuf::{Counter, pool};
@@ -61,7 +62,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     ///
     /// # Errors
     /// [`PublishError`] hands the message back when the graph is not frozen yet (unless the
-    /// publisher is transient-local and keeps it), or a keep-all subscription is full.
+    /// publisher is transient-local and keeps it), a keep-all subscription is full, or a middleware
+    /// does not take it.
     #[inline]
     pub fn publish(&self, message: M) -> Result<(), PublishError<M>> {
         if let Some(offer) = &self.offer {
@@ -124,7 +126,13 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         C: Content<M>,
     {
         let published = offer.publish(&self.topic, || self.next_id(), content);
-        published.map_err(|(refusal, content)| refusal.of(content.into_message()))
+        published.map_err(|unpublished| match unpublished {
+            Unpublished::Refused(refusal, content) => refusal.of(content.into_message()),
+            Unpublished::Remote(reason, content) => {
+                let message = content.map(|content| Box::new(content.into_message()));
+                PublishError::Remote { message, reason }
+            }
+        })
     }
 
     /// Says that this publisher is alive, as publishing does; see
@@ -213,13 +221,21 @@ pub enum PublishError<M> {
     NotFrozen(Box<M>),
     /// A keep-all subscription holds as many messages as its limit.
     Full(Box<M>),
+    /// The middleware did not take it.
+    Remote {
+        /// The message, unless the subscriptions in this process have it.
+        message: Option<Box<M>>,
+        /// What the middleware says.
+        reason: BoxError,
+    },
 }
 
 impl<M> PublishError<M> {
-    /// The message that was not published.
-    pub fn into_message(self) -> M {
+    /// The message, if nobody has it.
+    pub fn into_message(self) -> Option<M> {
         match self {
-            Self::NotFrozen(message) | Self::Full(message) => *message,
+            Self::NotFrozen(message) | Self::Full(message) => Some(*message),
+            Self::Remote { message, .. } => message.map(|message| *message),
         }
     }
 }
@@ -229,6 +245,7 @@ impl<M> fmt::Debug for PublishError<M> {
         f.write_str(match self {
             Self::NotFrozen(_) => "NotFrozen(..)",
             Self::Full(_) => "Full(..)",
+            Self::Remote { reason, .. } => return write!(f, "Remote({reason:?})"),
         })
     }
 }
@@ -242,6 +259,9 @@ impl<M> fmt::Display for PublishError<M> {
             }
             Self::Full(_) => {
                 "a keep-all subscription is full: raise its limit or publish more slowly"
+            }
+            Self::Remote { reason, .. } => {
+                return write!(f, "the message did not leave the process: {reason}");
             }
         })
     }

@@ -141,7 +141,7 @@ fn publishing_before_the_graph_is_frozen_is_an_error() {
         let error = out.publish(5).unwrap_err();
         assert!(matches!(error, PublishError::NotFrozen(_)));
         assert!(error.to_string().contains("freeze"));
-        assert_eq!(error.into_message(), 5);
+        assert_eq!(error.into_message(), Some(5));
     });
 }
 

@@ -209,7 +209,7 @@ fn a_late_subscription_that_keeps_all_refuses_what_does_not_fit() {
         late.activate();
         late.activate();
         for _ in 0..3 {
-            assert_eq!(out.publish(6).unwrap_err().into_message(), 6);
+            assert_eq!(out.publish(6).unwrap_err().into_message(), Some(6));
         }
         executor.spin().unwrap();
         executor.stop_handle().reset();

@@ -1,0 +1,405 @@
+//! What carries messages and requests beyond the process: the seam to a real ROS 2.
+//!
+//! The graph asks its [`Middleware`] for a counterpart of each end that it creates. What comes in
+//! is announced by the middleware's own thread, as a token in the ready ring of the node's event
+//! loop, and taken by that loop itself. Nothing here knows which middleware it is.
+
+mod remote;
+
+use crate::lock::lock;
+pub(crate) use remote::{Remote, Take, Taken};
+
+use crate::event_loop::BoxError;
+use crate::graph::{CreateError, CreateNodeError, Draft, Graph};
+use crate::name;
+use crate::notifier::Notifier;
+use crate::qos::QoS;
+use ringspin_ringbuf::Counter;
+use std::any::{Any, TypeId, type_name};
+use std::sync::{Arc, Mutex};
+
+/// Carries topics and services beyond the process.
+pub trait Middleware: Send + Sync {
+    /// What it is called in errors and logs.
+    fn name(&self) -> &str;
+
+    /// Whether messages and requests between two nodes of the graph go directly from one to the
+    /// other, so that the middleware must not bring them a second time. If not, each of them goes
+    /// through the middleware.
+    fn is_bypassed_locally(&self) -> bool;
+
+    /// Whether anything comes in from outside. If not, the graph only publishes, and may run in
+    /// simulated time.
+    fn receives(&self) -> bool;
+
+    /// Creates the counterpart of node `name` in `namespace`.
+    ///
+    /// # Errors
+    /// Why it cannot; the node is not created then.
+    fn create_node(&self, namespace: &str, name: &str) -> Result<Arc<dyn RemoteNode>, BoxError>;
+}
+
+/// A Rust type, as a generic function knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TypeName {
+    /// Its identity.
+    pub id: TypeId,
+    /// Its path.
+    pub name: &'static str,
+}
+
+impl TypeName {
+    /// That of `T`.
+    pub fn of<T: 'static>() -> Self {
+        Self { id: TypeId::of::<T>(), name: type_name::<T>() }
+    }
+}
+
+/// The counterpart of a node. Names are fully qualified and remapped already.
+///
+/// Each function returns `None` for types that the middleware does not carry: such a topic or
+/// service stays within the process.
+pub trait RemoteNode: Send + Sync {
+    /// Creates a publisher.
+    ///
+    /// # Errors
+    /// Why it cannot; the publisher is not created then.
+    fn advertise(
+        &self,
+        topic: &str,
+        message: TypeName,
+        qos: QoS,
+    ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError>;
+
+    /// Creates a subscription, which announces its messages to `arrivals`.
+    ///
+    /// # Errors
+    /// Why it cannot; the subscription is not created then.
+    fn subscribe(
+        &self,
+        topic: &str,
+        message: TypeName,
+        qos: QoS,
+        arrivals: Arrivals,
+    ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError>;
+
+    /// Creates a server, which announces its requests to `arrivals`.
+    ///
+    /// # Errors
+    /// Why it cannot; the service is not created then.
+    fn serve(
+        &self,
+        service: &str,
+        types: ServiceTypes,
+        qos: QoS,
+        arrivals: Arrivals,
+    ) -> Result<Option<Box<dyn RemoteServer>>, BoxError>;
+
+    /// Creates a client, which announces its responses to `arrivals`.
+    ///
+    /// # Errors
+    /// Why it cannot; the client is not created then.
+    fn call(
+        &self,
+        service: &str,
+        types: ServiceTypes,
+        qos: QoS,
+        arrivals: Arrivals,
+    ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError>;
+}
+
+/// The types of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceTypes {
+    /// Of its requests.
+    pub request: TypeName,
+    /// Of its responses.
+    pub response: TypeName,
+}
+
+impl ServiceTypes {
+    fn of<Q: 'static, P: 'static>() -> Self {
+        Self { request: TypeName::of::<Q>(), response: TypeName::of::<P>() }
+    }
+}
+
+/// Publishes outside of the process, from any thread.
+pub trait RemotePublisher: Send + Sync {
+    /// Publishes `message`, which has the type that was advertised.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn publish(&self, message: &dyn Any) -> Result<(), BoxError>;
+
+    /// Says that the publisher is alive.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn assert_liveliness(&self) -> Result<(), BoxError>;
+}
+
+/// Brings messages from outside of the process.
+pub trait RemoteSubscription: Send {
+    /// Takes the next message into `into`, which is an `&mut Option<M>` of the type that was
+    /// subscribed to. False if there is none.
+    ///
+    /// # Errors
+    /// Why it cannot; the message is lost then, and the next one may be taken.
+    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
+}
+
+/// Brings requests from outside of the process.
+pub trait RemoteServer: Send {
+    /// Takes the next request into `into`, which is an `&mut Option<Q>` of the request's type, and
+    /// returns where the response goes.
+    ///
+    /// # Errors
+    /// Why it cannot; the request is lost then, and the next one may be taken.
+    fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError>;
+}
+
+/// Sends the response to one request, from any thread.
+pub trait RemoteResponder: Send + Sync {
+    /// Sends `response`, which has the response's type.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn respond(&self, response: &dyn Any) -> Result<(), BoxError>;
+}
+
+/// Calls a service outside of the process, from any thread.
+pub trait RemoteClient: Send + Sync {
+    /// Whether there is a server now.
+    fn is_available(&self) -> bool;
+
+    /// Sends `request`, which has the request's type, and returns the number of the call.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn send(&self, request: &dyn Any) -> Result<i64, BoxError>;
+
+    /// Takes the next response into `into`, which is an `&mut Option<P>` of the response's type,
+    /// and returns the number of its call.
+    ///
+    /// # Errors
+    /// Why it cannot; the response is lost then, and the next one may be taken.
+    fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError>;
+}
+
+/// Where a middleware announces what has come for one end: its event loop will take it. Cheap to
+/// clone.
+#[derive(Clone, Debug, Default)]
+pub struct Arrivals(Arc<Arrived>);
+
+#[derive(Debug, Default)]
+struct Arrived {
+    notifier: Arc<Notifier>,
+    announced: Counter,
+}
+
+impl Arrivals {
+    /// Says that `count` more items have come. From any thread, while the graph is being built,
+    /// too. Lock-free, and short: it may be called within a publisher's call.
+    ///
+    /// An item may be gone when the loop comes to take it, because a newer one has taken its place.
+    pub fn announce(&self, count: usize) {
+        self.0.announced.add(count as u64);
+        self.0.notifier.notify();
+    }
+
+    pub(crate) fn notifier(&self) -> &Arc<Notifier> {
+        &self.0.notifier
+    }
+
+    fn announced(&self) -> u64 {
+        self.0.announced.get()
+    }
+}
+
+/// A counterpart, if there is one, and where it announces what comes.
+pub(crate) type Beyond<T> = Option<(T, Arrivals)>;
+
+/// What a middleware will bring, and what makes it do so.
+pub(crate) type LateRemote<M> = (Remote<M>, Box<dyn FnOnce() -> Result<(), BoxError> + Send>);
+
+/// A subscription that may not be there yet.
+struct LateRemoteSubscription(Arc<Mutex<Option<Box<dyn RemoteSubscription>>>>);
+
+impl RemoteSubscription for LateRemoteSubscription {
+    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
+        lock(&self.0).as_mut().map_or(Ok(false), |subscription| subscription.take(into))
+    }
+}
+
+impl Graph {
+    /// Connects the graph with what is outside of the process: before its first node is created.
+    ///
+    /// # Errors
+    /// [`CreateNodeError::Middleware`] when the graph has nodes, or a middleware, already.
+    pub fn set_middleware(&self, middleware: Arc<dyn Middleware>) -> Result<(), CreateNodeError> {
+        let mut draft = self.draft();
+        let name = middleware.name().to_owned();
+        let refused = |reason: &str| {
+            Err(CreateNodeError::Middleware { middleware: name.clone(), reason: reason.into() })
+        };
+        if let Some(other) = &draft.middleware {
+            let reason = format!("the graph has {} already", other.name());
+            return refused(&reason);
+        }
+        if !draft.policies.is_empty() || draft.frozen {
+            return refused("the graph has nodes already; connect it before the first one");
+        }
+        draft.middleware = Some(middleware);
+        Ok(())
+    }
+}
+
+impl Draft {
+    /// Whether what goes from one node of the graph to another goes through the middleware.
+    pub(crate) fn goes_through_middleware(&self) -> bool {
+        self.middleware.as_ref().is_some_and(|middleware| !middleware.is_bypassed_locally())
+    }
+
+    fn exclusively<M>(&self, mut remote: Remote<M>) -> Remote<M> {
+        remote.is_exclusive = self.goes_through_middleware();
+        remote
+    }
+
+    /// Creates the counterpart of node `full_name`.
+    pub(crate) fn create_remote_node(&mut self, full_name: &str) -> Result<(), CreateNodeError> {
+        let Some(middleware) = &self.middleware else {
+            return Ok(());
+        };
+        let (namespace, base_name) = name::split(full_name);
+        let node = middleware.create_node(namespace, base_name).map_err(|error| {
+            CreateNodeError::Middleware {
+                middleware: middleware.name().into(),
+                reason: format!("node {full_name}: {error}"),
+            }
+        })?;
+        self.remote_nodes.push(node);
+        Ok(())
+    }
+
+    /// What `create` makes of the counterpart of node `node_index`, if there is one.
+    fn remote<T>(
+        &self,
+        node_index: usize,
+        what: &str,
+        create: impl FnOnce(&dyn RemoteNode) -> Result<Option<T>, BoxError>,
+    ) -> Result<Option<T>, CreateError> {
+        let Some(node) = self.remote_nodes.get(node_index) else {
+            return Ok(None);
+        };
+        let created = create(&**node).map_err(|error| {
+            let middleware = self.middleware.as_ref().map_or("", |m| m.name()).to_owned();
+            CreateError::Middleware { middleware, what: what.into(), reason: error.to_string() }
+        })?;
+        if created.is_none() {
+            tracing::debug!(what, "stays within the process: its type is not carried beyond");
+        }
+        Ok(created)
+    }
+
+    pub(crate) fn advertise<M: 'static>(
+        &self,
+        node_index: usize,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Option<Arc<dyn RemotePublisher>>, CreateError> {
+        self.remote(node_index, &format!("publisher {topic}"), |node| {
+            node.advertise(topic, TypeName::of::<M>(), qos)
+        })
+    }
+
+    /// A subscription's other source of messages.
+    pub(crate) fn subscribe_remotely<M: Send + Sync + 'static>(
+        &mut self,
+        node_index: usize,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Option<Remote<M>>, CreateError> {
+        let arrivals = Arrivals::default();
+        if !self.receives() {
+            return Ok(None);
+        }
+        let remote = self.remote(node_index, &format!("subscription {topic}"), |node| {
+            node.subscribe(topic, TypeName::of::<M>(), qos, arrivals.clone())
+        })?;
+        Ok(remote.map(|remote| {
+            let source = self.next_source();
+            self.exclusively(Remote::messages(topic, source, remote, arrivals))
+        }))
+    }
+
+    /// As [`subscribe_remotely`](Self::subscribe_remotely), when the closure is called.
+    pub(crate) fn subscribe_remotely_later<M: Send + Sync + 'static>(
+        &mut self,
+        node_index: usize,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Option<LateRemote<M>>, CreateError> {
+        let Some(node) = self.remote_nodes.get(node_index).filter(|_| self.receives()).cloned()
+        else {
+            return Ok(None);
+        };
+        let arrivals = Arrivals::default();
+        let late = Arc::new(Mutex::new(None));
+        let subscription = Box::new(LateRemoteSubscription(late.clone()));
+        let source = self.next_source();
+        let remote = Remote::messages(topic, source, subscription, arrivals.clone());
+        let topic = topic.to_owned();
+        let join = move || {
+            *lock(&late) = node.subscribe(&topic, TypeName::of::<M>(), qos, arrivals)?;
+            Ok(())
+        };
+        Ok(Some((self.exclusively(remote), Box::new(join))))
+    }
+
+    pub(crate) fn serve_remotely<Q: 'static, P: 'static>(
+        &self,
+        node_index: usize,
+        service: &str,
+        qos: QoS,
+    ) -> Result<Beyond<Box<dyn RemoteServer>>, CreateError> {
+        let arrivals = Arrivals::default();
+        if !self.receives() {
+            return Ok(None);
+        }
+        let remote = self.remote(node_index, &format!("service {service}"), |node| {
+            node.serve(service, ServiceTypes::of::<Q, P>(), qos, arrivals.clone())
+        })?;
+        Ok(remote.map(|remote| (remote, arrivals)))
+    }
+
+    /// Where the requests or responses of `service` come in, which `take` takes.
+    pub(crate) fn remote_of<M: 'static>(
+        &mut self,
+        service: &str,
+        take: Take<M>,
+        arrivals: Arrivals,
+    ) -> Remote<M> {
+        let source = self.next_source();
+        self.exclusively(Remote::new(service, source, take, arrivals))
+    }
+
+    pub(crate) fn call_remotely<Q: 'static, P: 'static>(
+        &self,
+        node_index: usize,
+        service: &str,
+        qos: QoS,
+    ) -> Result<Beyond<Arc<dyn RemoteClient>>, CreateError> {
+        let arrivals = Arrivals::default();
+        if !self.receives() {
+            return Ok(None);
+        }
+        let remote = self.remote(node_index, &format!("client {service}"), |node| {
+            node.call(service, ServiceTypes::of::<Q, P>(), qos, arrivals.clone())
+        })?;
+        Ok(remote.map(|remote| (remote, arrivals)))
+    }
+
+    fn receives(&self) -> bool {
+        self.middleware.as_ref().is_some_and(|middleware| middleware.receives())
+    }
+}

@@ -1,0 +1,77 @@
+//! Requests and responses that leave the process, or come from outside.
+
+use super::client::Shared;
+use super::{CallError, CallRefused, ReplyTo, Request, Response};
+use crate::event_loop::BoxError;
+use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Taken};
+use std::sync::{Arc, Weak};
+
+/// Sends the response to a request from beyond the process. ROS 2 has no word for a request that is
+/// not answered: the caller waits.
+pub(super) fn send_response<P: 'static>(
+    responder: &dyn RemoteResponder,
+    result: Result<P, CallError>,
+) {
+    match result {
+        Ok(response) => {
+            if let Err(error) = responder.respond(&response) {
+                tracing::error!(%error, "a response did not leave the process");
+            }
+        }
+        Err(why) => tracing::warn!(%why, "a request from outside stays without an answer"),
+    }
+}
+
+/// How requests come from `server`.
+pub(super) fn take_requests<Q, P>(
+    mut server: Box<dyn RemoteServer>,
+) -> impl FnMut() -> Result<Taken<Request<Q, P>>, BoxError>
+where
+    Q: 'static,
+{
+    move || {
+        let mut body: Option<Q> = None;
+        let responder = server.take(&mut body)?;
+        Ok(match (body, responder) {
+            (Some(body), Some(responder)) => {
+                Taken::Item(Request { body, reply_to: ReplyTo::Remote(responder) })
+            }
+            _ => Taken::Nothing,
+        })
+    }
+}
+
+/// Sends `request` beyond the process; returns the number of the call.
+pub(super) fn send_request<Q: 'static>(
+    remote: &dyn RemoteClient,
+    request: Q,
+) -> Result<i64, CallRefused<Q>> {
+    if !remote.is_available() {
+        return Err(CallRefused { request, reason: CallError::NoService });
+    }
+    remote.send(&request).map_err(|error| {
+        tracing::error!(%error, "a request did not leave the process");
+        CallRefused { request, reason: CallError::Unsent }
+    })
+}
+
+/// How responses come from `remote`, for calls that `shared` knows.
+pub(super) fn take_responses<S, Q, P>(
+    shared: Weak<Shared<S, Q, P>>,
+    remote: Arc<dyn RemoteClient>,
+) -> impl FnMut() -> Result<Taken<Response<P>>, BoxError>
+where
+    P: 'static,
+{
+    move || {
+        let mut body: Option<P> = None;
+        let number = remote.take(&mut body)?;
+        let (Some(number), Some(body)) = (number, body) else {
+            return Ok(Taken::Nothing);
+        };
+        // The one who sends it holds the lock until it is listed.
+        let slot = shared.upgrade().and_then(|shared| shared.slot_beyond(number));
+        let response = |slot| Taken::Item(Response { slot, result: Ok(body) });
+        Ok(slot.map_or(Taken::Stale, response))
+    }
+}

@@ -190,12 +190,12 @@ impl Draft {
             return Err(CreateNodeError::Duplicate { kind, name, hint });
         }
         if index == self.policies.len() {
-            if let Err(error) = self.create_remote_node(&info.node) {
+            let remote = self.create_remote_node(&info.node);
+            let remote = remote.inspect_err(|_| {
                 self.node_names.remove(&name);
-                return Err(error);
-            }
+            })?;
             self.policies.push(None);
-            self.parameters.push(Arc::new(NodeParameters::new(info.node.clone())));
+            self.parameters.push(Arc::new(NodeParameters::new(info.node.clone(), remote)));
         }
         Ok(self.add_loop(info, body))
     }
@@ -351,6 +351,10 @@ impl Graph {
         let (namespace, name) = draft.remap_node(namespace, name)?;
         let full_name = name::qualify(&namespace, &name);
         let event_loop = draft.create_loop(full_name.clone(), "", None, body)?;
+        for chore in draft.chores_of(event_loop).map_err(|error| draft.refused(&error))? {
+            let entity = draft.add_chore(event_loop, chore);
+            draft.body::<S>(event_loop).add(Box::new(entity));
+        }
         let node_index = draft.loops[event_loop.0 as usize].node_index;
         Ok(Node::new(self.clone(), namespace, name, full_name, node_index, event_loop))
     }

@@ -65,8 +65,8 @@ pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
 pub use middleware::{
-    Arrivals, Middleware, RemoteClient, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
-    RemoteSubscription, ServiceTypes, TypeName,
+    AnnouncedChore, Arrivals, Chore, Middleware, RemoteClient, RemoteNode, RemotePublisher,
+    RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes, TypeName,
 };
 pub use name::NameError;
 pub use node::Node;

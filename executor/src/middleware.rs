@@ -4,7 +4,10 @@
 //! is announced by the middleware's own thread, as a token in the ready ring of the node's event
 //! loop, and taken by that loop itself. Nothing here knows which middleware it is.
 
+mod chore;
 mod remote;
+
+pub use chore::{AnnouncedChore, Chore};
 
 use crate::lock::lock;
 pub(crate) use remote::{Remote, Take, Taken};
@@ -13,6 +16,7 @@ use crate::event_loop::BoxError;
 use crate::graph::{CreateError, CreateNodeError, Draft, Graph};
 use crate::name;
 use crate::notifier::Notifier;
+use crate::parameter::{ParameterClient, ParameterValue};
 use crate::qos::QoS;
 use ringspin_ringbuf::Counter;
 use std::any::{Any, TypeId, type_name};
@@ -106,6 +110,25 @@ pub trait RemoteNode: Send + Sync {
         qos: QoS,
         arrivals: Arrivals,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError>;
+
+    /// What is to be done for the node on its event loop, `parameters` being its parameters.
+    ///
+    /// # Errors
+    /// Why it cannot be; the node is not created then.
+    fn chores(&self, parameters: ParameterClient) -> Result<Vec<AnnouncedChore>, BoxError> {
+        let _ = parameters;
+        Ok(Vec::new())
+    }
+
+    /// A parameter was declared, with this value. Called under a lock of the node's parameters.
+    fn parameter_declared(&self, parameter: &str, value: &ParameterValue) {
+        let _ = (parameter, value);
+    }
+
+    /// Parameters were set, at once. Called under a lock of the node's parameters.
+    fn parameters_set(&self, values: &[(String, ParameterValue)]) {
+        let _ = values;
+    }
 }
 
 /// The types of a service.
@@ -266,9 +289,12 @@ impl Draft {
     }
 
     /// Creates the counterpart of node `full_name`.
-    pub(crate) fn create_remote_node(&mut self, full_name: &str) -> Result<(), CreateNodeError> {
+    pub(crate) fn create_remote_node(
+        &mut self,
+        full_name: &str,
+    ) -> Result<Option<Arc<dyn RemoteNode>>, CreateNodeError> {
         let Some(middleware) = &self.middleware else {
-            return Ok(());
+            return Ok(None);
         };
         let (namespace, base_name) = name::split(full_name);
         let node = middleware.create_node(namespace, base_name).map_err(|error| {
@@ -277,8 +303,8 @@ impl Draft {
                 reason: format!("node {full_name}: {error}"),
             }
         })?;
-        self.remote_nodes.push(node);
-        Ok(())
+        self.remote_nodes.push(node.clone());
+        Ok(Some(node))
     }
 
     /// What `create` makes of the counterpart of node `node_index`, if there is one.

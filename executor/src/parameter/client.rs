@@ -76,7 +76,7 @@ pub struct ParameterInfo {
 pub struct ParameterClient(Arc<NodeParameters>);
 
 impl ParameterClient {
-    pub(super) fn new(node: Arc<NodeParameters>) -> Self {
+    pub(crate) fn new(node: Arc<NodeParameters>) -> Self {
         Self(node)
     }
 

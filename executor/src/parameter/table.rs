@@ -11,6 +11,7 @@ use super::error::ParameterError;
 use super::value::sealed::Cell;
 use super::value::{ParameterType, ParameterValue, ParameterVariant};
 use crate::lock::lock;
+use crate::middleware::RemoteNode;
 use crate::topic::{PublishError, Publisher};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -127,11 +128,13 @@ struct Table {
 pub(crate) struct NodeParameters {
     node: String,
     table: Mutex<Table>,
+    /// Told of what is declared and set.
+    remote: Option<Arc<dyn RemoteNode>>,
 }
 
 impl NodeParameters {
-    pub(crate) fn new(node: String) -> Self {
-        Self { node, table: Mutex::default() }
+    pub(crate) fn new(node: String, remote: Option<Arc<dyn RemoteNode>>) -> Self {
+        Self { node, table: Mutex::default(), remote }
     }
 
     pub(crate) fn node(&self) -> &str {
@@ -146,10 +149,13 @@ impl NodeParameters {
     pub(super) fn add(&self, entry: Arc<dyn AnyEntry>) -> bool {
         let mut table = self.table();
         let name = entry.descriptor().name.clone();
-        match table.entries.contains_key(&name) {
-            true => false,
-            false => table.entries.insert(name, entry).is_none(),
+        if table.entries.contains_key(&name) {
+            return false;
         }
+        if let Some(remote) = &self.remote {
+            remote.parameter_declared(&name, &entry.value());
+        }
+        table.entries.insert(name, entry).is_none()
     }
 
     pub(super) fn contains(&self, parameter: &str) -> bool {
@@ -230,8 +236,12 @@ impl NodeParameters {
         values: Vec<(String, ParameterValue)>,
     ) -> Result<(), ParameterError> {
         let table = self.table();
-        let store =
-            || entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
+        let store = || {
+            entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
+            if let Some(remote) = &self.remote {
+                remote.parameters_set(&values);
+            }
+        };
         let Some(publisher) = &table.changes else {
             store();
             return Ok(());

@@ -1,0 +1,92 @@
+//! What a middleware has to do for a node on the node's own event loop.
+
+use super::Arrivals;
+use crate::context::Context;
+use crate::event::{EventId, LoopId, SourceId};
+use crate::event_loop::{BoxError, Entity, Outcome};
+use crate::graph::{CallbackDraft, CreateNodeError, Draft, Feed};
+use crate::parameter::ParameterClient;
+use std::sync::Arc;
+
+/// A duty of a middleware towards one node: its parameter services, say. Each item that its
+/// [`Arrivals`] announce is an event of the node's event loop, like any other.
+pub trait Chore: Send {
+    /// The callback's name in statistics and records.
+    fn name(&self) -> String;
+
+    /// Takes one item and does what is to be done about it; nothing if it is gone.
+    ///
+    /// # Errors
+    /// Why it cannot; that is a failure of the node.
+    fn run(&mut self) -> Result<(), BoxError>;
+}
+
+/// A chore, and where what it is about is announced.
+pub type AnnouncedChore = (Box<dyn Chore>, Arrivals);
+
+pub(crate) struct ChoreEntity {
+    chore: Box<dyn Chore>,
+    arrivals: Arrivals,
+    source: SourceId,
+    handled: u64,
+}
+
+impl<S> Entity<S> for ChoreEntity {
+    fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        if !self.next() {
+            return Outcome::Nothing;
+        }
+        cx.begin(EventId { source: self.source, sequence: self.handled - 1 });
+        Outcome::Done(self.chore.run())
+    }
+
+    fn discard(&mut self, _port: usize) {
+        self.next();
+    }
+}
+
+impl ChoreEntity {
+    /// Counts the next item that was announced, if there is one, and passes the token on.
+    fn next(&mut self) -> bool {
+        self.arrivals.notifier().take();
+        let announced = self.arrivals.announced();
+        if self.handled == announced {
+            return false;
+        }
+        self.handled += 1;
+        if self.handled < announced {
+            self.arrivals.notifier().notify();
+        }
+        true
+    }
+}
+
+impl Draft {
+    /// The duties of the middleware towards the node whose first loop is `event_loop`.
+    pub(crate) fn chores_of(&self, event_loop: LoopId) -> Result<Vec<AnnouncedChore>, BoxError> {
+        let node_index = self.loops[event_loop.0 as usize].node_index;
+        match self.remote_nodes.get(node_index) {
+            None => Ok(Vec::new()),
+            Some(node) => node.chores(ParameterClient::new(self.parameters[node_index].clone())),
+        }
+    }
+
+    /// The error of a node that the middleware does not take.
+    pub(crate) fn refused(&self, error: &BoxError) -> CreateNodeError {
+        let middleware = self.middleware.as_ref().map_or("", |m| m.name()).to_owned();
+        CreateNodeError::Middleware { middleware, reason: error.to_string() }
+    }
+
+    /// Adds a duty to `event_loop`; returns what does it.
+    pub(crate) fn add_chore(
+        &mut self,
+        event_loop: LoopId,
+        (chore, arrivals): AnnouncedChore,
+    ) -> ChoreEntity {
+        let target = self.next_target(event_loop);
+        let feed = Feed::Notifier(arrivals.notifier().clone());
+        let draft = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
+        self.add_callback(event_loop, chore.name(), draft);
+        ChoreEntity { chore, arrivals, source: self.next_source(), handled: 0 }
+    }
+}

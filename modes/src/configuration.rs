@@ -3,6 +3,7 @@
 use crate::executor::{Executor, Mode, ModeError};
 use crate::job_file::JobFile;
 use crate::mapping::Mapping;
+use crate::middleware::{Connection, ConnectionError};
 use ringspin_executor::{Arguments, ArgumentsError};
 use thiserror::Error;
 
@@ -15,6 +16,9 @@ pub enum ConfigurationError {
     /// The ROS arguments, or a parameter file among them.
     #[error(transparent)]
     Arguments(#[from] ArgumentsError),
+    /// The connection with ROS 2.
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
 }
 
 impl Mode {
@@ -49,12 +53,12 @@ impl Mode {
 impl Executor {
     /// An executor as the environment asks for: in the mode of `RINGSPIN_MODE` (see
     /// [`Mode::from_env`]), with the ROS arguments of `RINGSPIN_ROS_ARGS` (see
-    /// [`Arguments::from_env`]).
+    /// [`Arguments::from_env`]), connected as `RINGSPIN_MIDDLEWARE` says (see [`Connection`]).
     ///
     /// # Errors
     /// [`ConfigurationError`].
     pub fn from_env() -> Result<Self, ConfigurationError> {
-        Ok(Self::new(Mode::from_env()?).with_arguments(Arguments::from_env()?))
+        Self::configured(Arguments::from_env()?)
     }
 
     /// As [`from_env`](Self::from_env), with the ROS arguments of the command line on top. Also
@@ -73,7 +77,13 @@ impl Executor {
     /// [`ConfigurationError`].
     pub fn from_args_and_env() -> Result<(Self, Vec<String>), ConfigurationError> {
         let (arguments, rest) = Arguments::from_args_and_env()?;
-        Ok((Self::new(Mode::from_env()?).with_arguments(arguments), rest))
+        Ok((Self::configured(arguments)?, rest))
+    }
+
+    /// As the environment asks for, with these arguments.
+    fn configured(arguments: Arguments) -> Result<Self, ConfigurationError> {
+        let executor = Self::new(Mode::from_env()?).with_arguments(arguments);
+        Ok(executor.connected(Connection::from_env()?)?)
     }
 
     /// Has `arguments` decide about names and parameters: call it before the first node is created.

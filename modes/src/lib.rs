@@ -34,6 +34,7 @@ pub mod job_file;
 mod live;
 pub mod mapping;
 mod memory;
+mod middleware;
 mod mode;
 pub mod models;
 mod options;
@@ -58,4 +59,5 @@ pub use job::{
 };
 pub use job_file::{JobFile, JobFileError};
 pub use mapping::{Machine, Mapping, MappingError};
+pub use middleware::{Connection, ConnectionError};
 pub use registry::{Place, Registry, RegistryError};

@@ -1,0 +1,116 @@
+//! Which middleware carries messages beyond the process, and how it is chosen from outside.
+
+use crate::executor::Executor;
+use ringspin_executor::{CreateNodeError, Middleware};
+use std::str::FromStr;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// What connects an executor's graph with the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Connection {
+    /// Nothing: all nodes are in this process.
+    #[default]
+    InProcess,
+    /// ROS 2. Between two nodes of this process messages go directly, without being serialized.
+    Ros2,
+    /// ROS 2, for every message and request: also for those from one node of this process to
+    /// another.
+    Ros2Loopback,
+    /// ROS 2 gets what is published, and sends nothing: for a display. The only connection that
+    /// the deterministic mode may have.
+    Ros2Display,
+}
+
+/// Why an executor has no middleware.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConnectionError {
+    /// There is no such connection.
+    #[error("unknown middleware {0:?}; use `none`, `ros2`, `ros2-loopback` or `ros2-display`")]
+    Unknown(String),
+    /// The program has no ROS 2 in it.
+    #[error(
+        "this program was built without ROS 2: build it with feature `ros2`, in a shell in which \
+         a ROS 2 is sourced"
+    )]
+    NotBuilt,
+    /// ROS 2 could not be reached.
+    #[error("ROS 2: {0}")]
+    Ros2(String),
+    /// The graph does not take it.
+    #[error(transparent)]
+    Graph(#[from] CreateNodeError),
+}
+
+impl FromStr for Connection {
+    type Err = ConnectionError;
+
+    /// Reads `none`, `ros2`, `ros2-loopback` or `ros2-display`.
+    fn from_str(name: &str) -> Result<Self, ConnectionError> {
+        match name {
+            "none" => Ok(Self::InProcess),
+            "ros2" => Ok(Self::Ros2),
+            "ros2-loopback" => Ok(Self::Ros2Loopback),
+            "ros2-display" => Ok(Self::Ros2Display),
+            _ => Err(ConnectionError::Unknown(name.into())),
+        }
+    }
+}
+
+impl Connection {
+    /// The connection that `RINGSPIN_MIDDLEWARE` asks for; [in process](Self::InProcess) if it is
+    /// not set.
+    ///
+    /// # Errors
+    /// [`ConnectionError::Unknown`].
+    pub fn from_env() -> Result<Self, ConnectionError> {
+        match std::env::var("RINGSPIN_MIDDLEWARE") {
+            Ok(name) if !name.is_empty() => name.parse(),
+            _ => Ok(Self::InProcess),
+        }
+    }
+
+    #[cfg(feature = "ros2")]
+    fn middleware(self) -> Result<Option<Arc<dyn Middleware>>, ConnectionError> {
+        use ringspin_ros2::{Ros2, Traffic};
+        let traffic = match self {
+            Self::InProcess => return Ok(None),
+            Self::Ros2 => Traffic::Direct,
+            Self::Ros2Loopback => Traffic::Loopback,
+            Self::Ros2Display => Traffic::PublishOnly,
+        };
+        let connected = Ros2::builder().traffic(traffic).connect();
+        let ros2 = connected.map_err(|error| ConnectionError::Ros2(error.to_string()))?;
+        Ok(Some(Arc::new(ros2)))
+    }
+
+    #[cfg(not(feature = "ros2"))]
+    fn middleware(self) -> Result<Option<Arc<dyn Middleware>>, ConnectionError> {
+        match self {
+            Self::InProcess => Ok(None),
+            Self::Ros2 | Self::Ros2Loopback | Self::Ros2Display => Err(ConnectionError::NotBuilt),
+        }
+    }
+}
+
+impl Executor {
+    /// Connects the graph with the world: before the first node is created.
+    ///
+    /// # Errors
+    /// [`ConnectionError`].
+    pub fn connected(self, connection: Connection) -> Result<Self, ConnectionError> {
+        match connection.middleware()? {
+            None => Ok(self),
+            Some(middleware) => self.with_middleware(middleware),
+        }
+    }
+
+    /// As [`connected`](Self::connected), with a middleware that was set up otherwise.
+    ///
+    /// # Errors
+    /// [`ConnectionError::Graph`] when there are nodes, or a middleware, already.
+    pub fn with_middleware(self, middleware: Arc<dyn Middleware>) -> Result<Self, ConnectionError> {
+        self.graph().set_middleware(middleware)?;
+        Ok(self)
+    }
+}

@@ -10,3 +10,8 @@
 
 #[cfg(feature = "rcl")]
 pub mod rcl;
+#[cfg(feature = "rcl")]
+pub mod types;
+
+#[cfg(feature = "rcl")]
+pub use types::Types;

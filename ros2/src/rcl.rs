@@ -1,3 +1,55 @@
 //! The functions of rcl that ringspin uses, made safe: every handle frees itself, keeps alive what
 //! it needs, and turns what rcl reports into errors that name the entity. All `unsafe` is here.
+//!
+//! | what | where |
+//! |---|---|
+//! | [`Context`], [`Node`] | the connection to the middleware, and a name in its graph |
+//! | [`Publisher`], [`Subscription`] | of a type known when the program is compiled |
+//! | [`ErasedPublisher`], [`ErasedSubscription`] | of a type known by its table, [`MessageType`] |
+//! | [`RawPublisher`], [`RawSubscription`] | serialized messages, of a type known by its name |
+//! | [`Service`], [`Client`] and the erased ones | requests and responses |
+//! | [`Event`] | what happened to the quality of service of a publisher or subscription |
+//!
+//! Nothing here waits, except [`Node::wait_for`]: who wants to know that something has come says
+//! so (`on_new_message` and its like) and is called, on a thread of the middleware or, within one
+//! process, on the thread that publishes.
+//!
+//! # Threads
+//! Making and freeing entities, and looking at the graph, is done under one lock for the whole
+//! process, because rcl and the layers below it share tables. Publishing, taking and answering
+//! take no such lock.
 #![allow(unsafe_code)]
+
+mod callback;
+mod client;
+mod context;
+mod entity;
+mod error;
+mod event;
+mod graph;
+mod lock;
+mod logging;
+mod message;
+mod node;
+mod publisher;
+mod qos;
+mod raw;
+mod serialized;
+mod service;
+mod subscription;
+mod support;
+
+pub use client::{Client, ErasedClient};
+pub use context::{Context, ContextOptions, Reach};
+pub use error::RosError;
+pub use event::{Event, PublisherEvent, QosEvent, SubscriptionEvent};
+pub use graph::{Endpoint, NodeName};
+pub use logging::{LogLine, Severity, log};
+pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};
+pub use node::{Node, NodeOptions};
+pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};
+pub use raw::{RawPublisher, RawSubscription};
+pub use service::{ErasedService, RequestId, Service};
+pub use subscription::{
+    ErasedSubscription, Locals, MessageInfo, Subscription, SubscriptionEndpoint,
+};

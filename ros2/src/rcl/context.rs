@@ -1,0 +1,206 @@
+//! The connection of a process to the middleware.
+
+use super::entity::{Entity, c_name};
+use super::error::{RosError, check, forget};
+use super::{lock, logging};
+use r2r_rcl as ffi;
+use std::cell::UnsafeCell;
+use std::ffi::{CString, c_char, c_int};
+use std::sync::Arc;
+
+/// How far a context looks for peers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// As `ROS_AUTOMATIC_DISCOVERY_RANGE` and `ROS_LOCALHOST_ONLY` say.
+    #[default]
+    Environment,
+    /// This machine only.
+    LocalHost,
+}
+
+/// What is to be different from a plain [`Context::new`].
+#[derive(Clone, Debug)]
+pub struct ContextOptions {
+    /// The domain; `None` for the one that `ROS_DOMAIN_ID` says, or 0.
+    pub domain: Option<usize>,
+    /// How far to look for peers.
+    pub reach: Reach,
+    /// Whether log messages are written to the terminal.
+    pub console: bool,
+    /// Whether log messages are written to files in `~/.ros/log`.
+    pub log_files: bool,
+}
+
+impl Default for ContextOptions {
+    /// All as the environment and rcl say; logs go to the terminal, and to files, as in ROS 2.
+    fn default() -> Self {
+        Self { domain: None, reach: Reach::Environment, console: true, log_files: true }
+    }
+}
+
+/// The connection of a process to the middleware, with its ROS arguments. Cheap to clone.
+///
+/// With Fast DDS it is one domain participant and about ten threads. The last clone that is
+/// dropped, its nodes and their entities included, shuts it down.
+#[derive(Clone)]
+pub struct Context {
+    pub(super) handle: Arc<ContextHandle>,
+}
+
+impl Context {
+    /// Connects, with `arguments` as for a ROS program: what follows `--ros-args` counts.
+    ///
+    /// # Errors
+    /// For malformed ROS arguments or `ROS_DOMAIN_ID`, and where the middleware cannot start.
+    pub fn new(arguments: &[String]) -> Result<Self, RosError> {
+        Self::with_options(arguments, &ContextOptions::default())
+    }
+
+    /// Like [`new`](Self::new), with `options`.
+    ///
+    /// Logging belongs to the process: of several contexts, the first decides where it goes.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_options(arguments: &[String], options: &ContextOptions) -> Result<Self, RosError> {
+        let mut arguments = arguments.to_vec();
+        let mut switch = |on: bool, name: &str| {
+            if !on {
+                arguments.extend(["--ros-args".into(), name.into(), "--".into()]);
+            }
+        };
+        switch(options.console, "--disable-stdout-logs");
+        switch(options.log_files, "--disable-external-lib-logs");
+        let arguments = arguments.iter().map(|argument| c_name("argument", argument));
+        let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
+        let handle = ContextHandle::new(&arguments, options)?;
+        Ok(Self { handle: Arc::new(handle) })
+    }
+
+    /// Whether it has not been shut down.
+    pub fn is_valid(&self) -> bool {
+        // SAFETY: the context is initialized until it is dropped; the function reads an atomic.
+        unsafe { ffi::rcl_context_is_valid(self.handle.pointer()) }
+    }
+
+    /// The domain that it is in.
+    pub fn domain(&self) -> usize {
+        let mut domain = 0;
+        // SAFETY: the context is initialized, and `domain` outlives the call. It can only fail for
+        // an uninitialized context.
+        unsafe { ffi::rcl_context_get_domain_id(self.handle.pointer(), &mut domain) };
+        domain
+    }
+
+    /// Shuts it down: entities of it stay, but what they are asked to do fails from now on. A
+    /// second time does nothing.
+    ///
+    /// # Errors
+    /// Where the middleware cannot.
+    pub fn shutdown(&self) -> Result<(), RosError> {
+        let _lock = lock::entities();
+        if !self.is_valid() {
+            return Ok(());
+        }
+        // SAFETY: the context is initialized, and the lock keeps out a second shutdown.
+        let code = unsafe { ffi::rcl_shutdown(self.handle.pointer()) };
+        check(code, "shut down", &Entity::plain("the context"))
+    }
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let valid = self.is_valid();
+        f.debug_struct("Context").field("domain", &self.domain()).field("valid", &valid).finish()
+    }
+}
+
+/// rcl's context, at an address that stays: nodes point to it.
+pub(super) struct ContextHandle {
+    context: Box<UnsafeCell<ffi::rcl_context_t>>,
+}
+
+// SAFETY: rcl's context is memory of its own without ties to a thread.
+unsafe impl Send for ContextHandle {}
+// SAFETY: it changes in `new` and `drop`, which have it to themselves, and in `shutdown`, under the
+// lock for entities; what rcl reads of it meanwhile are atomics.
+unsafe impl Sync for ContextHandle {}
+
+impl ContextHandle {
+    fn new(arguments: &[CString], options: &ContextOptions) -> Result<Self, RosError> {
+        let _lock = lock::entities();
+        let entity = Entity::plain("the context");
+        // SAFETY: makes an empty value.
+        let empty = unsafe { ffi::rcl_get_zero_initialized_context() };
+        let context = Box::new(UnsafeCell::new(empty));
+        initialize(context.get(), arguments, options, &entity)?;
+        if let Err(error) = logging::configure(context.get()) {
+            // SAFETY: it was initialized, and nothing knows it yet.
+            unsafe { finish(context.get()) };
+            return Err(error);
+        }
+        Ok(Self { context })
+    }
+
+    pub(super) fn pointer(&self) -> *mut ffi::rcl_context_t {
+        self.context.get()
+    }
+}
+
+impl Drop for ContextHandle {
+    fn drop(&mut self) {
+        let _lock = lock::entities();
+        logging::release();
+        // SAFETY: this is the last owner; every node holds one, so all of them are gone.
+        unsafe { finish(self.context.get()) };
+    }
+}
+
+/// Calls rcl_init.
+fn initialize(
+    context: *mut ffi::rcl_context_t,
+    arguments: &[CString],
+    options: &ContextOptions,
+    entity: &Entity,
+) -> Result<(), RosError> {
+    let mut pointers: Vec<*const c_char> = arguments.iter().map(|a| a.as_ptr()).collect();
+    let count = pointers.len() as c_int;
+    pointers.push(std::ptr::null());
+    // rcl wants no array where there are no arguments.
+    let pointers = if count == 0 { std::ptr::null() } else { pointers.as_ptr() };
+    // SAFETY: the options are initialized before they are used and freed after; rcl_init copies
+    // them and the arguments, which outlive the call. `context` is zero-initialized, as it wants.
+    unsafe {
+        let mut init = ffi::rcl_get_zero_initialized_init_options();
+        let code = ffi::rcl_init_options_init(&mut init, ffi::rcutils_get_default_allocator());
+        check(code, "prepare", entity)?;
+        if let Some(domain) = options.domain {
+            // Cannot fail for options that are initialized.
+            ffi::rcl_init_options_set_domain_id(&mut init, domain);
+        }
+        if options.reach == Reach::LocalHost {
+            let rmw = ffi::rcl_init_options_get_rmw_init_options(&mut init);
+            (*rmw).discovery_options.automatic_discovery_range =
+                ffi::rmw_automatic_discovery_range_e::RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
+        }
+        let code = ffi::rcl_init(count, pointers, &init, context);
+        let result = check(code, "initialize", entity);
+        ffi::rcl_init_options_fini(&mut init);
+        result
+    }
+}
+
+/// Shuts down, if that was not done, and frees.
+///
+/// # Safety
+/// `context` is initialized, nothing uses it, and nothing will.
+unsafe fn finish(context: *mut ffi::rcl_context_t) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if ffi::rcl_context_is_valid(context) {
+            ffi::rcl_shutdown(context);
+        }
+        ffi::rcl_context_fini(context);
+    }
+    forget();
+}

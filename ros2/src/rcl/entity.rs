@@ -1,0 +1,42 @@
+//! What an entity is called in errors.
+
+use super::error::RosError;
+use std::ffi::{CStr, CString, c_char};
+use std::sync::Arc;
+
+/// The name of a thing, as errors give it. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Entity(Arc<str>);
+
+impl Entity {
+    /// Such as `publisher "/chatter" (std_msgs/msg/String) of node "/talker"`.
+    pub(super) fn of_node(kind: &str, name: &str, type_name: &str, node: &str) -> Self {
+        Self(format!("{kind} {name:?} ({type_name}) of node {node:?}").into())
+    }
+
+    /// A thing that belongs to no node.
+    pub(super) fn plain(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    pub(super) fn text(&self) -> Arc<str> {
+        self.0.clone()
+    }
+}
+
+/// `name` as C wants it.
+pub(super) fn c_name(what: &'static str, name: &str) -> Result<CString, RosError> {
+    CString::new(name).map_err(|_| RosError::Nul { what, name: name.into() })
+}
+
+/// A copy of a string of C; empty for a null pointer.
+///
+/// # Safety
+/// `text` is null, or ends with NUL and lives during the call.
+pub(super) unsafe fn copied(text: *const c_char) -> String {
+    match text.is_null() {
+        true => String::new(),
+        // SAFETY: as the caller promises.
+        false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+    }
+}

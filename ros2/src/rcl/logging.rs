@@ -1,0 +1,171 @@
+//! Log messages to `/rosout`, the terminal and ROS's log files.
+
+use super::context::Context;
+use super::entity::Entity;
+use super::error::{RosError, check};
+use super::node::Node;
+use r2r_rcl as ffi;
+use std::cell::Cell;
+use std::ffi::{CString, c_char, c_int};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Of interest while looking for a fault.
+    Debug,
+    /// That something went as it should.
+    Info,
+    /// That something may go wrong.
+    Warn,
+    /// That something went wrong.
+    Error,
+    /// That the program cannot go on.
+    Fatal,
+}
+
+impl Severity {
+    const fn number(self) -> c_int {
+        use ffi::RCUTILS_LOG_SEVERITY as S;
+        (match self {
+            Self::Debug => S::RCUTILS_LOG_SEVERITY_DEBUG,
+            Self::Info => S::RCUTILS_LOG_SEVERITY_INFO,
+            Self::Warn => S::RCUTILS_LOG_SEVERITY_WARN,
+            Self::Error => S::RCUTILS_LOG_SEVERITY_ERROR,
+            Self::Fatal => S::RCUTILS_LOG_SEVERITY_FATAL,
+        }) as c_int
+    }
+}
+
+/// One message for the log, and where in the program it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct LogLine<'a> {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What to say. A NUL character is left out.
+    pub message: &'a str,
+    /// The source file.
+    pub file: &'a str,
+    /// The function, or the module.
+    pub function: &'a str,
+    /// The line in the file.
+    pub line: u32,
+}
+
+/// Logs `line` in the name of `node`: to `/rosout`, unless its options forbid it, and where
+/// [`ContextOptions`](super::ContextOptions) say. A message less severe than the logger's level
+/// (`--log-level`) goes nowhere.
+///
+/// For any thread. Not for a callback that the middleware calls: it would publish from within.
+pub fn log(node: &Node, line: &LogLine<'_>) {
+    let [message, file, function] = [line.message, line.file, line.function].map(c_text);
+    let location = ffi::rcutils_log_location_t {
+        function_name: function.as_ptr(),
+        file_name: file.as_ptr(),
+        line_number: line.line as usize,
+    };
+    // SAFETY: all strings end with NUL and outlive the call, and the format takes one of them. The
+    // node keeps its context alive and with it the logging.
+    unsafe {
+        let severity = line.severity.number();
+        let name = node.handle.logger_name();
+        ffi::rcutils_log(&location, severity, name, c"%s".as_ptr(), message.as_ptr());
+    }
+}
+
+fn c_text(text: &str) -> CString {
+    CString::new(text).unwrap_or_else(|_| CString::new(text.replace('\0', "")).unwrap_or_default())
+}
+
+/// How many contexts there are: the first one configures the logging, the last one frees it.
+static USERS: Mutex<usize> = Mutex::new(0);
+
+thread_local! {
+    /// Whether this thread holds `USERS`: what logs may log again, such as a publisher that fails.
+    static HOLDS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The lock for logging, which one thread may take several times.
+pub(super) struct Lock {
+    users: Option<MutexGuard<'static, usize>>,
+}
+
+/// Takes the lock for logging: nodes come and go under it, since `/rosout` has a table of them.
+pub(super) fn lock() -> Lock {
+    if HOLDS.get() {
+        return Lock { users: None };
+    }
+    let users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
+    HOLDS.set(true);
+    Lock { users: Some(users) }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if self.users.take().is_some() {
+            HOLDS.set(false);
+        }
+    }
+}
+
+/// Sets logging up for one more context, by the arguments of the first one.
+pub(super) fn configure(context: *const ffi::rcl_context_t) -> Result<(), RosError> {
+    let mut lock = lock();
+    let users = lock.users.as_mut().expect("no log message creates a context");
+    if **users == 0 {
+        // SAFETY: the context is initialized, the lock keeps out other users of logging, and
+        // `output` lives as long as the program.
+        let code = unsafe {
+            let allocator = ffi::rcutils_get_default_allocator();
+            let arguments = &raw const (*context).global_arguments;
+            ffi::rcl_logging_configure_with_output_handler(arguments, &allocator, Some(output))
+        };
+        check(code, "configure", &Entity::plain("logging"))?;
+    }
+    **users += 1;
+    Ok(())
+}
+
+/// One context less.
+pub(super) fn release() {
+    let mut lock = lock();
+    if let Some(users) = lock.users.as_mut() {
+        **users -= 1;
+        if **users == 0 {
+            // SAFETY: no context is left, so no node that could log.
+            unsafe { ffi::rcl_logging_fini() };
+        }
+    }
+}
+
+/// What rcutils calls for every message: rcl's own outputs, one message at a time, because they
+/// look the node up in a table that has no lock.
+///
+/// # Safety
+/// As rcutils calls it.
+unsafe extern "C" fn output(
+    location: *const ffi::rcutils_log_location_t,
+    severity: c_int,
+    name: *const c_char,
+    timestamp: ffi::rcutils_time_point_value_t,
+    format: *const c_char,
+    arguments: *mut ffi::va_list,
+) {
+    let _lock = lock();
+    // SAFETY: all arguments are as rcutils gave them, for this very function.
+    unsafe {
+        ffi::rcl_logging_multiple_output_handler(
+            location, severity, name, timestamp, format, arguments,
+        );
+    }
+}
+
+impl Context {
+    /// Whether a message of `severity` from the logger of `node` would go anywhere.
+    pub fn logs(&self, node: &Node, severity: Severity) -> bool {
+        // SAFETY: the name ends with NUL, and the node keeps logging configured.
+        unsafe {
+            ffi::rcutils_logging_logger_is_enabled_for(node.handle.logger_name(), severity.number())
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Which Rust types are ROS messages and services, and the C structs that they are copied to.
+
+use super::entity::Entity;
+use super::error::RosError;
+use super::support;
+use r2r::{WrappedServiceTypeSupport, WrappedTypesupport};
+use r2r_rcl::{self as ffi, rosidl_message_type_support_t, rosidl_service_type_support_t};
+use std::any::{Any, TypeId};
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+
+/// A Rust type that is a ROS message.
+///
+/// Every message that `r2r` has generated is one. Implement it for a type of your own that goes
+/// over the wire as one of those:
+///
+/// ```
+/// use ringspin_ros2::rcl::RosMessage;
+/// struct Metres(f64);
+/// type Wire = r2r::std_msgs::msg::Float64;
+/// // SAFETY: type support, C struct and both functions are those of `Wire`.
+/// unsafe impl RosMessage for Metres {
+///     type Native = <Wire as RosMessage>::Native;
+///     fn type_support() -> &'static r2r_rcl::rosidl_message_type_support_t {
+///         <Wire as RosMessage>::type_support()
+///     }
+///     fn create() -> *mut Self::Native {
+///         <Wire as RosMessage>::create()
+///     }
+///     unsafe fn destroy(native: *mut Self::Native) {
+///         // SAFETY: as the caller promises.
+///         unsafe { <Wire as RosMessage>::destroy(native) }
+///     }
+///     fn to_native(&self, native: &mut Self::Native) {
+///         native.data = self.0;
+///     }
+///     fn from_native(native: &Self::Native) -> Self {
+///         Self(native.data)
+///     }
+/// }
+/// assert_eq!(Metres::type_name(), "std_msgs/msg/Float64");
+/// ```
+///
+/// # Safety
+/// `Native` is the C struct that `type_support` describes; `create` returns an initialized one (or
+/// null), which `destroy` frees; `to_native` leaves it initialized, even when it panics.
+pub unsafe trait RosMessage: Sized + Send + Sync + 'static {
+    /// The C struct.
+    type Native;
+
+    /// The name of the ROS type, such as `std_msgs/msg/String`.
+    fn type_name() -> String {
+        support::name_of(Self::type_support())
+    }
+
+    /// What tells the middleware about the C struct.
+    fn type_support() -> &'static rosidl_message_type_support_t;
+
+    /// A new C struct with the type's default values; null if there is no memory.
+    fn create() -> *mut Self::Native;
+
+    /// Frees a C struct.
+    ///
+    /// # Safety
+    /// `native` comes from [`create`](Self::create), and is not used again.
+    unsafe fn destroy(native: *mut Self::Native);
+
+    /// Copies the message to a C struct, whatever it holds.
+    ///
+    /// # Panics
+    /// If the message does not fit the ROS type: too many elements, a NUL within a string. The
+    /// callers in this crate turn that into an error.
+    fn to_native(&self, native: &mut Self::Native);
+
+    /// The message that a C struct holds.
+    fn from_native(native: &Self::Native) -> Self;
+}
+
+// SAFETY: r2r generates these functions together, for one and the same C struct.
+unsafe impl<T: WrappedTypesupport + Send + Sync + 'static> RosMessage for T {
+    type Native = T::CStruct;
+
+    fn type_support() -> &'static rosidl_message_type_support_t {
+        T::get_ts()
+    }
+
+    fn create() -> *mut Self::Native {
+        T::create_msg()
+    }
+
+    unsafe fn destroy(native: *mut Self::Native) {
+        T::destroy_msg(native);
+    }
+
+    fn to_native(&self, native: &mut Self::Native) {
+        self.copy_to_native(native);
+    }
+
+    fn from_native(native: &Self::Native) -> Self {
+        <T as WrappedTypesupport>::from_native(native)
+    }
+}
+
+/// A ROS service: a request, a response, and what ties them together.
+///
+/// Every service that `r2r` has generated is one.
+///
+/// # Safety
+/// `type_support` is that of a service with these very messages.
+pub unsafe trait RosService: 'static {
+    /// What a client sends.
+    type Request: RosMessage;
+    /// What it gets back.
+    type Response: RosMessage;
+
+    /// What tells the middleware about the service.
+    fn type_support() -> &'static rosidl_service_type_support_t;
+
+    /// The name of the ROS type, such as `std_srvs/srv/SetBool`.
+    fn type_name() -> String {
+        let request = Self::Request::type_name();
+        request.strip_suffix("_Request").unwrap_or(&request).into()
+    }
+}
+
+// SAFETY: r2r generates type support and messages from one definition.
+unsafe impl<S> RosService for S
+where
+    S: WrappedServiceTypeSupport + 'static,
+    S::Request: Send + Sync + 'static,
+    S::Response: Send + Sync + 'static,
+{
+    type Request = S::Request;
+    type Response = S::Response;
+
+    fn type_support() -> &'static rosidl_service_type_support_t {
+        S::get_ts()
+    }
+}
+
+/// The table of one message type: [`RosMessage`] for who knows the type only when the program runs.
+pub struct MessageType {
+    name: fn() -> String,
+    support: fn() -> &'static rosidl_message_type_support_t,
+    rust_type: fn() -> TypeId,
+    slot_type: fn() -> TypeId,
+    create: fn() -> *mut c_void,
+    destroy: unsafe fn(*mut c_void),
+    write: unsafe fn(&dyn Any, *mut c_void) -> bool,
+    read: unsafe fn(*const c_void, &mut dyn Any) -> bool,
+}
+
+impl MessageType {
+    /// The table of `T`.
+    pub const fn of<T: RosMessage>() -> &'static Self {
+        const {
+            &Self {
+                name: T::type_name,
+                support: T::type_support,
+                rust_type: TypeId::of::<T>,
+                slot_type: TypeId::of::<Option<T>>,
+                create: create::<T>,
+                destroy: destroy::<T>,
+                write: write::<T>,
+                read: read::<T>,
+            }
+        }
+    }
+
+    /// The name of the ROS type, such as `std_msgs/msg/String`.
+    pub fn name(&self) -> String {
+        (self.name)()
+    }
+
+    /// The Rust type.
+    pub fn rust_type(&self) -> TypeId {
+        (self.rust_type)()
+    }
+
+    pub(super) fn support(&self) -> &'static rosidl_message_type_support_t {
+        (self.support)()
+    }
+
+    /// Whether `slot` is an `Option` of the Rust type.
+    pub(super) fn fits(&self, slot: &dyn Any) -> bool {
+        slot.type_id() == (self.slot_type)()
+    }
+}
+
+impl std::fmt::Debug for MessageType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("MessageType").field(&self.name()).finish()
+    }
+}
+
+fn create<T: RosMessage>() -> *mut c_void {
+    T::create().cast()
+}
+
+unsafe fn destroy<T: RosMessage>(native: *mut c_void) {
+    // SAFETY: as the caller promises.
+    unsafe { T::destroy(native.cast()) }
+}
+
+/// Copies `message` to the C struct of `T` at `native`; false if it is no `T`.
+unsafe fn write<T: RosMessage>(message: &dyn Any, native: *mut c_void) -> bool {
+    let Some(message) = message.downcast_ref::<T>() else { return false };
+    // SAFETY: the caller has a C struct of `T` there, to itself.
+    message.to_native(unsafe { &mut *native.cast() });
+    true
+}
+
+/// Puts the message at `native` into `slot`; false if it is no `Option<T>`.
+unsafe fn read<T: RosMessage>(native: *const c_void, slot: &mut dyn Any) -> bool {
+    let Some(slot) = slot.downcast_mut::<Option<T>>() else { return false };
+    // SAFETY: the caller has a C struct of `T` there, to itself.
+    *slot = Some(T::from_native(unsafe { &*native.cast() }));
+    true
+}
+
+/// The table of one service type: [`RosService`] for who knows the type only when the program runs.
+#[derive(Debug)]
+pub struct ServiceType {
+    /// What a client sends.
+    pub request: &'static MessageType,
+    /// What it gets back.
+    pub response: &'static MessageType,
+    name: fn() -> String,
+    support: fn() -> &'static rosidl_service_type_support_t,
+}
+
+impl ServiceType {
+    /// The table of `S`.
+    pub const fn of<S: RosService>() -> &'static Self {
+        const {
+            &Self {
+                request: MessageType::of::<S::Request>(),
+                response: MessageType::of::<S::Response>(),
+                name: S::type_name,
+                support: S::type_support,
+            }
+        }
+    }
+
+    /// The name of the ROS type, such as `std_srvs/srv/SetBool`.
+    pub fn name(&self) -> String {
+        (self.name)()
+    }
+
+    pub(super) fn support(&self) -> &'static rosidl_service_type_support_t {
+        (self.support)()
+    }
+}
+
+static LIVE: Mutex<usize> = Mutex::new(0);
+
+/// How many C structs of messages this process holds. It does not grow while messages flow: each
+/// publisher and subscription has one, a service and a client two, and uses it again.
+pub fn live_messages() -> usize {
+    *LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn count_live(change: isize) {
+    let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
+    *live = live.wrapping_add_signed(change);
+}
+
+/// A C struct of a message, which is used again and again.
+pub(super) struct Native {
+    pointer: NonNull<c_void>,
+    table: &'static MessageType,
+}
+
+// SAFETY: the C struct is memory of its own, and messages are `Send`.
+unsafe impl Send for Native {}
+
+impl Native {
+    pub(super) fn new(table: &'static MessageType, entity: &Entity) -> Result<Self, RosError> {
+        let pointer = NonNull::new((table.create)()).ok_or_else(|| {
+            let code = ffi::RCL_RET_BAD_ALLOC as i32;
+            super::error::failure(code, "create a message for", entity)
+        })?;
+        count_live(1);
+        Ok(Self { pointer, table })
+    }
+
+    /// Copies `message` into it.
+    pub(super) fn write(&mut self, message: &dyn Any, entity: &Entity) -> Result<(), RosError> {
+        let pointer = self.pointer.as_ptr();
+        // SAFETY: the C struct is of this table, initialized, and borrowed exclusively. Where the
+        // copy panics it stays initialized, as `RosMessage` promises.
+        let written =
+            catch_unwind(AssertUnwindSafe(|| unsafe { (self.table.write)(message, pointer) }));
+        match written {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(RosError::OtherType { entity: entity.text() }),
+            Err(panic) => Err(RosError::Message { entity: entity.text(), reason: reason(&*panic) }),
+        }
+    }
+
+    /// Copies it out into `slot`, an `Option` of the message.
+    pub(super) fn read(&self, slot: &mut dyn Any, entity: &Entity) -> Result<(), RosError> {
+        // SAFETY: the C struct is of this table, initialized, and borrowed.
+        match unsafe { (self.table.read)(self.pointer.as_ptr(), slot) } {
+            true => Ok(()),
+            false => Err(RosError::OtherType { entity: entity.text() }),
+        }
+    }
+
+    /// Where rcl reads or writes the message.
+    pub(super) fn as_ptr(&self) -> *mut c_void {
+        self.pointer.as_ptr()
+    }
+
+    pub(super) fn table(&self) -> &'static MessageType {
+        self.table
+    }
+}
+
+impl Drop for Native {
+    fn drop(&mut self) {
+        // SAFETY: it comes from `create` of this table, and this is its only owner.
+        unsafe { (self.table.destroy)(self.pointer.as_ptr()) };
+        count_live(-1);
+    }
+}
+
+/// What a panic said.
+fn reason(panic: &(dyn Any + Send)) -> Box<str> {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("the copy panicked").into()
+}

@@ -1,0 +1,146 @@
+//! A node: a name in the graph, under which entities are made.
+
+use super::context::{Context, ContextHandle};
+use super::entity::{Entity, c_name, copied};
+use super::error::{RosError, check};
+use super::{lock, logging};
+use r2r_rcl as ffi;
+use std::cell::UnsafeCell;
+use std::ffi::{CString, c_char};
+use std::sync::Arc;
+
+/// What is to be different about a node.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeOptions {
+    /// Whether its log messages are published on `/rosout`.
+    pub rosout: bool,
+    /// Whether the arguments of the context rename it and its topics. Off for names that have been
+    /// remapped before.
+    pub use_global_arguments: bool,
+}
+
+impl Default for NodeOptions {
+    /// Both on, as in ROS 2.
+    fn default() -> Self {
+        Self { rosout: true, use_global_arguments: true }
+    }
+}
+
+/// A node of the ROS graph. Cheap to clone; the last clone or entity of it that is dropped takes
+/// it off the graph.
+#[derive(Clone)]
+pub struct Node {
+    pub(super) handle: Arc<NodeHandle>,
+}
+
+impl Node {
+    /// A node `name` in `namespace`, which is empty or starts with a slash.
+    ///
+    /// ROS 2 allows several nodes of one name.
+    ///
+    /// # Errors
+    /// For an invalid name or namespace, and after a shutdown of `context`.
+    pub fn new(
+        context: &Context,
+        namespace: &str,
+        name: &str,
+        options: NodeOptions,
+    ) -> Result<Self, RosError> {
+        Ok(Self { handle: Arc::new(NodeHandle::new(context, namespace, name, options)?) })
+    }
+
+    /// Its name with its namespace, as remapped, such as `/robot/camera`.
+    pub fn fully_qualified_name(&self) -> &str {
+        &self.handle.name
+    }
+
+    /// The context that it was made with.
+    pub fn context(&self) -> Context {
+        Context { handle: self.handle.context.clone() }
+    }
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Node").field("name", &self.handle.name).finish()
+    }
+}
+
+/// rcl's node, and what it needs to live.
+pub(super) struct NodeHandle {
+    node: UnsafeCell<ffi::rcl_node_t>,
+    name: String,
+    logger: CString,
+    context: Arc<ContextHandle>,
+}
+
+// SAFETY: rcl's node is memory of its own without ties to a thread.
+unsafe impl Send for NodeHandle {}
+// SAFETY: it changes in `new` and `drop` only. What makes entities with it or asks the graph holds
+// the lock for entities.
+unsafe impl Sync for NodeHandle {}
+
+impl NodeHandle {
+    fn new(
+        context: &Context,
+        namespace: &str,
+        name: &str,
+        options: NodeOptions,
+    ) -> Result<Self, RosError> {
+        let entity = Entity::plain(format!("node {name:?} in namespace {namespace:?}"));
+        let (c_name_, c_namespace) = (c_name("node", name)?, c_name("namespace", namespace)?);
+        let (_lock, _logging) = (lock::entities(), logging::lock());
+        // SAFETY: strings and options outlive the call, the node is zero-initialized as rcl wants
+        // it, the context is initialized and kept alive by the handle.
+        unsafe {
+            let mut node = ffi::rcl_get_zero_initialized_node();
+            let mut settings = ffi::rcl_node_get_default_options();
+            settings.enable_rosout = options.rosout;
+            settings.use_global_arguments = options.use_global_arguments;
+            if !options.use_global_arguments {
+                // rcl looks for rules to rename it in one of the two, so these must be parsed.
+                let allocator = ffi::rcutils_get_default_allocator();
+                let none = std::ptr::null();
+                let code = ffi::rcl_parse_arguments(0, none, allocator, &mut settings.arguments);
+                check(code, "prepare", &entity)?;
+            }
+            let (name, namespace) = (c_name_.as_ptr(), c_namespace.as_ptr());
+            let pointer = context.handle.pointer();
+            let code = ffi::rcl_node_init(&mut node, name, namespace, pointer, &settings);
+            ffi::rcl_node_options_fini(&mut settings);
+            check(code, "create", &entity)?;
+            let logger =
+                CString::from(std::ffi::CStr::from_ptr(ffi::rcl_node_get_logger_name(&node)));
+            let name = copied(ffi::rcl_node_get_fully_qualified_name(&node));
+            let node = UnsafeCell::new(node);
+            Ok(Self { node, name, logger, context: context.handle.clone() })
+        }
+    }
+
+    pub(super) fn pointer(&self) -> *mut ffi::rcl_node_t {
+        self.node.get()
+    }
+
+    pub(super) fn logger_name(&self) -> *const c_char {
+        self.logger.as_ptr()
+    }
+
+    /// What an entity of this node is called in errors.
+    pub(super) fn entity(&self, kind: &str, name: &str, type_name: &str) -> Entity {
+        Entity::of_node(kind, name, type_name, &self.name)
+    }
+
+    /// What the node itself is called in errors.
+    pub(super) fn itself(&self) -> Entity {
+        Entity::plain(format!("node {:?}", self.name))
+    }
+}
+
+impl Drop for NodeHandle {
+    fn drop(&mut self) {
+        let (_lock, _logging) = (lock::entities(), logging::lock());
+        // SAFETY: this is the last owner; every entity of the node holds one, so all are gone.
+        unsafe { ffi::rcl_node_fini(self.node.get()) };
+        super::error::forget();
+    }
+}

@@ -1,0 +1,82 @@
+//! Publishers and subscriptions of types that are known by their names only: bytes.
+
+use super::error::RosError;
+use super::node::Node;
+use super::publisher::PublisherEndpoint;
+use super::serialized::Buffer;
+use super::subscription::{Locals, MessageInfo, SubscriptionEndpoint};
+use super::support;
+use ringspin_executor::QoS;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A publisher of serialized messages. For any thread.
+pub struct RawPublisher {
+    pub(super) endpoint: Arc<PublisherEndpoint>,
+}
+
+impl RawPublisher {
+    /// A publisher on `topic` of the message type `type_name`, such as `std_msgs/msg/String`.
+    ///
+    /// The type may be one that this program was not built with: its package is then looked for in
+    /// the sourced ROS.
+    ///
+    /// # Errors
+    /// [`RosError::UnknownType`], and as [`Publisher::new`](super::Publisher::new).
+    pub fn new(node: &Node, topic: &str, type_name: &str, qos: &QoS) -> Result<Self, RosError> {
+        let support = support::by_name(type_name)?;
+        let endpoint = PublisherEndpoint::new(node, topic, type_name, support, qos)?;
+        Ok(Self { endpoint: Arc::new(endpoint) })
+    }
+}
+
+impl Deref for RawPublisher {
+    type Target = PublisherEndpoint;
+
+    fn deref(&self) -> &PublisherEndpoint {
+        &self.endpoint
+    }
+}
+
+/// A subscription that takes messages as the bytes that they come as.
+pub struct RawSubscription {
+    pub(super) endpoint: Arc<SubscriptionEndpoint>,
+    buffer: Buffer,
+}
+
+impl RawSubscription {
+    /// A subscription to `topic` of the message type `type_name`; see [`RawPublisher::new`].
+    ///
+    /// # Errors
+    /// [`RosError::UnknownType`], and as [`Subscription::new`](super::Subscription::new).
+    pub fn new(
+        node: &Node,
+        topic: &str,
+        type_name: &str,
+        qos: &QoS,
+        locals: Locals,
+    ) -> Result<Self, RosError> {
+        let support = support::by_name(type_name)?;
+        let endpoint = SubscriptionEndpoint::new(node, topic, type_name, support, qos, locals)?;
+        let buffer = Buffer::new(endpoint.entity())?;
+        Ok(Self { endpoint: Arc::new(endpoint), buffer })
+    }
+
+    /// Takes the oldest message, if there is one. Does not wait. The bytes stay until the next
+    /// take.
+    ///
+    /// # Errors
+    /// After a shutdown.
+    pub fn take(&mut self) -> Result<Option<(&[u8], MessageInfo)>, RosError> {
+        let taken = self.endpoint.take_serialized(&mut self.buffer)?;
+        Ok(taken.map(|info| (self.buffer.bytes(), info)))
+    }
+}
+
+impl Deref for RawSubscription {
+    type Target = SubscriptionEndpoint;
+
+    fn deref(&self) -> &SubscriptionEndpoint {
+        &self.endpoint
+    }
+}

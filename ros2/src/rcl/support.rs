@@ -1,0 +1,101 @@
+//! Type supports: what they are called, and how one is found by its name.
+
+use super::error::{RosError, forget};
+use crate::types;
+use libloading::Library;
+use r2r_rcl::{self as ffi, rosidl_message_type_support_t};
+use std::ffi::CStr;
+use std::path::PathBuf;
+
+/// What describes a C struct field by field.
+pub(super) type Members = ffi::rosidl_typesupport_introspection_c__MessageMembers_s;
+
+/// The description of the C struct of `support`; `None` where its library is not installed.
+pub(super) fn members_of(support: &rosidl_message_type_support_t) -> Option<&'static Members> {
+    let find = support.func?;
+    // SAFETY: the function is the one that belongs to this type support, and the identifier ends
+    // with NUL. What it finds is a static of the type's library, which stays loaded.
+    unsafe {
+        let found = find(support, c"rosidl_typesupport_introspection_c".as_ptr());
+        if found.is_null() {
+            forget();
+            return None;
+        }
+        (*found).data.cast::<Members>().as_ref()
+    }
+}
+
+/// The name of a message type, such as `std_msgs/msg/String`.
+pub(super) fn name_of(support: &rosidl_message_type_support_t) -> String {
+    let Some(members) = members_of(support) else { return "unknown type".into() };
+    // SAFETY: both are static strings of the type's library.
+    let [space, name] = [members.message_namespace_, members.message_name_]
+        .map(|text| unsafe { CStr::from_ptr(text) }.to_string_lossy());
+    format!("{}/{name}", space.replace("__", "/"))
+}
+
+/// The type support of the message type `name`: from this program, or else from the library of its
+/// package.
+///
+/// # Errors
+/// [`RosError::UnknownType`], with what is known.
+pub(super) fn by_name(name: &str) -> Result<&'static rosidl_message_type_support_t, RosError> {
+    if let Ok(message) = r2r::WrappedNativeMsgUntyped::new_from(name) {
+        return Ok(message.ts);
+    }
+    let parts: Vec<_> = name.split('/').collect();
+    let is_word = |part: &&str| {
+        !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    match parts[..] {
+        [package, "msg", kind] if parts.iter().all(is_word) => load(name, package, kind),
+        _ => Err(unknown(name, "a type is named as in std_msgs/msg/String".into())),
+    }
+}
+
+/// From the library of the package.
+fn load(
+    name: &str,
+    package: &str,
+    kind: &str,
+) -> Result<&'static rosidl_message_type_support_t, RosError> {
+    let file = format!("lib{package}__rosidl_typesupport_c.so");
+    let symbol =
+        format!("rosidl_typesupport_c__get_message_type_support_handle__{package}__msg__{kind}");
+    let prefixes = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
+    let places = std::env::split_paths(&prefixes).map(|prefix| prefix.join("lib").join(&file));
+    let places = places.filter(|path| path.is_file()).chain([PathBuf::from(&file)]);
+    let mut reason = String::new();
+    for place in places {
+        // SAFETY: what a library of a ROS package does when it is loaded is to register its types;
+        // the symbol is that of a function without arguments, by rosidl's own naming.
+        let found = unsafe {
+            Library::new(&place).and_then(|library| {
+                type Get = unsafe extern "C" fn() -> *const rosidl_message_type_support_t;
+                let support = library.get::<Get>(symbol.as_bytes())?();
+                std::mem::forget(library); // Type supports live as long as the program.
+                Ok(support.as_ref())
+            })
+        };
+        match found {
+            Ok(Some(support)) => return Ok(support),
+            Ok(None) => reason = format!("{} has it not", place.display()),
+            Err(error) => reason = error.to_string(),
+        }
+    }
+    Err(unknown(name, reason))
+}
+
+fn unknown(name: &str, reason: String) -> RosError {
+    let package = name.split('/').next().unwrap_or_default();
+    let kinds = types::names().filter(|known| known.starts_with(&format!("{package}/msg/")));
+    let kinds: Vec<_> = kinds.collect();
+    let known = if kinds.is_empty() {
+        let mut packages: Vec<_> = types::names().filter_map(|n| n.split('/').next()).collect();
+        packages.dedup();
+        format!("source the workspace of package {package:?}; known are {}", packages.join(", "))
+    } else {
+        format!("the package has {}", kinds.join(", "))
+    };
+    RosError::UnknownType { name: name.into(), reason: reason.into(), known: known.into() }
+}

@@ -1,0 +1,396 @@
+"""An independent ROS 2 peer for the tests: rclpy, told what to do by lines of JSON.
+
+Each line on the standard input is one command, {"id": .., "do": .., ..}; each line on the standard
+output its answer, {"id": .., "ok": ..} or {"id": .., "error": ..}. A command that waits for something
+has a "timeout" in seconds, and is an error when that is over. The methods do_* of Peer are the
+commands; what they take is in their signatures.
+
+    peer.py [NODE [NAMESPACE]]
+
+Values are objects with a message's fields. A byte sequence of more than 1024 elements is
+{"len": n, "first": b} both ways: bytes that count up from b, modulo 256. One that does not count up
+is reported with "first": null.
+"""
+
+import base64
+import array
+import importlib
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+
+import numpy
+import rclpy
+from rclpy.action import ActionClient, ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.duration import Duration
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.qos import (DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QoSProfile,
+                       ReliabilityPolicy)
+
+LONG = 1024
+
+
+def find_type(name):
+    package, kind, type_name = name.split("/")
+    return getattr(importlib.import_module(f"{package}.{kind}"), type_name)
+
+
+def qos_of(given):
+    given = dict(given or {})
+    profile = QoSProfile(depth=given.pop("depth", 10))
+    if given.pop("history", "keep_last") == "keep_all":
+        profile.history = HistoryPolicy.KEEP_ALL
+    if given.pop("reliability", "reliable") == "best_effort":
+        profile.reliability = ReliabilityPolicy.BEST_EFFORT
+    if given.pop("durability", "volatile") == "transient_local":
+        profile.durability = DurabilityPolicy.TRANSIENT_LOCAL
+    if given.pop("liveliness", "automatic") == "manual_by_topic":
+        profile.liveliness = LivelinessPolicy.MANUAL_BY_TOPIC
+    for field in ("deadline", "lifespan", "liveliness_lease_duration"):
+        if field in given:
+            setattr(profile, field, Duration(seconds=given.pop(field)))
+    if given:
+        raise ValueError(f"unknown QoS: {given}")
+    return profile
+
+
+def fill(message, value):
+    """Sets the fields of a message that value names."""
+    for name, part in value.items():
+        setattr(message, name, filled(getattr(message, name), part, message, name))
+    return message
+
+
+def filled(old, part, message, name):
+    if hasattr(old, "get_fields_and_field_types"):
+        return fill(old, part)
+    if isinstance(part, dict):  # a long sequence of bytes
+        counted = (numpy.arange(part["len"], dtype=numpy.uint64) + part["first"]) % 256
+        return array.array("B", counted.astype(numpy.uint8).tobytes())
+    if isinstance(part, list) and part and isinstance(part[0], dict):
+        kind = message.get_fields_and_field_types()[name]
+        kind = kind.removeprefix("sequence<").split("[")[0].split(",")[0].rstrip(">")
+        package, short = kind.split("/")[0], kind.split("/")[-1]
+        return [fill(find_type(f"{package}/msg/{short}")(), element) for element in part]
+    if isinstance(old, bytes):
+        return bytes([part])
+    if isinstance(old, list) and message.get_fields_and_field_types()[name].startswith(
+            ("sequence<octet", "octet[")):
+        return [bytes([element]) for element in part]
+    if isinstance(old, float):
+        return float(part)
+    return part
+
+
+def plain(value):
+    """A message as JSON can have it."""
+    if hasattr(value, "get_fields_and_field_types"):
+        return {name: plain(getattr(value, name)) for name in value.get_fields_and_field_types()}
+    if isinstance(value, bytes):
+        return value[0] if len(value) == 1 else list(value)
+    if isinstance(value, (array.array, numpy.ndarray)):
+        if len(value) > LONG:
+            data = numpy.frombuffer(value, dtype=numpy.uint8)
+            expected = (numpy.arange(len(data), dtype=numpy.uint64) + int(data[0])) % 256
+            counts = bool((data == expected).all())
+            return {"len": len(data), "first": int(data[0]) if counts else None}
+        return [plain(element) for element in value.tolist()]
+    if isinstance(value, (list, tuple)):
+        return [plain(element) for element in value]
+    return value
+
+
+class Waiter:
+    """A command that answers later: when look() returns something else than None."""
+
+    def __init__(self, look, timeout, what):
+        self.look, self.what = look, what
+        self.end = time.monotonic() + timeout
+
+
+class Peer:
+    def __init__(self, name, namespace):
+        rclpy.init()
+        self.node = rclpy.create_node(name, namespace=namespace)
+        self.group = ReentrantCallbackGroup()
+        self.executor = SingleThreadedExecutor()
+        self.executor.add_node(self.node)
+        self.publishers, self.subscriptions, self.received = {}, {}, {}
+        self.events, self.clients, self.services, self.actions = {}, {}, {}, {}
+        self.goals, self.waiters = {}, []
+
+    # Topics
+
+    def do_publisher(self, topic, type, qos=None, events=False):
+        callbacks = self.watch(PublisherEventCallbacks, topic, {
+            "deadline": "deadline_missed", "incompatible_qos": "incompatible_qos",
+            "liveliness": "liveliness_lost", "matched": "matched"}) if events else None
+        self.publishers[topic] = self.node.create_publisher(
+            find_type(type), topic, qos_of(qos), event_callbacks=callbacks)
+        self.publishers[topic].kind = find_type(type)
+
+    def do_publish(self, topic, value=None, count=1, field=None):
+        """Publishes count messages; field gets their numbers."""
+        publisher = self.publishers[topic]
+        message = fill(publisher.kind(), value or {})
+        for number in range(count):
+            if field is not None:
+                setattr(message, field, number if not isinstance(getattr(message, field), str)
+                        else str(number))
+            publisher.publish(message)
+
+    def do_publish_bytes(self, topic, bytes):
+        self.publishers[topic].publish(base64.b64decode(bytes))
+
+    def do_unpublish(self, topic):
+        self.node.destroy_publisher(self.publishers.pop(topic))
+
+    def do_assert_liveliness(self, topic):
+        self.publishers[topic].assert_liveliness()
+
+    def do_subscribe(self, topic, type, qos=None, slow=0.0, raw=False, events=False, only=None):
+        """Keeps what comes. slow: seconds that each message takes. only: keep this field."""
+        kept = self.received.setdefault(topic, [])
+
+        def keep(message):
+            if raw:
+                kept.append(base64.b64encode(message).decode())
+            else:
+                kept.append(plain(getattr(message, only) if only else message))
+            time.sleep(slow)
+
+        callbacks = self.watch(SubscriptionEventCallbacks, topic, {
+            "deadline": "deadline_missed", "incompatible_qos": "incompatible_qos",
+            "liveliness": "liveliness_changed", "message_lost": "message_lost",
+            "matched": "matched"}) if events else None
+        self.subscriptions[topic] = self.node.create_subscription(
+            find_type(type), topic, keep, qos_of(qos), event_callbacks=callbacks, raw=raw)
+
+    def do_unsubscribe(self, topic):
+        self.node.destroy_subscription(self.subscriptions.pop(topic))
+
+    def do_received(self, topic, at_least=1, timeout=20.0):
+        """What came and was not asked for yet, as soon as it is at_least so much."""
+        def look():
+            kept = self.received.get(topic, [])
+            if len(kept) < at_least:
+                return None
+            answer = kept[:]
+            kept.clear()
+            return answer
+        return Waiter(look, timeout, lambda: f"{len(self.received.get(topic, []))} messages")
+
+    def do_matched(self, topic, at_least=1, timeout=20.0):
+        """Waits until the publisher or subscription of topic has so many peers."""
+        def count():
+            if topic in self.publishers:
+                return self.publishers[topic].get_subscription_count()
+            return self.node.count_publishers(topic)
+        return Waiter(lambda: count() if count() >= at_least else None, timeout,
+                      lambda: f"{count()} peers")
+
+    def watch(self, callbacks, topic, names):
+        def keeper(name):
+            return lambda info: self.events.setdefault((topic, name), []).append(
+                {key: str(part) if key == "last_policy_kind" else part
+                 for key, part in ((key, getattr(info, key)) for key in dir(info)
+                                   if not key.startswith("_")) if not callable(part)})
+        return callbacks(**{key: keeper(name) for key, name in names.items()})
+
+    def do_event(self, topic, name, timeout=20.0):
+        """The next event of the publisher or subscription, which was made with events: true."""
+        def look():
+            kept = self.events.get((topic, name))
+            return kept.pop(0) if kept else None
+        return Waiter(look, timeout, lambda: f"events {list(self.events)}")
+
+    # Services
+
+    def do_service(self, name, type, answer=None):
+        """Answers each request with what has the same name in it, and with answer."""
+        def respond(request, response):
+            for field in response.get_fields_and_field_types():
+                if hasattr(request, field):
+                    setattr(response, field, getattr(request, field))
+            return fill(response, answer or {})
+        self.services[name] = self.node.create_service(find_type(type), name, respond)
+
+    def do_call(self, name, type, value=None, timeout=20.0):
+        """Waits for the service, calls it, and answers with its response."""
+        kind = find_type(type)
+        client = self.clients.get(name) or self.node.create_client(kind, name)
+        self.clients[name] = client
+        state = {}
+
+        def look():
+            if "future" not in state:
+                if client.service_is_ready():
+                    state["future"] = client.call_async(fill(kind.Request(), value or {}))
+                return None
+            future = state["future"]
+            return plain(future.result()) if future.done() else None
+        return Waiter(look, timeout, lambda: "called" if state else "no such service")
+
+    # Actions
+
+    def do_action_server(self, name, type, result=None, feedback=None, hold=False, accept=True):
+        """Sends each of the feedbacks, then the result. hold: waits for a cancellation instead."""
+        kind = find_type(type)
+
+        async def execute(goal):
+            for value in feedback or []:
+                goal.publish_feedback(fill(kind.Feedback(), value))
+            while hold and not goal.is_cancel_requested:
+                await self.pause()
+            goal.canceled() if hold else goal.succeed()
+            return fill(kind.Result(), result or {})
+
+        self.actions[name] = ActionServer(
+            self.node, kind, name, execute, callback_group=self.group,
+            goal_callback=lambda _: GoalResponse.ACCEPT if accept else GoalResponse.REJECT,
+            cancel_callback=lambda _: CancelResponse.ACCEPT)
+
+    def pause(self):
+        """Something to await that is done at the next turn of the executor."""
+        future = rclpy.Future(executor=self.executor)
+
+        def done():
+            future.set_result(None)
+            timer.cancel()
+            self.node.destroy_timer(timer)
+        timer = self.node.create_timer(0.01, done, callback_group=self.group)
+        return future
+
+    def do_goal(self, name, type, value=None, cancel=False, timeout=20.0):
+        """Sends a goal; answers with its status, feedback and result. cancel: as soon as accepted."""
+        kind = find_type(type)
+        client = ActionClient(self.node, kind, name, callback_group=self.group)
+        self.goals[name] = client
+        state = {"feedback": []}
+
+        def accepted(future):
+            handle = future.result()
+            if not handle.accepted:
+                state["answer"] = {"accepted": False}
+                return
+            if cancel:
+                handle.cancel_goal_async()
+            handle.get_result_async().add_done_callback(finished)
+
+        def finished(future):
+            answer = future.result()
+            state["answer"] = {"accepted": True, "status": answer.status,
+                               "feedback": state["feedback"], "result": plain(answer.result)}
+
+        def look():
+            if "sent" not in state:
+                if client.server_is_ready():
+                    state["sent"] = client.send_goal_async(
+                        fill(kind.Goal(), value or {}),
+                        feedback_callback=lambda m: state["feedback"].append(plain(m.feedback)))
+                    state["sent"].add_done_callback(accepted)
+                return None
+            return state.get("answer")
+        return Waiter(look, timeout, lambda: "sent" if "sent" in state else "no such server")
+
+    # The node and its graph
+
+    def do_declare_parameter(self, name, value):
+        self.node.declare_parameter(name, value)
+
+    def do_get_parameter(self, name):
+        return self.node.get_parameter(name).value
+
+    def do_nodes(self):
+        return sorted(f"{space.rstrip('/')}/{name}"
+                      for name, space in self.node.get_node_names_and_namespaces())
+
+    def do_wait_for_node(self, name, present=True, timeout=20.0):
+        return Waiter(lambda: True if (name in self.do_nodes()) == present else None, timeout,
+                      lambda: f"nodes {self.do_nodes()}")
+
+    def do_topics(self):
+        return dict(self.node.get_topic_names_and_types())
+
+    def do_endpoints(self, topic):
+        def show(info):
+            qos = info.qos_profile
+            return {"node": info.node_name, "namespace": info.node_namespace,
+                    "type": info.topic_type, "reliability": qos.reliability.name.lower(),
+                    "durability": qos.durability.name.lower(),
+                    "deadline": qos.deadline.nanoseconds, "lifespan": qos.lifespan.nanoseconds,
+                    "liveliness": qos.liveliness.name.lower(),
+                    "lease": qos.liveliness_lease_duration.nanoseconds}
+        return {"publishers": [show(i) for i in self.node.get_publishers_info_by_topic(topic)],
+                "subscriptions": [show(i) for i in self.node.get_subscriptions_info_by_topic(topic)]}
+
+    def do_log(self, severity, message):
+        getattr(self.node.get_logger(), severity)(message)
+
+    def do_sleep(self, seconds):
+        """Hears nothing for so long: a peer that is slow."""
+        time.sleep(seconds)
+
+    def do_kill(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    # The loop
+
+    def answer(self, number, **what):
+        print(json.dumps({"id": number, **what}), flush=True)
+
+    def start(self, line):
+        command = json.loads(line)
+        number, name = command.pop("id"), command.pop("do")
+        try:
+            result = getattr(self, f"do_{name}")(**command)
+        except Exception as error:  # every mistake is an answer
+            return self.answer(number, error=f"{name}: {type(error).__name__}: {error}")
+        if isinstance(result, Waiter):
+            return self.waiters.append((number, result))
+        self.answer(number, ok=result)
+
+    def look(self):
+        left = []
+        for number, waiter in self.waiters:
+            result = waiter.look()
+            if result is not None:
+                self.answer(number, ok=result)
+            elif time.monotonic() > waiter.end:
+                self.answer(number, error=f"time is up with {waiter.what()}")
+            else:
+                left.append((number, waiter))
+        self.waiters = left
+
+    def run(self):
+        lines = queue.Queue()
+        wake = self.node.create_guard_condition(lambda: None)
+
+        def read():
+            for line in sys.stdin:
+                lines.put(line)
+                wake.trigger()
+            lines.put(None)
+            wake.trigger()
+        threading.Thread(target=read, daemon=True).start()
+        self.answer(0, ok=self.node.get_fully_qualified_name())
+        while True:
+            self.executor.spin_once(timeout_sec=0.01 if self.waiters else 1.0)
+            while not lines.empty():
+                line = lines.get()
+                if line is None:
+                    return
+                self.start(line)
+            self.look()
+
+
+if __name__ == "__main__":
+    name = sys.argv[1] if len(sys.argv) > 1 else "peer"
+    Peer(name, sys.argv[2] if len(sys.argv) > 2 else "/").run()
+    rclpy.shutdown()

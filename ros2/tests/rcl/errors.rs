@@ -1,0 +1,111 @@
+//! What cannot work is an error that says what, where and what to do.
+
+use crate::{context, domain, node, unique};
+use r2r::{std_msgs, std_srvs, test_msgs};
+use ringspin_executor::QoS;
+use ringspin_ros2::rcl::{
+    Client, Context, ContextOptions, ErasedPublisher, ErasedSubscription, Locals, MessageType,
+    Node, NodeOptions, Publisher, Reach, RosError, Service, Subscription,
+};
+
+/// The text of an error, with all of `parts` in it.
+fn says<T>(result: Result<T, RosError>, parts: &[&str]) {
+    let text = result.err().expect("an error").to_string();
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not in: {text}");
+    }
+}
+
+#[test]
+fn bad_names_are_refused() {
+    let context = context();
+    let new = |space: &str, name: &str| Node::new(&context, space, name, NodeOptions::default());
+    says(new("", "two words"), &["two words", "RCL_RET_NODE_INVALID_NAME", "valid ROS 2 name"]);
+    says(new("/a//b", "n"), &["/a//b", "RCL_RET_NODE_INVALID_NAMESPACE"]);
+    says(new("", "a\0b"), &["NUL", "leave it out"]);
+    let node = new("", "named").unwrap();
+    let qos = QoS::default();
+    let publisher = Publisher::<std_msgs::msg::Int32>::new(&node, "a b", &qos);
+    says(publisher.map(drop), &["publisher", "a b", "std_msgs/msg/Int32", "/named"]);
+    let subscription =
+        Subscription::<std_msgs::msg::Int32>::new(&node, "1x", &qos, Locals::Deliver);
+    says(subscription.map(drop), &["subscription", "1x", "RCL_RET_TOPIC_NAME_INVALID"]);
+    let service = Service::<std_srvs::srv::Empty::Service>::new(&node, "x/", &qos);
+    says(service.map(drop), &["service", "std_srvs/srv/Empty", "RCL_RET_SERVICE_NAME_INVALID"]);
+    let client = Client::<std_srvs::srv::Empty::Service>::new(&node, "{no}", &qos);
+    says(client.map(drop), &["client", "{no}"]);
+    says(node.count_publishers("a b").map(drop), &["/named"]);
+}
+
+#[test]
+fn bad_ros_arguments_are_refused() {
+    let arguments = ["--ros-args", "-r", "not a rule"].map(String::from);
+    says(Context::new(&arguments), &["cannot initialize the context", "--ros-args", "not a rule"]);
+    let far = ContextOptions { domain: Some(100_000), ..ContextOptions::default() };
+    says(Context::with_options(&[], &far), &["the context"]);
+}
+
+#[test]
+fn messages_that_do_not_fit_their_type_are_refused_and_the_next_one_goes() {
+    let node = node("strict");
+    let topic = unique("strict");
+    let qos = QoS::default();
+    let publisher = Publisher::<std_msgs::msg::String>::new(&node, &topic, &qos).unwrap();
+    let nul = std_msgs::msg::String { data: "a\0b".into() };
+    says(publisher.publish(&nul), &[&topic, "does not fit", "mend the message"]);
+    publisher.publish(&std_msgs::msg::String { data: "fine".into() }).unwrap();
+
+    let bounded =
+        Publisher::<test_msgs::msg::BoundedSequences>::new(&node, "bounded", &qos).unwrap();
+    let long = test_msgs::msg::BoundedSequences { int32_values: vec![0; 4], ..Default::default() };
+    says(bounded.publish(&long), &["/bounded", "int32_values", "3"]);
+    let arrays = Publisher::<test_msgs::msg::Arrays>::new(&node, "arrays", &qos).unwrap();
+    let short = test_msgs::msg::Arrays { bool_values: vec![true; 2], ..Default::default() };
+    says(arrays.publish(&short), &["/arrays", "bool_values", "3"]);
+    arrays.publish(&test_msgs::msg::Arrays::default()).unwrap();
+}
+
+#[test]
+fn another_rust_type_is_refused() {
+    let node = node("typed");
+    let topic = unique("typed");
+    let table = MessageType::of::<std_msgs::msg::Int32>();
+    let qos = QoS::default();
+    let publisher = ErasedPublisher::new(&node, table, &topic, &qos).unwrap();
+    says(publisher.publish(&std_msgs::msg::Int64::default()), &[&topic, "another type"]);
+    publisher.publish(&std_msgs::msg::Int32::default()).unwrap();
+    let mut subscription =
+        ErasedSubscription::new(&node, table, &topic, &qos, Locals::Deliver).unwrap();
+    says(subscription.take(&mut None::<std_msgs::msg::Int64>), &[&topic, "another type"]);
+    says(subscription.take(&mut std_msgs::msg::Int32::default()), &[&topic, "another type"]);
+    assert!(subscription.take(&mut None::<std_msgs::msg::Int32>).unwrap().is_none());
+}
+
+#[test]
+fn after_a_shutdown_everything_fails_and_nothing_hangs() {
+    let context = context();
+    let node = Node::new(&context, "", "ended", NodeOptions::default()).unwrap();
+    let qos = QoS::default();
+    let publisher = Publisher::<std_msgs::msg::Int32>::new(&node, "end", &qos).unwrap();
+    assert!(context.is_valid());
+    context.shutdown().unwrap();
+    context.shutdown().unwrap();
+    assert!(!context.is_valid() && !node.context().is_valid());
+    let sent = publisher.publish(&std_msgs::msg::Int32::default());
+    says(sent, &["/end", "was its context shut down?"]);
+    says(publisher.subscription_count().map(drop), &["/end"]);
+    says(Publisher::<std_msgs::msg::Int32>::new(&node, "more", &qos).map(drop), &["more"]);
+    says(Node::new(&context, "", "again", NodeOptions::default()).map(drop), &["again"]);
+    drop((publisher, node, context));
+}
+
+#[test]
+fn contexts_come_and_go() {
+    for _ in 0..3 {
+        let (domain, reach) = (Some(domain()), Reach::LocalHost);
+        let options = ContextOptions { domain, reach, console: false, log_files: false };
+        let context = Context::with_options(&[], &options).unwrap();
+        assert_eq!(context.domain(), domain.unwrap());
+        let _node = Node::new(&context, "/again", "and_again", NodeOptions::default()).unwrap();
+    }
+}

@@ -1,0 +1,90 @@
+//! Many messages at once: depth is a promise.
+
+use crate::{Heard, Peer, node, unique, wait};
+use r2r::std_msgs::msg::Int64;
+use ringspin_executor::QoS;
+use ringspin_ros2::rcl::{Locals, Node, Publisher, Subscription};
+use serde_json::json;
+
+const MANY: i64 = 10_000;
+
+/// All numbers, in order, and nothing else.
+fn assert_complete(subscription: &mut Subscription<Int64>) {
+    for n in 0..MANY {
+        let (message, _) = subscription.take().unwrap().unwrap_or_else(|| panic!("{n} is missing"));
+        assert_eq!(message.data, n);
+    }
+    assert!(subscription.take().unwrap().is_none());
+}
+
+/// A subscription that is deep enough for all; its bell tells when the last one is there.
+fn deep(node: &Node, topic: &str) -> Heard<Int64> {
+    let qos = QoS::keep_last(MANY as usize);
+    Heard::new(Subscription::new(node, topic, &qos, Locals::Deliver).unwrap())
+}
+
+#[test]
+fn ten_thousand_wait_for_a_subscriber_that_takes_none_until_the_end() {
+    let (node, other) = (node("deep"), node("deep_talker"));
+    let topic = unique("deep");
+    let qos = QoS::keep_last(MANY as usize);
+    let mut heard = deep(&node, &topic);
+    let publisher = Publisher::<Int64>::new(&other, &topic, &qos).unwrap();
+    wait(&other, "matched", || publisher.subscription_count().unwrap() == 1);
+    for data in 0..MANY {
+        publisher.publish(&Int64 { data }).unwrap();
+    }
+    let mut announced = 0;
+    while announced < MANY as usize {
+        announced += heard.bell.recv_timeout(crate::LONG).unwrap();
+    }
+    assert_eq!(announced, MANY as usize);
+    assert_complete(&mut heard.subscription);
+}
+
+#[test]
+fn ten_thousand_from_a_peer_and_to_a_slow_one() {
+    let node = node("deep_peered");
+    let mut peer = Peer::start("deep_peer");
+    let (from, to) = (unique("deep_from"), unique("deep_to"));
+    let (kind, qos) = ("std_msgs/msg/Int64", json!({"depth": MANY}));
+    let mut heard = deep(&node, &from);
+    peer.ask(json!({"do": "publisher", "topic": from, "type": kind, "qos": qos}));
+    peer.ask(json!({"do": "matched", "topic": from}));
+    peer.ask(json!({"do": "publish", "topic": from, "field": "data", "count": MANY}));
+    let mut announced = 0;
+    while announced < MANY as usize {
+        announced += heard.bell.recv_timeout(crate::LONG).unwrap();
+    }
+    assert_complete(&mut heard.subscription);
+
+    let all = QoS::keep_last(MANY as usize);
+    let publisher = Publisher::<Int64>::new(&node, &to, &all).unwrap();
+    let slow = json!({"do": "subscribe", "topic": to, "type": kind, "qos": qos, "only": "data",
+        "slow": 0.0002});
+    peer.ask(slow);
+    wait(&node, "matched", || publisher.subscription_count().unwrap() == 1);
+    for data in 0..MANY {
+        publisher.publish(&Int64 { data }).unwrap();
+    }
+    let ask = json!({"do": "received", "topic": to, "at_least": MANY, "timeout": 60});
+    assert_eq!(peer.ask(ask), json!((0..MANY).collect::<Vec<_>>()));
+    assert!(publisher.wait_for_acknowledgements(crate::LONG).unwrap());
+}
+
+#[test]
+fn keep_last_one_gives_the_newest() {
+    let node = node("newest");
+    let topic = unique("newest");
+    let last = QoS::keep_last(1);
+    let publisher = Publisher::<Int64>::new(&node, &topic, &last).unwrap();
+    let mut subscription =
+        Subscription::<Int64>::new(&node, &topic, &last, Locals::Deliver).unwrap();
+    wait(&node, "matched", || publisher.subscription_count().unwrap() == 1);
+    for data in 0..100 {
+        publisher.publish(&Int64 { data }).unwrap();
+    }
+    assert!(publisher.wait_for_acknowledgements(crate::LONG).unwrap());
+    assert_eq!(subscription.take().unwrap().unwrap().0.data, 99);
+    assert!(subscription.take().unwrap().is_none());
+}

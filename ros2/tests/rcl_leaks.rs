@@ -1,0 +1,60 @@
+//! A million messages leave nothing behind. A process of its own: it looks at its memory.
+
+#[path = "common/peer.rs"]
+mod peer;
+
+use peer::{domain, unique};
+use r2r::std_msgs::msg::String as Text;
+use ringspin_executor::QoS;
+use ringspin_ros2::rcl::{
+    Context, ContextOptions, Locals, Node, NodeOptions, Publisher, Reach, Subscription,
+    live_messages,
+};
+use std::time::Duration;
+
+const MESSAGES: usize = 1_000_000;
+const BATCH: usize = 100;
+/// What the process may grow by, once warm: less than three bytes for each message.
+const GROWTH_BYTES_MAX: usize = 2 << 20;
+
+/// The memory of this process that is in RAM.
+fn resident_bytes() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+#[test]
+fn a_million_messages_leave_nothing_behind() {
+    let (domain, reach) = (Some(domain()), Reach::LocalHost);
+    let options = ContextOptions { domain, reach, log_files: false, console: true };
+    let context = Context::with_options(&[], &options).unwrap();
+    let node = Node::new(&context, "", "endless", NodeOptions::default()).unwrap();
+    let qos = QoS::keep_last(BATCH);
+    let publisher = Publisher::<Text>::new(&node, &unique("endless"), &qos).unwrap();
+    let mut subscription =
+        Subscription::<Text>::new(&node, &unique("endless"), &qos, Locals::Deliver).unwrap();
+    let matched = |_: &Node| Ok(publisher.subscription_count()? == 1);
+    assert!(node.wait_for(Duration::from_secs(30), matched).unwrap());
+    assert_eq!(live_messages(), 2);
+    let message = Text { data: "longer than a string that fits where its pointer is".into() };
+    let mut warm_bytes = 0;
+    for batch in 0..MESSAGES / BATCH {
+        if batch == MESSAGES / BATCH / 10 {
+            warm_bytes = resident_bytes();
+        }
+        for _ in 0..BATCH {
+            publisher.publish(&message).unwrap();
+        }
+        for _ in 0..BATCH {
+            // Within one process the message is there when publish returns.
+            let (taken, _) = subscription.take().unwrap().expect("a message");
+            assert_eq!(taken, message);
+        }
+        assert_eq!(live_messages(), 2);
+    }
+    let growth_bytes = resident_bytes().saturating_sub(warm_bytes);
+    println!("{MESSAGES} messages: {growth_bytes} bytes more than after a tenth of them");
+    assert!(growth_bytes < GROWTH_BYTES_MAX, "{growth_bytes} bytes");
+    drop((publisher, subscription));
+    assert_eq!(live_messages(), 0);
+}

@@ -31,6 +31,7 @@
 //! nanoseconds.
 
 use reference_system::kpi::Collector;
+use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, run};
 use reference_system::system::Work;
 use ringspin_benches::on_core;
@@ -93,6 +94,7 @@ fn reference_system(options: &Options) {
     }
     let work = Work { n: 64, crunch: false, sleep_max: Duration::ZERO };
     let run_options = RunOptions {
+        middleware: Middleware::None,
         mode: Mode::Deterministic(Box::default()),
         work,
         duration: Duration::from_secs(90),

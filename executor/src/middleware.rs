@@ -169,6 +169,12 @@ pub trait RemoteSubscription: Send {
     /// # Errors
     /// Why it cannot; the message is lost then, and the next one may be taken.
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
+
+    /// Whether each message that was announced and is not there was overwritten. If it may as well
+    /// be one that was not meant for this subscription, nothing is counted.
+    fn announces_exactly(&self) -> bool {
+        true
+    }
 }
 
 /// Brings requests from outside of the process.

@@ -22,6 +22,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use reference_system::description::Workload;
 use reference_system::determinism::ties::Ties;
 use reference_system::dot;
+use reference_system::middleware::Middleware;
 use ringspin_modes::Mode;
 
 /// The largest N: one crunch takes about a second, and a run cannot end within a callback.
@@ -87,6 +88,11 @@ struct RunArguments {
     /// deadlines (1.86 cores of load). Simulated costs of lame take simulated time.
     #[arg(long, value_enum, default_value_t)]
     workload: WorkloadName,
+    /// Which way messages take: none (within the process), ros2 (every hop through ROS 2) or hybrid
+    /// (directly from node to node, and to others through ROS 2). The latter two need a build with
+    /// feature `ros2`; a message goes as 4096 bytes of std_msgs/msg/UInt8MultiArray.
+    #[arg(long, default_value = "none")]
+    middleware: Middleware,
     /// The limit of the number cruncher: the load of each callback grows with its square; for
     /// autoware only [default: 4096].
     #[arg(long, value_parser = crunch_limit)]

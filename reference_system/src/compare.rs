@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::crunch::{Calibration, calibrate_within};
 use crate::kpi::{self, Collector};
+use crate::middleware::Middleware;
 use crate::process::{OthersMeter, processor_name};
 use crate::run::{RunOptions, RunReport, mode_name, run, tuned_mapping};
 use crate::system::Work;
@@ -216,6 +217,7 @@ impl Series {
     fn run_once(&mut self, duration: Duration) -> Result<bool, BoxError> {
         let collector = Arc::new(Collector::new());
         let options = RunOptions {
+            middleware: Middleware::None,
             mode: self.mode.clone(),
             work: Work::crunching(self.n),
             duration,

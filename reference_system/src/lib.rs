@@ -25,6 +25,7 @@ pub mod dot;
 pub mod kpi;
 pub mod lame;
 pub mod message;
+pub mod middleware;
 pub mod optimize;
 pub mod process;
 pub mod published;

@@ -6,6 +6,8 @@
 //!
 //! The layout is the wire's: `size`, 63 x 64 bytes of [`TransmissionStats`], seven integers.
 
+mod bytes;
+
 use std::fmt;
 
 /// Entries that fit in one message's history.

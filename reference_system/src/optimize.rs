@@ -8,6 +8,7 @@ use crate::chains;
 use crate::description::{HOT_PATH, Workload};
 use crate::kpi::{Collector, Summary};
 use crate::lame;
+use crate::middleware::Middleware;
 use crate::run::{RunOptions, run_recorded};
 use crate::system::{self, Work};
 use ringspin_executor::{BoxError, Graph};
@@ -184,6 +185,7 @@ impl Trial<'_> {
     fn run(&self, assignment: &Assignment) -> Result<Option<Evaluation>, BoxError> {
         let mapping: Mapping = assignment.to_mapping(self.cores);
         let options = RunOptions {
+            middleware: Middleware::None,
             mode: Mode::MultiCore(Some(mapping)),
             work: Work::crunching(self.target.n),
             duration: self.span,

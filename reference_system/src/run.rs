@@ -8,6 +8,7 @@ use crate::description::{
 };
 use crate::kpi::{Collector, Kpis};
 use crate::lame;
+use crate::middleware::{self, Middleware};
 use crate::process::{CpuMeter, ProcessUsage};
 use crate::recording::{finish, record};
 use crate::system::{self, Work};
@@ -28,6 +29,8 @@ pub struct RunOptions {
     pub work: Work,
     /// How long, in the executor's own time.
     pub duration: Duration,
+    /// Which way the messages take.
+    pub middleware: Middleware,
     /// Where the dispatch records of a deterministic run are written, one JSON object a line.
     pub trace: Option<PathBuf>,
     /// Where the durations of the callbacks of a live run are written.
@@ -41,6 +44,8 @@ pub struct RunOptions {
 pub struct RunReport {
     /// The mode: `single`, `multi` or `deterministic`.
     pub mode: &'static str,
+    /// Which way the messages took: `none`, `ros2` or `hybrid`.
+    pub middleware: &'static str,
     /// The workload: `autoware` or `lame`.
     pub workload: &'static str,
     /// The limit of the number cruncher, which LaME does not use.
@@ -127,7 +132,7 @@ pub fn run_recorded(
     let mode = mode_for(workload, options)?;
     let mut work = options.work.clone();
     let chains = Arc::new(chains::Collector::new());
-    let executor = Executor::new(mode.clone());
+    let executor = middleware::connect(Executor::new(mode.clone()), options.middleware)?;
     let mut executor = record(executor, workload, options, &chains, factory)?;
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
@@ -151,6 +156,7 @@ pub fn run_recorded(
     let digest: Option<(RunDigest, u64)> = executor.digest();
     let report = RunReport {
         mode: mode_name(&mode),
+        middleware: options.middleware.name(),
         workload: workload.name(),
         n: options.work.n,
         crunch: work.crunch,

@@ -4,6 +4,7 @@ use reference_system::chains::{self, ChainReport, Watch};
 use reference_system::description::Workload;
 use reference_system::kpi::Collector;
 use reference_system::lame::{CHAINS, durations};
+use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, RunReport, run_recorded};
 use reference_system::system::{Work, build_lame};
 use ringspin_executor::Time;
@@ -16,8 +17,15 @@ use std::time::Duration;
 const MS: Duration = Duration::from_millis(1);
 
 fn run(mode: Mode, work: Work, duration: Duration) -> RunReport {
-    let options =
-        RunOptions { mode, work, duration, trace: None, profile: None, stop_on_ctrl_c: false };
+    let options = RunOptions {
+        mode,
+        work,
+        duration,
+        middleware: Middleware::None,
+        trace: None,
+        profile: None,
+        stop_on_ctrl_c: false,
+    };
     run_recorded(Workload::Lame, &options, &Arc::new(Collector::new()), None).unwrap().report
 }
 

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reference_system::kpi::Collector;
+use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, RunReport, run};
 use reference_system::system::Work;
 
 fn overloaded(mode: &str, work: Work) -> RunReport {
     let options = RunOptions {
+        middleware: Middleware::None,
         mode: mode.parse().unwrap(),
         work,
         duration: Duration::from_millis(1_500),

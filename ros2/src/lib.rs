@@ -9,9 +9,19 @@
 #![deny(unsafe_code)]
 
 #[cfg(feature = "rcl")]
+mod middleware;
+#[cfg(feature = "rcl")]
+mod node;
+#[cfg(feature = "rcl")]
+mod parameters;
+#[cfg(feature = "rcl")]
 pub mod rcl;
 #[cfg(feature = "rcl")]
 pub mod types;
 
+#[cfg(feature = "rcl")]
+pub use middleware::{Builder, Ros2, Traffic};
+#[cfg(feature = "rcl")]
+pub use r2r;
 #[cfg(feature = "rcl")]
 pub use types::Types;

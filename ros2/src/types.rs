@@ -1,7 +1,7 @@
 //! Which Rust types are ROS types: what a generic `create_publisher::<M>()`, which knows nothing of
 //! `M` but its identity, asks.
 
-use crate::rcl::{MessageType, RosMessage, RosService, ServiceType};
+use crate::rcl::{Mapping, MessageType, RosMessage, RosService, ServiceType};
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -55,6 +55,14 @@ impl Types {
     #[must_use]
     pub fn with<T: RosMessage>(mut self) -> Self {
         Arc::make_mut(&mut self.messages).insert(TypeId::of::<T>(), MessageType::of::<T>());
+        self
+    }
+
+    /// With a Rust type that goes over the wire as some ROS type.
+    #[must_use]
+    pub fn with_mapping<M: Mapping>(mut self) -> Self {
+        let table = MessageType::mapped::<M>();
+        Arc::make_mut(&mut self.messages).insert(table.rust_type(), table);
         self
     }
 

@@ -31,6 +31,8 @@ pub(crate) struct Remote<M> {
     sequence: u64,
     /// How many of those that were announced are taken, or known to be gone.
     handled: u64,
+    /// Whether what was announced and is not there was overwritten.
+    is_exact: bool,
     /// Whether it brings what is published in the process, too.
     pub(crate) is_exclusive: bool,
     /// Whether it is preferred to the queue of the process.
@@ -49,8 +51,8 @@ pub(crate) struct Arrival<M> {
 impl<M: 'static> Remote<M> {
     pub(crate) fn new(name: &str, source: SourceId, take: Take<M>, arrivals: Arrivals) -> Self {
         let (name, sequence, handled) = (name.into(), 0, 0);
-        let (is_exclusive, has_turn) = (false, false);
-        Self { name, take, arrivals, source, sequence, handled, is_exclusive, has_turn }
+        let (is_exact, is_exclusive, has_turn) = (true, false, false);
+        Self { name, take, arrivals, source, sequence, handled, is_exact, is_exclusive, has_turn }
     }
 
     /// The messages of `subscription`.
@@ -60,12 +62,13 @@ impl<M: 'static> Remote<M> {
         mut subscription: Box<dyn RemoteSubscription>,
         arrivals: Arrivals,
     ) -> Self {
+        let is_exact = subscription.announces_exactly();
         let take = move || {
             let mut message: Option<M> = None;
             subscription.take(&mut message)?;
             Ok(message.map_or(Taken::Nothing, Taken::Item))
         };
-        Self::new(name, source, Box::new(take), arrivals)
+        Self { is_exact, ..Self::new(name, source, Box::new(take), arrivals) }
     }
 
     pub(crate) fn notifier(&self) -> &Arc<Notifier> {
@@ -95,7 +98,9 @@ impl<M: 'static> Remote<M> {
             }
             Ok(Taken::Stale) => self.handled += 1,
             Ok(Taken::Nothing) => {
-                arrival.overwritten = announced - self.handled;
+                if self.is_exact {
+                    arrival.overwritten = announced - self.handled;
+                }
                 self.handled = announced;
             }
             Err(error) => {

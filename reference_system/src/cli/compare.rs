@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use reference_system::compare::{CompareOptions, Comparison, Step, compare as measure_cells};
 use reference_system::kpi::Collector;
+use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, RunReport, mode_name, run};
 use reference_system::system::Work;
 use reference_system::table;
@@ -85,6 +86,7 @@ pub(super) fn tour(quiet: bool) -> Result<()> {
 
 fn simulate() -> Result<RunReport> {
     let options = RunOptions {
+        middleware: Middleware::None,
         mode: "deterministic".parse()?,
         work: Work::crunching(TOUR_N),
         duration: TOUR_SIMULATED,

@@ -47,7 +47,8 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
     let timeline = arguments.timeline.as_deref().map(|p| Output::create(p, false)).transpose()?;
     let (trace, duration) = (arguments.trace, arguments.duration);
     let profile = arguments.profile;
-    let options = RunOptions { mode, work, duration, trace, profile, stop_on_ctrl_c: true };
+    let (middleware, stop_on_ctrl_c) = (arguments.middleware, true);
+    let options = RunOptions { mode, work, duration, middleware, trace, profile, stop_on_ctrl_c };
     let Recorded { report, recorders, info, mode } =
         measure(workload, &options, &collector, timeline.is_some(), quiet)?;
     if let Some(output) = timeline {
@@ -170,6 +171,11 @@ fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
     let workload = if is_lame { Workload::Lame } else { Workload::Autoware };
     let load = load_name(workload, report.n);
     let mut text = format!("{}, {load}, {:.3} s", report.mode, report.node_s);
+    text += match report.middleware {
+        "ros2" => ", every hop through ROS 2",
+        "hybrid" => ", connected with ROS 2",
+        _ => "",
+    };
     // Simulated costs of LaME are no work, but time.
     let is_idle = !report.crunch && (!is_lame || report.digest.is_none());
     text += if is_idle { ", without work" } else { "" };

@@ -19,6 +19,7 @@ use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 use crate::crunch::{Calibration, calibrate_within};
 use crate::description::{COLLISION_ESTIMATOR, HOT_PATH, Workload};
 use crate::kpi::{Collector, SamplePath};
+use crate::middleware::Middleware;
 use crate::process::OthersMeter;
 use crate::run::{Recorded, RecordersFactory, RunOptions, mode_name, run_recorded};
 use crate::system::Work;
@@ -185,8 +186,15 @@ struct Run {
 
 fn once(mode: Mode, work: Work, duration: Duration, keeps: bool) -> Result<Run, BoxError> {
     let collector = Arc::new(Collector::new().keeping_samples());
-    let options =
-        RunOptions { mode, work, duration, trace: None, profile: None, stop_on_ctrl_c: true };
+    let options = RunOptions {
+        mode,
+        work,
+        duration,
+        middleware: Middleware::None,
+        trace: None,
+        profile: None,
+        stop_on_ctrl_c: true,
+    };
     let factory: RecordersFactory = Box::new(move |info, _| {
         let mut recorders: Vec<Box<dyn Recorder>> = vec![Box::new(Profiler::new(info))];
         if keeps {

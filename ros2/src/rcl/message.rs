@@ -141,15 +141,16 @@ where
 }
 
 /// The table of one message type: [`RosMessage`] for who knows the type only when the program runs.
+#[derive(Clone, Copy)]
 pub struct MessageType {
-    name: fn() -> String,
-    support: fn() -> &'static rosidl_message_type_support_t,
-    rust_type: fn() -> TypeId,
-    slot_type: fn() -> TypeId,
-    create: fn() -> *mut c_void,
-    destroy: unsafe fn(*mut c_void),
-    write: unsafe fn(&dyn Any, *mut c_void) -> bool,
-    read: unsafe fn(*const c_void, &mut dyn Any) -> bool,
+    pub(super) name: fn() -> String,
+    pub(super) support: fn() -> &'static rosidl_message_type_support_t,
+    pub(super) rust_type: fn() -> TypeId,
+    pub(super) slot_type: fn() -> TypeId,
+    pub(super) create: fn() -> *mut c_void,
+    pub(super) destroy: unsafe fn(*mut c_void),
+    pub(super) write: unsafe fn(&dyn Any, *mut c_void) -> bool,
+    pub(super) read: unsafe fn(*const c_void, &mut dyn Any) -> bool,
 }
 
 impl MessageType {

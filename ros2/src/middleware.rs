@@ -1,0 +1,142 @@
+//! ROS 2 as the middleware of a graph: each node, publisher, subscription, service and client of
+//! the graph has a counterpart in rcl.
+
+use crate::node::RosNode;
+use crate::rcl::{Context, ContextOptions, RosError};
+use crate::types::Types;
+use ringspin_executor::{BoxError, Middleware, RemoteNode};
+use std::sync::Arc;
+
+/// Which way messages and requests take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Traffic {
+    /// Between two nodes of the graph directly, without being serialized; to and from other
+    /// processes through ROS 2.
+    #[default]
+    Direct,
+    /// All through ROS 2, also between two nodes of the graph.
+    Loopback,
+    /// Out only, for a display: nothing comes in, so that the graph may run in simulated time.
+    PublishOnly,
+}
+
+/// A connection with ROS 2, to be given to `Executor::with_middleware` or
+/// [`Graph::set_middleware`](ringspin_executor::Graph::set_middleware).
+///
+/// One per process is usual: with Fast DDS it is one domain participant and its threads.
+#[derive(Clone, Debug)]
+pub struct Ros2 {
+    shared: Arc<Shared>,
+}
+
+/// What all nodes of a connection know.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) context: Context,
+    pub(crate) traffic: Traffic,
+    pub(crate) types: Types,
+    parameter_services: bool,
+}
+
+/// Sets up a [`Ros2`].
+#[derive(Debug)]
+pub struct Builder {
+    options: ContextOptions,
+    arguments: Vec<String>,
+    traffic: Traffic,
+    types: Types,
+    parameter_services: bool,
+}
+
+impl Ros2 {
+    /// Starts from what the environment says: domain, discovery, implementation.
+    pub fn builder() -> Builder {
+        Builder {
+            options: ContextOptions::default(),
+            arguments: Vec::new(),
+            traffic: Traffic::default(),
+            types: Types::installed(),
+            parameter_services: true,
+        }
+    }
+
+    /// The context, for what is to be done with rcl directly.
+    pub fn context(&self) -> &Context {
+        &self.shared.context
+    }
+}
+
+impl Builder {
+    /// Which way messages and requests take.
+    #[must_use]
+    pub fn traffic(mut self, traffic: Traffic) -> Self {
+        self.traffic = traffic;
+        self
+    }
+
+    /// How to connect.
+    #[must_use]
+    pub fn options(mut self, options: ContextOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Arguments for rcl itself, such as `--ros-args --log-level debug`. Names and parameters are
+    /// the executor's: give those to it.
+    #[must_use]
+    pub fn arguments(mut self, arguments: Vec<String>) -> Self {
+        self.arguments = arguments;
+        self
+    }
+
+    /// The types that leave the process; those of the ROS 2 that this was built with, if nothing
+    /// else is said.
+    #[must_use]
+    pub fn types(mut self, types: Types) -> Self {
+        self.types = types;
+        self
+    }
+
+    /// Whether each node offers the services for its parameters and publishes their changes; yes,
+    /// if nothing else is said.
+    #[must_use]
+    pub fn parameter_services(mut self, offered: bool) -> Self {
+        self.parameter_services = offered;
+        self
+    }
+
+    /// Connects.
+    ///
+    /// # Errors
+    /// Where rcl or the middleware cannot start.
+    pub fn connect(self) -> Result<Ros2, RosError> {
+        let context = Context::with_options(&self.arguments, &self.options)?;
+        let (traffic, types) = (self.traffic, self.types);
+        let parameter_services = self.parameter_services && traffic != Traffic::PublishOnly;
+        Ok(Ros2 { shared: Arc::new(Shared { context, traffic, types, parameter_services }) })
+    }
+}
+
+impl Shared {
+    pub(crate) fn offers_parameters(&self) -> bool {
+        self.parameter_services
+    }
+}
+
+impl Middleware for Ros2 {
+    fn name(&self) -> &str {
+        "ROS 2"
+    }
+
+    fn is_bypassed_locally(&self) -> bool {
+        self.shared.traffic != Traffic::Loopback
+    }
+
+    fn receives(&self) -> bool {
+        self.shared.traffic != Traffic::PublishOnly
+    }
+
+    fn create_node(&self, namespace: &str, name: &str) -> Result<Arc<dyn RemoteNode>, BoxError> {
+        Ok(Arc::new(RosNode::new(self.shared.clone(), namespace, name)?))
+    }
+}

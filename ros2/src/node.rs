@@ -1,0 +1,182 @@
+//! The counterpart of a node of the graph, and of its ends.
+
+use crate::middleware::{Shared, Traffic};
+use crate::parameters::{ParameterEvents, parameter_chores};
+use crate::rcl::{
+    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
+    RequestId, RosError,
+};
+use ringspin_executor::{
+    AnnouncedChore, Arrivals, BoxError, ParameterClient, ParameterValue, QoS, RemoteClient,
+    RemoteNode, RemotePublisher, RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes,
+    TypeName,
+};
+use std::any::Any;
+use std::sync::Arc;
+
+/// A node in rcl's graph.
+pub(crate) struct RosNode {
+    node: Node,
+    shared: Arc<Shared>,
+    parameter_events: Option<ParameterEvents>,
+}
+
+impl RosNode {
+    pub(crate) fn new(shared: Arc<Shared>, namespace: &str, name: &str) -> Result<Self, RosError> {
+        // The graph has remapped all names, and rcl's own arguments hold no rules for them.
+        let node = Node::new(&shared.context, namespace, name, NodeOptions::default())?;
+        let offered = shared.offers_parameters();
+        let parameter_events = offered.then(|| ParameterEvents::new(&node)).transpose()?;
+        Ok(Self { node, shared, parameter_events })
+    }
+}
+
+impl RemoteNode for RosNode {
+    fn advertise(
+        &self,
+        topic: &str,
+        message: TypeName,
+        qos: QoS,
+    ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
+        let Some(table) = self.shared.types.message(message.id) else {
+            return Ok(None);
+        };
+        Ok(Some(Arc::new(RosPublisher(ErasedPublisher::new(&self.node, table, topic, &qos)?))))
+    }
+
+    fn subscribe(
+        &self,
+        topic: &str,
+        message: TypeName,
+        qos: QoS,
+        arrivals: Arrivals,
+    ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError> {
+        let Some(table) = self.shared.types.message(message.id) else {
+            return Ok(None);
+        };
+        let locals = match self.shared.traffic {
+            Traffic::Loopback => Locals::Deliver,
+            Traffic::Direct | Traffic::PublishOnly => Locals::Ignore,
+        };
+        let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
+        subscription.on_new_message(move |count| arrivals.announce(count))?;
+        Ok(Some(Box::new(RosSubscription { subscription, locals })))
+    }
+
+    fn serve(
+        &self,
+        service: &str,
+        types: ServiceTypes,
+        qos: QoS,
+        arrivals: Arrivals,
+    ) -> Result<Option<Box<dyn RemoteServer>>, BoxError> {
+        let Some(table) = self.shared.types.service(types.request.id, types.response.id) else {
+            return Ok(None);
+        };
+        let server = Arc::new(ErasedService::new(&self.node, table, service, &qos)?);
+        server.on_new_request(move |count| arrivals.announce(count))?;
+        Ok(Some(Box::new(RosServer(server))))
+    }
+
+    fn call(
+        &self,
+        service: &str,
+        types: ServiceTypes,
+        qos: QoS,
+        arrivals: Arrivals,
+    ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError> {
+        let Some(table) = self.shared.types.service(types.request.id, types.response.id) else {
+            return Ok(None);
+        };
+        let client = ErasedClient::new(&self.node, table, service, &qos)?;
+        client.on_new_response(move |count| arrivals.announce(count))?;
+        Ok(Some(Arc::new(RosClient(client))))
+    }
+
+    fn chores(&self, parameters: ParameterClient) -> Result<Vec<AnnouncedChore>, BoxError> {
+        match self.shared.offers_parameters() {
+            true => Ok(parameter_chores(&self.node, &parameters)?),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    fn parameter_declared(&self, parameter: &str, value: &ParameterValue) {
+        if let Some(events) = &self.parameter_events {
+            events.declared(parameter, value);
+        }
+    }
+
+    fn parameters_set(&self, values: &[(String, ParameterValue)]) {
+        if let Some(events) = &self.parameter_events {
+            events.set(values);
+        }
+    }
+}
+
+struct RosPublisher(ErasedPublisher);
+
+impl RemotePublisher for RosPublisher {
+    fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
+        Ok(self.0.publish(message)?)
+    }
+
+    fn assert_liveliness(&self) -> Result<(), BoxError> {
+        Ok(self.0.assert_liveliness()?)
+    }
+}
+
+struct RosSubscription {
+    subscription: ErasedSubscription,
+    locals: Locals,
+}
+
+impl RemoteSubscription for RosSubscription {
+    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
+        Ok(self.subscription.take(into)?.is_some())
+    }
+
+    fn announces_exactly(&self) -> bool {
+        // Fast DDS announces what publishers of this process send, and skips it when it is taken.
+        self.locals == Locals::Deliver
+    }
+}
+
+struct RosServer(Arc<ErasedService>);
+
+impl RemoteServer for RosServer {
+    fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
+        let request = self.0.take_request(into)?;
+        let service = self.0.clone();
+        Ok(request.map(|request| -> Arc<dyn RemoteResponder> {
+            Arc::new(RosResponder { service, request })
+        }))
+    }
+}
+
+struct RosResponder {
+    service: Arc<ErasedService>,
+    request: RequestId,
+}
+
+impl RemoteResponder for RosResponder {
+    fn respond(&self, response: &dyn Any) -> Result<(), BoxError> {
+        Ok(self.service.send_response(self.request, response)?)
+    }
+}
+
+struct RosClient(ErasedClient);
+
+impl RemoteClient for RosClient {
+    fn is_available(&self) -> bool {
+        // It fails after a shutdown only.
+        self.0.is_available().unwrap_or(false)
+    }
+
+    fn send(&self, request: &dyn Any) -> Result<i64, BoxError> {
+        Ok(self.0.send_request(request)?)
+    }
+
+    fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {
+        Ok(self.0.take_response(into)?)
+    }
+}

@@ -1,0 +1,129 @@
+//! The parameters of a node as ROS 2 knows them: six services, and the events of their changes.
+//!
+//! A request is an event of the node's own event loop, so a parameter never changes while a
+//! callback of the node's default group runs.
+
+mod answers;
+mod values;
+
+use crate::rcl::{Node, Publisher, RosError, RosService, Service};
+use answers::{
+    describe_parameters, get_parameter_types, get_parameters, list_parameters, set_parameters,
+    set_parameters_atomically,
+};
+use r2r::builtin_interfaces::msg::Time;
+use r2r::rcl_interfaces::msg::{Parameter, ParameterEvent};
+use r2r::rcl_interfaces::srv;
+use ringspin_executor::{
+    AnnouncedChore, Arrivals, BoxError, Chore, ParameterClient, ParameterValue, QoS,
+};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// One of the services.
+struct ParameterService<S: RosService> {
+    service: Service<S>,
+    parameters: ParameterClient,
+    answer: fn(&ParameterClient, S::Request) -> S::Response,
+}
+
+impl<S: RosService> Chore for ParameterService<S> {
+    fn name(&self) -> String {
+        format!("service {}", self.service.name())
+    }
+
+    fn run(&mut self) -> Result<(), BoxError> {
+        let Some((request, id)) = self.service.take_request()? else {
+            return Ok(());
+        };
+        let response = (self.answer)(&self.parameters, request);
+        Ok(self.service.send_response(id, &response)?)
+    }
+}
+
+/// The services for `parameters`, those of `node`.
+pub(crate) fn parameter_chores(
+    node: &Node,
+    parameters: &ParameterClient,
+) -> Result<Vec<AnnouncedChore>, RosError> {
+    let offer = Offer { node, parameters };
+    Ok(vec![
+        offer.service::<srv::DescribeParameters::Service>(
+            "describe_parameters",
+            describe_parameters,
+        )?,
+        offer.service::<srv::GetParameterTypes::Service>(
+            "get_parameter_types",
+            get_parameter_types,
+        )?,
+        offer.service::<srv::GetParameters::Service>("get_parameters", get_parameters)?,
+        offer.service::<srv::ListParameters::Service>("list_parameters", list_parameters)?,
+        offer.service::<srv::SetParameters::Service>("set_parameters", set_parameters)?,
+        offer.service::<srv::SetParametersAtomically::Service>(
+            "set_parameters_atomically",
+            set_parameters_atomically,
+        )?,
+    ])
+}
+
+struct Offer<'a> {
+    node: &'a Node,
+    parameters: &'a ParameterClient,
+}
+
+impl Offer<'_> {
+    fn service<S: RosService>(
+        &self,
+        name: &str,
+        answer: fn(&ParameterClient, S::Request) -> S::Response,
+    ) -> Result<AnnouncedChore, RosError> {
+        let name = format!("{}/{name}", self.node.fully_qualified_name());
+        let service = Service::<S>::new(self.node, &name, &QoS::parameters())?;
+        let arrivals = Arrivals::default();
+        let announced = arrivals.clone();
+        service.on_new_request(move |count| announced.announce(count))?;
+        let parameters = self.parameters.clone();
+        Ok((Box::new(ParameterService { service, parameters, answer }), arrivals))
+    }
+}
+
+/// Publishes what happens to a node's parameters, on `/parameter_events`.
+pub(crate) struct ParameterEvents {
+    node: String,
+    publisher: Publisher<ParameterEvent>,
+}
+
+impl ParameterEvents {
+    pub(crate) fn new(node: &Node) -> Result<Self, RosError> {
+        let qos = QoS::parameter_events();
+        let publisher = Publisher::new(node, "/parameter_events", &qos)?;
+        Ok(Self { node: node.fully_qualified_name().into(), publisher })
+    }
+
+    pub(crate) fn declared(&self, parameter: &str, value: &ParameterValue) {
+        let new_parameters = vec![message_of(parameter, value)];
+        self.publish(ParameterEvent { new_parameters, ..self.event() });
+    }
+
+    pub(crate) fn set(&self, values: &[(String, ParameterValue)]) {
+        let changed = values.iter().map(|(parameter, value)| message_of(parameter, value));
+        let changed_parameters = changed.collect();
+        self.publish(ParameterEvent { changed_parameters, ..self.event() });
+    }
+
+    fn event(&self) -> ParameterEvent {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let sec = i32::try_from(now.as_secs()).unwrap_or(i32::MAX);
+        let stamp = Time { sec, nanosec: now.subsec_nanos() };
+        ParameterEvent { stamp, node: self.node.clone(), ..ParameterEvent::default() }
+    }
+
+    fn publish(&self, event: ParameterEvent) {
+        if let Err(error) = self.publisher.publish(&event) {
+            tracing::error!(node = self.node, %error, "nobody hears of a parameter event");
+        }
+    }
+}
+
+fn message_of(parameter: &str, value: &ParameterValue) -> Parameter {
+    Parameter { name: parameter.into(), value: values::to_message(value) }
+}

@@ -1,0 +1,75 @@
+//! Types of a program's own that go over the wire as a ROS type.
+
+use super::message::{MessageType, RosMessage};
+use std::any::{Any, TypeId};
+use std::ffi::c_void;
+
+/// How a Rust type goes over the wire as a ROS type: for types that a program has without ROS, too.
+///
+/// Unlike [`RosMessage`] it is safe to implement, and for types of other crates, too.
+///
+/// ```
+/// use ringspin_ros2::{Types, rcl::{Mapping, RosMessage}};
+/// use r2r::std_msgs::msg::Float64;
+/// struct Metres(f64);
+/// enum AsFloat {}
+/// impl Mapping for AsFloat {
+///     type Rust = Metres;
+///     type Wire = Float64;
+///     fn to_wire(metres: &Metres, wire: &mut <Float64 as RosMessage>::Native) {
+///         wire.data = metres.0;
+///     }
+///     fn from_wire(wire: &<Float64 as RosMessage>::Native) -> Metres {
+///         Metres(wire.data)
+///     }
+/// }
+/// let types = Types::installed().with_mapping::<AsFloat>();
+/// ```
+pub trait Mapping: 'static {
+    /// What the program has.
+    type Rust: Send + Sync + 'static;
+    /// What goes over the wire.
+    type Wire: RosMessage;
+
+    /// Copies `message` to the C struct of the ROS type, whatever that holds.
+    ///
+    /// # Panics
+    /// If the message does not fit; that becomes an error of the publisher.
+    fn to_wire(message: &Self::Rust, wire: &mut <Self::Wire as RosMessage>::Native);
+
+    /// The message that a C struct holds, which may come from anybody.
+    fn from_wire(wire: &<Self::Wire as RosMessage>::Native) -> Self::Rust;
+}
+
+impl MessageType {
+    /// The table of a Rust type and the ROS type that it goes as.
+    pub const fn mapped<M: Mapping>() -> &'static Self {
+        const {
+            &Self {
+                name: <M::Wire as RosMessage>::type_name,
+                support: <M::Wire as RosMessage>::type_support,
+                rust_type: TypeId::of::<M::Rust>,
+                slot_type: TypeId::of::<Option<M::Rust>>,
+                write: write::<M>,
+                read: read::<M>,
+                ..*Self::of::<M::Wire>()
+            }
+        }
+    }
+}
+
+/// Copies `message` to the C struct of `M::Wire` at `native`; false if it is of another type.
+unsafe fn write<M: Mapping>(message: &dyn Any, native: *mut c_void) -> bool {
+    let Some(message) = message.downcast_ref::<M::Rust>() else { return false };
+    // SAFETY: the caller has a C struct of `M::Wire` there, to itself.
+    M::to_wire(message, unsafe { &mut *native.cast() });
+    true
+}
+
+/// Puts the message at `native` into `slot`; false if that is for another type.
+unsafe fn read<M: Mapping>(native: *const c_void, slot: &mut dyn Any) -> bool {
+    let Some(slot) = slot.downcast_mut::<Option<M::Rust>>() else { return false };
+    // SAFETY: the caller has a C struct of `M::Wire` there, to itself.
+    *slot = Some(M::from_wire(unsafe { &*native.cast() }));
+    true
+}

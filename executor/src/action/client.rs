@@ -139,8 +139,10 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
             Err(error) => Err(error.into()),
         };
         let mut refused = None;
-        // Asked for before the user's callback, which may fail: the result comes after it anyway.
-        if accepted.is_ok() {
+        if accepted.is_err() {
+            drop(place); // now, so that the callback may send another goal
+        } else {
+            // Asked for before the user's callback, which may fail: the result comes after it.
             let pursuit = Pursuit::new(self.shared, goal_id, feedback, result, place);
             let pursuit = Arc::new(pursuit);
             let on_reply = pursuit.clone();
@@ -349,6 +351,7 @@ impl<S: Send + 'static> Node<S> {
         let names = Names::resolve(self, name)?;
         let ActionClientOptions { goals_max, feedback_depth } = options;
         let calls = QoS::keep_all(goals_max);
+        let cancels = QoS::keep_all(goals_max.max(QoS::services().depth()));
         let results = QoS::keep_all(goals_max.saturating_mul(2));
         let feedback = QoS::keep_last(feedback_depth);
         [calls, results, feedback].iter().try_for_each(|qos| check_depth(&names.action, *qos))?;
@@ -356,7 +359,7 @@ impl<S: Send + 'static> Node<S> {
         let random = self.random_of_goals(&names.action)?;
         let shared = Arc::new(Shared::new(names.action.clone(), random, self.clock()));
         let client = ActionClient {
-            cancel: self.create_client(&names.hidden("cancel_goal"), calls)?,
+            cancel: self.create_client(&names.hidden("cancel_goal"), cancels)?,
             send: self.create_client(&names.hidden("send_goal"), calls)?,
             results: self.create_client(&names.hidden("get_result"), results)?,
             goals: permits(),

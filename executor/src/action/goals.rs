@@ -182,7 +182,7 @@ impl<A: Action> Goals<A> {
         (CancelReturnCode::None, meant.filter_map(handle).collect())
     }
 
-    /// When the first result is to be forgotten.
+    /// Until when the first result that is to be forgotten is kept.
     pub(super) fn next_expiry(&self) -> Option<Time> {
         let expiries = self.records.iter().filter_map(|record| Some(record.end.as_ref()?.expires));
         expiries.min().filter(|time| *time != Time::MAX)
@@ -191,7 +191,7 @@ impl<A: Action> Goals<A> {
     /// Forgets the results that have expired at `now`, which the caller drops without a lock.
     pub(super) fn expire(&mut self, now: Time) -> Vec<Arc<A::Result>> {
         let has_expired =
-            |record: &mut Record<A>| record.end.as_ref().is_some_and(|end| end.expires <= now);
+            |record: &mut Record<A>| record.end.as_ref().is_some_and(|end| end.expires < now);
         let expired = self.records.extract_if(.., has_expired);
         expired.filter_map(|record| Some(record.end?.result)).collect()
     }

@@ -28,8 +28,8 @@ use std::time::Duration;
 pub struct ActionServerOptions {
     /// How long a result is kept after its goal has ended. 10 s, as with rcl since Iron
     /// (ros2/rcl#1012; 15 minutes before that), counted from the end of the goal, not from its
-    /// acceptance (ros2/rcl#1103). [`Duration::MAX`] is for ever; with zero, only those get a
-    /// result who asked before the goal ended.
+    /// acceptance (ros2/rcl#1103). [`Duration::MAX`] is for ever; zero is enough for all who ask
+    /// before the goal ends, as a client here does as soon as it is accepted.
     pub result_timeout: Duration,
     /// How many goals may be on their way, 1 to 2^20; further ones are rejected without asking the
     /// server, counted, and logged. 64.
@@ -245,9 +245,10 @@ impl<S: Send + 'static> Node<S> {
         mut handle_accepted: impl FnMut(&mut S, GoalHandle<A>, &mut Context<'_>) -> R + Send + 'static,
     ) -> Result<ActionServer<A>, CreateError> {
         let names = Names::resolve(self, name)?;
-        let requests = QoS::keep_all(options.goals_max);
-        let results = QoS::keep_all(options.goals_max.saturating_add(options.results_max));
-        check_depth(&names.action, requests)?;
+        check_depth(&names.action, QoS::keep_all(options.goals_max))?;
+        // Who is rejected has to be heard first.
+        let requests = QoS::keep_all(options.goals_max.max(QoS::services().depth()));
+        let results = QoS::keep_all(requests.depth().saturating_add(options.results_max));
         check_depth(&names.action, results)?;
         let server = self.new_server::<A>(&names, options)?;
         let of = server.clone();

@@ -91,12 +91,17 @@ impl Drop for Place {
     }
 }
 
+struct Open<S, A: Action> {
+    result: Option<OnResult<S, A>>,
+    place: Place,
+}
+
 /// An accepted goal whose result is awaited. When it goes, the feedback is not heard any more.
 pub(super) struct Pursuit<S, A: Action> {
     shared: Arc<Shared<S, A>>,
     goal_id: GoalId,
-    result: Mutex<Option<OnResult<S, A>>>,
-    _place: Place,
+    /// Until the end.
+    open: Mutex<Option<Open<S, A>>>,
 }
 
 impl<S, A: Action> Pursuit<S, A> {
@@ -108,7 +113,7 @@ impl<S, A: Action> Pursuit<S, A> {
         place: Place,
     ) -> Self {
         lock(&shared.listening).insert(goal_id, feedback);
-        Self { shared, goal_id, result: Mutex::new(result), _place: place }
+        Self { shared, goal_id, open: Mutex::new(Some(Open { result, place })) }
     }
 
     fn stop_listening(&self) {
@@ -124,8 +129,9 @@ impl<S, A: Action> Pursuit<S, A> {
     ) -> Result<(), BoxError> {
         self.stop_listening();
         let outcome = reply.map(|reply| GoalOutcome::of(self.goal_id, &reply));
-        let callback = lock(&self.result).take();
-        callback.map_or(Ok(()), |callback| callback(state, outcome, cx))
+        let Some(Open { result, place }) = lock(&self.open).take() else { return Ok(()) };
+        drop(place); // now, so that the callback may send the next goal
+        result.map_or(Ok(()), |callback| callback(state, outcome, cx))
     }
 }
 

@@ -15,6 +15,7 @@ use crate::timer::Timer;
 use crate::topic::{PublishError, Publisher};
 use ringspin_ringbuf::Counter;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// What the services of an action share with the handles of its goals.
 pub(in crate::action) struct Server<A: Action> {
@@ -130,7 +131,8 @@ impl<A: Action> Server<A> {
     /// one is not overruled.
     pub(super) fn start_timer(&self, goals: &Goals<A>) {
         if let Some(expiry) = goals.next_expiry() {
-            self.timer.start_at(expiry);
+            // Limits of time are inclusive.
+            self.timer.start_at(expiry + Duration::from_nanos(1));
         }
     }
 

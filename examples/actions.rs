@@ -86,7 +86,7 @@ fn main() -> anyhow::Result<()> {
         let mut goal = client.send_goal_async(50).await?;
         let mut feedback = goal.feedback();
         while let Some(numbers) = feedback.next().await {
-            if numbers.len() == 12 {
+            if numbers.len() >= 12 {
                 goal.cancel().await?;
             }
         }

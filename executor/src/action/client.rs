@@ -76,7 +76,7 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
     }
 
     /// The same client, with [`CallError::TimedOut`] when a goal has no result within `timeout` of
-    /// the executor's time after it was accepted. The goal goes on; cancel it if that is not wanted.
+    /// the executor's time after it was accepted. The goal goes on; cancel it if that is unwanted.
     /// Its result may come all the same, and is ignored: until then it takes the place of another
     /// one, and when `goals_max` results are late, further ones are [`CallError::TooManyCalls`].
     #[must_use]

@@ -1,6 +1,6 @@
 //! What the services and topics of an action carry: the messages that ROS 2 generates for it.
 //!
-//! They are public so that a node can look at an action from outside (subscribe to its status, say),
+//! They are public so that a node can look at an action from outside, by its status for instance,
 //! and so that a middleware can convert them. Goals and results are shared, not copied.
 
 use super::{Action, GoalStatus};

@@ -109,11 +109,11 @@ fn take_goal<S, A: Action, R: CallbackResult>(
     request: &SendGoalRequest<A>,
     responder: Responder<SendGoalResponse>,
     cx: &mut Context<'_>,
-    handle_goal: &mut impl FnMut(&mut S, &A::Goal, &mut Context<'_>) -> GoalResponse,
-    handle_accepted: &mut impl FnMut(&mut S, GoalHandle<A>, &mut Context<'_>) -> R,
+    on_goal: &mut impl FnMut(&mut S, &A::Goal, &mut Context<'_>) -> GoalResponse,
+    on_accepted: &mut impl FnMut(&mut S, GoalHandle<A>, &mut Context<'_>) -> R,
 ) -> Result<(), BoxError> {
     let answer = match server.has_place(request.goal_id) {
-        true => handle_goal(state, &request.goal, cx),
+        true => on_goal(state, &request.goal, cx),
         false => GoalResponse::Reject,
     };
     let status = match answer {
@@ -127,7 +127,7 @@ fn take_goal<S, A: Action, R: CallbackResult>(
     let info = GoalInfo { goal_id: request.goal_id, stamp: cx.now() };
     let handle = server.accept(info, request.goal.clone(), status);
     responder.respond(SendGoalResponse { accepted: true, stamp: info.stamp });
-    handle_accepted(state, handle, cx).into_result()
+    on_accepted(state, handle, cx).into_result()
 }
 
 /// Asks the user about each goal that a request to cancel is about.
@@ -136,12 +136,12 @@ fn cancel_goals<S, A: Action>(
     state: &mut S,
     request: &CancelGoalRequest,
     cx: &mut Context<'_>,
-    handle_cancel: &mut impl FnMut(&mut S, &GoalHandle<A>, &mut Context<'_>) -> CancelResponse,
+    on_cancel: &mut impl FnMut(&mut S, &GoalHandle<A>, &mut Context<'_>) -> CancelResponse,
 ) -> CancelGoalResponse {
     let (mut return_code, meant) = server.goals().select(request);
     let mut goals_canceling = Vec::new();
     for handle in &meant {
-        let accepts = handle_cancel(state, handle, cx) == CancelResponse::Accept;
+        let accepts = on_cancel(state, handle, cx) == CancelResponse::Accept;
         // The user may have ended it instead.
         if accepts && server.step(handle.goal_id(), GoalEvent::CancelGoal).is_ok() {
             let (goal_id, stamp) = (handle.goal_id(), handle.accepted_at());
@@ -193,8 +193,8 @@ impl<A: Action> Drop for ServerEntity<A> {
 impl<S: Send + 'static> Node<S> {
     /// Offers action `name`.
     ///
-    /// `handle_goal` decides about each goal, `handle_cancel` about each goal that somebody wants
-    /// to cancel. `handle_accepted` gets the goal's handle, to pursue the goal at once or, by
+    /// `on_goal` decides about each goal, `on_cancel` about each goal that somebody wants
+    /// to cancel. `on_accepted` gets the goal's handle, to pursue the goal at once or, by
     /// keeping the handle, later: in timers, tasks, or threads. All of them are events of this
     /// callback group.
     ///
@@ -238,12 +238,13 @@ impl<S: Send + 'static> Node<S> {
         &self,
         name: &str,
         options: ActionServerOptions,
-        mut handle_goal: impl FnMut(&mut S, &A::Goal, &mut Context<'_>) -> GoalResponse + Send + 'static,
-        mut handle_cancel: impl FnMut(&mut S, &GoalHandle<A>, &mut Context<'_>) -> CancelResponse
+        on_goal: impl FnMut(&mut S, &A::Goal, &mut Context<'_>) -> GoalResponse + Send + 'static,
+        on_cancel: impl FnMut(&mut S, &GoalHandle<A>, &mut Context<'_>) -> CancelResponse
         + Send
         + 'static,
-        mut handle_accepted: impl FnMut(&mut S, GoalHandle<A>, &mut Context<'_>) -> R + Send + 'static,
+        on_accepted: impl FnMut(&mut S, GoalHandle<A>, &mut Context<'_>) -> R + Send + 'static,
     ) -> Result<ActionServer<A>, CreateError> {
+        let (mut on_goal, mut on_cancel, mut on_accepted) = (on_goal, on_cancel, on_accepted);
         let names = Names::resolve(self, name)?;
         check_depth(&names.action, QoS::keep_all(options.goals_max))?;
         // Who is rejected has to be heard first.
@@ -256,7 +257,7 @@ impl<S: Send + 'static> Node<S> {
             &names.hidden("cancel_goal"),
             requests,
             move |state: &mut S, request: &CancelGoalRequest, responder: Responder<_>, cx| {
-                responder.respond(cancel_goals(&of, state, request, cx, &mut handle_cancel));
+                responder.respond(cancel_goals(&of, state, request, cx, &mut on_cancel));
             },
         )?;
         let of = server.clone();
@@ -264,7 +265,7 @@ impl<S: Send + 'static> Node<S> {
             &names.hidden("send_goal"),
             requests,
             move |state: &mut S, request: &SendGoalRequest<A>, responder, cx| {
-                let (asked, then) = (&mut handle_goal, &mut handle_accepted);
+                let (asked, then) = (&mut on_goal, &mut on_accepted);
                 take_goal(&of, state, request, responder, cx, asked, then)
             },
         )?;

@@ -995,44 +995,55 @@ struct Stepping {
     next: usize,
 }
 
+/// The server of such a goal, which takes down where its steps led.
+fn stepping(
+    graph: &Graph,
+    deferred: bool,
+    steps: &[Step],
+    led: &Log<(usize, Led)>,
+) -> Result<(), CreateError> {
+    let node = graph.create_node("server", Stepping::default()).unwrap();
+    let answers = steps.to_vec();
+    node.create_action_server::<Count, _>(
+        "count",
+        ActionServerOptions::default(),
+        move |_, _, _| if deferred { GoalResponse::Defer } else { GoalResponse::Accept },
+        move |stepping, _, _| match answers[stepping.next - 1] {
+            Step::Cancel(answer) => answer,
+            step => panic!("nobody asked to cancel at {step:?}"),
+        },
+        |stepping, handle, _| stepping.handle = Some(handle),
+    )?;
+    let (script, seen) = (steps.to_vec(), led.clone());
+    node.create_timer(10 * MS, move |stepping: &mut Stepping, _| {
+        let Some(step) = script.get(stepping.next) else {
+            stepping.handle = None;
+            return;
+        };
+        stepping.next += 1;
+        let n = stepping.next as u32;
+        let handle = stepping.handle.as_ref().expect("the goal was accepted");
+        let is_done = match step {
+            Step::Execute => handle.execute().is_ok(),
+            Step::Succeed => handle.succeed(n).is_ok(),
+            Step::Abort => handle.abort(n).is_ok(),
+            Step::Canceled => handle.canceled(n).is_ok(),
+            Step::Feedback => handle.publish_feedback(n).is_ok(),
+            Step::Cancel(_) => return,
+        };
+        let led = if is_done { Led::Done } else { Led::Illegal };
+        seen.lock().unwrap().push((stepping.next, led));
+    })?;
+    Ok(())
+}
+
 /// The same by the real thing. The `n`th step is done at `10 n` ms.
 fn reality(deferred: bool, steps: &[Step]) -> Story {
     let led: Log<(usize, Led)> = log();
     let feedback: Log<u32> = log();
     let end: Log<(GoalStatus, u32)> = log();
     let job = Job::new(|graph| {
-        let node = graph.create_node("server", Stepping::default())?;
-        let answers = steps.to_vec();
-        node.create_action_server::<Count, _>(
-            "count",
-            ActionServerOptions::default(),
-            move |_, _, _| if deferred { GoalResponse::Defer } else { GoalResponse::Accept },
-            move |stepping, _, _| match answers[stepping.next - 1] {
-                Step::Cancel(answer) => answer,
-                step => panic!("nobody asked to cancel at {step:?}"),
-            },
-            |stepping, handle, _| stepping.handle = Some(handle),
-        )?;
-        let (script, seen) = (steps.to_vec(), led.clone());
-        node.create_timer(10 * MS, move |stepping: &mut Stepping, _| {
-            let Some(step) = script.get(stepping.next) else {
-                stepping.handle = None;
-                return;
-            };
-            stepping.next += 1;
-            let n = stepping.next as u32;
-            let handle = stepping.handle.as_ref().expect("the goal was accepted");
-            let is_done = match step {
-                Step::Execute => handle.execute().is_ok(),
-                Step::Succeed => handle.succeed(n).is_ok(),
-                Step::Abort => handle.abort(n).is_ok(),
-                Step::Canceled => handle.canceled(n).is_ok(),
-                Step::Feedback => handle.publish_feedback(n).is_ok(),
-                Step::Cancel(_) => return,
-            };
-            let led = if is_done { Led::Done } else { Led::Illegal };
-            seen.lock().unwrap().push((stepping.next, led));
-        })?;
+        stepping(graph, deferred, steps, &led)?;
         let (node, client) = client(graph);
         let (heard, ended, sender) = (feedback.clone(), end.clone(), client.clone());
         let id: Arc<Mutex<GoalId>> = Arc::default();

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod action;
 pub mod arguments;
 mod collector;
 mod context;
@@ -46,6 +47,11 @@ mod transit;
 mod worker;
 mod worker_thread;
 
+pub use action::{
+    Action, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions, CancelResponse,
+    ClientGoal, GoalCallbacks, GoalError, GoalHandle, GoalId, GoalOutcome, GoalRefused,
+    GoalResponse, GoalStatus, SendGoalError,
+};
 pub use arguments::{Arguments, ArgumentsError, LogLevel};
 pub use collector::Collector;
 pub use context::Context;

@@ -1,5 +1,6 @@
 //! What every mode promises, tested in every mode through one parameter.
 
+mod actions;
 mod cores;
 mod deadlines;
 mod delivery;

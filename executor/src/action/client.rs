@@ -1,0 +1,390 @@
+//! The end of an action that has goals.
+
+mod callbacks;
+mod pursuit;
+
+pub use callbacks::{AcceptedGoal, Feedback, GoalCallbacks, GoalOutcome};
+
+use super::channel::{Channel, SendGoalFuture};
+use super::error::SendGoalError;
+use super::messages::{
+    CancelGoalRequest, CancelGoalResponse, FeedbackMessage, GetResultRequest, GetResultResponse,
+    GoalId, SendGoalRequest, SendGoalResponse,
+};
+use super::{Action, Names};
+use crate::context::Context;
+use crate::event_loop::{BoxError, CallbackResult};
+use crate::graph::{CreateError, check_depth};
+use crate::message::Message;
+use crate::node::Node;
+use crate::qos::QoS;
+use crate::random::NodeRandom;
+use crate::service::{CallError, CallFuture, CallRefused, Client, Reply};
+use crate::time::Time;
+use pursuit::{Place, Pursuit, Shared};
+use ringspin_ringbuf::Permits;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+#[cfg(doc)]
+use super::GoalStatus;
+
+/// The limits of an action's client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActionClientOptions {
+    /// How many goals it may have at once, from sending them to their results, 1 to 2^19; further
+    /// ones are refused and handed back. 16.
+    pub goals_max: usize,
+    /// How much feedback, of all goals together, may wait for its event; and, of each goal that is
+    /// [awaited](ActionClient::send_goal_async), how much for the task. Then the oldest gives way
+    /// and is counted. 10, the depth of ROS 2's default.
+    pub feedback_depth: usize,
+}
+
+impl Default for ActionClientOptions {
+    fn default() -> Self {
+        Self { goals_max: 16, feedback_depth: 10 }
+    }
+}
+
+/// Has goals for an action; from any thread, and cheap to clone.
+///
+/// `S` is the state of the callback group that created it: there, what becomes of its goals are
+/// events.
+pub struct ActionClient<S, A: Action> {
+    shared: Arc<Shared<S, A>>,
+    send: Client<S, SendGoalRequest<A>, SendGoalResponse>,
+    cancel: Client<S, CancelGoalRequest, CancelGoalResponse>,
+    results: Client<S, GetResultRequest, GetResultResponse<A>>,
+    /// For goals, from sending them to their results.
+    goals: Arc<Permits>,
+    /// For results that are asked for apart from that.
+    asked: Arc<Permits>,
+    feedback_depth: usize,
+}
+
+impl<S: Send + 'static, A: Action> ActionClient<S, A> {
+    /// The same client, with [`CallError::TimedOut`] when the server does not answer within
+    /// `timeout` of the executor's time that it accepts a goal, or cancels goals.
+    ///
+    /// A goal that the server accepts after that is pursued all the same.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        let (send, cancel) = (self.send.with_timeout(timeout), self.cancel.with_timeout(timeout));
+        Self { send, cancel, ..self }
+    }
+
+    /// The same client, with [`CallError::TimedOut`] when a goal has no result within `timeout` of
+    /// the executor's time after it was accepted. The goal goes on; cancel it if that is unwanted.
+    /// Its result may come all the same, and is ignored: until then it takes the place of another
+    /// one, and when `goals_max` results are late, further ones are [`CallError::TooManyCalls`].
+    #[must_use]
+    pub fn with_result_timeout(self, timeout: Duration) -> Self {
+        Self { results: self.results.with_timeout(timeout), ..self }
+    }
+
+    /// The action's fully qualified name.
+    pub fn action(&self) -> &str {
+        &self.shared.action
+    }
+
+    /// Whether any node offers the action; false while the graph is being built.
+    pub fn server_is_ready(&self) -> bool {
+        self.send.service_is_ready()
+            && self.cancel.service_is_ready()
+            && self.results.service_is_ready()
+    }
+
+    /// Sends a goal, and has `callbacks` called with what becomes of it: the response, then, if
+    /// that is good, feedback and a result.
+    ///
+    /// # Errors
+    /// [`CallRefused`] hands the goal back; nothing is called.
+    pub fn send_goal(
+        &self,
+        goal: impl Into<Arc<A::Goal>>,
+        callbacks: GoalCallbacks<S, A>,
+    ) -> Result<GoalId, CallRefused<Arc<A::Goal>>> {
+        let goal = goal.into();
+        let Some(place) = Place::take(&self.goals) else {
+            return Err(CallRefused { request: goal, reason: CallError::TooManyCalls });
+        };
+        let goal_id = self.shared.next_id();
+        let client = self.clone();
+        let sent = self.send.call(SendGoalRequest { goal_id, goal }, move |state, reply, cx| {
+            client.answered(goal_id, place, callbacks, state, reply, cx)
+        });
+        match sent {
+            Ok(()) => Ok(goal_id),
+            Err(CallRefused { request, reason }) => {
+                Err(CallRefused { request: request.goal, reason })
+            }
+        }
+    }
+
+    fn answered(
+        self,
+        goal_id: GoalId,
+        place: Place,
+        callbacks: GoalCallbacks<S, A>,
+        state: &mut S,
+        reply: Result<Reply<SendGoalResponse>, CallError>,
+        cx: &mut Context<'_>,
+    ) -> Result<(), BoxError> {
+        let GoalCallbacks { response, feedback, result } = callbacks;
+        let accepted = match reply {
+            Ok(reply) if reply.accepted => Ok(AcceptedGoal { goal_id, stamp: reply.stamp }),
+            Ok(_) => Err(SendGoalError::Rejected),
+            Err(error) => Err(error.into()),
+        };
+        let mut refused = None;
+        if accepted.is_err() {
+            drop(place); // now, so that the callback may send another goal
+        } else {
+            // Asked for before the user's callback, which may fail: the result comes after it.
+            let pursuit = Pursuit::new(self.shared, goal_id, feedback, result, place);
+            let pursuit = Arc::new(pursuit);
+            let on_reply = pursuit.clone();
+            let asked = self.results.call(GetResultRequest { goal_id }, move |state, reply, cx| {
+                on_reply.end(state, reply, cx)
+            });
+            refused = asked.err().map(|refused| (pursuit, refused.reason));
+        }
+        response.map_or(Ok(()), |callback| callback(state, accepted, cx))?;
+        refused.map_or(Ok(()), |(pursuit, reason)| pursuit.end(state, Err(reason), cx))
+    }
+
+    /// Sends a goal now, and returns the future of its acceptance, to be awaited in a
+    /// [task](Node::spawn).
+    ///
+    /// ```
+    /// # use ringspin_executor::{Action, ActionClientOptions, Graph, SendGoalError};
+    /// # struct Countdown;
+    /// # impl Action for Countdown {
+    /// #     type Goal = u32;
+    /// #     type Result = ();
+    /// #     type Feedback = u32;
+    /// # }
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("operator", ())?;
+    /// let options = ActionClientOptions::default();
+    /// let client = node.create_action_client::<Countdown>("countdown", options)?;
+    /// node.spawn("count down", async move {
+    ///     let mut goal = client.send_goal_async(10).await?;
+    ///     let mut feedback = goal.feedback();
+    ///     while let Some(left) = feedback.next().await {
+    ///         println!("{} to go", *left);
+    ///     }
+    ///     println!("{}", goal.result().await?.status);
+    ///     Ok::<(), SendGoalError>(())
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn send_goal_async(&self, goal: impl Into<Arc<A::Goal>>) -> SendGoalFuture<A> {
+        let cancel = self.cancel.clone();
+        let cancel = move |goal_id| cancel.call_async(CancelGoalRequest::goal(goal_id));
+        let channel = Arc::new(Channel::new(self.feedback_depth, Box::new(cancel)));
+        if let Err(refused) = self.send_goal(goal, Channel::callbacks(&channel)) {
+            channel.respond(Err(refused.reason.into()));
+        }
+        SendGoalFuture::new(channel)
+    }
+
+    /// Asks for the result of any goal of the action, of whatever client, and has `then` called
+    /// with it. If the goal is on its way, that is when it ends; one that the server does not know
+    /// (any more) has status [`GoalStatus::Unknown`].
+    ///
+    /// # Errors
+    /// [`CallRefused`] hands the goal's identity back; `then` is not called.
+    pub fn get_result<F, R>(&self, goal_id: GoalId, then: F) -> Result<(), CallRefused<GoalId>>
+    where
+        F: FnOnce(&mut S, Result<GoalOutcome<A>, CallError>, &mut Context<'_>) -> R
+            + Send
+            + 'static,
+        R: CallbackResult,
+    {
+        let Some(place) = Place::take(&self.asked) else {
+            return Err(CallRefused { request: goal_id, reason: CallError::TooManyCalls });
+        };
+        let asked = self.results.call(GetResultRequest { goal_id }, move |state, reply, cx| {
+            drop(place);
+            then(state, reply.map(|reply| GoalOutcome::of(goal_id, &reply)), cx)
+        });
+        asked.map_err(|refused| CallRefused { request: goal_id, reason: refused.reason })
+    }
+
+    /// Asks to cancel goals, and has `then` called with the answer. It is up to the server to
+    /// reject that, or to bring accepted cancellations to an end: how a goal has ended, its result
+    /// tells.
+    ///
+    /// # Errors
+    /// [`CallRefused`]; `then` is not called.
+    pub fn cancel<F, R>(
+        &self,
+        request: CancelGoalRequest,
+        then: F,
+    ) -> Result<(), CallRefused<CancelGoalRequest>>
+    where
+        F: FnOnce(&mut S, Result<Reply<CancelGoalResponse>, CallError>, &mut Context<'_>) -> R
+            + Send
+            + 'static,
+        R: CallbackResult,
+    {
+        self.cancel.call(request, then)
+    }
+
+    /// As [`cancel`](Self::cancel), for one goal.
+    ///
+    /// # Errors
+    /// As [`cancel`](Self::cancel).
+    pub fn cancel_goal<F, R>(
+        &self,
+        goal_id: GoalId,
+        then: F,
+    ) -> Result<(), CallRefused<CancelGoalRequest>>
+    where
+        F: FnOnce(&mut S, Result<Reply<CancelGoalResponse>, CallError>, &mut Context<'_>) -> R
+            + Send
+            + 'static,
+        R: CallbackResult,
+    {
+        self.cancel(CancelGoalRequest::goal(goal_id), then)
+    }
+
+    /// As [`cancel`](Self::cancel), for all goals of the server, of whatever client.
+    ///
+    /// # Errors
+    /// As [`cancel`](Self::cancel).
+    pub fn cancel_all<F, R>(&self, then: F) -> Result<(), CallRefused<CancelGoalRequest>>
+    where
+        F: FnOnce(&mut S, Result<Reply<CancelGoalResponse>, CallError>, &mut Context<'_>) -> R
+            + Send
+            + 'static,
+        R: CallbackResult,
+    {
+        self.cancel(CancelGoalRequest::all(), then)
+    }
+
+    /// As [`cancel`](Self::cancel), for all goals, of whatever client, that were accepted at
+    /// `stamp` or before.
+    ///
+    /// # Errors
+    /// As [`cancel`](Self::cancel).
+    pub fn cancel_before<F, R>(
+        &self,
+        stamp: Time,
+        then: F,
+    ) -> Result<(), CallRefused<CancelGoalRequest>>
+    where
+        F: FnOnce(&mut S, Result<Reply<CancelGoalResponse>, CallError>, &mut Context<'_>) -> R
+            + Send
+            + 'static,
+        R: CallbackResult,
+    {
+        self.cancel(CancelGoalRequest::before(stamp), then)
+    }
+
+    /// Asks to cancel goals now, and returns the future of the answer.
+    pub fn cancel_async(&self, request: CancelGoalRequest) -> CallFuture<CancelGoalResponse> {
+        self.cancel.call_async(request)
+    }
+}
+
+impl<S, A: Action> Clone for ActionClient<S, A> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+            send: self.send.clone(),
+            cancel: self.cancel.clone(),
+            results: self.results.clone(),
+            goals: self.goals.clone(),
+            asked: self.asked.clone(),
+            feedback_depth: self.feedback_depth,
+        }
+    }
+}
+
+impl<S, A: Action> fmt::Debug for ActionClient<S, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ActionClient").field("action", &self.shared.action).finish_non_exhaustive()
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Creates a client of action `name`. What becomes of its goals are events of this callback
+    /// group.
+    ///
+    /// The identities of its goals come from a [random stream](Node::create_random) of the node and
+    /// the executor's time: in deterministic mode they are the same in every run.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Action, ActionClientOptions, GoalCallbacks, Graph};
+    /// # use std::time::Duration;
+    /// # struct Countdown;
+    /// # impl Action for Countdown {
+    /// #     type Goal = u32;
+    /// #     type Result = ();
+    /// #     type Feedback = u32;
+    /// # }
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("operator", 0)?;
+    /// let options = ActionClientOptions::default();
+    /// let client = node.create_action_client::<Countdown>("countdown", options)?;
+    /// node.create_one_shot_timer(Duration::from_secs(1), move |_, _| {
+    ///     let callbacks = GoalCallbacks::new()
+    ///         .on_feedback(|left, feedback, _| *left = **feedback)
+    ///         .on_result(|_, outcome, _| outcome.map(|outcome| println!("{}", outcome.status)));
+    ///     client.send_goal(10, callbacks).map(|goal_id| println!("sent {goal_id}"))
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, an action of other types, limits out of range, or a
+    /// frozen graph.
+    pub fn create_action_client<A: Action>(
+        &self,
+        name: &str,
+        options: ActionClientOptions,
+    ) -> Result<ActionClient<S, A>, CreateError> {
+        let names = Names::resolve(self, name)?;
+        let ActionClientOptions { goals_max, feedback_depth } = options;
+        let calls = QoS::keep_all(goals_max);
+        let cancels = QoS::keep_all(goals_max.max(QoS::services().depth()));
+        let results = QoS::keep_all(goals_max.saturating_mul(2));
+        let feedback = QoS::keep_last(feedback_depth);
+        [calls, results, feedback].iter().try_for_each(|qos| check_depth(&names.action, *qos))?;
+        let permits = || Arc::new(Permits::new(goals_max as u32));
+        let random = self.random_of_goals(&names.action)?;
+        let shared = Arc::new(Shared::new(names.action.clone(), random, self.clock()));
+        let client = ActionClient {
+            cancel: self.create_client(&names.hidden("cancel_goal"), cancels)?,
+            send: self.create_client(&names.hidden("send_goal"), calls)?,
+            results: self.create_client(&names.hidden("get_result"), results)?,
+            goals: permits(),
+            asked: permits(),
+            feedback_depth,
+            shared: shared.clone(),
+        };
+        self.create_subscription(
+            &names.hidden("feedback"),
+            feedback,
+            move |state: &mut S, message: &Message<FeedbackMessage<A>>, cx| {
+                shared.hear(state, message, cx)
+            },
+        )?;
+        Ok(client)
+    }
+
+    /// A stream for the identities of goals; each client of the node has its own.
+    fn random_of_goals(&self, action: &str) -> Result<NodeRandom, CreateError> {
+        let mut number = 1;
+        loop {
+            match self.create_random(&format!("goals of {action}, client {number}")) {
+                Err(CreateError::DuplicateRandom { .. }) => number += 1,
+                result => return result,
+            }
+        }
+    }
+}

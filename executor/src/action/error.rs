@@ -1,0 +1,70 @@
+//! What can go wrong with a goal, at its server and at its client.
+
+use super::status::{GoalEvent, GoalStatus};
+use crate::service::CallError;
+use std::fmt;
+use thiserror::Error;
+
+/// Why a server's call about a goal had no effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum GoalError {
+    /// The goal is in a state in which this cannot happen.
+    #[error(
+        "cannot {event} a goal that is {status}: a goal is executed once, ends once after that, \
+         and its cancellation can only complete when a request to cancel it was accepted"
+    )]
+    Illegal {
+        /// What was to happen.
+        event: GoalEvent,
+        /// Where the goal stands.
+        status: GoalStatus,
+    },
+    /// The goal has ended, so nobody waits for feedback on it.
+    #[error("the goal is {0}: publish feedback before it ends")]
+    Ended(
+        /// How it ended; unknown if its result was forgotten since.
+        GoalStatus,
+    ),
+    /// A keep-all subscription to the feedback holds as many messages as its limit.
+    #[error(
+        "a keep-all subscription to the feedback is full: raise its limit or publish more slowly"
+    )]
+    FeedbackFull,
+}
+
+/// A result or feedback that was not taken, and is handed back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct GoalRefused<T> {
+    /// What was not taken.
+    pub value: T,
+    /// Why.
+    pub reason: GoalError,
+}
+
+impl<T> fmt::Debug for GoalRefused<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GoalRefused").field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Display for GoalRefused<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reason.fmt(f)
+    }
+}
+
+impl<T> std::error::Error for GoalRefused<T> {}
+
+/// Why a goal that was sent is not pursued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum SendGoalError {
+    /// The server does not want it, or pursues as many as it may. ROS 2 does not tell which.
+    #[error(
+        "the action's server rejected the goal: it does not accept such goals, or pursues as many \
+         as it can"
+    )]
+    Rejected,
+    /// The server did not answer.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}

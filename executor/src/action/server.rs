@@ -1,0 +1,314 @@
+//! The end of an action that pursues goals.
+
+mod shared;
+
+pub(super) use shared::Server;
+
+use super::goals::Goals;
+use super::handle::GoalHandle;
+use super::messages::{
+    CancelGoalRequest, CancelGoalResponse, CancelReturnCode, GetResultRequest, GoalInfo,
+    SendGoalRequest, SendGoalResponse,
+};
+use super::{Action, GoalEvent, GoalStatus, Names};
+use crate::context::Context;
+use crate::event::{EventId, SourceId};
+use crate::event_loop::{BoxError, CallbackResult, Entity, Outcome};
+use crate::graph::{CallbackDraft, CreateError, check_depth};
+use crate::node::Node;
+use crate::qos::QoS;
+use crate::service::Responder;
+use ringspin_ringbuf::Counter;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// What an action's server promises; every limit is one of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ActionServerOptions {
+    /// How long a result is kept after its goal has ended. 10 s, as with rcl since Iron
+    /// (ros2/rcl#1012; 15 minutes before that), counted from the end of the goal, not from its
+    /// acceptance (ros2/rcl#1103). [`Duration::MAX`] is for ever; zero is enough for all who ask
+    /// before the goal ends, as a client here does as soon as it is accepted.
+    pub result_timeout: Duration,
+    /// How many goals may be on their way, 1 to 2^20; further ones are rejected without asking the
+    /// server, counted, and logged. 64.
+    pub goals_max: usize,
+    /// How many results are kept; beyond, the oldest one is forgotten before its time, and that is
+    /// logged. 64.
+    pub results_max: usize,
+}
+
+impl Default for ActionServerOptions {
+    fn default() -> Self {
+        Self { result_timeout: Duration::from_secs(10), goals_max: 64, results_max: 64 }
+    }
+}
+
+/// What a server says to a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoalResponse {
+    /// It is accepted, and executing from now on.
+    Accept,
+    /// It is accepted, and [executed](GoalHandle::execute) later.
+    Defer,
+    /// It is not accepted.
+    Reject,
+}
+
+/// What a server says to a request to cancel a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancelResponse {
+    /// The goal is canceling from now on; it is up to the server to end it.
+    Accept,
+    /// The goal goes on.
+    Reject,
+}
+
+/// The server of an action, looked at from anywhere; dropping it changes nothing.
+pub struct ActionServer<A: Action>(Arc<Server<A>>);
+
+impl<A: Action> ActionServer<A> {
+    /// The action's fully qualified name.
+    pub fn action(&self) -> &str {
+        &self.0.action
+    }
+
+    /// How many goals are on their way.
+    pub fn active_goals(&self) -> usize {
+        self.0.goals().active()
+    }
+
+    /// How many results are kept for whoever asks.
+    pub fn kept_results(&self) -> usize {
+        self.0.goals().kept()
+    }
+
+    /// How many goals were rejected because `goals_max` were on their way.
+    pub fn rejected_goals(&self) -> u64 {
+        self.0.rejected.get()
+    }
+}
+
+impl<A: Action> Clone for ActionServer<A> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<A: Action> fmt::Debug for ActionServer<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ActionServer").field("action", &self.action()).finish_non_exhaustive()
+    }
+}
+
+/// Offers a goal to the user, and accepts it if the user does.
+fn take_goal<S, A: Action, R: CallbackResult>(
+    server: &Arc<Server<A>>,
+    state: &mut S,
+    request: &SendGoalRequest<A>,
+    responder: Responder<SendGoalResponse>,
+    cx: &mut Context<'_>,
+    on_goal: &mut impl FnMut(&mut S, &A::Goal, &mut Context<'_>) -> GoalResponse,
+    on_accepted: &mut impl FnMut(&mut S, GoalHandle<A>, &mut Context<'_>) -> R,
+) -> Result<(), BoxError> {
+    let answer = match server.has_place(request.goal_id) {
+        true => on_goal(state, &request.goal, cx),
+        false => GoalResponse::Reject,
+    };
+    let status = match answer {
+        GoalResponse::Accept => GoalStatus::Executing,
+        GoalResponse::Defer => GoalStatus::Accepted,
+        GoalResponse::Reject => {
+            responder.respond(SendGoalResponse { accepted: false, stamp: cx.now() });
+            return Ok(());
+        }
+    };
+    let info = GoalInfo { goal_id: request.goal_id, stamp: cx.now() };
+    let handle = server.accept(info, request.goal.clone(), status);
+    responder.respond(SendGoalResponse { accepted: true, stamp: info.stamp });
+    on_accepted(state, handle, cx).into_result()
+}
+
+/// Asks the user about each goal that a request to cancel is about.
+fn cancel_goals<S, A: Action>(
+    server: &Server<A>,
+    state: &mut S,
+    request: &CancelGoalRequest,
+    cx: &mut Context<'_>,
+    on_cancel: &mut impl FnMut(&mut S, &GoalHandle<A>, &mut Context<'_>) -> CancelResponse,
+) -> CancelGoalResponse {
+    let (mut return_code, meant) = server.goals().select(request);
+    let mut goals_canceling = Vec::new();
+    for handle in &meant {
+        let accepts = on_cancel(state, handle, cx) == CancelResponse::Accept;
+        // The user may have ended it instead.
+        if accepts && server.step(handle.goal_id(), GoalEvent::CancelGoal).is_ok() {
+            let (goal_id, stamp) = (handle.goal_id(), handle.accepted_at());
+            goals_canceling.push(GoalInfo { goal_id, stamp });
+        }
+    }
+    if goals_canceling.is_empty() && !meant.is_empty() {
+        return_code = CancelReturnCode::Rejected;
+    }
+    CancelGoalResponse { return_code, goals_canceling }
+}
+
+/// The part of an action's server that forgets results in time.
+struct ServerEntity<A: Action> {
+    server: Arc<Server<A>>,
+    source: SourceId,
+    expiries: u64,
+}
+
+impl<S, A: Action> Entity<S> for ServerEntity<A> {
+    fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        let mut goals = self.server.goals();
+        let expired = goals.expire(cx.now());
+        self.server.start_timer(&goals);
+        drop(goals);
+        if expired.is_empty() {
+            return Outcome::Nothing; // it was evicted before
+        }
+        cx.begin(EventId { source: self.source, sequence: self.expiries });
+        self.expiries += 1;
+        drop(expired); // the user's, so within the event
+        Outcome::Done(Ok(()))
+    }
+
+    fn discard(&mut self, _port: usize) {}
+
+    fn retire(&mut self) {
+        self.server.stop();
+    }
+}
+
+impl<A: Action> Drop for ServerEntity<A> {
+    /// Handles may outlive the executor; then nobody answers any more.
+    fn drop(&mut self) {
+        self.server.stop();
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Offers action `name`.
+    ///
+    /// `on_goal` decides about each goal, `on_cancel` about each goal that somebody wants
+    /// to cancel. `on_accepted` gets the goal's handle, to pursue the goal at once or, by
+    /// keeping the handle, later: in timers, tasks, or threads. All of them are events of this
+    /// callback group.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Action, ActionServerOptions, CancelResponse, Graph};
+    /// # use ringspin_executor::{GoalHandle, GoalRefused, GoalResponse};
+    /// # use std::time::Duration;
+    /// struct Countdown;
+    /// impl Action for Countdown {
+    ///     type Goal = u32;
+    ///     type Result = ();
+    ///     type Feedback = u32;
+    /// }
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("launcher", Vec::<(u32, GoalHandle<Countdown>)>::new())?;
+    /// node.create_action_server::<Countdown, _>(
+    ///     "countdown",
+    ///     ActionServerOptions::default(),
+    ///     |_, goal, _| if *goal < 100 { GoalResponse::Accept } else { GoalResponse::Reject },
+    ///     |_, _, _| CancelResponse::Accept,
+    ///     |running, handle, _| running.push((**handle.goal(), handle)),
+    /// )?;
+    /// node.create_timer(Duration::from_secs(1), |running, _| {
+    ///     for (left, handle) in running.iter_mut() {
+    ///         *left = left.saturating_sub(1);
+    ///         match (handle.is_canceling(), *left) {
+    ///             (true, _) => handle.canceled(()).unwrap(),
+    ///             (false, 0) => handle.succeed(()).unwrap(),
+    ///             (false, left) => handle.publish_feedback(left).unwrap(),
+    ///         }
+    ///     }
+    ///     running.retain(|(_, handle)| handle.is_active());
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, an action that another node offers or uses with other
+    /// types, limits out of range, or a frozen graph.
+    pub fn create_action_server<A: Action, R: CallbackResult + 'static>(
+        &self,
+        name: &str,
+        options: ActionServerOptions,
+        on_goal: impl FnMut(&mut S, &A::Goal, &mut Context<'_>) -> GoalResponse + Send + 'static,
+        on_cancel: impl FnMut(&mut S, &GoalHandle<A>, &mut Context<'_>) -> CancelResponse
+        + Send
+        + 'static,
+        on_accepted: impl FnMut(&mut S, GoalHandle<A>, &mut Context<'_>) -> R + Send + 'static,
+    ) -> Result<ActionServer<A>, CreateError> {
+        let (mut on_goal, mut on_cancel, mut on_accepted) = (on_goal, on_cancel, on_accepted);
+        let names = Names::resolve(self, name)?;
+        check_depth(&names.action, QoS::keep_all(options.goals_max))?;
+        // Who is rejected has to be heard first.
+        let requests = QoS::keep_all(options.goals_max.max(QoS::services().depth()));
+        let results = QoS::keep_all(requests.depth().saturating_add(options.results_max));
+        check_depth(&names.action, results)?;
+        let server = self.new_server::<A>(&names, options)?;
+        let of = server.clone();
+        self.create_deferred_service(
+            &names.hidden("cancel_goal"),
+            requests,
+            move |state: &mut S, request: &CancelGoalRequest, responder: Responder<_>, cx| {
+                responder.respond(cancel_goals(&of, state, request, cx, &mut on_cancel));
+            },
+        )?;
+        let of = server.clone();
+        self.create_deferred_service(
+            &names.hidden("send_goal"),
+            requests,
+            move |state: &mut S, request: &SendGoalRequest<A>, responder, cx| {
+                let (asked, then) = (&mut on_goal, &mut on_accepted);
+                take_goal(&of, state, request, responder, cx, asked, then)
+            },
+        )?;
+        let of = server.clone();
+        self.create_deferred_service(
+            &names.hidden("get_result"),
+            results,
+            move |_: &mut S, request: &GetResultRequest, responder, _| {
+                of.ask(request.goal_id, responder);
+            },
+        )?;
+        Ok(ActionServer(server))
+    }
+
+    /// The server without its services.
+    fn new_server<A: Action>(
+        &self,
+        names: &Names,
+        options: ActionServerOptions,
+    ) -> Result<Arc<Server<A>>, CreateError> {
+        let feedback = self.create_publisher(&names.hidden("feedback"), QoS::default())?;
+        let latched = QoS::keep_last(1).transient_local();
+        let status = self.create_publisher(&names.hidden("status"), latched)?;
+        let name = format!("results of action {}", names.action);
+        let mut draft = self.draft(&name)?;
+        let timer = self.new_timer(&draft, &name, Duration::from_nanos(1), false)?;
+        timer.cancel(); // until there is a result
+        let target = draft.next_target(self.event_loop());
+        draft.add_callback(self.event_loop(), name, CallbackDraft::of_timer(target, &timer));
+        let server = Arc::new(Server {
+            action: names.action.clone(),
+            options,
+            goals: Mutex::new(Goals::new()),
+            feedback,
+            status,
+            timer,
+            clock: draft.clock.clone(),
+            rejected: Counter::default(),
+            forgotten: Counter::default(),
+        });
+        let source = draft.next_source();
+        let entity = ServerEntity { server: server.clone(), source, expiries: 0 };
+        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        Ok(server)
+    }
+}

@@ -42,7 +42,7 @@ fn bad_ros_arguments_are_refused() {
     let arguments = ["--ros-args", "-r", "not a rule"].map(String::from);
     says(Context::new(&arguments), &["cannot initialize the context", "--ros-args", "not a rule"]);
     let far = ContextOptions { domain: Some(100_000), ..ContextOptions::default() };
-    says(Context::with_options(&[], &far), &["the context"]);
+    says(Context::with_options(&[], &far), &["100000", "0 to 232"]);
 }
 
 #[test]

@@ -22,6 +22,7 @@
 
 mod callback;
 mod client;
+mod contents;
 mod context;
 mod entity;
 mod error;

@@ -39,9 +39,9 @@ pub enum RosError {
         max: usize,
     },
     /// A message does not fit its ROS type.
-    #[error("a message for {entity} does not fit its ROS type: {reason}; mend the message")]
+    #[error("a message of {entity} does not fit its type: {reason}; mend it where it is made")]
     Message {
-        /// The entity that it was for.
+        /// The entity that sends or takes it.
         entity: Arc<str>,
         /// What does not fit.
         reason: Box<str>,

@@ -16,38 +16,49 @@ mod tables {
     pub(crate) fn write() {
         r2r_common::print_cargo_watches();
         let all = r2r_common::get_wanted_messages();
-        let list = |lines: Vec<String>| lines.concat();
-        let text = format!(
-            "pub(super) static NAMES: &[&str] = &[\n{}];\n\
-             pub(super) static MESSAGES: &[&MessageType] = &[\n{}];\n\
-             pub(super) static SERVICES: &[&ServiceType] = &[\n{}];\n",
-            list(
-                all.iter()
-                    .map(|RosMsg { module, prefix, name }| {
-                        format!("    \"{module}/{prefix}/{name}\",\n")
-                    })
-                    .collect()
-            ),
-            list(
+        let name = |of: &RosMsg| format!("{}/{}/{}", of.module, of.prefix, of.name);
+        let text = [
+            table("NAMES", "&str", all.iter().map(|of| format!("\"{}\"", name(of)))),
+            table(
+                "MESSAGES",
+                "&MessageType",
                 all.iter()
                     .flat_map(messages)
-                    .map(|path| { format!("    MessageType::of::<r2r::{path}>(),\n") })
-                    .collect()
+                    .map(|path| format!("MessageType::of::<r2r::{path}>()")),
             ),
-            list(
+            table(
+                "SERVICES",
+                "&ServiceType",
                 all.iter()
                     .flat_map(services)
-                    .map(|path| { format!("    ServiceType::of::<r2r::{path}::Service>(),\n") })
-                    .collect()
+                    .map(|path| format!("ServiceType::of::<r2r::{path}::Service>()")),
             ),
-        );
+            table(
+                "ACTIONS",
+                "&ActionType",
+                all.iter()
+                    .filter(|of| of.prefix == "action")
+                    .map(|of| format!("ActionType::of::<r2r::{}::Action>()", path(of))),
+            ),
+        ];
         let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-        fs::write(folder.join("types.rs"), text).expect("the folder for generated files");
+        fs::write(folder.join("types.rs"), text.concat()).expect("the folder for generated files");
+    }
+
+    /// A static list of `kind`.
+    fn table(name: &str, kind: &str, lines: impl Iterator<Item = String>) -> String {
+        let lines: String = lines.map(|line| format!("    {line},\n")).collect();
+        format!("pub(super) static {name}: &[{kind}] = &[\n{lines}];\n")
+    }
+
+    /// The path of a definition in r2r.
+    fn path(of: &RosMsg) -> String {
+        format!("{}::{}::{}", of.module, of.prefix, of.name)
     }
 
     /// The messages that a definition brings, by their paths in r2r.
     fn messages(of: &RosMsg) -> Vec<String> {
-        let path = format!("{}::{}::{}", of.module, of.prefix, of.name);
+        let path = path(of);
         let own: &[&str] = match of.prefix.as_str() {
             "msg" => return vec![path],
             "action" => &["Goal", "Result", "Feedback", "FeedbackMessage"],
@@ -62,7 +73,7 @@ mod tables {
 
     /// The services that a definition brings, by their paths in r2r.
     fn services(of: &RosMsg) -> Vec<String> {
-        let path = format!("{}::{}::{}", of.module, of.prefix, of.name);
+        let path = path(of);
         match of.prefix.as_str() {
             "srv" => vec![path],
             "action" => ["SendGoal", "GetResult"].map(|s| format!("{path}::{s}")).into(),

@@ -9,6 +9,8 @@
 #![deny(unsafe_code)]
 
 #[cfg(feature = "rcl")]
+pub mod action;
+#[cfg(feature = "rcl")]
 mod middleware;
 #[cfg(feature = "rcl")]
 mod node;

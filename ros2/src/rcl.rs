@@ -22,6 +22,7 @@
 
 mod callback;
 mod client;
+mod contents;
 mod context;
 mod entity;
 mod error;
@@ -50,6 +51,7 @@ pub use mapping::Mapping;
 pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};
 pub use node::{Node, NodeOptions};
 pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};
+pub use qos::{FAST_DDS_PROFILE, middleware};
 pub use raw::{RawPublisher, RawSubscription};
 pub use service::{ErasedService, RequestId, Service};
 pub use subscription::{

@@ -2,6 +2,7 @@
 
 use super::entity::{Entity, c_name};
 use super::error::{RosError, check, forget};
+use super::qos::middleware;
 use super::{lock, logging};
 use r2r_rcl as ffi;
 use std::cell::UnsafeCell;
@@ -40,8 +41,8 @@ impl Default for ContextOptions {
 
 /// The connection of a process to the middleware, with its ROS arguments. Cheap to clone.
 ///
-/// With Fast DDS it is one domain participant and about ten threads. The last clone that is
-/// dropped, its nodes and their entities included, shuts it down.
+/// With Fast DDS it is, from its first node on, one domain participant and its threads. The last
+/// clone that is dropped, its nodes and their entities included, shuts it down.
 #[derive(Clone)]
 pub struct Context {
     pub(super) handle: Arc<ContextHandle>,
@@ -51,7 +52,8 @@ impl Context {
     /// Connects, with `arguments` as for a ROS program: what follows `--ros-args` counts.
     ///
     /// # Errors
-    /// For malformed ROS arguments or `ROS_DOMAIN_ID`, and where the middleware cannot start.
+    /// For malformed ROS arguments or `ROS_DOMAIN_ID`. Whether the middleware can start shows with
+    /// the first node.
     pub fn new(arguments: &[String]) -> Result<Self, RosError> {
         Self::with_options(arguments, &ContextOptions::default())
     }
@@ -85,11 +87,7 @@ impl Context {
 
     /// The domain that it is in.
     pub fn domain(&self) -> usize {
-        let mut domain = 0;
-        // SAFETY: the context is initialized, and `domain` outlives the call. It can only fail for
-        // an uninitialized context.
-        unsafe { ffi::rcl_context_get_domain_id(self.handle.pointer(), &mut domain) };
-        domain
+        domain_of(self.handle.pointer())
     }
 
     /// Shuts it down: entities of it stay, but what they are asked to do fails from now on. A
@@ -134,7 +132,9 @@ impl ContextHandle {
         let empty = unsafe { ffi::rcl_get_zero_initialized_context() };
         let context = Box::new(UnsafeCell::new(empty));
         initialize(context.get(), arguments, options, &entity)?;
-        if let Err(error) = logging::configure(context.get()) {
+        let ready =
+            check_domain(domain_of(context.get())).and_then(|()| logging::configure(context.get()));
+        if let Err(error) = ready {
             // SAFETY: it was initialized, and nothing knows it yet.
             unsafe { finish(context.get()) };
             return Err(error);
@@ -153,6 +153,24 @@ impl Drop for ContextHandle {
         logging::release();
         // SAFETY: this is the last owner; every node holds one, so all of them are gone.
         unsafe { finish(self.context.get()) };
+    }
+}
+
+/// The domain of a context that is initialized.
+fn domain_of(context: *mut ffi::rcl_context_t) -> usize {
+    let mut domain = 0;
+    // SAFETY: the context is initialized, and `domain` outlives the call, which can only fail for
+    // an uninitialized context.
+    unsafe { ffi::rcl_context_get_domain_id(context, &mut domain) };
+    domain
+}
+
+/// Refuses domains for which Fast DDS would end the process.
+fn check_domain(domain: usize) -> Result<(), RosError> {
+    const MAX: usize = 232;
+    match domain > MAX && middleware().contains("fastrtps") {
+        true => Err(RosError::Domain { domain, max: MAX }),
+        false => Ok(()),
     }
 }
 

@@ -30,10 +30,18 @@ pub enum RosError {
         /// The name as given.
         name: Box<str>,
     },
+    /// A domain for which the network has no ports.
+    #[error("domain {domain} has no ports; choose one from 0 to {max}, on Linux best up to 101")]
+    Domain {
+        /// The domain as given, or as `ROS_DOMAIN_ID` says.
+        domain: usize,
+        /// The greatest one.
+        max: usize,
+    },
     /// A message does not fit its ROS type.
-    #[error("a message for {entity} does not fit its ROS type: {reason}; mend the message")]
+    #[error("a message of {entity} does not fit its type: {reason}; mend it where it is made")]
     Message {
-        /// The entity that it was for.
+        /// The entity that sends or takes it.
         entity: Arc<str>,
         /// What does not fit.
         reason: Box<str>,

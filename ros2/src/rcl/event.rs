@@ -12,7 +12,7 @@ use r2r_rcl as ffi;
 use r2r_rcl::rmw_qos_policy_kind_e as Policy;
 use r2r_rcl::{rcl_publisher_event_type_e as OfPublisher, rcl_subscription_event_type_e as OfSub};
 use std::cell::UnsafeCell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What can happen to a publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,43 @@ pub enum QosEvent {
     Matched { total: u64, change: u64, current: u64, current_change: i64 },
 }
 
+impl QosEvent {
+    /// What it counts: changes are differences of these.
+    const fn counts(&self) -> [u64; 2] {
+        match *self {
+            Self::DeadlineMissed { total, .. }
+            | Self::LivelinessLost { total, .. }
+            | Self::IncompatibleQos { total, .. }
+            | Self::MessageLost { total, .. }
+            | Self::IncompatibleType { total, .. } => [total, 0],
+            Self::LivelinessChanged { alive, not_alive, .. } => [alive, not_alive],
+            Self::Matched { total, current, .. } => [total, current],
+        }
+    }
+
+    /// It, with the changes since there were `before` of each.
+    fn since(mut self, before: [u64; 2]) -> Self {
+        let [first, second] = self.counts();
+        let grown = first.saturating_sub(before[0]);
+        let differences = [first.wrapping_sub(before[0]), second.wrapping_sub(before[1])];
+        let [first, second] = differences.map(u64::cast_signed);
+        match &mut self {
+            Self::DeadlineMissed { change, .. }
+            | Self::LivelinessLost { change, .. }
+            | Self::IncompatibleQos { change, .. }
+            | Self::MessageLost { change, .. }
+            | Self::IncompatibleType { change, .. } => *change = grown,
+            Self::LivelinessChanged { alive_change, not_alive_change, .. } => {
+                (*alive_change, *not_alive_change) = (first, second);
+            }
+            Self::Matched { change, current_change, .. } => {
+                (*change, *current_change) = (grown, second);
+            }
+        }
+        self
+    }
+}
+
 /// What an event belongs to: kept alive, for rcl's event points to it.
 #[derive(Clone)]
 enum Endpoint {
@@ -79,6 +116,9 @@ enum Endpoint {
 pub struct Event {
     event: UnsafeCell<ffi::rcl_event_t>,
     callback: Callback,
+    /// What was counted when it was last taken. The middleware has changes too, but Fast DDS
+    /// forgets them when a callback is set.
+    counted: Mutex<[u64; 2]>,
     entity: Entity,
     endpoint: Endpoint,
 }
@@ -109,8 +149,8 @@ impl Event {
             };
             check(code, "watch the quality of service of", entity)?;
             let entity = entity.clone();
-            let event = UnsafeCell::new(event);
-            Ok(Self { event, callback: Callback::default(), entity, endpoint })
+            let (event, counted) = (UnsafeCell::new(event), Mutex::default());
+            Ok(Self { event, callback: Callback::default(), counted, entity, endpoint })
         }
     }
 
@@ -132,8 +172,8 @@ impl Event {
         })
     }
 
-    /// What has happened; the changes count from now on anew. `None` where the middleware knows
-    /// that nothing has; others return an event whose changes are zero. Does not wait.
+    /// What has happened since it was last taken; `None` if nothing has, or if what has changed is
+    /// again as it was. Does not wait.
     ///
     /// # Errors
     /// After a shutdown.
@@ -188,7 +228,10 @@ impl Event {
             return Ok(None);
         }
         check(code, "take an event of", &self.entity)?;
-        Ok(Some(read(&status)))
+        let what = read(&status);
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = std::mem::replace(&mut *counted, what.counts());
+        Ok((what.counts() != before).then(|| what.since(before)))
     }
 }
 
@@ -321,27 +364,29 @@ fn count(number: impl TryInto<u64>) -> u64 {
     number.try_into().unwrap_or(0)
 }
 
+// Each as rmw has it, without changes: those are counted above.
+
 fn deadline_missed(status: &ffi::rmw_requested_deadline_missed_status_t) -> QosEvent {
-    let (total, change) = (count(status.total_count), count(status.total_count_change));
-    QosEvent::DeadlineMissed { total, change }
+    let total = count(status.total_count);
+    QosEvent::DeadlineMissed { total, change: 0 }
 }
 
 fn liveliness_lost(status: &ffi::rmw_liveliness_lost_status_t) -> QosEvent {
-    let (total, change) = (count(status.total_count), count(status.total_count_change));
-    QosEvent::LivelinessLost { total, change }
+    let total = count(status.total_count);
+    QosEvent::LivelinessLost { total, change: 0 }
 }
 
 fn liveliness_changed(status: &ffi::rmw_liveliness_changed_status_t) -> QosEvent {
     QosEvent::LivelinessChanged {
         alive: count(status.alive_count),
         not_alive: count(status.not_alive_count),
-        alive_change: status.alive_count_change.into(),
-        not_alive_change: status.not_alive_count_change.into(),
+        alive_change: 0,
+        not_alive_change: 0,
     }
 }
 
 fn incompatible_qos(status: &ffi::rmw_qos_incompatible_event_status_t) -> QosEvent {
-    let (total, change) = (count(status.total_count), count(status.total_count_change));
+    let total = count(status.total_count);
     let policy = match status.last_policy_kind {
         Policy::RMW_QOS_POLICY_INVALID => "none",
         Policy::RMW_QOS_POLICY_DURABILITY => "durability",
@@ -354,24 +399,24 @@ fn incompatible_qos(status: &ffi::rmw_qos_incompatible_event_status_t) -> QosEve
         Policy::RMW_QOS_POLICY_LIVELINESS_LEASE_DURATION => "liveliness lease duration",
         Policy::RMW_QOS_POLICY_AVOID_ROS_NAMESPACE_CONVENTIONS => "ROS namespace conventions",
     };
-    QosEvent::IncompatibleQos { total, change, policy }
+    QosEvent::IncompatibleQos { total, change: 0, policy }
 }
 
 fn message_lost(status: &ffi::rmw_message_lost_status_t) -> QosEvent {
-    let (total, change) = (count(status.total_count), count(status.total_count_change));
-    QosEvent::MessageLost { total, change }
+    let total = count(status.total_count);
+    QosEvent::MessageLost { total, change: 0 }
 }
 
 fn incompatible_type(status: &ffi::rmw_incompatible_type_status_t) -> QosEvent {
-    let (total, change) = (count(status.total_count), count(status.total_count_change));
-    QosEvent::IncompatibleType { total, change }
+    let total = count(status.total_count);
+    QosEvent::IncompatibleType { total, change: 0 }
 }
 
 fn matched(status: &ffi::rmw_matched_status_t) -> QosEvent {
     QosEvent::Matched {
         total: count(status.total_count),
-        change: count(status.total_count_change),
+        change: 0,
         current: count(status.current_count),
-        current_change: status.current_count_change.into(),
+        current_change: 0,
     }
 }

@@ -108,6 +108,34 @@ impl Drop for Lock {
     }
 }
 
+unsafe extern "C" {
+    // Of rcl/logging_rosout.h, which r2r_rcl does not bind.
+    fn rcl_logging_rosout_init_publisher_for_node(node: *mut ffi::rcl_node_t) -> i32;
+    fn rcl_logging_rosout_fini_publisher_for_node(node: *mut ffi::rcl_node_t) -> i32;
+}
+
+/// Has what `node` logs published on `/rosout`. Its creation alone does not, in later ROS 2.
+///
+/// # Safety
+/// The node is initialized, and the lock for logging is held.
+pub(super) unsafe fn publish_log_of(
+    node: *mut ffi::rcl_node_t,
+    entity: &Entity,
+) -> Result<(), RosError> {
+    // SAFETY: as the caller promises. A second time for one node does nothing.
+    let code = unsafe { rcl_logging_rosout_init_publisher_for_node(node) };
+    check(code, "publish the log of", entity)
+}
+
+/// Ends that; for a node of which nothing is published it does nothing.
+///
+/// # Safety
+/// As [`publish_log_of`].
+pub(super) unsafe fn end_log_of(node: *mut ffi::rcl_node_t) {
+    // SAFETY: as the caller promises.
+    unsafe { rcl_logging_rosout_fini_publisher_for_node(node) };
+}
+
 /// Sets logging up for one more context, by the arguments of the first one.
 pub(super) fn configure(context: *const ffi::rcl_context_t) -> Result<(), RosError> {
     let mut lock = lock();

@@ -1,5 +1,6 @@
 //! Which Rust types are ROS messages and services, and the C structs that they are copied to.
 
+use super::contents::{Contents, Flaw};
 use super::entity::Entity;
 use super::error::RosError;
 use super::support;
@@ -272,6 +273,7 @@ fn count_live(change: isize) {
 pub(super) struct Native {
     pointer: NonNull<c_void>,
     table: &'static MessageType,
+    contents: Contents,
 }
 
 // SAFETY: the C struct is memory of its own, and messages are `Send`.
@@ -284,7 +286,18 @@ impl Native {
             super::error::failure(code, "create a message for", entity)
         })?;
         count_live(1);
-        Ok(Self { pointer, table })
+        Ok(Self { pointer, table, contents: Contents::of(table.support()) })
+    }
+
+    /// An error if it holds what its type forbids, or what a Rust message cannot.
+    fn check(&self, entity: &Entity) -> Result<(), RosError> {
+        // SAFETY: the C struct is of this table, initialized, and borrowed.
+        match unsafe { self.contents.flaw(self.pointer.as_ptr().cast()) } {
+            None => Ok(()),
+            Some(Flaw(reason)) => {
+                Err(RosError::Message { entity: entity.text(), reason: reason.into() })
+            }
+        }
     }
 
     /// Copies `message` into it.
@@ -295,7 +308,7 @@ impl Native {
         let written =
             catch_unwind(AssertUnwindSafe(|| unsafe { (self.table.write)(message, pointer) }));
         match written {
-            Ok(true) => Ok(()),
+            Ok(true) => self.check(entity),
             Ok(false) => Err(RosError::OtherType { entity: entity.text() }),
             Err(panic) => Err(RosError::Message { entity: entity.text(), reason: reason(&*panic) }),
         }
@@ -303,6 +316,7 @@ impl Native {
 
     /// Copies it out into `slot`, an `Option` of the message.
     pub(super) fn read(&self, slot: &mut dyn Any, entity: &Entity) -> Result<(), RosError> {
+        self.check(entity)?;
         // SAFETY: the C struct is of this table, initialized, and borrowed.
         match unsafe { (self.table.read)(self.pointer.as_ptr(), slot) } {
             true => Ok(()),

@@ -97,18 +97,22 @@ impl NodeHandle {
             let mut settings = ffi::rcl_node_get_default_options();
             settings.enable_rosout = options.rosout;
             settings.use_global_arguments = options.use_global_arguments;
-            if !options.use_global_arguments {
-                // rcl looks for rules to rename it in one of the two, so these must be parsed.
-                let allocator = ffi::rcutils_get_default_allocator();
-                let none = std::ptr::null();
-                let code = ffi::rcl_parse_arguments(0, none, allocator, &mut settings.arguments);
-                check(code, "prepare", &entity)?;
-            }
+            // None of its own; but without the arguments of the context, rcl wants even so few.
+            let (allocator, none) = (settings.allocator, std::ptr::null());
+            let code = ffi::rcl_parse_arguments(0, none, allocator, &mut settings.arguments);
+            check(code, "prepare", &entity)?;
             let (name, namespace) = (c_name_.as_ptr(), c_namespace.as_ptr());
             let pointer = context.handle.pointer();
             let code = ffi::rcl_node_init(&mut node, name, namespace, pointer, &settings);
+            let result = check(code, "create", &entity);
             ffi::rcl_node_options_fini(&mut settings);
-            check(code, "create", &entity)?;
+            result?;
+            if options.rosout
+                && let Err(error) = logging::publish_log_of(&mut node, &entity)
+            {
+                ffi::rcl_node_fini(&mut node);
+                return Err(error);
+            }
             let logger =
                 CString::from(std::ffi::CStr::from_ptr(ffi::rcl_node_get_logger_name(&node)));
             let name = copied(ffi::rcl_node_get_fully_qualified_name(&node));
@@ -140,7 +144,10 @@ impl Drop for NodeHandle {
     fn drop(&mut self) {
         let (_lock, _logging) = (lock::entities(), logging::lock());
         // SAFETY: this is the last owner; every entity of the node holds one, so all are gone.
-        unsafe { ffi::rcl_node_fini(self.node.get()) };
+        unsafe {
+            logging::end_log_of(self.node.get());
+            ffi::rcl_node_fini(self.node.get());
+        }
         super::error::forget();
     }
 }

@@ -5,7 +5,7 @@ use super::error::{RosError, check, failure, forget, is_ok};
 use super::lock;
 use super::message::{MessageType, Native, RosMessage};
 use super::node::{Node, NodeHandle};
-use super::qos::{from_rmw, to_rmw};
+use super::qos::{check_depth, from_rmw, to_rmw};
 use super::serialized;
 use r2r_rcl as ffi;
 use ringspin_executor::QoS;
@@ -41,6 +41,7 @@ impl PublisherEndpoint {
         let node = node.handle.clone();
         let entity = node.entity("publisher", topic, type_name);
         let name = c_name("topic", topic)?;
+        check_depth(qos, &entity);
         let _lock = lock::entities();
         // SAFETY: the name and the options outlive the call, the type support is static, the
         // publisher is zero-initialized, and the node is kept alive by the handle.

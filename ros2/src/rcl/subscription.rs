@@ -6,7 +6,7 @@ use super::error::{RosError, check, failure, forget, is_ok};
 use super::lock;
 use super::message::{MessageType, Native, RosMessage};
 use super::node::{Node, NodeHandle};
-use super::qos::{from_rmw, to_rmw};
+use super::qos::{check_depth, from_rmw, to_rmw};
 use super::serialized::Buffer;
 use r2r_rcl as ffi;
 use ringspin_executor::QoS;
@@ -79,6 +79,7 @@ impl SubscriptionEndpoint {
         let node = node.handle.clone();
         let entity = node.entity("subscription", topic, type_name);
         let name = c_name("topic", topic)?;
+        check_depth(qos, &entity);
         let _lock = lock::entities();
         // SAFETY: the name and the options outlive the call, the type support is static, the
         // subscription is zero-initialized, and the node is kept alive by the handle.

@@ -35,7 +35,7 @@ pub(super) fn name_of(support: &rosidl_message_type_support_t) -> String {
 }
 
 /// The type support of the message type `name`: from this program, or else from the library of its
-/// package.
+/// package, where also the messages of services and actions are.
 ///
 /// # Errors
 /// [`RosError::UnknownType`], with what is known.
@@ -48,20 +48,21 @@ pub(super) fn by_name(name: &str) -> Result<&'static rosidl_message_type_support
         !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
     match parts[..] {
-        [package, "msg", kind] if parts.iter().all(is_word) => load(name, package, kind),
+        [package, kind @ ("msg" | "srv" | "action"), last] if parts.iter().all(is_word) => {
+            load(name, package, &format!("{package}__{kind}__{last}"))
+        }
         _ => Err(unknown(name, "a type is named as in std_msgs/msg/String".into())),
     }
 }
 
-/// From the library of the package.
+/// From the library of the package, where it is called `symbol`.
 fn load(
     name: &str,
     package: &str,
-    kind: &str,
+    symbol: &str,
 ) -> Result<&'static rosidl_message_type_support_t, RosError> {
     let file = format!("lib{package}__rosidl_typesupport_c.so");
-    let symbol =
-        format!("rosidl_typesupport_c__get_message_type_support_handle__{package}__msg__{kind}");
+    let symbol = format!("rosidl_typesupport_c__get_message_type_support_handle__{symbol}");
     let prefixes = std::env::var_os("AMENT_PREFIX_PATH").unwrap_or_default();
     let places = std::env::split_paths(&prefixes).map(|prefix| prefix.join("lib").join(&file));
     let places = places.filter(|path| path.is_file()).chain([PathBuf::from(&file)]);

@@ -1,11 +1,11 @@
 //! What cannot work is an error that says what, where and what to do.
 
-use crate::{context, domain, node, unique};
+use crate::{Heard, LONG, context, domain, node, unique, wait};
 use r2r::{std_msgs, std_srvs, test_msgs};
 use ringspin_executor::QoS;
 use ringspin_ros2::rcl::{
     Client, Context, ContextOptions, ErasedPublisher, ErasedSubscription, Locals, MessageType,
-    Node, NodeOptions, Publisher, Reach, RosError, Service, Subscription,
+    Node, NodeOptions, Publisher, RawPublisher, Reach, RosError, Service, Subscription,
 };
 
 /// The text of an error, with all of `parts` in it.
@@ -42,7 +42,7 @@ fn bad_ros_arguments_are_refused() {
     let arguments = ["--ros-args", "-r", "not a rule"].map(String::from);
     says(Context::new(&arguments), &["cannot initialize the context", "--ros-args", "not a rule"]);
     let far = ContextOptions { domain: Some(100_000), ..ContextOptions::default() };
-    says(Context::with_options(&[], &far), &["the context"]);
+    says(Context::with_options(&[], &far), &["100000", "0 to 232"]);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn messages_that_do_not_fit_their_type_are_refused_and_the_next_one_goes() {
     let qos = QoS::default();
     let publisher = Publisher::<std_msgs::msg::String>::new(&node, &topic, &qos).unwrap();
     let nul = std_msgs::msg::String { data: "a\0b".into() };
-    says(publisher.publish(&nul), &[&topic, "does not fit", "mend the message"]);
+    says(publisher.publish(&nul), &[&topic, "does not fit", "mend it"]);
     publisher.publish(&std_msgs::msg::String { data: "fine".into() }).unwrap();
 
     let bounded =
@@ -63,6 +63,63 @@ fn messages_that_do_not_fit_their_type_are_refused_and_the_next_one_goes() {
     let short = test_msgs::msg::Arrays { bool_values: vec![true; 2], ..Default::default() };
     says(arrays.publish(&short), &["/arrays", "bool_values", "3"]);
     arrays.publish(&test_msgs::msg::Arrays::default()).unwrap();
+}
+
+#[test]
+fn bounds_of_text_and_of_sequences_of_messages_hold() {
+    let node = node("bounds");
+    let qos = QoS::default();
+    let strings = Publisher::<test_msgs::msg::Strings>::new(&node, "strings", &qos).unwrap();
+    let text = |length| test_msgs::msg::Strings {
+        bounded_string_value: "x".repeat(length),
+        ..Default::default()
+    };
+    strings.publish(&text(22)).unwrap();
+    says(
+        strings.publish(&text(23)),
+        &["/strings", "bounded_string_value has a length of 23", "22"],
+    );
+    let bounded =
+        Publisher::<test_msgs::msg::BoundedSequences>::new(&node, "bounded", &qos).unwrap();
+    let many = |count| test_msgs::msg::BoundedSequences {
+        basic_types_values: vec![Default::default(); count],
+        ..Default::default()
+    };
+    bounded.publish(&many(3)).unwrap();
+    says(bounded.publish(&many(4)), &["basic_types_values has 4 elements, and may have 3"]);
+    let nested = Publisher::<test_msgs::msg::MultiNested>::new(&node, "nested", &qos).unwrap();
+    let mut message = test_msgs::msg::MultiNested::default();
+    nested.publish(&message).unwrap();
+    message.unbounded_sequence_of_bounded_sequences = vec![many(3), many(5)];
+    let place = "unbounded_sequence_of_bounded_sequences[1].basic_types_values has 5 elements";
+    says(nested.publish(&message), &["/nested", place]);
+}
+
+#[test]
+fn what_a_rust_message_cannot_hold_is_an_error_and_no_empty_string() {
+    let node = node("garbled");
+    let topic = unique("garbled");
+    let kind = "std_msgs/msg/String";
+    let raw = RawPublisher::new(&node, &topic, kind, &QoS::default()).unwrap();
+    let subscription = Subscription::new(&node, &topic, &QoS::default(), Locals::Deliver).unwrap();
+    let mut heard = Heard::<std_msgs::msg::String>::new(subscription);
+    wait(&node, "matched", || raw.subscription_count().unwrap() == 1);
+    // Not UTF-8; a length beyond the end, which Fast DDS itself drops; then one that is right.
+    raw.publish_serialized(&[0, 1, 0, 0, 3, 0, 0, 0, b'a', 0xff, 0]).unwrap();
+    raw.publish_serialized(&[0, 1, 0, 0, 0xff, 0xff, 0, 0, b'a', 0]).unwrap();
+    raw.publish_serialized(&[0, 1, 0, 0, 2, 0, 0, 0, b'b', 0]).unwrap();
+    let mut outcomes = Vec::new();
+    while !matches!(outcomes.last(), Some(Ok(_))) {
+        match heard.subscription.take() {
+            Ok(None) => assert!(heard.bell.recv_timeout(LONG).is_ok(), "after {outcomes:?}"),
+            Ok(Some((message, _))) => outcomes.push(Ok(message.data)),
+            Err(error) => outcomes.push(Err(error.to_string())),
+        }
+    }
+    let texts: Vec<_> = outcomes.iter().map(|o| o.as_ref().unwrap_or_else(|e| e)).collect();
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    assert!(texts[0].contains(&topic) && texts[0].contains("data is no UTF-8"), "{texts:?}");
+    assert_eq!(texts[1], "b");
 }
 
 #[test]

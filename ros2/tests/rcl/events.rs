@@ -62,13 +62,14 @@ fn matching_is_told_when_a_peer_comes_and_goes() {
     let of_talker = talker.event(PublisherEvent::Matched).unwrap();
     let listener = subscription(&node, &topic, &QoS::default());
     let of_listener = listener.event(SubscriptionEvent::Matched).unwrap();
-    let current = |n| move |what: &QosEvent| matches!(what, QosEvent::Matched { current, .. } if *current == n);
+    let has =
+        |what: &QosEvent, n| matches!(*what, QosEvent::Matched { current, .. } if current == n);
     let came = QosEvent::Matched { total: 1, change: 1, current: 1, current_change: 1 };
-    assert_eq!(happened(&of_talker, current(1)), came);
-    assert_eq!(happened(&of_listener, current(1)), came);
+    assert_eq!(happened(&of_talker, |what| has(what, 1)), came);
+    assert_eq!(happened(&of_listener, |what| has(what, 1)), came);
     drop((listener, of_listener));
     let went = QosEvent::Matched { total: 1, change: 0, current: 0, current_change: -1 };
-    assert_eq!(happened(&of_talker, current(0)), went);
+    assert_eq!(happened(&of_talker, |what| has(what, 0)), went);
 }
 
 #[test]

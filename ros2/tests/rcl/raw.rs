@@ -71,11 +71,21 @@ fn an_unknown_type_is_refused_with_what_is_known() {
 }
 
 #[test]
-fn a_type_that_this_program_was_not_built_with_comes_from_its_library() {
-    // The event message of a service: rosidl makes it, and r2r does not.
+fn a_type_that_has_no_table_in_this_program_comes_from_its_library() {
+    use r2r::test_msgs::action::Fibonacci::FeedbackMessage;
     let node = node("foreign_type");
-    let name = "std_msgs/msg/Header";
-    assert!(RawPublisher::new(&node, "t", name, &QoS::default()).is_ok());
-    let hidden = "type_description_interfaces/msg/TypeDescription";
-    assert!(RawPublisher::new(&node, "u", hidden, &QoS::default()).is_ok());
+    let topic = unique("feedback");
+    let kind = "test_msgs/action/Fibonacci_FeedbackMessage";
+    assert!(r2r::WrappedNativeMsgUntyped::new_from(kind).is_err(), "r2r has it; take another");
+    let mut raw =
+        RawSubscription::new(&node, &topic, kind, &QoS::default(), Locals::Deliver).unwrap();
+    let publisher = Publisher::<FeedbackMessage>::new(&node, &topic, &QoS::default()).unwrap();
+    wait(&node, "matched", || publisher.subscription_count().unwrap() == 1);
+    let mut message = FeedbackMessage::default();
+    message.feedback.sequence = vec![5];
+    publisher.publish(&message).unwrap();
+    assert!(publisher.wait_for_acknowledgements(LONG).unwrap());
+    let (bytes, _) = raw.take().unwrap().unwrap();
+    assert_eq!(bytes.len(), 4 + 16 + 4 + 4, "header, identity, length, one number");
+    assert_eq!(bytes[20..], [1, 0, 0, 0, 5, 0, 0, 0]);
 }

@@ -76,7 +76,6 @@ fn basic(n: u8) -> test_msgs::msg::BasicTypes {
         uint32_value: u32::MAX,
         int64_value: i64::MIN,
         uint64_value: u64::MAX,
-        ..Default::default()
     }
 }
 

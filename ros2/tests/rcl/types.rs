@@ -91,6 +91,41 @@ fn types_of_ones_own_are_added_to_a_copy() {
 }
 
 #[test]
+fn an_action_wraps_and_opens_what_goes_through_it() {
+    use ringspin_ros2::action::AnyBox;
+    use test_msgs::action::Fibonacci::{Action, Feedback, Goal, Result};
+    let key = (TypeId::of::<Goal>(), TypeId::of::<Result>(), TypeId::of::<Feedback>());
+    let types = Types::installed();
+    let action = types.action(key.0, key.1, key.2).unwrap();
+    assert_eq!(action.name(), "test_msgs/action/Fibonacci");
+    assert!(types.action(key.1, key.0, key.2).is_none());
+    let own = Types::none().with_action::<Action>();
+    assert_eq!(own.action(key.0, key.1, key.2).unwrap().name(), "test_msgs/action/Fibonacci");
+    assert!(own.message(action.feedback_message.rust_type()).is_some());
+    assert!(own.message(key.0).is_none());
+
+    let id = std::array::from_fn(|n| n as u8 + 1);
+    let unbox = |value: AnyBox| value.downcast::<Goal>().unwrap().order;
+    let request = (action.goal_request)(id, Box::new(Goal { order: 7 })).unwrap();
+    let (of, goal) = (action.open_goal_request)(request).unwrap();
+    assert_eq!((of, unbox(goal)), (id, 7));
+    let response = (action.goal_response)(true, -1);
+    assert_eq!((action.open_goal_response)(response), Some((true, -1)));
+    let request = (action.result_request)(id);
+    assert_eq!((action.open_result_request)(request), Some(id));
+    let result = Result { sequence: vec![1, 1, 2] };
+    let response = (action.result_response)(4, Box::new(result.clone())).unwrap();
+    let (status, opened) = (action.open_result_response)(response).unwrap();
+    assert_eq!((status, *opened.downcast::<Result>().unwrap()), (4, result));
+    let feedback = Feedback { sequence: vec![3] };
+    let message = (action.wrap_feedback)(id, Box::new(feedback.clone())).unwrap();
+    let (of, opened) = (action.open_feedback)(message).unwrap();
+    assert_eq!((of, *opened.downcast::<Feedback>().unwrap()), (id, feedback));
+    assert!((action.goal_request)(id, Box::new(7_i32)).is_none());
+    assert!((action.open_feedback)(Box::new(Goal { order: 1 })).is_none());
+}
+
+#[test]
 fn a_type_of_ones_own_goes_over_the_wire() {
     let node = node("own_type");
     let topic = unique("own_type");

@@ -4,6 +4,7 @@ use super::{Arrivals, RemoteSubscription};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
 use crate::notifier::Notifier;
+use std::any::Any;
 use std::sync::Arc;
 
 /// What became of an attempt to take an item.
@@ -13,6 +14,24 @@ pub(crate) enum Taken<M> {
     Stale,
     /// There is none.
     Nothing,
+    /// Nobody brings any yet. Who will then announces it.
+    NotYet,
+}
+
+impl<M: 'static> Taken<M> {
+    /// What `take` puts into the option that it is given, if it says that there was something. An
+    /// item that was there and did not come is no reason to give up those behind it.
+    pub(crate) fn by(
+        take: impl FnOnce(&mut dyn Any) -> Result<bool, BoxError>,
+    ) -> Result<Self, BoxError> {
+        let mut item: Option<M> = None;
+        let was_there = take(&mut item)?;
+        Ok(match item {
+            Some(item) => Self::Item(item),
+            None if was_there => Self::Stale,
+            None => Self::Nothing,
+        })
+    }
 }
 
 /// Takes items, one at a time.
@@ -60,11 +79,7 @@ impl<M: 'static> Remote<M> {
         mut subscription: Box<dyn RemoteSubscription>,
         arrivals: Arrivals,
     ) -> Self {
-        let take = move || {
-            let mut message: Option<M> = None;
-            subscription.take(&mut message)?;
-            Ok(message.map_or(Taken::Nothing, Taken::Item))
-        };
+        let take = move || Taken::by(|into| subscription.take(into));
         Self::new(name, source, Box::new(take), arrivals)
     }
 
@@ -81,32 +96,50 @@ impl<M: 'static> Remote<M> {
     /// Takes the next item, and passes the token on if there may be more.
     pub(crate) fn fetch(&mut self) -> Arrival<M> {
         let mut arrival = Arrival { item: None, overwritten: 0, lost: 0 };
-        // Read before the attempt: what is announced later brings a notice of its own.
+        // Read before the attempt: what is announced later brings a notice of its own. What is
+        // counted here is there, because a middleware keeps it behind a lock or the like.
         let announced = self.arrivals.announced();
-        if announced == self.handled {
+        let waiting = announced - self.handled;
+        if waiting == 0 {
             return arrival;
         }
+        self.handled += 1;
+        let mut rest = Rest { notifier: self.arrivals.notifier(), is_left: waiting > 1 };
         match (self.take)() {
             Ok(Taken::Item(item)) => {
                 arrival.item =
                     Some((EventId { source: self.source, sequence: self.sequence }, item));
                 self.sequence += 1;
-                self.handled += 1;
             }
-            Ok(Taken::Stale) => self.handled += 1,
+            Ok(Taken::Stale) => {}
             Ok(Taken::Nothing) => {
-                arrival.overwritten = announced - self.handled;
+                arrival.overwritten = waiting;
                 self.handled = announced;
+                rest.is_left = false;
+            }
+            Ok(Taken::NotYet) => {
+                self.handled -= 1;
+                rest.is_left = false;
             }
             Err(error) => {
                 tracing::error!(name = &*self.name, %error, "cannot take what has come");
                 arrival.lost = 1;
-                self.handled += 1;
             }
         }
-        if self.handled < announced {
-            self.notifier().notify();
-        }
         arrival
+    }
+}
+
+/// Passes the token on for what is left, when it goes: after an attempt that panics, too.
+struct Rest<'a> {
+    notifier: &'a Notifier,
+    is_left: bool,
+}
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        if self.is_left {
+            self.notifier.notify();
+        }
     }
 }

@@ -12,6 +12,7 @@ mod interrupt;
 mod isolation;
 mod known_faults;
 mod lifecycle;
+mod middleware;
 mod parameters;
 mod qos;
 mod random;

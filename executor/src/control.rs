@@ -294,7 +294,8 @@ pub struct CallbackStatistics {
     pub dispatched: u64,
     /// Messages that newer ones displaced before the callback saw them.
     pub overwritten: u64,
-    /// Messages that were lost on their way; only in simulated time.
+    /// Messages that were lost on their way: in simulated time, or because a middleware could not
+    /// hand them over.
     pub lost: u64,
     /// Events that came when its node had failed and was isolated.
     pub discarded: u64,

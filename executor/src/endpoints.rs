@@ -76,12 +76,13 @@ impl<S: Send + 'static> Node<S> {
         let name = format!("publisher {topic}");
         let mut draft = self.draft(&name)?;
         let typed = draft.topic::<M>(&topic, self.full_name())?;
+        // First, because it may fail and leave nothing behind.
+        let remote = draft.advertise::<M>(self.node_index(), &topic, qos)?;
         draft.offer(&topic, self.full_name(), qos)?;
         let source = draft.next_source();
         draft.topic_info(&topic).publishers.push((self.event_loop(), source));
         let vitals = draft.vitals(&topic);
         let pulse = vitals.add(self.node_index(), qos);
-        let remote = draft.advertise::<M>(self.node_index(), &topic, qos)?;
         let offer = Offer::new(&typed, qos, draft.clock.clone(), &pulse, remote);
         if let Some(latch) = offer.as_ref().and_then(|offer| offer.latch_number) {
             draft.latches.push((typed.clone(), latch));
@@ -249,8 +250,9 @@ impl<S: Send + 'static> Node<S> {
         let callback_name = format!("{kind} {name}");
         let mut draft = self.draft(&callback_name)?;
         let topic = draft.topic::<M>(&name, self.full_name())?;
-        draft.request(&name, self.full_name(), qos)?;
+        // First, because it may fail and leave nothing behind.
         let remote = subscribe(&mut draft, self.node_index(), &name, qos)?;
+        draft.request(&name, self.full_name(), qos)?;
         let counters = Arc::<CallbackCounters>::default();
         let callback_draft = CallbackDraft {
             target: draft.next_target(self.event_loop()),

@@ -57,7 +57,7 @@ impl CallbackResult for Never {
 /// How a dispatch ended.
 pub(crate) enum Outcome {
     /// There was nothing to call back for: the message was too old, or the queue empty. One token
-    /// stands for one message, so the latter does not happen; if it did, no harm would be done.
+    /// stands for one message, except for those from a middleware, which may have given way.
     Nothing,
     Done(Result<(), BoxError>),
 }
@@ -68,8 +68,8 @@ pub(crate) enum Outcome {
 pub(crate) trait Entity<S>: Send {
     /// Takes the next event of `port` and calls the callback.
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome;
-    /// Takes the next event of `port` and drops it.
-    fn discard(&mut self, port: usize);
+    /// Takes the next event of `port` and drops it; false if there was none.
+    fn discard(&mut self, port: usize) -> bool;
     /// Drops what waits for something: nothing is dispatched any more.
     fn retire(&mut self) {}
 }
@@ -93,7 +93,8 @@ impl Target {
 /// An event loop whose state type is forgotten, as workers hold it.
 pub(crate) trait EventLoop: Send {
     fn dispatch(&mut self, target: Target, cx: &mut Context<'_>) -> Outcome;
-    fn discard(&mut self, target: Target);
+    /// As an entity does.
+    fn discard(&mut self, target: Target) -> bool;
     /// How many entities it has.
     fn entities(&self) -> usize;
     /// Replaces the state after a failure; false if it cannot, or has done so often enough.
@@ -162,8 +163,8 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         }
     }
 
-    fn discard(&mut self, target: Target) {
-        self.entities[target.entity as usize].discard(target.port as usize);
+    fn discard(&mut self, target: Target) -> bool {
+        self.entities[target.entity as usize].discard(target.port as usize)
     }
 
     fn entities(&self) -> usize {
@@ -233,8 +234,8 @@ where
         Outcome::Done((self.callback)(state, &message, cx).into_result())
     }
 
-    fn discard(&mut self, _port: usize) {
-        self.inlet.take();
+    fn discard(&mut self, _port: usize) -> bool {
+        self.inlet.take().is_some()
     }
 }
 
@@ -269,7 +270,8 @@ where
         Outcome::Done(result)
     }
 
-    fn discard(&mut self, _port: usize) {
+    fn discard(&mut self, _port: usize) -> bool {
         self.fired += 1;
+        true
     }
 }

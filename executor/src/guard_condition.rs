@@ -60,9 +60,10 @@ where
         Outcome::Done((self.callback)(state, cx).into_result())
     }
 
-    fn discard(&mut self, _port: usize) {
+    fn discard(&mut self, _port: usize) -> bool {
         self.shared.notifier.take();
         self.answered = self.shared.triggers.happened();
+        true
     }
 }
 

@@ -8,12 +8,11 @@ mod chore;
 mod remote;
 
 pub use chore::{AnnouncedChore, Chore};
-
-use crate::lock::lock;
 pub(crate) use remote::{Remote, Take, Taken};
 
 use crate::event_loop::BoxError;
 use crate::graph::{CreateError, CreateNodeError, Draft, Graph};
+use crate::lock::lock;
 use crate::name;
 use crate::notifier::Notifier;
 use crate::parameter::{ParameterClient, ParameterValue};
@@ -227,8 +226,9 @@ struct Arrived {
 }
 
 impl Arrivals {
-    /// Says that `count` more items have come. From any thread, while the graph is being built,
-    /// too. Lock-free, and short: it may be called within a publisher's call.
+    /// Says that `count` more items have come, which can be taken by now. From any thread, while
+    /// the graph is being built, too. Lock-free, and short: it may be called within a publisher's
+    /// call.
     ///
     /// An item may be gone when the loop comes to take it, because a newer one has taken its place.
     pub fn announce(&self, count: usize) {
@@ -249,16 +249,10 @@ impl Arrivals {
 pub(crate) type Beyond<T> = Option<(T, Arrivals)>;
 
 /// What a middleware will bring, and what makes it do so.
-pub(crate) type LateRemote<M> = (Remote<M>, Box<dyn FnOnce() -> Result<(), BoxError> + Send>);
+pub(crate) type LateRemote<M> = (Remote<M>, Join);
 
-/// A subscription that may not be there yet.
-struct LateRemoteSubscription(Arc<Mutex<Option<Box<dyn RemoteSubscription>>>>);
-
-impl RemoteSubscription for LateRemoteSubscription {
-    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
-        lock(&self.0).as_mut().map_or(Ok(false), |subscription| subscription.take(into))
-    }
-}
+/// Joins a topic beyond the process; false if messages of its type stay within.
+pub(crate) type Join = Box<dyn FnOnce() -> Result<bool, BoxError> + Send>;
 
 impl Graph {
     /// Connects the graph with what is outside of the process: before its first node is created.
@@ -275,7 +269,10 @@ impl Graph {
             let reason = format!("the graph has {} already", other.name());
             return refused(&reason);
         }
-        if !draft.policies.is_empty() || draft.frozen {
+        if draft.frozen {
+            return refused("the graph is frozen; connect it before its first node is created");
+        }
+        if !draft.policies.is_empty() {
             return refused("the graph has nodes already; connect it before the first one");
         }
         draft.middleware = Some(middleware);
@@ -325,7 +322,9 @@ impl Draft {
         };
         let created = create(&**node).map_err(|error| {
             let middleware = self.middleware.as_ref().map_or("", |m| m.name()).to_owned();
-            CreateError::Middleware { middleware, what: what.into(), reason: error.to_string() }
+            let owner = self.loops.iter().find(|of| of.node_index == node_index);
+            let what = format!("{what} of node {}", owner.map_or("", |of| &of.node));
+            CreateError::Middleware { middleware, what, reason: error.to_string() }
         })?;
         if created.is_none() {
             tracing::debug!(what, "stays within the process: its type is not carried beyond");
@@ -376,14 +375,21 @@ impl Draft {
             return Ok(None);
         };
         let arrivals = Arrivals::default();
-        let late = Arc::new(Mutex::new(None));
-        let subscription = Box::new(LateRemoteSubscription(late.clone()));
-        let source = self.next_source();
-        let remote = Remote::messages(topic, source, subscription, arrivals.clone());
+        let late = Arc::new(Mutex::new(None::<Box<dyn RemoteSubscription>>));
+        let joined = late.clone();
+        let take = move || match lock(&late).as_mut() {
+            Some(subscription) => Taken::from(&mut **subscription),
+            None => Ok(Taken::NotYet),
+        };
+        let remote = Remote::new(topic, self.next_source(), Box::new(take), arrivals.clone());
         let topic = topic.to_owned();
         let join = move || {
-            *lock(&late) = node.subscribe(&topic, TypeName::of::<M>(), qos, arrivals)?;
-            Ok(())
+            let subscribed = node.subscribe(&topic, TypeName::of::<M>(), qos, arrivals.clone())?;
+            let is_carried = subscribed.is_some();
+            *lock(&joined) = subscribed;
+            // The event loop may have come for what was announced meanwhile, in vain.
+            arrivals.announce(0);
+            Ok(is_carried)
         };
         Ok(Some((self.exclusively(remote), Box::new(join))))
     }
@@ -404,8 +410,8 @@ impl Draft {
         Ok(remote.map(|remote| (remote, arrivals)))
     }
 
-    /// Where the requests or responses of `service` come in, which `take` takes.
-    pub(crate) fn remote_of<M: 'static>(
+    /// Where the requests of `service` come in, which `take` takes.
+    pub(crate) fn remote_requests<M: 'static>(
         &mut self,
         service: &str,
         take: Take<M>,
@@ -413,6 +419,17 @@ impl Draft {
     ) -> Remote<M> {
         let source = self.next_source();
         self.exclusively(Remote::new(service, source, take, arrivals))
+    }
+
+    /// Where the responses of `service` come in, which `take` takes. They come from where the
+    /// request went, so those of the process always have their way.
+    pub(crate) fn remote_responses<M: 'static>(
+        &mut self,
+        service: &str,
+        take: Take<M>,
+        arrivals: Arrivals,
+    ) -> Remote<M> {
+        Remote::new(service, self.next_source(), take, arrivals)
     }
 
     pub(crate) fn call_remotely<Q: 'static, P: 'static>(

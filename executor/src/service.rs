@@ -7,6 +7,7 @@
 
 mod beyond;
 mod call;
+mod calls;
 mod client;
 mod server;
 

@@ -151,7 +151,7 @@ where
         }
     }
 
-    fn discard(&mut self, port: usize) {
-        I::queue(&mut self.queues, port).discard();
+    fn discard(&mut self, port: usize) -> bool {
+        I::queue(&mut self.queues, port).discard()
     }
 }

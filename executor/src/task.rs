@@ -137,9 +137,10 @@ where
         outcome
     }
 
-    fn discard(&mut self, _port: usize) {
+    fn discard(&mut self, _port: usize) -> bool {
         self.control.notifier.take();
         self.retire();
+        true
     }
 
     fn retire(&mut self) {

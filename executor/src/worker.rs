@@ -342,9 +342,9 @@ impl Worker {
         }
         let loop_info = &info.loops[event_loop.0 as usize];
         if failures.isolated[node_index as usize].is_raised() {
-            counters.discarded.add_by_owner(1);
             // What is discarded is the user's, and so is its drop.
-            let _ = catch_unwind(AssertUnwindSafe(|| body.discard(target)));
+            let discarded = catch_unwind(AssertUnwindSafe(|| body.discard(target)));
+            counters.discarded.add_by_owner(u64::from(discarded.unwrap_or(true)));
             return None;
         }
         let dispatch = Dispatch { event_loop, callback, ..Dispatch::default() };

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `model` | runs a model, counts its schedules, runs its mutants |
 //! | `mutant` | weakens the one ordering that is under test |
-//! | `models` | the models, one module per module of `ringbuf`, and one for the executor |
+//! | `models` | the models, one module per module of `ringbuf`, and two for the executor |
 //! | `coverage` | no ordering without a model that needs it |
 //!
 //! To see which models need a certain ordering:

@@ -14,6 +14,7 @@ mod multiplexer;
 mod pool;
 mod ready;
 mod ready_set;
+mod remote;
 mod spsc;
 mod wait;
 

@@ -176,7 +176,9 @@ impl<S, A: Action> Entity<S> for ServerEntity<A> {
         Outcome::Done(Ok(()))
     }
 
-    fn discard(&mut self, _port: usize) {}
+    fn discard(&mut self, _port: usize) -> bool {
+        true
+    }
 
     fn retire(&mut self) {
         self.server.stop();

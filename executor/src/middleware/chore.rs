@@ -40,8 +40,8 @@ impl<S> Entity<S> for ChoreEntity {
         Outcome::Done(self.chore.run())
     }
 
-    fn discard(&mut self, _port: usize) {
-        self.next();
+    fn discard(&mut self, _port: usize) -> bool {
+        self.next()
     }
 }
 

@@ -4,6 +4,7 @@ use super::{Arrivals, RemoteSubscription};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
 use crate::notifier::Notifier;
+use std::any::Any;
 use std::sync::Arc;
 
 /// What became of an attempt to take an item.
@@ -11,8 +12,39 @@ pub(crate) enum Taken<M> {
     Item(M),
     /// It concerns nobody any more: a response that came too late, say.
     Stale,
-    /// There is none.
+    /// There is none: what was announced was overwritten.
     Nothing,
+    /// There is none, and what was announced may not have been meant for this end.
+    NotMeant,
+    /// Nobody brings any yet. Who will then announces it.
+    NotYet,
+}
+
+impl<M: 'static> Taken<M> {
+    /// What `take` puts into the option that it is given, if it says that there was something. An
+    /// item that was there and did not come is no reason to give up those behind it.
+    pub(crate) fn by(
+        take: impl FnOnce(&mut dyn Any) -> Result<bool, BoxError>,
+    ) -> Result<Self, BoxError> {
+        let mut item: Option<M> = None;
+        let was_there = take(&mut item)?;
+        Ok(match item {
+            Some(item) => Self::Item(item),
+            None if was_there => Self::Stale,
+            None => Self::Nothing,
+        })
+    }
+}
+
+impl<M: 'static> Taken<M> {
+    /// The next message of `subscription`.
+    pub(crate) fn from(subscription: &mut dyn RemoteSubscription) -> Result<Self, BoxError> {
+        let taken = Self::by(|into| subscription.take(into))?;
+        Ok(match taken {
+            Self::Nothing if !subscription.announces_exactly() => Self::NotMeant,
+            taken => taken,
+        })
+    }
 }
 
 /// Takes items, one at a time.
@@ -31,8 +63,6 @@ pub(crate) struct Remote<M> {
     sequence: u64,
     /// How many of those that were announced are taken, or known to be gone.
     handled: u64,
-    /// Whether what was announced and is not there was overwritten.
-    is_exact: bool,
     /// Whether it brings what is published in the process, too.
     pub(crate) is_exclusive: bool,
     /// Whether it is preferred to the queue of the process.
@@ -51,8 +81,8 @@ pub(crate) struct Arrival<M> {
 impl<M: 'static> Remote<M> {
     pub(crate) fn new(name: &str, source: SourceId, take: Take<M>, arrivals: Arrivals) -> Self {
         let (name, sequence, handled) = (name.into(), 0, 0);
-        let (is_exact, is_exclusive, has_turn) = (true, false, false);
-        Self { name, take, arrivals, source, sequence, handled, is_exact, is_exclusive, has_turn }
+        let (is_exclusive, has_turn) = (false, false);
+        Self { name, take, arrivals, source, sequence, handled, is_exclusive, has_turn }
     }
 
     /// The messages of `subscription`.
@@ -62,13 +92,8 @@ impl<M: 'static> Remote<M> {
         mut subscription: Box<dyn RemoteSubscription>,
         arrivals: Arrivals,
     ) -> Self {
-        let is_exact = subscription.announces_exactly();
-        let take = move || {
-            let mut message: Option<M> = None;
-            subscription.take(&mut message)?;
-            Ok(message.map_or(Taken::Nothing, Taken::Item))
-        };
-        Self { is_exact, ..Self::new(name, source, Box::new(take), arrivals) }
+        let take = move || Taken::from(&mut *subscription);
+        Self::new(name, source, Box::new(take), arrivals)
     }
 
     pub(crate) fn notifier(&self) -> &Arc<Notifier> {
@@ -84,34 +109,54 @@ impl<M: 'static> Remote<M> {
     /// Takes the next item, and passes the token on if there may be more.
     pub(crate) fn fetch(&mut self) -> Arrival<M> {
         let mut arrival = Arrival { item: None, overwritten: 0, lost: 0 };
-        // Read before the attempt: what is announced later brings a notice of its own.
+        // Read before the attempt: what is announced later brings a notice of its own. What is
+        // counted here is there, because a middleware keeps it behind a lock or the like.
         let announced = self.arrivals.announced();
-        if announced == self.handled {
+        let waiting = announced - self.handled;
+        if waiting == 0 {
             return arrival;
         }
+        self.handled += 1;
+        let mut rest = Rest { notifier: self.arrivals.notifier(), is_left: waiting > 1 };
         match (self.take)() {
             Ok(Taken::Item(item)) => {
                 arrival.item =
                     Some((EventId { source: self.source, sequence: self.sequence }, item));
                 self.sequence += 1;
-                self.handled += 1;
             }
-            Ok(Taken::Stale) => self.handled += 1,
+            Ok(Taken::Stale) => {}
             Ok(Taken::Nothing) => {
-                if self.is_exact {
-                    arrival.overwritten = announced - self.handled;
-                }
+                arrival.overwritten = waiting;
                 self.handled = announced;
+                rest.is_left = false;
+            }
+            Ok(Taken::NotMeant) => {
+                self.handled = announced;
+                rest.is_left = false;
+            }
+            Ok(Taken::NotYet) => {
+                self.handled -= 1;
+                rest.is_left = false;
             }
             Err(error) => {
                 tracing::error!(name = &*self.name, %error, "cannot take what has come");
                 arrival.lost = 1;
-                self.handled += 1;
             }
         }
-        if self.handled < announced {
-            self.notifier().notify();
-        }
         arrival
+    }
+}
+
+/// Passes the token on for what is left, when it goes: after an attempt that panics, too.
+struct Rest<'a> {
+    notifier: &'a Notifier,
+    is_left: bool,
+}
+
+impl Drop for Rest<'_> {
+    fn drop(&mut self) {
+        if self.is_left {
+            self.notifier.notify();
+        }
     }
 }

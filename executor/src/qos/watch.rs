@@ -50,10 +50,11 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
         Outcome::Done((self.callback)(state, event, cx))
     }
 
-    fn discard(&mut self, port: usize) {
+    fn discard(&mut self, port: usize) -> bool {
         if port == NOTICE {
             self.notifier.take();
         }
+        true
     }
 }
 

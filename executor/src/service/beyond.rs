@@ -36,7 +36,8 @@ where
             (Some(body), Some(responder)) => {
                 Taken::Item(Request { body, reply_to: ReplyTo::Remote(responder) })
             }
-            _ => Taken::Nothing,
+            (None, None) => Taken::Nothing,
+            _ => Taken::Stale, // there may be more behind it
         })
     }
 }
@@ -66,11 +67,14 @@ where
     move || {
         let mut body: Option<P> = None;
         let number = remote.take(&mut body)?;
-        let (Some(number), Some(body)) = (number, body) else {
+        let Some(number) = number else {
             return Ok(Taken::Nothing);
         };
+        let Some(body) = body else {
+            return Ok(Taken::Stale); // there may be more behind it
+        };
         // The one who sends it holds the lock until it is listed.
-        let slot = shared.upgrade().and_then(|shared| shared.slot_beyond(number));
+        let slot = shared.upgrade().and_then(|shared| shared.answered_beyond(number));
         let response = |slot| Taken::Item(Response { slot, result: Ok(body) });
         Ok(slot.map_or(Taken::Stale, response))
     }

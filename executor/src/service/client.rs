@@ -1,23 +1,23 @@
 //! The end of a service that asks.
 
 use super::beyond::{send_request, take_responses};
+use super::calls::{Call, Calls, Then};
 use super::{
     CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request, Requests, Response,
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
-use crate::event_loop::{BoxError, CallbackResult, Entity, Outcome};
+use crate::event_loop::{CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
 use crate::lock::lock;
 use crate::middleware::RemoteClient;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::time::{Clock, NodeClock, Time};
+use crate::time::{Clock, NodeClock};
 use crate::timer::Timer;
 use crate::topic::{Inlet, Topic, Unsent};
 use crate::worker_thread;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::Duration;
@@ -57,80 +57,23 @@ pub(super) struct Shared<S, Q, P> {
     clock: NodeClock,
 }
 
-/// What is called at the end of a call.
-type Then<S, P> = Box<
-    dyn FnOnce(&mut S, Result<Reply<P>, CallError>, &mut Context<'_>) -> Result<(), BoxError>
-        + Send,
->;
-
-/// The calls without a response.
-struct Calls<S, P> {
-    slots: Box<[Option<Call<S, P>>]>,
-    free: Vec<usize>,
-    /// The slots of the calls that left the process, by the number that the middleware gave them.
-    beyond: BTreeMap<i64, usize>,
-    made: u64,
-    /// When calls time out, and their slots.
-    deadlines: BTreeSet<(Time, usize)>,
-    /// Whether there is nobody any more whose calls could end.
-    stopped: bool,
-}
-
-struct Call<S, P> {
-    /// `None` once it has timed out: the slot is kept for the response, should it still come.
-    then: Option<Then<S, P>>,
-    deadline: Option<Time>,
-    /// If the call left the process.
-    beyond: Option<i64>,
-}
-
-impl<S, P> Calls<S, P> {
-    /// Room for `depth` calls.
-    fn new(depth: usize) -> Self {
-        Self {
-            slots: (0..depth).map(|_| None).collect(),
-            free: (0..depth).rev().collect(),
-            beyond: BTreeMap::new(),
-            made: 0,
-            deadlines: BTreeSet::new(),
-            stopped: false,
-        }
-    }
-
-    /// Ends the call in `slot`.
-    fn end(&mut self, slot: usize) -> Option<Then<S, P>> {
-        let call = self.slots[slot].take()?;
-        self.free.push(slot);
-        if let Some(deadline) = call.deadline {
-            self.deadlines.remove(&(deadline, slot));
-        }
-        if let Some(number) = call.beyond {
-            self.beyond.remove(&number);
-        }
-        call.then
-    }
-
-    /// What is to be called for the next call that has timed out.
-    fn expire(&mut self, now: Time) -> Option<Then<S, P>> {
-        let &(deadline, slot) = self.deadlines.first()?;
-        if deadline > now {
-            return None;
-        }
-        self.deadlines.pop_first();
-        let call = self.slots[slot].as_mut()?;
-        call.deadline = None;
-        if call.beyond.is_some() {
-            // Who answers may be gone for good; should the response come, nobody waits for it.
-            return self.end(slot);
-        }
-        call.then.take()
-    }
-}
-
 impl<S, Q, P> Shared<S, Q, P> {
-    /// The slot of the call that left the process under this number, unless it has ended.
-    pub(super) fn slot_beyond(&self, number: i64) -> Option<usize> {
-        self.calls().beyond.get(&number).copied()
+    /// The slot of the call that left the process under this number, unless it has ended. From now
+    /// on its response alone frees it.
+    pub(super) fn answered_beyond(&self, number: i64) -> Option<usize> {
+        let mut calls = self.calls();
+        let slot = calls.beyond.remove(&number)?;
+        calls.slots[slot].as_mut()?.beyond = None;
+        Some(slot)
+    }
+
+    /// Nobody waits any more for the response to the call that left the process under this number:
+    /// it may never come.
+    fn abandon(&self, number: i64) {
+        let mut calls = self.calls();
+        let then = calls.beyond.get(&number).copied().and_then(|slot| calls.end(slot));
+        drop(calls);
+        drop(then);
     }
 
     fn calls(&self) -> MutexGuard<'_, Calls<S, P>> {
@@ -156,7 +99,7 @@ where
     /// the number of the call if it left the process.
     fn send(&self, request: Q, slot: usize, sequence: u64) -> Result<Option<i64>, CallRefused<Q>> {
         if let Some(remote) = &self.remote
-            && !self.requests.is_subscribed()
+            && self.requests.is_deserted()
         {
             return send_request(&**remote, request).map(Some);
         }
@@ -186,6 +129,9 @@ where
 {
     /// The same client, with calls that end with [`CallError::TimedOut`] when there is no response
     /// within `timeout` of the executor's time.
+    ///
+    /// For a service beyond the process this is the only way to learn that nobody answers: nothing
+    /// says so, and without a timeout the call counts as unanswered for ever.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -198,7 +144,7 @@ where
     }
 
     /// Whether any node offers the service, in the process or beyond it; in the process nobody does
-    /// while the graph is being built.
+    /// while the graph is being built, when calls are refused.
     pub fn service_is_ready(&self) -> bool {
         let shared = &*self.shared;
         shared.requests.is_subscribed()
@@ -215,7 +161,8 @@ where
         F: FnOnce(&mut S, Result<Reply<P>, CallError>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult,
     {
-        self.send(request, Box::new(|state, reply, cx| then(state, reply, cx).into_result()))
+        self.send(request, Box::new(|state, reply, cx| then(state, reply, cx).into_result()))?;
+        Ok(())
     }
 
     /// Sends `request` now, and returns the future of its response, to be awaited in a
@@ -227,7 +174,7 @@ where
             Ok(())
         };
         match self.send(request, Box::new(then)) {
-            Ok(()) => future,
+            Ok(_) => future,
             Err(refused) => CallFuture::ended(Err(refused.reason)),
         }
     }
@@ -246,8 +193,11 @@ where
             let _ = sender.send(reply); // the caller may have stopped to wait
             Ok(())
         });
-        self.send(request, then).map_err(|refused| refused.reason)?;
+        let beyond = self.send(request, then).map_err(|refused| refused.reason)?;
         receiver.recv_timeout(timeout).unwrap_or_else(|error| {
+            if let Some(number) = beyond {
+                self.shared.abandon(number);
+            }
             Err(match error {
                 mpsc::RecvTimeoutError::Timeout => CallError::TimedOut,
                 mpsc::RecvTimeoutError::Disconnected => CallError::ClientStopped,
@@ -255,23 +205,19 @@ where
         })
     }
 
-    fn send(&self, request: Q, then: Then<S, P>) -> Result<(), CallRefused<Q>> {
+    /// Returns the number of the call if it left the process.
+    fn send(&self, request: Q, then: Then<S, P>) -> Result<Option<i64>, CallRefused<Q>> {
         let shared = &*self.shared;
         // Held until the request is in its queue: so calls are numbered in the order of the queue.
         let mut calls = shared.calls();
         if calls.stopped {
             return Err(CallRefused { request, reason: CallError::ClientStopped });
         }
-        let Some(slot) = calls.free.pop() else {
+        let Some(&slot) = calls.free.last() else {
             return Err(CallRefused { request, reason: CallError::TooManyCalls });
         };
-        let beyond = match shared.send(request, slot, calls.made) {
-            Ok(beyond) => beyond,
-            Err(refused) => {
-                calls.free.push(slot);
-                return Err(refused);
-            }
-        };
+        let beyond = shared.send(request, slot, calls.made)?;
+        calls.free.pop();
         calls.made += 1;
         if let Some(number) = beyond {
             calls.beyond.insert(number, slot);
@@ -284,7 +230,7 @@ where
                 shared.timer.start_at(deadline);
             }
         }
-        Ok(())
+        Ok(beyond)
     }
 }
 
@@ -345,13 +291,16 @@ where
         }
     }
 
-    fn discard(&mut self, port: usize) {
-        if port == RESPONSES
-            && let Some(response) = self.inlet.take()
-        {
-            let then = self.shared.calls().end(response.slot);
-            drop(then);
+    fn discard(&mut self, port: usize) -> bool {
+        if port != RESPONSES {
+            return true;
         }
+        let Some(response) = self.inlet.take() else {
+            return false;
+        };
+        let then = self.shared.calls().end(response.slot);
+        drop(then);
+        true
     }
 
     fn retire(&mut self) {
@@ -398,6 +347,9 @@ impl<S: Send + 'static> Node<S> {
         let mut draft = self.draft(&name)?;
         let event_loop = self.event_loop();
         let (requests, _) = draft.service::<Q, P>(&service, self.full_name())?;
+        let beyond =
+            draft.call_remotely::<Q, P>(self.node_index(), &service, QoS::keep_all(qos.depth()))?;
+        let (remote, arrivals) = beyond.unzip();
         let responses = Topic::<Response<P>>::new(name.as_str().into(), draft.evidence.clone());
         let responses = Arc::new(responses);
         let node = self.full_name();
@@ -407,8 +359,6 @@ impl<S: Send + 'static> Node<S> {
         let target = draft.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth());
-        let beyond = draft.call_remotely::<Q, P>(self.node_index(), &service, qos)?;
-        let (remote, arrivals) = beyond.unzip();
         let shared = Arc::new(Shared {
             requests,
             remote: remote.clone(),
@@ -422,7 +372,7 @@ impl<S: Send + 'static> Node<S> {
         let timeout_source = draft.next_source();
         let remote = remote.zip(arrivals).map(|(remote, arrivals)| {
             let take = take_responses(Arc::downgrade(&shared), remote);
-            draft.remote_of(&service, Box::new(take), arrivals)
+            draft.remote_responses(&service, Box::new(take), arrivals)
         });
         let feed = Feed::queue(qos.depth(), remote.as_ref());
         let callback_draft =

@@ -66,10 +66,12 @@ where
         Outcome::Done((self.callback)(state, &request.body, responder, cx).into_result())
     }
 
-    fn discard(&mut self, _port: usize) {
-        if let Some(request) = self.inlet.take() {
-            request.reply_to.send(Err(CallError::ServiceStopped));
-        }
+    fn discard(&mut self, _port: usize) -> bool {
+        let Some(request) = self.inlet.take() else {
+            return false;
+        };
+        request.reply_to.send(Err(CallError::ServiceStopped));
+        true
     }
 }
 
@@ -141,7 +143,7 @@ impl<S: Send + 'static> Node<S> {
         let remote = draft.serve_remotely::<Q, P>(self.node_index(), &service, qos)?;
         let remote = remote.map(|(server, arrivals)| {
             let take = take_requests(server);
-            draft.remote_of(&service, Box::new(take), arrivals)
+            draft.remote_requests(&service, Box::new(take), arrivals)
         });
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth());

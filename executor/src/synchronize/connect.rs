@@ -37,8 +37,9 @@ impl Connector<'_> {
         let topic = arguments.resolve(NameKind::Topic, topic, self.namespace, self.base_name)?;
         check_depth(&topic, qos)?;
         let typed = self.draft.topic(&topic, self.full_name)?;
-        self.draft.request(&topic, self.full_name, qos)?;
+        // First, because it may fail and leave nothing behind.
         let remote = self.draft.subscribe_remotely(self.node_index, &topic, qos)?;
+        self.draft.request(&topic, self.full_name, qos)?;
         Ok((typed, remote))
     }
 

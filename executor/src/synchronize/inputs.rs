@@ -132,8 +132,8 @@ impl<M> Queue<M> {
 pub trait AnyQueue: Send {
     /// Takes the next message from the topic and keeps it.
     fn take(&mut self) -> Option<EventId>;
-    /// Takes the next message from the topic and drops it.
-    fn discard(&mut self);
+    /// Takes the next message from the topic and drops it; false if there was none.
+    fn discard(&mut self) -> bool;
     /// Removes a message that was kept.
     fn remove(&mut self, position: usize, fate: Fate);
     /// Counts a message with a stamp that was not to be expected; true for the first one.
@@ -149,8 +149,8 @@ impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
         Some(id)
     }
 
-    fn discard(&mut self) {
-        self.inlet.take();
+    fn discard(&mut self) -> bool {
+        self.inlet.take().is_some()
     }
 
     #[inline]

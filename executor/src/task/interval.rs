@@ -102,7 +102,9 @@ impl<S> Entity<S> for IntervalEntity {
         Outcome::Done(Ok(()))
     }
 
-    fn discard(&mut self, _port: usize) {}
+    fn discard(&mut self, _port: usize) -> bool {
+        true
+    }
 }
 
 impl<S: Send + 'static> Node<S> {

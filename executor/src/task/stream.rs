@@ -93,8 +93,8 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
         Outcome::Done(Ok(()))
     }
 
-    fn discard(&mut self, _port: usize) {
-        self.inlet.take();
+    fn discard(&mut self, _port: usize) -> bool {
+        self.inlet.take().is_some()
     }
 }
 

@@ -4,9 +4,10 @@
 //! the kept messages first, then every later one, and none twice. Other publishers do not know of
 //! it.
 
-use super::offer::{Content, Owned};
+use super::offer::{Content, Owned, Unpublished};
 use super::{Port, Refusal, Topic, lock, reserve_all};
 use crate::event::EventId;
+use crate::event_loop::BoxError;
 use crate::message::{Expiry, Message};
 use crate::time::Time;
 use crate::transit::Transit;
@@ -48,15 +49,21 @@ impl<M: Send + Sync + 'static> Latch<M> {
     }
 
     /// As [`Topic`]'s publishers do, and keeps the message: in simulated time from when it leaves.
+    /// With `beyond` it leaves the process, too.
     pub(super) fn publish<C: Content<M>>(
         self: &Arc<Self>,
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
         expiry: Expiry,
         content: C,
-    ) -> Result<(), (Refusal, C)> {
+        beyond: Option<impl FnOnce(&M) -> Result<(), BoxError>>,
+    ) -> Result<(), Unpublished<C>> {
         let mut latched = lock(&self.latched);
         if !latched.started {
+            // First, because it cannot be shared yet.
+            if let Some(Err(error)) = beyond.map(|publish| publish(content.message())) {
+                return Err(Unpublished::Remote(error, Some(content)));
+            }
             let message = (next_id(), content.into_message());
             let oldest = push(&mut latched.early, self.depth, message);
             drop(latched);
@@ -65,17 +72,18 @@ impl<M: Send + Sync + 'static> Latch<M> {
         }
         let ports = match topic.reserve() {
             Ok(ports) => ports,
-            Err(refusal) => return Err((refusal, content)),
+            Err(refusal) => return Err(Unpublished::Refused(refusal, content)),
         };
         if !reserve_all(&latched.joined) {
             super::cancel_all(ports);
             topic.refused.next();
-            return Err((Refusal::Full, content));
+            return Err(Unpublished::Refused(Refusal::Full, content));
         }
         let message = Message(content.share(&topic.pool, next_id(), expiry));
         let ports = ports.iter().chain(latched.joined.iter().map(|port| &**port));
         let mut displaced = Vec::new(); // allocates only if a queue overflows
         ports.for_each(|port| displaced.extend(port.push(message.clone())));
+        let beyond = beyond.map(|publish| (publish, message.clone()));
         let oldest = match latched.transit.clone().filter(|transit| transit.departs_later()) {
             Some(transit) => {
                 let (departure, latch) = (transit.departure_of(message.id().source), self.clone());
@@ -87,7 +95,13 @@ impl<M: Send + Sync + 'static> Latch<M> {
         };
         drop(latched);
         drop((displaced, oldest));
-        Ok(())
+        // Last, because it takes a hundred times as long.
+        match beyond {
+            None => Ok(()),
+            Some((publish, message)) => {
+                publish(&message).map_err(|error| Unpublished::Remote(error, None))
+            }
+        }
     }
 
     /// A message leaves that all but those who joined meanwhile were sent: who is beyond the first

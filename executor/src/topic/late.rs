@@ -4,8 +4,7 @@ use super::latch::Latch;
 use super::{Connections, Inlet, Port, Subscription, Topic, lock};
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
-use crate::event_loop::BoxError;
-use crate::middleware::LateRemote;
+use crate::middleware::{Join, LateRemote};
 use crate::qos::QoS;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -55,6 +54,8 @@ pub(super) struct Late<M>(Mutex<State<M>>);
 
 struct State<M> {
     active: bool,
+    /// Whether it gets what is published in the process from there.
+    is_local: bool,
     end: End<M>,
 }
 
@@ -85,7 +86,7 @@ impl<M: Send + Sync + 'static> Late<M> {
         };
         let port = Arc::new(topic.port(subscription, connections));
         state.end = End::Connected(port.clone());
-        if state.active {
+        if state.active && state.is_local {
             // Nothing is kept yet, so nothing gives way.
             latches.iter().for_each(|latch| drop(latch.join(&port)));
         }
@@ -97,9 +98,9 @@ struct Handle<M> {
     late: Arc<Late<M>>,
     /// Joins the topic beyond the process.
     join: Mutex<Option<Join>>,
+    /// Whether what is published in the process comes back from there.
+    is_exclusive: bool,
 }
-
-type Join = Box<dyn FnOnce() -> Result<(), BoxError> + Send>;
 
 impl<M: Send + Sync + 'static> Activate for Handle<M> {
     fn activate(&self) {
@@ -108,13 +109,18 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
         if std::mem::replace(&mut state.active, true) {
             return;
         }
-        if let Some(join) = lock(&self.join).take()
-            && let Err(error) = join()
+        let join = lock(&self.join).take();
+        let is_carried = join.is_some_and(|join| {
+            join().unwrap_or_else(|error| {
+                let topic = &*self.topic.name;
+                tracing::error!(topic, %error, "the late subscription gets nothing from outside");
+                false
+            })
+        });
+        state.is_local = !(is_carried && self.is_exclusive);
+        if let End::Connected(port) = &state.end
+            && state.is_local
         {
-            let topic = &*self.topic.name;
-            tracing::error!(topic, %error, "the late subscription gets nothing from outside");
-        }
-        if let End::Connected(port) = &state.end {
             let latches = lock(&self.topic.latches).clone();
             let (to, transit) = (port.clone(), &port.ready.transit);
             let join =
@@ -144,15 +150,14 @@ impl<M: Send + Sync + 'static> Topic<M> {
         remote: Option<LateRemote<M>>,
     ) -> (LateSubscription, Inlet<M>) {
         let (subscription, mut inlet) = self.queue(callback, qos, 0, counters);
-        let state = State { active: false, end: End::Declared(subscription) };
+        let state = State { active: false, is_local: true, end: End::Declared(subscription) };
         let late = Arc::new(Late(Mutex::new(state)));
-        if remote.as_ref().is_none_or(|(remote, _)| !remote.is_exclusive) {
-            lock(&self.late).push(late.clone());
-        }
+        lock(&self.late).push(late.clone());
         let (remote, join) = remote.unzip();
+        let is_exclusive = remote.as_ref().is_some_and(|remote| remote.is_exclusive);
         inlet.remote = remote.map(Box::new);
         let topic = self.name.clone();
-        let handle = Handle { topic: self.clone(), late, join: Mutex::new(join) };
+        let handle = Handle { topic: self.clone(), late, join: Mutex::new(join), is_exclusive };
         (LateSubscription { topic, late: Arc::new(handle) }, inlet)
     }
 }

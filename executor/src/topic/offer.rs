@@ -99,21 +99,21 @@ impl<M: Send + Sync + 'static> Offer<M> {
         }
         let departure = self.clock.departure();
         let expiry = Expiry::of(departure, self.lifespan);
-        match &self.latch {
+        let published = match &self.latch {
             Some(latch) => {
-                // The latch takes the message, so it goes out first.
-                if let Err(error) = self.publish_remotely(content.message()) {
-                    return Err(Unpublished::Remote(error, Some(content)));
-                }
-                let published = latch.publish(topic, next_id, expiry, content);
-                published.map_err(|(refusal, content)| Unpublished::Refused(refusal, content))?;
+                let beyond =
+                    self.remote.is_some().then_some(|message: &M| self.publish_remotely(message));
+                latch.publish(topic, next_id, expiry, content, beyond)
             }
-            None => self.publish_once(topic, next_id, expiry, content)?,
-        }
-        if let Some(pulse) = &self.pulse {
+            None => self.publish_once(topic, next_id, expiry, content),
+        };
+        // Those in the process have it even if it did not leave.
+        if let Some(pulse) = &self.pulse
+            && matches!(published, Ok(()) | Err(Unpublished::Remote(_, None)))
+        {
             pulse.published(departure);
         }
-        Ok(())
+        published
     }
 
     /// As [`publish`](Self::publish), without keeping the message.

@@ -13,6 +13,7 @@ mod interrupt;
 mod isolation;
 mod known_faults;
 mod lifecycle;
+mod middleware;
 mod parameters;
 mod qos;
 mod random;

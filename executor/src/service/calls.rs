@@ -1,0 +1,77 @@
+//! The calls of a client that have no response yet.
+
+use super::{CallError, Reply};
+use crate::context::Context;
+use crate::event_loop::BoxError;
+use crate::time::Time;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is called at the end of a call.
+pub(super) type Then<S, P> = Box<
+    dyn FnOnce(&mut S, Result<Reply<P>, CallError>, &mut Context<'_>) -> Result<(), BoxError>
+        + Send,
+>;
+
+/// The calls without a response.
+pub(super) struct Calls<S, P> {
+    pub(super) slots: Box<[Option<Call<S, P>>]>,
+    pub(super) free: Vec<usize>,
+    /// The slots of the calls that left the process, by the number that the middleware gave them.
+    pub(super) beyond: BTreeMap<i64, usize>,
+    pub(super) made: u64,
+    /// When calls time out, and their slots.
+    pub(super) deadlines: BTreeSet<(Time, usize)>,
+    /// Whether there is nobody any more whose calls could end.
+    pub(super) stopped: bool,
+}
+
+pub(super) struct Call<S, P> {
+    /// `None` once it has timed out: the slot is kept for the response, should it still come.
+    pub(super) then: Option<Then<S, P>>,
+    pub(super) deadline: Option<Time>,
+    /// If the call left the process.
+    pub(super) beyond: Option<i64>,
+}
+
+impl<S, P> Calls<S, P> {
+    /// Room for `depth` calls.
+    pub(super) fn new(depth: usize) -> Self {
+        Self {
+            slots: (0..depth).map(|_| None).collect(),
+            free: (0..depth).rev().collect(),
+            beyond: BTreeMap::new(),
+            made: 0,
+            deadlines: BTreeSet::new(),
+            stopped: false,
+        }
+    }
+
+    /// Ends the call in `slot`.
+    pub(super) fn end(&mut self, slot: usize) -> Option<Then<S, P>> {
+        let call = self.slots[slot].take()?;
+        self.free.push(slot);
+        if let Some(deadline) = call.deadline {
+            self.deadlines.remove(&(deadline, slot));
+        }
+        if let Some(number) = call.beyond {
+            self.beyond.remove(&number);
+        }
+        call.then
+    }
+
+    /// What is to be called for the next call that has timed out.
+    pub(super) fn expire(&mut self, now: Time) -> Option<Then<S, P>> {
+        let &(deadline, slot) = self.deadlines.first()?;
+        if deadline > now {
+            return None;
+        }
+        self.deadlines.pop_first();
+        let call = self.slots[slot].as_mut()?;
+        call.deadline = None;
+        if call.beyond.is_some() {
+            // Who answers may be gone for good; should the response come, nobody waits for it.
+            return self.end(slot);
+        }
+        call.then.take()
+    }
+}

@@ -1,0 +1,149 @@
+//! How the messages of the process and those from outside share tokens.
+
+use super::*;
+use crate::event::SourceId;
+use crate::event_loop::BoxError;
+use crate::middleware::{Arrivals, RemoteSubscription};
+use proptest::prelude::*;
+use std::any::Any;
+use std::collections::VecDeque;
+
+/// What a middleware holds: the newest few, or everything.
+#[derive(Clone, Default)]
+struct Outside(Arc<Mutex<VecDeque<u32>>>);
+
+impl RemoteSubscription for Outside {
+    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
+        let taken = lock(&self.0).pop_front();
+        *into.downcast_mut().expect("the type that was subscribed to") = taken;
+        Ok(taken.is_some())
+    }
+}
+
+/// A subscription with both sources, and a ready ring with the places that it needs.
+struct Both {
+    topic: Topic<u32>,
+    inlet: Inlet<u32>,
+    outside: Outside,
+    arrivals: Arrivals,
+    tokens: ready::Consumer,
+    counters: Arc<CallbackCounters>,
+    depth: usize,
+}
+
+/// Messages from outside are above.
+const OUTSIDE: u32 = 1_000;
+
+impl Both {
+    /// Started, with one more place in the ready ring than its queue has: a power of two, so that
+    /// not one too many is there.
+    fn new(depth: usize) -> Self {
+        assert!((depth + 1).is_power_of_two());
+        let topic = Topic::new("topic".into(), Arc::default());
+        let (outside, arrivals) = (Outside::default(), Arrivals::default());
+        let subscription = Box::new(outside.clone());
+        let remote = Remote::messages("topic", SourceId(7), subscription, arrivals.clone());
+        let notifier = remote.notifier().clone();
+        let counters = Arc::<CallbackCounters>::default();
+        let qos = QoS::keep_last(depth);
+        let inlet = topic.subscribe(CallbackId(0), qos, 0, counters.clone(), Some(remote));
+        let (ring, tokens) = ready::ring(depth + 1);
+        let set = Arc::new(ReadySet::new(1));
+        let ready = Ready { ring, set, index: 0, token: 0, stamper: None, transit: None };
+        topic.connect(Connections { ready: &|_| ready.clone(), transit: None });
+        notifier.connect(ready);
+        notifier.start();
+        Self { topic, inlet, outside, arrivals, tokens, counters, depth }
+    }
+
+    fn publish(&self, n: u32) {
+        let envelope = Envelope::lasting(EventId::default(), n);
+        let (last, others) = self.topic.ports.get().unwrap().split_last().unwrap();
+        deliver(self.topic.pool.insert(envelope), last, others);
+    }
+
+    /// Brings `n` from outside, where the newest `depth` are kept.
+    fn bring(&self, n: u32) {
+        let mut outside = lock(&self.outside.0);
+        if outside.len() == self.depth {
+            outside.pop_front();
+        }
+        outside.push_back(n);
+        drop(outside);
+        self.arrivals.announce(1);
+    }
+
+    /// What comes of the next token; `None` if there is none.
+    fn dispatch(&mut self) -> Option<Option<u32>> {
+        self.tokens.pop()?;
+        Some(self.inlet.take().map(|message| *message))
+    }
+
+    fn drain(&mut self) -> Vec<u32> {
+        let mut taken = Vec::new();
+        while let Some(message) = self.dispatch() {
+            taken.extend(message);
+        }
+        taken
+    }
+}
+
+#[test]
+fn both_sources_are_taken_in_turns() {
+    let mut both = Both::new(7);
+    (0..7).for_each(|n| both.publish(n));
+    (0..7).for_each(|n| both.bring(OUTSIDE + n));
+    let turns: Vec<u32> = (0..7).flat_map(|n| [n, OUTSIDE + n]).collect();
+    assert_eq!(both.drain(), turns);
+}
+
+#[test]
+fn who_is_alone_does_not_wait_and_who_comes_is_next() {
+    let mut both = Both::new(7);
+    assert_eq!(both.drain(), [], "the first notice is about nothing");
+    (0..4).for_each(|n| both.bring(OUTSIDE + n));
+    assert_eq!([both.dispatch(), both.dispatch()], [0, 1].map(|n| Some(Some(OUTSIDE + n))));
+    both.publish(0);
+    assert_eq!(both.dispatch(), Some(Some(0)), "after one from outside it is the turn of this one");
+    both.publish(1);
+    assert_eq!(both.drain(), [OUTSIDE + 2, 1, OUTSIDE + 3]);
+    (2..5).for_each(|n| both.publish(n));
+    assert_eq!([both.dispatch(), both.dispatch()], [2, 3].map(|n| Some(Some(n))));
+    both.bring(OUTSIDE + 4);
+    assert_eq!(both.drain(), [OUTSIDE + 4, 4]);
+    assert_eq!(both.dispatch(), None, "no token is left");
+}
+
+proptest! {
+    /// Whatever comes in which order: nothing is left without a token, nothing comes twice, each
+    /// source keeps its order, what is missing is counted, and the ready ring never overflows (it
+    /// would panic).
+    #[test]
+    fn nothing_is_left_and_nothing_comes_twice(steps in prop::collection::vec(0u8..3, 0..200)) {
+        let mut both = Both::new(3);
+        let (mut inner, mut outer) = (0, OUTSIDE);
+        let mut taken = Vec::new();
+        for step in steps {
+            match step {
+                0 => {
+                    both.publish(inner);
+                    inner += 1;
+                }
+                1 => {
+                    both.bring(outer);
+                    outer += 1;
+                }
+                _ => taken.extend(both.dispatch().flatten()),
+            }
+        }
+        taken.extend(both.drain());
+        prop_assert!(lock(&both.outside.0).is_empty());
+        let (inside, outside): (Vec<u32>, Vec<u32>) = taken.iter().partition(|n| **n < OUTSIDE);
+        for (of, sent) in [(inside, 0..inner), (outside, OUTSIDE..outer)] {
+            prop_assert!(of.is_sorted_by(|a, b| a < b), "{of:?}");
+            prop_assert_eq!(of.last().copied(), sent.last());
+        }
+        let sent = u64::from(inner + outer - OUTSIDE);
+        prop_assert_eq!(taken.len() as u64 + both.counters.overwritten.get(), sent);
+    }
+}

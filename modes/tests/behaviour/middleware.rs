@@ -1,0 +1,546 @@
+//! What comes from outside of the process and what leaves it, without a real middleware: messages.
+
+mod calls;
+mod ether;
+mod faults;
+
+use crate::{Log, entries, log, on_one_core};
+use ether::{Ether, Private, Stamp, WAYS, Way};
+use ringspin_executor::{
+    Arrivals, CallbackStatistics, Context, ExactTime, FailurePolicy, Input, Message, Monitor,
+    PublishError, QoS, RemoteNode, RemotePublisher, RemoteSubscription, Transition, TypeName,
+    WaitStrategy,
+};
+use ringspin_modes::{Executor, Mode, SpinError};
+use std::sync::{Arc, Mutex, OnceLock, mpsc};
+use std::thread;
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// More ticks than anything here takes: a test that waits for what does not come fails.
+const TICKS_MAX: u32 = 60_000;
+
+/// The last message.
+const END: u64 = 1_000_000;
+
+/// Runs `test` with one worker, single-core and multi-core, connected with each kind of ether.
+fn in_every_way(test: impl Fn(Executor, Ether)) {
+    for way in WAYS {
+        println!("delivered {way:?}");
+        test(Executor::single_core(), Ether::new(way));
+        test(on_one_core(), Ether::new(way));
+    }
+}
+
+/// As [`in_every_way`], and with the nodes dealt out to all cores, spinning and parking.
+fn on_all_cores(test: impl Fn(Executor, Ether)) {
+    in_every_way(&test);
+    for way in WAYS {
+        for wait in [WaitStrategy::default(), WaitStrategy::SpinThenPark(Duration::ZERO)] {
+            println!("on all cores, {wait:?}, delivered {way:?}");
+            test(Executor::new(Mode::MultiCore(None)).with_wait_strategy(wait), Ether::new(way));
+        }
+    }
+}
+
+/// Connects `executor` with `ether`, and limits how long it runs.
+fn connect(executor: &Executor, ether: Ether) {
+    executor.graph().set_middleware(Arc::new(ether)).unwrap();
+    stop_when(executor, || false);
+}
+
+/// Stops the executor once `done` says so; fails when that takes too long.
+fn stop_when(executor: &Executor, mut done: impl FnMut() -> bool + Send + 'static) {
+    let name = format!("observer{}", executor.graph().info().loops.len());
+    let node = executor.create_node(&name, 0u32).unwrap();
+    node.set_failure_policy(FailurePolicy::StopAll).unwrap();
+    node.create_timer(MS, move |ticks, cx| {
+        *ticks += 1;
+        assert!(*ticks < TICKS_MAX, "it does not come");
+        if done() {
+            cx.stop();
+        }
+    })
+    .unwrap();
+}
+
+/// A node `/name` that takes down what it hears on `topic`, and stops at [`END`].
+fn listening(executor: &Executor, name: &str, topic: &str, qos: QoS) -> Log<u64> {
+    let heard = log();
+    let node = executor.create_node(name, heard.clone()).unwrap();
+    node.create_subscription(topic, qos, |heard, n: &Message<u64>, cx| {
+        heard.lock().unwrap().push(**n);
+        if **n == END {
+            cx.stop();
+        }
+    })
+    .unwrap();
+    heard
+}
+
+/// Publishes on `topic` from outside.
+fn sender(ether: &Ether, topic: &str, qos: QoS) -> Arc<dyn RemotePublisher> {
+    ether.outside().advertise(topic, TypeName::of::<u64>(), qos).unwrap().unwrap()
+}
+
+/// Listens to `topic` outside.
+fn receiver(ether: &Ether, topic: &str) -> Box<dyn RemoteSubscription> {
+    let (of, qos) = (TypeName::of::<u64>(), QoS::keep_all(1000));
+    ether.outside().subscribe(topic, of, qos, Arrivals::default()).unwrap().unwrap()
+}
+
+/// What has come to `receiver`.
+fn received(receiver: &mut dyn RemoteSubscription) -> Vec<u64> {
+    std::iter::from_fn(|| {
+        let mut message: Option<u64> = None;
+        assert_eq!(receiver.take(&mut message).unwrap(), message.is_some());
+        message
+    })
+    .collect()
+}
+
+/// The statistics of the first callback of `node`.
+fn first_of(executor: &Executor, node: &str) -> CallbackStatistics {
+    executor.statistics().of(node).next().unwrap().clone()
+}
+
+/// Spins until nothing is left to do: the one worker called its observer a few times, and nobody
+/// else.
+fn spin_on(executor: &mut Executor, ether: &Ether) {
+    let mut before = (0, u64::MAX);
+    loop {
+        ether.flush();
+        executor.stop_handle().reset();
+        executor.spin_for(2 * MS).unwrap();
+        let callbacks = executor.statistics().callbacks;
+        let (observers, others): (Vec<_>, Vec<_>) =
+            callbacks.iter().partition(|callback| callback.node.starts_with("/observer"));
+        let observed = observers[0].dispatched;
+        let others = others.iter().map(|c| c.dispatched + c.discarded).sum::<u64>();
+        if before.1 != others {
+            before = (observed, others);
+        } else if observed >= before.0 + 4 {
+            return;
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_messages_arrive_in_order_however_slow_the_subscription_is() {
+    const MANY: u64 = 10_000;
+    for waits in [true, false] {
+        on_all_cores(|mut executor, ether| {
+            connect(&executor, ether.another());
+            let heard: Log<(u64, u64)> = log();
+            let (all_sent, wait) = mpsc::channel();
+            let node = executor.create_node("slow", heard.clone()).unwrap();
+            let qos = QoS::keep_last(MANY as usize);
+            node.create_subscription("numbers", qos, move |heard, n: &Message<u64>, cx| {
+                if **n == 0 && waits {
+                    wait.recv().unwrap();
+                }
+                thread::yield_now();
+                heard.lock().unwrap().push((cx.event().sequence, **n));
+                if **n == MANY - 1 {
+                    cx.stop();
+                }
+            })
+            .unwrap();
+            executor.freeze().unwrap();
+            let (out, bus) = (sender(&ether, "/numbers", QoS::default()), ether.clone());
+            let sending = thread::spawn(move || {
+                (0..MANY).for_each(|n| out.publish(&n).unwrap());
+                bus.flush();
+                let _ = all_sent.send(()); // it may have stopped already if it does not wait
+            });
+            executor.spin().unwrap();
+            sending.join().unwrap();
+            assert_eq!(entries(&heard), (0..MANY).map(|n| (n, n)).collect::<Vec<_>>());
+            let statistics = first_of(&executor, "/slow");
+            assert_eq!((statistics.dispatched, statistics.overwritten), (MANY, 0));
+        });
+    }
+}
+
+#[test]
+fn what_comes_while_the_graph_is_built_is_delivered_after_the_start() {
+    on_all_cores(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let heard = listening(&executor, "listener", "numbers", QoS::keep_last(8));
+        let out = sender(&ether, "/numbers", QoS::default());
+        out.publish(&1u64).unwrap();
+        ether.flush();
+        executor.freeze().unwrap();
+        out.publish(&2u64).unwrap();
+        out.publish(&END).unwrap();
+        executor.spin().unwrap();
+        assert_eq!(entries(&heard), [1, 2, END]);
+    });
+}
+
+#[test]
+fn keep_last_1_gives_the_newest_and_counts_the_others() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let heard = listening(&executor, "listener", "numbers", QoS::keep_last(1));
+        executor.freeze().unwrap();
+        let out = sender(&ether, "/numbers", QoS::default());
+        (0..9u64).for_each(|n| out.publish(&n).unwrap());
+        out.publish(&END).unwrap();
+        ether.flush();
+        executor.spin().unwrap();
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&heard), [END]);
+        let statistics = first_of(&executor, "/listener");
+        assert_eq!((statistics.dispatched, statistics.overwritten), (1, 9));
+        // It goes on as if nothing had been.
+        out.publish(&7u64).unwrap();
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&heard), [END, 7]);
+        assert_eq!(first_of(&executor, "/listener").overwritten, 9);
+    });
+}
+
+#[test]
+fn what_waits_inside_and_outside_is_taken_in_turns() {
+    const EACH: u64 = 500;
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let heard = listening(&executor, "listener", "numbers", QoS::keep_last(EACH as usize));
+        let talker = executor.create_node("talker", ()).unwrap();
+        let inside = talker.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+        executor.freeze().unwrap();
+        let outside = sender(&ether, "/numbers", QoS::default());
+        (0..EACH).for_each(|n| inside.publish(n).unwrap());
+        (0..EACH).for_each(|n| outside.publish(&(EACH + n)).unwrap());
+        spin_on(&mut executor, &ether);
+        let heard = entries(&heard);
+        let (inner, outer): (Vec<u64>, Vec<u64>) = heard.iter().partition(|n| **n < EACH);
+        assert_eq!(inner, (0..EACH).collect::<Vec<_>>());
+        assert_eq!(outer, (EACH..2 * EACH).collect::<Vec<_>>());
+        for both in heard.chunks(2) {
+            assert!((both[0] < EACH) != (both[1] < EACH), "not in turns: {both:?} of {heard:?}");
+        }
+    });
+}
+
+#[test]
+fn publishers_inside_and_outside_race_and_nothing_is_lost_or_comes_twice() {
+    const EACH: u64 = 2_000;
+    // The ready ring has exactly the places that are needed: their number is a power of two.
+    for depth in [8 * EACH as usize, 3] {
+        on_all_cores(|mut executor, ether| {
+            connect(&executor, ether.another());
+            let heard: Log<u64> = log();
+            let node = executor.create_node("listener", heard.clone()).unwrap();
+            node.create_subscription("numbers", QoS::keep_last(depth), |heard, n, _| {
+                let n: &Message<u64> = n;
+                heard.lock().unwrap().push(**n);
+            })
+            .unwrap();
+            let talker = executor.create_node("talker", ()).unwrap();
+            let inside = talker.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+            let monitor: Arc<OnceLock<Monitor>> = Arc::default();
+            let seen = monitor.clone();
+            stop_when(&executor, move || {
+                let statistics = seen.get().unwrap().statistics();
+                let listener = statistics.of("/listener").next().unwrap();
+                listener.dispatched + listener.overwritten == 3 * EACH
+            });
+            executor.freeze().unwrap();
+            let _ = monitor.set(executor.monitor().unwrap());
+            let outside = [(); 2].map(|()| sender(&ether, "/numbers", QoS::default()));
+            let sending = thread::spawn(move || {
+                thread::scope(|scope| {
+                    scope.spawn(|| (0..EACH).for_each(|n| inside.publish(n).unwrap()));
+                    for (id, out) in (1..).zip(&outside) {
+                        scope.spawn(move || {
+                            (0..EACH).for_each(|n| out.publish(&(id * EACH + n)).unwrap());
+                        });
+                    }
+                });
+            });
+            executor.spin().unwrap();
+            sending.join().unwrap();
+            let heard = entries(&heard);
+            for id in 0..3 {
+                let of = heard.iter().copied().filter(|n| n / EACH == id).collect::<Vec<_>>();
+                assert!(of.is_sorted_by(|a, b| a < b), "{id}: {of:?}");
+            }
+            let overwritten = first_of(&executor, "/listener").overwritten;
+            assert_eq!(heard.len() as u64 + overwritten, 3 * EACH, "depth {depth}");
+            assert!(overwritten == 0 || depth == 3);
+        });
+    }
+}
+
+#[test]
+fn each_message_is_delivered_once_bypassed_or_not() {
+    for is_bypassed in [true, false] {
+        in_every_way(|mut executor, ether| {
+            let process = ether.another();
+            let process = if is_bypassed { process } else { process.not_bypassed() };
+            connect(&executor, process);
+            let other = listening(&executor, "other", "numbers", QoS::keep_last(100));
+            let talker = executor.create_node("talker", ()).unwrap();
+            let qos = QoS::keep_last(100).transient_local();
+            let latched = talker.create_publisher::<u64>("numbers", qos).unwrap();
+            let plain = talker.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+            let private = talker.create_publisher::<Private>("private", QoS::default()).unwrap();
+            let private_heard: Log<u64> = log();
+            let node = executor.create_node("private_listener", private_heard.clone()).unwrap();
+            node.create_subscription(
+                "private",
+                QoS::default(),
+                |heard, n: &Message<Private>, _| {
+                    heard.lock().unwrap().push(n.0);
+                },
+            )
+            .unwrap();
+            let mut outside = receiver(&ether, "/numbers");
+            executor.freeze().unwrap();
+            private.publish(Private(5)).unwrap();
+            for n in (0..40).step_by(2) {
+                plain.publish(n).unwrap();
+                latched.publish(n + 1).unwrap();
+            }
+            let mut loan = plain.loan();
+            *loan = END;
+            loan.publish().unwrap();
+            executor.spin().unwrap();
+            spin_on(&mut executor, &ether);
+            let all: Vec<u64> = (0..40).chain([END]).collect();
+            assert_eq!(entries(&other), all);
+            assert_eq!(received(&mut *outside), all);
+            assert_eq!(entries(&private_heard), [5]);
+        });
+    }
+}
+
+#[test]
+fn two_processes_talk_both_ways() {
+    const ROUNDS: u64 = 100;
+    on_all_cores(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let (ready, peer_is_ready) = mpsc::channel();
+        let bus = ether.clone();
+        let peer = thread::spawn(move || {
+            let mut executor = Executor::single_core();
+            connect(&executor, bus.another());
+            let node = executor.create_node("peer", ()).unwrap();
+            let pong = node.create_publisher::<u64>("pong", QoS::default()).unwrap();
+            node.create_subscription("ping", QoS::default(), move |_, n: &Message<u64>, cx| {
+                pong.publish(**n).unwrap();
+                if **n == ROUNDS {
+                    cx.stop();
+                }
+            })
+            .unwrap();
+            executor.freeze().unwrap();
+            ready.send(()).unwrap();
+            executor.spin().unwrap();
+            first_of(&executor, "/peer").dispatched
+        });
+        let heard = log();
+        let node = executor.create_node("asking", heard.clone()).unwrap();
+        let ping = node.create_publisher::<u64>("ping", QoS::default()).unwrap();
+        let answer = ping.clone();
+        node.create_subscription("pong", QoS::default(), move |heard, n: &Message<u64>, cx| {
+            let heard: &mut Log<u64> = heard;
+            heard.lock().unwrap().push(**n);
+            match **n {
+                ROUNDS => cx.stop(),
+                n => answer.publish(n + 1).unwrap(),
+            }
+        })
+        .unwrap();
+        executor.freeze().unwrap();
+        peer_is_ready.recv().unwrap();
+        ping.publish(0).unwrap();
+        executor.spin().unwrap();
+        assert_eq!(entries(&heard), (0..=ROUNDS).collect::<Vec<_>>());
+        assert_eq!(peer.join().unwrap(), ROUNDS + 1);
+    });
+}
+
+#[test]
+fn a_late_subscription_joins_inside_and_outside() {
+    for is_bypassed in [true, false] {
+        in_every_way(|mut executor, ether| {
+            let process = ether.another();
+            let process = if is_bypassed { process } else { process.not_bypassed() };
+            connect(&executor, process);
+            let qos = QoS::keep_last(10).transient_local();
+            let outside = sender(&ether, "/map", qos);
+            let heard: Log<u64> = log();
+            let node = executor.create_node("listener", heard.clone()).unwrap();
+            let add = |heard: &mut Log<u64>, n: &Message<u64>, _: &mut Context<'_>| {
+                heard.lock().unwrap().push(**n);
+            };
+            let late = node.create_late_subscription("map", qos, add).unwrap();
+            let add = |heard: &mut Log<u64>, n: &Message<Private>, _: &mut Context<'_>| {
+                heard.lock().unwrap().push(n.0);
+            };
+            let private_late = node.create_late_subscription("private", qos, add).unwrap();
+            let inside = node.create_publisher::<u64>("map", qos).unwrap();
+            let private = node.create_publisher::<Private>("private", qos).unwrap();
+            executor.freeze().unwrap();
+            outside.publish(&1u64).unwrap();
+            inside.publish(2).unwrap();
+            private.publish(Private(3)).unwrap();
+            spin_on(&mut executor, &ether);
+            assert!(entries(&heard).is_empty());
+            late.activate();
+            private_late.activate();
+            outside.publish(&4u64).unwrap();
+            inside.publish(5).unwrap();
+            private.publish(Private(6)).unwrap();
+            spin_on(&mut executor, &ether);
+            let mut heard = entries(&heard);
+            for pair in [[1, 4], [2, 5], [3, 6]] {
+                let both: Vec<u64> = heard.iter().copied().filter(|n| pair.contains(n)).collect();
+                assert_eq!(both, pair, "bypassed: {is_bypassed}");
+            }
+            heard.sort_unstable();
+            assert_eq!(heard, [1, 2, 3, 4, 5, 6]);
+        });
+    }
+}
+
+/// The middleware announces what it keeps before it has handed over the subscription, and the event
+/// loop comes at once.
+#[test]
+fn a_late_subscription_loses_nothing_while_it_joins() {
+    in_every_way(|mut executor, ether| {
+        let (joining, is_joining) = mpsc::channel();
+        let (go_on, wait) = mpsc::channel();
+        let (joining, wait) = (Mutex::new(joining), Mutex::new(wait));
+        connect(
+            &executor,
+            ether.another().pausing(move || {
+                joining.lock().unwrap().send(()).unwrap();
+                wait.lock().unwrap().recv().unwrap();
+            }),
+        );
+        let qos = QoS::keep_last(10).transient_local();
+        let outside = sender(&ether, "/map", qos);
+        let heard: Log<u64> = log();
+        let node = executor.create_node("listener", heard.clone()).unwrap();
+        let late = node.create_late_subscription("map", qos, |heard, n: &Message<u64>, _| {
+            heard.lock().unwrap().push(**n);
+        });
+        let late = late.unwrap();
+        executor.freeze().unwrap();
+        (1..4u64).for_each(|n| outside.publish(&n).unwrap());
+        let activating = thread::spawn(move || late.activate());
+        is_joining.recv().unwrap();
+        spin_on(&mut executor, &ether);
+        assert!(entries(&heard).is_empty(), "it comes in vain");
+        go_on.send(()).unwrap();
+        activating.join().unwrap();
+        spin_on(&mut executor, &ether);
+        outside.publish(&4u64).unwrap();
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&heard), [1, 2, 3, 4]);
+        assert_eq!(first_of(&executor, "/listener").overwritten, 0);
+    });
+}
+
+#[test]
+fn synchronizers_and_streams_get_what_comes_from_outside() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let joined: Log<(u64, u64)> = log();
+        let node = executor.create_node("fusion", joined.clone()).unwrap();
+        let inputs = ["left", "right"].map(|topic| Input::<Stamp>::new(topic, QoS::keep_last(20)));
+        let [left, right] = inputs;
+        node.create_synchronized_subscription(
+            (left, right),
+            ExactTime::new(20),
+            |joined, (a, b), _| joined.lock().unwrap().push((a.0, b.0)),
+        )
+        .unwrap();
+        let awaited: Log<u64> = log();
+        let node = executor.create_node("task", ()).unwrap();
+        let mut stream = node.create_stream::<u64>("numbers", QoS::keep_last(20)).unwrap();
+        let seen = awaited.clone();
+        node.spawn("await", async move {
+            loop {
+                let n = stream.next().await;
+                seen.lock().unwrap().push(*n);
+            }
+        })
+        .unwrap();
+        let inside = node.create_publisher::<Stamp>("left", QoS::default()).unwrap();
+        executor.freeze().unwrap();
+        let of = TypeName::of::<Stamp>();
+        let right = ether.outside().advertise("/right", of, QoS::default()).unwrap().unwrap();
+        let numbers = sender(&ether, "/numbers", QoS::default());
+        for n in 0..10 {
+            inside.publish(Stamp(n)).unwrap();
+            right.publish(&Stamp(n)).unwrap();
+            numbers.publish(&n).unwrap();
+        }
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&joined), (0..10).map(|n| (n, n)).collect::<Vec<_>>());
+        assert_eq!(entries(&awaited), (0..10).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_lifecycle_publisher_is_heard_outside_only_while_it_is_active() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let node = executor.create_node("camera", ()).unwrap();
+        let lifecycle = node.lifecycle().create().unwrap();
+        let out = lifecycle.publisher(node.create_publisher("image", QoS::default()).unwrap());
+        let mut outside = receiver(&ether, "/image");
+        executor.freeze().unwrap();
+        out.publish(1u64).unwrap();
+        lifecycle.request(Transition::Configure).unwrap();
+        lifecycle.request(Transition::Activate).unwrap();
+        spin_on(&mut executor, &ether);
+        out.publish(2u64).unwrap();
+        ether.flush();
+        assert_eq!(received(&mut *outside), [2]);
+    });
+}
+
+#[test]
+fn simulated_time_refuses_what_receives_and_is_not_changed_by_what_is_only_told() {
+    let run = |ether: Option<Ether>| {
+        let mut executor = Executor::deterministic(Default::default());
+        if let Some(ether) = ether {
+            executor.graph().set_middleware(Arc::new(ether)).unwrap();
+        }
+        let heard = listening(&executor, "listener", "numbers", QoS::keep_last(10));
+        let talker = executor.create_node("talker", 0u64).unwrap();
+        let out = talker.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+        talker
+            .create_timer(MS, move |n, cx| {
+                *n += 1;
+                out.publish(*n)?;
+                if *n == 20 {
+                    cx.stop();
+                }
+                Ok::<(), PublishError<u64>>(())
+            })
+            .unwrap();
+        executor.spin()?;
+        Ok::<_, SpinError>((executor.digest().unwrap(), entries(&heard)))
+    };
+    let without = run(None).unwrap();
+    assert!(without.1.len() >= 19);
+    for bypassed in [true, false] {
+        let ether = Ether::new(Way::AtOnce);
+        let process = ether.another();
+        let process = if bypassed { process } else { process.not_bypassed() };
+        let error = run(Some(process.clone())).unwrap_err().to_string();
+        assert!(error.contains("the ether") && error.contains("publish"), "{error}");
+        let mut outside = receiver(&ether, "/numbers");
+        let told = run(Some(process.publishing_only())).unwrap();
+        assert_eq!(told, without);
+        assert_eq!(received(&mut *outside), (1..=20).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,296 @@
+//! Calls that leave the process, and requests that come from outside.
+
+use super::ether::{Ether, Fault, Private};
+use super::{MS, connect, in_every_way, on_all_cores, spin_on, stop_when};
+use crate::{Log, entries, log};
+use ringspin_executor::{
+    Arrivals, CallError, Client, Context, Node, QoS, RemoteClient, RemoteNode, RemoteServer,
+    Responder, ServiceTypes, TypeName,
+};
+use ringspin_modes::Executor;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+type Answer = Result<u64, CallError>;
+
+fn numbers() -> ServiceTypes {
+    ServiceTypes { request: TypeName::of::<u64>(), response: TypeName::of::<u64>() }
+}
+
+/// Offers `service` outside.
+fn server(ether: &Ether, service: &str) -> Box<dyn RemoteServer> {
+    let server = ether.outside().serve(service, numbers(), QoS::services(), Arrivals::default());
+    server.unwrap().unwrap()
+}
+
+/// Calls `service` from outside.
+fn caller(ether: &Ether, service: &str) -> Arc<dyn RemoteClient> {
+    let client = ether.outside().call(service, numbers(), QoS::services(), Arrivals::default());
+    client.unwrap().unwrap()
+}
+
+/// Answers all requests so far with the double; returns them.
+fn answer_all(server: &mut dyn RemoteServer) -> Vec<u64> {
+    let mut requests = Vec::new();
+    let mut request: Option<u64> = None;
+    while let Some(responder) = server.take(&mut request).unwrap() {
+        let number = request.take().unwrap();
+        responder.respond(&(2 * number)).unwrap();
+        requests.push(number);
+    }
+    requests
+}
+
+/// The responses so far, and the numbers of their calls.
+fn answers(client: &dyn RemoteClient) -> Vec<(i64, u64)> {
+    let mut response: Option<u64> = None;
+    std::iter::from_fn(|| {
+        let number = client.take(&mut response).unwrap()?;
+        Some((number, response.take().unwrap()))
+    })
+    .collect()
+}
+
+/// A node that calls `service`, and what its calls end with.
+type Caller = (Node<Log<Answer>>, Client<Log<Answer>, u64, u64>, Log<Answer>);
+
+fn calling(executor: &Executor, depth: usize) -> Caller {
+    let ends = log();
+    let node = executor.create_node("caller", ends.clone()).unwrap();
+    let client = node.create_client::<u64, u64>("double", QoS::keep_last(depth)).unwrap();
+    (node, client, ends)
+}
+
+/// Calls with `number`; its end goes to the log.
+fn call(client: &Client<Log<Answer>, u64, u64>, number: u64) -> Result<(), CallError> {
+    let called = client.call(number, |ends, reply, _| {
+        ends.lock().unwrap().push(reply.map(|reply| *reply));
+    });
+    called.map_err(|refused| {
+        assert_eq!(refused.request, number, "the request is handed back");
+        refused.reason
+    })
+}
+
+#[test]
+fn two_processes_serve_each_other() {
+    on_all_cores(|mut executor, ether| {
+        let build = |executor: &Executor, ether: &Ether, own: &str, other: &str, by: u64| {
+            connect(executor, ether.another());
+            let node = executor.create_node(own, ()).unwrap();
+            node.create_service(own, QoS::services(), move |_, n: &u64, _| by * n).unwrap();
+            node.create_client::<u64, u64>(other, QoS::services()).unwrap()
+        };
+        let triple = build(&executor, &ether, "double", "triple", 2);
+        let mut peer = Executor::single_core();
+        let double = build(&peer, &ether, "triple", "double", 3);
+        executor.freeze().unwrap();
+        peer.freeze().unwrap();
+        let stops = [executor.stop_handle(), peer.stop_handle()];
+        let calling = thread::spawn(move || {
+            assert!(double.service_is_ready() && triple.service_is_ready());
+            let forever = Duration::from_secs(60);
+            let all: Vec<u64> = (0..50)
+                .map(|n| {
+                    let doubled = *double.call_and_wait(n, forever).unwrap();
+                    *triple.call_and_wait(doubled, forever).unwrap()
+                })
+                .collect();
+            stops.iter().for_each(|stop| stop.stop());
+            all
+        });
+        let peer = thread::spawn(move || peer.spin().unwrap());
+        executor.spin().unwrap();
+        peer.join().unwrap();
+        assert_eq!(calling.join().unwrap(), (0..50).map(|n| 6 * n).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_server_in_the_process_is_preferred() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let (_node, client, ends) = calling(&executor, 10);
+        let node = executor.create_node("server", ()).unwrap();
+        node.create_service("double", QoS::services(), |_, n: &u64, _| 2 * n + 1).unwrap();
+        let mut outside = server(&ether, "/double");
+        assert_eq!(call(&client, 0), Err(CallError::NotFrozen));
+        executor.freeze().unwrap();
+        (1..4).for_each(|n| call(&client, n).unwrap());
+        // Requests from outside are served, too.
+        let asking = caller(&ether, "/double");
+        assert_eq!(asking.send(&4u64).unwrap(), 1);
+        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&ends), [Ok(3), Ok(5), Ok(7)]);
+        assert!(answer_all(&mut *outside).is_empty());
+    });
+}
+
+#[test]
+fn requests_from_outside_wait_their_turn_and_are_answered_from_any_thread() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let node = executor.create_node("server", Vec::new()).unwrap();
+        let keep = |kept: &mut Vec<_>, n: &u64, responder: Responder<u64>, _: &mut Context<'_>| {
+            // Every third request is let go without an answer.
+            if !n.is_multiple_of(3) {
+                kept.push(thread::spawn({
+                    let n = *n;
+                    move || responder.respond(2 * n)
+                }));
+            }
+        };
+        node.create_deferred_service("double", QoS::keep_last(1), keep).unwrap();
+        let asking = caller(&ether, "/double");
+        executor.freeze().unwrap();
+        assert!(asking.is_available());
+        let numbers: Vec<i64> = (0..30u64).map(|n| asking.send(&n).unwrap()).collect();
+        spin_on(&mut executor, &ether);
+        drop(executor);
+        let mut got = Vec::new();
+        while got.len() < 20 {
+            ether.flush();
+            got.extend(answers(&*asking));
+            thread::yield_now();
+        }
+        got.sort_unstable();
+        let answered = (0..30u64).filter(|n| !n.is_multiple_of(3));
+        let expected = answered.map(|n| (numbers[n as usize], 2 * n)).collect::<Vec<_>>();
+        assert_eq!(got, expected);
+    });
+}
+
+#[test]
+fn calls_that_nobody_in_the_process_answers_leave_it() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let (_node, client, ends) = calling(&executor, 3);
+        assert!(!client.service_is_ready());
+        assert_eq!(call(&client, 0), Err(CallError::NotFrozen));
+        executor.freeze().unwrap();
+        assert_eq!(call(&client, 0), Err(CallError::NoService));
+        let mut outside = server(&ether, "/double");
+        assert!(client.service_is_ready());
+        ether.fail(Fault::Send, 1);
+        assert_eq!(call(&client, 0), Err(CallError::Unsent));
+        for round in 0..3 {
+            (1..4).for_each(|n| call(&client, 10 * round + n).unwrap());
+            assert_eq!(call(&client, 0), Err(CallError::TooManyCalls));
+            ether.flush();
+            // From another thread.
+            let answered =
+                thread::scope(|scope| scope.spawn(|| answer_all(&mut *outside)).join().unwrap());
+            assert_eq!(answered, [1, 2, 3].map(|n| 10 * round + n));
+            spin_on(&mut executor, &ether);
+        }
+        let numbers = (0..3).flat_map(|round| (1..4).map(move |n| 10 * round + n));
+        assert_eq!(entries(&ends), numbers.map(|n| Ok(2 * n)).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_timeout_frees_the_slot_and_a_late_response_is_nobodys() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let (_node, client, ends) = calling(&executor, 2);
+        let client = client.with_timeout(MS);
+        let patient = client.clone().with_timeout(Duration::from_secs(600));
+        let seen = ends.clone();
+        stop_when(&executor, move || seen.lock().unwrap().len() == 2);
+        let mut outside = server(&ether, "/double");
+        executor.freeze().unwrap();
+        (1..3).for_each(|n| call(&client, n).unwrap());
+        assert_eq!(call(&client, 3), Err(CallError::TooManyCalls));
+        executor.spin().unwrap();
+        assert_eq!(entries(&ends), [Err(CallError::TimedOut); 2]);
+        // The same slots, while the answers to the first calls are under way.
+        (3..5).for_each(|n| call(&patient, n).unwrap());
+        ether.flush();
+        assert_eq!(answer_all(&mut *outside), [1, 2, 3, 4]);
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&ends)[2..], [Ok(6), Ok(8)]);
+        assert!(executor.failures().is_empty());
+    });
+}
+
+#[test]
+fn a_thread_that_does_not_wait_any_longer_frees_its_slot() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let (_node, client, ends) = calling(&executor, 2);
+        let mut outside = server(&ether, "/double");
+        executor.freeze().unwrap();
+        for n in 0..6 {
+            let end = client.call_and_wait(n, Duration::ZERO).map(|reply| *reply);
+            assert_eq!(end.unwrap_err(), CallError::TimedOut);
+        }
+        (6..8).for_each(|n| call(&client, n).unwrap());
+        ether.flush();
+        assert_eq!(answer_all(&mut *outside), (0..8).collect::<Vec<_>>());
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&ends), [Ok(12), Ok(14)]);
+    });
+}
+
+#[test]
+fn a_task_awaits_responses_from_outside() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let (node, client, ends) = calling(&executor, 2);
+        let seen = ends.clone();
+        node.spawn("ask", async move {
+            for n in 1..4 {
+                let end = client.call_async(n).await.map(|reply| *reply);
+                seen.lock().unwrap().push(end);
+            }
+        })
+        .unwrap();
+        let mut outside = server(&ether, "/double");
+        executor.freeze().unwrap();
+        for n in 1..4 {
+            spin_on(&mut executor, &ether);
+            ether.flush();
+            assert_eq!(answer_all(&mut *outside), [n]);
+        }
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&ends), [Ok(2), Ok(4), Ok(6)]);
+    });
+}
+
+#[test]
+fn without_a_bypass_only_types_that_are_not_carried_stay_within() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another().not_bypassed());
+        let ends: Log<u64> = log();
+        let node = executor.create_node("caller", ends.clone()).unwrap();
+        let private = node.create_client::<Private, u64>("private", QoS::services()).unwrap();
+        let carried = node.create_client::<u64, u64>("double", QoS::services()).unwrap();
+        let server = executor.create_node("server", ()).unwrap();
+        server.create_service("private", QoS::services(), |_, n: &Private, _| n.0 + 1).unwrap();
+        server.create_service("double", QoS::services(), |_, n: &u64, _| 2 * n).unwrap();
+        executor.freeze().unwrap();
+        private.call(Private(1), |ends, n, _| ends.lock().unwrap().push(*n.unwrap())).unwrap();
+        spin_on(&mut executor, &ether);
+        carried.call(4, |ends, n, _| ends.lock().unwrap().push(*n.unwrap())).unwrap();
+        (0..3).for_each(|_| spin_on(&mut executor, &ether));
+        assert_eq!(entries(&ends), [2, 8]);
+    });
+}
+
+#[test]
+fn publishing_only_nothing_is_called_or_served_outside() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another().publishing_only());
+        let (_node, client, ends) = calling(&executor, 2);
+        let _outside = server(&ether, "/double");
+        let node = executor.create_node("server", ()).unwrap();
+        node.create_service("triple", QoS::services(), |_, n: &u64, _| 3 * n).unwrap();
+        executor.freeze().unwrap();
+        assert!(!client.service_is_ready());
+        assert_eq!(call(&client, 1), Err(CallError::NoService));
+        assert!(!caller(&ether, "/triple").is_available());
+        assert_eq!(entries(&ends), []);
+    });
+}

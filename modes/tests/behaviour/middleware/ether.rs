@@ -1,0 +1,470 @@
+//! A middleware without a network: a bus in memory, to which several executors are connected as if
+//! each were a process of its own.
+
+use ringspin_executor::{
+    Arrivals, BoxError, Durability, History, Middleware, QoS, RemoteClient, RemoteNode,
+    RemotePublisher, RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes, Time,
+    TypeName,
+};
+use std::any::Any;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::JoinHandle;
+
+/// A message that knows when it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp(pub(super) u64);
+
+impl ringspin_executor::Stamped for Stamp {
+    fn stamp(&self) -> Time {
+        Time::from_nanos(self.0)
+    }
+}
+
+/// A type that it does not carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Private(pub(super) u64);
+
+/// Who delivers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// The publishing thread itself, within its call.
+    AtOnce,
+    /// A thread of the ether's own.
+    ByCourier,
+}
+
+pub(super) const WAYS: [Way; 2] = [Way::AtOnce, Way::ByCourier];
+
+/// What can be told to fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fault {
+    Node,
+    Advertise,
+    Subscribe,
+    Serve,
+    Call,
+    Publish,
+    Take,
+    /// A take that panics.
+    Panic,
+    Send,
+}
+
+/// One process's connection to the bus. Clones are the same process.
+#[derive(Clone)]
+pub(super) struct Ether {
+    bus: Arc<Bus>,
+    process: u32,
+    bypassed: bool,
+    receives: bool,
+    /// Called in the middle of each subscription, when its first messages are announced already.
+    pause: Option<Arc<dyn Fn() + Send + Sync>>,
+}
+
+struct Bus {
+    courier: Option<mpsc::Sender<Errand>>,
+    thread: Option<JoinHandle<()>>,
+    state: Mutex<State>,
+}
+
+type Errand = Box<dyn FnOnce() + Send>;
+
+#[derive(Default)]
+struct State {
+    processes: u32,
+    readers: Vec<(String, Reader)>,
+    writers: Vec<(String, Arc<Writer>)>,
+    servers: Vec<(String, Server)>,
+    faults: BTreeMap<Fault, u32>,
+    nodes: Vec<String>,
+}
+
+/// A subscription.
+#[derive(Clone)]
+struct Reader {
+    process: u32,
+    bypassed: bool,
+    depth: Option<usize>,
+    queue: Arc<Mutex<VecDeque<u64>>>,
+    arrivals: Arrivals,
+}
+
+impl Reader {
+    fn hears(&self, process: u32) -> bool {
+        !(self.bypassed && self.process == process)
+    }
+
+    fn receive(&self, message: u64) {
+        let mut queue = self.queue.lock().unwrap();
+        if Some(queue.len()) == self.depth {
+            queue.pop_front();
+        }
+        queue.push_back(message);
+        drop(queue);
+        self.arrivals.announce(1);
+    }
+}
+
+struct Writer {
+    process: u32,
+    kept: Mutex<VecDeque<u64>>,
+}
+
+/// A request, its number, and who asks.
+type Asked = (u64, i64, Arc<Asker>);
+
+#[derive(Clone)]
+struct Server {
+    process: u32,
+    bypassed: bool,
+    queue: Arc<Mutex<VecDeque<Asked>>>,
+    arrivals: Arrivals,
+}
+
+impl Ether {
+    pub(super) fn new(way: Way) -> Self {
+        let (courier, thread) = match way {
+            Way::AtOnce => (None, None),
+            Way::ByCourier => {
+                let (sender, errands) = mpsc::channel::<Errand>();
+                let run = move || errands.into_iter().for_each(|errand| errand());
+                (Some(sender), Some(std::thread::spawn(run)))
+            }
+        };
+        let bus = Arc::new(Bus { courier, thread, state: Mutex::default() });
+        Self { bus, process: 0, bypassed: true, receives: true, pause: None }
+    }
+
+    /// Another process on the same bus.
+    pub(super) fn another(&self) -> Self {
+        let mut state = self.state();
+        state.processes += 1;
+        Self { process: state.processes, ..self.clone() }
+    }
+
+    pub(super) fn not_bypassed(self) -> Self {
+        Self { bypassed: false, ..self }
+    }
+
+    pub(super) fn publishing_only(self) -> Self {
+        Self { receives: false, ..self }
+    }
+
+    pub(super) fn pausing(self, pause: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { pause: Some(Arc::new(pause)), ..self }
+    }
+
+    /// A node of a process of its own, for the test itself.
+    pub(super) fn outside(&self) -> Node {
+        Node { ether: Self { pause: None, ..self.another() } }
+    }
+
+    /// Has the next `times` attempts fail.
+    pub(super) fn fail(&self, fault: Fault, times: u32) {
+        self.state().faults.insert(fault, times);
+    }
+
+    /// The names of all nodes so far.
+    pub(super) fn nodes(&self) -> Vec<String> {
+        self.state().nodes.clone()
+    }
+
+    /// Waits until everything under way is delivered.
+    pub(super) fn flush(&self) {
+        let (sender, done) = mpsc::channel();
+        self.bus.carry(Box::new(move || sender.send(()).unwrap()));
+        done.recv().unwrap();
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.bus.state.lock().unwrap()
+    }
+
+    fn attempt(&self, fault: Fault) -> Result<(), BoxError> {
+        let mut state = self.state();
+        match state.faults.get_mut(&fault) {
+            Some(times) if *times > 0 => {
+                *times -= 1;
+                Err(format!("{fault:?} was told to fail").into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Bus {
+    fn carry(&self, errand: Errand) {
+        match &self.courier {
+            None => errand(),
+            Some(courier) => courier.send(errand).unwrap(),
+        }
+    }
+}
+
+impl Drop for Bus {
+    fn drop(&mut self) {
+        self.courier = None;
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+    }
+}
+
+impl Middleware for Ether {
+    fn name(&self) -> &str {
+        "the ether"
+    }
+
+    fn is_bypassed_locally(&self) -> bool {
+        self.bypassed
+    }
+
+    fn receives(&self) -> bool {
+        self.receives
+    }
+
+    fn create_node(&self, namespace: &str, name: &str) -> Result<Arc<dyn RemoteNode>, BoxError> {
+        self.attempt(Fault::Node)?;
+        self.state().nodes.push(format!("{namespace} {name}"));
+        Ok(Arc::new(Node { ether: self.clone() }))
+    }
+}
+
+/// A node of one process.
+pub(super) struct Node {
+    ether: Ether,
+}
+
+/// On the bus everything is a number.
+fn encode(message: &dyn Any) -> u64 {
+    let stamp = || message.downcast_ref::<Stamp>().map(|stamp| stamp.0);
+    message.downcast_ref().copied().or_else(stamp).expect("only what is carried is published")
+}
+
+fn decode(message: u64, into: &mut dyn Any) {
+    if let Some(into) = into.downcast_mut::<Option<u64>>() {
+        *into = Some(message);
+    } else {
+        *into.downcast_mut().expect("only what is carried is taken") = Some(Stamp(message));
+    }
+}
+
+fn is_carried(of: TypeName) -> bool {
+    [TypeName::of::<u64>(), TypeName::of::<Stamp>()].contains(&of)
+}
+
+impl RemoteNode for Node {
+    fn advertise(
+        &self,
+        topic: &str,
+        message: TypeName,
+        qos: QoS,
+    ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
+        self.ether.attempt(Fault::Advertise)?;
+        if !is_carried(message) {
+            return Ok(None);
+        }
+        let depth = if qos.durability() == Durability::TransientLocal { qos.depth() } else { 0 };
+        let writer = Arc::new(Writer { process: self.ether.process, kept: Mutex::default() });
+        self.ether.state().writers.push((topic.into(), writer.clone()));
+        let (ether, topic) = (self.ether.clone(), topic.to_owned());
+        Ok(Some(Arc::new(Outlet { ether, topic, writer, depth })))
+    }
+
+    fn subscribe(
+        &self,
+        topic: &str,
+        message: TypeName,
+        qos: QoS,
+        arrivals: Arrivals,
+    ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError> {
+        self.ether.attempt(Fault::Subscribe)?;
+        if !is_carried(message) {
+            return Ok(None);
+        }
+        let Ether { process, bypassed, .. } = self.ether;
+        let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
+        let queue = Arc::default();
+        let reader = Reader { process, bypassed, depth, queue, arrivals };
+        let mut state = self.ether.state();
+        let latched = qos.durability() == Durability::TransientLocal;
+        let writers = state.writers.iter().filter(|(of, _)| of == topic && latched);
+        for (_, writer) in writers.filter(|(_, writer)| reader.hears(writer.process)) {
+            writer.kept.lock().unwrap().iter().for_each(|message| reader.receive(*message));
+        }
+        state.readers.push((topic.into(), reader.clone()));
+        drop(state);
+        if let Some(pause) = &self.ether.pause {
+            pause();
+        }
+        Ok(Some(Box::new(Intake { ether: self.ether.clone(), reader })))
+    }
+
+    fn serve(
+        &self,
+        service: &str,
+        types: ServiceTypes,
+        _: QoS,
+        arrivals: Arrivals,
+    ) -> Result<Option<Box<dyn RemoteServer>>, BoxError> {
+        self.ether.attempt(Fault::Serve)?;
+        if !is_carried(types.request) || !is_carried(types.response) {
+            return Ok(None);
+        }
+        let Ether { process, bypassed, .. } = self.ether;
+        let server = Server { process, bypassed, queue: Arc::default(), arrivals };
+        self.ether.state().servers.push((service.into(), server.clone()));
+        Ok(Some(Box::new(Desk { ether: self.ether.clone(), server })))
+    }
+
+    fn call(
+        &self,
+        service: &str,
+        types: ServiceTypes,
+        _: QoS,
+        arrivals: Arrivals,
+    ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError> {
+        self.ether.attempt(Fault::Call)?;
+        if !is_carried(types.request) || !is_carried(types.response) {
+            return Ok(None);
+        }
+        let answers = Mutex::default();
+        let asker = Arc::new(Asker { answers, asked: Mutex::new(0), arrivals });
+        Ok(Some(Arc::new(Line { ether: self.ether.clone(), service: service.into(), asker })))
+    }
+}
+
+struct Outlet {
+    ether: Ether,
+    topic: String,
+    writer: Arc<Writer>,
+    depth: usize,
+}
+
+impl RemotePublisher for Outlet {
+    fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
+        self.ether.attempt(Fault::Publish)?;
+        let message = encode(message);
+        let state = self.ether.state();
+        let mut kept = self.writer.kept.lock().unwrap();
+        kept.push_back(message);
+        while kept.len() > self.depth {
+            kept.pop_front();
+        }
+        drop(kept);
+        let readers = state.readers.iter().filter(|(topic, _)| *topic == self.topic);
+        let readers = readers.filter(|(_, reader)| reader.hears(self.ether.process));
+        for (_, reader) in readers {
+            let reader = reader.clone();
+            self.ether.bus.carry(Box::new(move || reader.receive(message)));
+        }
+        Ok(())
+    }
+
+    fn assert_liveliness(&self) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+struct Intake {
+    ether: Ether,
+    reader: Reader,
+}
+
+impl RemoteSubscription for Intake {
+    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
+        let message = self.reader.queue.lock().unwrap().pop_front();
+        let Some(message) = message else {
+            return Ok(false);
+        };
+        assert!(self.ether.attempt(Fault::Panic).is_ok(), "a message that nobody can read");
+        self.ether.attempt(Fault::Take)?;
+        decode(message, into);
+        Ok(true)
+    }
+}
+
+struct Desk {
+    ether: Ether,
+    server: Server,
+}
+
+impl RemoteServer for Desk {
+    fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
+        let asked = self.server.queue.lock().unwrap().pop_front();
+        let Some((request, number, asker)) = asked else {
+            return Ok(None);
+        };
+        self.ether.attempt(Fault::Take)?;
+        decode(request, into);
+        Ok(Some(Arc::new(Answer { bus: self.ether.bus.clone(), number, asker })))
+    }
+}
+
+struct Answer {
+    bus: Arc<Bus>,
+    number: i64,
+    asker: Arc<Asker>,
+}
+
+impl RemoteResponder for Answer {
+    fn respond(&self, response: &dyn Any) -> Result<(), BoxError> {
+        let (asker, answer) = (self.asker.clone(), (self.number, encode(response)));
+        self.bus.carry(Box::new(move || {
+            asker.answers.lock().unwrap().push_back(answer);
+            asker.arrivals.announce(1);
+        }));
+        Ok(())
+    }
+}
+
+struct Asker {
+    answers: Mutex<VecDeque<(i64, u64)>>,
+    asked: Mutex<i64>,
+    arrivals: Arrivals,
+}
+
+struct Line {
+    ether: Ether,
+    service: String,
+    asker: Arc<Asker>,
+}
+
+impl Line {
+    fn server(&self) -> Option<Server> {
+        let state = self.ether.state();
+        let mut servers = state.servers.iter().filter(|(service, _)| *service == self.service);
+        let reachable =
+            |server: &Server| !(server.bypassed && server.process == self.ether.process);
+        servers.find(|(_, server)| reachable(server)).map(|(_, server)| server.clone())
+    }
+}
+
+impl RemoteClient for Line {
+    fn is_available(&self) -> bool {
+        self.server().is_some()
+    }
+
+    fn send(&self, request: &dyn Any) -> Result<i64, BoxError> {
+        self.ether.attempt(Fault::Send)?;
+        let server = self.server().ok_or("there is no server")?;
+        let mut asked = self.asker.asked.lock().unwrap();
+        *asked += 1;
+        let request = (encode(request), *asked, self.asker.clone());
+        self.ether.bus.carry(Box::new(move || {
+            server.queue.lock().unwrap().push_back(request);
+            server.arrivals.announce(1);
+        }));
+        Ok(*asked)
+    }
+
+    fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {
+        let answer = self.asker.answers.lock().unwrap().pop_front();
+        let Some((number, answer)) = answer else {
+            return Ok(None);
+        };
+        decode(answer, into);
+        Ok(Some(number))
+    }
+}

@@ -11,6 +11,8 @@
 #[cfg(feature = "rcl")]
 pub mod action;
 #[cfg(feature = "rcl")]
+pub mod fast_dds;
+#[cfg(feature = "rcl")]
 pub mod rcl;
 #[cfg(feature = "rcl")]
 pub mod types;

@@ -49,7 +49,7 @@ pub use logging::{LogLine, Severity, log};
 pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};
 pub use node::{Node, NodeOptions};
 pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};
-pub use qos::{FAST_DDS_PROFILE, middleware};
+pub use qos::middleware;
 pub use raw::{RawPublisher, RawSubscription};
 pub use service::{ErasedService, RequestId, Service};
 pub use subscription::{

@@ -10,6 +10,7 @@ mod errors;
 mod events;
 mod graph;
 mod logging;
+mod peers;
 mod raw;
 mod services;
 mod threads;

@@ -11,6 +11,8 @@
 #[cfg(feature = "rcl")]
 pub mod action;
 #[cfg(feature = "rcl")]
+pub mod fast_dds;
+#[cfg(feature = "rcl")]
 mod middleware;
 #[cfg(feature = "rcl")]
 mod node;

@@ -1,6 +1,7 @@
 //! ROS 2 as the middleware of a graph: each node, publisher, subscription, service and client of
 //! the graph has a counterpart in rcl.
 
+use crate::fast_dds;
 use crate::node::RosNode;
 use crate::rcl::{Context, ContextOptions, RosError};
 use crate::types::Types;
@@ -110,10 +111,30 @@ impl Builder {
     /// # Errors
     /// Where rcl or the middleware cannot start.
     pub fn connect(self) -> Result<Ros2, RosError> {
+        self.tell_fast_dds();
         let context = Context::with_options(&self.arguments, &self.options)?;
         let (traffic, types) = (self.traffic, self.types);
         let parameter_services = self.parameter_services && traffic != Traffic::PublishOnly;
         Ok(Ros2 { shared: Arc::new(Shared { context, traffic, types, parameter_services }) })
+    }
+}
+
+impl Builder {
+    /// Chooses Fast DDS's profile, unless the user has. Without one everything works, with limits.
+    fn tell_fast_dds(&self) {
+        let profile = match self.traffic {
+            Traffic::Direct => fast_dds::DIRECT,
+            Traffic::Loopback | Traffic::PublishOnly => fast_dds::DEEP,
+        };
+        match fast_dds::prefer(profile) {
+            Ok(true) => {}
+            Ok(false) => tracing::info!(
+                "Fast DDS gets no profile, because there are other threads already: connect first, \
+                 or call `fast_dds::restart_with`; until then its histories end at 5000 messages, \
+                 and messages within this process take room in them"
+            ),
+            Err(error) => tracing::warn!(%error, "Fast DDS gets no profile"),
+        }
     }
 }
 

@@ -7,9 +7,9 @@ use crate::rcl::{
     RequestId, RosError,
 };
 use ringspin_executor::{
-    AnnouncedChore, Arrivals, BoxError, ParameterClient, ParameterValue, QoS, RemoteClient,
-    RemoteNode, RemotePublisher, RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes,
-    TypeName,
+    AnnouncedChore, Arrivals, BoxError, Durability, ParameterClient, ParameterValue, QoS,
+    RemoteClient, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer, RemoteSubscription,
+    ServiceTypes, TypeName,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -41,7 +41,11 @@ impl RemoteNode for RosNode {
         let Some(table) = self.shared.types.message(message.id) else {
             return Ok(None);
         };
-        Ok(Some(Arc::new(RosPublisher(ErasedPublisher::new(&self.node, table, topic, &qos)?))))
+        let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
+        // Who comes later may want what nobody is there for now. Through ROS 2 all go that way.
+        let is_volatile = qos.durability() == Durability::Volatile;
+        let skips = is_volatile && self.shared.traffic != Traffic::Loopback;
+        Ok(Some(Arc::new(RosPublisher { publisher, skips })))
     }
 
     fn subscribe(
@@ -113,15 +117,22 @@ impl RemoteNode for RosNode {
     }
 }
 
-struct RosPublisher(ErasedPublisher);
+struct RosPublisher {
+    publisher: ErasedPublisher,
+    /// Whether it need not serialize for nobody.
+    skips: bool,
+}
 
 impl RemotePublisher for RosPublisher {
     fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
-        Ok(self.0.publish(message)?)
+        if self.skips && self.publisher.subscription_count()? == 0 {
+            return Ok(());
+        }
+        Ok(self.publisher.publish(message)?)
     }
 
     fn assert_liveliness(&self) -> Result<(), BoxError> {
-        Ok(self.0.assert_liveliness()?)
+        Ok(self.publisher.assert_liveliness()?)
     }
 }
 

@@ -25,6 +25,7 @@ mod client;
 mod contents;
 mod context;
 mod entity;
+mod environment;
 mod error;
 mod event;
 mod graph;
@@ -43,6 +44,7 @@ mod support;
 
 pub use client::{Client, ErasedClient};
 pub use context::{Context, ContextOptions, Reach};
+pub(crate) use environment::set_variable_while_alone;
 pub use error::RosError;
 pub use event::{Event, PublisherEvent, QosEvent, SubscriptionEvent};
 pub use graph::{Endpoint, NodeName};
@@ -51,7 +53,7 @@ pub use mapping::Mapping;
 pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};
 pub use node::{Node, NodeOptions};
 pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};
-pub use qos::{FAST_DDS_PROFILE, middleware};
+pub use qos::middleware;
 pub use raw::{RawPublisher, RawSubscription};
 pub use service::{ErasedService, RequestId, Service};
 pub use subscription::{

@@ -244,7 +244,11 @@ class Peer:
         kind = find_type(type)
 
         async def execute(goal):
+            topic = f"{name}/_action/feedback"
+            while feedback and not self.node.count_subscribers(topic):
+                await self.pause()
             for value in feedback or []:
+                await self.pause()
                 goal.publish_feedback(fill(kind.Feedback(), value))
             while hold and not goal.is_cancel_requested:
                 await self.pause()
@@ -267,8 +271,11 @@ class Peer:
         timer = self.node.create_timer(0.01, done, callback_group=self.group)
         return future
 
-    def do_goal(self, name, type, value=None, cancel=False, timeout=20.0):
-        """Sends a goal; answers with its status, feedback and result. cancel: as soon as accepted."""
+    def do_goal(self, name, type, value=None, cancel=False, feedback=0, timeout=20.0):
+        """Sends a goal; answers with its status, feedback and result. cancel: as soon as accepted.
+
+        feedback: how many have to come; a result may overtake them.
+        """
         kind = find_type(type)
         client = ActionClient(self.node, kind, name, callback_group=self.group)
         self.goals[name] = client
@@ -296,8 +303,8 @@ class Peer:
                         feedback_callback=lambda m: state["feedback"].append(plain(m.feedback)))
                     state["sent"].add_done_callback(accepted)
                 return None
-            return state.get("answer")
-        return Waiter(look, timeout, lambda: "sent" if "sent" in state else "no such server")
+            return state.get("answer") if len(state["feedback"]) >= feedback else None
+        return Waiter(look, timeout, lambda: str(state) if "sent" in state else "no such server")
 
     # The node and its graph
 

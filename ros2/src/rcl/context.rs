@@ -2,8 +2,8 @@
 
 use super::entity::{Entity, c_name};
 use super::error::{RosError, check, forget};
-use super::qos::middleware;
 use super::{lock, logging};
+use crate::fast_dds;
 use r2r_rcl as ffi;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int};
@@ -168,7 +168,7 @@ fn domain_of(context: *mut ffi::rcl_context_t) -> usize {
 /// Refuses domains for which Fast DDS would end the process.
 fn check_domain(domain: usize) -> Result<(), RosError> {
     const MAX: usize = 232;
-    match domain > MAX && middleware().contains("fastrtps") {
+    match domain > MAX && fast_dds::is_used() {
         true => Err(RosError::Domain { domain, max: MAX }),
         false => Ok(()),
     }

@@ -347,3 +347,64 @@ fn reason(panic: &(dyn Any + Send)) -> Box<str> {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("the copy panicked").into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        static CREATED: Cell<usize> = const { Cell::new(0) };
+        static DESTROYED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    /// A number that is not negative, and whose C structs are counted.
+    #[derive(Debug, PartialEq)]
+    struct Counted(f64);
+
+    type Wire = r2r::std_msgs::msg::Float64;
+
+    // SAFETY: type support, C struct and both functions are those of `Wire`.
+    unsafe impl RosMessage for Counted {
+        type Native = <Wire as RosMessage>::Native;
+        fn type_support() -> &'static rosidl_message_type_support_t {
+            <Wire as RosMessage>::type_support()
+        }
+        fn create() -> *mut Self::Native {
+            CREATED.set(CREATED.get() + 1);
+            <Wire as RosMessage>::create()
+        }
+        unsafe fn destroy(native: *mut Self::Native) {
+            DESTROYED.set(DESTROYED.get() + 1);
+            // SAFETY: as the caller promises.
+            unsafe { <Wire as RosMessage>::destroy(native) }
+        }
+        fn to_native(&self, native: &mut Self::Native) {
+            assert!(self.0 >= 0.0, "{} is negative", self.0);
+            native.data = self.0;
+        }
+        fn from_native(native: &Self::Native) -> Self {
+            Self(native.data)
+        }
+    }
+
+    #[test]
+    fn a_c_struct_is_used_again_and_freed_once() {
+        let entity = Entity::plain("the test");
+        let mut native = Native::new(MessageType::of::<Counted>(), &entity).unwrap();
+        for number in [1.0, 2.0] {
+            native.write(&Counted(number), &entity).unwrap();
+            let mut slot = None::<Counted>;
+            native.read(&mut slot, &entity).unwrap();
+            assert_eq!(slot, Some(Counted(number)));
+        }
+        let error = native.write(&Counted(-1.0), &entity).unwrap_err().to_string();
+        assert!(error.contains("the test") && error.contains("-1 is negative"), "{error}");
+        assert!(matches!(native.write(&1.0_f64, &entity), Err(RosError::OtherType { .. })));
+        assert!(matches!(native.read(&mut 1.0, &entity), Err(RosError::OtherType { .. })));
+        native.write(&Counted(3.0), &entity).unwrap();
+        assert_eq!((CREATED.get(), DESTROYED.get()), (1, 0));
+        drop(native);
+        assert_eq!((CREATED.get(), DESTROYED.get()), (1, 1));
+    }
+}

@@ -1,13 +1,13 @@
 //! The quality of service as rmw has it, and back.
 
 use super::entity::{Entity, copied};
+use crate::fast_dds;
 use r2r_rcl::rmw_qos_durability_policy_e as RmwDurability;
 use r2r_rcl::rmw_qos_history_policy_e as RmwHistory;
 use r2r_rcl::rmw_qos_liveliness_policy_e as RmwLiveliness;
 use r2r_rcl::rmw_qos_reliability_policy_e as RmwReliability;
 use r2r_rcl::{rmw_qos_profile_t, rmw_time_s};
 use ringspin_executor::{Durability, History, Liveliness, QoS, Reliability};
-use std::path::Path;
 use std::time::Duration;
 
 /// What `qos` is called in rmw. No limit of time is zero there, as in ROS 2.
@@ -61,24 +61,16 @@ pub(super) fn from_rmw(rmw: &rmw_qos_profile_t) -> QoS {
     qos.deadline(from_time(&rmw.deadline)).lifespan(from_time(&rmw.lifespan))
 }
 
-/// How Fast DDS is told to keep more messages than 5000 for a topic: see fastdds.xml.
-pub const FAST_DDS_PROFILE: &str = include_str!("../../fastdds.xml");
-
 /// Says so where Fast DDS will keep fewer messages than `qos` asks for: it tells nobody.
 pub(super) fn check_depth(qos: &QoS, entity: &Entity) {
     const LIMIT: usize = 5000; // `max_samples` of its resource limits, by default.
-    let settings = ["FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE"];
-    let is_set = || {
-        settings.iter().any(|name| std::env::var_os(name).is_some())
-            || Path::new("DEFAULT_FASTRTPS_PROFILES.xml").is_file()
-    };
-    if qos.depth() > LIMIT && middleware().contains("fastrtps") && !is_set() {
+    if qos.depth() > LIMIT && fast_dds::is_used() && !fast_dds::is_configured() {
         tracing::warn!(
             "{} has a depth of {}, but Fast DDS keeps {LIMIT} messages and drops the rest: \
-             name a profile such as ringspin's ros2/fastdds.xml in {}",
+             name a profile such as ringspin's ros2/fastdds/deep.xml in {}",
             entity.text(),
             qos.depth(),
-            settings[0],
+            fast_dds::SETTING,
         );
     }
 }

@@ -10,13 +10,16 @@ mod errors;
 mod events;
 mod graph;
 mod logging;
+mod peers;
 mod raw;
 mod services;
+mod threads;
 mod topics;
 mod types;
 mod volume;
 
 use peer::{Peer, domain, unique};
+use ringspin_ros2::fast_dds;
 use ringspin_ros2::rcl::{
     Context, ContextOptions, MessageInfo, Node, NodeOptions, Reach, RosMessage, Subscription,
 };
@@ -30,6 +33,13 @@ const LONG: Duration = Duration::from_secs(30);
 fn context() -> Context {
     let (domain, reach) = (Some(domain()), Reach::LocalHost);
     let options = ContextOptions { domain, reach, log_files: false, ..ContextOptions::default() };
+    Context::with_options(&[], &options).unwrap()
+}
+
+/// The same, without log messages on the terminal.
+fn quiet_context() -> Context {
+    let (domain, reach) = (Some(domain()), Reach::LocalHost);
+    let options = ContextOptions { domain, reach, console: false, log_files: false };
     Context::with_options(&[], &options).unwrap()
 }
 
@@ -65,4 +75,19 @@ impl<T: RosMessage> Heard<T> {
 /// Waits until `ready`.
 fn wait(node: &Node, what: &str, mut ready: impl FnMut() -> bool) {
     assert!(node.wait_for(LONG, |_| Ok(ready())).unwrap(), "{what}");
+}
+
+/// Runs the test `name` in a process of its own, which gives Fast DDS `profile`; true in there.
+fn with_profile(profile: &str, name: &str) -> bool {
+    if std::env::var_os("RINGSPIN_TEST_CHILD").is_some() {
+        fast_dds::restart_with(profile).unwrap();
+        assert!(fast_dds::is_configured(), "it is started with the profile");
+        return true;
+    }
+    let own = std::env::current_exe().unwrap();
+    let mut child = std::process::Command::new(own);
+    child.args(["--exact", name]).env("RINGSPIN_TEST_CHILD", "1");
+    let status = child.env_remove(fast_dds::SETTING).status().unwrap();
+    assert!(status.success(), "{name}");
+    false
 }

@@ -3,6 +3,7 @@
 use crate::{Heard, Peer, node, unique, wait};
 use r2r::std_msgs::msg::Int64;
 use ringspin_executor::QoS;
+use ringspin_ros2::fast_dds;
 use ringspin_ros2::rcl::{Locals, Node, Publisher, Subscription};
 use serde_json::json;
 
@@ -23,25 +24,10 @@ fn deep(node: &Node, topic: &str) -> Heard<Int64> {
     Heard::new(Subscription::new(node, topic, &qos, Locals::Deliver).unwrap())
 }
 
-/// Runs `test` in a process that has Fast DDS keep as many messages as its depth says; true in
-/// that process.
-fn in_deep_process(test: &str) -> bool {
-    const PROFILES: &str = "FASTRTPS_DEFAULT_PROFILES_FILE";
-    if std::env::var_os(PROFILES).is_some() {
-        return true;
-    }
-    let own = std::env::current_exe().unwrap();
-    let profiles = concat!(env!("CARGO_MANIFEST_DIR"), "/fastdds.xml");
-    let mut child = std::process::Command::new(own);
-    let status = child.args(["--exact", test]).env(PROFILES, profiles).status().unwrap();
-    assert!(status.success(), "{test} with {profiles}");
-    false
-}
-
 #[test]
 fn ten_thousand_wait_for_a_subscriber_that_takes_none_until_the_end() {
-    if !in_deep_process("volume::ten_thousand_wait_for_a_subscriber_that_takes_none_until_the_end")
-    {
+    let name = "volume::ten_thousand_wait_for_a_subscriber_that_takes_none_until_the_end";
+    if !crate::with_profile(fast_dds::DEEP, name) {
         return;
     }
     let (node, other) = (node("deep"), node("deep_talker"));
@@ -58,6 +44,10 @@ fn ten_thousand_wait_for_a_subscriber_that_takes_none_until_the_end() {
 
 #[test]
 fn ten_thousand_from_a_peer_and_to_a_slow_one() {
+    let name = "volume::ten_thousand_from_a_peer_and_to_a_slow_one";
+    if !crate::with_profile(fast_dds::DEEP, name) {
+        return;
+    }
     let node = node("deep_peered");
     let mut peer = Peer::start("deep_peer");
     let (from, to) = (unique("deep_from"), unique("deep_to"));
@@ -70,8 +60,8 @@ fn ten_thousand_from_a_peer_and_to_a_slow_one() {
 
     let all = QoS::keep_last(MANY as usize);
     let publisher = Publisher::<Int64>::new(&node, &to, &all).unwrap();
-    let slow = json!({"do": "subscribe", "topic": to, "type": kind, "qos": qos, "only": "data",
-        "slow": 0.0002});
+    // rclpy needs a millisecond for each.
+    let slow = json!({"do": "subscribe", "topic": to, "type": kind, "qos": qos, "only": "data"});
     peer.ask(slow);
     wait(&node, "matched", || publisher.subscription_count().unwrap() == 1);
     for data in 0..MANY {

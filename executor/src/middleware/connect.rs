@@ -1,0 +1,186 @@
+//! How the ends of a graph that is being built get their counterparts.
+
+use super::remote::{Remote, Take, Taken};
+use super::{
+    Arrivals, Beyond, LateRemote, RemoteClient, RemoteNode, RemotePublisher, RemoteServer,
+    RemoteSubscription, ServiceTypes, TypeName,
+};
+use crate::event_loop::BoxError;
+use crate::graph::{CreateError, CreateNodeError, Draft};
+use crate::lock::lock;
+use crate::name;
+use crate::qos::QoS;
+use std::sync::{Arc, Mutex};
+
+impl Draft {
+    /// Whether what goes from one node of the graph to another goes through the middleware.
+    pub(crate) fn goes_through_middleware(&self) -> bool {
+        self.middleware.as_ref().is_some_and(|middleware| !middleware.is_bypassed_locally())
+    }
+
+    fn exclusively<M>(&self, mut remote: Remote<M>) -> Remote<M> {
+        remote.is_exclusive = self.goes_through_middleware();
+        remote
+    }
+
+    /// Creates the counterpart of node `full_name`.
+    pub(crate) fn create_remote_node(
+        &mut self,
+        full_name: &str,
+    ) -> Result<Option<Arc<dyn RemoteNode>>, CreateNodeError> {
+        let Some(middleware) = &self.middleware else {
+            return Ok(None);
+        };
+        let (namespace, base_name) = name::split(full_name);
+        let node = middleware.create_node(namespace, base_name).map_err(|error| {
+            CreateNodeError::Middleware {
+                middleware: middleware.name().into(),
+                reason: format!("node {full_name}: {error}"),
+            }
+        })?;
+        self.remote_nodes.push(node.clone());
+        Ok(Some(node))
+    }
+
+    /// What `create` makes of the counterpart of node `node_index`, if there is one.
+    fn remote<T>(
+        &self,
+        node_index: usize,
+        what: &str,
+        create: impl FnOnce(&dyn RemoteNode) -> Result<Option<T>, BoxError>,
+    ) -> Result<Option<T>, CreateError> {
+        let Some(node) = self.remote_nodes.get(node_index) else {
+            return Ok(None);
+        };
+        let created = create(&**node).map_err(|error| {
+            let middleware = self.middleware.as_ref().map_or("", |m| m.name()).to_owned();
+            let owner = self.loops.iter().find(|of| of.node_index == node_index);
+            let what = format!("{what} of node {}", owner.map_or("", |of| &of.node));
+            CreateError::Middleware { middleware, what, reason: error.to_string() }
+        })?;
+        if created.is_none() {
+            tracing::debug!(what, "stays within the process: its type is not carried beyond");
+        }
+        Ok(created)
+    }
+
+    pub(crate) fn advertise<M: 'static>(
+        &self,
+        node_index: usize,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Option<Arc<dyn RemotePublisher>>, CreateError> {
+        self.remote(node_index, &format!("publisher {topic}"), |node| {
+            node.advertise(topic, TypeName::of::<M>(), qos)
+        })
+    }
+
+    /// A subscription's other source of messages.
+    pub(crate) fn subscribe_remotely<M: Send + Sync + 'static>(
+        &mut self,
+        node_index: usize,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Option<Remote<M>>, CreateError> {
+        let arrivals = Arrivals::default();
+        if !self.receives() {
+            return Ok(None);
+        }
+        let remote = self.remote(node_index, &format!("subscription {topic}"), |node| {
+            node.subscribe(topic, TypeName::of::<M>(), qos, arrivals.clone())
+        })?;
+        Ok(remote.map(|remote| {
+            let source = self.next_source();
+            self.exclusively(Remote::messages(topic, source, remote, arrivals))
+        }))
+    }
+
+    /// As [`subscribe_remotely`](Self::subscribe_remotely), when the closure is called.
+    pub(crate) fn subscribe_remotely_later<M: Send + Sync + 'static>(
+        &mut self,
+        node_index: usize,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<Option<LateRemote<M>>, CreateError> {
+        let Some(node) = self.remote_nodes.get(node_index).filter(|_| self.receives()).cloned()
+        else {
+            return Ok(None);
+        };
+        let arrivals = Arrivals::default();
+        let late = Arc::new(Mutex::new(None::<Box<dyn RemoteSubscription>>));
+        let joined = late.clone();
+        let take = move || match lock(&late).as_mut() {
+            Some(subscription) => Taken::from(&mut **subscription),
+            None => Ok(Taken::NotYet),
+        };
+        let remote = Remote::new(topic, self.next_source(), Box::new(take), arrivals.clone());
+        let topic = topic.to_owned();
+        let join = move || {
+            let subscribed = node.subscribe(&topic, TypeName::of::<M>(), qos, arrivals.clone())?;
+            let is_carried = subscribed.is_some();
+            *lock(&joined) = subscribed;
+            // The event loop may have come for what was announced meanwhile, in vain.
+            arrivals.announce(0);
+            Ok(is_carried)
+        };
+        Ok(Some((self.exclusively(remote), Box::new(join))))
+    }
+
+    pub(crate) fn serve_remotely<Q: 'static, P: 'static>(
+        &self,
+        node_index: usize,
+        service: &str,
+        qos: QoS,
+    ) -> Result<Beyond<Box<dyn RemoteServer>>, CreateError> {
+        let arrivals = Arrivals::default();
+        if !self.receives() {
+            return Ok(None);
+        }
+        let remote = self.remote(node_index, &format!("service {service}"), |node| {
+            node.serve(service, ServiceTypes::of::<Q, P>(), qos, arrivals.clone())
+        })?;
+        Ok(remote.map(|remote| (remote, arrivals)))
+    }
+
+    /// Where the requests of `service` come in, which `take` takes.
+    pub(crate) fn remote_requests<M: 'static>(
+        &mut self,
+        service: &str,
+        take: Take<M>,
+        arrivals: Arrivals,
+    ) -> Remote<M> {
+        let source = self.next_source();
+        self.exclusively(Remote::new(service, source, take, arrivals))
+    }
+
+    /// Where the responses of `service` come in, which `take` takes. They come from where the
+    /// request went, so those of the process always have their way.
+    pub(crate) fn remote_responses<M: 'static>(
+        &mut self,
+        service: &str,
+        take: Take<M>,
+        arrivals: Arrivals,
+    ) -> Remote<M> {
+        Remote::new(service, self.next_source(), take, arrivals)
+    }
+
+    pub(crate) fn call_remotely<Q: 'static, P: 'static>(
+        &self,
+        node_index: usize,
+        service: &str,
+        qos: QoS,
+    ) -> Result<Beyond<Arc<dyn RemoteClient>>, CreateError> {
+        let arrivals = Arrivals::default();
+        if !self.receives() {
+            return Ok(None);
+        }
+        let remote = self.remote(node_index, &format!("client {service}"), |node| {
+            node.call(service, ServiceTypes::of::<Q, P>(), qos, arrivals.clone())
+        })?;
+        Ok(remote.map(|remote| (remote, arrivals)))
+    }
+
+    fn receives(&self) -> bool {
+        self.middleware.as_ref().is_some_and(|middleware| middleware.receives())
+    }
+}

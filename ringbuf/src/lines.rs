@@ -106,10 +106,12 @@ fn fetch(address: usize) {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(ptr::without_provenance(address)) };
     }
     #[cfg(all(target_arch = "aarch64", not(miri)))]
-    // SAFETY: a prefetch is a hint: it reads nothing into the program, and never faults.
-    unsafe {
-        core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address,
-            options(readonly, nostack, preserves_flags));
+    {
+        // SAFETY: as above.
+        unsafe {
+            core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address,
+                options(readonly, nostack, preserves_flags));
+        }
     }
     #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     let _ = address;

@@ -4,14 +4,16 @@ use crate::control::StopHandle;
 use crate::digest::Digest;
 use crate::event::{Dispatch, EventId, Recorder};
 use crate::evidence::Evidence;
-use crate::graph::LoopInfo;
-use crate::time::{Clock, Time};
+use crate::graph::{GraphInfo, LoopInfo};
+use crate::time::{Clock, SimClock, Time};
 
 /// The context of one callback invocation.
 pub struct Context<'a> {
     pub(crate) clock: &'a dyn Clock,
+    /// In simulated time the same clock, to be asked without a dynamic call.
+    pub(crate) simulated: Option<&'a SimClock>,
     pub(crate) stop: &'a StopHandle,
-    pub(crate) event_loop: &'a LoopInfo,
+    pub(crate) info: &'a GraphInfo,
     pub(crate) recorder: Option<&'a mut dyn Recorder>,
     pub(crate) dispatch: Dispatch,
     /// Whether a timer's callback cancelled its timer.
@@ -25,7 +27,10 @@ impl Context<'_> {
     /// constant throughout the callback. The only clock that a callback should read.
     #[inline]
     pub fn now(&self) -> Time {
-        self.clock.now()
+        match self.simulated {
+            Some(clock) => clock.now(),
+            None => self.clock.now(),
+        }
     }
 
     /// The event that this callback was called for.
@@ -35,12 +40,16 @@ impl Context<'_> {
 
     /// The fully qualified name of the node.
     pub fn node(&self) -> &str {
-        &self.event_loop.node
+        &self.event_loop().node
     }
 
     /// The name of the callback group; empty for the node's default group.
     pub fn group(&self) -> &str {
-        &self.event_loop.group
+        &self.event_loop().group
+    }
+
+    fn event_loop(&self) -> &LoopInfo {
+        &self.info.loops[self.dispatch.event_loop.0 as usize]
     }
 
     /// Adds `value` to the digest of this dispatch in deterministic mode: so a difference in it is
@@ -83,8 +92,9 @@ impl Context<'_> {
     #[inline]
     pub(crate) fn begin(&mut self, event: EventId) {
         self.dispatch.event = event;
-        if let Some(recorder) = &mut self.recorder {
-            self.dispatch.time = self.clock.now();
+        let now = self.recorder.is_some().then(|| self.now());
+        if let (Some(recorder), Some(now)) = (&mut self.recorder, now) {
+            self.dispatch.time = now;
             recorder.started(&self.dispatch);
         }
     }

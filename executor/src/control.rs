@@ -200,7 +200,9 @@ pub(crate) struct Failures {
     /// By node index.
     pub(crate) nodes: Box<[NodeControl]>,
     /// By node index: whether the node is out of service.
-    pub(crate) isolated: Box<[Flag]>,
+    isolated: Box<[Flag]>,
+    /// Whether any node is: the usual answer is at hand.
+    any_isolated: Flag,
     /// With whether it stopped the executor.
     pub(crate) list: Mutex<Vec<(Failure, bool)>>,
 }
@@ -222,6 +224,17 @@ impl NodeControl {
 }
 
 impl Failures {
+    pub(crate) fn new(stop: StopHandle, nodes: Box<[NodeControl]>) -> Self {
+        let isolated = nodes.iter().map(|_| Flag::default()).collect();
+        Self { stop, nodes, isolated, any_isolated: Flag::default(), list: Mutex::default() }
+    }
+
+    /// Whether a node is out of service.
+    #[inline]
+    pub(crate) fn is_isolated(&self, node: usize) -> bool {
+        self.any_isolated.is_raised() && self.isolated[node].is_raised()
+    }
+
     /// Keeps `failure`, and unless its node was `restarted`, does what the node's policy says.
     pub(crate) fn report(&self, node: usize, failure: Failure, restarted: bool) {
         tracing::error!(%failure, restarted, "a callback failed");
@@ -231,6 +244,7 @@ impl Failures {
             self.stop.stop();
         } else if !restarted {
             self.isolated[node].raise();
+            self.any_isolated.raise(); // whoever sees it sees the other one, too
             self.nodes[node].loops.iter().for_each(|retirement| retirement.notify());
             self.nodes[node].watchers.iter().for_each(|watcher| watcher.notify());
         }
@@ -258,11 +272,9 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     }
 }
 
-/// The counters of one callback.
+/// The counters of one callback, but for that of its calls, which its worker has.
 #[derive(Debug, Default)]
 pub(crate) struct CallbackCounters {
-    /// Written by the callback's worker.
-    pub(crate) dispatched: Counter,
     /// Written by publishers.
     pub(crate) overwritten: Counter,
     /// Written by publishers.

@@ -5,11 +5,15 @@
 
 /// Deadlines of the timers `0..n`, in nanoseconds; ties go to the lower index.
 ///
-/// A heap with four children to a node, in an array: half as deep as a binary one, and the children
-/// lie together. Setting and removing are logarithmic, the first is at hand.
+/// A heap with four children to a node, in an array: half as deep as a binary one. The children of
+/// a node are one cache line, and always four: [`Entry::NONE`] fills the last group up. Setting and
+/// removing are logarithmic, the first is at hand.
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
-    heap: Vec<Entry>,
+    /// The root is the last entry of the first group, so that siblings lie in one group.
+    heap: Vec<Group>,
+    /// How many entries there are.
+    len: usize,
     /// Where each timer is in the heap, or [`NOWHERE`].
     places: Vec<u32>,
 }
@@ -19,12 +23,23 @@ const NOWHERE: u32 = u32::MAX;
 /// How many children a node has.
 const CHILDREN: usize = 4;
 
+/// The place of the first of all entries.
+const ROOT: usize = CHILDREN - 1;
+
+/// The children of one node, on one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Group([Entry; CHILDREN]);
+
 /// A deadline and its timer, as one number: two of them are compared without a branch, which would
 /// be mispredicted every other time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u128);
 
 impl Entry {
+    /// Later than every entry of a timer.
+    const NONE: Self = Self(u128::MAX);
+
     #[inline]
     fn new(deadline: u64, index: usize) -> Self {
         Self(u128::from(deadline) << 64 | index as u128)
@@ -40,6 +55,7 @@ impl Entry {
         self.0 as u32 as usize
     }
 
+    #[inline]
     fn both(self) -> (u64, usize) {
         (self.deadline(), self.index())
     }
@@ -49,31 +65,43 @@ impl Deadlines {
     /// Makes room for one more timer, without a deadline, and returns its index.
     pub(crate) fn add(&mut self) -> usize {
         self.places.push(NOWHERE);
-        self.heap.reserve(self.places.len() - self.heap.len());
+        let groups = (ROOT + self.places.len()).div_ceil(CHILDREN);
+        self.heap.resize(groups, Group([Entry::NONE; CHILDREN]));
         self.places.len() - 1
     }
 
     /// The earliest deadline and its timer.
     #[inline]
     pub(crate) fn first(&self) -> Option<(u64, usize)> {
-        self.heap.first().map(|entry| entry.both())
+        let first = self.heap.first()?.0[ROOT];
+        (first != Entry::NONE).then(|| first.both())
+    }
+
+    /// The timers whose deadlines are the next two; any numbers if there are none.
+    #[inline]
+    pub(crate) fn next_two(&self) -> [usize; 2] {
+        let first = self.heap.first().map_or(Entry::NONE, |group| group.0[ROOT]);
+        let second = self.least_child(ROOT).map_or(Entry::NONE, |(_, entry)| entry);
+        [first.index(), second.index()]
     }
 
     /// The deadlines up to `now` and their timers, in order. Linear in the number of all timers.
     pub(crate) fn due(&self, now: u64) -> impl Iterator<Item = (u64, usize)> + use<> {
-        let due = self.heap.iter().copied().filter(|entry| entry.deadline() <= now);
-        let mut due: Vec<_> = due.collect();
+        let all = self.heap.iter().flat_map(|group| group.0);
+        let is_due = |entry: &Entry| entry.deadline() <= now && *entry != Entry::NONE;
+        let mut due: Vec<_> = all.filter(is_due).collect();
         due.sort_unstable();
         due.into_iter().map(Entry::both)
     }
 
     /// Gives timer `index` a deadline, in place of the one it has.
+    #[inline]
     pub(crate) fn set(&mut self, index: usize, deadline: u64) {
         let entry = Entry::new(deadline, index);
         let place = match self.places[index] {
             NOWHERE => {
-                self.heap.push(entry);
-                self.heap.len() - 1
+                self.len += 1;
+                ROOT + self.len - 1
             }
             place => place as usize,
         };
@@ -86,20 +114,23 @@ impl Deadlines {
         if place == NOWHERE {
             return;
         }
-        let last = self.heap.pop().expect("it holds the timer");
-        if (place as usize) < self.heap.len() {
+        self.len -= 1;
+        let end = ROOT + self.len;
+        let last = std::mem::replace(self.entry_mut(end), Entry::NONE);
+        if (place as usize) < end {
             self.put(last, place as usize);
         }
     }
 
     /// Puts `entry` where it belongs, given a hole at `place`: the hole moves, not the entry.
     fn put(&mut self, entry: Entry, mut place: usize) {
-        while place > 0 {
-            let parent = (place - 1) / CHILDREN;
-            if self.heap[parent] <= entry {
+        while place > ROOT {
+            let parent = place / CHILDREN + ROOT - 1;
+            let above = *self.entry_mut(parent);
+            if above <= entry {
                 break;
             }
-            self.fill(place, self.heap[parent]);
+            self.fill(place, above);
             place = parent;
         }
         while let Some((child, least)) = self.least_child(place)
@@ -113,23 +144,24 @@ impl Deadlines {
 
     #[inline]
     fn least_child(&self, place: usize) -> Option<(usize, Entry)> {
-        let first = CHILDREN * place + 1;
+        let group = place + 1 - ROOT;
+        let &Group([a, b, c, d]) = self.heap.get(group)?;
         let lesser = |one: (usize, Entry), other: (usize, Entry)| {
             if other.1 < one.1 { other } else { one }
         };
-        if let Some(&[a, b, c, d]) = self.heap.get(first..first + CHILDREN) {
-            let (left, right) = (lesser((0, a), (1, b)), lesser((2, c), (3, d)));
-            let (child, least) = lesser(left, right);
-            return Some((first + child, least));
-        }
-        let some = self.heap.get(first..)?.iter().enumerate();
-        let (child, least) = some.map(|(n, entry)| (n, *entry)).reduce(lesser)?;
-        Some((first + child, least))
+        let (left, right) = (lesser((0, a), (1, b)), lesser((2, c), (3, d)));
+        let (child, least) = lesser(left, right);
+        Some((CHILDREN * group + child, least))
+    }
+
+    #[inline]
+    fn entry_mut(&mut self, place: usize) -> &mut Entry {
+        &mut self.heap[place / CHILDREN].0[place % CHILDREN]
     }
 
     #[inline]
     fn fill(&mut self, place: usize, entry: Entry) {
-        self.heap[place] = entry;
+        *self.entry_mut(place) = entry;
         self.places[entry.index()] = place as u32;
     }
 }

@@ -6,6 +6,7 @@ use crate::evidence::Evidence;
 use crate::message::Message;
 use crate::timer::Timer;
 use crate::topic::Inlet;
+use ringspin_ringbuf::Lines;
 use std::any::Any;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -72,6 +73,10 @@ pub(crate) trait Entity<S>: Send {
     fn discard(&mut self, port: usize) -> bool;
     /// Drops what waits for something: nothing is dispatched any more.
     fn retire(&mut self) {}
+    /// Adds the lines that a dispatch touches.
+    fn add_to(&self, lines: &mut Lines) {
+        lines.add(self);
+    }
 }
 
 /// Where an event of a loop goes.
@@ -104,14 +109,18 @@ pub(crate) trait EventLoop: Send {
     fn retire(&mut self);
     /// Adds the state to the evidence, if it is to be shown.
     fn show(&self, evidence: &Evidence);
+    /// Adds the lines that a dispatch to this entity touches.
+    fn add_to(&self, entity: u32, lines: &mut Lines);
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
+/// On one cache line, if the state is small.
+#[repr(align(64))]
 pub(crate) struct Body<S> {
     /// `None` once the loop is retired.
     state: Option<S>,
-    factory: Option<Factory<S>>,
     entities: Vec<Box<dyn Entity<S>>>,
+    factory: Option<Box<Factory<S>>>,
     show: Option<fn(&S, &Evidence)>,
 }
 
@@ -131,7 +140,7 @@ impl<S> Body<S> {
     ) -> Self {
         let state = Some(create());
         let factory = Factory { create: Box::new(create), restarts_left: restarts_max };
-        Self { state, factory: Some(factory), entities: Vec::new(), show: None }
+        Self { state, factory: Some(Box::new(factory)), entities: Vec::new(), show: None }
     }
 
     /// Adds an entity.
@@ -199,6 +208,13 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         if let (Some(show), Some(state)) = (self.show, &self.state) {
             show(state, evidence);
         }
+    }
+
+    fn add_to(&self, entity: u32, lines: &mut Lines) {
+        let entity = &self.entities[entity as usize];
+        lines.add(self);
+        lines.add(entity);
+        entity.add_to(lines);
     }
 
     fn as_any_mut(&mut self) -> &mut dyn Any {

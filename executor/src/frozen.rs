@@ -1,23 +1,25 @@
 //! Freezing: the graph becomes workers that share nothing but lock-free rings.
 
 use crate::control::{
-    CallbackStatistics, Failure, FailurePolicy, Failures, NodeControl, RestCounters, Statistics,
-    StopHandle, WorkerStatistics,
+    CallbackCounters, CallbackStatistics, Failure, FailurePolicy, Failures, NodeControl,
+    RestCounters, Statistics, StopHandle, WorkerStatistics,
 };
+use crate::counted::Counted;
 use crate::deadline::DeadlineWatch;
 use crate::event::{CallbackId, LoopId};
 use crate::graph::{Draft, Feed, Graph, GraphInfo};
 use crate::input::NamedInput;
 use crate::notifier::Notifier;
 use crate::picker::Picker;
+use crate::route::{Control, Index, Route};
 use crate::time::Clock;
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections, Ready};
 use crate::transit::Transit;
-use crate::worker::{Route, Shared, Worker};
-use ringspin_ringbuf::{Flag, MAX_TOKEN, ReadySet, ready};
+use crate::worker::{Shared, Worker};
+use ringspin_ringbuf::{MAX_TOKEN, ReadySet, ready};
 use std::cmp::Reverse;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// In which order a worker turns to its loops.
@@ -114,7 +116,7 @@ pub struct Frozen {
 #[derive(Clone)]
 pub struct Monitor {
     info: Arc<GraphInfo>,
-    counters: Arc<[Arc<crate::control::CallbackCounters>]>,
+    counters: Arc<[Counted]>,
     topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
     failures: Arc<Failures>,
     rests: Arc<[Arc<RestCounters>]>,
@@ -144,10 +146,11 @@ impl Monitor {
     /// A snapshot of all counters; each is exact, together they are not from one instant.
     pub fn statistics(&self) -> Statistics {
         let callbacks = self.info.callbacks.iter().zip(self.counters.iter());
-        let callbacks = callbacks.map(|(callback, counters)| CallbackStatistics {
+        let callbacks = callbacks.map(|(callback, of)| (callback, &of.counters, of.dispatched()));
+        let callbacks = callbacks.map(|(callback, counters, dispatched)| CallbackStatistics {
             node: self.info.loops[callback.event_loop.0 as usize].full_name(),
             callback: callback.name.clone(),
-            dispatched: counters.dispatched.get(),
+            dispatched,
             overwritten: counters.overwritten.get(),
             lost: counters.lost.get(),
             discarded: counters.discarded.get(),
@@ -194,18 +197,16 @@ impl Graph {
         let info = Arc::new(draft.info());
         draft.clock.run_by(clock.clone());
         let retirements: Vec<Arc<Notifier>> = info.loops.iter().map(|_| Arc::default()).collect();
-        let failures = Arc::new(Failures {
-            stop: stop.clone(),
-            nodes: node_controls(&draft, policy, &retirements),
-            isolated: draft.policies.iter().map(|_| Flag::default()).collect(),
-            list: Mutex::default(),
-        });
+        let nodes = node_controls(&draft, policy, &retirements);
+        let failures = Arc::new(Failures::new(stop.clone(), nodes));
         let _ = draft.failures.set(failures.clone()); // the graph is frozen once
         let evidence = transit.map(|_| draft.evidence.clone());
         if let Some(evidence) = &evidence {
             evidence.collect();
         }
-        let shared = Shared { info: info.clone(), failures: failures.clone(), clock, evidence };
+        let simulated = transit.map(|transit| transit.clock().clone());
+        let shared =
+            Shared { info: info.clone(), failures: failures.clone(), clock, simulated, evidence };
         let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();
         let mut ready = vec![None; draft.callbacks.len()];
         let mut workers = Vec::new();
@@ -226,11 +227,15 @@ impl Graph {
         };
         let connections = Connections { ready: &ready_of, transit };
         topics.iter().for_each(|(_, topic)| topic.connect(connections));
+        if let (Some(_), [worker]) = (transit, &mut workers[..]) {
+            let token = |callback| ready_of(callback).token;
+            worker.learn_footprints(&topics, &token);
+        }
         let now = shared.clock.now();
         for (topic, number) in &draft.latches {
             topic.start_latch(*number, now, transit);
         }
-        let counters = draft.callback_drafts.iter().map(|c| c.counters.clone()).collect();
+        let counters = Counted::all(&draft, &workers);
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
         let monitor = Monitor { info, counters, topics: topics.into(), failures, rests };
         let inputs = std::mem::take(&mut draft.inputs);
@@ -309,6 +314,10 @@ pub(crate) struct WorkerParts {
     pub(crate) rings: Vec<ready::Consumer>,
     /// Indexed by token.
     pub(crate) routes: Vec<Route>,
+    /// Of the tokens after these.
+    pub(crate) controls: Vec<Control>,
+    /// Indexed by token.
+    pub(crate) counters: Vec<Arc<CallbackCounters>>,
     pub(crate) timers: Timers,
     /// What gets an event when the worker starts.
     pub(crate) starts: Vec<Arc<Notifier>>,
@@ -362,7 +371,9 @@ fn connect_worker(
         .flat_map(|(n, id)| callbacks_of(id).iter().map(move |&callback| (callback, n)))
         .collect();
     numbered.sort_unstable(); // timers are added, and tasks started, in order of creation
-    let mut routes = Vec::with_capacity(2 * numbered.len() + loops.len());
+    let callbacks = numbered.len();
+    let (mut routes, mut counters) = (Vec::with_capacity(callbacks), Vec::new());
+    let mut controls = Vec::new();
     let mut timers = Timers::default();
     let mut starts = Vec::new();
     let entry = |loop_index, token: usize| {
@@ -371,7 +382,7 @@ fn connect_worker(
         Ready {
             ring: producer.clone(),
             set: set.clone(),
-            index: ring,
+            index: ring as u32,
             token: token as u32,
             stamper: None,
             transit: transit.cloned(),
@@ -381,17 +392,17 @@ fn connect_worker(
     for (callback, loop_index) in numbered {
         let of = &draft.callback_drafts[callback.0 as usize];
         let mut event = entry(loop_index, routes.len());
-        let mut watch = None;
+        let mut watch = Index::NONE;
         if let Some(deadline) = of.deadline {
             let capacity = of.feed.capacity();
             let (stamper, watched) = DeadlineWatch::new(deadline, capacity, draft.clock.clone());
             event.stamper = Some(stamper);
-            watch = Some(deadlines.len() as u32);
+            watch = Index::new(deadlines.len());
             deadlines.push(watched);
         }
         ready[callback.0 as usize] = Some(event.clone());
-        let counters = of.counters.clone();
-        let mut timer = None;
+        counters.push(of.counters.clone());
+        let mut timer = Index::NONE;
         match &of.feed {
             Feed::Queue(_) => {}
             Feed::Notifier(notifier) | Feed::QueueAndRemote(_, notifier) => {
@@ -399,12 +410,14 @@ fn connect_worker(
                 starts.push(notifier.clone());
             }
             Feed::Timer(control) => {
-                let (control, counters) = (control.clone(), counters.clone());
-                timer = Some(timers.add(callback, control, event, counters) as u32);
+                let index = timers.add(callback, control.clone(), event, of.counters.clone());
+                timer = Index::new(index);
+                control.changed.connect(entry(loop_index, callbacks + controls.len()));
+                controls.push(Control::TimerChanged(index));
             }
         }
         let event_loop = loops[loop_index];
-        routes.push(Route::Callback {
+        routes.push(Route {
             callback,
             event_loop,
             node_index: draft.loops[event_loop.0 as usize].node_index as u32,
@@ -412,18 +425,13 @@ fn connect_worker(
             target: of.target,
             timer,
             deadline: watch,
-            counters,
         });
-        if let (Feed::Timer(control), Some(timer)) = (&of.feed, timer) {
-            control.changed.connect(entry(loop_index, routes.len()));
-            routes.push(Route::TimerChanged(timer as usize));
-        }
     }
     for (loop_index, id) in loops.iter().enumerate() {
         let retirement = &retirements[id.0 as usize];
-        retirement.connect(entry(loop_index, routes.len()));
+        retirement.connect(entry(loop_index, callbacks + controls.len()));
         starts.push(retirement.clone());
-        routes.push(Route::Retirement { loop_index, notifier: retirement.clone() });
+        controls.push(Control::Retirement { loop_index, notifier: retirement.clone() });
     }
-    WorkerParts { loops, set, rings, routes, timers, starts, picker, deadlines }
+    WorkerParts { loops, set, rings, routes, controls, counters, timers, starts, picker, deadlines }
 }

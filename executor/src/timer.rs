@@ -128,7 +128,12 @@ pub(crate) struct Settings {
 
 /// What a timer's handles share with its worker.
 #[derive(Debug)]
+#[repr(C, align(16))] // version and deadline, which every expiry needs, share a cache line
 pub(crate) struct TimerControl {
+    /// Counts the requests: an expiry of another version is not dispatched any more.
+    pub(crate) version: Counter,
+    /// The next deadline in nanoseconds, `u64::MAX` if there is none; written by the worker.
+    pub(crate) deadline: Counter,
     name: String,
     clock: NodeClock,
     /// False for a one-shot timer.
@@ -136,10 +141,6 @@ pub(crate) struct TimerControl {
     settings: Mutex<Settings>,
     /// Tells the worker of a change.
     pub(crate) changed: Notifier,
-    /// Counts the requests: an expiry of another version is not dispatched any more.
-    pub(crate) version: Counter,
-    /// The next deadline in nanoseconds, `u64::MAX` if there is none; written by the worker.
-    pub(crate) deadline: Counter,
 }
 
 impl TimerControl {

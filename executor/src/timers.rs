@@ -7,31 +7,44 @@ use crate::event::CallbackId;
 use crate::time::Time;
 use crate::timer::{Request, TimerControl};
 use crate::topic::Ready;
+use ringspin_ringbuf::{Footprints, Lines};
 use std::sync::Arc;
 
-/// A timer of the frozen graph.
+/// A timer of the frozen graph: what an expiry needs, on one cache line.
+#[repr(align(64))]
 pub(crate) struct ActiveTimer {
-    callback: CallbackId,
     /// Nanoseconds, not zero.
     period: u64,
-    /// As the control says, which is elsewhere in memory.
-    repeats: bool,
     control: Arc<TimerControl>,
-    ready: Ready,
-    counters: Arc<CallbackCounters>,
     /// The control's version that the deadline comes from. The control may be ahead of it.
     applied: u64,
     /// Of the expiry that waits in the ready ring: the version that its deadline came from.
     pending: Option<u64>,
+    token: u32,
+    /// As the control says, which is elsewhere in memory.
+    repeats: bool,
     /// Whether it has expired since it was started, so that a late expiry means missed periods.
     expired: bool,
+    /// Whether somebody wants to know since when its events are ready.
+    stamped: bool,
+}
+
+/// The rest of a timer.
+struct Rest {
+    callback: CallbackId,
+    ready: Ready,
+    counters: Arc<CallbackCounters>,
 }
 
 /// The timers of one worker.
 #[derive(Default)]
 pub(crate) struct Timers {
     timers: Vec<ActiveTimer>,
+    /// Of each timer.
+    rests: Vec<Rest>,
     deadlines: Deadlines,
+    /// Of each timer, what its expiry and what follows from it touch; empty if nobody prepared it.
+    footprints: Footprints,
 }
 
 impl Timers {
@@ -44,18 +57,17 @@ impl Timers {
         counters: Arc<CallbackCounters>,
     ) -> usize {
         let period = control.settings().period;
-        let (applied, pending, expired) = (0, None, false);
         self.timers.push(ActiveTimer {
-            callback,
             period,
             repeats: control.repeats,
             control,
-            ready,
-            counters,
-            applied,
-            pending,
-            expired,
+            applied: 0,
+            pending: None,
+            token: ready.token,
+            expired: false,
+            stamped: ready.stamper.is_some(),
         });
+        self.rests.push(Rest { callback, ready, counters });
         self.deadlines.add()
     }
 
@@ -86,8 +98,8 @@ impl Timers {
         let Some((deadline, index)) = self.due_first(now) else {
             return false;
         };
-        if let Some(ready) = self.expire(now, deadline, index) {
-            ready.announce_since(Some(Time::from_nanos(deadline)));
+        if self.expire(now, deadline, index) {
+            self.rests[index].ready.announce_since(Some(Time::from_nanos(deadline)));
         }
         true
     }
@@ -97,8 +109,23 @@ impl Timers {
     #[inline]
     pub(crate) fn expire_at_once(&mut self, now: Time) -> Option<u32> {
         let (deadline, index) = self.due_first(now)?;
-        let ready = self.expire(now, deadline, index);
-        ready.map(|ready| ready.stamp(Some(Time::from_nanos(deadline))))
+        let expired = self.expire(now, deadline, index);
+        let ActiveTimer { token, stamped, .. } = self.timers[index];
+        if stamped && expired {
+            self.rests[index].ready.stamp(Some(Time::from_nanos(deadline)));
+        }
+        if !self.footprints.is_empty() {
+            self.fetch_ahead();
+        }
+        expired.then_some(token)
+    }
+
+    /// Starts to fetch what the next timer needs.
+    #[inline(never)]
+    fn fetch_ahead(&self) {
+        let [next, after_next] = self.deadlines.next_two();
+        self.footprints.fetch(next);
+        self.footprints.announce(after_next);
     }
 
     #[inline]
@@ -109,28 +136,46 @@ impl Timers {
     /// The callbacks of the timers that are due at `now`, by deadline, then creation.
     pub(crate) fn due(&self, now: Time, due: &mut Vec<CallbackId>) {
         due.clear();
-        due.extend(self.deadlines.due(now.as_nanos()).map(|(_, n)| self.timers[n].callback));
+        due.extend(self.deadlines.due(now.as_nanos()).map(|(_, n)| self.rests[n].callback));
     }
 
     /// As [`expire_one`](Self::expire_one), for the `n`th of the timers that are due.
     pub(crate) fn expire_nth(&mut self, now: Time, n: usize) {
         let nth = self.deadlines.due(now.as_nanos()).nth(n);
         if let Some((deadline, index)) = nth
-            && let Some(ready) = self.expire(now, deadline, index)
+            && self.expire(now, deadline, index)
         {
-            ready.announce_since(Some(Time::from_nanos(deadline)));
+            self.rests[index].ready.announce_since(Some(Time::from_nanos(deadline)));
         }
+    }
+
+    /// Sets what the expiries of the timers touch.
+    pub(crate) fn set_footprints(&mut self, footprints: Footprints) {
+        self.footprints = footprints;
+    }
+
+    /// Adds the lines that the expiry of timer `index` touches.
+    pub(crate) fn add_to(&self, index: usize, lines: &mut Lines) {
+        let timer = &self.timers[index];
+        lines.add(timer);
+        lines.add(&timer.control.deadline);
+        lines.add(&timer.control.version);
+    }
+
+    /// The callbacks of the timers, in order.
+    pub(crate) fn callbacks(&self) -> impl Iterator<Item = CallbackId> {
+        self.rests.iter().map(|rest| rest.callback)
     }
 
     /// The callback of a timer.
     pub(crate) fn callback(&self, index: usize) -> CallbackId {
-        self.timers[index].callback
+        self.rests[index].callback
     }
 
-    /// Moves timer `index`, which is due, to its next deadline. Returns how its event is made
-    /// ready, unless one of it is.
+    /// Moves timer `index`, which is due, to its next deadline. Whether it has an event now; if one
+    /// of it is ready, it has not.
     #[inline]
-    fn expire(&mut self, now: Time, deadline: u64, index: usize) -> Option<&Ready> {
+    fn expire(&mut self, now: Time, deadline: u64, index: usize) -> bool {
         let timer = &mut self.timers[index];
         let skipped = if timer.repeats {
             let late = now.as_nanos() - deadline;
@@ -154,10 +199,11 @@ impl Timers {
             missed += u64::from(pending == timer.applied);
         }
         if missed > 0 {
-            timer.control.report_missed(timer.counters.missed.get(), missed);
-            timer.counters.missed.add_by_owner(missed);
+            let counters = &self.rests[index].counters;
+            timer.control.report_missed(counters.missed.get(), missed);
+            counters.missed.add_by_owner(missed);
         }
-        pending.is_none().then_some(&timer.ready)
+        pending.is_none()
     }
 
     /// The expiry of timer `index` left the ready ring; false if it was cancelled meanwhile.
@@ -241,7 +287,7 @@ mod tests {
         }
 
         fn missed(&self, index: usize) -> u64 {
-            self.timers.timers[index].counters.missed.get()
+            self.timers.rests[index].counters.missed.get()
         }
 
         fn deadline(&self) -> Option<u64> {

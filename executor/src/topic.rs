@@ -28,11 +28,11 @@ use crate::middleware::Remote;
 use crate::qos::{History, QoS};
 use crate::time::Time;
 use crate::transit::Transit;
-use detour::{Detour, Interception};
+use detour::{Ahead, Detour, Interception};
 use latch::Latch;
 use late::Late;
 use ringspin_ringbuf::keep_last::{self, Pushed};
-use ringspin_ringbuf::{Counter, Permits, Pool, ReadySet, Shared, ready};
+use ringspin_ringbuf::{Counter, Lines, Permits, Pool, ReadySet, Shared, ready};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -42,7 +42,7 @@ pub(crate) struct Ready {
     pub(crate) ring: ready::Producer,
     pub(crate) set: Arc<ReadySet>,
     /// The ring's index in the set.
-    pub(crate) index: usize,
+    pub(crate) index: u32,
     /// The callback, as its worker numbers it.
     pub(crate) token: u32,
     /// If the callback has a deadline.
@@ -75,17 +75,18 @@ impl Ready {
         self.ring.push(token).expect("a ready ring holds a token for each queued event");
         // In simulated time there is one ring, and nobody sleeps.
         if self.transit.is_none() {
-            self.set.mark(self.index);
+            self.set.mark(self.index as usize);
         }
     }
 }
 
-/// A topic with messages of type `M`.
+/// A topic with messages of type `M`. What every message needs is on its first cache line.
+#[repr(C, align(64))]
 pub(crate) struct Topic<M> {
-    pub(crate) name: Arc<str>,
-    pool: Pool<Envelope<M>>,
-    subscriptions: Mutex<Vec<Subscription<M>>>,
     ports: OnceLock<Box<[Port<M>]>>,
+    pool: Pool<Envelope<M>>,
+    pub(crate) name: Arc<str>,
+    subscriptions: Mutex<Vec<Subscription<M>>>,
     /// What the transient-local publishers keep, in order of creation.
     latches: Mutex<Vec<Arc<Latch<M>>>>,
     /// The subscriptions that are to be activated. They are no ports: only transient-local
@@ -95,21 +96,37 @@ pub(crate) struct Topic<M> {
     refused: Counter,
     interception: Interception<M>,
     evidence: Arc<Evidence>,
+    /// How many messages each publisher sent.
+    sequences: Mutex<Vec<Arc<Counter>>>,
 }
 
 /// A subscription of a graph that is still being built.
 struct Subscription<M> {
+    queue: keep_last::Producer<Envelope<M>>,
+    permits: Option<Arc<Permits>>,
+    about: Arc<About>,
+}
+
+/// What is needed of a subscription now and then, apart from what every message needs.
+struct About {
     callback: CallbackId,
     /// How many messages the subscription keeps besides its queue and the one that it handles.
     kept: usize,
-    queue: keep_last::Producer<Envelope<M>>,
-    permits: Option<Arc<Permits>>,
     counters: Arc<CallbackCounters>,
     /// Whether it gets what was published before the start.
     transient_local: bool,
 }
 
-/// A subscription of the frozen graph.
+impl<M> std::ops::Deref for Subscription<M> {
+    type Target = About;
+
+    fn deref(&self) -> &About {
+        &self.about
+    }
+}
+
+/// A subscription of the frozen graph, on one cache line.
+#[repr(align(64))]
 struct Port<M> {
     subscription: Subscription<M>,
     ready: Ready,
@@ -132,6 +149,8 @@ pub(crate) trait AnyTopic: Send + Sync {
     /// Delivers what the transient-local publisher with this number published so far, at `now`.
     fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>);
     fn refused(&self) -> u64;
+    /// Adds the lines that publishing touches.
+    fn add_to(&self, lines: &mut Lines);
 }
 
 impl<M: Send + Sync + 'static> Topic<M> {
@@ -146,6 +165,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             refused: Counter::default(),
             interception: Interception::default(),
             evidence,
+            sequences: Mutex::default(),
         }
     }
 
@@ -186,7 +206,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
         let inlet =
             Inlet { queue: consumer, permits: permits_of, counters: counters_of, pool, remote };
         let transient_local = qos.is_transient_local();
-        (Subscription { callback, kept, queue, permits, counters, transient_local }, inlet)
+        let about = Arc::new(About { callback, kept, counters, transient_local });
+        (Subscription { queue, permits, about }, inlet)
     }
 
     /// Hands `message`, which is event `id`, to the one subscription of a private topic: a
@@ -284,10 +305,13 @@ fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>])
 where
     M: Send + Sync + 'static,
 {
-    for port in others {
+    let mut ahead = Ahead(others.iter().chain([last]));
+    for port in ahead.0.by_ref().take(others.len()) {
         port.deliver(Message(envelope.clone()));
     }
-    last.deliver(Message(envelope));
+    if let Some(last) = ahead.0.next() {
+        last.deliver(Message(envelope));
+    }
 }
 
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
@@ -317,6 +341,17 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn refused(&self) -> u64 {
         self.refused.get()
     }
+
+    fn add_to(&self, lines: &mut Lines) {
+        lines.add(&self.ports);
+        lines.add(&self.pool);
+        lock(&self.sequences).iter().for_each(|sequence| lines.add(&**sequence));
+        self.pool.add_to(lines);
+        for port in self.ports.get().into_iter().flatten() {
+            lines.add(port);
+            port.subscription.queue.add_to(lines);
+        }
+    }
 }
 
 impl<M> Subscription<M> {
@@ -340,14 +375,8 @@ impl<M> Subscription<M> {
 
 impl<M> Clone for Subscription<M> {
     fn clone(&self) -> Self {
-        Self {
-            callback: self.callback,
-            kept: self.kept,
-            queue: self.queue.clone(),
-            permits: self.permits.clone(),
-            counters: self.counters.clone(),
-            transient_local: self.transient_local,
-        }
+        let Self { queue, permits, about } = self;
+        Self { queue: queue.clone(), permits: permits.clone(), about: about.clone() }
     }
 }
 

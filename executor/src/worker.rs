@@ -3,17 +3,21 @@
 //! A worker does not know on which thread it runs, what time it is, or what to do when nothing is
 //! ready: that is the scheduler's part, and the only difference between the modes.
 
+mod footprint;
+
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters, panic_message};
+use crate::counted::Calls;
 use crate::deadline::DeadlineWatch;
 use crate::event::{CallbackId, Completion, Dispatch, LoopId, Recorder};
-use crate::event_loop::{Body, EventLoop, Outcome, Target};
+use crate::event_loop::{Body, EventLoop, Outcome};
 use crate::evidence::Evidence;
 use crate::frozen::WorkerParts;
-use crate::graph::{GraphInfo, LoopInfo};
+use crate::graph::GraphInfo;
 use crate::notifier::Notifier;
 use crate::picker::Picker;
-use crate::time::{Clock, Time};
+use crate::route::{Control, Route};
+use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
 use ringspin_ringbuf::{Counter, ReadySet, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,41 +28,28 @@ use tracing::level_filters::LevelFilter;
 /// How many tokens that lead to no callback may be handled in a row.
 const TOKENS_MAX: u32 = 64;
 
-/// Where a token leads. Loops and timers are numbered within the worker.
-///
-/// It holds all that a dispatch needs to know, so that in a large graph an event touches few other
-/// cache lines.
-pub(crate) enum Route {
-    /// An event of a callback.
-    Callback {
-        callback: CallbackId,
-        event_loop: LoopId,
-        node_index: u32,
-        loop_index: u32,
-        target: Target,
-        /// If it is a timer's.
-        timer: Option<u32>,
-        /// If it has one.
-        deadline: Option<u32>,
-        counters: Arc<CallbackCounters>,
-    },
-    /// A timer was told to change.
-    TimerChanged(usize),
-    /// A loop is out of service if its node is isolated.
-    Retirement { loop_index: usize, notifier: Arc<Notifier> },
-}
-
 /// What all workers of a graph have in common.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) info: Arc<GraphInfo>,
     pub(crate) failures: Arc<Failures>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// In simulated time: the clock once more, of which no dynamic call is needed to ask it.
+    pub(crate) simulated: Option<Arc<SimClock>>,
     /// In simulated time.
     pub(crate) evidence: Option<Arc<Evidence>>,
 }
 
 impl Shared {
+    /// As which time the return of a callback counts that returns now.
+    #[inline]
+    fn completion(&self) -> Time {
+        match &self.simulated {
+            Some(clock) => clock.completion(),
+            None => self.clock.completion(),
+        }
+    }
+
     /// The digest of what a callback has shown, and of its state.
     #[inline]
     fn shown(&self, body: &dyn EventLoop) -> Option<u64> {
@@ -85,7 +76,13 @@ pub struct ReadyEvent {
 pub struct Worker {
     set: Arc<ReadySet>,
     rings: Vec<ready::Consumer>,
+    /// Of the callbacks, by token.
     routes: Vec<Route>,
+    /// Of the tokens after those of the callbacks.
+    controls: Vec<Control>,
+    calls: Calls,
+    /// By token, the rest of what is counted.
+    counters: Vec<Arc<CallbackCounters>>,
     timers: Timers,
     bodies: Vec<Box<dyn EventLoop>>,
     picker: Picker,
@@ -98,20 +95,22 @@ pub struct Worker {
     running: Arc<Counter>,
     recorder: Option<Box<dyn Recorder>>,
     rest: Arc<RestCounters>,
-    /// Whether its time is simulated.
-    simulated: bool,
 }
 
 impl Worker {
     pub(crate) fn new(parts: WorkerParts, bodies: Vec<Box<dyn EventLoop>>, shared: Shared) -> Self {
-        let WorkerParts { loops, set, rings, routes, timers, starts, picker, deadlines } = parts;
+        let WorkerParts { loops, set, rings, routes, controls, counters, timers, .. } = parts;
+        let WorkerParts { starts, picker, deadlines, .. } = parts;
+        let calls = Calls::new(routes.len());
         let running = Arc::<Counter>::default();
-        let simulated = shared.evidence.is_some();
         shared.failures.stop.attach(set.clone(), running.clone(), shared.info.clone());
         Self {
             set,
             rings,
             routes,
+            controls,
+            calls,
+            counters,
             timers,
             bodies,
             picker,
@@ -122,7 +121,6 @@ impl Worker {
             running,
             recorder: None,
             rest: Arc::default(),
-            simulated,
         }
     }
 
@@ -162,6 +160,16 @@ impl Worker {
         self.starts.drain(..).for_each(|notifier| notifier.start());
     }
 
+    /// The callbacks that it runs, each with its token.
+    pub(crate) fn callbacks(&self) -> impl Iterator<Item = (CallbackId, usize)> {
+        self.routes.iter().enumerate().map(|(token, route)| (route.callback, token))
+    }
+
+    /// How often each callback was called.
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
     /// When the next timer is due.
     #[inline]
     pub fn next_deadline(&self) -> Option<Time> {
@@ -191,7 +199,7 @@ impl Worker {
     #[inline]
     pub fn dispatch_next(&mut self) -> Option<CallbackId> {
         for _ in 0..TOKENS_MAX {
-            let callback = if self.simulated {
+            let callback = if self.is_simulated() {
                 let token = self.rings[0].pop()?;
                 self.dispatch(token as usize)
             } else {
@@ -239,19 +247,17 @@ impl Worker {
         let token = self.rings[index].pop();
         self.clear_if_empty(index);
         let token = token?;
-        Some(match self.routes[token as usize] {
-            Route::Callback { callback, event_loop, .. } => {
-                ReadyEvent { token, callback: Some(callback), event_loop }
-            }
-            Route::Retirement { loop_index, .. } => {
-                ReadyEvent { token, callback: None, event_loop: self.loops[loop_index] }
-            }
-            Route::TimerChanged(timer) => {
+        if let Some(&Route { callback, event_loop, .. }) = self.routes.get(token as usize) {
+            return Some(ReadyEvent { token, callback: Some(callback), event_loop });
+        }
+        let event_loop = match self.controls[token as usize - self.routes.len()] {
+            Control::Retirement { loop_index, .. } => self.loops[loop_index],
+            Control::TimerChanged(timer) => {
                 let callback = self.timers.callback(timer);
-                let event_loop = self.shared.info.callbacks[callback.0 as usize].event_loop;
-                ReadyEvent { token, callback: None, event_loop }
+                self.shared.info.callbacks[callback.0 as usize].event_loop
             }
-        })
+        };
+        Some(ReadyEvent { token, callback: None, event_loop })
     }
 
     /// Dispatches an event that was taken; `None` if it turns out to be nobody's, because its timer
@@ -285,10 +291,15 @@ impl Worker {
         callback
     }
 
+    #[inline]
+    fn is_simulated(&self) -> bool {
+        self.shared.simulated.is_some()
+    }
+
     /// Whether any event is ready.
     #[inline]
     pub fn has_ready(&self) -> bool {
-        match self.simulated {
+        match self.is_simulated() {
             true => !self.rings[0].is_empty(),
             false => !self.set.is_empty(),
         }
@@ -298,7 +309,7 @@ impl Worker {
     /// state is not noted in the set.
     #[inline]
     fn pick(&mut self) -> Option<usize> {
-        match self.simulated {
+        match self.is_simulated() {
             true => (!self.rings[0].is_empty()).then_some(0),
             false => self.picker.pick(&self.set),
         }
@@ -306,7 +317,7 @@ impl Worker {
 
     #[inline]
     fn clear_if_empty(&self, index: usize) {
-        if !self.simulated && self.rings[index].is_empty() {
+        if !self.is_simulated() && self.rings[index].is_empty() {
             self.set.clear(index);
             // An event that came in between found the mark still set.
             if !self.rings[index].is_empty() {
@@ -317,43 +328,34 @@ impl Worker {
 
     #[inline]
     fn dispatch(&mut self, token: usize) -> Option<CallbackId> {
-        let Shared { info, failures, clock, evidence } = &self.shared;
-        let route = &self.routes[token];
-        let &Route::Callback {
-            callback,
-            event_loop,
-            node_index,
-            loop_index,
-            target,
-            timer,
-            deadline,
-            ref counters,
-        } = route
-        else {
+        let Some(&route) = self.routes.get(token) else {
             self.control(token);
             return None;
         };
-        let ready_since = deadline.and_then(|n| self.deadlines[n as usize].ready_since());
+        let Route { callback, event_loop, node_index, loop_index, target, timer, deadline } = route;
+        let deadline = deadline.get();
+        let ready_since = deadline.and_then(|n| self.deadlines[n].ready_since());
         let body = &mut self.bodies[loop_index as usize];
-        if let Some(timer) = timer
-            && !self.timers.handled(timer as usize)
+        if let Some(timer) = timer.get()
+            && !self.timers.handled(timer)
         {
             return None;
         }
-        let loop_info = &info.loops[event_loop.0 as usize];
-        if failures.isolated[node_index as usize].is_raised() {
+        let Shared { info, failures, clock, simulated, evidence } = &self.shared;
+        if failures.is_isolated(node_index as usize) {
             // What is discarded is the user's, and so is its drop.
             let discarded = catch_unwind(AssertUnwindSafe(|| body.discard(target)));
-            counters.discarded.add_by_owner(u64::from(discarded.unwrap_or(true)));
+            let discarded = u64::from(discarded.unwrap_or(true));
+            self.counters[token].discarded.add_by_owner(discarded);
             return None;
         }
-        let dispatch = Dispatch { event_loop, callback, ..Dispatch::default() };
         let mut cx = Context {
             clock: &**clock,
+            simulated: simulated.as_deref(),
             stop: &failures.stop,
-            event_loop: loop_info,
+            info,
             recorder: self.recorder.as_deref_mut().map(|recorder| recorder as &mut dyn Recorder),
-            dispatch,
+            dispatch: Dispatch { event_loop, callback, ..Dispatch::default() },
             cancelled: false,
             evidence: evidence.as_deref(),
         };
@@ -361,41 +363,42 @@ impl Worker {
         let outcome = {
             // A look at the level costs nothing; a span that nobody wants would cost 3 ns.
             let traced = LevelFilter::current() >= LevelFilter::TRACE;
-            let _span = traced.then(|| span(info, dispatch.callback, loop_info));
+            let _span = traced.then(|| span(info, callback));
             catch_unwind(AssertUnwindSafe(|| body.dispatch(target, &mut cx)))
         };
         self.running.set(0);
-        let dispatch = cx.dispatch;
         let cause = match outcome {
             Ok(Outcome::Nothing) => return None,
             Ok(Outcome::Done(Ok(()))) => None,
             Ok(Outcome::Done(Err(error))) => Some(Cause::Error(error.to_string())),
             Err(panic) => Some(Cause::Panic(panic_message(&*panic))),
         };
-        counters.dispatched.add_by_owner(1);
+        let dispatch = &cx.dispatch;
+        self.calls.of(token).add_by_owner(1);
         if let (Some(n), Some(since)) = (deadline, ready_since) {
-            let name = || info.name_of(callback);
-            self.deadlines[n as usize].returned(since, clock.completion(), counters, name);
+            let (name, counters) = (|| info.name_of(callback), &self.counters[token]);
+            self.deadlines[n].returned(since, self.shared.completion(), counters, name);
         }
         if let Some(recorder) = &mut self.recorder {
             let digest = self.shared.shown(&**body);
-            recorder.finished(&dispatch, Completion { time: clock.completion(), digest });
+            recorder.finished(dispatch, Completion { time: self.shared.completion(), digest });
         }
         if let Some(cause) = cause {
+            let dispatch = *dispatch;
             self.fail(dispatch, token, cause);
         }
-        Some(dispatch.callback)
+        Some(callback)
     }
 
     /// Handles a token that is no callback's.
     #[cold]
     fn control(&mut self, token: usize) {
-        match &self.routes[token] {
-            Route::TimerChanged(timer) => self.timers.changed(*timer),
-            Route::Retirement { loop_index, notifier } => {
+        match &self.controls[token - self.routes.len()] {
+            Control::TimerChanged(timer) => self.timers.changed(*timer),
+            Control::Retirement { loop_index, notifier } => {
                 notifier.take();
                 let event_loop = &self.shared.info.loops[self.loops[*loop_index].0 as usize];
-                if self.shared.failures.isolated[event_loop.node_index].is_raised() {
+                if self.shared.failures.is_isolated(event_loop.node_index) {
                     let body = &mut self.bodies[*loop_index];
                     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body.retire())) {
                         let panic = panic_message(&*panic);
@@ -403,15 +406,12 @@ impl Worker {
                     }
                 }
             }
-            Route::Callback { .. } => unreachable!("callbacks are dispatched"),
         }
     }
 
     #[cold]
     fn fail(&mut self, dispatch: Dispatch, token: usize, cause: Cause) {
-        let Route::Callback { loop_index, .. } = self.routes[token] else {
-            unreachable!("only callbacks fail");
-        };
+        let loop_index = self.routes[token].loop_index;
         let Shared { info, failures, clock, .. } = &self.shared;
         let loop_info = info.loop_of(dispatch.callback);
         let failure = |cause| Failure {
@@ -434,7 +434,8 @@ impl Worker {
 
 /// The span of a callback.
 #[cold]
-fn span(info: &GraphInfo, callback: CallbackId, of: &LoopInfo) -> tracing::span::EnteredSpan {
+fn span(info: &GraphInfo, callback: CallbackId) -> tracing::span::EnteredSpan {
+    let of = info.loop_of(callback);
     let name = &*info.callbacks[callback.0 as usize].name;
     tracing::trace_span!("callback", node = &*of.node, group = &*of.group, name).entered()
 }

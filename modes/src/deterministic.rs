@@ -101,8 +101,7 @@ impl Sequencer {
         };
         worker.start(Time::ZERO);
         let mut digester = Digester::new(info, transit.clone(), timing.clone());
-        digester.next = recorder;
-        digester.follower = follower;
+        digester.set_others(recorder, follower);
         worker.set_recorder(Some(Box::new(digester)));
         let progress = |limit| (limit, Progress::new(info, simulation.start));
         Self {
@@ -131,7 +130,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
         over: Condition<'_>,
-    ) -> Result<(), SpinError> {
+    ) -> Result<(), Box<SpinError>> {
         let _mark = stop.enter_worker();
         let end = self.end.map_or(end, |own| own.min(end));
         if self.now() > end {
@@ -157,7 +156,7 @@ impl Sequencer {
         end: Time,
         stop: &StopHandle,
         info: &GraphInfo,
-    ) -> Result<Option<CallbackId>, SpinError> {
+    ) -> Result<Option<CallbackId>, Box<SpinError>> {
         let _mark = stop.enter_worker();
         let end = self.end.map_or(end, |own| own.min(end));
         while !stop.is_stopped() && self.now() <= end {
@@ -181,7 +180,7 @@ impl Sequencer {
         &mut self,
         stop: &StopHandle,
         info: &GraphInfo,
-    ) -> Result<u64, SpinError> {
+    ) -> Result<u64, Box<SpinError>> {
         let _mark = stop.enter_worker();
         let mut dispatched = 0;
         while !stop.is_stopped() && dispatched == 0 {
@@ -212,7 +211,7 @@ impl Sequencer {
         &mut self,
         stop: &StopHandle,
         info: &GraphInfo,
-    ) -> Result<u64, SpinError> {
+    ) -> Result<u64, Box<SpinError>> {
         let _mark = stop.enter_worker();
         let mut dispatched = 0;
         while !stop.is_stopped() {
@@ -227,7 +226,7 @@ impl Sequencer {
 
     /// Does one thing of this instant, if there is any.
     #[inline]
-    fn turn(&mut self, info: &GraphInfo) -> Result<Turn, SpinError> {
+    fn turn(&mut self, info: &GraphInfo) -> Result<Turn, Box<SpinError>> {
         let dispatched = match self.agenda.is_some() {
             false => self.worker.dispatch_next(),
             true => self.dispatch_pending()?,
@@ -252,30 +251,37 @@ impl Sequencer {
             self.dispatched(callback, info)?;
             return Ok(Turn::Dispatched(callback));
         }
-        if !self.inputs.is_empty() {
-            self.inputs.quiet(now)?;
-            let published = self.worker.has_ready();
-            if published || self.inputs.next_time().is_some_and(|time| time <= now) {
-                return Ok(Turn::Something);
-            }
+        if self.inputs.is_empty() || self.is_quiet(now)? {
+            return Ok(Turn::Quiet);
         }
-        Ok(Turn::Quiet)
+        Ok(Turn::Something)
+    }
+
+    /// Tells the inputs that nothing is left to do; whether they leave it at that.
+    #[inline(never)]
+    fn is_quiet(&mut self, now: Time) -> Result<bool, Box<SpinError>> {
+        self.inputs.quiet(now)?;
+        let published = self.worker.has_ready();
+        Ok(!published && self.inputs.next_time().is_none_or(|time| time > now))
     }
 
     /// Notes a dispatch.
-    #[inline]
-    fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), SpinError> {
+    #[inline(always)]
+    fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), Box<SpinError>> {
         let clock = self.transit.clock();
         self.instant.dispatched(callback, || clock.now(), info)?;
         if let Some((_, progress)) = &mut self.progress {
             progress.dispatched(callback, clock.now());
         }
-        self.inputs.dispatched();
+        if !self.inputs.is_empty() {
+            self.inputs.dispatched();
+        }
         Ok(())
     }
 
     /// Dispatches the next event of the agenda.
-    fn dispatch_pending(&mut self) -> Result<Option<CallbackId>, SpinError> {
+    #[inline(never)]
+    fn dispatch_pending(&mut self) -> Result<Option<CallbackId>, Box<SpinError>> {
         let now = self.now();
         let Self { agenda, worker, breaker, timing, transit, inputs, .. } = self;
         let Some(agenda) = agenda else { return Ok(None) };
@@ -320,7 +326,7 @@ impl Sequencer {
     }
 
     /// Lets time go on to what comes next, if that is by `end`.
-    fn advance(&mut self, end: Time) -> Result<bool, SpinError> {
+    fn advance(&mut self, end: Time) -> Result<bool, Box<SpinError>> {
         let now = self.now();
         self.instant.over();
         let mut next = earlier(self.worker.next_deadline(), self.transit.next_arrival());
@@ -333,13 +339,14 @@ impl Sequencer {
         let Some(next) = next else {
             return match self.inputs.refused() {
                 None => Ok(false),
-                Some(input) => Err(SpinError::InputStuck { input: input.into(), time: now }),
+                Some(input) => Err(SpinError::InputStuck { input: input.into(), time: now }.into()),
             };
         };
         if let Some((limit, progress)) = &self.progress
             && next.min(end).since(progress.last()) > *limit
         {
-            return Err(SpinError::NoProgress { since: progress.last(), limit: *limit });
+            let (since, limit) = (progress.last(), *limit);
+            return Err(SpinError::NoProgress { since, limit }.into());
         }
         if next > end {
             return Ok(false);
@@ -360,7 +367,7 @@ impl Sequencer {
 
     /// The user's recorder, if there is one.
     pub(crate) fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
-        self.digester(|digester| digester.next.take())
+        self.digester(|digester| digester.take_next())
     }
 
     /// Counts the dispatches.
@@ -380,7 +387,7 @@ impl Sequencer {
 
     /// The samples of the chains so far.
     pub(crate) fn chains(&mut self) -> Vec<ChainSamples> {
-        let samples = |digester: &mut Digester| digester.follower.as_ref().map(Follower::samples);
+        let samples = |digester: &mut Digester| digester.follower().map(Follower::samples);
         self.digester(samples).unwrap_or_default()
     }
 

@@ -80,3 +80,10 @@ pub enum SpinError {
         limit: std::time::Duration,
     },
 }
+
+/// On its way through the sequencer an error is boxed: what all goes well with stays small.
+impl From<Box<SpinError>> for SpinError {
+    fn from(error: Box<SpinError>) -> Self {
+        *error
+    }
+}

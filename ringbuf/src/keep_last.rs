@@ -19,9 +19,12 @@
 //! token per `Grew` therefore means: one token, one message.
 
 use crate::pool::{Pool, Shared};
+use crate::slots::Slot;
 use crate::sync::{Arc, AtomicU64, order};
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
+use std::ptr::NonNull;
+use std::slice;
 
 /// The deepest queue: indices of its messages must fit in an entry's 24 bits.
 pub const MAX_DEPTH: usize = 1 << 20;
@@ -49,40 +52,65 @@ pub fn queue<T>(pool: &Pool<T>, depth: usize) -> (Producer<T>, Consumer<T>) {
 /// As [`queue`], with the stream starting at `origin`: tests reach every wrap-around this way.
 pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Producer<T>, Consumer<T>) {
     assert!(depth > 0 && depth <= MAX_DEPTH, "a keep-last queue holds 1 to 2^20 messages");
-    let mut entries: Vec<AtomicU64> = (0..depth).map(|_| AtomicU64::new(0)).collect();
-    for position in origin..origin + depth as u64 {
-        let previous_lap = Word::new(position.wrapping_sub(depth as u64), EMPTY);
-        entries[(position % depth as u64) as usize] = AtomicU64::new(previous_lap.bits());
+    let previous_lap = |position: u64| {
+        AtomicU64::new(Word::new(position.wrapping_sub(depth as u64), EMPTY).bits())
+    };
+    let mut further: Vec<AtomicU64> = Vec::new();
+    if depth > 1 {
+        further.extend((0..depth).map(|_| AtomicU64::new(0)));
+        for position in origin..origin + depth as u64 {
+            further[(position % depth as u64) as usize] = previous_lap(position);
+        }
     }
-    let queue = Arc::new(Queue {
-        tail: CachePadded::new(AtomicU64::new(origin)),
-        entries: entries.into_boxed_slice(),
+    let queue = Arc::new(CachePadded::new(Queue {
+        tail: AtomicU64::new(origin),
+        only: previous_lap(origin),
+        further: further.into_boxed_slice(),
         pool: pool.clone(),
-    });
-    (Producer { queue: queue.clone() }, Consumer { queue, head: origin })
+    }));
+    let entries = NonNull::from(queue.entries());
+    let consumer = Consumer {
+        _queue: queue.clone(),
+        entries,
+        pool: pool.clone(),
+        first_slot: None,
+        head: origin,
+    };
+    (Producer { queue }, consumer)
 }
 
+/// On a cache line of its own, which producers write. The consumer of a deeper queue than one knows
+/// where the entries lie, and does not come here for each message.
 #[derive(Debug)]
 struct Queue<T> {
     /// Where a producer starts to look for the end of the stream: at or before it.
-    tail: CachePadded<AtomicU64>,
-    entries: Box<[AtomicU64]>,
+    tail: AtomicU64,
+    /// The entry of a queue that keeps one message, the commonest kind: no other line is needed.
+    only: AtomicU64,
+    /// The entries of a deeper one.
+    further: Box<[AtomicU64]>,
     pool: Pool<T>,
+}
+
+/// The entry for the message at `position`.
+#[inline]
+fn entry(entries: &[AtomicU64], position: u64) -> &AtomicU64 {
+    match entries {
+        [only] => only, // saves the division
+        entries => &entries[(position % entries.len() as u64) as usize],
+    }
 }
 
 impl<T> Queue<T> {
     #[inline]
-    fn entry(&self, position: u64) -> &AtomicU64 {
-        match self.entries.len() {
-            1 => &self.entries[0], // saves the division in the commonest case
-            depth => &self.entries[(position % depth as u64) as usize],
-        }
+    fn entries(&self) -> &[AtomicU64] {
+        if self.further.is_empty() { slice::from_ref(&self.only) } else { &self.further }
     }
 }
 
 impl<T> Drop for Queue<T> {
     fn drop(&mut self) {
-        for entry in &self.entries {
+        for entry in self.entries() {
             // "keep_last.drop": the last of the queue's `Arc`s already acquired all others' past.
             let word = Word::from_bits(entry.load(order!(Relaxed, "keep_last.drop")));
             if !word.is_empty() {
@@ -106,7 +134,7 @@ pub enum Pushed<T> {
 /// The pushing side; clones push into the same queue from any thread.
 #[derive(Debug)]
 pub struct Producer<T> {
-    queue: Arc<Queue<T>>,
+    queue: Arc<CachePadded<Queue<T>>>,
 }
 
 impl<T> Clone for Producer<T> {
@@ -122,7 +150,8 @@ impl<T> Producer<T> {
     /// If `message` comes from another pool than the queue's.
     #[inline]
     pub fn push(&self, message: Shared<T>) -> Pushed<T> {
-        let queue = &*self.queue;
+        let queue = &**self.queue;
+        let entries = queue.entries();
         let index = queue.pool.release(message);
         // "keep_last.hint" and "keep_last.look" pair with "keep_last.publish", "keep_last.commit"
         // and "keep_last.take": a producer that reaches a position knows the whole stream before
@@ -130,14 +159,14 @@ impl<T> Producer<T> {
         // ones. "keep_last.look" also acquires the message that the exchange may displace.
         let mut position = queue.tail.load(order!(Acquire, "keep_last.hint"));
         loop {
-            let entry = queue.entry(position);
+            let entry = entry(entries, position);
             let found = Word::from_bits(entry.load(order!(Acquire, "keep_last.look")));
             let ahead = found.ahead_of(position);
             if ahead >= 0 {
                 position = position.wrapping_add(ahead as u64 + 1);
                 continue;
             }
-            debug_assert_eq!(-ahead, queue.entries.len() as i64, "entries are filled in order");
+            debug_assert_eq!(-ahead, entries.len() as i64, "entries are filled in order");
             // "keep_last.commit": releases the message to "keep_last.peek" or to the producer that
             // overwrites it. Nothing is acquired: what this overwrites is the very word that
             // "keep_last.look" acquired, for no word comes twice.
@@ -162,24 +191,43 @@ impl<T> Producer<T> {
 
     /// How many messages the queue keeps.
     pub fn depth(&self) -> usize {
-        self.queue.entries.len()
+        self.queue.entries().len()
+    }
+
+    /// Adds the lines that a push onto the empty queue touches, and its take.
+    #[cfg(not(ringbuf_loom))]
+    pub fn add_to(&self, lines: &mut crate::lines::Lines) {
+        lines.add(&**self.queue);
+        lines.add(&self.queue.entries()[..1]);
     }
 }
 
 /// The taking side; there is exactly one.
 #[derive(Debug)]
 pub struct Consumer<T> {
-    queue: Arc<Queue<T>>,
+    _queue: Arc<CachePadded<Queue<T>>>,
+    /// Those of the queue.
+    entries: NonNull<[AtomicU64]>,
+    pool: Pool<T>,
+    /// Where the pool's first slot is, once it is known.
+    first_slot: Option<NonNull<Slot<T>>>,
     head: u64,
 }
+
+// SAFETY: what it points to is the queue's and the pool's, which it holds, and which are shared
+// anyway.
+unsafe impl<T: Send + Sync> Send for Consumer<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Sync for Consumer<T> {}
 
 impl<T> Consumer<T> {
     /// Takes the oldest message that was not overwritten. Lock-free.
     #[inline]
     pub fn take(&mut self) -> Option<Shared<T>> {
-        let queue = &*self.queue;
+        // SAFETY: the queue keeps its entries, and does not move.
+        let entries = unsafe { self.entries.as_ref() };
         loop {
-            let entry = queue.entry(self.head);
+            let entry = entry(entries, self.head);
             // "keep_last.peek": acquires the message released by "keep_last.commit", and with an
             // overwritten entry's sequence all of the stream up to it.
             let found = Word::from_bits(entry.load(order!(Acquire, "keep_last.peek")));
@@ -190,7 +238,7 @@ impl<T> Consumer<T> {
             if ahead > 0 {
                 // The entry was overwritten by the message `ahead` positions further on, so the
                 // oldest that can be left is the one after it, less a lap.
-                let oldest = ahead as u64 + 1 - queue.entries.len() as u64;
+                let oldest = ahead as u64 + 1 - entries.len() as u64;
                 self.head = self.head.wrapping_add(oldest);
                 continue;
             }
@@ -206,7 +254,7 @@ impl<T> Consumer<T> {
             if exchanged.is_ok() {
                 self.head = self.head.wrapping_add(1);
                 // SAFETY: the exchange took this index out of the entry that owned it.
-                return Some(unsafe { queue.pool.adopt(found.value()) });
+                return Some(unsafe { self.pool.adopt_near(found.value(), &mut self.first_slot) });
             }
         }
     }

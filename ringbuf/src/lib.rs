@@ -15,6 +15,7 @@
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
+//! | [`lines`] | cache lines that are fetched before they are needed |
 //! | [`counter`] | relaxed counters, flags, notices and permits for the crates above |
 
 //! # Features
@@ -40,6 +41,8 @@ pub mod counter;
 #[cfg(feature = "std")]
 pub mod keep_last;
 pub mod keep_last_static;
+#[cfg(feature = "alloc")]
+pub mod lines;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod multiplexer;
 #[cfg(feature = "std")]
@@ -60,6 +63,8 @@ mod word;
 
 #[cfg(target_has_atomic = "64")]
 pub use counter::{Counter, Flag, Notice, Permits};
+#[cfg(feature = "alloc")]
+pub use lines::{Footprints, Lines};
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
 #[cfg(feature = "std")]

@@ -11,7 +11,7 @@
 //!
 //! The slots themselves, and how a free one is found, are in `slots.rs`.
 
-use crate::slots::{Handle, Slot};
+use crate::slots::{Handle, Slot, Slots};
 use crate::sync::{Arc, order};
 use std::ptr::NonNull;
 
@@ -38,11 +38,18 @@ const OFFERED: u32 = 1 << 31;
 /// A growing set of message slots. Clones are handles to the same pool.
 pub struct Pool<T> {
     handle: Arc<Handle<T>>,
+    /// Those of the handle, which costs one more look elsewhere.
+    slots: NonNull<Slots<T>>,
 }
+
+// SAFETY: as for its handle, which keeps the slots alive.
+unsafe impl<T: Send + Sync> Send for Pool<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send + Sync> Sync for Pool<T> {}
 
 impl<T> Clone for Pool<T> {
     fn clone(&self) -> Self {
-        Self { handle: self.handle.clone() }
+        Self { handle: self.handle.clone(), slots: self.slots }
     }
 }
 
@@ -61,7 +68,9 @@ impl<T> std::fmt::Debug for Pool<T> {
 impl<T> Pool<T> {
     /// An empty pool; it allocates its first slots when they are needed or reserved.
     pub fn new() -> Self {
-        Self { handle: Arc::new(Handle::new()) }
+        let handle = Handle::new();
+        let slots = handle.slots();
+        Self { handle: Arc::new(handle), slots }
     }
 
     /// Makes room for `capacity` messages at once, so that no later insertion allocates before that
@@ -77,6 +86,18 @@ impl<T> Pool<T> {
         self.handle.capacity()
     }
 
+    /// Adds the lines that an insertion touches.
+    #[cfg(not(ringbuf_loom))]
+    pub fn add_to(&self, lines: &mut crate::lines::Lines) {
+        self.slots().add_to(lines);
+    }
+
+    #[inline]
+    fn slots(&self) -> &Slots<T> {
+        // SAFETY: the handle keeps the slots alive.
+        unsafe { self.slots.as_ref() }
+    }
+
     /// Moves `message` into a free slot.
     ///
     /// # Panics
@@ -84,7 +105,7 @@ impl<T> Pool<T> {
     /// it is dropped.
     #[inline]
     pub fn insert(&self, message: T) -> Shared<T> {
-        let slot = self.handle.take();
+        let slot = self.slots().take(&self.handle);
         // SAFETY: a slot taken from the free list belongs to this call alone.
         let slot_ref = unsafe { slot.as_ref() };
         slot_ref.keep.store(0, order!(Relaxed, "pool.keep"));
@@ -104,7 +125,7 @@ impl<T> Pool<T> {
     /// If 2^24 messages of this pool are in use.
     #[inline]
     pub fn loan(&self, default: impl FnOnce() -> T) -> Loan<T> {
-        let reserved = GiveBack(self.handle.take());
+        let reserved = GiveBack(self.slots().take(&self.handle));
         // SAFETY: a slot taken from the free list belongs to this call alone.
         let slot = unsafe { reserved.0.as_ref() };
         slot.message.with_mut(|cell| {
@@ -126,7 +147,7 @@ impl<T> Pool<T> {
     pub(crate) fn release(&self, message: Shared<T>) -> u32 {
         // SAFETY: a reference keeps its slot valid.
         let slot = unsafe { message.slot.as_ref() };
-        assert!(self.handle.owns(slot), "the message belongs to another pool");
+        assert!(slot.is_of(self.slots), "the message belongs to another pool");
         std::mem::forget(message);
         slot.index
     }
@@ -161,7 +182,7 @@ impl<T> Pool<T> {
     /// `index` came from `offer` on this pool, and that happened before this call.
     #[inline]
     pub(crate) unsafe fn try_share(&self, index: u32) -> Option<Shared<T>> {
-        let slot = self.handle.slots().slot(index);
+        let slot = self.slots().slot(index);
         // SAFETY: slots live as long as the pool.
         let references = unsafe { &slot.as_ref().references };
         let mut seen = OFFERED | 1; // a guess, which saves a look: nobody else reads it now
@@ -182,6 +203,19 @@ impl<T> Pool<T> {
         }
     }
 
+    /// As [`adopt`](Self::adopt), for a holder who remembers the pool's `first` slot.
+    ///
+    /// # Safety
+    /// As for [`adopt`](Self::adopt); and `first` is used with this pool only, empty at first.
+    #[inline]
+    pub(crate) unsafe fn adopt_near(
+        &self,
+        index: u32,
+        first: &mut Option<NonNull<Slot<T>>>,
+    ) -> Shared<T> {
+        Shared { slot: self.slots().slot_near(index, first) }
+    }
+
     /// Turns an index from [`release`](Self::release) back into the reference it stands for.
     ///
     /// # Safety
@@ -189,7 +223,7 @@ impl<T> Pool<T> {
     /// happens before the adoption.
     #[inline]
     pub(crate) unsafe fn adopt(&self, index: u32) -> Shared<T> {
-        Shared { slot: self.handle.slots().slot(index) }
+        Shared { slot: self.slots().slot(index) }
     }
 }
 

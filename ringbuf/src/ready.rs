@@ -60,7 +60,9 @@ struct Ring {
 impl Ring {
     #[inline]
     fn entry(&self, position: u64) -> &AtomicU64 {
-        &self.entries[(position & (self.entries.len() as u64 - 1)) as usize]
+        let index = position as usize & (self.entries.len() - 1);
+        // SAFETY: the ring has at least one entry, and their number is a power of two.
+        unsafe { self.entries.get_unchecked(index) }
     }
 }
 

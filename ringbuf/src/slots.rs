@@ -29,14 +29,21 @@ pub(crate) struct Handle<T> {
 }
 
 pub(crate) struct Slots<T> {
-    /// The free list: tag and index of its first slot.
-    free: CachePadded<AtomicU64>,
+    free: CachePadded<Free<T>>,
     segments: [AtomicPtr<Slot<T>>; SEGMENTS],
     /// How many segments exist; held while one is added.
     growth: Mutex<usize>,
     /// Used once the free list is closed: how many slots are still out.
     outstanding: AtomicI64,
     _leak_check: LeakCheck,
+}
+
+/// What taking a slot needs, on one cache line.
+struct Free<T> {
+    /// The free list: tag and index of its first slot.
+    head: AtomicU64,
+    /// The first of the segments once more: the slots of most pools lie in there.
+    first: AtomicPtr<Slot<T>>,
 }
 
 /// On cache lines of its own: a slot travels between cores without its neighbours.
@@ -77,7 +84,10 @@ const fn locate(index: u32) -> (usize, usize) {
 impl<T> Handle<T> {
     pub(crate) fn new() -> Self {
         let slots = Box::new(Slots {
-            free: CachePadded::new(AtomicU64::new(Word::new(0, END).bits())),
+            free: CachePadded::new(Free {
+                head: AtomicU64::new(Word::new(0, END).bits()),
+                first: AtomicPtr::new(ptr::null_mut()),
+            }),
             segments: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             growth: Mutex::new(0),
             outstanding: AtomicI64::new(0),
@@ -86,42 +96,28 @@ impl<T> Handle<T> {
         Self { slots: NonNull::from(Box::leak(slots)) }
     }
 
-    #[inline]
-    pub(crate) fn slots(&self) -> &Slots<T> {
-        // SAFETY: the handle keeps the slots alive.
-        unsafe { self.slots.as_ref() }
-    }
-
-    /// Whether `slot` is one of this pool's.
-    #[inline]
-    pub(crate) fn owns(&self, slot: &Slot<T>) -> bool {
-        slot.pool == self.slots
+    pub(crate) fn slots(&self) -> NonNull<Slots<T>> {
+        self.slots
     }
 
     /// How many slots exist, used or free.
     pub(crate) fn capacity(&self) -> usize {
-        slots_before(*self.slots().growth.lock().expect("growing a pool does not panic"))
+        slots_before(*self.slots_ref().growth.lock().expect("growing a pool does not panic"))
     }
 
-    /// A free slot, which belongs to the caller alone; grows the pool if there is none.
-    #[inline]
-    pub(crate) fn take(&self) -> NonNull<Slot<T>> {
-        loop {
-            match self.slots().pop_free() {
-                Some(slot) => return slot,
-                None => self.grow(0),
-            }
-        }
+    fn slots_ref(&self) -> &Slots<T> {
+        // SAFETY: the handle keeps the slots alive.
+        unsafe { self.slots.as_ref() }
     }
 
     /// Adds a segment, unless there is more room than `seen` slots or a free slot by now.
     #[cold]
     pub(crate) fn grow(&self, seen: usize) {
-        let slots = self.slots();
+        let slots = self.slots_ref();
         let mut segments = slots.growth.lock().expect("growing a pool does not panic");
         let capacity = slots_before(*segments);
         // "pool.glance": whoever grew the pool in the meantime did so under this lock.
-        let free = Word::from_bits(slots.free.load(order!(Relaxed, "pool.glance")));
+        let free = Word::from_bits(slots.free.head.load(order!(Relaxed, "pool.glance")));
         if (seen == 0 && !free.is_empty()) || (seen != 0 && capacity > seen) {
             return;
         }
@@ -141,10 +137,14 @@ impl<T> Handle<T> {
         let new = Box::into_raw(new).cast::<Slot<T>>();
         // "pool.segment": released with the indices of the new slots by "pool.free".
         slots.segments[segment].store(new, order!(Relaxed, "pool.segment"));
+        if segment == 0 {
+            slots.free.first.store(new, order!(Relaxed, "pool.segment"));
+        }
         *segments += 1;
         // SAFETY: the new slots are ours, and the pool's handle keeps the list alive.
         unsafe {
-            Slots::push_free(self.slots, capacity as u32, (capacity + length - 1) as u32);
+            let last = slots.slot((capacity + length - 1) as u32);
+            Slots::push_free(self.slots, capacity as u32, last);
         }
     }
 }
@@ -155,7 +155,7 @@ impl<T> Drop for Handle<T> {
         let slots = unsafe { self.slots.as_ref() };
         // From here on a released slot is counted instead of listed. "pool.close": pairs with
         // "pool.free", to follow the list; who finds it closed acquires from "pool.settle".
-        let mut next = Word::from_bits(slots.free.swap(CLOSED, order!(Acquire, "pool.close")));
+        let mut next = Word::from_bits(slots.free.head.swap(CLOSED, order!(Acquire, "pool.close")));
         let segments = *slots.growth.lock().expect("growing a pool does not panic");
         let mut out = slots_before(segments) as i64;
         while !next.is_empty() {
@@ -184,23 +184,74 @@ impl<T> Slots<T> {
         unsafe { NonNull::new_unchecked(first.add(offset)) }
     }
 
+    /// As [`slot`](Self::slot), for a holder who remembers where the `first` segment lies.
+    #[inline]
+    pub(crate) fn slot_near(
+        &self,
+        index: u32,
+        first: &mut Option<NonNull<Slot<T>>>,
+    ) -> NonNull<Slot<T>> {
+        if index as usize >= FIRST_SEGMENT {
+            return self.slot(index);
+        }
+        let first = *first.get_or_insert_with(|| self.slot(0));
+        // SAFETY: it is the first segment, and the index lies in it.
+        unsafe { first.add(index as usize) }
+    }
+
+    /// As [`slot`](Self::slot), for the holder of the free list.
+    #[inline]
+    fn free_slot(&self, index: u32) -> NonNull<Slot<T>> {
+        if index as usize >= FIRST_SEGMENT {
+            return self.slot(index);
+        }
+        // As "pool.locate".
+        let first = self.free.first.load(order!(Relaxed, "pool.locate"));
+        // SAFETY: as above.
+        unsafe { NonNull::new_unchecked(first.add(index as usize)) }
+    }
+
+    /// Adds the lines that taking and giving back slots touches, as long as one slot is enough.
+    #[cfg(not(ringbuf_loom))]
+    pub(crate) fn add_to(&self, lines: &mut crate::lines::Lines) {
+        lines.add(&*self.free);
+        // Nothing is acquired: that the slot exists is all that counts.
+        let head = Word::from_bits(self.free.head.load(order!(Relaxed, "pool.glance")));
+        if !head.is_empty() {
+            // SAFETY: a listed slot exists.
+            lines.add(unsafe { self.slot(head.value()).as_ref() });
+        }
+    }
+
+    /// A free slot, which belongs to the caller alone; grows the pool by its handle if there is
+    /// none.
+    #[inline]
+    pub(crate) fn take(&self, handle: &Handle<T>) -> NonNull<Slot<T>> {
+        loop {
+            match self.pop_free() {
+                Some(slot) => return slot,
+                None => handle.grow(0),
+            }
+        }
+    }
+
     #[inline]
     fn pop_free(&self) -> Option<NonNull<Slot<T>>> {
         // "pool.look" and "pool.relook" pair with "pool.free": they acquire the first slot's `next`
         // and its segment, and what the slot's last reader did.
-        let mut head = Word::from_bits(self.free.load(order!(Acquire, "pool.look")));
+        let mut head = Word::from_bits(self.free.head.load(order!(Acquire, "pool.look")));
         loop {
             if head.is_empty() {
                 return None;
             }
-            let slot = self.slot(head.value());
+            let slot = self.free_slot(head.value());
             // SAFETY: slots live as long as the pool. If the slot was taken meanwhile, `next` may
             // be out of date, but then the tag has changed and the exchange fails.
             let next = unsafe { slot.as_ref() }.next.load(order!(Relaxed, "pool.next"));
             let removed = Word::new((head.tag() + 1) & TAG_MASK, next);
             // "pool.take": nothing is left to acquire. What this replaces is the very word that
             // was looked at, for the tag lets no word come twice.
-            match self.free.compare_exchange_weak(
+            match self.free.head.compare_exchange_weak(
                 head.bits(),
                 removed.bits(),
                 order!(Relaxed, "pool.take"),
@@ -219,12 +270,12 @@ impl<T> Slots<T> {
     /// # Safety
     /// The caller owns the chain, and nobody frees `slots` before it is back.
     #[inline]
-    unsafe fn push_free(slots: NonNull<Self>, first: u32, last: u32) -> bool {
+    unsafe fn push_free(slots: NonNull<Self>, first: u32, last: NonNull<Slot<T>>) -> bool {
         // SAFETY: by the contract the slots live at least until the exchange below.
         let slots = unsafe { slots.as_ref() };
         // SAFETY: the caller owns the chain, so its slots exist.
-        let last = unsafe { slots.slot(last).as_ref() };
-        let mut head = slots.free.load(order!(Relaxed, "pool.retry"));
+        let last = unsafe { last.as_ref() };
+        let mut head = slots.free.head.load(order!(Relaxed, "pool.retry"));
         loop {
             if head == CLOSED {
                 return false;
@@ -233,7 +284,7 @@ impl<T> Slots<T> {
             last.next.store(found.value(), order!(Relaxed, "pool.next"));
             let added = Word::new(found.tag(), first);
             // "pool.free": pairs with "pool.look", "pool.relook" and "pool.close".
-            match slots.free.compare_exchange_weak(
+            match slots.free.head.compare_exchange_weak(
                 head,
                 added.bits(),
                 order!(Release, "pool.free"),
@@ -267,6 +318,12 @@ impl<T> Slots<T> {
 }
 
 impl<T> Slot<T> {
+    /// Whether it is one of this pool's.
+    #[inline]
+    pub(crate) fn is_of(&self, pool: NonNull<Slots<T>>) -> bool {
+        self.pool == pool
+    }
+
     /// Returns the slot to its pool. By pointer, not by reference: the slot may be freed here.
     ///
     /// # Safety
@@ -276,7 +333,7 @@ impl<T> Slot<T> {
         // SAFETY: the slot is still ours.
         let (pool, index) = unsafe { (slot.as_ref().pool, slot.as_ref().index) };
         // SAFETY: as above; the slots outlive their last outstanding message, this one or later.
-        if unsafe { Slots::push_free(pool, index, index) } {
+        if unsafe { Slots::push_free(pool, index, slot) } {
             return;
         }
         // SAFETY: the list was closed, so the slots wait for the balance below.

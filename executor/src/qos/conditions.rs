@@ -140,7 +140,7 @@ impl Condition for TopicLiveliness {
         let pulses = self.vitals.pulses();
         self.alive.resize(pulses.len(), None);
         for (pulse, alive) in pulses.iter().zip(&mut self.alive) {
-            let isolated = failures.is_some_and(|f| f.isolated[pulse.node_index].is_raised());
+            let isolated = failures.is_some_and(|f| f.is_isolated(pulse.node_index));
             match pulse.life(start, now) {
                 Life::Until(end) if !isolated => {
                     *alive = Some(true);

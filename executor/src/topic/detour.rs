@@ -9,6 +9,7 @@ use crate::transit::{Fate, Passage, Transit};
 use ringspin_ringbuf::Pool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use std::{iter, mem};
 
 /// What an [interceptor](crate::Graph::intercept) has become of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +59,11 @@ impl<M: Send + Sync + 'static> Detour<M> {
     /// Sends `message` on its way.
     pub(super) fn send(&self, message: Message<M>) {
         let subscription = &self.to.subscription;
+        let place = Ahead(iter::once(&*self.to));
         let fate = self.transit.fate(message.id(), subscription.callback, size_of::<M>());
-        let Some((message, delay)) = self.intercept(message) else {
+        let intercepted = self.intercept(message);
+        mem::forget(place); // nobody has panicked
+        let Some((message, delay)) = intercepted else {
             return subscription.lose();
         };
         match fate {
@@ -107,6 +111,17 @@ impl<M: Send + Sync + 'static> Detour<M> {
             }
             Verdict::Delay(delay) => Some((message, delay)),
         }
+    }
+}
+
+/// The ports that a message has still to reach, each of which has a place for it. If an interceptor
+/// panics on its way to one of them, those that are left lose it, or their places would stay taken.
+pub(super) struct Ahead<'a, M: 'a, I: Iterator<Item = &'a Port<M>>>(pub(super) I);
+
+impl<'a, M: 'a, I: Iterator<Item = &'a Port<M>>> Drop for Ahead<'a, M, I> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.by_ref().for_each(|port| port.subscription.lose());
     }
 }
 

@@ -5,7 +5,7 @@
 //! it.
 
 use super::offer::{Content, Owned, Unpublished};
-use super::{Port, Refusal, Topic, lock, reserve_all};
+use super::{Ahead, Port, Refusal, Topic, lock, reserve_all};
 use crate::event::EventId;
 use crate::event_loop::BoxError;
 use crate::message::{Expiry, Message};
@@ -82,7 +82,9 @@ impl<M: Send + Sync + 'static> Latch<M> {
         let message = Message(content.share(&topic.pool, next_id(), expiry));
         let ports = ports.iter().chain(latched.joined.iter().map(|port| &**port));
         let mut displaced = Vec::new(); // allocates only if a queue overflows
-        ports.for_each(|port| displaced.extend(port.push(message.clone())));
+        let mut ahead = Ahead(ports);
+        ahead.0.by_ref().for_each(|port| displaced.extend(port.push(message.clone())));
+        drop(ahead);
         let beyond = beyond.map(|publish| (publish, message.clone()));
         let oldest = match latched.transit.clone().filter(|transit| transit.departs_later()) {
             Some(transit) => {

@@ -5,6 +5,7 @@ use super::{Topic, deliver};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
 use crate::evidence::Evidence;
+use crate::lock::lock;
 use crate::message::{Envelope, Expiry};
 use ringspin_ringbuf::{Counter, pool};
 use std::fmt;
@@ -46,7 +47,9 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         source: SourceId,
         offer: Option<Arc<Offer<M>>>,
     ) -> Self {
-        Self { topic, source, sequence: Arc::default(), offer }
+        let sequence = Arc::<Counter>::default();
+        lock(&topic.sequences).push(sequence.clone());
+        Self { topic, source, sequence, offer }
     }
 
     /// Hands `message` to every subscription of the topic: to all of them, or, on an error, to

@@ -32,16 +32,25 @@ impl Instant {
         callback: CallbackId,
         now: impl FnOnce() -> Time,
         info: &GraphInfo,
-    ) -> Result<(), SpinError> {
+    ) -> Result<(), Box<SpinError>> {
         self.dispatches += 1;
         if self.dispatches <= self.limit {
             return Ok(());
         }
-        self.suspects.push(callback);
-        if self.suspects.len() < SUSPECTS { Ok(()) } else { Err(self.error(now(), info)) }
+        self.suspect(callback, now(), info)
     }
 
     #[cold]
+    fn suspect(
+        &mut self,
+        callback: CallbackId,
+        now: Time,
+        info: &GraphInfo,
+    ) -> Result<(), Box<SpinError>> {
+        self.suspects.push(callback);
+        if self.suspects.len() < SUSPECTS { Ok(()) } else { Err(self.error(now, info).into()) }
+    }
+
     fn error(&self, time: Time, info: &GraphInfo) -> SpinError {
         let mut callbacks = self.suspects.clone();
         callbacks.sort_unstable();

@@ -62,17 +62,22 @@ const BYTES_MAX: usize = 4096;
 pub(super) struct Digester {
     hash: Xxh3,
     /// What is still to be hashed: the hash takes much at once in less time.
-    bytes: Vec<u8>,
+    bytes: Box<[u8; BYTES_MAX]>,
+    /// How much of it there is.
+    filled: usize,
+    /// Whether there is more to do than to hash.
+    is_busy: bool,
     /// How many dispatches there were; a watchdog looks at it.
     dispatches: Arc<Counter>,
     timing: Option<Timing>,
     transit: Arc<Transit>,
     trace: Option<Trace>,
-    pub(super) follower: Option<Follower>,
+    follower: Option<Follower>,
     /// Whether the end of a callback depends on whether it sends something.
     depends_on_sending: bool,
     sent: Vec<EventId>,
-    pub(super) next: Option<Box<dyn Recorder>>,
+    /// Who else is told.
+    next: Option<Box<dyn Recorder>>,
 }
 
 impl Digester {
@@ -85,11 +90,12 @@ impl Digester {
         info.loops.iter().for_each(|event_loop| name(&event_loop.full_name()));
         info.callbacks.iter().for_each(|callback| name(&callback.name));
         let (dispatches, sent) = (Arc::default(), Vec::new());
-        let bytes = Vec::with_capacity(BYTES_MAX);
         let depends_on_sending = timing.as_ref().is_some_and(Timing::depends_on_sending);
         Self {
             hash,
-            bytes,
+            bytes: Box::new([0; BYTES_MAX]),
+            filled: 0,
+            is_busy: timing.is_some(),
             dispatches,
             depends_on_sending,
             timing,
@@ -102,11 +108,13 @@ impl Digester {
     }
 
     #[inline]
-    fn hash(&mut self, bytes: &[u8]) {
-        if self.bytes.len() + bytes.len() > BYTES_MAX {
-            self.flush();
-        }
-        self.bytes.extend_from_slice(bytes);
+    fn hash<const N: usize>(&mut self, bytes: &[u8; N]) {
+        let place = match self.bytes[self.filled..].first_chunk_mut() {
+            Some(place) => place,
+            None => self.flush(),
+        };
+        *place = *bytes;
+        self.filled += N;
     }
 
     #[inline]
@@ -114,10 +122,38 @@ impl Digester {
         self.trace.is_some() || self.follower.is_some() || self.depends_on_sending
     }
 
+    /// Hashes all there is; returns the first place for more.
     #[cold]
-    fn flush(&mut self) {
-        self.hash.update(&self.bytes);
-        self.bytes.clear();
+    fn flush<const N: usize>(&mut self) -> &mut [u8; N] {
+        self.hash.update(&self.bytes[..self.filled]);
+        self.filled = 0;
+        self.bytes.first_chunk_mut().expect("a record is small")
+    }
+
+    /// Has these told of every dispatch as well.
+    pub(super) fn set_others(
+        &mut self,
+        next: Option<Box<dyn Recorder>>,
+        follower: Option<Follower>,
+    ) {
+        (self.next, self.follower) = (next, follower);
+        self.look_who_is_busy();
+    }
+
+    fn look_who_is_busy(&mut self) {
+        let others = self.next.is_some() || self.follower.is_some();
+        self.is_busy = others || self.timing.is_some() || self.trace.is_some();
+    }
+
+    /// Who else was told.
+    pub(super) fn take_next(&mut self) -> Option<Box<dyn Recorder>> {
+        let next = self.next.take();
+        self.look_who_is_busy();
+        next
+    }
+
+    pub(super) fn follower(&self) -> Option<&Follower> {
+        self.follower.as_ref()
     }
 
     pub(super) fn dispatches(&self) -> &Arc<Counter> {
@@ -125,13 +161,14 @@ impl Digester {
     }
 
     pub(super) fn digest(&mut self) -> RunDigest {
-        self.flush();
+        self.flush::<0>();
         RunDigest(self.hash.digest128())
     }
 
     /// From now on, keeps a trace.
     pub(super) fn trace(&mut self) {
         self.trace = Some(Trace::default());
+        self.is_busy = true;
     }
 
     /// The trace so far.
@@ -158,6 +195,24 @@ impl Recorder for Digester {
     fn started(&mut self, dispatch: &Dispatch) {
         self.hash(&bytes_of(dispatch));
         self.dispatches.add_by_owner(1);
+        if self.is_busy {
+            self.tell_started(dispatch);
+        }
+    }
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        if let Some(digest) = completion.digest {
+            self.hash(&digest.to_le_bytes());
+        }
+        if self.is_busy {
+            self.tell_finished(dispatch, completion);
+        }
+    }
+}
+
+impl Digester {
+    #[inline(never)]
+    fn tell_started(&mut self, dispatch: &Dispatch) {
         if let Some(timing) = &self.timing {
             timing.begin(dispatch, &self.transit);
         }
@@ -173,10 +228,8 @@ impl Recorder for Digester {
         }
     }
 
-    fn finished(&mut self, dispatch: &Dispatch, mut completion: Completion) {
-        if let Some(digest) = completion.digest {
-            self.hash(&digest.to_le_bytes());
-        }
+    #[inline(never)]
+    fn tell_finished(&mut self, dispatch: &Dispatch, mut completion: Completion) {
         if self.wants_sent() {
             self.transit.take_sent(&mut self.sent);
         }

@@ -3,6 +3,7 @@
 use ringspin_executor::{BoxError, Collector, Graph, Message, QoS, Time, Verdict};
 use ringspin_modes::Job;
 use ringspin_modes::models::Links;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -371,6 +372,38 @@ fn an_interceptors_delay_comes_on_top() {
     let mut session = job.run_for(99 * MS).start().unwrap();
     session.run_until(Time::MAX).unwrap();
     assert_eq!(flights(&session.handles), [(50, 67)]);
+}
+
+/// Who keeps all has had a place reserved when the interceptor panics: the one it was called for,
+/// and the ones after it.
+#[test]
+fn an_interceptor_that_panics_leaves_no_place_taken() {
+    for qos in [QoS::keep_all(1), QoS::keep_all(1).transient_local()] {
+        let job = linked("", move |graph| {
+            let node = graph.create_node("clock", 0)?;
+            let out = node.create_publisher::<Time>("t", qos)?;
+            node.create_timer(MS, move |panics, cx| {
+                let publish = || out.publish(cx.now()).expect("everybody has a place");
+                *panics += u32::from(catch_unwind(AssertUnwindSafe(publish)).is_err());
+                assert_eq!(*panics, 1);
+            })?;
+            let mut passages = 0;
+            graph.intercept("t", move |_: &Message<Time>, _| {
+                passages += 1;
+                assert_ne!(passages, 2, "the first message to the second listener");
+                Verdict::Pass
+            })?;
+            let listeners = ["first", "second", "third"];
+            let collectors = listeners.map(|name| collect(graph, name, "t", QoS::keep_all(1)));
+            collectors.into_iter().collect::<Result<Vec<_>, _>>()
+        });
+        let mut session = job.run_for(5 * MS).start().unwrap();
+        session.run_until(Time::MAX).unwrap();
+        let received = session.handles.iter().map(|collector| flights(collector).len());
+        assert_eq!(received.collect::<Vec<_>>(), [5, 4, 4]);
+        let statistics = session.report().statistics().clone();
+        assert_eq!((statistics.refused.len(), statistics.lost()), (0, 2));
+    }
 }
 
 /// A message that holds its own way: the publisher.

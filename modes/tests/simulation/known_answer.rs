@@ -98,3 +98,32 @@ fn a_job_of_everything_random_has_one_digest_on_every_machine() {
     let digest = report.digest().to_string();
     assert_eq!((report.dispatches(), &*digest), (2166, "27664d4568b468a25f4c3bfb49ac24e3"));
 }
+
+/// So many nodes that what they touch is fetched ahead, and that time is ordered by a deep heap.
+fn ring(graph: &Graph) -> Result<(), BoxError> {
+    const NODES: u64 = 600;
+    for n in 0..NODES {
+        let node = graph.create_node(&format!("node_{n}"), 0u64)?;
+        let next = format!("to_{}", (n + 1) % NODES);
+        let out = node.create_publisher::<u64>(&next, QoS::keep_last(1))?;
+        let period = Duration::from_nanos(1_000_000 + n * 618_033 % 1_000_000);
+        node.create_timer(period, move |seen, _| {
+            *seen += 1;
+            out.publish(*seen)
+        })?;
+        node.create_subscription(&format!("to_{n}"), QoS::keep_last(1), {
+            |seen: &mut u64, sent: &Message<u64>, cx| {
+                *seen += **sent;
+                cx.digest(seen);
+            }
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_ring_of_many_nodes_has_one_digest_on_every_machine() {
+    let report = Job::new(ring).run_for(20 * MS).run().unwrap();
+    let digest = report.digest().to_string();
+    assert_eq!((report.dispatches(), &*digest), (16066, "dedcf8717294816d0c53762afe2fc8c4"));
+}

@@ -121,7 +121,7 @@ fn a_thousand_ways_are_refused() {
         callbacks.push(after(&[step, step], 0));
     }
     let error = chain(&[0; 11], &callbacks, &[0]).unwrap_err();
-    assert_eq!(error, NoBound::TooManyWays { callback: "after 9".into(), max: WAYS_MAX });
+    assert_eq!(error, NoBound::TooManyWays { callback: "after 9".into(), max: ways::WAYS_MAX });
 }
 
 /// The callbacks of a toy: its second inputs trigger too, but are not passed on, so that the
@@ -220,6 +220,7 @@ proptest! {
         let callbacks = callbacks_of(
             &info,
             |index| duration(info.callbacks[index].event_loop.0 as usize),
+            |_, _| 1,
             |_| [Duration::ZERO; 2],
         );
         let assignment = Assignment::new(names.clone(), cores[..names.len()].to_vec(), 2);

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use reference_system::optimize::{BASELINES, Target, Trial, Tuned, tune};
+use reference_system::optimize::{BASELINES, Outlook, Target, Trial, Tuned, tune};
 use reference_system::report::{OptimizationData, Origin, ReportData, optimization_of, render};
-use reference_system::table::{render_confirmed, render_strategies};
+use reference_system::table::{render_confirmed, render_outlooks, render_strategies};
 use ringspin_executor::StopHandle;
 use ringspin_modes::{Mapping, allowed_cores};
 use ringspin_optimizer::{
-    Assignment, Confirmed, Model, Objective, Profile, Progress, SearchOptions, Stop, Strategy, Twin,
+    Confirmed, Model, Objective, Profile, Progress, SearchOptions, Stop, Strategy, Twin,
 };
 
 use super::output::{self, Output};
@@ -126,13 +126,19 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
         if let Some((_, best)) = confirmed.iter().min_by(|(_, a), (_, b)| a.score.cmp(&b.score)) {
             winner = best.assignment.clone();
         }
-        text += &render_confirmed(twin.chains(), &confirmed);
-    } else {
-        text += &gain(&twin, &winner, &tuned.default)?;
+    }
+    let outlooks = [("tuned", &winner), ("default", &tuned.default)];
+    let outlooks = outlooks.map(|(name, assignment)| Outlook::new(&twin, name, assignment));
+    let outlooks = outlooks.into_iter().collect::<Result<Vec<_>, _>>();
+    let outlooks = outlooks.map_err(anyhow::Error::from_boxed)?;
+    text += &render_outlooks(twin.chains(), &outlooks);
+    if arguments.live {
+        text += &format!("\n{}", render_confirmed(twin.chains(), &confirmed));
     }
     if page.is_some() || json.is_some() {
         let (objective, chosen) = (&arguments.objective, (&winner, &ids[..]));
-        let data = optimization_of(&tuned, objective, twin.chains(), &confirmed, chosen);
+        let chains = twin.chains();
+        let data = optimization_of(&tuned, objective, chains, &outlooks, &confirmed, chosen);
         write(data, page, json)?;
     }
     let mapping: Mapping = winner.to_mapping(&ids);
@@ -271,27 +277,4 @@ fn named(confirmed: Vec<Confirmed>, tuned: &Tuned) -> Vec<(String, Confirmed)> {
         false => (format!("tuned {}", n + 1), candidate),
     };
     confirmed.into_iter().enumerate().map(name).collect()
-}
-
-/// What the winner is predicted to gain on the default mapping.
-fn gain(twin: &Twin<'_>, winner: &Assignment, default: &Assignment) -> Result<String> {
-    let [tuned, default] = [winner, default].map(|assignment| twin.evaluate(assignment));
-    let (tuned, default) =
-        (tuned.map_err(anyhow::Error::from_boxed)?, default.map_err(anyhow::Error::from_boxed)?);
-    let mut text = String::new();
-    let ms = |ns: u64| ns as f64 / 1e6;
-    for (chain, (new, old)) in twin.chains().iter().zip(tuned.chains.iter().zip(&default.chains)) {
-        let _ = writeln!(
-            text,
-            "{}: mean {:.2}, p99 {:.2}, max {:.2} ms predicted; round robin {:.2}, {:.2}, {:.2}",
-            chain.name,
-            ms(new.mean_ns),
-            ms(new.p99_ns),
-            ms(new.max_ns),
-            ms(old.mean_ns),
-            ms(old.p99_ns),
-            ms(old.max_ns)
-        );
-    }
-    Ok(text)
 }

@@ -328,6 +328,7 @@ fn optimization_section(data: &ReportData) -> Option<Section> {
         tables::strategies(out, data);
     }
     if !data.bounds.is_empty() {
+        out.leaf("h3", &[], "At the very worst");
         tables::bounds(out, data);
     }
     if !data.predictions.is_empty() {

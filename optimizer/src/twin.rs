@@ -33,6 +33,7 @@ use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation};
 use senders::Senders;
 use std::any::Any;
 use std::time::Duration;
+use tracing::subscriber::NoSubscriber;
 
 /// Evaluates assignments by simulation.
 ///
@@ -175,6 +176,10 @@ impl<'a> Twin<'a> {
 
     /// Runs the graph; the loads of its loops come back beside what the executor counted.
     fn run(&self, simulation: Simulation) -> Result<Ran, TwinError> {
+        quietly(|| self.run_aloud(simulation))
+    }
+
+    fn run_aloud(&self, simulation: Simulation) -> Result<Ran, TwinError> {
         let failed = |error: &dyn std::fmt::Display| TwinError::Run(error.to_string());
         let end = simulation.start + self.horizon;
         let mut executor = Executor::deterministic(simulation)
@@ -222,6 +227,11 @@ impl Model for Twin<'_> {
             cores_used: assignment.cores_used(),
         })
     }
+}
+
+/// Runs `simulate` without its warnings: what a thousand candidates lose is in their scores.
+fn quietly<R>(simulate: impl FnOnce() -> R) -> R {
+    tracing::subscriber::with_default(NoSubscriber::default(), simulate)
 }
 
 /// What a run came to.

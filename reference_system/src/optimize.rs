@@ -10,12 +10,12 @@ use crate::kpi::{Collector, Summary};
 use crate::lame;
 use crate::system::{self, Work, build_released};
 use ringspin_executor::{BoxError, Graph};
-use ringspin_modes::{Executor, Mapping, Mode};
+use ringspin_modes::{Executor, Mapping, Mode, Simulation};
 use ringspin_optimizer::bounds::NoBound;
 use ringspin_optimizer::{
     Assignment, Chain, ChainLatency, Comparison, Confirmed, Evaluation, Judge, Loads, Model,
-    Objective, OptimizeError, Profile, Progress, Search, SearchOptions, Strategy, Twin, TwinError,
-    confirm, round_robin,
+    Objective, Observer, OptimizeError, Profile, ProfiledMachine, Progress, Search, SearchOptions,
+    Spread, Strategy, Twin, TwinError, confirm, round_robin,
 };
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -73,6 +73,35 @@ impl Target {
         Ok(Profile::measure(|graph| self.build(graph, true), span)?)
     }
 
+    /// The profile of a machine that is exactly as LaME's specification: each callback costs what
+    /// that says, and messages cost nothing. None for [`Workload::Autoware`], which has no such
+    /// costs.
+    ///
+    /// # Errors
+    /// When the simulation fails that it is taken from.
+    pub fn nominal(&self) -> Result<Option<Profile>, BoxError> {
+        if self.workload != Workload::Lame {
+            return Ok(None);
+        }
+        let simulation = Simulation { durations: lame::durations(), ..Simulation::default() };
+        let mut executor =
+            Executor::deterministic(simulation).with_recorders(|info, _| Observer::new(info));
+        let handles = self.build(executor.graph(), false)?;
+        executor.spin_for(NOMINAL_SPAN)?;
+        let info = executor.graph().info();
+        let mut profile = Profile::of(&info, executor.take_recorders());
+        drop(handles);
+        profile.machine =
+            ProfiledMachine { name: "as specified".into(), architecture: "none".into(), cores: 1 };
+        // For every edge of which there is nothing, what there is of others counts.
+        profile.calls.clear();
+        profile.hops.truncate(1);
+        for hop in &mut profile.hops {
+            (hop.same_core, hop.cross_core) = (Spread::of([0]), Spread::of([0]));
+        }
+        Ok(Some(profile))
+    }
+
     /// The twin with the times of `profile`.
     ///
     /// # Errors
@@ -81,6 +110,9 @@ impl Target {
         Twin::new(move |graph: &Graph| self.build(graph, false), profile, self.chains())
     }
 }
+
+/// Every callback of LaME is called within that time.
+const NOMINAL_SPAN: Duration = Duration::from_secs(2);
 
 /// The latencies that a run on the twin, or one for a profile, holds.
 const PROFILE_SAMPLES: usize = 4_096;

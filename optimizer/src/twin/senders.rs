@@ -5,7 +5,7 @@
 //! in the default order, and with what happens at the same instant in others, for the mapping
 //! decides which input of a node comes last.
 
-use super::{Build, TwinError};
+use super::{Build, TwinError, quietly};
 use crate::bounds::timer_period;
 use crate::hop::Hop;
 use ringspin_executor::{CallbackId, GraphInfo, SourceId};
@@ -37,7 +37,7 @@ impl Senders {
         let longest = info.callbacks.iter().filter_map(|callback| timer_period(&callback.name));
         let span = longest.max().unwrap_or_default().saturating_mul(2).clamp(SPAN[0], SPAN[1]);
         for ties in [TiePolicy::Fifo, TiePolicy::Reverse, TiePolicy::Shuffle { seed: 0 }] {
-            seen.add(&trace(build, info, ties, span)?);
+            seen.add(&quietly(|| trace(build, info, ties, span))?);
         }
         Ok(seen)
     }

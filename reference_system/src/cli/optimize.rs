@@ -28,7 +28,7 @@ cores need not exist. The mapping goes to --out, or to stdout; run it with
   reference-system run --mode multi --mapping FILE
 
 An objective is a list of misses, drops, p99, mean, max, cores, peak, the most important first.
-Ctrl-C ends the search, or the measurements, with the best so far.
+Ctrl-C ends the search, or the measurements, with the best so far and exit code 0.
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 pub(crate) struct OptimizeArguments {
     /// Which work the callbacks do.
@@ -68,6 +68,9 @@ pub(crate) struct OptimizeArguments {
     /// Read the profile of a machine (TOML) instead of measuring this one.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Take the costs that LaME's specification has instead of measuring this machine.
+    #[arg(long, conflicts_with_all = ["profile", "profile_out"])]
+    nominal: bool,
     /// Write the profile that was measured (TOML).
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     profile_out: Option<PathBuf>,
@@ -185,6 +188,13 @@ fn profile(arguments: &OptimizeArguments, target: &Target) -> Result<Profile> {
     if let Some(path) = &arguments.profile {
         return Ok(Profile::load(path)?);
     }
+    if arguments.nominal {
+        let nominal = target.nominal().map_err(anyhow::Error::from_boxed)?;
+        return nominal.context(
+            "--nominal takes the costs that a specification has, and crunches have none: leave it \
+             out, or give --workload lame",
+        );
+    }
     compare::note_debug_build();
     let file = arguments.profile_out.as_deref().map(|p| Output::create(p, false)).transpose()?;
     eprintln!("measuring this machine for about {:?}", 2 * arguments.span);
@@ -215,7 +225,7 @@ fn search(
         strategies.extend(BASELINES);
         strategies.push(Strategy::Exact);
     }
-    let bar = SearchBar::new(quiet);
+    let mut bar = SearchBar::new(quiet);
     let tuned = tune(twin, &arguments.objective, &strategies, options, &mut |progress| {
         let Progress { strategy, evaluations, budget, best, .. } = *progress;
         bar.show(strategy.name(), evaluations, budget, &arguments.objective.describe(best));
@@ -262,7 +272,7 @@ fn measure(
     }
     let runs = trial.turns * candidates.len();
     eprintln!("{runs} live runs of {:?}", arguments.span);
-    let bar = SearchBar::new(quiet);
+    let mut bar = SearchBar::new(quiet);
     let confirmed = trial.confirm(twin, &arguments.objective, &candidates, |done| {
         bar.show("live", done, runs, "");
         !interrupted.is_stopped()

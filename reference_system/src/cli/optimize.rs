@@ -7,7 +7,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use reference_system::optimize::{BASELINES, Outlook, Target, Trial, Tuned, tune};
-use reference_system::report::{OptimizationData, Origin, ReportData, optimization_of, render};
+use reference_system::report::{
+    OptimizationData, Origin, ReportData, mapping_svg, optimization_of, render,
+};
 use reference_system::table::{render_confirmed, render_outlooks, render_strategies};
 use ringspin_executor::StopHandle;
 use ringspin_modes::{Mapping, allowed_cores};
@@ -26,6 +28,10 @@ Without --profile, the system first runs live, --span on one core and --span on 
 callbacks and messages. Candidates are then judged by simulation on the deterministic twin, so the
 cores need not exist. The mapping goes to --out, or to stdout; run it with
   reference-system run --mode multi --mapping FILE
+
+The picture of a mapping that stands in the README:
+  reference-system optimize --workload lame --nominal --cores 4 --priorities 3 --evaluations 2000 \
+    --chart-out docs/mapping.svg
 
 An objective is a list of misses, drops, p99, mean, max, cores, peak, the most important first.
 Ctrl-C ends the search, or the measurements, with the best so far and exit code 0.
@@ -93,6 +99,9 @@ pub(crate) struct OptimizeArguments {
     /// Write a page (HTML) with the search, the graph by core, and prediction beside measurement.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Write the graph by core, as the page shows it, as SVG.
+    #[arg(long, value_name = "FILE")]
+    chart_out: Option<PathBuf>,
     /// Write what the page shows (JSON), for `reference-system report --optimization`.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -104,8 +113,10 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let create = |path: &Option<PathBuf>| {
         path.as_deref().map(|path| Output::create(path, false)).transpose()
     };
-    let (out, page) = (create(&arguments.out)?, create(&arguments.report)?);
-    let json = create(&arguments.json)?;
+    let out = create(&arguments.out)?;
+    let page = create(&arguments.report)?;
+    let pictures =
+        Pictures { page, json: create(&arguments.json)?, chart: create(&arguments.chart_out)? };
     let interrupted = compare::listen_for_ctrl_c()?;
     let profile = profile(arguments, &target)?;
     let twin = target.twin(&profile).context(match &arguments.profile {
@@ -138,11 +149,11 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     if arguments.live {
         text += &format!("\n{}", render_confirmed(twin.chains(), &confirmed));
     }
-    if page.is_some() || json.is_some() {
+    if !pictures.is_empty() {
         let (objective, chosen) = (&arguments.objective, (&winner, &ids[..]));
         let chains = twin.chains();
         let data = optimization_of(&tuned, objective, chains, &outlooks, &confirmed, chosen);
-        write(data, page, json)?;
+        pictures.write(data)?;
     }
     let mapping: Mapping = winner.to_mapping(&ids);
     match out {
@@ -240,21 +251,35 @@ fn search(
     Ok(tuned)
 }
 
-/// Writes what is shown as a page, and as it is.
-fn write(data: OptimizationData, page: Option<Output>, json: Option<Output>) -> Result<()> {
-    if let Some(file) = json {
-        file.write_json(&data)?;
+/// What is written besides the mapping, opened before anything runs.
+struct Pictures {
+    page: Option<Output>,
+    json: Option<Output>,
+    chart: Option<Output>,
+}
+
+impl Pictures {
+    fn is_empty(&self) -> bool {
+        self.page.is_none() && self.json.is_none() && self.chart.is_none()
     }
-    if let Some(file) = page {
+
+    fn write(self, data: OptimizationData) -> Result<()> {
+        if let Some(file) = self.json {
+            file.write_json(&data)?;
+        }
+        if let Some(file) = self.chart {
+            let svg = mapping_svg(&data).context("the graph is too large to be drawn")?;
+            file.write_text(&svg)?;
+        }
+        let Some(file) = self.page else { return Ok(()) };
         let mut remarks = Vec::new();
         if cfg!(debug_assertions) {
             remarks.push("A debug build: what was measured means nothing.".into());
         }
         let origin = Origin::here(&super::report::command_line(), remarks);
         let data = ReportData { origin, optimization: Some(data), ..ReportData::default() };
-        file.write_text(&render(&data))?;
+        file.write_text(&render(&data))
     }
-    Ok(())
 }
 
 /// The best candidates and the default mapping, live in turns.

@@ -297,7 +297,7 @@ fn draw_graph(out: &mut Markup, data: &GraphData) -> bool {
     let cores = graph::cores(data).into_iter().map(|(core, class)| (class, format!("core {core}")));
     keys(out, &cores.collect::<Vec<_>>(), data.edges.iter().any(|edge| edge.hot));
     let scroll: [(&str, &dyn std::fmt::Display); 2] = [("class", &"scroll"), ("tabindex", &"0")];
-    out.element("div", &scroll, |out| figure(out, &drawing, ""));
+    out.element("div", &scroll, |out| figure(out, &drawing.finish(), ""));
     true
 }
 

@@ -23,8 +23,11 @@ use super::{Callback, NoBound, Source, Trigger, nanos};
 /// How many ways from timers to one callback are told apart.
 pub(super) const WAYS_MAX: usize = 256;
 
-/// How often the cores' influence on each other is followed.
-const ROUNDS_MAX: usize = 10_000;
+/// How many ways there can be in all.
+pub(super) const TOTAL_MAX: usize = 1024;
+
+/// How often one way is looked at beside another one, until the analysis gives up: some seconds.
+const LOOKS_MAX: usize = 50_000_000;
 
 /// All ways.
 #[derive(Debug)]
@@ -59,18 +62,25 @@ impl Ways {
         let order = topological_order(callbacks)?;
         all.follow(callbacks, &order)?;
         all.check_loads(core_count)?;
+        let total = all.ways.iter().map(Vec::len).sum::<usize>();
+        if total > TOTAL_MAX {
+            return Err(NoBound::TooManyInAll { count: total, max: TOTAL_MAX });
+        }
         let limit_ns = limit_ns(callbacks);
-        let diverged = |callback: usize| NoBound::Diverged {
+        let exceeds = |callback: usize, limit_ns| NoBound::Diverged {
             callback: callbacks[callback].name.clone(),
             limit: Duration::from_nanos(limit_ns),
         };
-        for _ in 0..ROUNDS_MAX {
-            if !all.delay(limit_ns).map_err(diverged)? {
+        for _ in 0..LOOKS_MAX / (total * total).max(1) {
+            if !all.delay(limit_ns).map_err(|callback| exceeds(callback, limit_ns))? {
                 return Ok(all);
             }
             all.follow(callbacks, &order)?;
         }
-        Err(diverged(0))
+        // From below: it would only grow from here on.
+        let latest = (0..callbacks.len()).max_by_key(|&callback| all.response_ns(callback));
+        let latest = latest.unwrap_or(0);
+        Err(exceeds(latest, all.response_ns(latest)))
     }
 
     /// Whether a message of `source` lets `to` go on with the row: on its core, and at once.

@@ -30,8 +30,8 @@ cores need not exist. The mapping goes to --out, or to stdout; run it with
   reference-system run --mode multi --mapping FILE
 
 The picture of a mapping that stands in the README:
-  reference-system optimize --workload lame --nominal --cores 4 --priorities 3 --evaluations 2000 \
-    --chart-out docs/mapping.svg
+  reference-system optimize --workload lame --nominal --cores 4 --priorities 3 \\
+    --evaluations 1500 --seed 2 --no-baselines --chart-out docs/mapping.svg
 
 An objective is a list of misses, drops, p99, mean, max, cores, peak, the most important first.
 Ctrl-C ends the search, or the measurements, with the best so far and exit code 0.

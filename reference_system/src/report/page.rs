@@ -73,9 +73,10 @@ fn introduction(out: &mut Markup, data: &ReportData, sections: &[Section]) {
     out.leaf("h1", &[], "ringspin on the Autoware reference system");
     let Origin { processor, cores, .. } = &data.origin;
     let cores = if *cores == 1 { "1 core".into() } else { format!("{cores} cores") };
+    let made = if data.measured.is_empty() { "Made" } else { "Measured" };
     let text = format!(
         "24 nodes, of which eight are the hot path: from the newer lidar sample to the start of \
-         the collision estimator. Measured on {processor}, {cores}. In every chart and table of \
+         the collision estimator. {made} on {processor}, {cores}. In every chart and table of \
          latencies, lower is better."
     );
     out.leaf("p", &[("class", &"muted")], &text);

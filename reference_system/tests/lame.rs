@@ -185,8 +185,8 @@ fn the_lanes_of_the_intersection_can_live_apart() {
     assert!(settings < 79 && overwritten > 0, "{settings}, {overwritten}");
 }
 
-/// What the optimizer finds with the costs as they are specified: all three chains within a tenth of
-/// their floors at once, without a miss, counted from when their timers were due.
+/// What the optimizer finds with the costs as they are specified: all three chains within a tenth
+/// of their floors at once, without a miss, counted from when their timers were due.
 #[test]
 fn a_search_for_four_cores_comes_within_a_tenth_of_all_floors() {
     let target = Target { workload: Workload::Lame, n: 0, deadline: None };

@@ -369,7 +369,10 @@ fn a_bound_knows_which_callback_sends() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(40)
+    })]
 
     #[test]
     fn no_evaluation_exceeds_its_bound(

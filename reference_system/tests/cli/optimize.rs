@@ -22,11 +22,13 @@ fn a_search_ends_with_a_mapping_for_cores_that_need_not_exist_whatever_the_threa
     let profile = profile_in(folder.path());
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (mapping, json, page) = (file("m.toml"), file("o.json"), file("o.html"));
+    let chart = file("o.svg");
     let search = "optimize --n 200 --cores 40 --evaluations 12 --horizon 2s --seed 7";
     let tuned = |threads: &str| {
         let mut options: Vec<&str> = search.split(' ').collect();
         options.extend(["--profile", &profile, "--threads", threads]);
         options.extend(["--out", &mapping, "--json", &json, "--report", &page]);
+        options.extend(["--chart-out", &chart]);
         let table = stdout(&options);
         for strategy in ["genetic", "round robin", "greedy", "random", "hill climbing"] {
             assert!(table.contains(strategy), "{table}");
@@ -36,6 +38,8 @@ fn a_search_ends_with_a_mapping_for_cores_that_need_not_exist_whatever_the_threa
         assert!(texts[0].contains("FrontLidarDriver") && texts[0].contains("[[core]]"));
         assert!(texts[2].contains("How the search went"));
         assert!(texts[2].contains("At the very worst"));
+        let chart = std::fs::read_to_string(&chart).unwrap();
+        assert!(chart.starts_with("<svg") && chart.contains("FrontLidarDriver"), "{chart}");
         // What took how long is not the same; nor is the command line, which the page shows.
         let [mapping, json, _] = texts;
         let mut json: Value = serde_json::from_str(&json).unwrap();

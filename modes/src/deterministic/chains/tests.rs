@@ -93,7 +93,7 @@ fn a_sample_lasts_from_the_first_release_to_the_last_end() {
     assert_eq!((samples.steps_reached, samples.not_kept, samples.given_up), (4, 0, 0));
 }
 
-/// A timer that is kept waiting, and a message that is: each is released before its callback begins.
+/// A timer that is kept waiting, and a message: each is released before its callback begins.
 #[test]
 fn what_waits_before_its_first_callback_has_begun_already() {
     let job = Job::new(|graph| {

@@ -173,7 +173,8 @@ fn numbers_that_contradict_each_other_are_refused() {
         assert_eq!(
             message(&text),
             format!(
-                "the text contradicts itself about `/a`, `timer 10ms#1`: {problem}; measure it again"
+                "the text contradicts itself about `/a`, `timer 10ms#1`: {problem}; measure it \
+                 again"
             )
         );
     }

@@ -6,8 +6,8 @@ use crate::optimize::{Outlook, Tuned};
 use ringspin_optimizer::{Chain, ChainLatency, Confirmed, Objective, Term};
 
 /// A row for each strategy: what it evaluated and in which time, how far it is from the optimum if
-/// that is known, and the terms of the best score that it found. The best of all is marked. Too many
-/// candidates have no exact search.
+/// that is known, and the terms of the best score that it found. The best of all is marked. Too
+/// many candidates have no exact search.
 #[must_use]
 pub fn render_strategies(tuned: &Tuned, objective: &Objective) -> String {
     let mut header = ["", "strategy", "tried", "s", "gap"].map(str::to_owned).to_vec();

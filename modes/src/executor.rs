@@ -2,7 +2,7 @@
 
 use crate::deterministic::{
     ChainError, ChainPath, ChainSamples, Condition, Follower, Parts, RunDigest, Sequencer, Setting,
-    Simulation, TieBreaker,
+    Simulation, TieBreaker, Trace,
 };
 use crate::error::SpinError;
 use crate::live::{self, Run};
@@ -334,6 +334,14 @@ impl Executor {
         match self.running.as_mut().map(|running| &mut running.scheduler) {
             Some(Scheduler::Deterministic(sequencer)) => sequencer.chains(),
             _ => Vec::new(),
+        }
+    }
+
+    /// The [trace](Self::with_trace) so far, which ends; `None` if there is none.
+    pub fn take_trace(&mut self) -> Option<Trace> {
+        match &mut self.running.as_mut()?.scheduler {
+            Scheduler::Deterministic(sequencer) => sequencer.take_trace(),
+            Scheduler::SingleCore { .. } | Scheduler::MultiCore { .. } => None,
         }
     }
 

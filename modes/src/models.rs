@@ -10,6 +10,7 @@ pub mod durations;
 pub mod links;
 pub(crate) mod names;
 pub mod profile;
+pub mod profile_file;
 mod quantity;
 pub mod random;
 
@@ -18,6 +19,7 @@ pub use durations::labels as callback_labels;
 pub use durations::{DurationError, DurationRule, DurationTable, Durations, Execution};
 pub use links::{LinkError, LinkRule, LinkTable, Links};
 pub use profile::{CallbackProfile, DurationProfile, ProfileError, Profiler};
+pub use profile_file::ProfileFileError;
 pub(crate) use quantity::Nanos;
 pub use quantity::{Bandwidth, QuantityError};
 pub use random::{Purpose, Stream};

@@ -61,6 +61,31 @@ impl Executor {
         self
     }
 
+    /// Keeps a trace of each dispatch, and of who sent which event, in simulated time: about 100
+    /// bytes for each dispatch. [`take_trace`](Executor::take_trace) gives it.
+    ///
+    /// ```
+    /// use ringspin_executor::{Message, QoS};
+    /// use ringspin_modes::Executor;
+    /// use std::time::Duration;
+    ///
+    /// let mut executor = Executor::deterministic(Default::default()).with_trace();
+    /// let tick = executor.create_node("tick", ())?;
+    /// let out = tick.create_publisher("ticks", QoS::default())?;
+    /// tick.create_timer(Duration::from_millis(10), move |_, _| out.publish(1u8))?;
+    /// let work = executor.create_node("work", ())?;
+    /// work.create_subscription("ticks", QoS::default(), |_, _: &Message<u8>, _| {})?;
+    /// executor.spin_for(Duration::from_millis(10))?;
+    /// let trace = executor.take_trace().unwrap();
+    /// assert_eq!(trace.cause(trace.records[1].dispatch.event), Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_trace(mut self) -> Self {
+        self.traced = true;
+        self
+    }
+
     /// Keeps all pages of the process in memory while the executor lives, in the live modes: a page
     /// that was swapped out, or not yet touched, costs a callback milliseconds when it is needed.
     ///

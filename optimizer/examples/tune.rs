@@ -62,10 +62,15 @@ fn main() -> Result<(), BoxError> {
     let found = search.run(Strategy::Genetic, &mut |_| ())?;
 
     let evaluation = twin.evaluate(&found.assignment)?;
-    for (chain, latency) in twin.chains().iter().zip(&evaluation.chains) {
+    let bounds = twin.bounds(&found.assignment)?;
+    for ((chain, latency), bound) in twin.chains().iter().zip(&evaluation.chains).zip(bounds) {
         let ms = |ns: u64| ns as f64 / 1e6;
         let (mean, p99, max) = (ms(latency.mean_ns), ms(latency.p99_ns), ms(latency.max_ns));
-        println!("# {}: mean {mean:.2}, p99 {p99:.2}, max {max:.2} ms", chain.name);
+        let worst = match bound {
+            Ok(bound) => format!("at worst {:.2} ms", ms(bound.as_nanos() as u64)),
+            Err(reason) => format!("no worst case: {reason}"),
+        };
+        println!("# {}: mean {mean:.2}, p99 {p99:.2}, max {max:.2} ms; {worst}", chain.name);
     }
     print!("{}", found.assignment.to_mapping(&[0, 1, 2, 3]).to_toml_string());
     Ok(())

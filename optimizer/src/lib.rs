@@ -14,7 +14,8 @@
 //!   from them alone, in a microsecond.
 //! * [`Search`]: a genetic search, reproducible from its seed whatever the number of threads, and
 //!   the [strategies](Strategy) that it has to beat; [`Search::compare`] lets it.
-//! * [`bounds`]: how long a chain can take at the very worst, where that can be told.
+//! * [`bounds`]: how long a chain can take at the very worst, where that can be told;
+//!   [`Twin::bounds`] tells it beside the simulation.
 //! * [`Profile`]: what a machine needs for a graph, measured live, as a file.
 //! * [`Twin`]: a [`Model`] that evaluates an assignment by simulation, with the times of a profile.
 //!

@@ -46,8 +46,8 @@ use crate::spread::Spread;
 use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
 use ringspin_modes::allowed_cores;
 use ringspin_modes::models::DurationProfile;
+use ringspin_modes::models::profile_file::{ProfileText, profile_text, save_profile};
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::path::Path;
 
 /// The version of the file that is written and read.
@@ -187,12 +187,12 @@ impl Profile {
     /// # Errors
     /// [`ProfileError`] if it is none, or contradicts itself.
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
-        Self::parse(text, "the text".into())
+        Self::parse(&ProfileText::new(text))
     }
 
     /// The profile as a TOML document.
     pub fn to_toml_string(&self) -> String {
-        toml::to_string(self).expect("numbers and texts can be written")
+        profile_text(self)
     }
 
     /// Reads a profile from a file.
@@ -200,38 +200,20 @@ impl Profile {
     /// # Errors
     /// [`ProfileError`], with the name of the file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProfileError> {
-        let path = path.as_ref();
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|error| io_error("read", path, error))?;
-        Self::parse(&text, format!("`{}`", path.display()))
+        Self::parse(&ProfileText::load(path.as_ref())?)
     }
 
     /// Writes the profile to a file, which is replaced.
     ///
     /// # Errors
-    /// [`ProfileError::Io`].
+    /// [`ProfileError::File`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileError> {
-        let path = path.as_ref();
-        std::fs::write(path, self.to_toml_string()).map_err(|error| io_error("write", path, error))
+        Ok(save_profile(path.as_ref(), self)?)
     }
 
-    fn parse(text: &str, origin: String) -> Result<Self, ProfileError> {
-        /// Another version may have other keys.
-        #[derive(Deserialize)]
-        struct Version {
-            version: u32,
-        }
-        let version = match toml::from_str(text) {
-            Ok(Version { version }) => version,
-            Err(error) => return Err(ProfileError::Parse { origin, error: Box::new(error) }),
-        };
-        if version != VERSION {
-            return Err(ProfileError::Version { origin, version });
-        }
-        let mut profile: Self = match toml::from_str(text) {
-            Ok(profile) => profile,
-            Err(error) => return Err(ProfileError::Parse { origin, error: Box::new(error) }),
-        };
+    fn parse(text: &ProfileText) -> Result<Self, ProfileError> {
+        let mut profile: Self = text.parse(VERSION)?;
+        let origin = text.origin.clone();
         profile.durations.check(&origin)?;
         let hops = std::mem::take(&mut profile.hops);
         for hop in hops {
@@ -262,10 +244,6 @@ impl Profile {
 /// The names of the event loops of a graph.
 pub(crate) fn loops_of(info: &GraphInfo) -> Vec<String> {
     info.loops.iter().map(LoopInfo::full_name).collect()
-}
-
-fn io_error(action: &'static str, path: &Path, error: io::Error) -> ProfileError {
-    ProfileError::Io { action, path: path.to_owned(), error }
 }
 
 #[cfg(test)]

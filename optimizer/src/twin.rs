@@ -12,6 +12,7 @@
 //! The callbacks run as they are, but their own work would take real time and is in the durations
 //! already: give the twin a graph that leaves it out.
 
+mod bounds;
 mod costs;
 mod error;
 mod loads;
@@ -23,15 +24,16 @@ use crate::assignment::Assignment;
 use crate::chain::Chain;
 use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
 use crate::profile::{Profile, loops_of};
-use costs::Costs;
+use bounds::Subject;
+use costs::{Costs, Crossing};
 use ringspin_executor::{
     BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics, Time,
 };
-use ringspin_modes::models::LinkRule;
 use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation};
-use senders::sometimes_sending;
+use senders::Senders;
 use std::any::Any;
 use std::time::Duration;
+use tracing::subscriber::NoSubscriber;
 
 /// Evaluates assignments by simulation.
 ///
@@ -69,9 +71,10 @@ pub struct Twin<'a> {
     chains: Vec<Chain>,
     paths: Vec<ChainPath>,
     simulation: Simulation,
-    /// By edge of the graph: its loops, and what its messages do between cores.
-    edges: Vec<(LoopId, LoopId, LinkRule)>,
+    crossing: Vec<Crossing>,
     unmeasured: Vec<String>,
+    /// For the analysis of the worst case.
+    subject: Subject,
     horizon: Duration,
 }
 
@@ -100,10 +103,13 @@ impl<'a> Twin<'a> {
         profile.check_graph(&info)?;
         let paths: Vec<_> =
             chains.iter().map(|chain| ChainPath::new(&chain.name, &chain.path)).collect();
-        let costs = Costs::new(&info, profile, &sometimes_sending(&build, &info)?)?;
-        for (chain, path) in chains.iter().zip(&paths) {
-            check_deadline(chain, &path.resolve(&info)?, &costs.least)?;
+        let senders = Senders::observe(&build, &info)?;
+        let costs = Costs::new(&info, profile, |callback| senders.sends_sometimes(callback))?;
+        let steps = paths.iter().map(|path| path.resolve(&info)).collect::<Result<Vec<_>, _>>()?;
+        for (chain, steps) in chains.iter().zip(&steps) {
+            check_deadline(chain, steps, &costs.least)?;
         }
+        let subject = Subject::new(&info, &costs, &senders, steps);
         drop(handles);
         Ok(Self {
             build,
@@ -111,8 +117,9 @@ impl<'a> Twin<'a> {
             chains,
             paths,
             simulation: Simulation { durations: costs.durations, ..Simulation::default() },
-            edges: costs.crossing,
+            crossing: costs.crossing,
             unmeasured: costs.unmeasured,
+            subject,
             horizon: Self::HORIZON,
         })
     }
@@ -143,9 +150,7 @@ impl<'a> Twin<'a> {
     /// [`TwinError::OtherLoops`] if it is not of this graph, [`TwinError::NoCores`] and
     /// [`TwinError::NoHorizon`].
     pub fn simulation(&self, assignment: &Assignment) -> Result<Simulation, TwinError> {
-        if assignment.loops() != self.loops {
-            return Err(TwinError::OtherLoops { expected: self.loops.clone() });
-        }
+        self.check_loops(assignment)?;
         if assignment.core_count() == 0 {
             return Err(TwinError::NoCores);
         }
@@ -155,15 +160,26 @@ impl<'a> Twin<'a> {
         let mut simulation = self.simulation.clone();
         simulation.end = Some(simulation.start + self.horizon);
         let core_of = |id: LoopId| assignment.cores()[id.0 as usize];
-        let crossing = self.edges.iter().filter(|(from, to, _)| core_of(*from) != core_of(*to));
-        simulation.links.rules = crossing.map(|(_, _, rule)| rule.clone()).collect();
+        let crossing = self.crossing.iter().filter(|of| core_of(of.from) != core_of(of.to));
+        simulation.links.rules = crossing.map(|of| of.rule.clone()).collect();
         let ids: Vec<_> = (0..assignment.core_count()).collect();
         simulation.cores = Cores::Mapped(assignment.to_mapping(&ids));
         Ok(simulation)
     }
 
+    fn check_loops(&self, assignment: &Assignment) -> Result<(), TwinError> {
+        match assignment.loops() == self.loops {
+            true => Ok(()),
+            false => Err(TwinError::OtherLoops { expected: self.loops.clone() }),
+        }
+    }
+
     /// Runs the graph; the loads of its loops come back beside what the executor counted.
     fn run(&self, simulation: Simulation) -> Result<Ran, TwinError> {
+        quietly(|| self.run_aloud(simulation))
+    }
+
+    fn run_aloud(&self, simulation: Simulation) -> Result<Ran, TwinError> {
         let failed = |error: &dyn std::fmt::Display| TwinError::Run(error.to_string());
         let end = simulation.start + self.horizon;
         let mut executor = Executor::deterministic(simulation)
@@ -211,6 +227,11 @@ impl Model for Twin<'_> {
             cores_used: assignment.cores_used(),
         })
     }
+}
+
+/// Runs `simulate` without its warnings: what a thousand candidates lose is in their scores.
+fn quietly<R>(simulate: impl FnOnce() -> R) -> R {
+    tracing::subscriber::with_default(NoSubscriber::default(), simulate)
 }
 
 /// What a run came to.

@@ -1,42 +1,39 @@
-//! The strategies of the optimizer on the Autoware graph: what each finds with equal budgets.
+//! The strategies of the optimizer on the reference system: what each finds with equal budgets.
 //!
 //! `cargo run --release -p ringspin-reference-system --example strategies --
-//! [EVALUATIONS] [SEEDS] [CORES] [N] [HORIZON_S]`
+//! [EVALUATIONS] [SEEDS] [CORES] [SUBJECT] [HORIZON_S] [PRIORITIES]`
 //!
-//! It measures a profile of this machine for crunches up to N; from there on all is simulated.
+//! The subject is a limit N of the number cruncher, for which a profile of this machine is measured
+//! first; or the file of a profile, measured for any N; or `lame`, as it is specified. From there
+//! on all is simulated. Each row has the median and the best of all seeds.
 
-use reference_system::description::HOT_PATH;
-use reference_system::kpi::Collector;
-use reference_system::system::{Work, build};
-use ringspin_executor::{BoxError, Graph};
+use reference_system::description::Workload;
+use reference_system::optimize::Target;
+use ringspin_executor::BoxError;
 use ringspin_optimizer::{
-    Chain, Judge, Loads, Objective, Profile, Search, SearchOptions, Strategy, Twin,
+    Evaluation, Judge, Loads, Model, Objective, Profile, Search, SearchOptions, Strategy,
+    round_robin,
 };
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// How long each of the two live runs for a profile takes.
+const SPAN: Duration = Duration::from_secs(5);
+
 fn main() -> Result<(), BoxError> {
-    let argument = |n: usize, default: u64| -> Result<u64, BoxError> {
-        Ok(std::env::args().nth(n).map(|text| text.parse()).transpose()?.unwrap_or(default))
-    };
-    let (evaluations, cores) = (argument(1, 2000)? as usize, argument(3, 4)? as usize);
-    let live = Work::crunching(argument(4, 4096)?);
-    let idle = Work { crunch: false, ..live.clone() };
-    let declare = |graph: &Graph, work: &Work| {
-        let collector = Arc::new(Collector::with_capacity(10_000));
-        build(graph, work, &collector).map(|()| collector)
-    };
-    let profile = Profile::measure(|graph| declare(graph, &live), Duration::from_secs(5))?;
-    let twin = Twin::new(|graph: &Graph| declare(graph, &idle), &profile, vec![hot_path()])?
-        .with_horizon(Duration::from_secs(argument(5, 10)?));
+    let text = |n: usize, default: &str| std::env::args().nth(n).unwrap_or_else(|| default.into());
+    let number = |n: usize, default: &str| text(n, default).parse::<u64>();
+    let (evaluations, cores) = (number(1, "2000")? as usize, number(3, "4")? as usize);
+    let (target, profile) = subject(&text(4, "4096"))?;
+    let twin = target.twin(&profile)?.with_horizon(Duration::from_secs(number(5, "10")?));
     let loads = Loads::of_model(&twin)?;
     let total: f64 = loads.loops.iter().map(|node| node.utilization).sum();
     println!("{total:.2} cores of load on {cores}");
 
     let judge = Judge::new(twin, Objective::default());
-    let options = SearchOptions { evaluations, threads: 2, ..SearchOptions::new(cores) };
+    let mut options = SearchOptions { evaluations, threads: 2, ..SearchOptions::new(cores) };
+    options.priority_levels = u8::try_from(number(6, "1")?)?;
     let mut search = Search::new(&judge, &loads, options)?;
-    let seeds: Vec<u64> = (0..argument(2, 20)?).collect();
+    let seeds: Vec<u64> = (0..number(2, "20")?).collect();
     let started = Instant::now();
     let comparison = search.compare(&Strategy::ALL, &seeds, &mut |_| ())?;
     println!("{comparison}in {:?}", started.elapsed());
@@ -45,13 +42,33 @@ fn main() -> Result<(), BoxError> {
         let describe = |score| judge.objective().describe(score);
         println!("{:13} median {}; best {}", entry.strategy, describe(median), describe(best));
     }
+    let winner = comparison.best().ok_or("nothing was found")?;
+    show("winner", &judge.model().evaluate(&winner.assignment)?);
+    show("round robin", &judge.model().evaluate(&round_robin(&loads, cores))?);
     Ok(())
 }
 
-/// From the lidars, of whose two branches the last one counts, to the collision estimator.
-fn hot_path() -> Chain {
-    let branches = HOT_PATH[..4].chunks(2);
-    let joined = branches.map(|pair| format!("/{} | /{}", pair[0], pair[1]));
-    let path = joined.chain(HOT_PATH[4..].iter().map(|name| format!("/{name}")));
-    Chain::new("hot path", path)
+fn subject(name: &str) -> Result<(Target, Profile), BoxError> {
+    let target = |workload, n| Target { workload, n, deadline: None };
+    if name == "lame" {
+        let target = target(Workload::Lame, 0);
+        let profile = target.nominal()?.ok_or("LaME has costs")?;
+        return Ok((target, profile));
+    }
+    match name.parse() {
+        Ok(n) => {
+            let target = target(Workload::Autoware, n);
+            let profile = target.measure(SPAN)?;
+            Ok((target, profile))
+        }
+        Err(_) => Ok((target(Workload::Autoware, 0), Profile::load(name)?)),
+    }
+}
+
+fn show(name: &str, evaluation: &Evaluation) {
+    for chain in &evaluation.chains {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        let [mean, p99, max] = [chain.mean_ns, chain.p99_ns, chain.max_ns].map(ms);
+        println!("{name:13} mean {mean:.2}, p99 {p99:.2}, max {max:.2} ms");
+    }
 }

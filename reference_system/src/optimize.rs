@@ -4,22 +4,21 @@
 //! profile ─▶ twin ─▶ search, and what it has to beat ─▶ the best few, live in turns ─▶ mapping
 //! ```
 
-use crate::chains;
+use crate::chains::{self, Watch};
 use crate::description::{HOT_PATH, Workload};
 use crate::kpi::{Collector, Summary};
 use crate::lame;
-use crate::middleware::Middleware;
-use crate::run::{RunOptions, run_recorded};
-use crate::system::{self, Work};
+use crate::system::{self, Work, build_released};
 use ringspin_executor::{BoxError, Graph};
-use ringspin_modes::{Mapping, Mode};
+use ringspin_modes::{Executor, Mapping, Mode, Simulation};
+use ringspin_optimizer::bounds::NoBound;
 use ringspin_optimizer::{
-    Assignment, Chain, ChainLatency, Comparison, Confirmed, Evaluation, Judge, Loads, Objective,
-    OptimizeError, Profile, Progress, Search, SearchOptions, Strategy, Twin, TwinError, confirm,
-    round_robin,
+    Assignment, Chain, ChainLatency, Comparison, Confirmed, Evaluation, Judge, Loads, Model,
+    Objective, Observer, OptimizeError, Profile, ProfiledMachine, Progress, Search, SearchOptions,
+    Spread, Strategy, Twin, TwinError, confirm, round_robin,
 };
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// What the search is compared with, besides itself, in the same run and at the same budget.
@@ -74,6 +73,35 @@ impl Target {
         Ok(Profile::measure(|graph| self.build(graph, true), span)?)
     }
 
+    /// The profile of a machine that is exactly as LaME's specification: each callback costs what
+    /// that says, and messages cost nothing. None for [`Workload::Autoware`], which has no such
+    /// costs.
+    ///
+    /// # Errors
+    /// When the simulation fails that it is taken from.
+    pub fn nominal(&self) -> Result<Option<Profile>, BoxError> {
+        if self.workload != Workload::Lame {
+            return Ok(None);
+        }
+        let simulation = Simulation { durations: lame::durations(), ..Simulation::default() };
+        let mut executor =
+            Executor::deterministic(simulation).with_recorders(|info, _| Observer::new(info));
+        let handles = self.build(executor.graph(), false)?;
+        executor.spin_for(NOMINAL_SPAN)?;
+        let info = executor.graph().info();
+        let mut profile = Profile::of(&info, executor.take_recorders());
+        drop(handles);
+        profile.machine =
+            ProfiledMachine { name: "as specified".into(), architecture: "none".into(), cores: 1 };
+        // For every edge of which there is nothing, what there is of others counts.
+        profile.calls.clear();
+        profile.hops.truncate(1);
+        for hop in &mut profile.hops {
+            (hop.same_core, hop.cross_core) = (Spread::of([0]), Spread::of([0]));
+        }
+        Ok(Some(profile))
+    }
+
     /// The twin with the times of `profile`.
     ///
     /// # Errors
@@ -82,6 +110,9 @@ impl Target {
         Twin::new(move |graph: &Graph| self.build(graph, false), profile, self.chains())
     }
 }
+
+/// Every callback of LaME is called within that time.
+const NOMINAL_SPAN: Duration = Duration::from_secs(2);
 
 /// The latencies that a run on the twin, or one for a profile, holds.
 const PROFILE_SAMPLES: usize = 4_096;
@@ -148,6 +179,26 @@ impl Tuned {
     }
 }
 
+/// What is to be expected of an assignment: as it was simulated, and at the very worst.
+pub struct Outlook {
+    /// What the assignment is called.
+    pub name: String,
+    /// Of each chain the simulated latencies, and the worst-case bound or why there is none.
+    pub chains: Vec<(ChainLatency, Result<Duration, NoBound>)>,
+}
+
+impl Outlook {
+    /// Of `assignment`, by simulation and by analysis.
+    ///
+    /// # Errors
+    /// When it cannot be evaluated.
+    pub fn new(twin: &Twin<'_>, name: &str, assignment: &Assignment) -> Result<Self, BoxError> {
+        let simulated = twin.evaluate(assignment)?.chains.into_iter();
+        let chains = simulated.zip(twin.bounds(assignment)?).collect();
+        Ok(Self { name: name.to_owned(), chains })
+    }
+}
+
 /// How candidates are measured live.
 pub struct Trial<'a> {
     /// What runs.
@@ -182,32 +233,35 @@ impl Trial<'_> {
         })
     }
 
+    /// Its latencies count from when the sensors' timers were due, as those of the twin do.
     fn run(&self, assignment: &Assignment) -> Result<Option<Evaluation>, BoxError> {
+        let &Target { workload, n, deadline } = self.target;
         let mapping: Mapping = assignment.to_mapping(self.cores);
-        let options = RunOptions {
-            middleware: Middleware::None,
-            mode: Mode::MultiCore(Some(mapping)),
-            work: Work::crunching(self.target.n),
-            duration: self.span,
-            trace: None,
-            profile: None,
-            stop_on_ctrl_c: false,
-        };
-        let collector = Arc::new(Collector::new());
-        let report = run_recorded(self.target.workload, &options, &collector, None)?.report;
-        let chains = match self.target.workload {
+        let (collector, chains) = (Arc::new(Collector::new()), Arc::new(chains::Collector::new()));
+        let mut executor = Executor::new(Mode::MultiCore(Some(mapping)));
+        if workload == Workload::Lame {
+            let watched = chains.clone();
+            executor = executor.with_recorders(move |info, _| Watch::new(watched.clone(), info));
+        }
+        let (work, anchor) = (Work::crunching(n), Arc::new(OnceLock::new()));
+        build_released(executor.graph(), workload, &work, (&collector, &chains), &anchor)?;
+        executor.freeze()?;
+        anchor.get_or_init(|| executor.now());
+        executor.spin_for(self.span)?;
+        let latencies = match workload {
             Workload::Autoware => {
-                let late = self.target.deadline.map_or(0, |deadline| collector.late(deadline));
-                vec![latency(&report.kpis.hot_path_end, late)]
+                let late = deadline.map_or(0, |deadline| collector.late(deadline));
+                vec![latency(&collector.report().hot_path_end, late)]
             }
             Workload::Lame => {
-                let chains = report.chains.iter();
-                chains.map(|chain| latency(&chain.latency, chain.misses)).collect()
+                let chains = chains.report();
+                chains.iter().map(|chain| latency(&chain.latency, chain.misses)).collect()
             }
         };
+        let callbacks = executor.statistics().callbacks;
         Ok(Some(Evaluation {
-            chains,
-            drops: report.overwritten + report.missed_periods,
+            chains: latencies,
+            drops: callbacks.iter().map(|callback| callback.overwritten + callback.missed).sum(),
             core_loads: Vec::new(),
             cores_used: assignment.cores_used(),
         }))

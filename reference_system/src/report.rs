@@ -49,5 +49,13 @@ pub fn overview_svg(data: &ReportData) -> Option<String> {
     Some(chart.standalone(page::DRAWING_STYLES))
 }
 
+/// The graph by core of what an optimizer chose, as an SVG file with its own styles; none without
+/// a graph.
+#[must_use]
+pub fn mapping_svg(data: &OptimizationData) -> Option<String> {
+    let drawing = graph::drawing(data.graph.as_ref()?)?;
+    Some(drawing.standalone(page::DRAWING_STYLES))
+}
+
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use crate::work::Cost;
 use ringspin_executor::{
     BoxError, Context, Graph, Message, Node, PublishError, Publisher, QoS, Time,
 };
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The message of every topic.
@@ -44,7 +44,8 @@ impl Work {
 /// # Errors
 /// When the graph has nodes or topics of these names already.
 pub fn build(graph: &Graph, work: &Work, collector: &Arc<Collector>) -> Result<(), BoxError> {
-    Builder { graph, workload: Workload::Autoware, work, collector, chains: None }.build()
+    let (workload, chains, releases) = (Workload::Autoware, None, None);
+    Builder { graph, workload, work, collector, chains, releases }.build()
 }
 
 /// Declares the same nodes with the workload of LaME; the figures of its chains go to `chains`. The
@@ -58,7 +59,27 @@ pub fn build_lame(
     collector: &Arc<Collector>,
     chains: &Arc<chains::Collector>,
 ) -> Result<(), BoxError> {
-    Builder { graph, workload: Workload::Lame, work, collector, chains: Some(chains) }.build()
+    let (workload, chains, releases) = (Workload::Lame, Some(chains), None);
+    Builder { graph, workload, work, collector, chains, releases }.build()
+}
+
+/// Declares either of them, with every sample stamped by when its timer was due instead of when its
+/// callback started: so that a timer which is kept waiting for its core counts as late.
+///
+/// Timers are due at multiples of their periods after the `anchor`: set it to the executor's time
+/// right before it spins. Until then stamps are as usual.
+///
+/// # Errors
+/// As [`build`].
+pub fn build_released(
+    graph: &Graph,
+    workload: Workload,
+    work: &Work,
+    (collector, chains): (&Arc<Collector>, &Arc<chains::Collector>),
+    anchor: &Arc<OnceLock<Time>>,
+) -> Result<(), BoxError> {
+    let chains = (workload == Workload::Lame).then_some(chains);
+    Builder { graph, workload, work, collector, chains, releases: Some(anchor) }.build()
 }
 
 /// What one callback does besides passing messages on.
@@ -91,6 +112,27 @@ struct Builder<'a> {
     work: &'a Work,
     collector: &'a Arc<Collector>,
     chains: Option<&'a Arc<chains::Collector>>,
+    /// What samples are stamped with: none for the start of their callback.
+    releases: Option<&'a Arc<OnceLock<Time>>>,
+}
+
+/// How a timer's callback stamps its samples.
+struct Stamps {
+    anchor: Option<Arc<OnceLock<Time>>>,
+    period: Duration,
+}
+
+impl Stamps {
+    /// The stamp of a call that started at `started`.
+    fn stamp(&self, started: Time) -> Time {
+        let Some(anchor) = self.anchor.as_ref().and_then(|anchor| anchor.get()) else {
+            return started;
+        };
+        let since_anchor = started.since(*anchor).as_nanos();
+        let late = since_anchor % self.period.as_nanos().max(1);
+        // Less than a period, which is a duration of nanoseconds in 64 bits like every time.
+        Time::from_nanos(started.as_nanos() - late as u64)
+    }
 }
 
 impl Builder<'_> {
@@ -136,6 +178,11 @@ impl Builder<'_> {
             Workload::Autoware => u8::from(node.is_on_hot_path() || node.name == BEHAVIOR_PLANNER),
             Workload::Lame => lame::priority(node.name),
         }
+    }
+
+    /// Of the timer of a node with this period.
+    fn stamps(self, period: Duration) -> Stamps {
+        Stamps { anchor: self.releases.cloned(), period }
     }
 
     /// What the callback of `node` for messages on `input`, or of its timer, does.
@@ -234,8 +281,9 @@ impl Builder<'_> {
         let output = Output::new(&node, name, name)?;
         let step = self.step(description, None);
         let period = self.workload.period(description).ok_or("a sensor without a period")?;
+        let stamps = self.stamps(period);
         node.create_timer(period, move |sequence_number, cx| {
-            let started = cx.now();
+            let started = stamps.stamp(cx.now());
             step.begin();
             let mut message = Message4kb::new();
             message.set_prime_count(step.cost.spend());
@@ -323,6 +371,7 @@ impl Builder<'_> {
         }
         let step = self.step(description, None);
         let collector = (name == BEHAVIOR_PLANNER).then(|| self.collector.clone());
+        let stamps = self.stamps(period);
         let callback = move |stage: &mut Stage, cx: &mut Context<'_>| {
             let started = cx.now();
             if let Some(collector) = &collector {
@@ -332,7 +381,8 @@ impl Builder<'_> {
             let primes = step.cost.spend();
             let (mut message, dropped) = stage.merge_cached();
             message.set_prime_count(primes);
-            output.publish(message, &mut stage.sequence_number, dropped, started)
+            let stamp = stamps.stamp(started);
+            output.publish(message, &mut stage.sequence_number, dropped, stamp)
         };
         node.create_timer(period, callback)?;
         Ok(node)
@@ -364,6 +414,19 @@ mod tests {
         let mut message = Message4kb::new();
         message.append(&NodeName::new("a").unwrap(), sequence_number, 0, 0);
         message
+    }
+
+    #[test]
+    fn a_stamp_is_the_last_multiple_of_the_period_after_the_anchor() {
+        let anchor = Arc::new(OnceLock::new());
+        let stamps = Stamps { anchor: Some(anchor.clone()), period: Duration::from_nanos(100) };
+        let stamp = |started| stamps.stamp(Time::from_nanos(started)).as_nanos();
+        assert_eq!(stamp(1_234), 1_234, "there is no anchor yet");
+        anchor.set(Time::from_nanos(1_010)).unwrap();
+        assert_eq!([1_010, 1_109, 1_110, 1_234].map(stamp), [1_010, 1_010, 1_110, 1_210]);
+        assert_eq!(stamp(1_000), 1_000, "before the anchor");
+        let plain = Stamps { anchor: None, period: Duration::from_nanos(100) };
+        assert_eq!(plain.stamp(Time::from_nanos(7)), Time::from_nanos(7));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod chains;
 mod tuning;
 
 pub use chains::render_chains;
-pub use tuning::{render_confirmed, render_strategies};
+pub use tuning::{render_confirmed, render_outlooks, render_strategies};
 
 use comfy_table::{Cell as TableCell, CellAlignment, Table, TableStyle};
 use ringspin_modes::Mapping;

@@ -5,16 +5,19 @@ use reference_system::description::Workload;
 use reference_system::kpi::Collector;
 use reference_system::lame::{CHAINS, durations};
 use reference_system::middleware::Middleware;
+use reference_system::optimize::{Target, tune};
 use reference_system::run::{RunOptions, RunReport, run_recorded};
 use reference_system::system::{Work, build_lame};
 use ringspin_executor::Time;
 use ringspin_modes::models::{Distribution, DurationRule, Durations};
 use ringspin_modes::{Cores, Executor, Job, Mapping, Mode, Session, Simulation};
+use ringspin_optimizer::{Model, Objective, SearchOptions, Strategy};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
 
 fn run(mode: Mode, work: Work, duration: Duration) -> RunReport {
     let options = RunOptions {
@@ -188,4 +191,26 @@ fn the_lanes_of_the_intersection_can_live_apart() {
     assert!(points > 0, "the other lane is on the other core");
     let (_, settings, overwritten) = lanes(&["IntersectionOutput"]);
     assert!(settings < 79 && overwritten > 0, "{settings}, {overwritten}");
+}
+
+/// What the optimizer finds with the costs as they are specified: all three chains within a tenth
+/// of their floors at once, without a miss, counted from when their timers were due.
+#[test]
+fn a_search_for_four_cores_comes_within_a_tenth_of_all_floors() {
+    let target = Target { workload: Workload::Lame, n: 0, deadline: None };
+    let profile = target.nominal().unwrap().unwrap();
+    let twin = target.twin(&profile).unwrap().with_horizon(6 * SECOND / 5);
+    let mut options = SearchOptions::new(4);
+    (options.evaluations, options.priority_levels, options.threads) = (1000, 3, 2);
+    let strategies = [Strategy::Genetic, Strategy::HillClimbing];
+    let objective = Objective::default();
+    let tuned = tune(&twin, &objective, &strategies, options, &mut |_| ()).unwrap();
+    let best = tuned.best(1).remove(0);
+    let found = twin.with_horizon(30 * SECOND).evaluate(&best).unwrap();
+    for (chain, latency) in CHAINS.iter().zip(&found.chains) {
+        let floor_ns = chain.floor().as_nanos() as u64;
+        assert!(latency.max_ns >= floor_ns && latency.misses == 0, "{chain:?}: {latency:?}");
+        assert!(latency.max_ns * 10 <= floor_ns * 11, "{chain:?}: {latency:?}");
+    }
+    assert!(found.chains[0].samples > 140, "{found:?}");
 }

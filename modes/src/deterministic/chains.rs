@@ -1,8 +1,10 @@
-//! Chains: how long it takes from the first callback of a path to the last.
+//! Chains: how long it takes from the first event of a path to its last callback.
 //!
-//! A chain is followed from event to event. A callback of the first step begins a sample; what it
-//! sends to the second step carries the time of that begin, and so on to the last step, where the
-//! sample ends. So a node that joins two inputs hands on the origin of the input that made it send,
+//! A chain is followed from event to event. An event of the first step begins a sample when it is
+//! released: when a timer is due, or a message ready to be taken. To count from the start of its
+//! callback instead would call a path quick whose timer was kept waiting. What that callback sends
+//! to the second step carries the time of the release, and so on to the last step, where the sample
+//! ends. So a node that joins two inputs hands on the origin of the input that made it send,
 //! which is the last one to come; and a node that keeps what it gets until a timer sends it ends
 //! every sample, because the timer, not the message, is the cause of what it sends.
 //!
@@ -38,11 +40,14 @@ pub struct ChainPath {
 /// The samples of a chain: how long each message took that came to its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChainSamples {
-    /// From the start of the first callback to the start of the last, in nanoseconds, in the order
-    /// in which they came there.
+    /// From the release of the first event (a timer was due, or a message ready to be taken) to the
+    /// start of the last callback, in nanoseconds, in the order in which they came there.
     pub to_start_ns: Vec<u64>,
     /// The same to the end of the last callback.
     pub to_end_ns: Vec<u64>,
+    /// How much of that the first event waited before its own callback began: for a busy core,
+    /// say.
+    pub waited_ns: Vec<u64>,
     /// How many samples were not kept because there were [too many](ChainSamples::KEPT_MAX).
     pub not_kept: u64,
     /// How many origins were given up because [too much](ChainSamples::UNDER_WAY_MAX) was under way
@@ -211,7 +216,16 @@ pub(crate) struct Follower {
     /// By callback: which steps of which chains it is.
     steps_of: Vec<Vec<Place>>,
     /// Of the callback that runs.
-    running: Vec<(Place, Time)>,
+    running: Vec<(Place, Origin)>,
+}
+
+/// Where a sample comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Origin {
+    /// When its first event was released.
+    released: Time,
+    /// When the callback of that began.
+    started: Time,
 }
 
 #[derive(Clone, Copy)]
@@ -230,7 +244,7 @@ struct Chain {
 struct Arrivals {
     source: SourceId,
     /// Number and origin, in the order of their numbers.
-    under_way: VecDeque<(u64, Time)>,
+    under_way: VecDeque<(u64, Origin)>,
 }
 
 /// How far behind a message that has arrived others are still waited for that it has overtaken.
@@ -260,13 +274,13 @@ impl Follower {
         Ok((!chains.is_empty()).then_some(Self { chains, steps_of, running: Vec::new() }))
     }
 
-    /// A callback begins.
-    pub(super) fn started(&mut self, dispatch: &Dispatch) {
+    /// A callback begins, for an event that was released then.
+    pub(super) fn started(&mut self, dispatch: &Dispatch, released: Time) {
         self.running.clear();
         for &place in &self.steps_of[dispatch.callback.0 as usize] {
             let chain = &mut self.chains[place.chain];
             let origin = match place.step {
-                0 => Some(dispatch.time),
+                0 => Some(Origin { released, started: dispatch.time }),
                 step => Arrivals::of(&mut chain.arrivals[step], dispatch.event.source)
                     .and_then(|arrivals| arrivals.origin(dispatch.event.sequence)),
             };
@@ -282,7 +296,7 @@ impl Follower {
         for &(Place { chain, step }, origin) in &self.running {
             let Chain { arrivals, samples } = &mut self.chains[chain];
             let Some(next) = arrivals.get_mut(step + 1) else {
-                samples.add(dispatch.time - origin, end - origin);
+                samples.add(origin, dispatch.time, end);
                 continue;
             };
             for event in sent {
@@ -301,13 +315,15 @@ impl Follower {
 }
 
 impl ChainSamples {
-    fn add(&mut self, to_start: std::time::Duration, to_end: std::time::Duration) {
+    fn add(&mut self, origin: Origin, start: Time, end: Time) {
         if self.to_end_ns.len() >= Self::KEPT_MAX {
             self.not_kept += 1;
             return;
         }
-        self.to_start_ns.push(to_start.as_nanos() as u64);
-        self.to_end_ns.push(to_end.as_nanos() as u64);
+        let since_release = |time: Time| (time - origin.released).as_nanos() as u64;
+        self.to_start_ns.push(since_release(start));
+        self.to_end_ns.push(since_release(end));
+        self.waited_ns.push(since_release(origin.started));
     }
 }
 
@@ -319,7 +335,7 @@ impl Arrivals {
     }
 
     /// Notes what was sent; false if another one had to be given up for it.
-    fn add(&mut self, sequence: u64, origin: Time) -> bool {
+    fn add(&mut self, sequence: u64, origin: Origin) -> bool {
         if self.under_way.back().is_some_and(|(last, _)| *last >= sequence) {
             return true; // it goes to another callback as well
         }
@@ -333,7 +349,7 @@ impl Arrivals {
 
     /// The origin of what has arrived. It is kept for a while, because it may arrive at another
     /// callback, too, or again; what lies far behind it was overwritten or lost.
-    fn origin(&mut self, sequence: u64) -> Option<Time> {
+    fn origin(&mut self, sequence: u64) -> Option<Origin> {
         while self.under_way.front().is_some_and(|(n, _)| n + OVERTAKEN_MAX < sequence) {
             self.under_way.pop_front();
         }

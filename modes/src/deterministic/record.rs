@@ -213,15 +213,15 @@ impl Recorder for Digester {
 impl Digester {
     #[inline(never)]
     fn tell_started(&mut self, dispatch: &Dispatch) {
-        if let Some(timing) = &self.timing {
-            timing.begin(dispatch, &self.transit);
-        }
+        // Where callbacks take no time, nothing waits: not even from one instant to the next.
+        let timing = self.timing.as_ref();
+        let released = timing.map_or(dispatch.time, |timing| timing.begin(dispatch, &self.transit));
         if self.wants_sent() {
             // What was sent before comes from outside.
             self.transit.take_sent(&mut self.sent);
         }
         if let Some(follower) = &mut self.follower {
-            follower.started(dispatch);
+            follower.started(dispatch, released);
         }
         if let Some(next) = &mut self.next {
             next.started(dispatch);

@@ -47,8 +47,8 @@ impl Timing {
         self.state().released = time;
     }
 
-    /// A callback begins.
-    pub(super) fn begin(&self, dispatch: &Dispatch, transit: &Transit) {
+    /// A callback begins; returns when its event became ready.
+    pub(super) fn begin(&self, dispatch: &Dispatch, transit: &Transit) -> Time {
         let mut state = self.state();
         let callback = dispatch.callback.0 as usize;
         let run = state.runs[callback];
@@ -70,6 +70,7 @@ impl Timing {
         } else if logical_end.is_some_and(|logical_end| logical_end < end) {
             state.overruns[callback] += 1;
         }
+        state.released
     }
 
     /// The callback has returned, and has sent something or not: when it counts as its end, if that

@@ -21,13 +21,13 @@
 
 use super::distribution::Distribution;
 use super::durations::labels;
+use super::profile_file::{ProfileFileError, ProfileText, profile_text, save_profile};
 use hdrhistogram::Histogram;
 use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -72,35 +72,13 @@ pub struct CallbackProfile {
 /// Why a profile could not be read or written.
 #[derive(Debug, Error)]
 pub enum ProfileError {
-    /// The file could not be read or written.
-    #[error("cannot {action} the profile `{}`: {error}; check the path and its permissions",
-        path.display())]
-    Io {
-        /// "read" or "write".
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        error: io::Error,
-    },
-    /// The text is not a profile. The message carries line and column.
-    #[error("{origin} is not a profile: {}\nrecord it again", error.to_string().trim_end())]
-    Parse {
-        /// The file, or "the text".
-        origin: String,
-        /// Where and why, as the TOML parser reports it.
-        error: Box<toml::de::Error>,
-    },
-    /// It has another version.
-    #[error("{origin} is a profile of version {version}, not {VERSION}; record it again")]
-    Version {
-        /// The file, or "the text".
-        origin: String,
-        /// The version that it has.
-        version: u32,
-    },
+    /// The file is no profile, or could not be read or written.
+    #[error(transparent)]
+    File(#[from] ProfileFileError),
     /// The numbers of a callback contradict each other.
-    #[error("{origin} contradicts itself about `{node}`, `{callback}`: {problem}; record it again")]
+    #[error(
+        "{origin} contradicts itself about `{node}`, `{callback}`: {problem}; measure it again"
+    )]
     Invalid {
         /// The file, or "the text".
         origin: String,
@@ -164,14 +142,14 @@ impl DurationProfile {
     /// Reads a profile from a TOML document.
     ///
     /// # Errors
-    /// Every variant of [`ProfileError`] but `Io`.
+    /// [`ProfileError`] if it is none, or contradicts itself.
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
-        Self::parse(text, "the text".into())
+        Self::parse(&ProfileText::new(text))
     }
 
     /// The profile as a TOML document.
     pub fn to_toml_string(&self) -> String {
-        toml::to_string(self).expect("numbers and texts can be written")
+        profile_text(self)
     }
 
     /// Reads a profile from a file.
@@ -179,39 +157,20 @@ impl DurationProfile {
     /// # Errors
     /// [`ProfileError`], with the name of the file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProfileError> {
-        let path = path.as_ref();
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|error| io_error("read", path, error))?;
-        Self::parse(&text, format!("`{}`", path.display()))
+        Self::parse(&ProfileText::load(path.as_ref())?)
     }
 
     /// Writes the profile to a file, which is replaced.
     ///
     /// # Errors
-    /// [`ProfileError::Io`].
+    /// [`ProfileFileError::Io`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileError> {
-        let path = path.as_ref();
-        std::fs::write(path, self.to_toml_string()).map_err(|error| io_error("write", path, error))
+        Ok(save_profile(path.as_ref(), self)?)
     }
 
-    fn parse(text: &str, origin: String) -> Result<Self, ProfileError> {
-        /// Another version may have other keys.
-        #[derive(Deserialize)]
-        struct Version {
-            version: u32,
-        }
-        let version = match toml::from_str(text) {
-            Ok(Version { version }) => version,
-            Err(error) => return Err(ProfileError::Parse { origin, error: Box::new(error) }),
-        };
-        if version != VERSION {
-            return Err(ProfileError::Version { origin, version });
-        }
-        let profile: Self = match toml::from_str(text) {
-            Ok(profile) => profile,
-            Err(error) => return Err(ProfileError::Parse { origin, error: Box::new(error) }),
-        };
-        profile.check(&origin)?;
+    fn parse(text: &ProfileText) -> Result<Self, ProfileError> {
+        let profile: Self = text.parse(VERSION)?;
+        profile.check(&text.origin)?;
         Ok(profile)
     }
 
@@ -219,11 +178,12 @@ impl DurationProfile {
     /// backquotes, or "the text". O(n²) in the callbacks.
     ///
     /// # Errors
-    /// [`ProfileError::Version`] and [`ProfileError::Invalid`].
+    /// [`ProfileFileError::Version`] and [`ProfileError::Invalid`].
     pub fn check(&self, origin: &str) -> Result<(), ProfileError> {
         let origin = origin.to_owned();
         if self.version != VERSION {
-            return Err(ProfileError::Version { origin, version: self.version });
+            let (version, expected) = (self.version, VERSION);
+            return Err(ProfileFileError::Version { origin, version, expected }.into());
         }
         for (n, callback) in self.callbacks.iter().enumerate() {
             let is_same = |other: &CallbackProfile| {
@@ -237,10 +197,6 @@ impl DurationProfile {
         }
         Ok(())
     }
-}
-
-fn io_error(action: &'static str, path: &Path, error: io::Error) -> ProfileError {
-    ProfileError::Io { action, path: path.to_owned(), error }
 }
 
 impl CallbackProfile {

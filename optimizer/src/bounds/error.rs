@@ -36,6 +36,16 @@ pub enum NoBound {
         /// How many can be analysed.
         max: usize,
     },
+    /// Too many ways from timers to all callbacks.
+    #[error(
+        "{count} ways lead from timers to the callbacks, more than the {max} that can be analysed"
+    )]
+    TooManyInAll {
+        /// How many there are.
+        count: usize,
+        /// How many can be analysed.
+        max: usize,
+    },
     /// A core has more to do than it can.
     #[error(
         "at worst core {core} is busy {percent} % of the time: what waits there waits ever longer; \

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ringspin_executor::GraphInfo;
+use ringspin_executor::{CallbackId, GraphInfo};
 use ringspin_modes::{GraphEdge, graph_edges};
 
 use super::{Analysis, Callback, NoBound, Source, Trigger};
@@ -12,19 +12,23 @@ const CHOICES_MAX: usize = 256;
 
 /// The callbacks of a graph, by their index there, each with the longest that it runs.
 ///
+/// `sends` says how many messages one call of a callback sends on an edge of its loop at the most.
+/// A graph knows which loop sends, not which of its callbacks: who does not know better either says
+/// one for all of them. That is more work than there is, so the bounds hold, but a node with
+/// several inputs may then have none.
+///
 /// `under_way` says how long a message is under way on an edge at the most: on one core, and from
-/// core to core. A graph knows which loop sends, not which of its callbacks: every one of them is
-/// taken to send on all topics of its loop in every call. That is more work than there is, so the
-/// bounds hold, but a node with several inputs may have none. Timers are taken to keep the period
-/// that they are named after. In a graph with external inputs only timers have a known rate.
+/// core to core. Timers are taken to keep the period that they are named after. In a graph with
+/// external inputs only timers have a known rate.
 pub fn callbacks_of(
     info: &GraphInfo,
     duration_max: impl Fn(usize) -> Duration,
+    sends: impl Fn(CallbackId, &GraphEdge<'_>) -> usize,
     under_way: impl Fn(&GraphEdge<'_>) -> [Duration; 2],
 ) -> Vec<Callback> {
     let edges = graph_edges(info);
     let receives = |index: usize| {
-        let is_it = |id: &ringspin_executor::CallbackId| id.0 as usize == index;
+        let is_it = |id: &CallbackId| id.0 as usize == index;
         let serves = |service: &ringspin_executor::ServiceInfo| {
             service.server.as_ref().is_some_and(is_it)
                 || service.clients.iter().any(|client| is_it(&client.callback))
@@ -33,7 +37,7 @@ pub fn callbacks_of(
             || info.services.iter().any(serves)
     };
     let trigger = |index: usize, name: &str| {
-        if let Some(period) = name.strip_prefix("timer ").and_then(period_of) {
+        if let Some(period) = timer_period(name) {
             return Trigger::Timer(period);
         }
         if !info.inputs.is_empty() || !receives(index) {
@@ -42,12 +46,10 @@ pub fn callbacks_of(
         let arriving = edges.iter().filter(|edge| edge.callback.0 as usize == index);
         let sources = arriving.flat_map(|edge| {
             let [same_core_max, cross_core_max] = under_way(edge);
-            let senders = &info.loops[edge.from.0 as usize].callbacks;
-            senders.iter().map(move |sender| Source {
-                callback: sender.0 as usize,
-                same_core_max,
-                cross_core_max,
-            })
+            let senders = info.loops[edge.from.0 as usize].callbacks.iter();
+            let sent = senders.flat_map(|&id| std::iter::repeat_n(id, sends(id, edge)));
+            sent.map(move |id| Source { callback: id.0 as usize, same_core_max, cross_core_max })
+                .collect::<Vec<_>>()
         });
         Trigger::Messages(sources.collect())
     };
@@ -62,6 +64,11 @@ pub fn callbacks_of(
         trigger: trigger(index, &callback.name),
     });
     callbacks.collect()
+}
+
+/// The period of the timer that has this callback; `None` if it is another callback.
+pub(crate) fn timer_period(callback: &str) -> Option<Duration> {
+    callback.strip_prefix("timer ").and_then(period_of)
 }
 
 /// What `Duration`'s `Debug` wrote: `100ms`, `1.5s`.

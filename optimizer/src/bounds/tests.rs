@@ -121,7 +121,23 @@ fn a_thousand_ways_are_refused() {
         callbacks.push(after(&[step, step], 0));
     }
     let error = chain(&[0; 11], &callbacks, &[0]).unwrap_err();
-    assert_eq!(error, NoBound::TooManyWays { callback: "after 9".into(), max: WAYS_MAX });
+    assert_eq!(error, NoBound::TooManyWays { callback: "after 9".into(), max: ways::WAYS_MAX });
+}
+
+#[test]
+fn too_many_ways_in_all_are_refused_and_cores_that_delay_each_other_for_ever_come_to_an_end() {
+    // 200 for each of six.
+    let mut callbacks = vec![timer(1000, 0)];
+    callbacks.push(after(&[0; 200], 0));
+    (0..5).for_each(|_| callbacks.push(after(&[1], 0)));
+    let error = chain(&[0; 7], &callbacks, &[0]).unwrap_err();
+    assert_eq!(error, NoBound::TooManyInAll { count: 1201, max: ways::TOTAL_MAX });
+    assert!(error.to_string().contains("1201 ways"), "{error}");
+    // There and back again and again, with both cores nearly full: each lateness makes the next.
+    let mut callbacks = vec![timer(10, 1)];
+    (0..8).for_each(|step| callbacks.push(after(&[step], 2)));
+    let error = chain(&[0, 1, 0, 1, 0, 1, 0, 1, 0], &callbacks, &[0]).unwrap_err();
+    assert!(matches!(error, NoBound::Diverged { .. }), "{error}");
 }
 
 /// The callbacks of a toy: its second inputs trigger too, but are not passed on, so that the
@@ -220,6 +236,7 @@ proptest! {
         let callbacks = callbacks_of(
             &info,
             |index| duration(info.callbacks[index].event_loop.0 as usize),
+            |_, _| 1,
             |_| [Duration::ZERO; 2],
         );
         let assignment = Assignment::new(names.clone(), cores[..names.len()].to_vec(), 2);

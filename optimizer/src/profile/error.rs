@@ -1,39 +1,14 @@
 //! Why there is no such profile.
 
-use std::io;
-use std::path::PathBuf;
+use ringspin_modes::models::ProfileFileError;
 use thiserror::Error;
 
 /// Why a profile could not be read, written, merged, or used for a graph.
 #[derive(Debug, Error)]
 pub enum ProfileError {
-    /// The file could not be read or written.
-    #[error("cannot {action} the profile `{}`: {error}; check the path and its permissions",
-        path.display())]
-    Io {
-        /// "read" or "write".
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        error: io::Error,
-    },
-    /// The text is not a profile. The message carries line and column.
-    #[error("{origin} is not a profile: {}\nmeasure it again", error.to_string().trim_end())]
-    Parse {
-        /// The file, or "the text".
-        origin: String,
-        /// Where and why, as the TOML parser reports it.
-        error: Box<toml::de::Error>,
-    },
-    /// It has another version.
-    #[error("{origin} is a profile of version {version}, not 1; measure it again")]
-    Version {
-        /// The file, or "the text".
-        origin: String,
-        /// The version that it has.
-        version: u32,
-    },
+    /// The file is no profile, or could not be read or written.
+    #[error(transparent)]
+    File(#[from] ProfileFileError),
     /// The durations contradict themselves.
     #[error(transparent)]
     Durations(#[from] ringspin_modes::models::ProfileError),

@@ -1,6 +1,7 @@
 //! Strategies side by side: equal budgets, several seeds.
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
 use crate::objective::Score;
 
@@ -23,6 +24,8 @@ pub struct Entry {
     pub found: Vec<Found>,
     /// Why the exact search was refused, in words.
     pub refused: Option<String>,
+    /// How long that took. Candidates that a strategy before it had evaluated took no time.
+    pub wall: Duration,
 }
 
 impl Search<'_> {
@@ -43,7 +46,8 @@ impl Search<'_> {
         let mut entries = Vec::new();
         for &strategy in strategies {
             let seeds = if strategy.is_random() { seeds } else { &seeds[..seeds.len().min(1)] };
-            let mut entry = Entry { strategy, found: Vec::new(), refused: None };
+            let (started, wall) = (Instant::now(), Duration::ZERO);
+            let mut entry = Entry { strategy, found: Vec::new(), refused: None, wall };
             for &seed in seeds {
                 match self.run_seeded(strategy, seed, observer) {
                     Ok(found) => entry.found.push(found),
@@ -54,6 +58,7 @@ impl Search<'_> {
                     Err(error) => return Err(error),
                 }
             }
+            entry.wall = started.elapsed();
             entries.push(entry);
         }
         Ok(Comparison { entries })

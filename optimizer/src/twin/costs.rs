@@ -6,8 +6,8 @@ use crate::hop::{Hop, pooled};
 use crate::profile::Profile;
 use crate::spread::Spread;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId};
-use ringspin_modes::graph_edges;
 use ringspin_modes::models::{CallbackProfile, DurationRule, Durations, LinkRule, callback_labels};
+use ringspin_modes::{GraphEdge, graph_edges};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -17,31 +17,48 @@ pub(super) struct Costs {
     pub(super) durations: Durations,
     /// By callback: the least that it took, if it ran.
     pub(super) least: Vec<Option<Duration>>,
+    /// By callback: the most that it takes here, with what it costs to get the message.
+    pub(super) most: Vec<Duration>,
     /// The callbacks that never ran.
     pub(super) unmeasured: Vec<String>,
     /// The edges between loops, and what their messages do if these are on different cores.
-    pub(super) crossing: Vec<(LoopId, LoopId, LinkRule)>,
+    pub(super) crossing: Vec<Crossing>,
+}
+
+/// What the messages of an edge do if its loops are on different cores.
+pub(super) struct Crossing {
+    pub(super) from: LoopId,
+    pub(super) to: LoopId,
+    pub(super) rule: LinkRule,
+    topic: String,
+    delay_max: Duration,
 }
 
 impl Costs {
-    /// Of this graph, by a profile of it; `mixed` says of each callback whether it sends something
-    /// at some calls and nothing at others.
+    /// Of this graph, by a profile of it; `sends_sometimes` says of a callback whether it sends
+    /// something at some calls and nothing at others.
     pub(super) fn new(
         info: &GraphInfo,
         profile: &Profile,
-        mixed: &[bool],
+        sends_sometimes: impl Fn(usize) -> bool,
     ) -> Result<Self, TwinError> {
         let measured = measured(info, profile)?;
-        let both = measured.iter().zip(mixed).filter_map(|(c, mixed)| c.filter(|_| *mixed));
+        let both = measured.iter().enumerate();
+        let both = both.filter_map(|(n, callback)| callback.filter(|_| sends_sometimes(n)));
         let both: BTreeSet<_> = both.map(|c| [c.node.as_str(), c.callback.as_str()]).collect();
         let calls: Vec<&Calls> =
             profile.calls.iter().filter(|calls| both.contains(&calls.key())).collect();
         let receiving = receiving(info, profile);
         let mut durations = Durations::new();
-        for (callback, extra) in measured.iter().zip(&receiving) {
+        let mut most = vec![Duration::ZERO; measured.len()];
+        for ((callback, extra), most) in measured.iter().zip(&receiving).zip(&mut most) {
             let Some(callback) = callback else { continue };
             let rule = DurationRule::new(Hop::exact(&callback.node)).callback(&callback.callback);
-            durations = durations.rule(match kinds(callback, &calls) {
+            let kinds = kinds(callback, &calls);
+            let longest = |[quiet, sending]: &[Spread; 2]| quiet.max_ns.max(sending.max_ns);
+            let max_ns = kinds.as_ref().map_or(callback.max_ns, longest);
+            *most = Duration::from_nanos(max_ns) + *extra;
+            durations = durations.rule(match kinds {
                 None => rule.duration(callback.distribution_after(*extra)),
                 Some([quiet, sending]) => rule
                     .duration(quiet.distribution(|time| time + *extra))
@@ -53,9 +70,18 @@ impl Costs {
         Ok(Self {
             durations,
             least: least.collect(),
+            most,
             unmeasured: missing.map(|n| info.name_of(CallbackId(n as u32))).collect(),
             crossing: crossing(info, profile, &receiving)?,
         })
+    }
+
+    /// The longest that a message is under way from core to core.
+    pub(super) fn crossing_max(&self, edge: &GraphEdge<'_>) -> Duration {
+        // Any of the rules for the topic between these loops may be the one that counts.
+        let key = (edge.topic, edge.from, edge.to);
+        let of_edge = self.crossing.iter().filter(|of| (&*of.topic, of.from, of.to) == key);
+        of_edge.map(|of| of.delay_max).max().unwrap_or_default()
     }
 }
 
@@ -112,8 +138,8 @@ fn crossing(
     info: &GraphInfo,
     profile: &Profile,
     receiving: &[Duration],
-) -> Result<Vec<(LoopId, LoopId, LinkRule)>, TwinError> {
-    let mut crossing: Vec<(LoopId, LoopId, LinkRule)> = Vec::new();
+) -> Result<Vec<Crossing>, TwinError> {
+    let mut crossing: Vec<Crossing> = Vec::new();
     for edge in graph_edges(info).into_iter().filter(|edge| edge.from != edge.to) {
         let [from, to] = [edge.from, edge.to].map(|id| info.loops[id.0 as usize].full_name());
         let Some(cost) = profile.cross_core(edge.topic, &from, &to) else {
@@ -123,8 +149,10 @@ fn crossing(
         let delay = cost.distribution(|time| time.saturating_sub(own));
         let rule = Hop::rule(edge.topic, &from, &to).delay(delay);
         // A loop can have several publishers or callbacks of one topic.
-        if !crossing.iter().any(|(.., other)| *other == rule) {
-            crossing.push((edge.from, edge.to, rule));
+        if !crossing.iter().any(|other| other.rule == rule) {
+            let delay_max = Duration::from_nanos(cost.max_ns).saturating_sub(own);
+            let (from, to, topic) = (edge.from, edge.to, edge.topic.to_owned());
+            crossing.push(Crossing { from, to, rule, topic, delay_max });
         }
     }
     Ok(crossing)

@@ -1,67 +1,94 @@
-//! Which callbacks send something at some calls and nothing at others.
+//! Who sends what: what the callbacks of a graph were seen to send in simulations.
 //!
-//! Who sends is not measured live, but only inferred, and a callback that sends always or never
-//! needs no telling apart. The graph itself says which those are, in a simulation in which a call
-//! that sends takes longer than one that does not.
+//! A graph knows which loop sends on which topic, and a live run only allows to infer which of its
+//! calls did. A simulation knows. So here it is looked at with every callback taking the same time:
+//! in the default order, and with what happens at the same instant in others, for the mapping
+//! decides which input of a node comes last.
 
-use super::{Build, TwinError};
+use super::{Build, TwinError, quietly};
+use crate::bounds::timer_period;
 use crate::hop::Hop;
-use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
-use ringspin_modes::models::{Distribution, DurationRule, Durations, callback_labels};
-use ringspin_modes::{Executor, Simulation, TiePolicy};
-use std::any::Any;
+use ringspin_executor::{CallbackId, GraphInfo, SourceId};
+use ringspin_modes::deterministic::Trace;
+use ringspin_modes::models::{Distribution, DurationRule, Durations};
+use ringspin_modes::{Executor, GraphEdge, Simulation, TiePolicy};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How much time is simulated to find out.
-const SPAN: Duration = Duration::from_secs(2);
-const QUIET: Duration = Duration::from_nanos(1);
-const SENDING: Duration = Duration::from_nanos(2);
+/// How much time is simulated to find out, at least and at most; in between, each timer fires
+/// twice.
+const SPAN: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(20)];
 
-/// By callback: how often it sent nothing, and how often something.
-struct Tally(Vec<[u64; 2]>);
+/// How long each callback takes. Time passes in a circle of callbacks, too.
+const TOOK: Duration = Duration::from_micros(1);
 
-impl Recorder for Tally {
-    fn started(&mut self, _: &Dispatch) {}
-
-    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
-        let has_sent = completion.time - dispatch.time == SENDING;
-        self.0[dispatch.callback.0 as usize][usize::from(has_sent)] += 1;
-    }
+/// What the callbacks of a graph were seen to send.
+pub(super) struct Senders {
+    /// By callback: how many of its calls sent nothing, and how many something.
+    calls: Vec<[u64; 2]>,
+    /// The most messages from one source that one call of a callback sent.
+    most: BTreeMap<(CallbackId, SourceId), usize>,
 }
 
-/// By callback, whether it did both: in the default order, and with what happens at the same
-/// instant the other way round, for the mapping decides which input of a node comes last.
-pub(super) fn sometimes_sending(
-    build: &Build<'_>,
-    info: &GraphInfo,
-) -> Result<Vec<bool>, TwinError> {
-    let labels = callback_labels(info);
-    let rules = info.callbacks.iter().zip(labels).map(|(callback, label)| {
-        let name = info.loops[callback.event_loop.0 as usize].full_name();
-        DurationRule::new(Hop::exact(&name))
-            .callback(label)
-            .duration(Distribution::fixed(QUIET))
-            .sending(Distribution::fixed(SENDING))
-    });
-    let durations = rules.fold(Durations::new(), Durations::rule);
-    let mut counts = vec![[0; 2]; info.callbacks.len()];
-    for ties in [TiePolicy::Fifo, TiePolicy::Reverse, TiePolicy::Shuffle { seed: 0 }] {
-        let simulation = Simulation { durations: durations.clone(), ties, ..Simulation::default() };
-        for (count, [quiet, sending]) in counts.iter_mut().zip(tally(build, simulation)?) {
-            *count = [count[0] + quiet, count[1] + sending];
+impl Senders {
+    /// Runs the graph.
+    pub(super) fn observe(build: &Build<'_>, info: &GraphInfo) -> Result<Self, TwinError> {
+        let mut seen = Self { calls: vec![[0; 2]; info.callbacks.len()], most: BTreeMap::new() };
+        let longest = info.callbacks.iter().filter_map(|callback| timer_period(&callback.name));
+        let span = longest.max().unwrap_or_default().saturating_mul(2).clamp(SPAN[0], SPAN[1]);
+        for ties in [TiePolicy::Fifo, TiePolicy::Reverse, TiePolicy::Shuffle { seed: 0 }] {
+            seen.add(&quietly(|| trace(build, info, ties, span))?);
+        }
+        Ok(seen)
+    }
+
+    fn add(&mut self, trace: &Trace) {
+        let mut sent = BTreeMap::<(usize, SourceId), usize>::new();
+        for &(event, sender) in &trace.sent {
+            *sent.entry((sender, event.source)).or_default() += 1;
+        }
+        let mut has_sent = vec![false; trace.records.len()];
+        for (&(sender, source), &count) in &sent {
+            has_sent[sender] = true;
+            let of = (trace.records[sender].dispatch.callback, source);
+            let most = self.most.entry(of).or_default();
+            *most = count.max(*most);
+        }
+        for (record, has_sent) in trace.records.iter().zip(has_sent) {
+            self.calls[record.dispatch.callback.0 as usize][usize::from(has_sent)] += 1;
         }
     }
-    Ok(counts.into_iter().map(|[quiet, sending]| quiet > 0 && sending > 0).collect())
+
+    /// Whether a callback sends something at some calls and nothing at others.
+    pub(super) fn sends_sometimes(&self, callback: usize) -> bool {
+        self.calls[callback].iter().all(|&calls| calls > 0)
+    }
+
+    /// How many messages one call of `callback`, which is one of the loop that sends there, sends
+    /// on `edge` at the most. One, if it was never called: nobody knows better.
+    pub(super) fn most(&self, callback: CallbackId, edge: &GraphEdge<'_>) -> usize {
+        match self.calls[callback.0 as usize] {
+            [0, 0] => 1,
+            _ => self.most.get(&(callback, edge.source)).copied().unwrap_or(0),
+        }
+    }
 }
 
-fn tally(build: &Build<'_>, simulation: Simulation) -> Result<Vec<[u64; 2]>, TwinError> {
-    let mut executor = Executor::deterministic(simulation)
-        .with_recorders(|info, _| Tally(vec![[0; 2]; info.callbacks.len()]));
+fn trace(
+    build: &Build<'_>,
+    info: &GraphInfo,
+    ties: TiePolicy,
+    span: Duration,
+) -> Result<Trace, TwinError> {
+    let loops = info.loops.iter().filter(|event_loop| !event_loop.callbacks.is_empty());
+    let names = loops.map(|event_loop| Hop::exact(&event_loop.full_name()));
+    let rules = names.map(|name| DurationRule::new(name).duration(Distribution::fixed(TOOK)));
+    let durations = rules.fold(Durations::new(), Durations::rule);
+    let simulation = Simulation { durations, ties, ..Simulation::default() };
+    let mut executor = Executor::deterministic(simulation).with_trace();
     let handles = build(executor.graph()).map_err(|error| TwinError::Build(error.to_string()))?;
-    executor.spin_for(SPAN).map_err(|error| TwinError::Run(error.to_string()))?;
-    let recorder: Option<Box<dyn Any>> =
-        executor.take_recorders().pop().map(|recorder| recorder as Box<dyn Any>);
+    executor.spin_for(span).map_err(|error| TwinError::Run(error.to_string()))?;
+    let trace = executor.take_trace().unwrap_or_default();
     drop(handles);
-    let tally = recorder.and_then(|recorder| recorder.downcast::<Tally>().ok());
-    Ok(tally.map(|tally| tally.0).unwrap_or_default())
+    Ok(trace)
 }

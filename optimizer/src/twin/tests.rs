@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::Spread;
+use crate::bounds::NoBound;
+use proptest::prelude::*;
 use ringspin_executor::{Message, QoS};
 
 /// In milliseconds: a tick takes 1, work 3 and the sink 2; a message costs 0.5 on one core and 1
@@ -134,15 +136,16 @@ fn the_priorities_are_those_of_the_assignment() {
     profile.loops = ["/a", "/end_a", "/b", "/end_b"].map(String::from).to_vec();
     let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
     let twin = Twin::new(two, &profile, chains.to_vec()).unwrap();
-    // Both timers run before any message, or a message goes first.
+    // Both timers run before any message, or one of the messages goes first. A timer that waits for
+    // the other one has begun already.
     let means = |priorities: [u8; 4]| {
         let assignment = Assignment::new(twin.loops().to_vec(), vec![0; 4], 1);
         let evaluation = twin.evaluate(&assignment.with_priorities(priorities.to_vec())).unwrap();
         evaluation.chains.iter().map(|chain| chain.mean_ns / US).collect::<Vec<_>>()
     };
-    assert_eq!(means([2, 0, 1, 0]), [2_000, 1_000]);
-    assert_eq!(means([1, 0, 2, 0]), [1_000, 2_000]);
-    assert_eq!(means([1, 2, 0, 0]), [1_000, 1_000]);
+    assert_eq!(means([1, 0, 1, 0]), [2_000, 2_000]);
+    assert_eq!(means([1, 2, 0, 0]), [1_000, 2_000]);
+    assert_eq!(means([0, 0, 1, 2]), [2_000, 1_000]);
 }
 
 #[test]
@@ -319,4 +322,102 @@ sending = { count = 1, total_ns = 1, min_ns = 1, max_ns = 1, groups = [[1, 1]] }
         evaluate(&twin, [0, 1, 2, 3], 4).core_loads
     };
     assert_eq!(loads(&misled), loads(&profile()));
+}
+
+#[test]
+fn a_bound_is_the_worst_of_what_the_twin_can_draw() {
+    let twin = twin(chain()).unwrap();
+    let bound = |cores: [usize; 4], count| {
+        let assignment = Assignment::new(twin.loops().to_vec(), cores.to_vec(), count);
+        twin.bounds(&assignment).unwrap().remove(0).map(|bound| bound.as_micros())
+    };
+    // As evaluated: nothing shares a core with the chain that takes any time.
+    assert_eq!(bound([0; 4], 1), Ok(7_000));
+    assert_eq!(bound([0, 1, 3, 2], 4), Ok(8_000));
+    let other = Assignment::new(["/other".to_owned()], vec![0], 1);
+    assert!(matches!(twin.bounds(&other), Err(TwinError::OtherLoops { .. })));
+}
+
+/// Of the two inputs of the join only one is known to make it send, if the other never did.
+#[test]
+fn a_bound_knows_which_callback_sends() {
+    let quiet = |graph: &Graph| {
+        let join = graph.create_node("join", ())?;
+        let out = join.create_publisher("out", QoS::keep_last(1))?;
+        for (n, name) in ["a", "b"].into_iter().enumerate() {
+            let node = graph.create_node(name, ())?;
+            let tick = node.create_publisher(name, QoS::keep_last(1))?;
+            node.create_timer(Duration::from_millis(10), move |_, _| tick.publish(1u8))?;
+            let out = out.clone();
+            join.create_subscription(name, QoS::keep_last(1), move |_, _: &Message<u8>, _| {
+                if n == 0 { out.publish(1u8) } else { Ok(()) }
+            })?;
+        }
+        let end = graph.create_node("end", ())?;
+        Ok(end.create_subscription("out", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?)
+    };
+    let profile = Profile::from_toml(JOINED).unwrap();
+    let chains =
+        ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), "/join".into(), "/end".into()]));
+    let twin = Twin::new(quiet, &profile, chains.to_vec()).unwrap();
+    let assignment = Assignment::new(twin.loops().to_vec(), vec![0, 1, 2, 3], 4);
+    let bounds = twin.bounds(&assignment).unwrap();
+    // 2 ms, then 1 us or behind the other input's 4 ms.
+    assert_eq!(bounds[0], Ok(Duration::from_micros(6_001)));
+    let reason = bounds[1].as_ref().unwrap_err().to_string();
+    assert!(reason.starts_with("no message of `/join subscription /b` triggers"), "{reason}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(40)
+    })]
+
+    #[test]
+    fn no_evaluation_exceeds_its_bound(
+        times_us in prop::collection::vec(1_u64..2_500, 12),
+        cores in prop::collection::vec(0_usize..3, 4),
+        priorities in prop::collection::vec(0_u8..3, 4),
+        seed: u64,
+    ) {
+        let mut profile = Profile::from_toml(JOINED).unwrap();
+        // Each callback and hop has two times, a half each.
+        let spread = |n: usize| Spread::of([times_us[n] * US, times_us[n + 1] * US]);
+        let text = [("a", "timer 10ms"), ("b", "timer 10ms"), ("join", "subscription /a"),
+            ("join", "subscription /b"), ("end", "subscription /out")];
+        let text = text.iter().enumerate().map(|(n, (node, callback))| {
+            let Spread { min_ns, max_ns, total_ns, .. } = spread(n).unwrap();
+            let histogram = match min_ns == max_ns {
+                true => format!("[[{max_ns}, 2]]"),
+                false => format!("[[{min_ns}, 1], [{max_ns}, 1]]"),
+            };
+            format!(
+                "[[callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\ncount = 2\n\
+                 total_ns = {total_ns}\nmin_ns = {min_ns}\nmax_ns = {max_ns}\n\
+                 histogram = {histogram}\n"
+            )
+        });
+        let text = format!("version = 1\n{}", text.collect::<String>());
+        profile.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
+        profile.hops[0].cross_core = spread(6);
+        profile.hops[0].same_core = spread(7);
+        profile.calls[0].quiet = spread(8);
+        profile.calls[1].sending = spread(9);
+        let chains = ["a", "b"]
+            .map(|of| Chain::new(of, [format!("/{of}"), "/join".into(), "/end".into()]));
+        let twin = Twin::new(joined, &profile, chains.to_vec()).unwrap();
+        let twin = twin.with_seed(seed).with_horizon(Duration::from_secs(1));
+        let assignment = Assignment::new(twin.loops().to_vec(), cores, 3);
+        let assignment = assignment.with_priorities(priorities);
+        let simulated = twin.evaluate(&assignment).unwrap().chains;
+        for (chain, bound) in simulated.iter().zip(twin.bounds(&assignment).unwrap()) {
+            match bound {
+                Ok(bound) => prop_assert!(u128::from(chain.max_ns) <= bound.as_nanos()),
+                // At worst there is more work than time, or cores that make each other later.
+                Err(NoBound::Overloaded { .. } | NoBound::Diverged { .. }) => {}
+                Err(reason) => prop_assert!(false, "{}", reason),
+            }
+        }
+    }
 }

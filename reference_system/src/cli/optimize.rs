@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use reference_system::optimize::{BASELINES, Target, Trial, Tuned, tune};
-use reference_system::report::{OptimizationData, Origin, ReportData, optimization_of, render};
-use reference_system::table::{render_confirmed, render_strategies};
+use reference_system::optimize::{BASELINES, Outlook, Target, Trial, Tuned, tune};
+use reference_system::report::{
+    OptimizationData, Origin, ReportData, mapping_svg, optimization_of, render,
+};
+use reference_system::table::{render_confirmed, render_outlooks, render_strategies};
 use ringspin_executor::StopHandle;
 use ringspin_modes::{Mapping, allowed_cores};
 use ringspin_optimizer::{
-    Assignment, Confirmed, Model, Objective, Profile, Progress, SearchOptions, Stop, Strategy, Twin,
+    Confirmed, Model, Objective, Profile, Progress, SearchOptions, Stop, Strategy, Twin,
 };
 
 use super::output::{self, Output};
@@ -27,8 +29,12 @@ callbacks and messages. Candidates are then judged by simulation on the determin
 cores need not exist. The mapping goes to --out, or to stdout; run it with
   reference-system run --mode multi --mapping FILE
 
+The picture of a mapping that stands in the README:
+  reference-system optimize --workload lame --nominal --cores 4 --priorities 3 \\
+    --evaluations 1500 --seed 2 --no-baselines --chart-out docs/mapping.svg
+
 An objective is a list of misses, drops, p99, mean, max, cores, peak, the most important first.
-Ctrl-C ends the search, or the measurements, with the best so far.
+Ctrl-C ends the search, or the measurements, with the best so far and exit code 0.
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 pub(crate) struct OptimizeArguments {
     /// Which work the callbacks do.
@@ -68,6 +74,9 @@ pub(crate) struct OptimizeArguments {
     /// Read the profile of a machine (TOML) instead of measuring this one.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Take the costs that LaME's specification has instead of measuring this machine.
+    #[arg(long, conflicts_with_all = ["profile", "profile_out"])]
+    nominal: bool,
     /// Write the profile that was measured (TOML).
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     profile_out: Option<PathBuf>,
@@ -90,6 +99,9 @@ pub(crate) struct OptimizeArguments {
     /// Write a page (HTML) with the search, the graph by core, and prediction beside measurement.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
+    /// Write the graph by core, as the page shows it, as SVG.
+    #[arg(long, value_name = "FILE")]
+    chart_out: Option<PathBuf>,
     /// Write what the page shows (JSON), for `reference-system report --optimization`.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -101,8 +113,10 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let create = |path: &Option<PathBuf>| {
         path.as_deref().map(|path| Output::create(path, false)).transpose()
     };
-    let (out, page) = (create(&arguments.out)?, create(&arguments.report)?);
-    let json = create(&arguments.json)?;
+    let out = create(&arguments.out)?;
+    let page = create(&arguments.report)?;
+    let pictures =
+        Pictures { page, json: create(&arguments.json)?, chart: create(&arguments.chart_out)? };
     let interrupted = compare::listen_for_ctrl_c()?;
     let profile = profile(arguments, &target)?;
     let twin = target.twin(&profile).context(match &arguments.profile {
@@ -126,14 +140,20 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
         if let Some((_, best)) = confirmed.iter().min_by(|(_, a), (_, b)| a.score.cmp(&b.score)) {
             winner = best.assignment.clone();
         }
-        text += &render_confirmed(twin.chains(), &confirmed);
-    } else {
-        text += &gain(&twin, &winner, &tuned.default)?;
     }
-    if page.is_some() || json.is_some() {
+    let outlooks = [("tuned", &winner), ("default", &tuned.default)];
+    let outlooks = outlooks.map(|(name, assignment)| Outlook::new(&twin, name, assignment));
+    let outlooks = outlooks.into_iter().collect::<Result<Vec<_>, _>>();
+    let outlooks = outlooks.map_err(anyhow::Error::from_boxed)?;
+    text += &render_outlooks(twin.chains(), &outlooks);
+    if arguments.live {
+        text += &format!("\n{}", render_confirmed(twin.chains(), &confirmed));
+    }
+    if !pictures.is_empty() {
         let (objective, chosen) = (&arguments.objective, (&winner, &ids[..]));
-        let data = optimization_of(&tuned, objective, twin.chains(), &confirmed, chosen);
-        write(data, page, json)?;
+        let chains = twin.chains();
+        let data = optimization_of(&tuned, objective, chains, &outlooks, &confirmed, chosen);
+        pictures.write(data)?;
     }
     let mapping: Mapping = winner.to_mapping(&ids);
     match out {
@@ -179,6 +199,13 @@ fn profile(arguments: &OptimizeArguments, target: &Target) -> Result<Profile> {
     if let Some(path) = &arguments.profile {
         return Ok(Profile::load(path)?);
     }
+    if arguments.nominal {
+        let nominal = target.nominal().map_err(anyhow::Error::from_boxed)?;
+        return nominal.context(
+            "--nominal takes the costs that a specification has, and crunches have none: leave it \
+             out, or give --workload lame",
+        );
+    }
     compare::note_debug_build();
     let file = arguments.profile_out.as_deref().map(|p| Output::create(p, false)).transpose()?;
     eprintln!("measuring this machine for about {:?}", 2 * arguments.span);
@@ -209,7 +236,7 @@ fn search(
         strategies.extend(BASELINES);
         strategies.push(Strategy::Exact);
     }
-    let bar = SearchBar::new(quiet);
+    let mut bar = SearchBar::new(quiet);
     let tuned = tune(twin, &arguments.objective, &strategies, options, &mut |progress| {
         let Progress { strategy, evaluations, budget, best, .. } = *progress;
         bar.show(strategy.name(), evaluations, budget, &arguments.objective.describe(best));
@@ -224,21 +251,35 @@ fn search(
     Ok(tuned)
 }
 
-/// Writes what is shown as a page, and as it is.
-fn write(data: OptimizationData, page: Option<Output>, json: Option<Output>) -> Result<()> {
-    if let Some(file) = json {
-        file.write_json(&data)?;
+/// What is written besides the mapping, opened before anything runs.
+struct Pictures {
+    page: Option<Output>,
+    json: Option<Output>,
+    chart: Option<Output>,
+}
+
+impl Pictures {
+    fn is_empty(&self) -> bool {
+        self.page.is_none() && self.json.is_none() && self.chart.is_none()
     }
-    if let Some(file) = page {
+
+    fn write(self, data: OptimizationData) -> Result<()> {
+        if let Some(file) = self.json {
+            file.write_json(&data)?;
+        }
+        if let Some(file) = self.chart {
+            let svg = mapping_svg(&data).context("the graph is too large to be drawn")?;
+            file.write_text(&svg)?;
+        }
+        let Some(file) = self.page else { return Ok(()) };
         let mut remarks = Vec::new();
         if cfg!(debug_assertions) {
             remarks.push("A debug build: what was measured means nothing.".into());
         }
         let origin = Origin::here(&super::report::command_line(), remarks);
         let data = ReportData { origin, optimization: Some(data), ..ReportData::default() };
-        file.write_text(&render(&data))?;
+        file.write_text(&render(&data))
     }
-    Ok(())
 }
 
 /// The best candidates and the default mapping, live in turns.
@@ -256,7 +297,7 @@ fn measure(
     }
     let runs = trial.turns * candidates.len();
     eprintln!("{runs} live runs of {:?}", arguments.span);
-    let bar = SearchBar::new(quiet);
+    let mut bar = SearchBar::new(quiet);
     let confirmed = trial.confirm(twin, &arguments.objective, &candidates, |done| {
         bar.show("live", done, runs, "");
         !interrupted.is_stopped()
@@ -271,27 +312,4 @@ fn named(confirmed: Vec<Confirmed>, tuned: &Tuned) -> Vec<(String, Confirmed)> {
         false => (format!("tuned {}", n + 1), candidate),
     };
     confirmed.into_iter().enumerate().map(name).collect()
-}
-
-/// What the winner is predicted to gain on the default mapping.
-fn gain(twin: &Twin<'_>, winner: &Assignment, default: &Assignment) -> Result<String> {
-    let [tuned, default] = [winner, default].map(|assignment| twin.evaluate(assignment));
-    let (tuned, default) =
-        (tuned.map_err(anyhow::Error::from_boxed)?, default.map_err(anyhow::Error::from_boxed)?);
-    let mut text = String::new();
-    let ms = |ns: u64| ns as f64 / 1e6;
-    for (chain, (new, old)) in twin.chains().iter().zip(tuned.chains.iter().zip(&default.chains)) {
-        let _ = writeln!(
-            text,
-            "{}: mean {:.2}, p99 {:.2}, max {:.2} ms predicted; round robin {:.2}, {:.2}, {:.2}",
-            chain.name,
-            ms(new.mean_ns),
-            ms(new.p99_ns),
-            ms(new.max_ns),
-            ms(old.mean_ns),
-            ms(old.p99_ns),
-            ms(old.max_ns)
-        );
-    }
-    Ok(text)
 }

@@ -42,30 +42,40 @@ impl Drop for StepBar {
     }
 }
 
-/// The bar of a search, with the best so far.
-pub(super) struct SearchBar(ProgressBar);
+/// The bar of a search, with the best so far. Without a terminal, a line for each strategy instead.
+pub(super) struct SearchBar {
+    bar: ProgressBar,
+    quiet: bool,
+    /// What was shown last.
+    of: Option<&'static str>,
+}
 
 impl SearchBar {
-    /// An invisible bar when `quiet`.
+    /// An invisible bar, and no lines, when `quiet`.
     pub(super) fn new(quiet: bool) -> Self {
         let style = ProgressStyle::with_template("{prefix:13} {bar:30} {pos}/{len} {msg}");
-        Self(visible(quiet, 0).with_style(style.expect("the template is valid")))
+        let bar = visible(quiet, 0).with_style(style.expect("the template is valid"));
+        Self { bar, quiet, of: None }
     }
 
     /// Shows that `of` has done `done` of `total`, and what the best of it is.
-    pub(super) fn show(&self, of: &'static str, done: usize, total: usize, best: &str) {
-        if !self.0.is_hidden() {
-            self.0.set_prefix(of);
-            self.0.set_length(total as u64);
-            self.0.set_position(done as u64);
-            self.0.set_message(best.to_owned());
+    pub(super) fn show(&mut self, of: &'static str, done: usize, total: usize, best: &str) {
+        let is_next = self.of.replace(of) != Some(of);
+        if !self.bar.is_hidden() {
+            self.bar.set_prefix(of);
+            self.bar.set_length(total as u64);
+            self.bar.set_position(done as u64);
+            self.bar.set_message(best.to_owned());
+        } else if is_next && !self.quiet {
+            let gap = if best.is_empty() { "" } else { ", " };
+            eprintln!("{of}: {done} of {total}{gap}{best}");
         }
     }
 }
 
 impl Drop for SearchBar {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 

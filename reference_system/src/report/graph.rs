@@ -11,7 +11,7 @@ const MARGIN: f64 = 8.0;
 const LOOPS_MAX: usize = 400;
 
 /// The drawing; none without loops, and of more than 400.
-pub(super) fn drawing(graph: &GraphData) -> Option<String> {
+pub(super) fn drawing(graph: &GraphData) -> Option<Svg> {
     if graph.loops.is_empty() || graph.loops.len() > LOOPS_MAX {
         return None;
     }
@@ -35,7 +35,7 @@ pub(super) fn drawing(graph: &GraphData) -> Option<String> {
     for (event_loop, at) in graph.loops.iter().zip(&layout.nodes) {
         draw_loop(&mut svg, event_loop, *at, node);
     }
-    Some(svg.finish())
+    Some(svg)
 }
 
 /// The cores that occur, ascending, each with its colour's class.

@@ -113,12 +113,17 @@ pub struct Latency {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
-    /// Of what: a chain, say.
-    pub name: String,
-    /// By which analysis.
+    /// Which mapping.
+    pub mapping: String,
+    /// Which chain.
+    pub chain: String,
+    /// The longest that it took in the simulation, in nanoseconds; none if it never came to its
+    /// end.
+    pub simulated_ns: Option<f64>,
+    /// The bound, in nanoseconds, if there is one.
+    pub bound_ns: Option<f64>,
+    /// By which analysis, or why there is none.
     pub reason: String,
-    /// The bound, in nanoseconds.
-    pub ns: f64,
 }
 
 impl Latency {

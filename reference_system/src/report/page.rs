@@ -73,9 +73,10 @@ fn introduction(out: &mut Markup, data: &ReportData, sections: &[Section]) {
     out.leaf("h1", &[], "ringspin on the Autoware reference system");
     let Origin { processor, cores, .. } = &data.origin;
     let cores = if *cores == 1 { "1 core".into() } else { format!("{cores} cores") };
+    let made = if data.measured.is_empty() { "Made" } else { "Measured" };
     let text = format!(
         "24 nodes, of which eight are the hot path: from the newer lidar sample to the start of \
-         the collision estimator. Measured on {processor}, {cores}. In every chart and table of \
+         the collision estimator. {made} on {processor}, {cores}. In every chart and table of \
          latencies, lower is better."
     );
     out.leaf("p", &[("class", &"muted")], &text);
@@ -297,7 +298,7 @@ fn draw_graph(out: &mut Markup, data: &GraphData) -> bool {
     let cores = graph::cores(data).into_iter().map(|(core, class)| (class, format!("core {core}")));
     keys(out, &cores.collect::<Vec<_>>(), data.edges.iter().any(|edge| edge.hot));
     let scroll: [(&str, &dyn std::fmt::Display); 2] = [("class", &"scroll"), ("tabindex", &"0")];
-    out.element("div", &scroll, |out| figure(out, &drawing, ""));
+    out.element("div", &scroll, |out| figure(out, &drawing.finish(), ""));
     true
 }
 
@@ -328,6 +329,7 @@ fn optimization_section(data: &ReportData) -> Option<Section> {
         tables::strategies(out, data);
     }
     if !data.bounds.is_empty() {
+        out.leaf("h3", &[], "At the very worst");
         tables::bounds(out, data);
     }
     if !data.predictions.is_empty() {

@@ -183,11 +183,19 @@ pub(super) fn strategies(out: &mut Markup, data: &OptimizationData) {
 
 /// What chains take at the very worst.
 pub(super) fn bounds(out: &mut Markup, data: &OptimizationData) {
+    let header = ["mapping", "chain", "longest simulated, ms", "at worst, ms"];
+    let shown = |ns: Option<f64>| ns.map_or_else(|| "–".into(), |ns| ms(ns / 1e6));
     let rows = data.bounds.iter().map(|bound| {
-        let cells = vec![bound.name.clone(), bound.reason.clone(), ms(bound.ns / 1e6)];
-        ("", cells)
+        let names = [bound.mapping.clone(), bound.chain.clone()];
+        let cells = names.into_iter().chain([bound.simulated_ns, bound.bound_ns].map(shown));
+        ("", cells.collect())
     });
-    table(out, &["worst case of", "by", "ms"], 2, rows);
+    table(out, &header, 2, rows);
+    let mut reasons: Vec<&str> = data.bounds.iter().map(|bound| &*bound.reason).collect();
+    reasons.dedup();
+    for reason in reasons {
+        out.leaf("p", &[("class", &"muted")], reason);
+    }
 }
 
 /// A term's value as tables print it.

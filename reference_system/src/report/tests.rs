@@ -220,7 +220,7 @@ fn every_number_of_the_data_is_on_the_page() {
         "A processor & more",
         "0.75 cores",
         "4.321",
-        "13.13",
+        "33.13",
         "-26.5 %",
         "slow <one>",
         "multi, N = 4096",

@@ -1,35 +1,41 @@
 //! What a search and its confirmation came to, in the words of a report.
 
+use std::time::Duration;
+
 use ringspin_optimizer::{
-    Assignment, Chain, ChainLatency, Confirmed, Found, Objective, Score, Term as ScoreTerm,
+    Assignment, Chain, ChainLatency, Confirmed, Entry, Found, Objective, Score, Term as ScoreTerm,
 };
 
 use super::data::{GraphData, GraphEdge, GraphLoop};
 use super::optimization::{
-    Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
+    Bound, Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
 };
-use crate::optimize::Tuned;
+use crate::optimize::{Outlook, Tuned};
 
 /// A search for `objective`, with `chosen` as the mapping that it is about, whose cores have the
-/// numbers `core_ids`; and the candidates that were measured, each with its name.
+/// numbers `core_ids`; what is to be expected of it and others; and the candidates that were
+/// measured, each with its name.
 #[must_use]
 pub fn optimization_of(
     tuned: &Tuned,
     objective: &Objective,
     chains: &[Chain],
+    outlooks: &[Outlook],
     confirmed: &[(String, Confirmed)],
     (chosen, core_ids): (&Assignment, &[usize]),
 ) -> OptimizationData {
-    let best = |found: &Vec<Found>| found.iter().min_by(|a, b| a.score.cmp(&b.score)).cloned();
-    let entries = &tuned.comparison.entries;
-    let found: Vec<Found> = entries.iter().filter_map(|entry| best(&entry.found)).collect();
+    let best = |entry: &Entry| {
+        let found = entry.found.iter().min_by(|a, b| a.score.cmp(&b.score)).cloned();
+        found.map(|found| (found, entry.wall))
+    };
+    let found: Vec<_> = tuned.comparison.entries.iter().filter_map(best).collect();
     OptimizationData {
         graph: Some(graph(tuned, chains, chosen, core_ids)),
         terms: objective.terms().iter().map(|term| term_of(*term)).collect(),
-        convergence: found.iter().map(convergence).collect(),
-        strategies: found.iter().map(|found| row(found, chosen)).collect(),
+        convergence: found.iter().map(|(found, _)| convergence(found)).collect(),
+        strategies: found.iter().map(|(found, wall)| row(found, *wall, chosen)).collect(),
         predictions: predictions(chains, confirmed),
-        bounds: Vec::new(),
+        bounds: bounds(chains, outlooks),
     }
 }
 
@@ -57,11 +63,11 @@ fn convergence(found: &Found) -> Convergence {
     Convergence { strategy: found.strategy.to_string(), points }
 }
 
-fn row(found: &Found, chosen: &Assignment) -> StrategyRow {
+fn row(found: &Found, wall: Duration, chosen: &Assignment) -> StrategyRow {
     StrategyRow {
         strategy: found.strategy.to_string(),
         evaluations: found.evaluations as u64,
-        wall_s: None,
+        wall_s: Some(wall.as_secs_f64()),
         cores_used: found.assignment.cores_used(),
         score: terms(&found.score),
         chosen: found.assignment == *chosen,
@@ -80,6 +86,29 @@ fn predictions(chains: &[Chain], confirmed: &[(String, Confirmed)]) -> Vec<Predi
         pairs.map(prediction).collect::<Vec<_>>()
     };
     confirmed.iter().flat_map(of_candidate).collect()
+}
+
+/// Which analysis gives the bounds.
+const ANALYSIS: &str = "By the response-time analysis of D. Casini et al. (ECRTS 2019), if no \
+    callback and no message takes longer than the longest one that was measured, and the operating \
+    system takes no time from the cores.";
+
+fn bounds(chains: &[Chain], outlooks: &[Outlook]) -> Vec<Bound> {
+    let of_outlook = |outlook: &Outlook| {
+        let of_chain =
+            |(chain, (simulated, bound)): (&Chain, &(ChainLatency, Result<_, _>))| Bound {
+                mapping: outlook.name.clone(),
+                chain: chain.name.clone(),
+                simulated_ns: (simulated.samples > 0).then_some(simulated.max_ns as f64),
+                bound_ns: bound.as_ref().ok().map(|bound: &Duration| bound.as_nanos() as f64),
+                reason: match bound {
+                    Ok(_) => ANALYSIS.into(),
+                    Err(reason) => format!("No worst case, {}: {reason}.", outlook.name),
+                },
+            };
+        chains.iter().zip(&outlook.chains).map(of_chain).collect::<Vec<_>>()
+    };
+    outlooks.iter().flat_map(of_outlook).collect()
 }
 
 fn latency(of: &ChainLatency) -> Latency {
@@ -127,9 +156,8 @@ fn graph(tuned: &Tuned, chains: &[Chain], chosen: &Assignment, core_ids: &[usize
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ringspin_optimizer::{
-        Comparison, Edge, Entry, Evaluation, Loads, LoopLoad, Score, Strategy,
-    };
+    use ringspin_optimizer::bounds::NoBound;
+    use ringspin_optimizer::{Comparison, Edge, Evaluation, Loads, LoopLoad, Score, Strategy};
 
     fn tuned() -> Tuned {
         let names: Vec<String> = ["/a", "/b", "/c"].map(str::to_owned).into();
@@ -154,7 +182,8 @@ mod tests {
             stopped: false,
         };
         let worse = Found { score: Score::new([1, 1]), ..found.clone() };
-        let entry = |found| Entry { strategy: Strategy::Genetic, found, refused: None };
+        let (strategy, wall) = (Strategy::Genetic, Duration::from_millis(1500));
+        let entry = |found| Entry { strategy, found, refused: None, wall };
         Tuned {
             comparison: Comparison { entries: vec![entry(vec![worse, found]), entry(vec![])] },
             default: assignment,
@@ -193,8 +222,13 @@ mod tests {
             turns: 3,
         };
         let confirmed = [("default".to_owned(), confirmed)];
+        let outlook =
+            |name: &str, bound| Outlook { name: name.into(), chains: vec![(chain(100), bound)] };
+        let no_bound = NoBound::Overloaded { core: 1, percent: 120 };
+        let outlooks =
+            [outlook("tuned", Ok(Duration::from_nanos(130))), outlook("default", Err(no_bound))];
         let chosen = (&tuned.default, &[4, 7][..]);
-        let data = optimization_of(&tuned, &objective, &chains, &confirmed, chosen);
+        let data = optimization_of(&tuned, &objective, &chains, &outlooks, &confirmed, chosen);
 
         let graph = data.graph.as_ref().unwrap();
         let cores: Vec<_> = graph.loops.iter().map(|of| of.core).collect();
@@ -209,6 +243,10 @@ mod tests {
         let points = [(1, vec![Some(3.0), None]), (9, end.clone()), (77, end)];
         assert_eq!((data.convergence.len(), &data.convergence[0].points[..]), (1, &points[..]));
         assert!(data.strategies[0].chosen && data.strategies[0].evaluations == 77);
+        assert_eq!(data.strategies[0].wall_s, Some(1.5));
+        let [tuned, default] = &data.bounds[..] else { panic!("one bound each") };
+        assert_eq!((tuned.simulated_ns, tuned.bound_ns), (Some(102.0), Some(130.0)));
+        assert!(default.bound_ns.is_none() && default.reason.contains("core 1 is busy 120 %"));
         assert_eq!(data.predictions[0].chain, "default: joined");
         assert_eq!(data.predictions[0].errors_percent()[0], Some(25.0));
         let read = serde_json::from_str::<OptimizationData>(&serde_json::to_string(&data).unwrap());

@@ -1,15 +1,16 @@
-//! A search and its confirmation: the strategies side by side, and prediction beside measurement.
+//! A search and its confirmation: the strategies side by side, simulation beside worst case, and
+//! prediction beside measurement.
 
 use super::{aligned, format_ms, table, text};
-use crate::optimize::Tuned;
+use crate::optimize::{Outlook, Tuned};
 use ringspin_optimizer::{Chain, ChainLatency, Confirmed, Objective, Term};
 
-/// A row for each strategy: what it evaluated, how far it is from the optimum if that is known, and
-/// the terms of the best score that it found. The best of all is marked. There is no exact search
-/// of too many candidates.
+/// A row for each strategy: what it evaluated and in which time, how far it is from the optimum if
+/// that is known, and the terms of the best score that it found. The best of all is marked. Too
+/// many candidates have no exact search.
 #[must_use]
 pub fn render_strategies(tuned: &Tuned, objective: &Objective) -> String {
-    let mut header = vec!["".to_owned(), "strategy".into(), "tried".into(), "gap".into()];
+    let mut header = ["", "strategy", "tried", "s", "gap"].map(str::to_owned).to_vec();
     header.extend(objective.terms().iter().map(|term| heading(*term)));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut table = table(&header, &[0, 1]);
@@ -20,6 +21,7 @@ pub fn render_strategies(tuned: &Tuned, objective: &Objective) -> String {
             if entry.best().is_some() && entry.best() == best { "*" } else { "" }.to_owned(),
             entry.strategy.to_string(),
             entry.evaluations().to_string(),
+            format!("{:.2}", entry.wall.as_secs_f64()),
             gap.map_or("-".into(), |gap| format!("{:.1} %", 100.0 * gap)),
         ];
         match entry.best() {
@@ -49,6 +51,55 @@ fn value_of(term: Term, value: u64) -> String {
         Term::Peak => format!("{:.1}", value as f64 / 1e4),
         Term::Misses | Term::Drops | Term::Cores => value.to_string(),
     }
+}
+
+/// A row for each mapping and chain: mean, p99 and maximum as simulated, and the worst case by
+/// analysis; below, why some have none.
+#[must_use]
+pub fn render_outlooks(chains: &[Chain], outlooks: &[Outlook]) -> String {
+    let header = ["\nmapping", "\nchain", "simulated\nmean", "\np99", "\nmax", "at worst,\nms"];
+    let mut table = table(&header, &[0, 1]);
+    let mut reasons: Vec<String> = Vec::new();
+    for outlook in outlooks {
+        for (chain, (simulated, bound)) in chains.iter().zip(&outlook.chains) {
+            let mut row = vec![outlook.name.clone(), chain.name.clone()];
+            row.extend(figures(simulated));
+            row.push(match bound {
+                Ok(bound) => format_ms(bound.as_nanos() as f64),
+                Err(_) => "-".into(),
+            });
+            table.add_row(aligned(row, &[0, 1]));
+            if let Err(reason) = bound {
+                let reason = format!("no worst case, {}: {reason}", outlook.name);
+                if !reasons.contains(&reason) {
+                    reasons.push(reason);
+                }
+            }
+        }
+    }
+    let reasons: String = reasons.iter().map(|reason| wrapped(reason)).collect();
+    format!("{}\n{reasons}", text(&table))
+}
+
+/// `text` in lines of at most 100 characters.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let word_length = word.chars().count();
+        let gap = match length {
+            0 => "",
+            length if length + 1 + word_length > 100 => {
+                lines.push('\n');
+                ""
+            }
+            _ => " ",
+        };
+        length = if gap.is_empty() { word_length } else { length + 1 + word_length };
+        lines.push_str(gap);
+        lines.push_str(word);
+    }
+    lines + "\n"
 }
 
 /// A row for each candidate and chain: mean, p99 and maximum as predicted and as measured, and by

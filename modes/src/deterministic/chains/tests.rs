@@ -85,12 +85,36 @@ fn error(path: &[&str]) -> String {
 }
 
 #[test]
-fn a_sample_lasts_from_the_first_start_to_the_last_end() {
+fn a_sample_lasts_from_the_first_release_to_the_last_end() {
     // 1 ms in the sensor, 3 in the relay, 2 in the join, which is free again, 1 at the end.
     let samples = run(&["/late", "/slow", "/join", "/end"], |_| {});
     assert_eq!(samples.to_start_ns, [6 * MS; 3]);
     assert_eq!(samples.to_end_ns, [7 * MS; 3]);
     assert_eq!((samples.steps_reached, samples.not_kept, samples.given_up), (4, 0, 0));
+}
+
+/// A timer that is kept waiting, and a message: each is released before its callback begins.
+#[test]
+fn what_waits_before_its_first_callback_has_begun_already() {
+    let job = Job::new(|graph| {
+        sensor(graph, "hog", 10)?;
+        sensor(graph, "tick", 10)?;
+        relay(graph, "end", "tick")
+    });
+    let rules = [takes("/hog", 4), takes("/tick", 1), takes("/end", 2)];
+    let job = job.simulate(|simulation| {
+        simulation.durations = rules.into_iter().fold(Durations::new(), Durations::rule);
+        simulation.cores = Cores::Single;
+    });
+    let paths = [&["/tick", "/end"][..], &["/end"]];
+    let chains = paths.map(|path| ChainPath::new("c", path.iter().copied()));
+    let report = job.run_for(ms(35)).with_chains(chains).run().unwrap();
+    let [whole, last] = report.chains() else { panic!("two chains were asked for") };
+    // The hog, which was created first, has the core for 4 ms.
+    assert_eq!(whole.waited_ns, [4 * MS; 3]);
+    assert_eq!((&whole.to_start_ns, &whole.to_end_ns), (&vec![5 * MS; 3], &vec![7 * MS; 3]));
+    // The message is ready when the tick has returned, and taken at once.
+    assert_eq!((&last.waited_ns, &last.to_end_ns), (&vec![0; 3], &vec![2 * MS; 3]));
 }
 
 #[test]
@@ -149,14 +173,15 @@ fn following_changes_nothing() {
 fn what_is_under_way_is_bounded() {
     let mut arrivals = Arrivals { source: SourceId(0), under_way: VecDeque::new() };
     let max = ChainSamples::UNDER_WAY_MAX as u64;
-    assert!((0..max).all(|n| arrivals.add(n, Time::from_nanos(n))));
-    assert!(arrivals.add(max - 1, Time::ZERO), "the same message, for another callback");
-    assert!(!arrivals.add(max, Time::from_nanos(max)));
+    let origin = |n| Origin { released: Time::from_nanos(n), started: Time::from_nanos(n + 1) };
+    assert!((0..max).all(|n| arrivals.add(n, origin(n))));
+    assert!(arrivals.add(max - 1, origin(0)), "the same message, for another callback");
+    assert!(!arrivals.add(max, origin(max)));
     assert_eq!(arrivals.under_way.len() as u64, max);
     assert_eq!(arrivals.origin(0), None);
-    assert_eq!(arrivals.origin(1000), Some(Time::from_nanos(1000)));
-    assert_eq!(arrivals.origin(1000), Some(Time::from_nanos(1000)), "a copy");
-    assert_eq!(arrivals.origin(1000 - OVERTAKEN_MAX), Some(Time::from_nanos(1000 - OVERTAKEN_MAX)));
+    assert_eq!(arrivals.origin(1000), Some(origin(1000)));
+    assert_eq!(arrivals.origin(1000), Some(origin(1000)), "a copy");
+    assert_eq!(arrivals.origin(1000 - OVERTAKEN_MAX), Some(origin(1000 - OVERTAKEN_MAX)));
     assert_eq!(arrivals.origin(1000 - OVERTAKEN_MAX - 1), None);
     arrivals.origin(max);
     assert_eq!(arrivals.under_way.len() as u64, OVERTAKEN_MAX + 1);

@@ -144,7 +144,7 @@ fn errors_name_the_file_and_what_is_wrong() {
     std::fs::write(&missing, "version = 2\ncores = 3\n").unwrap();
     let text = DurationProfile::load(&missing).unwrap_err().to_string();
     assert!(
-        text.ends_with("run.toml` is a profile of version 2, not 1; record it again"),
+        text.ends_with("run.toml` is a profile of version 2, not 1; measure it again"),
         "{text}"
     );
     assert!(message("").contains("the text is not a profile: "));
@@ -173,7 +173,8 @@ fn numbers_that_contradict_each_other_are_refused() {
         assert_eq!(
             message(&text),
             format!(
-                "the text contradicts itself about `/a`, `timer 10ms#1`: {problem}; record it again"
+                "the text contradicts itself about `/a`, `timer 10ms#1`: {problem}; measure it \
+                 again"
             )
         );
     }

@@ -1,0 +1,75 @@
+//! `reference-system optimize`: from a profile to a mapping, and what is refused.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{output, report, stdout};
+
+/// A profile as a search needs it, measured without much work.
+fn profile_in(folder: &Path) -> String {
+    let path = folder.join("profile.toml").to_str().unwrap().to_owned();
+    let options = ["optimize", "--n", "200", "--span", "300ms", "--evaluations", "1"];
+    stdout(
+        &[&options[..], &["--no-baselines", "--horizon", "1s", "--profile-out", &path]].concat(),
+    );
+    path
+}
+
+#[test]
+fn a_search_ends_with_a_mapping_for_cores_that_need_not_exist_whatever_the_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = profile_in(folder.path());
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (mapping, json, page) = (file("m.toml"), file("o.json"), file("o.html"));
+    let chart = file("o.svg");
+    let search = "optimize --n 200 --cores 40 --evaluations 12 --horizon 2s --seed 7";
+    let tuned = |threads: &str| {
+        let mut options: Vec<&str> = search.split(' ').collect();
+        options.extend(["--profile", &profile, "--threads", threads]);
+        options.extend(["--out", &mapping, "--json", &json, "--report", &page]);
+        options.extend(["--chart-out", &chart]);
+        let table = stdout(&options);
+        for strategy in ["genetic", "round robin", "greedy", "random", "hill climbing"] {
+            assert!(table.contains(strategy), "{table}");
+        }
+        assert!(table.contains("at worst") && table.contains("default"), "{table}");
+        let texts = [&mapping, &json, &page].map(|path| std::fs::read_to_string(path).unwrap());
+        assert!(texts[0].contains("FrontLidarDriver") && texts[0].contains("[[core]]"));
+        assert!(texts[2].contains("How the search went"));
+        assert!(texts[2].contains("At the very worst"));
+        let chart = std::fs::read_to_string(&chart).unwrap();
+        assert!(chart.starts_with("<svg") && chart.contains("FrontLidarDriver"), "{chart}");
+        // What took how long is not the same; nor is the command line, which the page shows.
+        let [mapping, json, _] = texts;
+        let mut json: Value = serde_json::from_str(&json).unwrap();
+        for strategy in json["strategies"].as_array_mut().unwrap() {
+            assert!(strategy["wall_s"].take().as_f64().unwrap() >= 0.0);
+        }
+        (mapping, json)
+    };
+    let (one, two) = (tuned("1"), tuned("2"));
+    assert_eq!(one, two);
+    assert_eq!(one.1["bounds"].as_array().unwrap().len(), 2);
+    let report = report(&format!("--mode deterministic --no-work --n 64 --mapping {mapping}"));
+    assert_eq!(report["mode"], "deterministic");
+}
+
+#[test]
+fn a_profile_that_does_not_fit_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = profile_in(folder.path());
+    let profile = std::fs::read_to_string(&path).unwrap();
+    let refused = |line: &str, profile: &str, parts: &[&str]| {
+        std::fs::write(&path, profile).unwrap();
+        let line = format!("optimize --n 200 --evaluations 1 {line} --profile {path}");
+        let output = output(&line.split_whitespace().collect::<Vec<_>>());
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    };
+    let other = profile.replace("/FrontLidarDriver", "/Radar");
+    refused("", &other, &["profile.toml", "/Radar", "/FrontLidarDriver"]);
+    refused("--deadline 1us", &profile, &["hot path", "1µs"]);
+    refused("", &profile[..profile.len() / 2], &["profile.toml"]);
+}

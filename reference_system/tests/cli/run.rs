@@ -1,0 +1,241 @@
+//! `reference-system run`: figures, digests, and the files that a run writes and reads.
+
+use serde_json::Value;
+
+use super::{digest, lines, output, report, stdout};
+
+#[test]
+fn the_digest_is_the_same_whatever_the_callbacks_do_and_however_often_it_runs() {
+    let expected = digest("--n 64 --duration 1s");
+    for options in [
+        "--n 64 --duration 1s",
+        "--n 64 --duration 1s",
+        "--n 64 --duration 1s --no-work",
+        "--n 500 --duration 1s",
+        "--n 64 --duration 1s --sleep-max 1ms",
+    ] {
+        assert_eq!(digest(options), expected, "{options}");
+    }
+    assert_ne!(digest("--n 64 --duration 2s"), expected);
+}
+
+#[test]
+fn simulated_latencies_are_zero_and_periods_exact() {
+    let report = report("--mode deterministic --n 64 --duration 3s");
+    let kpis = &report["kpis"];
+    assert_eq!(kpis["hot_path_start"]["count"], 20);
+    assert_eq!(kpis["warm_up_samples"], 10);
+    for latency in ["hot_path_start", "hot_path_end"] {
+        assert_eq!(kpis[latency]["max_ns"], 0, "{latency}");
+    }
+    let period = &kpis["planner_period"];
+    let expected = (Value::from(100_000_000), Value::from(100_000_000), Value::from(0.0));
+    assert_eq!(
+        (period["min_ns"].clone(), period["max_ns"].clone(), period["std_ns"].clone()),
+        expected
+    );
+    for nothing_lost in ["overwritten", "missed_periods"] {
+        assert_eq!(report[nothing_lost], 0, "{nothing_lost}");
+    }
+    assert_eq!(report["node_s"], 3.0);
+    assert!(report["simulated_s_per_wall_s"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_trace_has_a_line_for_each_dispatch_and_starts_as_the_graph_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.jsonl");
+    let options =
+        format!("--mode deterministic --no-work --duration 1s --trace {}", path.display());
+    let report = report(&options);
+    let trace = lines(&path);
+    assert_eq!(report["dispatched"], trace.len());
+    // The fastest sensor comes first, at 25 ms, and what follows from it ends that instant.
+    let expected = [
+        ("/EuclideanClusterSettings", None),
+        ("/EuclideanClusterDetector", Some("EuclideanIntersection")),
+        ("/IntersectionOutput", None),
+    ];
+    for (line, (node, group)) in trace.iter().zip(expected) {
+        assert_eq!(line["time_ns"], 25_000_000);
+        assert_eq!(line["node"], node);
+        assert_eq!(line.get("group").and_then(Value::as_str), group);
+        assert_eq!(line["sequence"], 0);
+    }
+    assert_eq!(trace[3]["time_ns"], 50_000_000);
+    assert!(trace.is_sorted_by_key(|line| line["time_ns"].as_u64()));
+}
+
+#[test]
+fn the_report_has_the_documented_keys() {
+    let help = stdout(&["run", "--help"]);
+    let report = report("--mode single --n 3 --duration 100ms");
+    for object in [&report, &report["kpis"], &report["kpis"]["hot_path_start"]] {
+        for key in object.as_object().unwrap().keys() {
+            assert!(help.contains(key.as_str()), "{key} is not documented");
+        }
+    }
+    assert_eq!((&report["mode"], &report["n"]), (&"single".into(), &3.into()));
+    assert_eq!((&report["interrupted"], &report["digest"]), (&false.into(), &Value::Null));
+}
+
+#[test]
+fn lame_reports_its_chains_beside_the_published_figures() {
+    let help = stdout(&["run", "--help"]);
+    let line = "run --workload lame --mode deterministic --duration 2s";
+    let report = report("--workload lame --mode deterministic --duration 2s");
+    let chain = &report["chains"][2];
+    for object in [chain, &chain["published"][0], &chain["latency"]] {
+        for key in object.as_object().unwrap().keys() {
+            assert!(help.contains(key.as_str()), "{key} is not documented");
+        }
+    }
+    assert_eq!((&report["workload"], &chain["name"]), (&"lame".into(), &"RT2".into()));
+    assert_eq!(
+        (&chain["latency"]["count"], &chain["latency"]["max_ns"]),
+        (&19.into(), &31_300_000.into())
+    );
+    let shown = stdout(&line.split(' ').collect::<Vec<_>>());
+    let row = shown.lines().find(|line| line.starts_with("RT2")).unwrap();
+    let row: Vec<_> = row.split_whitespace().collect();
+    assert_eq!(row[1..8], ["31.30", "31.30", "31.30", "31.30", "100", "0", "19/20"]);
+    assert_eq!(row[8..], ["23.3", "23.5", "23.5", "81.9", "88.9", "91.5"]);
+}
+
+#[test]
+fn a_deterministic_run_takes_a_mapping_for_its_virtual_cores_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let mapping = file("mapping.toml", "default_core = 7\n");
+    let options = format!("--workload lame --mode deterministic --duration 1s --mapping {mapping}");
+    assert_eq!(report(&options)["mapping"]["default_core"], 7);
+    let simulation = file("simulation.toml", "cores = \"single\"\n");
+    let line = format!("run {options} --simulation {simulation}");
+    let output = output(&line.split(' ').collect::<Vec<_>>());
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("has `cores` already"), "{error}");
+}
+
+/// The hot path latency of a kept sample, worked out from its history as the specification says.
+fn latency_by_hand(sample: &Value) -> Option<u64> {
+    let history = sample["history"].as_array().unwrap();
+    let stamp = |node: &str| {
+        let entry = history.iter().find(|entry| entry["node"] == node)?;
+        entry["timestamp_ns"].as_u64()
+    };
+    let newer_lidar = stamp("FrontLidarDriver").max(stamp("RearLidarDriver"))?;
+    Some(stamp("ObjectCollisionEstimator")? - newer_lidar)
+}
+
+#[test]
+fn the_kpis_of_a_live_run_agree_with_its_samples_by_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.jsonl");
+    let report =
+        report(&format!("--mode single --n 64 --duration 2s --samples {}", path.display()));
+    let samples = lines(&path);
+    let mut latencies_ns = Vec::new();
+    for sample in &samples {
+        let by_hand = latency_by_hand(sample);
+        assert_eq!(sample["latency_ns"].as_u64(), by_hand, "{sample}");
+        if by_hand.is_some() {
+            assert_eq!(sample["command_node"], "VehicleDBWSystem");
+            latencies_ns.extend(by_hand);
+        }
+    }
+    let counted: Vec<bool> = samples
+        .iter()
+        .filter(|sample| sample["latency_ns"].is_u64())
+        .map(|sample| sample["counted"].as_bool().unwrap())
+        .collect();
+    assert!(counted.iter().take(10).all(|counted| !counted), "start-up is not counted");
+    let counted_ns = latencies_ns.get(10..).unwrap_or_default();
+    let hot_path = &report["kpis"]["hot_path_start"];
+    assert_eq!(hot_path["count"], counted_ns.len());
+    assert!(!counted_ns.is_empty(), "two seconds have some 20 samples");
+    assert_eq!(hot_path["min_ns"].as_u64(), counted_ns.iter().min().copied());
+    assert_eq!(hot_path["max_ns"].as_u64(), counted_ns.iter().max().copied());
+    let mean_ns = counted_ns.iter().sum::<u64>() as f64 / counted_ns.len() as f64;
+    assert!((hot_path["mean_ns"].as_f64().unwrap() - mean_ns).abs() < 1e-6);
+}
+
+#[test]
+fn every_sample_of_the_hot_path_went_through_all_its_nodes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("samples.jsonl");
+    let options =
+        format!("--mode deterministic --no-work --duration 1s --samples {}", path.display());
+    report(&options);
+    let samples = lines(&path);
+    let hot: Vec<_> = samples.iter().filter(|sample| sample["latency_ns"] == 0).collect();
+    assert_eq!(hot.len(), 10);
+    for node in reference_system::description::HOT_PATH {
+        for sample in &hot {
+            let history = sample["history"].as_array().unwrap();
+            assert!(history.iter().any(|entry| entry["node"] == *node), "{node}: {sample}");
+        }
+    }
+}
+
+#[test]
+fn a_mapping_file_is_used_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mapping.toml");
+    let core = ringspin_modes::allowed_cores()[0];
+    std::fs::write(&path, format!("default_core = {core}\n")).unwrap();
+    let report =
+        report(&format!("--mode multi --n 3 --duration 100ms --mapping {}", path.display()));
+    assert_eq!(report["mapping"]["default_core"], core);
+    std::fs::write(&path, "default_core = 9999\n").unwrap();
+    let output = output(&["run", "--mode", "multi", "--mapping", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("9999") && error.contains("use one of"), "{error}");
+}
+
+#[test]
+fn multi_without_a_mapping_reports_the_tuned_one() {
+    let report = report("--mode multi --n 64 --duration 100ms");
+    let cores = report["mapping"]["core"].as_array().unwrap();
+    let nodes: usize = cores.iter().map(|core| core["nodes"].as_array().unwrap().len()).sum();
+    assert_eq!(nodes, 24);
+}
+
+#[test]
+fn a_live_runs_profile_gives_simulated_callbacks_their_durations() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (profile, twin) = (file("profile.toml"), file("twin.toml"));
+    // Crunching takes time on every machine.
+    stdout(&["run", "--n", "200", "--duration", "500ms", "--profile", &profile]);
+    std::fs::write(&twin, "cores = \"single\"\nprofile = \"profile.toml\"\n").unwrap();
+    let options = format!("--mode deterministic --no-work --duration 10s --simulation {twin}");
+    let report = report(&options);
+    let latency = &report["kpis"]["hot_path_start"];
+    assert!(latency["count"].as_u64().unwrap() > 0, "{report}");
+    assert!(latency["min_ns"].as_u64().unwrap() > 0, "{report}");
+    assert_eq!(digest(&options["--mode deterministic ".len()..]), report["digest"]);
+    let run = ["run", "--mode", "deterministic", "--no-work", "--simulation", &twin];
+    let table = stdout(&run);
+    assert!(table.contains("Hot path latency"), "{table}");
+    std::fs::write(&twin, "profile = \"nowhere.toml\"\n").unwrap();
+    let refused = output(&run);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && error.contains("nowhere.toml"), "{error}");
+}
+
+#[test]
+fn too_much_work_is_announced() {
+    // Without work nothing is, whatever N.
+    let overloaded = |line: &str| {
+        let output = output(&line.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).unwrap().contains("overloaded")
+    };
+    assert!(overloaded("run --n 40000 --duration 1ms"));
+    assert!(!overloaded("run --n 40000 --duration 1ms --no-work"));
+}

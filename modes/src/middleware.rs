@@ -114,3 +114,31 @@ impl Executor {
         Ok(self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_read_by_its_name() {
+        for (name, connection) in [
+            ("none", Connection::InProcess),
+            ("ros2", Connection::Ros2),
+            ("ros2-loopback", Connection::Ros2Loopback),
+            ("ros2-display", Connection::Ros2Display),
+        ] {
+            assert_eq!(name.parse(), Ok(connection));
+        }
+        let unknown = "ros".parse::<Connection>().unwrap_err().to_string();
+        assert!(unknown.contains("\"ros\"") && unknown.contains("`ros2-loopback`"), "{unknown}");
+    }
+
+    #[cfg(not(feature = "ros2"))]
+    #[test]
+    fn a_program_without_ros_says_how_to_build_it_with() {
+        let error = Executor::single_core().connected(Connection::Ros2).err().unwrap();
+        assert_eq!(error, ConnectionError::NotBuilt);
+        assert!(error.to_string().contains("feature `ros2`"));
+        assert!(Executor::single_core().connected(Connection::InProcess).is_ok());
+    }
+}

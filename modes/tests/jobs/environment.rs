@@ -19,7 +19,8 @@ fn child(test: &str, variables: &[(&str, &str)]) -> Output {
     let words: Vec<_> = runner.split_whitespace().chain([&*program]).collect();
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).args([test, "--exact", "--nocapture"]).env(PART, "child");
-    for name in ["RINGSPIN_MODE", "RINGSPIN_MAPPING", "RINGSPIN_SIMULATION"] {
+    let all = ["RINGSPIN_MODE", "RINGSPIN_MAPPING", "RINGSPIN_SIMULATION", "RINGSPIN_MIDDLEWARE"];
+    for name in all {
         command.env_remove(name);
     }
     command.envs(variables.iter().copied()).output().unwrap()
@@ -111,4 +112,21 @@ fn a_deterministic_executor_has_the_seed_of_its_simulation() {
     };
     assert_eq!(draw(seeded(0)), draw(Mode::SingleCore));
     assert_ne!(draw(seeded(1)), draw(Mode::SingleCore));
+}
+
+#[test]
+fn the_environment_chooses_the_middleware() {
+    if is_child() {
+        return run_from_env();
+    }
+    let connected = |middleware: &str| {
+        let test = "environment::the_environment_chooses_the_middleware";
+        let variables = [("RINGSPIN_MODE", "deterministic"), ("RINGSPIN_MIDDLEWARE", middleware)];
+        String::from_utf8(child(test, &variables).stdout).unwrap()
+    };
+    assert!(connected("none").contains("end: 30.000000000 s"));
+    let unknown = connected("dds");
+    assert!(unknown.contains("error: unknown middleware \"dds\"; use `none`"), "{unknown}");
+    let ros2 = connected("ros2");
+    assert!(ros2.contains("build it with feature `ros2`"), "{ros2}");
 }

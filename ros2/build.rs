@@ -35,10 +35,10 @@ mod tables {
             ),
             table(
                 "ACTIONS",
-                "&ActionType",
+                "&ActionTypes",
                 all.iter()
                     .filter(|of| of.prefix == "action")
-                    .map(|of| format!("ActionType::of::<r2r::{}::Action>()", path(of))),
+                    .map(|of| format!("ActionTypes::of::<r2r::{}::Action>()", path(of))),
             ),
         ];
         let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));

@@ -49,7 +49,7 @@ pub use error::RosError;
 pub use event::{Event, PublisherEvent, QosEvent, SubscriptionEvent};
 pub use graph::{Endpoint, NodeName};
 pub use logging::{LogLine, Severity, log};
-pub use mapping::Mapping;
+pub use mapping::{Mapping, ServiceMapping};
 pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};
 pub use node::{Node, NodeOptions};
 pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};

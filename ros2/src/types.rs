@@ -1,15 +1,15 @@
 //! Which Rust types are ROS types: what a generic `create_publisher::<M>()`, which knows nothing of
 //! `M` but its identity, asks.
 
-use crate::action::{ActionType, RosAction};
-use crate::rcl::{Mapping, MessageType, RosMessage, RosService, ServiceType};
+use crate::action::{self, ActionTypes, RosAction};
+use crate::rcl::{Mapping, MessageType, RosMessage, RosService, ServiceMapping, ServiceType};
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 /// The tables of all types of the ROS that this program was built with: written by build.rs.
 mod generated {
-    use crate::action::ActionType;
+    use crate::action::ActionTypes;
     use crate::rcl::{MessageType, ServiceType};
     include!(concat!(env!("OUT_DIR"), "/types.rs"));
 }
@@ -33,7 +33,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub struct Types {
     messages: Arc<BTreeMap<TypeId, &'static MessageType>>,
     services: Arc<BTreeMap<(TypeId, TypeId), &'static ServiceType>>,
-    actions: Arc<BTreeMap<[TypeId; 3], &'static ActionType>>,
 }
 
 impl Types {
@@ -42,19 +41,16 @@ impl Types {
         Self::default()
     }
 
-    /// Every message, service and action of the ROS that this program was built with, and what the
-    /// actions consist of.
+    /// Every message, service and [action](crate::action::FromRos) of the ROS that this program was
+    /// built with, and what the actions consist of.
     pub fn installed() -> Self {
         static INSTALLED: OnceLock<Types> = OnceLock::new();
         let make = || {
-            let messages = generated::MESSAGES.iter().map(|table| (table.rust_type(), *table));
-            let services = generated::SERVICES.iter().map(|table| (key(table), *table));
-            let actions = generated::ACTIONS.iter().map(|table| (action_key(table), *table));
-            Types {
-                messages: Arc::new(messages.collect()),
-                services: Arc::new(services.collect()),
-                actions: Arc::new(actions.collect()),
-            }
+            let mut types = Types::none();
+            generated::MESSAGES.iter().for_each(|table| types.add_message(table));
+            generated::SERVICES.iter().for_each(|table| types.add_service(table));
+            generated::ACTIONS.iter().for_each(|tables| types.add_action(tables));
+            types
         };
         INSTALLED.get_or_init(make).clone()
     }
@@ -62,33 +58,54 @@ impl Types {
     /// With `T`.
     #[must_use]
     pub fn with<T: RosMessage>(mut self) -> Self {
-        Arc::make_mut(&mut self.messages).insert(TypeId::of::<T>(), MessageType::of::<T>());
+        self.add_message(MessageType::of::<T>());
         self
     }
 
     /// With a Rust type that goes over the wire as some ROS type.
     #[must_use]
     pub fn with_mapping<M: Mapping>(mut self) -> Self {
-        let table = MessageType::mapped::<M>();
-        Arc::make_mut(&mut self.messages).insert(table.rust_type(), table);
+        self.add_message(MessageType::mapped::<M>());
         self
     }
 
     /// With the service `S`, under the pair of its request and its response.
     #[must_use]
     pub fn with_service<S: RosService>(mut self) -> Self {
-        let table = ServiceType::of::<S>();
-        Arc::make_mut(&mut self.services).insert(key(table), table);
+        self.add_service(ServiceType::of::<S>());
         self
     }
 
-    /// With the action `A`, under its goal, result and feedback, and with what it consists of.
+    /// With a pair of Rust types that go over the wire as the messages of some ROS service.
     #[must_use]
-    pub fn with_action<A: RosAction>(self) -> Self {
-        let table = ActionType::of::<A>();
-        let mut types = self.with_service::<A::SendGoal>().with_service::<A::GetResult>();
-        Arc::make_mut(&mut types.actions).insert(action_key(table), table);
-        types.with::<A::FeedbackMessage>()
+    pub fn with_service_mapping<M: ServiceMapping>(mut self) -> Self {
+        self.add_service(ServiceType::mapped::<M>());
+        self
+    }
+
+    /// With the action [`FromRos<F>`](crate::action::FromRos), which consists of services and
+    /// topics.
+    #[must_use]
+    pub fn with_action<F: RosAction>(mut self) -> Self {
+        self.add_action(ActionTypes::of::<F>());
+        self
+    }
+
+    fn add_message(&mut self, table: &'static MessageType) {
+        Arc::make_mut(&mut self.messages).insert(table.rust_type(), table);
+    }
+
+    fn add_service(&mut self, table: &'static ServiceType) {
+        let types = (table.request.rust_type(), table.response.rust_type());
+        Arc::make_mut(&mut self.services).insert(types, table);
+    }
+
+    fn add_action(&mut self, tables: &ActionTypes) {
+        self.add_service(tables.send_goal);
+        self.add_service(tables.get_result);
+        self.add_message(tables.feedback);
+        self.add_service(action::CANCEL_GOAL);
+        self.add_message(action::STATUS);
     }
 
     /// The table of the message type `rust_type`; `None` if that is none. O(log n).
@@ -100,29 +117,11 @@ impl Types {
     pub fn service(&self, request: TypeId, response: TypeId) -> Option<&'static ServiceType> {
         self.services.get(&(request, response)).copied()
     }
-
-    /// The table of the action with these messages; `None` if there is none. O(log n).
-    pub fn action(
-        &self,
-        goal: TypeId,
-        result: TypeId,
-        feedback: TypeId,
-    ) -> Option<&'static ActionType> {
-        self.actions.get(&[goal, result, feedback]).copied()
-    }
-}
-
-fn action_key(table: &ActionType) -> [TypeId; 3] {
-    [table.goal, table.result, table.feedback].map(MessageType::rust_type)
-}
-
-fn key(table: &ServiceType) -> (TypeId, TypeId) {
-    (table.request.rust_type(), table.response.rust_type())
 }
 
 impl std::fmt::Debug for Types {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (messages, services) = (self.messages.len(), self.services.len());
-        write!(f, "Types({messages} messages, {services} services, {} actions)", self.actions.len())
+        write!(f, "Types({messages} messages, {services} services)")
     }
 }

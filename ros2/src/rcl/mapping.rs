@@ -1,6 +1,6 @@
 //! Types of a program's own that go over the wire as a ROS type.
 
-use super::message::{MessageType, RosMessage};
+use super::message::{MessageType, RosMessage, RosService, ServiceType};
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
 
@@ -39,6 +39,65 @@ pub trait Mapping: 'static {
 
     /// The message that a C struct holds, which may come from anybody.
     fn from_wire(wire: &<Self::Wire as RosMessage>::Native) -> Self::Rust;
+}
+
+/// How two Rust types go over the wire as the request and the response of a ROS service.
+///
+/// ```
+/// use r2r::std_srvs::srv::SetBool;
+/// use ringspin_ros2::{Types, rcl::{Mapping, RosMessage, ServiceMapping}};
+/// struct Switch(bool);
+/// struct Switched(bool);
+/// enum AsSetBool {}
+/// impl ServiceMapping for AsSetBool {
+///     type Wire = SetBool::Service;
+///     type Request = AsRequest;
+///     type Response = AsResponse;
+/// }
+/// enum AsRequest {}
+/// impl Mapping for AsRequest {
+///     type Rust = Switch;
+///     type Wire = SetBool::Request;
+///     fn to_wire(switch: &Switch, wire: &mut <SetBool::Request as RosMessage>::Native) {
+///         wire.data = switch.0;
+///     }
+///     fn from_wire(wire: &<SetBool::Request as RosMessage>::Native) -> Switch {
+///         Switch(wire.data)
+///     }
+/// }
+/// enum AsResponse {}
+/// impl Mapping for AsResponse {
+///     type Rust = Switched;
+///     type Wire = SetBool::Response;
+///     fn to_wire(switched: &Switched, wire: &mut <SetBool::Response as RosMessage>::Native) {
+///         wire.success = switched.0;
+///     }
+///     fn from_wire(wire: &<SetBool::Response as RosMessage>::Native) -> Switched {
+///         Switched(wire.success)
+///     }
+/// }
+/// let types = Types::installed().with_service_mapping::<AsSetBool>();
+/// ```
+pub trait ServiceMapping: 'static {
+    /// What goes over the wire.
+    type Wire: RosService;
+    /// What a client sends.
+    type Request: Mapping<Wire = <Self::Wire as RosService>::Request>;
+    /// What it gets back.
+    type Response: Mapping<Wire = <Self::Wire as RosService>::Response>;
+}
+
+impl ServiceType {
+    /// The table of two Rust types and the ROS service that they go as.
+    pub const fn mapped<M: ServiceMapping>() -> &'static Self {
+        const {
+            &Self {
+                request: MessageType::mapped::<M::Request>(),
+                response: MessageType::mapped::<M::Response>(),
+                ..*Self::of::<M::Wire>()
+            }
+        }
+    }
 }
 
 impl MessageType {

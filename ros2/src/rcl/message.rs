@@ -229,8 +229,8 @@ pub struct ServiceType {
     pub request: &'static MessageType,
     /// What it gets back.
     pub response: &'static MessageType,
-    name: fn() -> String,
-    support: fn() -> &'static rosidl_service_type_support_t,
+    pub(super) name: fn() -> String,
+    pub(super) support: fn() -> &'static rosidl_service_type_support_t,
 }
 
 impl ServiceType {

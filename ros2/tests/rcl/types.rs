@@ -3,7 +3,12 @@
 use crate::{node, unique, wait};
 use r2r::{std_msgs, std_srvs, test_msgs};
 use ringspin_executor::QoS;
+use ringspin_executor::action::messages::{
+    CancelGoalRequest, CancelGoalResponse, FeedbackMessage, GetResultRequest, GetResultResponse,
+    GoalStatusArray, SendGoalRequest, SendGoalResponse,
+};
 use ringspin_ros2::Types;
+use ringspin_ros2::action::FromRos;
 use ringspin_ros2::rcl::{
     ErasedPublisher, ErasedSubscription, Locals, MessageInfo, RosMessage, RosService, Subscription,
 };
@@ -90,39 +95,36 @@ fn types_of_ones_own_are_added_to_a_copy() {
     assert!(types.message(mine).is_none());
 }
 
-#[test]
-fn an_action_wraps_and_opens_what_goes_through_it() {
-    use ringspin_ros2::action::AnyBox;
-    use test_msgs::action::Fibonacci::{Action, Feedback, Goal, Result};
-    let key = (TypeId::of::<Goal>(), TypeId::of::<Result>(), TypeId::of::<Feedback>());
-    let types = Types::installed();
-    let action = types.action(key.0, key.1, key.2).unwrap();
-    assert_eq!(action.name(), "test_msgs/action/Fibonacci");
-    assert!(types.action(key.1, key.0, key.2).is_none());
-    let own = Types::none().with_action::<Action>();
-    assert_eq!(own.action(key.0, key.1, key.2).unwrap().name(), "test_msgs/action/Fibonacci");
-    assert!(own.message(action.feedback_message.rust_type()).is_some());
-    assert!(own.message(key.0).is_none());
+/// The name of the ROS service that goes by `Q` and `P`.
+fn service<Q: 'static, P: 'static>(types: &Types) -> Option<String> {
+    types.service(TypeId::of::<Q>(), TypeId::of::<P>()).map(|table| table.name())
+}
 
-    let id = std::array::from_fn(|n| n as u8 + 1);
-    let unbox = |value: AnyBox| value.downcast::<Goal>().unwrap().order;
-    let request = (action.goal_request)(id, Box::new(Goal { order: 7 })).unwrap();
-    let (of, goal) = (action.open_goal_request)(request).unwrap();
-    assert_eq!((of, unbox(goal)), (id, 7));
-    let response = (action.goal_response)(true, -1);
-    assert_eq!((action.open_goal_response)(response), Some((true, -1)));
-    let request = (action.result_request)(id);
-    assert_eq!((action.open_result_request)(request), Some(id));
-    let result = Result { sequence: vec![1, 1, 2] };
-    let response = (action.result_response)(4, Box::new(result.clone())).unwrap();
-    let (status, opened) = (action.open_result_response)(response).unwrap();
-    assert_eq!((status, *opened.downcast::<Result>().unwrap()), (4, result));
-    let feedback = Feedback { sequence: vec![3] };
-    let message = (action.wrap_feedback)(id, Box::new(feedback.clone())).unwrap();
-    let (of, opened) = (action.open_feedback)(message).unwrap();
-    assert_eq!((of, *opened.downcast::<Feedback>().unwrap()), (id, feedback));
-    assert!((action.goal_request)(id, Box::new(7_i32)).is_none());
-    assert!((action.open_feedback)(Box::new(Goal { order: 1 })).is_none());
+#[test]
+fn an_action_is_services_and_topics() {
+    use test_msgs::action::{Fibonacci, NestedMessage};
+    type Own = FromRos<Fibonacci::Action>;
+    type Other = FromRos<NestedMessage::Action>;
+    for types in [Types::installed(), Types::none().with_action::<Fibonacci::Action>()] {
+        // One message of each service is the same for all actions.
+        let send_goal = service::<SendGoalRequest<Own>, SendGoalResponse>(&types);
+        assert_eq!(send_goal.unwrap(), "test_msgs/action/Fibonacci_SendGoal");
+        let get_result = service::<GetResultRequest, GetResultResponse<Own>>(&types);
+        assert_eq!(get_result.unwrap(), "test_msgs/action/Fibonacci_GetResult");
+        let cancel = service::<CancelGoalRequest, CancelGoalResponse>(&types);
+        assert_eq!(cancel.unwrap(), "action_msgs/srv/CancelGoal");
+        let name = |id| types.message(id).map(|table| table.name());
+        let feedback = name(TypeId::of::<FeedbackMessage<Own>>());
+        assert_eq!(feedback.unwrap(), "test_msgs/action/Fibonacci_FeedbackMessage");
+        let status = name(TypeId::of::<GoalStatusArray>());
+        assert_eq!(status.unwrap(), "action_msgs/msg/GoalStatusArray");
+        // A half of a service is no message of its own.
+        assert!(types.message(TypeId::of::<SendGoalResponse>()).is_none());
+    }
+    let send_goal = service::<SendGoalRequest<Other>, SendGoalResponse>(&Types::installed());
+    assert_eq!(send_goal.unwrap(), "test_msgs/action/NestedMessage_SendGoal");
+    let one = Types::none().with_action::<Fibonacci::Action>();
+    assert!(service::<SendGoalRequest<Other>, SendGoalResponse>(&one).is_none());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::worker_thread::{self, WorkerThread};
 use ringspin_ringbuf::{Counter, Flag, ReadySet};
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -279,6 +279,8 @@ pub(crate) struct CallbackCounters {
     pub(crate) overwritten: Counter,
     /// Written by publishers.
     pub(crate) lost: Counter,
+    /// Who wants to know when that grows.
+    pub(crate) loss_watcher: OnceLock<Arc<Notifier>>,
     /// Written by the callback's worker.
     pub(crate) discarded: Counter,
     /// Written by the callback's worker.
@@ -293,6 +295,21 @@ pub(crate) struct CallbackCounters {
     pub(crate) irregular: Counter,
     /// Written by the callback's worker.
     pub(crate) expired: Counter,
+}
+
+impl CallbackCounters {
+    /// Counts `messages` that did not come.
+    pub(crate) fn lose(&self, messages: u64) {
+        self.lost.add(messages);
+        if let Some(watcher) = self.loss_watcher.get() {
+            watcher.notify();
+        }
+    }
+
+    /// Has `watcher` notified of every loss. A callback has one at most.
+    pub(crate) fn tell_of_losses(&self, watcher: Arc<Notifier>) {
+        self.loss_watcher.get_or_init(|| watcher);
+    }
 }
 
 /// What one callback did and lost.

@@ -8,10 +8,9 @@ use crate::graph::{CallbackDraft, CreateError, Draft, Feed, check_depth};
 use crate::message::Message;
 use crate::middleware::Remote;
 use crate::node::Node;
-use crate::notifier::Notifier;
 use crate::qos::QoS;
-use crate::qos::conditions::{Deadline, OwnLiveliness, Source, TopicLiveliness};
-use crate::qos::events::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
+use crate::qos::attach::Watched;
+use crate::qos::events::{PublisherEvents, SubscriptionEvents};
 use crate::topic::{LateSubscription, Offer, Publisher, Topic};
 use std::sync::{Arc, MutexGuard};
 
@@ -83,18 +82,14 @@ impl<S: Send + 'static> Node<S> {
         draft.topic_info(&topic).publishers.push((self.event_loop(), source));
         let vitals = draft.vitals(&topic);
         let pulse = vitals.add(self.node_index(), qos);
+        let reporter =
+            remote.as_ref().filter(|_| draft.receives()).and_then(|remote| remote.events());
         let offer = Offer::new(&typed, qos, draft.clock.clone(), &pulse, remote);
         if let Some(latch) = offer.as_ref().and_then(|offer| offer.latch_number) {
             draft.latches.push((typed.clone(), latch));
         }
-        let signs = Source::Publisher(pulse.clone());
-        self.watch_deadline(&mut draft, &name, qos, signs, events.deadline_missed)?;
-        if let Some(callback) = events.liveliness_lost {
-            let notifier = Arc::<Notifier>::default();
-            vitals.watch(notifier.clone());
-            let name = format!("liveliness of {name}");
-            self.watch(&mut draft, &name, notifier, OwnLiveliness::new(pulse), callback)?;
-        }
+        let watched = Watched { name, topic: &topic, qos, remote: reporter };
+        self.watch_publisher(&mut draft, &watched, pulse, events)?;
         Ok(Publisher::new(typed, source, offer.map(Arc::new)))
     }
 
@@ -151,20 +146,13 @@ impl<S: Send + 'static> Node<S> {
     {
         let declared = self.declare_subscription::<M>("subscription", topic, qos)?;
         let Declared { mut draft, topic, callback: id, counters, remote } = declared;
-        let inlet = topic.subscribe(id, qos, 0, counters, remote);
+        let arrivals = remote.as_ref().map(|remote| remote.arrivals.clone());
+        let reporter = remote.as_ref().and_then(|remote| remote.events.clone());
+        let inlet = topic.subscribe(id, qos, 0, counters.clone(), remote);
         draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
-        let vitals = draft.vitals(&topic.name);
         let name = format!("subscription {}", topic.name);
-        let signs = Source::Topic(vitals.clone());
-        self.watch_deadline(&mut draft, &name, qos, signs, events.deadline_missed)?;
-        if let Some(callback) = events.liveliness_changed {
-            let notifier = Arc::<Notifier>::default();
-            vitals.watch(notifier.clone());
-            let condition = TopicLiveliness::new(vitals, draft.failures.clone());
-            let name = format!("liveliness of {name}");
-            self.watch(&mut draft, &name, notifier, condition, callback)?;
-        }
-        Ok(())
+        let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
+        self.watch_subscription(&mut draft, &watched, arrivals, counters, events)
     }
 
     /// Declares a subscription that joins `topic` only when it is
@@ -209,22 +197,6 @@ impl<S: Send + 'static> Node<S> {
         Ok(late)
     }
 
-    /// Has `callback` called when the deadline of `qos` passes without a sign from `source`.
-    fn watch_deadline(
-        &self,
-        draft: &mut Draft,
-        of: &str,
-        qos: QoS,
-        source: Source,
-        callback: Option<EventCallback<S, DeadlineMissed>>,
-    ) -> Result<(), CreateError> {
-        let (Some(period), Some(callback)) = (qos.deadline_period(), callback) else {
-            return Ok(());
-        };
-        let condition = Deadline::new(source, period);
-        self.watch(draft, &format!("deadline of {of}"), Arc::default(), condition, callback)
-    }
-
     /// Adds a subscription's callback to the graph, named after `kind` and its topic.
     pub(crate) fn declare_subscription<M: Send + Sync + 'static>(
         &self,
@@ -262,6 +234,7 @@ impl<S: Send + 'static> Node<S> {
         };
         let callback = draft.add_callback(self.event_loop(), callback_name, callback_draft);
         draft.topic_info(&name).subscriptions.push(callback);
+        draft.vitals(&name).subscriptions.next();
         Ok(Declared { draft, topic, callback, counters, remote })
     }
 }

@@ -73,8 +73,9 @@ pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
 pub use middleware::{
-    AnnouncedChore, Arrivals, Chore, Middleware, RemoteClient, RemoteNode, RemotePublisher,
-    RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes, TypeName,
+    AnnouncedChore, Arrivals, Chore, Middleware, RemoteClient, RemoteEvent, RemoteEventKind,
+    RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer, RemoteStatus,
+    RemoteSubscription, ServiceTypes, TypeName,
 };
 pub use name::NameError;
 pub use node::Node;
@@ -85,8 +86,9 @@ pub use parameter::{
 };
 pub use picker::Picker;
 pub use qos::{
-    DeadlineMissed, Durability, History, Incompatibility, Liveliness, LivelinessChanged,
-    LivelinessLost, PublisherEvents, QoS, QosPolicy, Reliability, SubscriptionEvents,
+    DeadlineMissed, Durability, History, Incompatibility, IncompatiblePeer, IncompatibleQos,
+    Liveliness, LivelinessChanged, LivelinessLost, Matched, MessageLost, PublisherEvents, QoS,
+    QosPolicy, Reliability, SubscriptionEvents,
 };
 pub use rand_core;
 pub use random::{NodeRandom, SeedError};

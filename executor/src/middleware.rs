@@ -6,9 +6,12 @@
 
 mod chore;
 mod connect;
+mod events;
 mod remote;
 
 pub use chore::{AnnouncedChore, Chore};
+pub(crate) use events::Reports;
+pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
 pub(crate) use remote::{Remote, Taken};
 
 use crate::event_loop::BoxError;
@@ -16,9 +19,10 @@ use crate::graph::{CreateNodeError, Graph};
 use crate::notifier::Notifier;
 use crate::parameter::{ParameterClient, ParameterValue};
 use crate::qos::QoS;
+use crate::time::{Clock, NodeClock, Time};
 use ringspin_ringbuf::Counter;
 use std::any::{Any, TypeId, type_name};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Carries topics and services beyond the process.
 pub trait Middleware: Send + Sync {
@@ -157,6 +161,11 @@ pub trait RemotePublisher: Send + Sync {
     /// # Errors
     /// Why it cannot.
     fn assert_liveliness(&self) -> Result<(), BoxError>;
+
+    /// Where to watch what happens to it; `None` if nothing is ever reported.
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        None
+    }
 }
 
 /// Brings messages from outside of the process.
@@ -172,6 +181,11 @@ pub trait RemoteSubscription: Send {
     /// be one that was not meant for this subscription, nothing is counted.
     fn announces_exactly(&self) -> bool {
         true
+    }
+
+    /// Where to watch what happens to it; `None` if nothing is ever reported.
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        None
     }
 }
 
@@ -222,6 +236,8 @@ pub struct Arrivals(Arc<Arrived>);
 struct Arrived {
     notifier: Arc<Notifier>,
     announced: Counter,
+    /// If somebody wants to know when something came: the clock, and what it said then.
+    heard: OnceLock<(NodeClock, Counter)>,
 }
 
 impl Arrivals {
@@ -232,7 +248,21 @@ impl Arrivals {
     /// An item may be gone when the loop comes to take it, because a newer one has taken its place.
     pub fn announce(&self, count: usize) {
         self.0.announced.add(count as u64);
+        if let Some((clock, at)) = self.0.heard.get().filter(|_| count > 0) {
+            // Of two threads at a time either may be the last: they differ by microseconds.
+            at.set(clock.now().as_nanos());
+        }
         self.0.notifier.notify();
+    }
+
+    /// Has it note, from now on, when something came last, by `clock`.
+    pub(crate) fn note_time(&self, clock: NodeClock) {
+        self.0.heard.get_or_init(|| (clock, Counter::default()));
+    }
+
+    /// When something came last, if that is noted; else zero.
+    pub(crate) fn last_heard(&self) -> Time {
+        self.0.heard.get().map_or(Time::ZERO, |(_, at)| Time::from_nanos(at.get()))
     }
 
     pub(crate) fn notifier(&self) -> &Arc<Notifier> {

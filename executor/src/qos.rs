@@ -1,8 +1,10 @@
 //! Quality of service: what a publisher offers and what a subscription requests, as in ROS 2.
 
+pub(crate) mod attach;
 mod compatibility;
 pub(crate) mod conditions;
 pub(crate) mod events;
+pub(crate) mod peers;
 pub(crate) mod pulse;
 mod watch;
 
@@ -10,7 +12,8 @@ use std::time::Duration;
 
 pub use compatibility::{Incompatibility, QosPolicy};
 pub use events::{
-    DeadlineMissed, LivelinessChanged, LivelinessLost, PublisherEvents, SubscriptionEvents,
+    DeadlineMissed, IncompatiblePeer, IncompatibleQos, LivelinessChanged, LivelinessLost, Matched,
+    MessageLost, PublisherEvents, SubscriptionEvents,
 };
 
 /// What a subscription does with messages that it was not given the time to handle.

@@ -368,7 +368,7 @@ impl<M> Subscription<M> {
 
     /// A message for which there is a place is lost on its way.
     fn lose(&self) {
-        self.counters.lost.next();
+        self.counters.lose(1);
         self.cancel();
     }
 }

@@ -31,6 +31,12 @@ pub fn is_configured() -> bool {
         || Path::new("DEFAULT_FASTRTPS_PROFILES.xml").is_file()
 }
 
+/// Whether it has been given exactly this profile.
+pub fn has(profile: &str) -> bool {
+    let file = env::var_os(SETTING);
+    file.is_some_and(|file| fs::read_to_string(file).is_ok_and(|text| text == profile))
+}
+
 /// Has Fast DDS read `profile` when the first context connects. True if it will, or has a profile
 /// already, of whatever content; false if this program has other threads, which may read the
 /// environment while it is changed: then [`restart_with`] helps.

@@ -21,6 +21,8 @@ mod parameters;
 #[cfg(feature = "rcl")]
 pub mod rcl;
 #[cfg(feature = "rcl")]
+mod reports;
+#[cfg(feature = "rcl")]
 pub mod types;
 
 #[cfg(feature = "rcl")]

@@ -36,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) context: Context,
     pub(crate) traffic: Traffic,
     pub(crate) types: Types,
+    /// Whether publishers and subscriptions of this process are peers for ROS 2.
+    pub(crate) matches_locals: bool,
     parameter_services: bool,
 }
 
@@ -114,8 +116,14 @@ impl Builder {
         self.tell_fast_dds();
         let context = Context::with_options(&self.arguments, &self.options)?;
         let (traffic, types) = (self.traffic, self.types);
+        let matches_locals = match traffic {
+            Traffic::Loopback => true,
+            Traffic::Direct => fast_dds::is_used() && !fast_dds::has(fast_dds::DIRECT),
+            Traffic::PublishOnly => false,
+        };
         let parameter_services = self.parameter_services && traffic != Traffic::PublishOnly;
-        Ok(Ros2 { shared: Arc::new(Shared { context, traffic, types, parameter_services }) })
+        let shared = Shared { context, traffic, types, matches_locals, parameter_services };
+        Ok(Ros2 { shared: Arc::new(shared) })
     }
 }
 

@@ -6,10 +6,11 @@ use crate::rcl::{
     ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
     RequestId, RosError,
 };
+use crate::reports::{Complaints, End, Reporter, Watched};
 use ringspin_executor::{
     AnnouncedChore, Arrivals, BoxError, Durability, ParameterClient, ParameterValue, QoS,
-    RemoteClient, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer, RemoteSubscription,
-    ServiceTypes, TypeName,
+    RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
+    RemoteSubscription, ServiceTypes, TypeName,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub(crate) struct RosNode {
     node: Node,
     shared: Arc<Shared>,
     parameter_events: Option<ParameterEvents>,
+    complaints: Arc<Complaints>,
 }
 
 impl RosNode {
@@ -27,7 +29,17 @@ impl RosNode {
         let node = Node::new(&shared.context, namespace, name, NodeOptions::default())?;
         let offered = shared.offers_parameters();
         let parameter_events = offered.then(|| ParameterEvents::new(&node)).transpose()?;
-        Ok(Self { node, shared, parameter_events })
+        Ok(Self { node, shared, parameter_events, complaints: Arc::default() })
+    }
+
+    /// What reports of `end`; nothing does where nothing comes in.
+    fn reporter(&self, end: End, qos: QoS) -> Result<Option<Arc<Reporter>>, RosError> {
+        if self.shared.traffic == Traffic::PublishOnly {
+            return Ok(None);
+        }
+        let watched = Watched { node: self.node.clone(), end, qos };
+        let reporter = Reporter::new(watched, self.shared.matches_locals, &self.complaints)?;
+        Ok(Some(Arc::new(reporter)))
     }
 }
 
@@ -45,7 +57,8 @@ impl RemoteNode for RosNode {
         // Who comes later may want what nobody is there for now. Through ROS 2 all go that way.
         let is_volatile = qos.durability() == Durability::Volatile;
         let skips = is_volatile && self.shared.traffic != Traffic::Loopback;
-        Ok(Some(Arc::new(RosPublisher { publisher, skips })))
+        let reporter = self.reporter(End::Publisher(publisher.endpoint().clone()), qos)?;
+        Ok(Some(Arc::new(RosPublisher { publisher, skips, reporter })))
     }
 
     fn subscribe(
@@ -64,7 +77,8 @@ impl RemoteNode for RosNode {
         };
         let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
         subscription.on_new_message(move |count| arrivals.announce(count))?;
-        Ok(Some(Box::new(RosSubscription { subscription, locals })))
+        let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
+        Ok(Some(Box::new(RosSubscription { subscription, locals, reporter })))
     }
 
     fn serve(
@@ -98,10 +112,14 @@ impl RemoteNode for RosNode {
     }
 
     fn chores(&self, parameters: ParameterClient) -> Result<Vec<AnnouncedChore>, BoxError> {
-        match self.shared.offers_parameters() {
-            true => Ok(parameter_chores(&self.node, &parameters)?),
-            false => Ok(Vec::new()),
+        let mut chores = Vec::new();
+        if self.shared.traffic != Traffic::PublishOnly {
+            chores.push(self.complaints.chore());
         }
+        if self.shared.offers_parameters() {
+            chores.append(&mut parameter_chores(&self.node, &parameters)?);
+        }
+        Ok(chores)
     }
 
     fn parameter_declared(&self, parameter: &str, value: &ParameterValue) {
@@ -121,6 +139,7 @@ struct RosPublisher {
     publisher: ErasedPublisher,
     /// Whether it need not serialize for nobody.
     skips: bool,
+    reporter: Option<Arc<Reporter>>,
 }
 
 impl RemotePublisher for RosPublisher {
@@ -134,11 +153,16 @@ impl RemotePublisher for RosPublisher {
     fn assert_liveliness(&self) -> Result<(), BoxError> {
         Ok(self.publisher.assert_liveliness()?)
     }
+
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        Some(self.reporter.clone()?)
+    }
 }
 
 struct RosSubscription {
     subscription: ErasedSubscription,
     locals: Locals,
+    reporter: Option<Arc<Reporter>>,
 }
 
 impl RemoteSubscription for RosSubscription {
@@ -149,6 +173,10 @@ impl RemoteSubscription for RosSubscription {
     fn announces_exactly(&self) -> bool {
         // Fast DDS announces what publishers of this process send, and skips it when it is taken.
         self.locals == Locals::Deliver
+    }
+
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        Some(self.reporter.clone()?)
     }
 }
 

@@ -180,7 +180,8 @@ impl Draft {
         Ok(remote.map(|remote| (remote, arrivals)))
     }
 
-    fn receives(&self) -> bool {
+    /// Whether anything comes in from outside.
+    pub(crate) fn receives(&self) -> bool {
         self.middleware.as_ref().is_some_and(|middleware| middleware.receives())
     }
 }

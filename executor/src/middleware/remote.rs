@@ -1,6 +1,6 @@
 //! The way in: what a middleware announced, taken by the event loop that it is for.
 
-use super::{Arrivals, RemoteSubscription};
+use super::{Arrivals, RemoteEvents, RemoteSubscription};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
 use crate::notifier::Notifier;
@@ -58,7 +58,9 @@ pub(crate) struct Remote<M> {
     /// For errors.
     name: Box<str>,
     take: Take<M>,
-    arrivals: Arrivals,
+    pub(crate) arrivals: Arrivals,
+    /// Where to watch what happens besides.
+    pub(crate) events: Option<Arc<dyn RemoteEvents>>,
     source: SourceId,
     sequence: u64,
     /// How many of those that were announced are taken, or known to be gone.
@@ -82,7 +84,8 @@ impl<M: 'static> Remote<M> {
     pub(crate) fn new(name: &str, source: SourceId, take: Take<M>, arrivals: Arrivals) -> Self {
         let (name, sequence, handled) = (name.into(), 0, 0);
         let (is_exclusive, has_turn) = (false, false);
-        Self { name, take, arrivals, source, sequence, handled, is_exclusive, has_turn }
+        let events = None;
+        Self { name, take, arrivals, events, source, sequence, handled, is_exclusive, has_turn }
     }
 
     /// The messages of `subscription`.
@@ -92,8 +95,9 @@ impl<M: 'static> Remote<M> {
         mut subscription: Box<dyn RemoteSubscription>,
         arrivals: Arrivals,
     ) -> Self {
+        let events = subscription.events();
         let take = move || Taken::from(&mut *subscription);
-        Self::new(name, source, Box::new(take), arrivals)
+        Self { events, ..Self::new(name, source, Box::new(take), arrivals) }
     }
 
     pub(crate) fn notifier(&self) -> &Arc<Notifier> {

@@ -4,8 +4,10 @@
 //! again. It knows times only; nothing of threads, timers or callbacks.
 
 use super::events::{DeadlineMissed, LivelinessChanged, LivelinessLost};
+use super::peers::Outside;
 use super::pulse::{Life, Pulse, Vitals};
 use crate::control::Failures;
+use crate::middleware::{Arrivals, RemoteStatus};
 use crate::time::{Time, nanos};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -17,6 +19,8 @@ const NS: Duration = Duration::from_nanos(1);
 pub(crate) trait Condition: Send + 'static {
     /// What is told.
     type Event;
+    /// Whether it changes as time goes by. If not, a look never says when to look again.
+    const IS_TIMED: bool = true;
     /// What happened since the last look, and when to look again.
     fn look(&mut self, now: Time) -> (Option<Self::Event>, Option<Time>);
 }
@@ -24,16 +28,19 @@ pub(crate) trait Condition: Send + 'static {
 /// Whose messages have a deadline.
 pub(crate) enum Source {
     Publisher(Arc<Pulse>),
-    Topic(Arc<Vitals>),
+    /// A topic's publishers in the process, and what comes from outside.
+    Topic(Arc<Vitals>, Option<Arrivals>),
 }
 
 impl Source {
     fn last_published(&self) -> Time {
         match self {
             Self::Publisher(pulse) => pulse.last_published(),
-            Self::Topic(vitals) => {
+            Self::Topic(vitals, arrivals) => {
+                let heard = arrivals.as_ref().map(|arrivals| arrivals.last_heard());
                 let pulses = vitals.pulses();
-                pulses.iter().map(|pulse| pulse.last_published()).max().unwrap_or(Time::ZERO)
+                let published = pulses.iter().map(|pulse| pulse.last_published());
+                published.chain(heard).max().unwrap_or(Time::ZERO)
             }
         }
     }
@@ -59,8 +66,11 @@ impl Condition for Deadline {
     type Event = DeadlineMissed;
 
     fn look(&mut self, now: Time) -> (Option<DeadlineMissed>, Option<Time>) {
-        let since = *self.since.get_or_insert(now);
-        let last = since.max(self.source.last_published());
+        // A clock that is followed may have gone back: what was later does not count then.
+        let since = self.since.unwrap_or(now).min(now);
+        self.since = Some(since);
+        let published = self.source.last_published();
+        let last = if published > now { since } else { since.max(published) };
         // A message at the very end of the period is in time.
         let waited = nanos(now.since(last));
         let missed = waited.saturating_sub(1) / self.period;
@@ -117,24 +127,26 @@ pub(crate) struct TopicLiveliness {
     start: Option<Time>,
     /// Of each publisher, once it was alive: whether it still is.
     alive: Vec<Option<bool>>,
+    outside: Outside,
+    /// What was told last: how many are alive, and how many are not.
+    told: (u64, u64),
 }
 
 impl TopicLiveliness {
-    pub(crate) fn new(vitals: Arc<Vitals>, failures: Arc<OnceLock<Arc<Failures>>>) -> Self {
-        Self { vitals, failures, start: None, alive: Vec::new() }
+    pub(crate) fn new(
+        vitals: Arc<Vitals>,
+        failures: Arc<OnceLock<Arc<Failures>>>,
+        outside: Outside,
+    ) -> Self {
+        Self { vitals, failures, start: None, alive: Vec::new(), outside, told: (0, 0) }
     }
 
-    fn count(&self, alive: bool) -> i64 {
-        self.alive.iter().filter(|known| **known == Some(alive)).count() as i64
+    fn count(&self, alive: bool) -> u64 {
+        self.alive.iter().filter(|known| **known == Some(alive)).count() as u64
     }
-}
 
-impl Condition for TopicLiveliness {
-    type Event = LivelinessChanged;
-
-    fn look(&mut self, now: Time) -> (Option<LivelinessChanged>, Option<Time>) {
-        let start = *self.start.get_or_insert(now);
-        let before = (self.count(true), self.count(false));
+    /// Looks at the publishers of the process; returns when to look again.
+    fn look_inside(&mut self, start: Time, now: Time) -> Option<Time> {
         let mut next = None;
         let failures = self.failures.get();
         let pulses = self.vitals.pulses();
@@ -151,17 +163,35 @@ impl Condition for TopicLiveliness {
                 Life::Until(_) | Life::Lost => *alive = Some(false),
             }
         }
-        drop(pulses);
-        let (alive_count, not_alive_count) = (self.count(true), self.count(false));
-        let event = LivelinessChanged {
-            alive_count: alive_count as u64,
-            not_alive_count: not_alive_count as u64,
-            alive_count_change: alive_count - before.0,
-            not_alive_count_change: not_alive_count - before.1,
-        };
-        let changed = before != (alive_count, not_alive_count);
-        (changed.then_some(event), next)
+        next
     }
+}
+
+impl Condition for TopicLiveliness {
+    type Event = LivelinessChanged;
+
+    fn look(&mut self, now: Time) -> (Option<LivelinessChanged>, Option<Time>) {
+        let start = *self.start.get_or_insert(now);
+        let next = if self.outside.includes_locals() { None } else { self.look_inside(start, now) };
+        let mut outside = (0, 0);
+        if let Some(RemoteStatus::Liveliness { alive, not_alive }) = self.outside.look() {
+            outside = (*alive, *not_alive);
+        }
+        let counts = (self.count(true) + outside.0, self.count(false) + outside.1);
+        let before = std::mem::replace(&mut self.told, counts);
+        let event = LivelinessChanged {
+            alive_count: counts.0,
+            not_alive_count: counts.1,
+            alive_count_change: change(before.0, counts.0),
+            not_alive_count_change: change(before.1, counts.1),
+        };
+        ((before != counts).then_some(event), next)
+    }
+}
+
+/// The change of a count.
+pub(crate) fn change(before: u64, now: u64) -> i64 {
+    now.wrapping_sub(before).cast_signed()
 }
 
 /// The moment after `end`, if there is one.
@@ -173,6 +203,7 @@ fn after(end: Time) -> Option<Time> {
 mod tests {
     use super::*;
     use crate::qos::QoS;
+    use crate::time::{NodeClock, SimClock};
 
     const fn ns(ns: u64) -> Duration {
         Duration::from_nanos(ns)
@@ -196,7 +227,7 @@ mod tests {
     fn a_deadline_has_its_phase_from_the_last_message() {
         let vitals = Arc::<Vitals>::default();
         let pulses = [vitals.add(0, QoS::default()), vitals.add(1, QoS::default())];
-        let mut deadline = Deadline::new(Source::Topic(vitals), ns(100));
+        let mut deadline = Deadline::new(Source::Topic(vitals, None), ns(100));
         assert_eq!(look(&mut deadline, 1_000), (None, Some(1_101)));
         pulses[0].published(at(1_030));
         assert_eq!(look(&mut deadline, 1_101), (None, Some(1_131)));
@@ -216,6 +247,26 @@ mod tests {
         pulse.published(Time::ZERO);
         let mut deadline = Deadline::new(Source::Publisher(pulse), ns(10));
         assert_eq!(look(&mut deadline, 1_000_000), (None, Some(1_000_011)));
+    }
+
+    #[test]
+    fn what_comes_from_outside_is_a_sign_for_the_deadline_of_a_topic() {
+        let (time, clock) = (Arc::<SimClock>::default(), NodeClock::default());
+        clock.run_by(time.clone());
+        let arrivals = Arrivals::default();
+        arrivals.note_time(clock);
+        let source = Source::Topic(Arc::default(), Some(arrivals.clone()));
+        let mut deadline = Deadline::new(source, ns(100));
+        assert_eq!(look(&mut deadline, 1000), (None, Some(1101)));
+        time.set(at(1080));
+        arrivals.announce(1);
+        time.set(at(1090));
+        arrivals.announce(0);
+        assert_eq!(look(&mut deadline, 1101), (None, Some(1181)), "nothing came at 1090");
+        let missed = DeadlineMissed { total_count: 1, total_count_change: 1 };
+        assert_eq!(look(&mut deadline, 1181), (Some(missed), Some(1281)));
+        assert_eq!(look(&mut deadline, 500), (None, Some(601)), "the clock went back");
+        assert_eq!(look(&mut deadline, 601).0.map(|m| m.total_count), Some(2));
     }
 
     #[test]
@@ -251,7 +302,7 @@ mod tests {
         let (slow, fast) = (vitals.add(0, manual), vitals.add(0, manual));
         vitals.add(1, QoS::default());
         vitals.add(1, QoS::default().liveliness_manual_by_topic(ns(0)));
-        let mut topic = TopicLiveliness::new(vitals, Arc::default());
+        let mut topic = TopicLiveliness::new(vitals, Arc::default(), Outside::default());
         let mut counts = |now| {
             let (event, next) = look(&mut topic, now);
             let counts = event.map(|e| {

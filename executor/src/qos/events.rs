@@ -1,5 +1,6 @@
 //! The events of quality of service, and their callbacks.
 
+use super::{Incompatibility, QosPolicy};
 use crate::context::Context;
 use crate::event_loop::{BoxError, CallbackResult};
 use std::fmt;
@@ -33,6 +34,59 @@ pub struct LivelinessLost {
     pub total_count: u64,
 }
 
+/// Peers outside of the process do not fit: no message goes between them and this end.
+///
+/// Within the process such a pair is an error when the second end is created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncompatibleQos {
+    /// Peers that did not fit, since the start.
+    pub total_count: u64,
+    /// Those since the last event.
+    pub total_count_change: u64,
+    /// The policy that did not fit, of the last one; `None` for one that only the middleware has.
+    pub last_policy: Option<QosPolicy>,
+    /// The last one, if it is still there.
+    pub last_peer: Option<IncompatiblePeer>,
+}
+
+/// A peer that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncompatiblePeer {
+    /// The fully qualified name of its node.
+    pub node: String,
+    /// What does not fit.
+    pub incompatibility: Incompatibility,
+}
+
+impl fmt::Display for IncompatiblePeer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Incompatibility { policy, offered, requested } = &self.incompatibility;
+        write!(f, "node {}: {policy} offered {offered}, requested {requested}", self.node)
+    }
+}
+
+/// Messages were published and will not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageLost {
+    /// Messages lost since the start.
+    pub total_count: u64,
+    /// Those since the last event.
+    pub total_count_change: u64,
+}
+
+/// Peers came or went: subscriptions of a publisher, publishers of a subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Matched {
+    /// Peers since the start, those that went included.
+    pub total_count: u64,
+    /// New ones since the last event.
+    pub total_count_change: u64,
+    /// Peers now.
+    pub current_count: u64,
+    /// The change of `current_count` since the last event.
+    pub current_count_change: i64,
+}
+
 /// What is called for an event `E`.
 pub(crate) type EventCallback<S, E> =
     Box<dyn FnMut(&mut S, E, &mut Context<'_>) -> Result<(), BoxError> + Send>;
@@ -50,20 +104,30 @@ where
 pub struct SubscriptionEvents<S> {
     pub(crate) deadline_missed: Option<EventCallback<S, DeadlineMissed>>,
     pub(crate) liveliness_changed: Option<EventCallback<S, LivelinessChanged>>,
+    pub(crate) incompatible_qos: Option<EventCallback<S, IncompatibleQos>>,
+    pub(crate) message_lost: Option<EventCallback<S, MessageLost>>,
+    pub(crate) matched: Option<EventCallback<S, Matched>>,
 }
 
 impl<S> SubscriptionEvents<S> {
     /// No callbacks.
     pub fn new() -> Self {
-        Self { deadline_missed: None, liveliness_changed: None }
+        Self {
+            deadline_missed: None,
+            liveliness_changed: None,
+            incompatible_qos: None,
+            message_lost: None,
+            matched: None,
+        }
     }
 
     /// Calls `callback` when the deadline that the subscription requests has passed since the last
     /// message of the topic, from any publisher, or since the start; and again for every further
     /// period. Without a deadline, never.
     ///
-    /// A message counts when it is published. One that comes while the loop is busy past the
-    /// deadline ends the wait before it is seen to be missed.
+    /// A message counts when it is published; one from outside of the process, when it comes in.
+    /// One that comes while the loop is busy past the deadline ends the wait before it is seen to
+    /// be missed.
     #[must_use]
     pub fn on_deadline_missed<F, R>(mut self, callback: F) -> Self
     where
@@ -76,7 +140,8 @@ impl<S> SubscriptionEvents<S> {
 
     /// Calls `callback` when publishers of the topic come to life (those with automatic liveliness
     /// at the start, those with manual liveliness at their first sign), and when they lose it: a
-    /// lease of theirs has passed without a sign, or their node is isolated after a failure.
+    /// lease of theirs has passed without a sign, or their node is isolated after a failure. Of
+    /// publishers outside of the process, those count that the middleware has found.
     #[must_use]
     pub fn on_liveliness_changed<F, R>(mut self, callback: F) -> Self
     where
@@ -84,6 +149,45 @@ impl<S> SubscriptionEvents<S> {
         R: CallbackResult,
     {
         self.liveliness_changed = boxed(callback);
+        self
+    }
+
+    /// Calls `callback` when publishers outside of the process offer less than the subscription
+    /// requests, so that their messages do not come. Without a callback that is a warning in the
+    /// log.
+    #[must_use]
+    pub fn on_incompatible_qos<F, R>(mut self, callback: F) -> Self
+    where
+        F: FnMut(&mut S, IncompatibleQos, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult,
+    {
+        self.incompatible_qos = boxed(callback);
+        self
+    }
+
+    /// Calls `callback` when messages were lost on their way: by the middleware, or in a simulated
+    /// network, or because they could not be read. Those that newer ones displaced because they
+    /// were not handled in time are not lost in this sense, as in ROS 2: the depth is a choice, and
+    /// the statistics count them as overwritten.
+    #[must_use]
+    pub fn on_message_lost<F, R>(mut self, callback: F) -> Self
+    where
+        F: FnMut(&mut S, MessageLost, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult,
+    {
+        self.message_lost = boxed(callback);
+        self
+    }
+
+    /// Calls `callback` when publishers of the topic come or go: those of the process all at once
+    /// at the start, as one event, those outside as they are found.
+    #[must_use]
+    pub fn on_matched<F, R>(mut self, callback: F) -> Self
+    where
+        F: FnMut(&mut S, Matched, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult,
+    {
+        self.matched = boxed(callback);
         self
     }
 }
@@ -99,6 +203,9 @@ impl<S> fmt::Debug for SubscriptionEvents<S> {
         f.debug_struct("SubscriptionEvents")
             .field("deadline_missed", &self.deadline_missed.is_some())
             .field("liveliness_changed", &self.liveliness_changed.is_some())
+            .field("incompatible_qos", &self.incompatible_qos.is_some())
+            .field("message_lost", &self.message_lost.is_some())
+            .field("matched", &self.matched.is_some())
             .finish()
     }
 }
@@ -108,12 +215,14 @@ impl<S> fmt::Debug for SubscriptionEvents<S> {
 pub struct PublisherEvents<S> {
     pub(crate) deadline_missed: Option<EventCallback<S, DeadlineMissed>>,
     pub(crate) liveliness_lost: Option<EventCallback<S, LivelinessLost>>,
+    pub(crate) incompatible_qos: Option<EventCallback<S, IncompatibleQos>>,
+    pub(crate) matched: Option<EventCallback<S, Matched>>,
 }
 
 impl<S> PublisherEvents<S> {
     /// No callbacks.
     pub fn new() -> Self {
-        Self { deadline_missed: None, liveliness_lost: None }
+        Self { deadline_missed: None, liveliness_lost: None, incompatible_qos: None, matched: None }
     }
 
     /// Calls `callback` when the deadline that the publisher offers has passed since its last
@@ -139,6 +248,31 @@ impl<S> PublisherEvents<S> {
         self.liveliness_lost = boxed(callback);
         self
     }
+
+    /// Calls `callback` when subscriptions outside of the process request more than the publisher
+    /// offers, so that they get nothing of it. Without a callback that is a warning in the log.
+    #[must_use]
+    pub fn on_incompatible_qos<F, R>(mut self, callback: F) -> Self
+    where
+        F: FnMut(&mut S, IncompatibleQos, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult,
+    {
+        self.incompatible_qos = boxed(callback);
+        self
+    }
+
+    /// Calls `callback` when subscriptions of the topic come or go: those of the process all at
+    /// once at the start, as one event, those outside as they are found. A
+    /// [late subscription](crate::LateSubscription) counts from the start.
+    #[must_use]
+    pub fn on_matched<F, R>(mut self, callback: F) -> Self
+    where
+        F: FnMut(&mut S, Matched, &mut Context<'_>) -> R + Send + 'static,
+        R: CallbackResult,
+    {
+        self.matched = boxed(callback);
+        self
+    }
 }
 
 impl<S> Default for PublisherEvents<S> {
@@ -152,6 +286,8 @@ impl<S> fmt::Debug for PublisherEvents<S> {
         f.debug_struct("PublisherEvents")
             .field("deadline_missed", &self.deadline_missed.is_some())
             .field("liveliness_lost", &self.liveliness_lost.is_some())
+            .field("incompatible_qos", &self.incompatible_qos.is_some())
+            .field("matched", &self.matched.is_some())
             .finish()
     }
 }

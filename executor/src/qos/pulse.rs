@@ -4,6 +4,7 @@ use super::{Liveliness, QoS};
 use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::time::Time;
+use ringspin_ringbuf::Counter;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ type Watchers = Mutex<Vec<Arc<Notifier>>>;
 pub(crate) struct Vitals {
     pulses: Mutex<Vec<Arc<Pulse>>>,
     watchers: Arc<Watchers>,
+    /// How many subscriptions the topic has.
+    pub(crate) subscriptions: Counter,
 }
 
 impl Vitals {

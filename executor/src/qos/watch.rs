@@ -20,7 +20,8 @@ const NOTICE: usize = 0;
 struct Watch<S, C: Condition> {
     condition: C,
     notifier: Arc<Notifier>,
-    timer: Timer,
+    /// If its condition is timed.
+    timer: Option<Timer>,
     /// When the timer is due.
     due: Option<Time>,
     source: SourceId,
@@ -37,9 +38,10 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
         let (event, next) = self.condition.look(cx.now());
         if next != self.due {
             self.due = next;
-            match next {
-                Some(time) => self.timer.start_at(time),
-                None => self.timer.cancel(),
+            match (&self.timer, next) {
+                (Some(timer), Some(time)) => timer.start_at(time),
+                (Some(timer), None) => timer.cancel(),
+                (None, _) => {}
             }
         }
         let Some(event) = event else {
@@ -69,14 +71,20 @@ impl<S: Send + 'static> Node<S> {
         callback: EventCallback<S, C::Event>,
     ) -> Result<(), CreateError> {
         let event_loop = self.event_loop();
-        let timer = self.new_timer(draft, name, Duration::from_nanos(1), false)?;
-        timer.cancel(); // until the first look
+        let mut timer = None;
+        if C::IS_TIMED {
+            let of = self.new_timer(draft, name, Duration::from_nanos(1), false)?;
+            of.cancel(); // until the first look
+            timer = Some(of);
+        }
         let target = draft.next_target(event_loop);
         let feed = Feed::Notifier(notifier.clone());
         let notice = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
         draft.add_callback(event_loop, format!("{name}, notice"), notice);
-        let expiry = CallbackDraft::of_timer(target.port(1), &timer);
-        draft.add_callback(event_loop, format!("{name}, timer"), expiry);
+        if let Some(timer) = &timer {
+            let expiry = CallbackDraft::of_timer(target.port(1), timer);
+            draft.add_callback(event_loop, format!("{name}, timer"), expiry);
+        }
         let source = draft.next_source();
         let due = None;
         let watch = Watch { condition, notifier, timer, due, source, events: 0, callback };

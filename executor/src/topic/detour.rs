@@ -75,7 +75,7 @@ impl<M: Send + Sync + 'static> Detour<M> {
                 if subscription.reserve() {
                     self.fly(again + delay, message);
                 } else {
-                    subscription.counters.lost.next();
+                    subscription.counters.lose(1);
                 }
             }
         }

@@ -64,7 +64,7 @@ impl<M: 'static> Inlet<M> {
             self.counters.overwritten.add(arrival.overwritten);
         }
         if arrival.lost > 0 {
-            self.counters.lost.add(arrival.lost);
+            self.counters.lose(arrival.lost);
         }
         let (id, item) = arrival.item?;
         Some(Message(self.pool.insert(Envelope::lasting(id, item))))

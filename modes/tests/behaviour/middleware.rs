@@ -2,6 +2,7 @@
 
 mod calls;
 mod ether;
+mod events;
 mod faults;
 
 use crate::{Log, entries, log, on_one_core};

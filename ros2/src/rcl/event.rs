@@ -154,6 +154,22 @@ impl Event {
         }
     }
 
+    /// Watches a publisher for events of `kind`.
+    pub(crate) fn of_publisher(
+        publisher: &Arc<PublisherEndpoint>,
+        kind: PublisherEvent,
+    ) -> Result<Self, RosError> {
+        Self::new(Endpoint::Publisher(publisher.clone(), kind))
+    }
+
+    /// Watches a subscription for events of `kind`.
+    pub(crate) fn of_subscription(
+        subscription: &Arc<SubscriptionEndpoint>,
+        kind: SubscriptionEvent,
+    ) -> Result<Self, RosError> {
+        Self::new(Endpoint::Subscription(subscription.clone(), kind))
+    }
+
     /// Calls `notify` whenever it has happened, as
     /// [`on_new_message`](SubscriptionEndpoint::on_new_message).
     ///

@@ -173,6 +173,11 @@ impl ErasedPublisher {
         Ok(Self { endpoint: Arc::new(endpoint), spare, table })
     }
 
+    /// What it has in common with all publishers.
+    pub(crate) fn endpoint(&self) -> &Arc<PublisherEndpoint> {
+        &self.endpoint
+    }
+
     /// Publishes `message`, of the Rust type that the table is of.
     ///
     /// Subscriptions of this process are called within.

@@ -234,6 +234,11 @@ impl ErasedSubscription {
         Ok(Self { endpoint: Arc::new(endpoint), native, buffer: None })
     }
 
+    /// What it has in common with all subscriptions.
+    pub(crate) fn endpoint(&self) -> &Arc<SubscriptionEndpoint> {
+        &self.endpoint
+    }
+
     /// Takes the oldest message, if there is one, into `slot`: an `Option` of the Rust type that
     /// the table is of. Without one, `slot` stays as it is. Does not wait.
     ///

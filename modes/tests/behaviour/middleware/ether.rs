@@ -2,9 +2,9 @@
 //! each were a process of its own.
 
 use ringspin_executor::{
-    Arrivals, BoxError, Durability, History, Middleware, QoS, RemoteClient, RemoteNode,
-    RemotePublisher, RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes, Time,
-    TypeName,
+    Arrivals, BoxError, Durability, History, Middleware, QoS, RemoteClient, RemoteEvent,
+    RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
+    RemoteStatus, RemoteSubscription, ServiceTypes, Time, TypeName,
 };
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
@@ -49,6 +49,7 @@ pub(super) enum Fault {
     /// A take that panics.
     Panic,
     Send,
+    Watch,
 }
 
 /// One process's connection to the bus. Clones are the same process.
@@ -78,6 +79,7 @@ struct State {
     servers: Vec<(String, Server)>,
     faults: BTreeMap<Fault, u32>,
     nodes: Vec<String>,
+    gauges: Vec<Gauge>,
 }
 
 /// A subscription.
@@ -165,6 +167,26 @@ impl Ether {
         self.state().faults.insert(fault, times);
     }
 
+    /// Reports `status` to whoever watches an end of `topic` for events of `kind`; returns how
+    /// many there are.
+    pub(super) fn report(
+        &self,
+        topic: &str,
+        kind: RemoteEventKind,
+        status: &RemoteStatus,
+    ) -> usize {
+        let gauges = self.state().gauges.clone();
+        let gauges = gauges.into_iter().filter(|gauge| gauge.topic == topic && gauge.kind == kind);
+        let told = gauges.map(|gauge| {
+            let status = status.clone();
+            self.bus.carry(Box::new(move || {
+                *gauge.status.lock().unwrap() = Some(status);
+                gauge.arrivals.announce(1);
+            }));
+        });
+        told.count()
+    }
+
     /// The names of all nodes so far.
     pub(super) fn nodes(&self) -> Vec<String> {
         self.state().nodes.clone()
@@ -228,6 +250,44 @@ impl Middleware for Ether {
         self.attempt(Fault::Node)?;
         self.state().nodes.push(format!("{namespace} {name}"));
         Ok(Arc::new(Node { ether: self.clone() }))
+    }
+}
+
+/// Watches one end of a topic for one kind of event.
+#[derive(Clone)]
+struct Gauge {
+    topic: String,
+    kind: RemoteEventKind,
+    status: Arc<Mutex<Option<RemoteStatus>>>,
+    arrivals: Arrivals,
+}
+
+impl RemoteEvent for Gauge {
+    fn take(&mut self) -> Result<Option<RemoteStatus>, BoxError> {
+        Ok(self.status.lock().unwrap().take())
+    }
+}
+
+/// One end of a topic.
+struct Gauges {
+    ether: Ether,
+    topic: String,
+}
+
+impl RemoteEvents for Gauges {
+    fn includes_locals(&self) -> bool {
+        !self.ether.bypassed
+    }
+
+    fn watch(
+        &self,
+        kind: RemoteEventKind,
+        arrivals: Arrivals,
+    ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError> {
+        self.ether.attempt(Fault::Watch)?;
+        let gauge = Gauge { topic: self.topic.clone(), kind, status: Arc::default(), arrivals };
+        self.ether.state().gauges.push(gauge.clone());
+        Ok(Some(Box::new(gauge)))
     }
 }
 
@@ -298,7 +358,7 @@ impl RemoteNode for Node {
         if let Some(pause) = &self.ether.pause {
             pause();
         }
-        Ok(Some(Box::new(Intake { ether: self.ether.clone(), reader })))
+        Ok(Some(Box::new(Intake { ether: self.ether.clone(), topic: topic.into(), reader })))
     }
 
     fn serve(
@@ -365,10 +425,15 @@ impl RemotePublisher for Outlet {
     fn assert_liveliness(&self) -> Result<(), BoxError> {
         Ok(())
     }
+
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        Some(Arc::new(Gauges { ether: self.ether.clone(), topic: self.topic.clone() }))
+    }
 }
 
 struct Intake {
     ether: Ether,
+    topic: String,
     reader: Reader,
 }
 
@@ -382,6 +447,10 @@ impl RemoteSubscription for Intake {
         self.ether.attempt(Fault::Take)?;
         decode(message, into);
         Ok(true)
+    }
+
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        Some(Arc::new(Gauges { ether: self.ether.clone(), topic: self.topic.clone() }))
     }
 }
 

@@ -1,0 +1,140 @@
+//! How the callbacks for events become watches of the graph.
+
+use super::conditions::{Deadline, OwnLiveliness, Source, TopicLiveliness};
+use super::events::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
+use super::peers::{Loss, Match, Misfit, Outside, Peers};
+use super::pulse::Pulse;
+use crate::control::CallbackCounters;
+use crate::graph::{CreateError, Draft};
+use crate::middleware::{Arrivals, RemoteEventKind, RemoteEvents, Reports};
+use crate::node::Node;
+use crate::notifier::Notifier;
+use crate::qos::QoS;
+use std::sync::Arc;
+
+/// A publisher or subscription that is watched, and what a middleware knows of it.
+pub(crate) struct Watched<'a> {
+    /// Such as `publisher /scan`.
+    pub(crate) name: String,
+    pub(crate) topic: &'a str,
+    pub(crate) qos: QoS,
+    pub(crate) remote: Option<Arc<dyn RemoteEvents>>,
+}
+
+impl Watched<'_> {
+    /// What is reported from outside of events of `kind`, and the notifier of whom to tell.
+    fn outside(
+        &self,
+        draft: &Draft,
+        kind: RemoteEventKind,
+    ) -> Result<(Outside, Arc<Notifier>), CreateError> {
+        let arrivals = Arrivals::default();
+        let notifier = arrivals.notifier().clone();
+        let Some(remote) = &self.remote else {
+            return Ok((Outside::default(), notifier));
+        };
+        let watched = remote.watch(kind, arrivals);
+        let event = watched.map_err(|error| CreateError::Middleware {
+            middleware: draft.middleware.as_ref().map_or("", |m| m.name()).to_owned(),
+            what: format!("{kind:?} of {}", self.name),
+            reason: error.to_string(),
+        })?;
+        let outside = event.map(|event| {
+            let reports = Reports::new(event, &format!("{kind:?} of {}", self.name));
+            Outside::new(reports, remote.includes_locals())
+        });
+        Ok((outside.unwrap_or_default(), notifier))
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Adds the watches of a publisher.
+    pub(crate) fn watch_publisher(
+        &self,
+        draft: &mut Draft,
+        watched: &Watched<'_>,
+        pulse: Arc<Pulse>,
+        events: PublisherEvents<S>,
+    ) -> Result<(), CreateError> {
+        let vitals = draft.vitals(watched.topic);
+        let signs = Source::Publisher(pulse.clone());
+        self.watch_deadline(draft, watched, signs, events.deadline_missed)?;
+        if let Some(callback) = events.liveliness_lost {
+            let notifier = Arc::<Notifier>::default();
+            vitals.watch(notifier.clone());
+            let name = format!("liveliness of {}", watched.name);
+            self.watch(draft, &name, notifier, OwnLiveliness::new(pulse), callback)?;
+        }
+        if let Some(callback) = events.incompatible_qos {
+            let (outside, notifier) = watched.outside(draft, RemoteEventKind::IncompatibleQos)?;
+            let name = format!("misfits of {}", watched.name);
+            self.watch(draft, &name, notifier, Misfit { outside, told: 0 }, callback)?;
+        }
+        if let Some(callback) = events.matched {
+            let (outside, notifier) = watched.outside(draft, RemoteEventKind::Matched)?;
+            let name = format!("peers of {}", watched.name);
+            let condition = Match { peers: Peers::Subscriptions(vitals), outside, told: (0, 0) };
+            self.watch(draft, &name, notifier, condition, callback)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the watches of a subscription, for which messages from outside are announced to
+    /// `arrivals`.
+    pub(crate) fn watch_subscription(
+        &self,
+        draft: &mut Draft,
+        watched: &Watched<'_>,
+        arrivals: Option<Arrivals>,
+        counters: Arc<CallbackCounters>,
+        events: SubscriptionEvents<S>,
+    ) -> Result<(), CreateError> {
+        let vitals = draft.vitals(watched.topic);
+        if let (Some(arrivals), Some(_)) = (&arrivals, &events.deadline_missed) {
+            arrivals.note_time(draft.clock.clone());
+        }
+        let signs = Source::Topic(vitals.clone(), arrivals);
+        self.watch_deadline(draft, watched, signs, events.deadline_missed)?;
+        if let Some(callback) = events.liveliness_changed {
+            let (outside, notifier) = watched.outside(draft, RemoteEventKind::LivelinessChanged)?;
+            vitals.watch(notifier.clone());
+            let condition = TopicLiveliness::new(vitals.clone(), draft.failures.clone(), outside);
+            let name = format!("liveliness of {}", watched.name);
+            self.watch(draft, &name, notifier, condition, callback)?;
+        }
+        if let Some(callback) = events.incompatible_qos {
+            let (outside, notifier) = watched.outside(draft, RemoteEventKind::IncompatibleQos)?;
+            let name = format!("misfits of {}", watched.name);
+            self.watch(draft, &name, notifier, Misfit { outside, told: 0 }, callback)?;
+        }
+        if let Some(callback) = events.message_lost {
+            let (outside, notifier) = watched.outside(draft, RemoteEventKind::MessageLost)?;
+            counters.tell_of_losses(notifier.clone());
+            let name = format!("losses of {}", watched.name);
+            self.watch(draft, &name, notifier, Loss { counters, outside, told: 0 }, callback)?;
+        }
+        if let Some(callback) = events.matched {
+            let (outside, notifier) = watched.outside(draft, RemoteEventKind::Matched)?;
+            let name = format!("peers of {}", watched.name);
+            let condition = Match { peers: Peers::Publishers(vitals), outside, told: (0, 0) };
+            self.watch(draft, &name, notifier, condition, callback)?;
+        }
+        Ok(())
+    }
+
+    /// Has `callback` called when the deadline passes without a sign from `source`.
+    fn watch_deadline(
+        &self,
+        draft: &mut Draft,
+        watched: &Watched<'_>,
+        source: Source,
+        callback: Option<EventCallback<S, DeadlineMissed>>,
+    ) -> Result<(), CreateError> {
+        let (Some(period), Some(callback)) = (watched.qos.deadline_period(), callback) else {
+            return Ok(());
+        };
+        let condition = Deadline::new(source, period);
+        let name = format!("deadline of {}", watched.name);
+        self.watch(draft, &name, Arc::default(), condition, callback)
+    }
+}

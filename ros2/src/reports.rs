@@ -1,0 +1,238 @@
+//! What ROS 2 reports of a publisher or subscription, for the callbacks of the graph; and, where
+//! there is no callback, complaints about peers that do not fit.
+
+use crate::rcl::{
+    Event, Node, PublisherEndpoint, PublisherEvent, QosEvent, RosError, SubscriptionEndpoint,
+    SubscriptionEvent,
+};
+use ringspin_executor::{
+    AnnouncedChore, Arrivals, BoxError, Chore, Incompatibility, IncompatiblePeer, QoS, QosPolicy,
+    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus,
+};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is watched.
+#[derive(Clone)]
+pub(crate) enum End {
+    Publisher(Arc<PublisherEndpoint>),
+    Subscription(Arc<SubscriptionEndpoint>),
+}
+
+impl End {
+    fn topic(&self) -> &str {
+        match self {
+            Self::Publisher(publisher) => publisher.topic(),
+            Self::Subscription(subscription) => subscription.topic(),
+        }
+    }
+
+    fn event(&self, kind: RemoteEventKind) -> Result<Option<Event>, RosError> {
+        let event = match self {
+            Self::Publisher(publisher) => {
+                let kind = match kind {
+                    RemoteEventKind::IncompatibleQos => PublisherEvent::IncompatibleQos,
+                    RemoteEventKind::Matched => PublisherEvent::Matched,
+                    RemoteEventKind::LivelinessChanged | RemoteEventKind::MessageLost => {
+                        return Ok(None);
+                    }
+                };
+                Event::of_publisher(publisher, kind)
+            }
+            Self::Subscription(subscription) => {
+                let kind = match kind {
+                    RemoteEventKind::IncompatibleQos => SubscriptionEvent::IncompatibleQos,
+                    RemoteEventKind::Matched => SubscriptionEvent::Matched,
+                    RemoteEventKind::LivelinessChanged => SubscriptionEvent::LivelinessChanged,
+                    RemoteEventKind::MessageLost => SubscriptionEvent::MessageLost,
+                };
+                Event::of_subscription(subscription, kind)
+            }
+        };
+        event.map(Some)
+    }
+
+    /// What does not fit between this end, which has `qos`, and one that has `other`.
+    fn misfit(&self, qos: &QoS, other: &QoS) -> Option<Incompatibility> {
+        match self {
+            Self::Publisher(_) => qos.incompatibility(other),
+            Self::Subscription(_) => other.incompatibility(qos),
+        }
+    }
+}
+
+/// One publisher or subscription of the graph, and who it belongs to.
+#[derive(Clone)]
+pub(crate) struct Watched {
+    pub(crate) node: Node,
+    pub(crate) end: End,
+    pub(crate) qos: QoS,
+}
+
+impl Watched {
+    fn watch(&self, kind: RemoteEventKind, arrivals: Arrivals) -> Result<Option<Watch>, RosError> {
+        let Some(event) = self.end.event(kind)? else {
+            return Ok(None);
+        };
+        event.on_event(move |count| arrivals.announce(count))?;
+        Ok(Some(Watch { event, watched: self.clone() }))
+    }
+
+    /// The last peer that does not fit because of `policy`.
+    fn misfit(&self, policy: Option<QosPolicy>) -> Result<Option<IncompatiblePeer>, RosError> {
+        let peers = match &self.end {
+            End::Publisher(_) => self.node.subscriptions(self.end.topic())?,
+            End::Subscription(_) => self.node.publishers(self.end.topic())?,
+        };
+        let misfits = peers.into_iter().filter_map(|peer| {
+            let incompatibility = self.end.misfit(&self.qos, &peer.qos)?;
+            let node = format!("{}/{}", peer.node.namespace.trim_end_matches('/'), peer.node.name);
+            Some(IncompatiblePeer { node, incompatibility })
+        });
+        let of_policy = |peer: &IncompatiblePeer| Some(peer.incompatibility.policy) == policy;
+        Ok(misfits.filter(of_policy).last())
+    }
+
+    fn describe(&self) -> String {
+        match &self.end {
+            End::Publisher(publisher) => format!("{publisher:?}"),
+            End::Subscription(subscription) => format!("{subscription:?}"),
+        }
+    }
+}
+
+/// One kind of event of one end.
+struct Watch {
+    event: Event,
+    watched: Watched,
+}
+
+impl RemoteEvent for Watch {
+    fn take(&mut self) -> Result<Option<RemoteStatus>, BoxError> {
+        let Some(event) = self.event.take()? else {
+            return Ok(None);
+        };
+        Ok(match event {
+            QosEvent::LivelinessChanged { alive, not_alive, .. } => {
+                Some(RemoteStatus::Liveliness { alive, not_alive })
+            }
+            QosEvent::IncompatibleQos { total, policy, .. } => {
+                let last_policy = policy_named(policy);
+                let last_peer = self.watched.misfit(last_policy)?;
+                Some(RemoteStatus::IncompatibleQos { total, last_policy, last_peer })
+            }
+            QosEvent::MessageLost { total, .. } => Some(RemoteStatus::MessageLost { total }),
+            QosEvent::Matched { total, current, .. } => {
+                Some(RemoteStatus::Matched { total, current })
+            }
+            _ => None,
+        })
+    }
+}
+
+/// The policy that rcl's event names so.
+fn policy_named(name: &str) -> Option<QosPolicy> {
+    match name {
+        "reliability" => Some(QosPolicy::Reliability),
+        "durability" => Some(QosPolicy::Durability),
+        "deadline" => Some(QosPolicy::Deadline),
+        "liveliness" => Some(QosPolicy::Liveliness),
+        "liveliness lease duration" => Some(QosPolicy::LeaseDuration),
+        _ => None,
+    }
+}
+
+/// The reports of one end. As long as nobody asks for its misfits, the node complains of them.
+pub(crate) struct Reporter {
+    watched: Watched,
+    includes_locals: bool,
+    complaints: Arc<Complaints>,
+    number: usize,
+}
+
+impl Reporter {
+    pub(crate) fn new(
+        watched: Watched,
+        includes_locals: bool,
+        complaints: &Arc<Complaints>,
+    ) -> Result<Self, RosError> {
+        let number = complaints.add(&watched)?;
+        Ok(Self { watched, includes_locals, complaints: complaints.clone(), number })
+    }
+}
+
+impl RemoteEvents for Reporter {
+    fn includes_locals(&self) -> bool {
+        self.includes_locals
+    }
+
+    fn watch(
+        &self,
+        kind: RemoteEventKind,
+        arrivals: Arrivals,
+    ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError> {
+        if kind == RemoteEventKind::IncompatibleQos {
+            // There is one callback for each kind of event of an end.
+            self.complaints.withdraw(self.number);
+        }
+        let watch = self.watched.watch(kind, arrivals)?;
+        Ok(watch.map(|watch| -> Box<dyn RemoteEvent> { Box::new(watch) }))
+    }
+}
+
+/// The ends of a node that nobody else watches for peers that do not fit: each of these is warned
+/// of, once, on the node's event loop.
+#[derive(Default)]
+pub(crate) struct Complaints {
+    arrivals: Arrivals,
+    /// `None` where somebody else watches.
+    watches: Mutex<Vec<Option<Watch>>>,
+}
+
+impl Complaints {
+    fn add(&self, watched: &Watched) -> Result<usize, RosError> {
+        let watch = watched.watch(RemoteEventKind::IncompatibleQos, self.arrivals.clone())?;
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.push(watch);
+        Ok(watches.len() - 1)
+    }
+
+    fn withdraw(&self, number: usize) {
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches[number] = None;
+    }
+
+    /// What says them.
+    pub(crate) fn chore(self: &Arc<Self>) -> AnnouncedChore {
+        (Box::new(Complain(self.clone())), self.arrivals.clone())
+    }
+}
+
+struct Complain(Arc<Complaints>);
+
+impl Chore for Complain {
+    fn name(&self) -> String {
+        "complaints about incompatible QoS".into()
+    }
+
+    fn run(&mut self) -> Result<(), BoxError> {
+        let mut watches = self.0.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        for watch in watches.iter_mut().flatten() {
+            let status = watch.take()?;
+            let Some(RemoteStatus::IncompatibleQos { last_policy, last_peer, .. }) = status else {
+                continue;
+            };
+            let end = watch.watched.describe();
+            let policy = last_policy.map_or_else(|| "?".into(), |policy| policy.to_string());
+            match last_peer {
+                Some(peer) => tracing::warn!(
+                    "{end} and {peer}: incompatible QoS, so no message goes between them"
+                ),
+                None => tracing::warn!(
+                    "{end} and a peer have incompatible QoS ({policy}), so no message goes \
+                     between them"
+                ),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,8 +1,10 @@
 //! Parameters of our nodes, as the peer finds them.
 
-use crate::{LONG, Peer, Spinning, executor, unique};
+use crate::{LONG, Peer, Spinning, executor, ros2, unique};
 use ringspin::ros2::Traffic;
-use ringspin::{ParameterChange, ParameterValue};
+use ringspin::ros2::r2r::rcl_interfaces::srv::ListParameters;
+use ringspin::ros2::rcl::{Client, Node, NodeOptions};
+use ringspin::{ParameterChange, ParameterValue, QoS};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -114,6 +116,7 @@ fn they_are_set_or_refused_with_a_reason() {
     refused("mode", json!({"type": 4, "string_value": "mad"}), "one of");
     refused("spede", double(1.0), "speed");
     refused("speed", json!({"type": 0}), "undeclared");
+    refused("speed", json!({"type": 77}), "type 77");
 
     let both = |speed: f64, joints: i64| {
         let joints = json!({"type": 2, "integer_value": joints});
@@ -129,6 +132,23 @@ fn they_are_set_or_refused_with_a_reason() {
     assert_eq!(changes.map(|change| change.new), [7.into(), ParameterValue::Double(0.5)]);
     rig.spinning.stop();
     assert!(rig.changes.try_recv().is_err(), "what is refused is no change");
+}
+
+#[test]
+fn clients_that_do_not_wait_for_their_answers_are_no_failure() {
+    let mut rig = Rig::new("deserted");
+    let ros2 = ros2(Traffic::Loopback);
+    let name = format!("{}/list_parameters", rig.node);
+    let node = Node::new(ros2.context(), "", "hasty", NodeOptions::default()).unwrap();
+    for _ in 0..20 {
+        type List = ListParameters::Service;
+        let client = Client::<List>::new(&node, &name, &QoS::parameters()).unwrap();
+        assert!(node.wait_for(LONG, |_| client.is_available()).unwrap());
+        client.send_request(&ListParameters::Request::default()).unwrap();
+    }
+    let listed = rig.call("list_parameters", "ListParameters", json!({}));
+    assert_eq!(listed["result"]["names"].as_array().unwrap().len(), 6);
+    assert_eq!(rig.spinning.stop().failures().len(), 0);
 }
 
 #[test]

@@ -76,7 +76,10 @@ fn messages_of_all_kinds_go_both_ways() {
         let mut peer = Peer::start("kinds");
         let texts = ["", "Grüße, 世界 🌍", "a\nb\t\"c\""].map(|data| json!({"data": data}));
         goes_and_comes(&mut peer, &text, &texts);
-        let field = |name: &str, offset: u32| json!({"name": name, "offset": offset, "datatype": 7, "count": 1});
+        let field = |name: &str, offset: u32| {
+            let (datatype, count) = (7, 1);
+            json!({"name": name, "offset": offset, "datatype": datatype, "count": count})
+        };
         let stamp = json!({"sec": 12, "nanosec": 34});
         let points = json!({
             "header": {"frame_id": "lidar", "stamp": stamp}, "height": 1, "width": 2_000,

@@ -2,10 +2,11 @@
 //! once, from a file that an environment variable names.
 
 use crate::rcl::{middleware, set_variable_while_alone};
+use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs, io};
+use std::{env, fs};
 
 /// The environment variable that names the file with the profile.
 pub const SETTING: &str = "FASTRTPS_DEFAULT_PROFILES_FILE";
@@ -90,7 +91,7 @@ fn write(profile: &str) -> io::Result<PathBuf> {
         }
         // Linked when it is complete: another process may look for it, or write another one.
         let draft = folder.join(format!("ringspin-fastdds-{}.draft", std::process::id()));
-        fs::write(&draft, profile)?;
+        write_anew(&draft, profile)?;
         let linked = fs::hard_link(&draft, &path);
         fs::remove_file(&draft)?;
         match linked {
@@ -101,4 +102,13 @@ fn write(profile: &str) -> io::Result<PathBuf> {
     }
     let told = format!("{} is full of other files; remove ringspin-fastdds-*", folder.display());
     Err(io::Error::other(told))
+}
+
+/// Writes a file that is not there, or was left by a process that had this one's number: never what
+/// a link of somebody else names.
+fn write_anew(path: &Path, text: &str) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => fs::File::create_new(path)?.write_all(text.as_bytes()),
+    }
 }

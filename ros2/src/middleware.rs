@@ -13,6 +13,12 @@ use std::sync::Arc;
 pub enum Traffic {
     /// Between two nodes of the graph directly, without being serialized; to and from other
     /// processes through ROS 2.
+    ///
+    /// What ROS 2 itself does for a node is for other processes, too: its `/parameter_events` are
+    /// not heard by a node of the same graph, and with [`fast_dds::DIRECT`] its parameter services
+    /// are not found there. Within a graph use
+    /// [`ParameterClient`](ringspin_executor::ParameterClient) and
+    /// [`on_parameter_change`](ringspin_executor::Node::on_parameter_change).
     #[default]
     Direct,
     /// All through ROS 2, also between two nodes of the graph.
@@ -24,7 +30,20 @@ pub enum Traffic {
 /// A connection with ROS 2, to be given to `Executor::with_middleware` or
 /// [`Graph::set_middleware`](ringspin_executor::Graph::set_middleware).
 ///
-/// One per process is usual: with Fast DDS it is one domain participant and its threads.
+/// One per process is usual: with Fast DDS it is one domain participant and its threads. Two graphs
+/// of one process that are to hear each other need one each, or [`Traffic::Loopback`]: otherwise
+/// each leaves to itself what comes from within the connection.
+///
+/// ```no_run
+/// use ringspin_executor::{Graph, QoS};
+/// use ringspin_ros2::{Ros2, r2r::std_msgs::msg::String as Text};
+/// use std::sync::Arc;
+/// let graph = Graph::new();
+/// graph.set_middleware(Arc::new(Ros2::builder().connect()?))?;
+/// let node = graph.create_node("talker", ())?;
+/// let chatter = node.create_publisher::<Text>("chatter", QoS::default())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Ros2 {
     shared: Arc<Shared>,
@@ -93,7 +112,7 @@ impl Builder {
     }
 
     /// The types that leave the process; those of the ROS 2 that this was built with, if nothing
-    /// else is said.
+    /// else is said. Topics and services of any other type stay within it.
     #[must_use]
     pub fn types(mut self, types: Types) -> Self {
         self.types = types;
@@ -101,7 +120,7 @@ impl Builder {
     }
 
     /// Whether each node offers the services for its parameters and publishes their changes; yes,
-    /// if nothing else is said.
+    /// if nothing else is said. With [`Traffic::PublishOnly`] it does neither.
     #[must_use]
     pub fn parameter_services(mut self, offered: bool) -> Self {
         self.parameter_services = offered;

@@ -8,8 +8,8 @@ use crate::rcl::{
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
 use ringspin_executor::{
-    AnnouncedChore, Arrivals, BoxError, Durability, ParameterClient, ParameterValue, QoS,
-    RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
+    AnnouncedChore, Arrivals, BoxError, Durability, Liveliness, ParameterClient, ParameterValue,
+    QoS, RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
     RemoteSubscription, ServiceTypes, TypeName,
 };
 use std::any::Any;
@@ -54,9 +54,12 @@ impl RemoteNode for RosNode {
             return Ok(None);
         };
         let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
-        // Who comes later may want what nobody is there for now. Through ROS 2 all go that way.
-        let is_volatile = qos.durability() == Durability::Volatile;
-        let skips = is_volatile && self.shared.traffic != Traffic::Loopback;
+        // Who comes later may want what nobody is there for now; and a message is a sign of life,
+        // and keeps a deadline. Through ROS 2 all go that way.
+        let is_needed = qos.durability() != Durability::Volatile
+            || qos.liveliness() == Liveliness::ManualByTopic
+            || qos.deadline_period().is_some();
+        let skips = !is_needed && self.shared.traffic != Traffic::Loopback;
         let reporter = self.reporter(End::Publisher(publisher.endpoint().clone()), qos)?;
         Ok(Some(Arc::new(RosPublisher { publisher, skips, reporter })))
     }

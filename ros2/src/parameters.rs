@@ -31,12 +31,21 @@ impl<S: RosService> Chore for ParameterService<S> {
         format!("service {}", self.service.name())
     }
 
+    /// A request that cannot be read, or a client that has gone: neither is the node's failure.
     fn run(&mut self) -> Result<(), BoxError> {
+        if let Err(error) = self.answer_next() {
+            tracing::warn!(%error, "a request about parameters stays without an answer");
+        }
+        Ok(())
+    }
+}
+
+impl<S: RosService> ParameterService<S> {
+    fn answer_next(&self) -> Result<(), RosError> {
         let Some((request, id)) = self.service.take_request()? else {
             return Ok(());
         };
-        let response = (self.answer)(&self.parameters, request);
-        Ok(self.service.send_response(id, &response)?)
+        self.service.send_response(id, &(self.answer)(&self.parameters, request))
     }
 }
 

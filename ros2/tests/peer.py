@@ -124,6 +124,7 @@ class Peer:
         self.publishers, self.subscriptions, self.received = {}, {}, {}
         self.events, self.clients, self.services, self.actions = {}, {}, {}, {}
         self.goals, self.waiters = {}, []
+        self.leaves = False
 
     # Topics
 
@@ -135,11 +136,11 @@ class Peer:
             find_type(type), topic, qos_of(qos), event_callbacks=callbacks)
         self.publishers[topic].kind = find_type(type)
 
-    def do_publish(self, topic, value=None, count=1, field=None):
-        """Publishes count messages; field gets their numbers."""
+    def do_publish(self, topic, value=None, count=1, field=None, first=0):
+        """Publishes count messages; field gets their numbers, from first on."""
         publisher = self.publishers[topic]
         message = fill(publisher.kind(), value or {})
-        for number in range(count):
+        for number in range(first, first + count):
             if field is not None:
                 setattr(message, field, number if not isinstance(getattr(message, field), str)
                         else str(number))
@@ -147,6 +148,10 @@ class Peer:
 
     def do_publish_bytes(self, topic, bytes):
         self.publishers[topic].publish(base64.b64decode(bytes))
+
+    def do_acknowledged(self, topic, timeout=20.0):
+        """Whether all peers have what was published."""
+        return self.publishers[topic].wait_for_all_acked(Duration(seconds=timeout))
 
     def do_unpublish(self, topic):
         self.node.destroy_publisher(self.publishers.pop(topic))
@@ -239,7 +244,8 @@ class Peer:
 
     # Actions
 
-    def do_action_server(self, name, type, result=None, feedback=None, hold=False, accept=True):
+    def do_action_server(self, name, type, result=None, feedback=None, hold=False, accept=True,
+                         abort=False):
         """Sends each of the feedbacks, then the result. hold: waits for a cancellation instead."""
         kind = find_type(type)
 
@@ -252,7 +258,7 @@ class Peer:
                 goal.publish_feedback(fill(kind.Feedback(), value))
             while hold and not goal.is_cancel_requested:
                 await self.pause()
-            goal.canceled() if hold else goal.succeed()
+            (goal.canceled if hold else goal.abort if abort else goal.succeed)()
             return fill(kind.Result(), result or {})
 
         self.actions[name] = ActionServer(
@@ -344,6 +350,9 @@ class Peer:
         """Hears nothing for so long: a peer that is slow."""
         time.sleep(seconds)
 
+    def do_leave(self):
+        self.leaves = True
+
     def do_kill(self):
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -387,7 +396,7 @@ class Peer:
             wake.trigger()
         threading.Thread(target=read, daemon=True).start()
         self.answer(0, ok=self.node.get_fully_qualified_name())
-        while True:
+        while not self.leaves:
             self.executor.spin_once(timeout_sec=0.01 if self.waiters else 1.0)
             while not lines.empty():
                 line = lines.get()

@@ -73,9 +73,10 @@ fn set_at_once(parameters: &ParameterClient, changes: Vec<Parameter>) -> SetPara
 
 fn value_of(parameter: Parameter) -> Result<(String, ParameterValue), String> {
     let Parameter { name, value } = parameter;
-    match from_message(value) {
-        Some(value) => Ok((name, value)),
-        None => Err(format!("parameter `{name}` cannot be undeclared: its node uses it")),
+    match (value.type_, from_message(value)) {
+        (_, Some(value)) => Ok((name, value)),
+        (0, None) => Err(format!("parameter `{name}` cannot be undeclared: its node uses it")),
+        (other, None) => Err(format!("parameter `{name}` cannot have type {other}: use 1 to 9")),
     }
 }
 

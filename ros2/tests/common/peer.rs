@@ -11,9 +11,13 @@ use std::time::Duration;
 /// Longer than any wait of the peer's own, which tells more when it fails.
 const ANSWER_WITHIN: Duration = Duration::from_secs(90);
 
+/// Names the domain of a test's child, if that is to be its parent's.
+pub(crate) const DOMAIN: &str = "RINGSPIN_TEST_DOMAIN";
+
 /// The domain of this test process, on the loopback only: others do not hear it.
 pub(crate) fn domain() -> usize {
-    1 + std::process::id() as usize % 100
+    let own = || 1 + std::process::id() as usize % 100;
+    std::env::var(DOMAIN).ok().and_then(|given| given.parse().ok()).unwrap_or_else(own)
 }
 
 /// A name that no other test, and no other process, uses.
@@ -33,7 +37,10 @@ impl Peer {
     /// Starts a peer with the node `name`, and waits until it is there.
     pub(crate) fn start(name: &str) -> Self {
         let python = std::env::var_os("RINGSPIN_ROS_PYTHON").unwrap_or("python3".into());
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer.py");
+        // The tests of the whole workspace have one, too.
+        let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let scripts = ["tests/peer.py", "ros2/tests/peer.py"].map(|path| package.join(path));
+        let script = scripts.iter().find(|script| script.is_file()).expect("the peer");
         let mut child = Command::new(python)
             .arg(script)
             .arg(name)
@@ -86,6 +93,13 @@ impl Peer {
     pub(crate) fn ask(&mut self, command: Value) -> Value {
         let number = self.tell(command);
         self.answer(number)
+    }
+
+    /// Has it end in good order, and waits for that.
+    pub(crate) fn leave(mut self) {
+        self.ask(json!({"do": "leave"}));
+        let status = self.child.wait().expect("a child that was started");
+        assert!(status.success(), "{status}");
     }
 
     /// Has it kill itself, and waits for its end.

@@ -1,0 +1,94 @@
+//! Subscriptions inside and outside of the process on one topic: each gets every message once.
+
+use crate::{Peer, Spinning, advertise, on, received, ros2, subscribe, unique_to, until_heard};
+use ringspin::ros2::r2r::std_msgs::msg::Int64;
+use ringspin::ros2::{Traffic, fast_dds};
+use ringspin::{Executor, Message, Mode, QoS};
+use serde_json::{Value, json};
+use std::sync::mpsc::{Receiver, channel};
+
+const MANY: i64 = 1000;
+const INT64: &str = "std_msgs/msg/Int64";
+
+/// A node that passes on what it hears, up to a negative number at the end.
+fn listener(executor: &Executor, name: &str, topic: &str) -> Receiver<Vec<i64>> {
+    let (tell, told) = channel();
+    let node = executor.create_node(name, Vec::new()).unwrap();
+    let qos = QoS::keep_last(4 * MANY as usize);
+    node.create_subscription(topic, qos, move |all: &mut Vec<i64>, n: &Message<Int64>, _| {
+        all.push(n.data);
+        if n.data == MANY - 1 || n.data == 2 * MANY - 1 {
+            tell.send(std::mem::take(all)).unwrap();
+        }
+    })
+    .unwrap();
+    told
+}
+
+/// Numbers from inside, then from outside, to two subscriptions inside and one outside.
+fn each_message_comes_once(executor: Executor, traffic: Traffic, name: &str) {
+    let executor = on(&ros2(traffic), executor);
+    let topic = unique_to(traffic, name);
+    let inside = [1, 2].map(|n| listener(&executor, &format!("listener{n}"), &topic));
+    let node = executor.create_node("talker", ()).unwrap();
+    let qos = QoS::keep_last(4 * MANY as usize);
+    let out = node.create_publisher::<Int64>(&topic, qos).unwrap();
+    let spinning = Spinning::start(executor);
+
+    let mut peer = Peer::start("outside");
+    subscribe(&mut peer, &topic, INT64, json!({"depth": 4 * MANY}));
+    until_heard(&mut peer, &topic, || out.publish(Int64 { data: -1 }).unwrap());
+    (0..MANY).for_each(|data| out.publish(Int64 { data }).unwrap());
+    let mut outside: Vec<Value> = Vec::new();
+    while outside.len() < MANY as usize {
+        let new = received(&mut peer, &topic, 1);
+        outside.extend(new.into_iter().map(|n| n["data"].clone()).filter(|n| *n != -1));
+    }
+    let all: Vec<_> = (0..MANY).collect();
+    assert_eq!(Value::Array(outside), json!(all), "{traffic:?}");
+    let next = |told: &Receiver<Vec<i64>>| {
+        let mut heard = told.recv_timeout(crate::LONG).expect("the last one comes");
+        heard.retain(|n| *n >= 0);
+        heard
+    };
+    inside.iter().for_each(|told| assert_eq!(next(told), all, "{traffic:?}"));
+
+    // With the same profile it would not hear itself.
+    peer.ask(json!({"do": "unsubscribe", "topic": topic}));
+    advertise(&mut peer, &topic, INT64, json!({"depth": 4 * MANY}));
+    peer.ask(json!({"do": "matched", "topic": topic, "at_least": 2}));
+    let numbers = json!({"do": "publish", "topic": topic, "first": MANY, "count": MANY,
+        "field": "data"});
+    peer.ask(numbers);
+    let all: Vec<_> = (MANY..2 * MANY).collect();
+    inside.iter().for_each(|told| assert_eq!(next(told), all, "{traffic:?}"));
+    let executor = spinning.stop();
+    assert!(inside.iter().all(|told| told.try_recv().is_err()), "nothing comes twice");
+    let statistics = executor.statistics();
+    assert_eq!((statistics.overwritten(), statistics.lost()), (0, 0));
+}
+
+#[test]
+fn each_message_comes_once_directly() {
+    each_message_comes_once(Executor::single_core(), Traffic::Direct, "direct");
+}
+
+#[test]
+fn each_message_comes_once_by_loopback() {
+    each_message_comes_once(Executor::single_core(), Traffic::Loopback, "loopback");
+}
+
+#[test]
+fn each_message_comes_once_on_several_cores() {
+    for traffic in crate::LIVE {
+        each_message_comes_once(Executor::new(Mode::MultiCore(None)), traffic, "cores");
+    }
+}
+
+#[test]
+fn each_message_comes_once_when_local_traffic_is_left_out() {
+    let name = "hybrid::each_message_comes_once_when_local_traffic_is_left_out";
+    if crate::with_profile(fast_dds::DIRECT, name) {
+        each_message_comes_once(Executor::single_core(), Traffic::Direct, "direct");
+    }
+}

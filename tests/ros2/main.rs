@@ -1,0 +1,136 @@
+//! Whole graphs against rclpy, an independent ROS 2 peer in its own process.
+//!
+//! Nothing here sleeps to give something time: each wait is for an event, with a bound that only a
+//! failure reaches.
+
+#[path = "../../ros2/tests/common/peer.rs"]
+mod peer;
+
+mod actions;
+mod hybrid;
+mod modes;
+mod parameters;
+mod processes;
+mod services;
+mod topics;
+mod volume;
+
+use peer::{Peer, domain, unique};
+use ringspin::ros2::rcl::{ContextOptions, Node, NodeOptions, Reach};
+use ringspin::ros2::{Ros2, Traffic, fast_dds};
+use ringspin::{Executor, StopHandle};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Both ways in which a graph takes part.
+const LIVE: [Traffic; 2] = [Traffic::Direct, Traffic::Loopback];
+
+/// As [`unique`], for one of several ways.
+fn unique_to(traffic: Traffic, name: &str) -> String {
+    unique(&format!("{name}_{traffic:?}"))
+}
+
+/// A connection of its own, in the domain of this process.
+fn ros2(traffic: Traffic) -> Ros2 {
+    let (domain, reach) = (Some(domain()), Reach::LocalHost);
+    let options = ContextOptions { domain, reach, log_files: false, ..ContextOptions::default() };
+    Ros2::builder().traffic(traffic).options(options).connect().unwrap()
+}
+
+/// A single-core executor with a connection of its own.
+fn executor(traffic: Traffic) -> Executor {
+    on(&ros2(traffic), Executor::single_core())
+}
+
+/// `executor`, connected by `ros2`.
+fn on(ros2: &Ros2, executor: Executor) -> Executor {
+    executor.with_middleware(Arc::new(ros2.clone())).unwrap()
+}
+
+/// Waits until `ready`, which something in ROS's graph decides.
+fn wait(ros2: &Ros2, what: &str, mut ready: impl FnMut() -> bool) {
+    let node = Node::new(ros2.context(), "", "watcher", NodeOptions::default()).unwrap();
+    assert!(node.wait_for(LONG, |_| Ok(ready())).unwrap(), "{what}");
+}
+
+/// An executor that spins on a thread of its own.
+struct Spinning {
+    handle: StopHandle,
+    thread: Option<JoinHandle<Executor>>,
+}
+
+impl Spinning {
+    fn start(mut executor: Executor) -> Self {
+        executor.freeze().unwrap();
+        let handle = executor.stop_handle();
+        let spin = move || {
+            executor.spin().unwrap();
+            executor
+        };
+        Self { handle, thread: Some(std::thread::spawn(spin)) }
+    }
+
+    /// Stops it; it has not failed.
+    fn stop(mut self) -> Executor {
+        self.handle.stop();
+        self.thread.take().unwrap().join().unwrap()
+    }
+}
+
+impl Drop for Spinning {
+    /// After a test that failed.
+    fn drop(&mut self) {
+        self.handle.stop();
+    }
+}
+
+/// Publishes by `publish` until the peer hears on `topic`: ROS has nothing to wait for that would
+/// say so.
+fn until_heard(peer: &mut Peer, topic: &str, mut publish: impl FnMut()) {
+    let ask = json!({"do": "received", "topic": topic, "at_least": 0});
+    for _ in 0..100_000 {
+        publish();
+        if !peer.ask(ask.clone()).as_array().unwrap().is_empty() {
+            return;
+        }
+    }
+    panic!("nothing on {topic} is heard");
+}
+
+/// What the peer heard on `topic`, once that is `count`.
+fn received(peer: &mut Peer, topic: &str, count: usize) -> Vec<Value> {
+    let ask = json!({"do": "received", "topic": topic, "at_least": count, "timeout": 60});
+    let Value::Array(received) = peer.ask(ask) else { panic!("it answers with a list") };
+    received
+}
+
+/// Has the peer subscribe to `topic`.
+fn subscribe(peer: &mut Peer, topic: &str, kind: &str, qos: Value) {
+    peer.ask(json!({"do": "subscribe", "topic": topic, "type": kind, "qos": qos}));
+}
+
+/// Has the peer advertise `topic`, and waits until somebody has subscribed to it.
+fn advertise(peer: &mut Peer, topic: &str, kind: &str, qos: Value) {
+    peer.ask(json!({"do": "publisher", "topic": topic, "type": kind, "qos": qos}));
+    peer.ask(json!({"do": "matched", "topic": topic}));
+}
+
+/// Runs the test `name` in a process of its own, which gives Fast DDS `profile`; true in there.
+fn with_profile(profile: &str, name: &str) -> bool {
+    if std::env::var_os("RINGSPIN_TEST_CHILD").is_some() {
+        fast_dds::restart_with(profile).unwrap();
+        assert!(fast_dds::is_configured(), "it is started with the profile");
+        return true;
+    }
+    let own = std::env::current_exe().unwrap();
+    let mut child = std::process::Command::new(own);
+    child.args(["--exact", name]).env("RINGSPIN_TEST_CHILD", "1");
+    let status = child.env_remove(fast_dds::SETTING).status().unwrap();
+    assert!(status.success(), "{name}");
+    false
+}

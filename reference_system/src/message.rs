@@ -8,6 +8,8 @@
 
 mod bytes;
 
+pub use bytes::BYTES;
+
 use std::fmt;
 
 /// Entries that fit in one message's history.

@@ -73,9 +73,9 @@ fn connect_ros2(executor: Executor, middleware: Middleware) -> Result<Executor, 
 
 #[cfg(feature = "ros2")]
 mod wire {
-    use crate::message::Message4kb;
+    use crate::message::{BYTES, Message4kb};
     use ringspin_ros2::r2r::std_msgs::msg::UInt8MultiArray;
-    use ringspin_ros2::rcl::{Mapping, RosMessage};
+    use ringspin_ros2::rcl::{Mapping, RosMessage, octets, octets_mut};
 
     /// A message as its 4096 bytes.
     pub(super) enum AsBytes {}
@@ -85,11 +85,12 @@ mod wire {
         type Wire = UInt8MultiArray;
 
         fn to_wire(message: &Message4kb, wire: &mut <UInt8MultiArray as RosMessage>::Native) {
-            wire.data.update(&message.to_bytes());
+            let bytes = octets_mut(&mut wire.data, BYTES);
+            message.write_to(bytes.try_into().expect("it has the length that was asked for"));
         }
 
         fn from_wire(wire: &<UInt8MultiArray as RosMessage>::Native) -> Message4kb {
-            Message4kb::from_bytes(&wire.data.to_vec())
+            Message4kb::from_bytes(octets(&wire.data))
         }
     }
 }

@@ -110,7 +110,14 @@ impl<T> Pool<T> {
         let slot_ref = unsafe { slot.as_ref() };
         slot_ref.keep.store(0, order!(Relaxed, "pool.keep"));
         // SAFETY: as above, nobody else reads or writes the cell.
-        let kept = slot_ref.message.with_mut(|cell| unsafe { (*cell).replace(message) });
+        let kept = slot_ref.message.with_mut(|cell| match unsafe { &mut *cell } {
+            // Not `replace`, which copies the nothing, too: as many bytes as a message has.
+            none @ None => {
+                *none = Some(message);
+                None
+            }
+            Some(kept) => Some(std::mem::replace(kept, message)),
+        });
         slot_ref.count_first();
         let shared = Shared { slot };
         drop(kept); // only now, because it may panic

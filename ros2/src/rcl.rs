@@ -8,6 +8,7 @@
 //! | [`ErasedPublisher`], [`ErasedSubscription`] | of a type known by its table, [`MessageType`] |
 //! | [`RawPublisher`], [`RawSubscription`] | serialized messages, of a type known by its name |
 //! | [`Service`], [`Client`] and the erased ones | requests and responses |
+//! | [`octets`], [`octets_mut`] | the bytes of a C struct |
 //! | [`Event`] | what happened to the quality of service of a publisher or subscription |
 //!
 //! Nothing here waits, except [`Node::wait_for`]: who wants to know that something has come says
@@ -34,6 +35,7 @@ mod logging;
 mod mapping;
 mod message;
 mod node;
+mod octets;
 mod publisher;
 mod qos;
 mod raw;
@@ -52,6 +54,7 @@ pub use logging::{LogLine, Severity, log};
 pub use mapping::{Mapping, ServiceMapping};
 pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};
 pub use node::{Node, NodeOptions};
+pub use octets::{Octets, octets, octets_mut};
 pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};
 pub use qos::middleware;
 pub use raw::{RawPublisher, RawSubscription};

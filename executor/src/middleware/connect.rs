@@ -109,8 +109,8 @@ impl Draft {
         let arrivals = Arrivals::default();
         let late = Arc::new(Mutex::new(None::<Box<dyn RemoteSubscription>>));
         let joined = late.clone();
-        let take = move || match lock(&late).as_mut() {
-            Some(subscription) => Taken::from(&mut **subscription),
+        let take = move |item: &mut Option<M>| match lock(&late).as_mut() {
+            Some(subscription) => Taken::from(&mut **subscription, item),
             None => Ok(Taken::NotYet),
         };
         let remote = Remote::new(topic, self.next_source(), Box::new(take), arrivals.clone());

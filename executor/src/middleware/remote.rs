@@ -4,12 +4,12 @@ use super::{Arrivals, RemoteEvents, RemoteSubscription};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
 use crate::notifier::Notifier;
-use std::any::Any;
 use std::sync::Arc;
 
 /// What became of an attempt to take an item.
-pub(crate) enum Taken<M> {
-    Item(M),
+pub(crate) enum Taken {
+    /// It is in the place that it was to be put into.
+    Item,
     /// It concerns nobody any more: a response that came too late, say.
     Stale,
     /// There is none: what was announced was overwritten.
@@ -20,35 +20,25 @@ pub(crate) enum Taken<M> {
     NotYet,
 }
 
-impl<M: 'static> Taken<M> {
-    /// What `take` puts into the option that it is given, if it says that there was something. An
-    /// item that was there and did not come is no reason to give up those behind it.
-    pub(crate) fn by(
-        take: impl FnOnce(&mut dyn Any) -> Result<bool, BoxError>,
+impl Taken {
+    /// The next message of `subscription`, put into `item`. One that was there and did not come is
+    /// no reason to give up those behind it.
+    pub(crate) fn from<M: 'static>(
+        subscription: &mut dyn RemoteSubscription,
+        item: &mut Option<M>,
     ) -> Result<Self, BoxError> {
-        let mut item: Option<M> = None;
-        let was_there = take(&mut item)?;
+        let was_there = subscription.take(item)?;
         Ok(match item {
-            Some(item) => Self::Item(item),
+            Some(_) => Self::Item,
             None if was_there => Self::Stale,
+            None if !subscription.announces_exactly() => Self::NotMeant,
             None => Self::Nothing,
         })
     }
 }
 
-impl<M: 'static> Taken<M> {
-    /// The next message of `subscription`.
-    pub(crate) fn from(subscription: &mut dyn RemoteSubscription) -> Result<Self, BoxError> {
-        let taken = Self::by(|into| subscription.take(into))?;
-        Ok(match taken {
-            Self::Nothing if !subscription.announces_exactly() => Self::NotMeant,
-            taken => taken,
-        })
-    }
-}
-
-/// Takes items, one at a time.
-pub(crate) type Take<M> = Box<dyn FnMut() -> Result<Taken<M>, BoxError> + Send>;
+/// Takes items, one at a time, into a place that is empty.
+pub(crate) type Take<M> = Box<dyn FnMut(&mut Option<M>) -> Result<Taken, BoxError> + Send>;
 
 /// Where items of type `M` come from, besides the process.
 ///
@@ -58,6 +48,9 @@ pub(crate) struct Remote<M> {
     /// For errors.
     name: Box<str>,
     take: Take<M>,
+    /// What was fetched. Here it stays where it is until it goes to where it is needed: messages may
+    /// be large, and moving them from hand to hand took longer than taking them.
+    item: Option<M>,
     pub(crate) arrivals: Arrivals,
     /// Where to watch what happens besides.
     pub(crate) events: Option<Arc<dyn RemoteEvents>>,
@@ -72,8 +65,9 @@ pub(crate) struct Remote<M> {
 }
 
 /// What an event loop gets.
-pub(crate) struct Arrival<M> {
-    pub(crate) item: Option<(EventId, M)>,
+pub(crate) struct Arrival {
+    /// That of the item that was [fetched](Remote::take_fetched), if there is one.
+    pub(crate) id: Option<EventId>,
     /// Items that were announced and are gone, because newer ones took their places.
     pub(crate) overwritten: u64,
     /// Items that could not be taken.
@@ -82,10 +76,20 @@ pub(crate) struct Arrival<M> {
 
 impl<M: 'static> Remote<M> {
     pub(crate) fn new(name: &str, source: SourceId, take: Take<M>, arrivals: Arrivals) -> Self {
-        let (name, sequence, handled) = (name.into(), 0, 0);
+        let (name, item, sequence, handled) = (name.into(), None, 0, 0);
         let (is_exclusive, has_turn) = (false, false);
-        let events = None;
-        Self { name, take, arrivals, events, source, sequence, handled, is_exclusive, has_turn }
+        Self {
+            name,
+            take,
+            item,
+            arrivals,
+            events: None,
+            source,
+            sequence,
+            handled,
+            is_exclusive,
+            has_turn,
+        }
     }
 
     /// The messages of `subscription`.
@@ -96,7 +100,7 @@ impl<M: 'static> Remote<M> {
         arrivals: Arrivals,
     ) -> Self {
         let events = subscription.events();
-        let take = move || Taken::from(&mut *subscription);
+        let take = move |item: &mut Option<M>| Taken::from(&mut *subscription, item);
         Self { events, ..Self::new(name, source, Box::new(take), arrivals) }
     }
 
@@ -111,8 +115,9 @@ impl<M: 'static> Remote<M> {
     }
 
     /// Takes the next item, and passes the token on if there may be more.
-    pub(crate) fn fetch(&mut self) -> Arrival<M> {
-        let mut arrival = Arrival { item: None, overwritten: 0, lost: 0 };
+    pub(crate) fn fetch(&mut self) -> Arrival {
+        let mut arrival = Arrival { id: None, overwritten: 0, lost: 0 };
+        self.item = None; // of an attempt that panicked
         // Read before the attempt: what is announced later brings a notice of its own. What is
         // counted here is there, because a middleware keeps it behind a lock or the like.
         let announced = self.arrivals.announced();
@@ -122,10 +127,9 @@ impl<M: 'static> Remote<M> {
         }
         self.handled += 1;
         let mut rest = Rest { notifier: self.arrivals.notifier(), is_left: waiting > 1 };
-        match (self.take)() {
-            Ok(Taken::Item(item)) => {
-                arrival.item =
-                    Some((EventId { source: self.source, sequence: self.sequence }, item));
+        match (self.take)(&mut self.item) {
+            Ok(Taken::Item) => {
+                arrival.id = Some(EventId { source: self.source, sequence: self.sequence });
                 self.sequence += 1;
             }
             Ok(Taken::Stale) => {}
@@ -148,6 +152,12 @@ impl<M: 'static> Remote<M> {
             }
         }
         arrival
+    }
+
+    /// The item of the last [fetch](Self::fetch).
+    #[inline]
+    pub(crate) fn take_fetched(&mut self) -> Option<M> {
+        self.item.take()
     }
 }
 

@@ -25,16 +25,17 @@ pub(super) fn send_response<P: 'static>(
 /// How requests come from `server`.
 pub(super) fn take_requests<Q, P>(
     mut server: Box<dyn RemoteServer>,
-) -> impl FnMut() -> Result<Taken<Request<Q, P>>, BoxError>
+) -> impl FnMut(&mut Option<Request<Q, P>>) -> Result<Taken, BoxError>
 where
     Q: 'static,
 {
-    move || {
+    move |item| {
         let mut body: Option<Q> = None;
         let responder = server.take(&mut body)?;
         Ok(match (body, responder) {
             (Some(body), Some(responder)) => {
-                Taken::Item(Request { body, reply_to: ReplyTo::Remote(responder) })
+                *item = Some(Request { body, reply_to: ReplyTo::Remote(responder) });
+                Taken::Item
             }
             (None, None) => Taken::Nothing,
             _ => Taken::Stale, // there may be more behind it
@@ -60,11 +61,11 @@ pub(super) fn send_request<Q: 'static>(
 pub(super) fn take_responses<S, Q, P>(
     shared: Weak<Shared<S, Q, P>>,
     remote: Arc<dyn RemoteClient>,
-) -> impl FnMut() -> Result<Taken<Response<P>>, BoxError>
+) -> impl FnMut(&mut Option<Response<P>>) -> Result<Taken, BoxError>
 where
     P: 'static,
 {
-    move || {
+    move |item| {
         let mut body: Option<P> = None;
         let number = remote.take(&mut body)?;
         let Some(number) = number else {
@@ -75,7 +76,10 @@ where
         };
         // The one who sends it holds the lock until it is listed.
         let slot = shared.upgrade().and_then(|shared| shared.answered_beyond(number));
-        let response = |slot| Taken::Item(Response { slot, result: Ok(body) });
-        Ok(slot.map_or(Taken::Stale, response))
+        let Some(slot) = slot else {
+            return Ok(Taken::Stale);
+        };
+        *item = Some(Response { slot, result: Ok(body) });
+        Ok(Taken::Item)
     }
 }

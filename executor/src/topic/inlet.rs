@@ -66,7 +66,7 @@ impl<M: 'static> Inlet<M> {
         if arrival.lost > 0 {
             self.counters.lose(arrival.lost);
         }
-        let (id, item) = arrival.item?;
+        let (id, item) = (arrival.id?, remote.take_fetched()?);
         Some(Message(self.pool.insert(Envelope::lasting(id, item))))
     }
 

@@ -127,7 +127,7 @@ impl<M: Send + Sync + 'static> Latch<M> {
         latched.transit = transit.cloned();
         let expiry = Expiry::of(now, self.lifespan);
         for (id, message) in std::mem::take(&mut latched.early) {
-            let message = Owned(message).share(&topic.pool, id, expiry);
+            let message = Owned::new(&mut None, message).share(&topic.pool, id, expiry);
             latched.kept.push_back(Message(message));
         }
         let ports = topic.ports.get().into_iter().flatten();

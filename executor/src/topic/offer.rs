@@ -177,20 +177,32 @@ pub(super) trait Content<M> {
     fn into_message(self) -> M;
 }
 
-/// A message that is moved into the pool.
-pub(super) struct Owned<M>(pub(super) M);
+/// A message that is moved into the pool: once, from where it lies, because it may be large.
+pub(super) struct Owned<'a, M>(&'a mut Option<M>);
 
-impl<M> Content<M> for Owned<M> {
+impl<'a, M> Owned<'a, M> {
+    /// `message` in `place`.
+    pub(super) fn new(place: &'a mut Option<M>, message: M) -> Self {
+        *place = Some(message);
+        Self(place)
+    }
+
+    fn take(self) -> M {
+        self.0.take().expect("it goes only once, with its owner")
+    }
+}
+
+impl<M> Content<M> for Owned<'_, M> {
     fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>> {
-        pool.insert(Envelope { id, expiry, message: self.0 })
+        pool.insert(Envelope { id, expiry, message: self.take() })
     }
 
     fn message(&self) -> &M {
-        &self.0
+        self.0.as_ref().expect("it goes only once, with its owner")
     }
 
     fn into_message(self) -> M {
-        self.0
+        self.take()
     }
 }
 

@@ -70,7 +70,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     #[inline]
     pub fn publish(&self, message: M) -> Result<(), PublishError<M>> {
         if let Some(offer) = &self.offer {
-            return self.publish_as_offered(offer, Owned(message));
+            return self.publish_as_offered(offer, Owned::new(&mut None, message));
         }
         self.publish_after(message, || ())
     }

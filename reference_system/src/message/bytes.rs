@@ -2,15 +2,22 @@
 
 use super::{Message4kb, NODE_NAME_BYTES, TransmissionStats};
 
-/// Of a message.
-const BYTES: usize = size_of::<Message4kb>();
+/// Bytes of a message on the wire.
+pub const BYTES: usize = size_of::<Message4kb>();
 
 impl Message4kb {
     /// Its 4096 bytes. Entries of the history that are not used are zero.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
-        let mut rest = &mut bytes[..];
+        self.write_to(&mut bytes);
+        bytes
+    }
+
+    /// As [`to_bytes`](Self::to_bytes), in place.
+    pub fn write_to(&self, bytes: &mut [u8; BYTES]) {
+        let data = BYTES - size_of_val(&self.data);
+        let mut rest = &mut bytes[..data];
         put(&mut rest, &self.size.to_le_bytes());
         for entry in self.history() {
             put(&mut rest, &entry.timestamp.to_le_bytes());
@@ -18,11 +25,10 @@ impl Message4kb {
             put(&mut rest, &entry.dropped_samples.to_le_bytes());
             put(&mut rest, &entry.node_name);
         }
-        let data = BYTES - size_of_val(&self.data);
+        rest.fill(0);
         for (to, value) in bytes[data..].chunks_exact_mut(8).zip(&self.data) {
             to.copy_from_slice(&value.to_le_bytes());
         }
-        bytes
     }
 
     /// The message with these bytes, which may come from anybody: if they are too few, the rest is

@@ -1,0 +1,168 @@
+//! One hop: a timer publishes a 4-kB PointCloud2 each millisecond, and a subscription has it. From
+//! before the message is published to the start of the callback.
+
+use crate::measure::{BoxError, Recorder, now_ns};
+use futures::StreamExt;
+use futures::executor::LocalPool;
+use futures::task::LocalSpawnExt;
+use ringspin_executor::{Message, QoS};
+use ringspin_modes::{Executor, Mapping};
+use ringspin_ros2::r2r::{self, QosProfile, sensor_msgs::msg::PointCloud2};
+use ringspin_ros2::rcl::{Node, NodeOptions, Publisher, Subscription};
+use ringspin_ros2::{Ros2, Traffic};
+use serde_json::Value;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// The first has no executor: it publishes, takes, and sleeps.
+pub(crate) const CONTENDERS: &[&str] = &[
+    "publish and take",
+    "ringspin, single",
+    "ringspin, multi",
+    "ringspin, single, in process",
+    "r2r, spin_once and LocalPool",
+    "r2r, spin_once and tokio",
+    "rclpy",
+];
+
+const TOPIC: &str = "/cloud";
+const DEPTH: usize = 10;
+const PERIOD: Duration = Duration::from_millis(1);
+const TO_SKIP: usize = 300;
+const COUNT: usize = 3000;
+
+pub(crate) fn run(name: &str) -> Result<(), BoxError> {
+    let figures = match name {
+        "publish and take" => without_executor()?,
+        "ringspin, single" => ringspin(Executor::single_core(), Traffic::Loopback)?,
+        "ringspin, multi" => {
+            let mapping = Mapping::new().core(0, ["/talker"]).core(1, ["/listener"]);
+            ringspin(Executor::multi_core(mapping), Traffic::Loopback)?
+        }
+        "ringspin, single, in process" => ringspin(Executor::single_core(), Traffic::Direct)?,
+        "r2r, spin_once and LocalPool" => r2r_in_pool()?,
+        "r2r, spin_once and tokio" => r2r_in_tokio()?,
+        _ => return Err(format!("no contender {name:?}").into()),
+    };
+    println!("{figures}");
+    Ok(())
+}
+
+fn cloud() -> PointCloud2 {
+    let mut cloud = PointCloud2 { data: vec![1; 4096], ..PointCloud2::default() };
+    cloud.header.frame_id = "lidar".into();
+    let now = now_ns();
+    cloud.header.stamp.sec = (now / 1_000_000_000) as i32;
+    cloud.header.stamp.nanosec = (now % 1_000_000_000) as u32;
+    cloud
+}
+
+fn stamp_ns(cloud: &PointCloud2) -> u64 {
+    let stamp = &cloud.header.stamp;
+    stamp.sec as u64 * 1_000_000_000 + u64::from(stamp.nanosec)
+}
+
+fn without_executor() -> Result<Value, BoxError> {
+    let ros2 = Ros2::builder().traffic(Traffic::Loopback).connect()?;
+    let talker = Node::new(ros2.context(), "", "talker", NodeOptions::default())?;
+    let listener = Node::new(ros2.context(), "", "listener", NodeOptions::default())?;
+    let qos = QoS::keep_last(DEPTH);
+    let publisher = Publisher::<PointCloud2>::new(&talker, TOPIC, &qos)?;
+    let mut subscription =
+        Subscription::<PointCloud2>::new(&listener, TOPIC, &qos, Default::default())?;
+    let mut recorder = Recorder::new(TO_SKIP, COUNT);
+    loop {
+        std::thread::sleep(PERIOD);
+        publisher.publish(&cloud())?;
+        if let Some((cloud, _)) = subscription.take()?
+            && let Some(figures) = recorder.arrived(stamp_ns(&cloud))
+        {
+            return Ok(figures);
+        }
+    }
+}
+
+fn ringspin(executor: Executor, traffic: Traffic) -> Result<Value, BoxError> {
+    let ros2 = Ros2::builder().traffic(traffic).connect()?;
+    let mut executor = executor.with_middleware(Arc::new(ros2))?;
+    let talker = executor.create_node("talker", ())?;
+    let out = talker.create_publisher(TOPIC, QoS::keep_last(DEPTH))?;
+    talker.create_timer(PERIOD, move |(), _| out.publish(cloud()))?;
+    let listener = executor.create_node("listener", Recorder::new(TO_SKIP, COUNT))?;
+    let (sender, figures) = channel();
+    let stop = executor.stop_handle();
+    let listen = move |recorder: &mut Recorder, cloud: &Message<PointCloud2>, _: &mut _| {
+        if let Some(figures) = recorder.arrived(stamp_ns(cloud)) {
+            let _ = sender.send(figures);
+            stop.stop();
+        }
+    };
+    listener.create_subscription(TOPIC, QoS::keep_last(DEPTH), listen)?;
+    executor.spin()?;
+    Ok(figures.try_recv()?)
+}
+
+/// As r2r's own examples do it: all of one node, on one thread.
+fn r2r_in_pool() -> Result<Value, BoxError> {
+    let mut node = r2r::Node::create(r2r::Context::create()?, "both", "")?;
+    let qos = QosProfile::default().keep_last(DEPTH);
+    let mut clouds = node.subscribe::<PointCloud2>(TOPIC, qos.clone())?;
+    let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
+    let mut timer = node.create_wall_timer(PERIOD)?;
+    let mut pool = LocalPool::new();
+    pool.spawner().spawn_local(async move {
+        while timer.tick().await.is_ok() {
+            publisher.publish(&cloud()).expect("the context is there");
+        }
+    })?;
+    let result = Rc::new(Cell::new(None));
+    let found = result.clone();
+    pool.spawner().spawn_local(async move {
+        let mut recorder = Recorder::new(TO_SKIP, COUNT);
+        while let Some(cloud) = clouds.next().await {
+            if let Some(figures) = recorder.arrived(stamp_ns(&cloud)) {
+                found.set(Some(figures));
+            }
+        }
+    })?;
+    loop {
+        node.spin_once(Duration::from_millis(100));
+        pool.run_until_stalled();
+        if let Some(figures) = result.take() {
+            return Ok(figures);
+        }
+    }
+}
+
+/// As r2r's example with tokio does it: the node is spun by a thread of its own.
+fn r2r_in_tokio() -> Result<Value, BoxError> {
+    let mut node = r2r::Node::create(r2r::Context::create()?, "both", "")?;
+    let qos = QosProfile::default().keep_last(DEPTH);
+    let mut clouds = node.subscribe::<PointCloud2>(TOPIC, qos.clone())?;
+    let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
+    let mut timer = node.create_wall_timer(PERIOD)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().build()?;
+    runtime.spawn(async move {
+        while timer.tick().await.is_ok() {
+            publisher.publish(&cloud()).expect("the context is there");
+        }
+    });
+    let (sender, figures) = channel();
+    runtime.spawn(async move {
+        let mut recorder = Recorder::new(TO_SKIP, COUNT);
+        while let Some(cloud) = clouds.next().await {
+            if let Some(figures) = recorder.arrived(stamp_ns(&cloud)) {
+                let _ = sender.send(figures);
+            }
+        }
+    });
+    loop {
+        node.spin_once(Duration::from_millis(100));
+        if let Ok(figures) = figures.try_recv() {
+            return Ok(figures);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! ringspin over a real ROS 2 beside its peers, in one run: each contender is a process of its own,
+//! and they take turns, so that what else the machine does meets them all.
+//!
+//! ```text
+//! eval "$(scripts/ros2-env)"
+//! cargo run --release -p ringspin-ros2-benches --features ros2 -- hop     # one hop at 1 kHz
+//! cargo run --release -p ringspin-ros2-benches --features ros2 -- system  # the reference system
+//! cargo run --release -p ringspin-ros2-benches --features ros2 -- idle    # 20 nodes at rest
+//! ```
+//! A number after it says how many rounds there are; the more, the better the spread is known.
+
+mod hop;
+mod idle;
+mod measure;
+mod r2r_system;
+mod system;
+
+use measure::{BoxError, Figures};
+use serde_json::Value;
+use std::process::{Child, Command, Stdio};
+
+/// What the contenders of one comparison are called, the first of them being the floor.
+struct Comparison {
+    name: &'static str,
+    contenders: &'static [&'static str],
+    rounds: usize,
+}
+
+const COMPARISONS: [Comparison; 3] = [
+    Comparison { name: "hop", contenders: hop::CONTENDERS, rounds: 5 },
+    Comparison { name: "system", contenders: system::CONTENDERS, rounds: 3 },
+    Comparison { name: "idle", contenders: idle::CONTENDERS, rounds: 2 },
+];
+
+/// The argument with which this program runs one contender.
+const AS_CONTENDER: &str = "--contender";
+
+fn main() -> Result<(), BoxError> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words[..] {
+        [AS_CONTENDER, "hop", name] => hop::run(name),
+        [AS_CONTENDER, "system", name] => system::run(name),
+        [AS_CONTENDER, "idle", name] => idle::run(name),
+        [name, ..] => {
+            let found = COMPARISONS.iter().find(|comparison| comparison.name == name);
+            let comparison = found.ok_or("name one of: hop, system, idle")?;
+            let rounds = words.get(1).map_or(Ok(comparison.rounds), |rounds| rounds.parse())?;
+            compare(comparison, rounds)
+        }
+        [] => COMPARISONS.iter().try_for_each(|comparison| compare(comparison, comparison.rounds)),
+    }
+}
+
+fn compare(comparison: &Comparison, rounds: usize) -> Result<(), BoxError> {
+    let mut figures = vec![Figures::default(); comparison.contenders.len()];
+    let load_before = measure::load();
+    for _ in 0..rounds {
+        for (name, figures) in comparison.contenders.iter().zip(&mut figures) {
+            match comparison.name {
+                "idle" => figures.add(&idle::measure(spawn(comparison.name, name)?)?),
+                _ => figures.add(&answer(spawn(comparison.name, name)?)?),
+            }
+        }
+    }
+    println!("{}: {rounds} rounds, load {load_before} to {}", comparison.name, measure::load());
+    measure::print_table(comparison.contenders, &figures);
+    Ok(())
+}
+
+/// Starts a contender, in a domain of its own on the loopback.
+fn spawn(comparison: &str, name: &str) -> Result<Child, BoxError> {
+    let mut command = match name.strip_prefix("rclpy") {
+        Some(_) => {
+            let python = std::env::var_os("RINGSPIN_ROS_PYTHON").unwrap_or("python3".into());
+            let mut command = Command::new(python);
+            command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/peer.py")).arg(comparison);
+            command
+        }
+        None => {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args([AS_CONTENDER, comparison, name]);
+            command
+        }
+    };
+    let domain = 101 + std::process::id() % 100;
+    command.env("ROS_DOMAIN_ID", domain.to_string());
+    command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+    Ok(command.stdout(Stdio::piped()).spawn()?)
+}
+
+/// What a contender that ends by itself says at its end.
+fn answer(child: Child) -> Result<Value, BoxError> {
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        return Err(format!("a contender failed: {}", output.status).into());
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let last = text.lines().last().ok_or("a contender said nothing")?;
+    Ok(serde_json::from_str(last)?)
+}

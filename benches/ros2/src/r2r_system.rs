@@ -1,0 +1,170 @@
+//! The reference system on r2r: the same 24 nodes, the same message on the wire.
+//!
+//! r2r spins one node at a time, so that 24 of them would wait for each other or need a thread each.
+//! Here all ends belong to one r2r node, spun as its README does: the best case for it.
+
+use crate::measure::{BoxError, figures, now_ns};
+use crate::system::{DURATION, N};
+use futures::executor::{LocalPool, LocalSpawner};
+use futures::task::LocalSpawnExt;
+use futures::{Stream, StreamExt};
+use reference_system::crunch::number_cruncher;
+use reference_system::description::{AUTOWARE, Connection, Kind, NodeDescription};
+use reference_system::kpi::Collector;
+use reference_system::message::{Message4kb, NodeName};
+use reference_system::process::CpuMeter;
+use ringspin_ros2::r2r::{self, Publisher, QosProfile, std_msgs::msg::UInt8MultiArray as Wire};
+use serde_json::Value;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+pub(crate) fn run() -> Result<Value, BoxError> {
+    let node = r2r::Node::create(r2r::Context::create()?, "reference_system", "")?;
+    let mut pool = LocalPool::new();
+    let collector = Rc::new(Collector::new());
+    let mut system = System { node, spawner: pool.spawner(), collector: collector.clone() };
+    AUTOWARE.iter().try_for_each(|description| system.add(description))?;
+    let (meter, since) = (CpuMeter::start()?, Instant::now());
+    while since.elapsed() < DURATION {
+        system.node.spin_once(Duration::from_millis(100));
+        pool.run_until_stalled();
+    }
+    let cpu_percent = meter.cpu_percent_of_one_core(since.elapsed())?;
+    Ok(figures(&collector.report().hot_path_start, cpu_percent))
+}
+
+struct System {
+    node: r2r::Node,
+    spawner: LocalSpawner,
+    collector: Rc<Collector>,
+}
+
+/// A node's publishing side.
+struct Output {
+    name: NodeName,
+    publisher: Publisher<Wire>,
+    sequence_number: Cell<u32>,
+}
+
+impl Output {
+    fn publish(&self, mut message: Message4kb, started_ns: u64) {
+        let sequence_number = self.sequence_number.replace(self.sequence_number.get() + 1);
+        message.append(&self.name, sequence_number, 0, started_ns);
+        let wire = Wire { data: message.to_bytes().to_vec(), ..Wire::default() };
+        self.publisher.publish(&wire).expect("the context is there");
+    }
+}
+
+type Cached = Rc<RefCell<Vec<Option<Message4kb>>>>;
+
+impl System {
+    fn add(&mut self, node: &'static NodeDescription) -> Result<(), BoxError> {
+        let name = node.name;
+        match node.kind {
+            Kind::Sensor { period } => self.sensor(name, period),
+            Kind::Transform { input } => self.transform(name, Connection { input, output: name }),
+            Kind::Intersection { connections } => {
+                connections.iter().try_for_each(|connection| self.transform(name, *connection))
+            }
+            Kind::Fusion { inputs, .. } => self.fusion(name, inputs),
+            Kind::Cyclic { inputs, period } => self.cyclic(name, inputs, period),
+            Kind::Command { input } => {
+                let collector = self.collector.clone();
+                self.on(input, 10, move |sample, _| {
+                    number_cruncher(N);
+                    collector.sample_arrived(name, &sample, now_ns());
+                })
+            }
+        }
+    }
+
+    /// Calls `callback` with each message of `topic`, and when it came.
+    fn on(
+        &mut self,
+        topic: &str,
+        depth: usize,
+        mut callback: impl FnMut(Message4kb, u64) + 'static,
+    ) -> Result<(), BoxError> {
+        let qos = QosProfile::default().keep_last(depth);
+        let mut samples: Box<dyn Stream<Item = Wire> + Unpin> =
+            Box::new(self.node.subscribe::<Wire>(&format!("/{topic}"), qos)?);
+        self.spawner.spawn_local(async move {
+            while let Some(wire) = samples.next().await {
+                let started_ns = now_ns();
+                callback(Message4kb::from_bytes(&wire.data), started_ns);
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Calls `callback` each `period`.
+    fn each(
+        &mut self,
+        period: Duration,
+        mut callback: impl FnMut(u64) + 'static,
+    ) -> Result<(), BoxError> {
+        let mut timer = self.node.create_wall_timer(period)?;
+        self.spawner.spawn_local(async move {
+            while timer.tick().await.is_ok() {
+                callback(now_ns());
+            }
+        })?;
+        Ok(())
+    }
+
+    fn output(&mut self, name: &str, topic: &str) -> Result<Output, BoxError> {
+        let qos = QosProfile::default().keep_last(1);
+        let publisher = self.node.create_publisher::<Wire>(&format!("/{topic}"), qos)?;
+        Ok(Output { name: NodeName::new(name)?, publisher, sequence_number: Cell::new(0) })
+    }
+
+    fn sensor(&mut self, name: &str, period: Duration) -> Result<(), BoxError> {
+        let output = self.output(name, name)?;
+        self.each(period, move |started_ns| output.publish(Message4kb::new(), started_ns))
+    }
+
+    fn transform(&mut self, name: &str, connection: Connection) -> Result<(), BoxError> {
+        let output = self.output(name, connection.output)?;
+        self.on(connection.input, 1, move |mut sample, started_ns| {
+            sample.set_prime_count(number_cruncher(N) as i64);
+            output.publish(sample, started_ns);
+        })
+    }
+
+    fn fusion(&mut self, name: &str, inputs: [&str; 2]) -> Result<(), BoxError> {
+        let output = Rc::new(self.output(name, name)?);
+        let cached = Cached::new(RefCell::new(vec![None; inputs.len()]));
+        for (index, input) in inputs.into_iter().enumerate() {
+            let (output, cached) = (output.clone(), cached.clone());
+            self.on(input, 1, move |sample, started_ns| {
+                cached.borrow_mut()[index] = Some(sample);
+                if cached.borrow().iter().all(Option::is_some) {
+                    let primes = number_cruncher(N) as i64;
+                    output.publish(merged(&cached, primes), started_ns);
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn cyclic(&mut self, name: &str, inputs: &[&str], period: Duration) -> Result<(), BoxError> {
+        let output = self.output(name, name)?;
+        let cached = Cached::new(RefCell::new(vec![None; inputs.len()]));
+        for (index, input) in inputs.iter().enumerate() {
+            let cached = cached.clone();
+            self.on(input, 1, move |sample, _| cached.borrow_mut()[index] = Some(sample))?;
+        }
+        self.each(period, move |started_ns| {
+            let primes = number_cruncher(N) as i64;
+            output.publish(merged(&cached, primes), started_ns);
+        })
+    }
+}
+
+fn merged(cached: &Cached, primes: i64) -> Message4kb {
+    let mut message = Message4kb::new();
+    cached.borrow_mut().iter_mut().filter_map(Option::take).for_each(|s| message.merge(&s));
+    message.set_prime_count(primes);
+    message
+}

@@ -83,13 +83,13 @@ impl Watched {
             End::Publisher(_) => self.node.subscriptions(self.end.topic())?,
             End::Subscription(_) => self.node.publishers(self.end.topic())?,
         };
-        let misfits = peers.into_iter().filter_map(|peer| {
+        let mut misfits = peers.into_iter().rev().filter_map(|peer| {
             let incompatibility = self.end.misfit(&self.qos, &peer.qos)?;
             let node = format!("{}/{}", peer.node.namespace.trim_end_matches('/'), peer.node.name);
             Some(IncompatiblePeer { node, incompatibility })
         });
         let of_policy = |peer: &IncompatiblePeer| Some(peer.incompatibility.policy) == policy;
-        Ok(misfits.filter(of_policy).last())
+        Ok(misfits.find(of_policy))
     }
 
     fn describe(&self) -> String {

@@ -5,11 +5,11 @@ use crate::measure::{BoxError, Recorder, now_ns};
 use futures::StreamExt;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
-use ringspin_executor::{Message, QoS};
+use ringspin_executor::{Context, Message, QoS};
 use ringspin_modes::{Executor, Mapping};
 use ringspin_ros2::r2r::{self, QosProfile, sensor_msgs::msg::PointCloud2};
 use ringspin_ros2::rcl::{Node, NodeOptions, Publisher, Subscription};
-use ringspin_ros2::{Ros2, Traffic};
+use ringspin_ros2::{Ros2, Traffic, fast_dds};
 use serde_json::Value;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,8 +23,9 @@ pub(crate) const CONTENDERS: &[&str] = &[
     "ringspin, single",
     "ringspin, multi",
     "ringspin, single, in process",
-    "r2r, spin_once and LocalPool",
-    "r2r, spin_once and tokio",
+    "r2r, one node, LocalPool",
+    "r2r, two nodes, a thread each",
+    "r2r, one node, tokio",
     "rclpy",
 ];
 
@@ -42,9 +43,13 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
             let mapping = Mapping::new().core(0, ["/talker"]).core(1, ["/listener"]);
             ringspin(Executor::multi_core(mapping), Traffic::Loopback)?
         }
-        "ringspin, single, in process" => ringspin(Executor::single_core(), Traffic::Direct)?,
-        "r2r, spin_once and LocalPool" => r2r_in_pool()?,
-        "r2r, spin_once and tokio" => r2r_in_tokio()?,
+        "ringspin, single, in process" => {
+            fast_dds::restart_with(fast_dds::DIRECT)?;
+            ringspin(Executor::single_core(), Traffic::Direct)?
+        }
+        "r2r, one node, LocalPool" => r2r_in_pool()?,
+        "r2r, two nodes, a thread each" => r2r_in_two_threads()?,
+        "r2r, one node, tokio" => r2r_in_tokio()?,
         _ => return Err(format!("no contender {name:?}").into()),
     };
     println!("{figures}");
@@ -94,12 +99,13 @@ fn ringspin(executor: Executor, traffic: Traffic) -> Result<Value, BoxError> {
     let listener = executor.create_node("listener", Recorder::new(TO_SKIP, COUNT))?;
     let (sender, figures) = channel();
     let stop = executor.stop_handle();
-    let listen = move |recorder: &mut Recorder, cloud: &Message<PointCloud2>, _: &mut _| {
-        if let Some(figures) = recorder.arrived(stamp_ns(cloud)) {
-            let _ = sender.send(figures);
-            stop.stop();
-        }
-    };
+    let listen =
+        move |recorder: &mut Recorder, cloud: &Message<PointCloud2>, _: &mut Context<'_>| {
+            if let Some(figures) = recorder.arrived(stamp_ns(cloud)) {
+                let _ = sender.send(figures);
+                stop.stop();
+            }
+        };
     listener.create_subscription(TOPIC, QoS::keep_last(DEPTH), listen)?;
     executor.spin()?;
     Ok(figures.try_recv()?)
@@ -118,6 +124,50 @@ fn r2r_in_pool() -> Result<Value, BoxError> {
             publisher.publish(&cloud()).expect("the context is there");
         }
     })?;
+    let result = Rc::new(Cell::new(None));
+    let found = result.clone();
+    pool.spawner().spawn_local(async move {
+        let mut recorder = Recorder::new(TO_SKIP, COUNT);
+        while let Some(cloud) = clouds.next().await {
+            if let Some(figures) = recorder.arrived(stamp_ns(&cloud)) {
+                found.set(Some(figures));
+            }
+        }
+    })?;
+    loop {
+        node.spin_once(Duration::from_millis(100));
+        pool.run_until_stalled();
+        if let Some(figures) = result.take() {
+            return Ok(figures);
+        }
+    }
+}
+
+/// The same with two nodes: r2r spins one at a time, so each has its thread.
+fn r2r_in_two_threads() -> Result<Value, BoxError> {
+    std::thread::spawn(|| {
+        let mut node = r2r::Node::create(r2r::Context::create()?, "talker", "")?;
+        let qos = QosProfile::default().keep_last(DEPTH);
+        let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
+        let mut timer = node.create_wall_timer(PERIOD)?;
+        let mut pool = LocalPool::new();
+        pool.spawner().spawn_local(async move {
+            while timer.tick().await.is_ok() {
+                publisher.publish(&cloud()).expect("the context is there");
+            }
+        })?;
+        // Until the process ends.
+        loop {
+            node.spin_once(Duration::from_millis(100));
+            pool.run_until_stalled();
+        }
+        #[allow(unreachable_code)]
+        Ok::<(), BoxError>(())
+    });
+    let mut node = r2r::Node::create(r2r::Context::create()?, "listener", "")?;
+    let qos = QosProfile::default().keep_last(DEPTH);
+    let mut clouds = node.subscribe::<PointCloud2>(TOPIC, qos)?;
+    let mut pool = LocalPool::new();
     let result = Rc::new(Cell::new(None));
     let found = result.clone();
     pool.spawner().spawn_local(async move {

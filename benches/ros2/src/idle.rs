@@ -106,7 +106,7 @@ fn look_at(child: &mut Child) -> Result<Value, BoxError> {
     Ok(json!({
         "CPU %": per_second(after.busy_ns, before.busy_ns) / 1e7,
         "of which Fast DDS's threads": per_second(after.dds_busy_ns, before.dds_busy_ns) / 1e7,
-        "wake-ups of its own threads a second": per_second(after.waits, before.waits),
+        "wake-ups a second of its own threads": per_second(after.waits, before.waits),
         "of Fast DDS's": per_second(after.dds_waits, before.dds_waits),
         "threads of its own": after.own,
     }))

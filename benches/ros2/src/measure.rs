@@ -59,7 +59,7 @@ pub(crate) fn figures(latency: &Summary, cpu_percent: f64) -> Value {
     })
 }
 
-/// The figures of all rounds of one contender, by name, in the order in which they came.
+/// The figures of all rounds of one contender, by name.
 #[derive(Clone, Default)]
 pub(crate) struct Figures(Vec<(String, Vec<f64>)>);
 
@@ -73,15 +73,35 @@ impl Figures {
             }
         }
     }
+
+    fn values(&self, name: &str) -> Option<&[f64]> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, values)| &values[..])
+    }
 }
+
+/// The figures, in the order in which they are shown.
+const COLUMNS: [&str; 9] = [
+    "mean us",
+    "p50 us",
+    "p99 us",
+    "max us",
+    "CPU %",
+    "of which Fast DDS's threads",
+    "wake-ups a second of its own threads",
+    "of Fast DDS's",
+    "threads of its own",
+];
 
 /// A row for each contender: of each figure the median of the rounds, and from where to where.
 pub(crate) fn print_table(contenders: &[&str], figures: &[Figures]) {
-    let names: Vec<&String> = figures[0].0.iter().map(|(name, _)| name).collect();
+    let is_there = |name: &&str| figures[0].values(name).is_some();
+    let names: Vec<&str> = COLUMNS.into_iter().filter(is_there).collect();
     let header: Vec<_> = names.iter().map(|name| format!(" {name} |")).collect();
     println!("| contender |{}\n|---|{}", header.concat(), "---:|".repeat(names.len()));
     for (contender, figures) in contenders.iter().zip(figures) {
-        let cells = figures.0.iter().map(|(_, values)| format!(" {} |", cell(values)));
+        let values = names.iter().map(|name| figures.values(name).unwrap_or_default());
+        let cells = values.map(|values| format!(" {} |", cell(values)));
         println!("| {contender} |{}", cells.collect::<String>());
     }
 }
@@ -89,7 +109,7 @@ pub(crate) fn print_table(contenders: &[&str], figures: &[Figures]) {
 fn cell(values: &[f64]) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let median = sorted[sorted.len() / 2];
+    let Some(median) = sorted.get(sorted.len() / 2) else { return "-".into() };
     format!("{median:.1} ({:.1} to {:.1})", sorted[0], sorted[sorted.len() - 1])
 }
 

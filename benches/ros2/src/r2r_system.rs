@@ -1,7 +1,7 @@
 //! The reference system on r2r: the same 24 nodes, the same message on the wire.
 //!
-//! r2r spins one node at a time, so that 24 of them would wait for each other or need a thread each.
-//! Here all ends belong to one r2r node, spun as its README does: the best case for it.
+//! r2r spins one node at a time. So either all ends belong to one r2r node, the best case for it, or
+//! each node has a thread.
 
 use crate::measure::{BoxError, figures, now_ns};
 use crate::system::{DURATION, N};
@@ -17,27 +17,51 @@ use ringspin_ros2::r2r::{self, Publisher, QosProfile, std_msgs::msg::UInt8MultiA
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(crate) fn run() -> Result<Value, BoxError> {
-    let node = r2r::Node::create(r2r::Context::create()?, "reference_system", "")?;
-    let mut pool = LocalPool::new();
-    let collector = Rc::new(Collector::new());
-    let mut system = System { node, spawner: pool.spawner(), collector: collector.clone() };
-    AUTOWARE.iter().try_for_each(|description| system.add(description))?;
+/// All ends of the 24 nodes in one r2r node.
+pub(crate) fn on_one_thread() -> Result<Value, BoxError> {
+    let collector = Arc::new(Collector::new());
     let (meter, since) = (CpuMeter::start()?, Instant::now());
-    while since.elapsed() < DURATION {
-        system.node.spin_once(Duration::from_millis(100));
-        pool.run_until_stalled();
+    spin(AUTOWARE, &collector)?;
+    let cpu_percent = meter.cpu_percent_of_one_core(since.elapsed())?;
+    Ok(figures(&collector.report().hot_path_start, cpu_percent))
+}
+
+/// Each of the 24 nodes an r2r node.
+pub(crate) fn on_many_threads() -> Result<Value, BoxError> {
+    let collector = Arc::new(Collector::new());
+    let (meter, since) = (CpuMeter::start()?, Instant::now());
+    let threads = AUTOWARE.chunks(1).map(|node| {
+        let collector = collector.clone();
+        std::thread::spawn(move || spin(node, &collector))
+    });
+    for thread in threads.collect::<Vec<_>>() {
+        thread.join().map_err(|_| "a node panicked")??;
     }
     let cpu_percent = meter.cpu_percent_of_one_core(since.elapsed())?;
     Ok(figures(&collector.report().hot_path_start, cpu_percent))
 }
 
+/// Makes an r2r node that is all of `nodes`, and spins it as r2r's README does.
+fn spin(nodes: &'static [NodeDescription], collector: &Arc<Collector>) -> Result<(), BoxError> {
+    let node = r2r::Node::create(r2r::Context::create()?, nodes[0].name, "")?;
+    let mut pool = LocalPool::new();
+    let mut system = System { node, spawner: pool.spawner(), collector: collector.clone() };
+    nodes.iter().try_for_each(|description| system.add(description))?;
+    let since = Instant::now();
+    while since.elapsed() < DURATION {
+        system.node.spin_once(Duration::from_millis(100));
+        pool.run_until_stalled();
+    }
+    Ok(())
+}
+
 struct System {
     node: r2r::Node,
     spawner: LocalSpawner,
-    collector: Rc<Collector>,
+    collector: Arc<Collector>,
 }
 
 /// A node's publishing side.
@@ -72,7 +96,6 @@ impl System {
             Kind::Command { input } => {
                 let collector = self.collector.clone();
                 self.on(input, 10, move |sample, _| {
-                    number_cruncher(N);
                     collector.sample_arrived(name, &sample, now_ns());
                 })
             }

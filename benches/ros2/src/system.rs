@@ -7,6 +7,7 @@ use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, run as run_ours};
 use reference_system::system::Work;
 use ringspin_modes::Mode;
+use ringspin_ros2::fast_dds;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ pub(crate) const CONTENDERS: &[&str] = &[
     "ringspin, single",
     "ringspin, multi",
     "ringspin, single, hybrid",
-    "r2r, one node, LocalPool",
+    "r2r, one node",
+    "r2r, a thread per node",
 ];
 
 /// The limit of the number cruncher.
@@ -27,9 +29,16 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
         "ringspin, single, in process" => (Mode::SingleCore, Middleware::None),
         "ringspin, single" => (Mode::SingleCore, Middleware::Ros2),
         "ringspin, multi" => (Mode::MultiCore(None), Middleware::Ros2),
-        "ringspin, single, hybrid" => (Mode::SingleCore, Middleware::Hybrid),
-        "r2r, one node, LocalPool" => {
-            println!("{}", r2r_system::run()?);
+        "ringspin, single, hybrid" => {
+            fast_dds::restart_with(fast_dds::DIRECT)?;
+            (Mode::SingleCore, Middleware::Hybrid)
+        }
+        "r2r, one node" => {
+            println!("{}", r2r_system::on_one_thread()?);
+            return Ok(());
+        }
+        "r2r, a thread per node" => {
+            println!("{}", r2r_system::on_many_threads()?);
             return Ok(());
         }
         _ => return Err(format!("no contender {name:?}").into()),

@@ -102,7 +102,7 @@ fn write(profile: &str) -> io::Result<PathBuf> {
 /// a link of somebody else names.
 fn write_anew(path: &Path, text: &str) -> io::Result<()> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => fs::File::create_new(path)?.write_all(text.as_bytes()),
     }
 }

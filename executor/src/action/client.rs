@@ -90,6 +90,9 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
     }
 
     /// Whether any node offers the action; false while the graph is being built.
+    ///
+    /// From a server beyond the process the first feedback may be missed all the same: its topic is
+    /// found apart from the services.
     pub fn server_is_ready(&self) -> bool {
         self.send.service_is_ready()
             && self.cancel.service_is_ready()

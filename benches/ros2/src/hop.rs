@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
 /// The first has no executor: it publishes, takes, and sleeps.
@@ -145,28 +145,11 @@ fn r2r_in_pool() -> Result<Value, BoxError> {
 
 /// The same with two nodes: r2r spins one at a time, so each has its thread.
 fn r2r_in_two_threads() -> Result<Value, BoxError> {
-    std::thread::spawn(|| {
-        let mut node = r2r::Node::create(r2r::Context::create()?, "talker", "")?;
-        let qos = QosProfile::default().keep_last(DEPTH);
-        let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
-        let mut timer = node.create_wall_timer(PERIOD)?;
-        let mut pool = LocalPool::new();
-        pool.spawner().spawn_local(async move {
-            while timer.tick().await.is_ok() {
-                publisher.publish(&cloud()).expect("the context is there");
-            }
-        })?;
-        // Until the process ends.
-        loop {
-            node.spin_once(Duration::from_millis(100));
-            pool.run_until_stalled();
-        }
-        #[allow(unreachable_code)]
-        Ok::<(), BoxError>(())
-    });
+    let (stop, stopped) = channel();
+    let talker = std::thread::spawn(move || r2r_talker(&stopped));
     let mut node = r2r::Node::create(r2r::Context::create()?, "listener", "")?;
-    let qos = QosProfile::default().keep_last(DEPTH);
-    let mut clouds = node.subscribe::<PointCloud2>(TOPIC, qos)?;
+    let mut clouds =
+        node.subscribe::<PointCloud2>(TOPIC, QosProfile::default().keep_last(DEPTH))?;
     let mut pool = LocalPool::new();
     let result = Rc::new(Cell::new(None));
     let found = result.clone();
@@ -182,9 +165,30 @@ fn r2r_in_two_threads() -> Result<Value, BoxError> {
         node.spin_once(Duration::from_millis(100));
         pool.run_until_stalled();
         if let Some(figures) = result.take() {
+            drop(stop);
+            talker.join().map_err(|_| "the talker panicked")??;
             return Ok(figures);
         }
     }
+}
+
+/// The publishing node, until the other end of `stopped` is gone.
+fn r2r_talker(stopped: &Receiver<()>) -> Result<(), BoxError> {
+    let mut node = r2r::Node::create(r2r::Context::create()?, "talker", "")?;
+    let qos = QosProfile::default().keep_last(DEPTH);
+    let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
+    let mut timer = node.create_wall_timer(PERIOD)?;
+    let mut pool = LocalPool::new();
+    pool.spawner().spawn_local(async move {
+        while timer.tick().await.is_ok() {
+            publisher.publish(&cloud()).expect("the context is there");
+        }
+    })?;
+    while stopped.try_recv() != Err(TryRecvError::Disconnected) {
+        node.spin_once(Duration::from_millis(100));
+        pool.run_until_stalled();
+    }
+    Ok(())
 }
 
 /// As r2r's example with tokio does it: the node is spun by a thread of its own.

@@ -1,8 +1,7 @@
 //! The reference system on r2r: the same 24 nodes, the same message on the wire.
 //!
 //! r2r spins one node at a time. So either all ends belong to one r2r node, the best case for it,
-//! or
-//! each node has a thread.
+//! or each node has a thread.
 
 use crate::measure::{BoxError, figures, now_ns};
 use crate::system::{DURATION, N};

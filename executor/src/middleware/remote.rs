@@ -48,8 +48,8 @@ pub(crate) struct Remote<M> {
     /// For errors.
     name: Box<str>,
     take: Take<M>,
-    /// What was fetched. Here it stays where it is until it goes to where it is needed: messages
-    /// may be large, and moving them from hand to hand took longer than taking them.
+    /// What was fetched. It stays here until it goes to where it is needed: messages may be large,
+    /// and moving them from hand to hand took longer than taking them.
     item: Option<M>,
     pub(crate) arrivals: Arrivals,
     /// Where to watch what happens besides.

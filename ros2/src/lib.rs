@@ -11,6 +11,8 @@
 #[cfg(feature = "rcl")]
 pub mod action;
 #[cfg(feature = "rcl")]
+mod clock;
+#[cfg(feature = "rcl")]
 pub mod fast_dds;
 #[cfg(feature = "rcl")]
 mod middleware;
@@ -18,6 +20,8 @@ mod middleware;
 mod node;
 #[cfg(feature = "rcl")]
 mod parameters;
+#[cfg(feature = "rcl")]
+mod queries;
 #[cfg(feature = "rcl")]
 pub mod rcl;
 #[cfg(feature = "rcl")]

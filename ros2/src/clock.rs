@@ -36,7 +36,9 @@ impl ClockFollower {
         // One ring is enough: who hears it takes all that is there.
         let (bell, rings) = sync_channel(1);
         let ring = bell.clone();
-        messages.on_new_message(move |_| drop(ring.try_send(())))?;
+        messages.on_new_message(move |_| {
+            let _ = ring.try_send(());
+        })?;
         let is_over = Arc::new(AtomicBool::new(false));
         let ends = is_over.clone();
         let follow = move || follow(messages, &rings, &ends, &clock);
@@ -76,7 +78,7 @@ impl Drop for ClockFollower {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Release);
         // If there is no room, a ring is under way that tells as much.
-        drop(self.bell.try_send(()));
+        let _ = self.bell.try_send(());
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {

@@ -15,6 +15,8 @@ mod clock;
 #[cfg(feature = "rcl")]
 pub mod fast_dds;
 #[cfg(feature = "rcl")]
+mod log_layer;
+#[cfg(feature = "rcl")]
 mod middleware;
 #[cfg(feature = "rcl")]
 mod node;
@@ -29,6 +31,8 @@ mod reports;
 #[cfg(feature = "rcl")]
 pub mod types;
 
+#[cfg(feature = "rcl")]
+pub use log_layer::RosoutLayer;
 #[cfg(feature = "rcl")]
 pub use middleware::{Builder, Ros2, Traffic};
 #[cfg(feature = "rcl")]

@@ -4,11 +4,11 @@
 use crate::clock::{ClockFollower, ClockSource};
 use crate::fast_dds;
 use crate::node::RosNode;
-use crate::rcl::{Context, ContextOptions, RosError};
+use crate::rcl::{Context, ContextOptions, Node, RosError, WeakNode};
 use crate::types::Types;
 use ringspin_executor::{BoxError, FollowedClock, Middleware, RemoteNode, Time};
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Which way messages and requests take.
@@ -30,7 +30,7 @@ pub enum Traffic {
 /// One per process is usual: with Fast DDS it is one domain participant and its threads.
 #[derive(Clone, Debug)]
 pub struct Ros2 {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What all nodes of a connection know.
@@ -43,6 +43,10 @@ pub(crate) struct Shared {
     pub(crate) matches_locals: bool,
     parameter_services: bool,
     clock_source: Option<ClockSource>,
+    /// Those of the graph, in whose names is logged.
+    nodes: Mutex<Vec<WeakNode>>,
+    /// Who asks about the graph, once somebody does.
+    pub(crate) observer: Mutex<Option<Node>>,
 }
 
 /// Sets up a [`Ros2`].
@@ -145,6 +149,8 @@ impl Builder {
             matches_locals,
             parameter_services,
             clock_source: source.transpose()?,
+            nodes: Mutex::default(),
+            observer: Mutex::default(),
         };
         Ok(Ros2 { shared: Arc::new(shared) })
     }
@@ -170,6 +176,18 @@ impl Builder {
 }
 
 impl Shared {
+    pub(crate) fn add_node(&self, node: &Node) {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner).push(node.downgrade());
+    }
+
+    /// The node of the graph with this name, or else the first one, if there is one.
+    pub(crate) fn log_node(&self, name: Option<&str>) -> Option<Node> {
+        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes.retain(|node| node.upgrade().is_some());
+        let alive = || nodes.iter().filter_map(WeakNode::upgrade);
+        alive().find(|node| Some(node.fully_qualified_name()) == name).or_else(|| alive().next())
+    }
+
     pub(crate) fn offers_parameters(&self) -> bool {
         self.parameter_services
     }

@@ -3,6 +3,7 @@
 use crate::clock::hidden_node;
 use crate::middleware::Ros2;
 use crate::rcl::{Endpoint, Node, NodeName, RosError};
+use std::sync::PoisonError;
 use std::time::Duration;
 
 /// What the graph looks like now. It becomes complete only a while after connecting, because peers
@@ -92,8 +93,12 @@ impl Ros2 {
         self.observer()?.wait_for(timeout, |node| Ok(node.count_subscriptions(topic)? > 0))
     }
 
-    /// A node that asks.
+    /// A node that asks: one for all questions, because a connection without a node finds nobody.
     fn observer(&self) -> Result<Node, RosError> {
-        hidden_node(self.context(), "_ringspin_observer")
+        let mut observer = self.shared.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(node) = &*observer {
+            return Ok(node.clone());
+        }
+        Ok(observer.insert(hidden_node(self.context(), "_ringspin_observer")?).clone())
     }
 }

@@ -51,6 +51,7 @@ pub use graph::{Endpoint, NodeName};
 pub use logging::{LogLine, Severity, log};
 pub use mapping::Mapping;
 pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};
+pub(crate) use node::WeakNode;
 pub use node::{Node, NodeOptions};
 pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};
 pub use qos::middleware;

@@ -21,9 +21,9 @@ fn both_sides_hear_of_a_mismatch_with_its_policy_and_peer() {
         peer.ask(json!({"do": "subscribe", "topic": theirs, "type": "std_msgs/msg/Int32",
             "qos": {"durability": "transient_local"}, "events": true}));
         let executor = executor(traffic);
-        let heard: Heard<IncompatibleQos> = Heard::new();
+        let (ins, outs) = (Heard::<IncompatibleQos>::new(), Heard::<IncompatibleQos>::new());
         let node = executor.create_node("ours", ()).unwrap();
-        let tell = heard.sender();
+        let tell = ins.sender();
         let events = SubscriptionEvents::new()
             .on_incompatible_qos(move |(), event, _| tell.send(event).unwrap_or_default());
         node.create_subscription_with_events(
@@ -33,13 +33,13 @@ fn both_sides_hear_of_a_mismatch_with_its_policy_and_peer() {
             |(), _: &Message<Int32>, _| {},
         )
         .unwrap();
-        let tell = heard.sender();
+        let tell = outs.sender();
         let events = PublisherEvents::new()
             .on_incompatible_qos(move |(), event, _| tell.send(event).unwrap_or_default());
         let _out =
             node.create_publisher_with_events::<Int32>(&theirs, QoS::default(), events).unwrap();
         let spinning = Spinning::start(executor);
-        for policy in [QosPolicy::Reliability, QosPolicy::Durability] {
+        for (heard, policy) in [(&ins, QosPolicy::Reliability), (&outs, QosPolicy::Durability)] {
             let event = heard.next("a misfit", |event| event.last_policy == Some(policy));
             assert_eq!((event.total_count, event.total_count_change), (1, 1));
             let misfit = event.last_peer.unwrap();

@@ -10,6 +10,7 @@ mod peer;
 mod clock;
 mod events;
 mod queries;
+mod rosout;
 
 use peer::{Peer, domain, unique};
 use ringspin::ros2::rcl::{ContextOptions, Reach};

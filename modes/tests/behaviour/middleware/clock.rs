@@ -197,12 +197,14 @@ fn a_deadline_is_one_of_the_clock_and_ends_with_a_message_from_outside() {
         let callback =
             move |(): &mut (), _: &Message<u64>, _: &mut Context<'_>| tell.send(()).unwrap();
         node.create_subscription_with_events("numbers", qos, events, callback).unwrap();
+        let (tick, ticks) = channel();
+        node.create_timer(10 * MS, move |(), _| tick.send(()).unwrap_or_default()).unwrap();
         let out = sender(&ether, "/numbers", qos);
         while_spinning(&mut executor, &ether, || {
             ether.tell(BEGIN);
-            out.publish(&1u64).unwrap();
-            heard.recv_timeout(LONG).unwrap();
-            // The deadline of the start passes as well; the message is of the same time.
+            ether.tell(BEGIN + 10 * MS);
+            // The wait for the deadline began before, on the same loop.
+            ticks.recv_timeout(LONG).unwrap();
             ether.tell(BEGIN + 90 * MS);
             out.publish(&2u64).unwrap();
             heard.recv_timeout(LONG).unwrap();

@@ -41,7 +41,7 @@ impl Ros2 {
     /// The publishers of `topic`: whose they are, their types and quality of service.
     ///
     /// # Errors
-    /// For an invalid name, and after a shutdown.
+    /// For a name with a NUL character, and after a shutdown.
     pub fn publishers(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
         self.observer()?.publishers(topic)
     }
@@ -49,7 +49,7 @@ impl Ros2 {
     /// The subscriptions of `topic`: whose they are, their types and quality of service.
     ///
     /// # Errors
-    /// For an invalid name, and after a shutdown.
+    /// For a name with a NUL character, and after a shutdown.
     pub fn subscriptions(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
         self.observer()?.subscriptions(topic)
     }
@@ -80,7 +80,7 @@ impl Ros2 {
     /// Waits until `topic` has a publisher, up to `timeout`; returns whether it has.
     ///
     /// # Errors
-    /// For an invalid name, and after a shutdown.
+    /// For a name with a NUL character, and after a shutdown.
     pub fn wait_for_publishers(&self, topic: &str, timeout: Duration) -> Result<bool, RosError> {
         self.observer()?.wait_for(timeout, |node| Ok(node.count_publishers(topic)? > 0))
     }
@@ -88,9 +88,21 @@ impl Ros2 {
     /// Waits until `topic` has a subscription, up to `timeout`; returns whether it has.
     ///
     /// # Errors
-    /// For an invalid name, and after a shutdown.
+    /// For a name with a NUL character, and after a shutdown.
     pub fn wait_for_subscribers(&self, topic: &str, timeout: Duration) -> Result<bool, RosError> {
         self.observer()?.wait_for(timeout, |node| Ok(node.count_subscriptions(topic)? > 0))
+    }
+
+    /// Waits until there is a node with this fully qualified name, up to `timeout`; returns whether
+    /// there is. A node may be found later than its publishers and subscriptions.
+    ///
+    /// # Errors
+    /// After a shutdown.
+    pub fn wait_for_node(&self, name: &str, timeout: Duration) -> Result<bool, RosError> {
+        let is_it = |node: &NodeName| {
+            format!("{}/{}", node.namespace.trim_end_matches('/'), node.name) == name
+        };
+        self.observer()?.wait_for(timeout, |node| Ok(node.nodes()?.iter().any(is_it)))
     }
 
     /// A node that asks: one for all questions, because a connection without a node finds nobody.

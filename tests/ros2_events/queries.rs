@@ -3,7 +3,7 @@
 use crate::{Heard, LONG, Peer, builder, unique};
 use ringspin::ros2::Traffic;
 use serde_json::json;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_peer_is_waited_for_and_seen_with_what_it_has() {
@@ -27,6 +27,8 @@ fn a_peer_is_waited_for_and_seen_with_what_it_has() {
     assert!(ros2.wait_for_publishers(&outs, LONG).unwrap());
     assert!(ros2.wait_for_service(&service, LONG).unwrap());
     let _peer = heard.next("the peer is ready", |_| true);
+    assert!(!ros2.wait_for_node("/nobody", Duration::ZERO).unwrap());
+    assert!(ros2.wait_for_node("/queried", LONG).unwrap());
     let names = ros2.node_names().unwrap();
     assert!(names.iter().any(|node| node.name == "queried" && node.namespace == "/"), "{names:?}");
     assert!(names.iter().all(|node| !node.name.starts_with('_')));
@@ -36,9 +38,16 @@ fn a_peer_is_waited_for_and_seen_with_what_it_has() {
     assert!(topics.iter().any(|topic| of(topic, "std_msgs/msg/Int32")), "{topics:?}");
     let services = ros2.service_names_and_types().unwrap();
     assert!(services.contains(&(service, vec!["std_srvs/srv/SetBool".into()])));
-    let publishers = ros2.publishers(&outs).unwrap();
+    // Whose an end is, is known a moment after the end.
+    let start = Instant::now();
+    let publishers = loop {
+        let publishers = ros2.publishers(&outs).unwrap();
+        if publishers[0].node.name == "queried" || start.elapsed() > LONG {
+            break publishers;
+        }
+    };
     assert_eq!((publishers.len(), &*publishers[0].node.name), (1, "queried"));
     assert_eq!(publishers[0].qos.reliability(), ringspin::Reliability::BestEffort);
     assert_eq!(ros2.subscriptions(&ins).unwrap().len(), 1);
-    assert!(ros2.publishers("no name").is_err());
+    assert!(ros2.publishers("no\0name").is_err());
 }

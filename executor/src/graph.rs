@@ -128,6 +128,8 @@ pub(crate) struct Draft {
     /// Of each node, indexed by its number.
     pub(crate) parameters: Vec<Arc<NodeParameters>>,
     pub(crate) randomness: Randomness,
+    /// Whether time is to be that of `/clock`, whatever the arguments say.
+    pub(crate) uses_sim_time: bool,
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
     /// Of each node, indexed by its number, if there is a middleware.
     pub(crate) remote_nodes: Vec<Arc<dyn RemoteNode>>,
@@ -356,7 +358,13 @@ impl Graph {
             draft.body::<S>(event_loop).add(Box::new(entity));
         }
         let node_index = draft.loops[event_loop.0 as usize].node_index;
-        Ok(Node::new(self.clone(), namespace, name, full_name, node_index, event_loop))
+        let follows_clock = draft.follows_clock();
+        drop(draft);
+        let node = Node::new(self.clone(), namespace, name, full_name, node_index, event_loop);
+        if follows_clock {
+            node.declare_use_sim_time()?;
+        }
+        Ok(node)
     }
 
     /// Gives a loop a priority, as [`Node::set_priority`] does, for whoever tunes a graph that

@@ -19,6 +19,7 @@ mod endpoints;
 mod event;
 mod event_loop;
 mod evidence;
+mod followed_clock;
 mod frozen;
 mod graph;
 mod guard_condition;
@@ -39,6 +40,7 @@ mod reentrant;
 mod remapping;
 mod route;
 mod service;
+mod sim_time;
 mod synchronize;
 mod task;
 mod time;
@@ -64,6 +66,7 @@ pub use control::{
 pub use digest::{Digest, DigestHasher};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};
+pub use followed_clock::FollowedClock;
 pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder, TimeSource};
 pub use graph::{
     CallbackInfo, CreateError, CreateNodeError, Graph, GraphInfo, LoopInfo, TopicInfo,

@@ -15,6 +15,7 @@ pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
 pub(crate) use remote::{Remote, Taken};
 
 use crate::event_loop::BoxError;
+use crate::followed_clock::FollowedClock;
 use crate::graph::{CreateNodeError, Graph};
 use crate::notifier::Notifier;
 use crate::parameter::{ParameterClient, ParameterValue};
@@ -23,6 +24,7 @@ use crate::time::{Clock, NodeClock, Time};
 use ringspin_ringbuf::Counter;
 use std::any::{Any, TypeId, type_name};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// Carries topics and services beyond the process.
 pub trait Middleware: Send + Sync {
@@ -37,6 +39,33 @@ pub trait Middleware: Send + Sync {
     /// Whether anything comes in from outside. If not, the graph only publishes, and may run in
     /// simulated time.
     fn receives(&self) -> bool;
+
+    /// Sets `clock` by the `/clock` of the world, until what it returns is dropped. `None` if it
+    /// brings none.
+    ///
+    /// # Errors
+    /// Why it cannot; the graph does not run then.
+    fn follow_clock(
+        &self,
+        clock: Arc<FollowedClock>,
+    ) -> Result<Option<Box<dyn Any + Send + Sync>>, BoxError> {
+        drop(clock);
+        Ok(None)
+    }
+
+    /// How often at most simulated time is to be [published](Self::publish_clock); `None` if not.
+    fn clock_period(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Publishes simulated time.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn publish_clock(&self, now: Time) -> Result<(), BoxError> {
+        let _ = now;
+        Ok(())
+    }
 
     /// Creates the counterpart of node `name` in `namespace`.
     ///
@@ -284,6 +313,11 @@ pub(crate) type LateRemote<M> = (Remote<M>, Join);
 pub(crate) type Join = Box<dyn FnOnce() -> Result<bool, BoxError> + Send>;
 
 impl Graph {
+    /// What connects the graph with the world, if something does.
+    pub fn middleware(&self) -> Option<Arc<dyn Middleware>> {
+        self.draft().middleware.clone()
+    }
+
     /// Connects the graph with what is outside of the process: before its first node is created.
     ///
     /// # Errors

@@ -77,8 +77,20 @@ impl fmt::Display for Time {
 
 /// Where a worker reads the time.
 pub trait Clock: Send + Sync {
-    /// The current time; never goes backwards.
+    /// The current time; never goes backwards, unless it is a clock that is
+    /// [followed](crate::FollowedClock).
     fn now(&self) -> Time;
+
+    /// Since when there is a time. A clock that is [followed](crate::FollowedClock) stands at zero
+    /// until it is set: so long, `None`.
+    fn begun_at(&self) -> Option<Time> {
+        Some(Time::ZERO)
+    }
+
+    /// Whether there is a time already.
+    fn has_begun(&self) -> bool {
+        self.begun_at().is_some()
+    }
 
     /// As which time the return of a callback counts that returns now. In simulated time a callback
     /// that takes a while has been given its end before it runs.
@@ -172,6 +184,10 @@ impl Clock for NodeClock {
     #[inline]
     fn now(&self) -> Time {
         self.0.get().map_or(Time::ZERO, |clock| clock.now())
+    }
+
+    fn begun_at(&self) -> Option<Time> {
+        self.0.get()?.begun_at()
     }
 
     fn departure(&self) -> Time {

@@ -85,6 +85,21 @@ impl Timers {
         }
     }
 
+    /// The clock begins at `now`, or went back to it: every timer that waits, and is overdue or
+    /// waits for longer than its period, has its next deadline a period after `now`.
+    pub(crate) fn start_again(&mut self, now: Time) {
+        for (index, timer) in self.timers.iter_mut().enumerate() {
+            let deadline = timer.control.deadline.get();
+            let latest = now.as_nanos().saturating_add(timer.period);
+            let waits_well = deadline > now.as_nanos() && deadline <= latest;
+            if deadline != u64::MAX && !waits_well {
+                self.deadlines.set(index, latest);
+                timer.control.deadline.set(latest);
+                timer.expired = false;
+            }
+        }
+    }
+
     /// When the next timer is due.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
@@ -399,6 +414,23 @@ mod tests {
         assert_eq!(fixture.expire_all(10), [0]);
         assert_eq!(fixture.deadline(), Some(17));
         assert!(fixture.handles[0].set_period(Duration::ZERO).is_err());
+    }
+
+    #[test]
+    fn timers_start_again_when_the_clock_begins_and_when_it_goes_back() {
+        let mut fixture = timers(&[10, 100]);
+        fixture.timers.start(Time::ZERO);
+        fixture.handles[1].cancel();
+        fixture.timers.apply(1);
+        fixture.timers.start_again(Time::from_nanos(5_003));
+        assert_eq!(fixture.expire_all(5_012), []);
+        assert_eq!(fixture.expire_all(5_013), [0]);
+        fixture.timers.start_again(Time::from_nanos(5_015));
+        assert_eq!(fixture.deadline(), Some(5_023), "it did not go back");
+        fixture.timers.start_again(Time::from_nanos(700));
+        assert_eq!(fixture.expire_all(709), []);
+        assert_eq!(fixture.expire_all(710), [0], "once, and its phase is the new one");
+        assert_eq!((fixture.deadline(), fixture.missed(0)), (Some(720), 0));
     }
 
     #[test]

@@ -89,6 +89,11 @@ pub struct Worker {
     /// The loop's number in the graph, by its index here.
     loops: Vec<LoopId>,
     starts: Vec<Arc<Notifier>>,
+    /// Those of `starts` that look again when the clock begins.
+    waits_for_clock: Vec<Arc<Notifier>>,
+    waits_for_begin: bool,
+    /// The latest time that was noted.
+    noted: Time,
     deadlines: Vec<DeadlineWatch>,
     shared: Shared,
     /// One more than the callback that is running; zero in between.
@@ -116,6 +121,9 @@ impl Worker {
             picker,
             loops,
             starts,
+            waits_for_clock: Vec::new(),
+            waits_for_begin: false,
+            noted: Time::ZERO,
             deadlines,
             shared,
             running,
@@ -157,6 +165,11 @@ impl Worker {
     /// Starts the timers, with their first deadlines a period after `anchor`, and the tasks.
     pub fn start(&mut self, anchor: Time) {
         self.timers.start(anchor);
+        self.noted = anchor;
+        self.waits_for_begin = !self.shared.clock.has_begun();
+        if self.waits_for_begin {
+            self.waits_for_clock.clone_from(&self.starts);
+        }
         self.starts.drain(..).for_each(|notifier| notifier.start());
     }
 
@@ -168,6 +181,20 @@ impl Worker {
     /// How often each callback was called.
     pub(crate) fn calls(&self) -> &Calls {
         &self.calls
+    }
+
+    /// Notes the time of a clock that is followed: it may have begun since, or gone back.
+    pub fn note_time(&mut self, now: Time) {
+        if self.waits_for_begin
+            && let Some(begun_at) = self.shared.clock.begun_at()
+        {
+            self.waits_for_begin = false;
+            self.timers.start_again(begun_at.min(now));
+            self.waits_for_clock.drain(..).for_each(|notifier| notifier.notify());
+        } else if now < self.noted {
+            self.timers.start_again(now);
+        }
+        self.noted = now;
     }
 
     /// When the next timer is due.

@@ -20,6 +20,7 @@
 mod agenda;
 mod chains;
 mod cycle;
+mod display;
 mod inputs;
 mod record;
 mod schedule;
@@ -39,10 +40,12 @@ pub use ties::{Candidate, TieBreaker, TiePolicy};
 use crate::error::SpinError;
 use agenda::{Agenda, Breaker};
 use cycle::Instant;
+use display::ClockDisplay;
 use inputs::Inputs;
 use record::{Digester, Progress};
 use ringspin_executor::{
-    CallbackId, Clock, GraphInfo, NamedInput, Recorder, StopHandle, Time, Transit, Worker,
+    CallbackId, Clock, GraphInfo, Middleware, NamedInput, Recorder, StopHandle, Time, Transit,
+    Worker,
 };
 use ringspin_ringbuf::Counter;
 use std::any::Any;
@@ -63,6 +66,7 @@ pub(crate) struct Sequencer {
     breaker: Option<Breaker>,
     timing: Option<Timing>,
     jolts: Jolts,
+    display: Option<ClockDisplay>,
     end: Option<Time>,
 }
 
@@ -85,12 +89,14 @@ pub(crate) struct Parts {
     pub(crate) recorder: Option<Box<dyn Recorder>>,
     pub(crate) breaker: Option<Box<dyn TieBreaker>>,
     pub(crate) follower: Option<Follower>,
+    pub(crate) middleware: Option<Arc<dyn Middleware>>,
 }
 
 impl Sequencer {
     /// Takes over the worker, at the simulation's start.
     pub(crate) fn new(parts: Parts, setting: Setting, info: &GraphInfo) -> Self {
-        let Parts { mut worker, inputs, recorder, breaker, follower } = parts;
+        let Parts { mut worker, inputs, recorder, breaker, follower, middleware } = parts;
+        let display = ClockDisplay::new(middleware);
         let Setting { simulation, transit, durations, cores, jolts } = setting;
         let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
         let breaker = breaker.or_else(|| simulation.ties.breaker()).map(Breaker::new);
@@ -114,6 +120,7 @@ impl Sequencer {
             breaker,
             timing,
             jolts,
+            display,
             end: simulation.end,
         }
     }
@@ -319,10 +326,16 @@ impl Sequencer {
     }
 
     /// Nothing is left to do up to `end`. Time does not go back, if that has passed.
-    fn arrive_at(&self, end: Time) {
+    fn arrive_at(&mut self, end: Time) {
         if end != Time::MAX && end > self.now() {
             self.transit.clock().set(end);
+            self.show_time();
         }
+    }
+
+    fn show_time(&mut self) {
+        let now = self.now();
+        self.display.iter_mut().for_each(|display| display.show(now));
     }
 
     /// Lets time go on to what comes next, if that is by `end`.
@@ -352,6 +365,7 @@ impl Sequencer {
             return Ok(false);
         }
         self.transit.clock().set(next);
+        self.show_time();
         self.inputs.time_goes_on();
         if let Some(agenda) = &mut self.agenda {
             agenda.free(next);

@@ -44,6 +44,12 @@ pub enum SpinError {
     /// What is to be simulated does not fit the graph.
     #[error("{0}")]
     Simulation(String),
+    /// The clock that is to be followed cannot be had.
+    #[error(
+        "time is to be that of /clock, but {0}: connect the executor with ROS 2, or leave \
+         `use_sim_time` out"
+    )]
+    Clock(String),
     /// A chain cannot be followed.
     #[error(transparent)]
     Chain(#[from] ChainError),

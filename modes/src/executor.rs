@@ -6,6 +6,7 @@ use crate::deterministic::{
 };
 use crate::error::SpinError;
 use crate::live::{self, Run};
+use crate::live_clock::{End, LiveTime};
 use crate::mapping::{CorePlan, Mapping};
 use crate::memory;
 pub use crate::mode::{Mode, ModeError};
@@ -52,6 +53,8 @@ pub struct Executor {
     pub(crate) tie_breaker: Option<Box<dyn TieBreaker>>,
     /// In deterministic mode: what is followed.
     pub(crate) chains: Vec<ChainPath>,
+    /// Whether time is that of `/clock`, whatever the arguments say.
+    pub(crate) sim_time: bool,
     running: Option<Running>,
 }
 
@@ -64,8 +67,8 @@ pub(crate) struct Running {
 }
 
 pub(crate) enum Scheduler {
-    SingleCore { worker: Box<Worker>, clock: Arc<LiveClock>, started: bool },
-    MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<LiveClock>, started: bool },
+    SingleCore { worker: Box<Worker>, clock: Arc<LiveTime>, started: bool },
+    MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<LiveTime>, started: bool },
     Deterministic(Box<Sequencer>),
 }
 
@@ -110,6 +113,7 @@ impl Executor {
             traced: false,
             tie_breaker: None,
             chains: Vec::new(),
+            sim_time: false,
             running: None,
         }
     }
@@ -197,7 +201,7 @@ impl Executor {
             }
             Mode::SingleCore | Mode::MultiCore(_) => None,
         };
-        let live = Arc::new(LiveClock::start());
+        let live = Arc::new(self.live_time(setting.is_some())?);
         let time = match &setting {
             Some(setting) => TimeSource::Simulated(setting.transit.clone()),
             None => TimeSource::Live(live.clone()),
@@ -205,6 +209,9 @@ impl Executor {
         let plan = Plan { workers, order };
         let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
         let Frozen { monitor, mut workers, inputs } = frozen;
+        if let Some(clock) = live.followed() {
+            workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
+        }
         let mut recorders = self.recorder.as_mut().map(|factory| {
             let made: Vec<_> = (0..workers.len()).map(|n| factory(monitor.info(), n)).collect();
             made.into_iter()
@@ -215,7 +222,8 @@ impl Executor {
                 let (worker, recorder) = (workers.remove(0), next_recorder());
                 let breaker = self.tie_breaker.take();
                 setting.check_breaker(breaker.is_some())?;
-                let parts = Parts { worker, inputs, recorder, breaker, follower };
+                let middleware = self.graph.middleware();
+                let parts = Parts { worker, inputs, recorder, breaker, follower, middleware };
                 let mut sequencer = Sequencer::new(parts, setting, monitor.info());
                 if self.traced {
                     sequencer.trace();
@@ -255,7 +263,27 @@ impl Executor {
     /// [`SpinError`].
     pub fn spin_for(&mut self, duration: Duration) -> Result<(), SpinError> {
         self.freeze()?;
-        self.spin_until(self.now() + duration)
+        let end = self.end_after(duration);
+        self.spin_to(end, &mut |_| false)
+    }
+
+    /// The end of a spin that lasts `duration`, of a graph that is frozen.
+    pub(crate) fn end_after(&self, duration: Duration) -> End {
+        match self.running.as_ref().map(|running| &running.scheduler) {
+            Some(Scheduler::SingleCore { clock, .. } | Scheduler::MultiCore { clock, .. }) => {
+                clock.end_after(duration)
+            }
+            _ => End::At(self.now() + duration),
+        }
+    }
+
+    /// The clock of the live modes.
+    fn live_time(&self, is_simulated: bool) -> Result<LiveTime, SpinError> {
+        let follows = self.sim_time || self.graph.follows_clock();
+        match follows && !is_simulated {
+            false => Ok(LiveTime::Real(LiveClock::start())),
+            true => LiveTime::follow(self.graph.middleware().as_deref()),
+        }
     }
 
     /// As [`spin`](Self::spin), up to `end` of the executor's own time.
@@ -273,12 +301,18 @@ impl Executor {
         end: Time,
         over: Condition<'_>,
     ) -> Result<(), SpinError> {
+        self.spin_to(End::At(end), over)
+    }
+
+    fn spin_to(&mut self, end: End, over: Condition<'_>) -> Result<(), SpinError> {
         self.freeze()?;
         let wait = self.wait;
         let (stop, Running { monitor, scheduler }) = self.parts();
         let stop = &stop;
         match scheduler {
             Scheduler::Deterministic(sequencer) => {
+                // Simulated time has begun.
+                let End::At(end) = end else { return Ok(()) };
                 sequencer.run(end, stop, monitor.info(), over)?;
             }
             Scheduler::SingleCore { worker, clock, .. } => {

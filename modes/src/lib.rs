@@ -15,6 +15,7 @@
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
 //! | `edges` | who feeds whom |
+//! | `live_clock` | what time it is there: the machine's, or that of `/clock` |
 //! | [`mapping`] | which core runs which event loops |
 //! | `memory` | pages that stay where they are |
 //! | `mode` | the names of the modes |
@@ -32,6 +33,7 @@ pub mod executor;
 mod job;
 pub mod job_file;
 mod live;
+mod live_clock;
 pub mod mapping;
 mod memory;
 mod middleware;

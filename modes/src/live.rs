@@ -1,9 +1,10 @@
 //! The live modes: a worker on the real clock, alone on the calling thread or one per core.
 
 use crate::error::SpinError;
+use crate::live_clock::{End, LiveTime};
 use crate::mapping::CorePlan;
 use ringspin_executor::wait::{Idle, Wait};
-use ringspin_executor::{Clock, LiveClock, StopHandle, Time, WaitStrategy, Worker};
+use ringspin_executor::{Clock, StopHandle, Time, WaitStrategy, Worker};
 use std::time::Duration;
 
 /// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
@@ -16,14 +17,17 @@ const CLOCK_INTERVAL: Duration = Duration::from_micros(10);
 /// Most dispatches between two looks at the clock.
 const CLOCK_DISPATCHES_MAX: u32 = 64;
 
+/// How long a worker sleeps that waits for a clock which stands still: until it is woken.
+const FOREVER: Duration = Duration::from_secs(1 << 30);
+
 /// What a worker needs to know to run live.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
-    pub(crate) clock: &'a LiveClock,
+    pub(crate) clock: &'a LiveTime,
     pub(crate) stop: &'a StopHandle,
     pub(crate) wait: WaitStrategy,
     /// When to return.
-    pub(crate) end: Time,
+    pub(crate) end: End,
 }
 
 /// Decides when to look at the clock: reading it costs as much as a short callback, so a worker
@@ -59,7 +63,8 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
             waiter.reset();
             continue;
         }
-        let now = clock.now();
+        let now = read(clock, worker);
+        let end = end.by(clock);
         if now >= end {
             return;
         }
@@ -74,32 +79,45 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
         }
         worker.count_idle();
         let due = worker.next_deadline().map_or(end, |deadline| deadline.min(end));
-        let left = due.since(now);
-        if left <= SPIN_TAIL {
-            std::hint::spin_loop();
-        } else if waiter.idle() == Idle::Park {
-            worker.sleep(left - SPIN_TAIL);
+        match time_to_sleep(clock, now, due) {
+            None => std::hint::spin_loop(),
+            Some(left) if waiter.idle() == Idle::Park => worker.sleep(left),
+            Some(_) => {}
         }
     }
 }
 
+/// The time, of which `worker` has to know if it may do what time does not do.
+fn read(clock: &LiveTime, worker: &mut Worker) -> Time {
+    let now = clock.now();
+    if clock.followed().is_some() {
+        worker.note_time(now);
+    }
+    now
+}
+
+/// How long to sleep from `now` until something is `due`; `None` if it is so soon that spinning is
+/// better. A clock that is followed wakes its sleepers itself.
+fn time_to_sleep(clock: &LiveTime, now: Time, due: Time) -> Option<Duration> {
+    if clock.followed().is_some() {
+        return Some(FOREVER);
+    }
+    due.since(now).checked_sub(SPIN_TAIL).filter(|left| !left.is_zero())
+}
+
 /// Dispatches one event, waiting for it until `end`; false if there was none.
-pub(crate) fn run_one(
-    worker: &mut Worker,
-    clock: &LiveClock,
-    stop: &StopHandle,
-    end: Time,
-) -> bool {
+pub(crate) fn run_one(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, end: End) -> bool {
     let _mark = stop.enter_worker();
     worker.ready_set().register_sleeper();
     while !stop.is_stopped() {
         if worker.dispatch_next().is_some() {
             return true;
         }
-        let now = clock.now();
+        let now = read(clock, worker);
         if worker.expire_one(now) {
             continue;
         }
+        let end = end.by(clock);
         if now >= end {
             return false;
         }
@@ -107,31 +125,37 @@ pub(crate) fn run_one(
             continue; // what was handled so far was no event
         }
         let due = worker.next_deadline().map_or(end, |deadline| deadline.min(end));
-        match due.since(now) {
-            left if left > SPIN_TAIL => worker.sleep(left - SPIN_TAIL),
-            _ => std::hint::spin_loop(),
+        match time_to_sleep(clock, now, due) {
+            Some(left) => worker.sleep(left),
+            None => std::hint::spin_loop(),
         }
     }
     false
 }
 
 /// Dispatches events until none is ready or `end` has come; returns how many.
-pub(crate) fn run_all(worker: &mut Worker, clock: &LiveClock, stop: &StopHandle, end: Time) -> u64 {
+pub(crate) fn run_all(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, end: End) -> u64 {
     let _mark = stop.enter_worker();
     let mut dispatched = 0;
     while !stop.is_stopped() {
-        let now = clock.now();
+        let now = read(clock, worker);
         while worker.expire_one(now) {}
         match worker.dispatch_next() {
             Some(_) => dispatched += 1,
             None if worker.ready_set().is_empty() => break,
             None => {}
         }
-        if now >= end {
+        if now >= end.by(clock) {
             break;
         }
     }
     dispatched
+}
+
+/// Makes the timers ready that are due.
+pub(crate) fn expire_due(worker: &mut Worker, clock: &LiveTime) {
+    let now = read(clock, worker);
+    while worker.expire_one(now) {}
 }
 
 /// Has the kernel wake this thread when its sleep ends, not up to 50 microseconds later.

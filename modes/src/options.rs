@@ -98,6 +98,23 @@ impl Executor {
         self
     }
 
+    /// In the live modes, follows the `/clock` of ROS 2, as `use_sim_time` of the
+    /// [arguments](Self::with_arguments) does: callbacks see its time, timers fire by it, and
+    /// durations of spinning are counted in it. While it stands still, nothing wakes up but for
+    /// messages; before it begins, timers do not run. When it goes back, timers start again from
+    /// there.
+    ///
+    /// All nodes then have a parameter `use_sim_time`, which is true: call this before the first
+    /// node is created. Without a middleware that brings a clock, freezing is an error
+    /// ([`SpinError::Clock`](crate::SpinError::Clock)). The deterministic mode has a time of its
+    /// own, and does not follow.
+    #[must_use]
+    pub fn with_sim_time(mut self) -> Self {
+        self.sim_time = true;
+        self.graph().use_sim_time();
+        self
+    }
+
     /// In which order the workers of the live modes turn to ready events; by default
     /// [`ReadyOrder::Sweep`]. The deterministic mode is always [`ReadyOrder::Fifo`].
     ///

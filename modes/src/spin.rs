@@ -3,7 +3,6 @@
 use crate::error::SpinError;
 use crate::executor::{Executor, Running, Scheduler};
 use crate::live;
-use ringspin_executor::Clock;
 use std::time::Duration;
 
 impl Executor {
@@ -16,11 +15,12 @@ impl Executor {
     /// [`SpinError`]; in multi-core mode always [`SpinError::SeveralThreads`].
     pub fn spin_once(&mut self, timeout: Duration) -> Result<bool, SpinError> {
         self.freeze()?;
-        let end = self.now() + timeout;
+        let end = self.end_after(timeout);
         let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
             Scheduler::SingleCore { worker, clock, .. } => live::run_one(worker, clock, &stop, end),
             Scheduler::Deterministic(sequencer) => {
+                let end = sequencer.now() + timeout;
                 sequencer.run_one(end, &stop, monitor.info())?.is_some()
             }
             Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
@@ -42,8 +42,7 @@ impl Executor {
         let dispatched = match scheduler {
             Scheduler::SingleCore { worker, clock, .. } => {
                 let _mark = stop.enter_worker();
-                let now = clock.now();
-                while worker.expire_one(now) {}
+                live::expire_due(worker, clock);
                 worker.dispatch_ready(|| stop.is_stopped())
             }
             Scheduler::Deterministic(sequencer) => sequencer.run_ready(&stop, monitor.info())?,
@@ -59,7 +58,7 @@ impl Executor {
     /// As [`spin_once`](Self::spin_once).
     pub fn spin_all(&mut self, max: Duration) -> Result<u64, SpinError> {
         self.freeze()?;
-        let end = self.now() + max;
+        let end = self.end_after(max);
         let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
             Scheduler::SingleCore { worker, clock, .. } => live::run_all(worker, clock, &stop, end),

@@ -11,7 +11,11 @@
 #[cfg(feature = "rcl")]
 pub mod action;
 #[cfg(feature = "rcl")]
+mod clock;
+#[cfg(feature = "rcl")]
 pub mod fast_dds;
+#[cfg(feature = "rcl")]
+mod log_layer;
 #[cfg(feature = "rcl")]
 mod middleware;
 #[cfg(feature = "rcl")]
@@ -19,12 +23,16 @@ mod node;
 #[cfg(feature = "rcl")]
 mod parameters;
 #[cfg(feature = "rcl")]
+mod queries;
+#[cfg(feature = "rcl")]
 pub mod rcl;
 #[cfg(feature = "rcl")]
 mod reports;
 #[cfg(feature = "rcl")]
 pub mod types;
 
+#[cfg(feature = "rcl")]
+pub use log_layer::RosoutLayer;
 #[cfg(feature = "rcl")]
 pub use middleware::{Builder, Ros2, Traffic};
 #[cfg(feature = "rcl")]

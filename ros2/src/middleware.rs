@@ -1,12 +1,15 @@
 //! ROS 2 as the middleware of a graph: each node, publisher, subscription, service and client of
 //! the graph has a counterpart in rcl.
 
+use crate::clock::{ClockFollower, ClockSource};
 use crate::fast_dds;
 use crate::node::RosNode;
-use crate::rcl::{Context, ContextOptions, RosError};
+use crate::rcl::{Context, ContextOptions, Node, RosError, WeakNode};
 use crate::types::Types;
-use ringspin_executor::{BoxError, Middleware, RemoteNode};
-use std::sync::Arc;
+use ringspin_executor::{BoxError, FollowedClock, Middleware, RemoteNode, Time};
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// Which way messages and requests take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +49,7 @@ pub enum Traffic {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Ros2 {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What all nodes of a connection know.
@@ -58,6 +61,11 @@ pub(crate) struct Shared {
     /// Whether publishers and subscriptions of this process are peers for ROS 2.
     pub(crate) matches_locals: bool,
     parameter_services: bool,
+    clock_source: Option<ClockSource>,
+    /// Those of the graph, in whose names is logged.
+    nodes: Mutex<Vec<WeakNode>>,
+    /// Who asks about the graph, once somebody does.
+    pub(crate) observer: Mutex<Option<Node>>,
 }
 
 /// Sets up a [`Ros2`].
@@ -68,6 +76,7 @@ pub struct Builder {
     traffic: Traffic,
     types: Types,
     parameter_services: bool,
+    clock_period: Option<Duration>,
 }
 
 impl Ros2 {
@@ -79,6 +88,7 @@ impl Ros2 {
             traffic: Traffic::default(),
             types: Types::installed(),
             parameter_services: true,
+            clock_period: None,
         }
     }
 
@@ -127,6 +137,15 @@ impl Builder {
         self
     }
 
+    /// Has a graph in simulated time publish it on `/clock`, at most once in each `period` of it:
+    /// when something happens, so that a time in which nothing does is left out. In the live modes
+    /// nothing is published.
+    #[must_use]
+    pub fn publish_clock(mut self, period: Duration) -> Self {
+        self.clock_period = Some(period);
+        self
+    }
+
     /// Connects.
     ///
     /// # Errors
@@ -141,7 +160,17 @@ impl Builder {
             Traffic::PublishOnly => false,
         };
         let parameter_services = self.parameter_services && traffic != Traffic::PublishOnly;
-        let shared = Shared { context, traffic, types, matches_locals, parameter_services };
+        let source = self.clock_period.map(|period| ClockSource::new(&context, period));
+        let shared = Shared {
+            context,
+            traffic,
+            types,
+            matches_locals,
+            parameter_services,
+            clock_source: source.transpose()?,
+            nodes: Mutex::default(),
+            observer: Mutex::default(),
+        };
         Ok(Ros2 { shared: Arc::new(shared) })
     }
 }
@@ -166,6 +195,18 @@ impl Builder {
 }
 
 impl Shared {
+    pub(crate) fn add_node(&self, node: &Node) {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner).push(node.downgrade());
+    }
+
+    /// The node of the graph with this name, or else the first one, if there is one.
+    pub(crate) fn log_node(&self, name: Option<&str>) -> Option<Node> {
+        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        nodes.retain(|node| node.upgrade().is_some());
+        let alive = || nodes.iter().filter_map(WeakNode::upgrade);
+        alive().find(|node| Some(node.fully_qualified_name()) == name).or_else(|| alive().next())
+    }
+
     pub(crate) fn offers_parameters(&self) -> bool {
         self.parameter_services
     }
@@ -182,6 +223,27 @@ impl Middleware for Ros2 {
 
     fn receives(&self) -> bool {
         self.shared.traffic != Traffic::PublishOnly
+    }
+
+    fn follow_clock(
+        &self,
+        clock: Arc<FollowedClock>,
+    ) -> Result<Option<Box<dyn Any + Send + Sync>>, BoxError> {
+        if !self.receives() {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(ClockFollower::start(&self.shared.context, clock)?)))
+    }
+
+    fn clock_period(&self) -> Option<Duration> {
+        self.shared.clock_source.as_ref().map(|source| source.period)
+    }
+
+    fn publish_clock(&self, now: Time) -> Result<(), BoxError> {
+        match &self.shared.clock_source {
+            Some(source) => Ok(source.publish(now)?),
+            None => Ok(()),
+        }
     }
 
     fn create_node(&self, namespace: &str, name: &str) -> Result<Arc<dyn RemoteNode>, BoxError> {

@@ -27,6 +27,7 @@ impl RosNode {
     pub(crate) fn new(shared: Arc<Shared>, namespace: &str, name: &str) -> Result<Self, RosError> {
         // The graph has remapped all names, and rcl's own arguments hold no rules for them.
         let node = Node::new(&shared.context, namespace, name, NodeOptions::default())?;
+        shared.add_node(&node);
         let offered = shared.offers_parameters();
         let parameter_events = offered.then(|| ParameterEvents::new(&node)).transpose()?;
         Ok(Self { node, shared, parameter_events, complaints: Arc::default() })

@@ -53,6 +53,7 @@ pub use graph::{Endpoint, NodeName};
 pub use logging::{LogLine, Severity, log};
 pub use mapping::{Mapping, ServiceMapping};
 pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};
+pub(crate) use node::WeakNode;
 pub use node::{Node, NodeOptions};
 pub use octets::{Octets, octets, octets_mut};
 pub use publisher::{ErasedPublisher, Publisher, PublisherEndpoint};

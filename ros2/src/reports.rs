@@ -11,6 +11,9 @@ use ringspin_executor::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// What rmw calls a node that it does not know.
+const UNKNOWN_NODE: &str = "_NODE_NAME_UNKNOWN_";
+
 /// What is watched.
 #[derive(Clone)]
 pub(crate) enum End {
@@ -85,7 +88,9 @@ impl Watched {
         };
         let mut misfits = peers.into_iter().rev().filter_map(|peer| {
             let incompatibility = self.end.misfit(&self.qos, &peer.qos)?;
-            let node = format!("{}/{}", peer.node.namespace.trim_end_matches('/'), peer.node.name);
+            let (namespace, name) = (peer.node.namespace.trim_end_matches('/'), peer.node.name);
+            // rmw finds an end a moment before it learns whose it is.
+            let node = (name != UNKNOWN_NODE).then(|| format!("{namespace}/{name}"));
             Some(IncompatiblePeer { node, incompatibility })
         });
         let of_policy = |peer: &IncompatiblePeer| Some(peer.incompatibility.policy) == policy;

@@ -39,6 +39,9 @@ pub enum CreateNodeError {
     /// The executor is already running.
     #[error("the graph is frozen; create {0} before spinning")]
     Frozen(String),
+    /// The override of a parameter that every node has does not fit it.
+    #[error("{0}")]
+    Parameter(String),
     /// The middleware does not take it.
     #[error("{middleware}: {reason}")]
     Middleware {

@@ -2,11 +2,10 @@
 
 use crate::arguments::Override;
 use crate::graph::{Draft, Graph};
+use crate::sim_time::USE_SIM_TIME;
 
 /// How many overrides are warned of one by one.
 const WARNINGS_MAX: usize = 20;
-/// Launch files give it to every node; here the mode decides about time.
-const USE_SIM_TIME: &str = "use_sim_time";
 
 impl Draft {
     /// The strongest override of a parameter. It and the weaker ones count as used.

@@ -52,8 +52,8 @@ pub struct IncompatibleQos {
 /// A peer that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncompatiblePeer {
-    /// The fully qualified name of its node.
-    pub node: String,
+    /// The fully qualified name of its node; `None` if its node is not known yet.
+    pub node: Option<String>,
     /// What does not fit.
     pub incompatibility: Incompatibility,
 }
@@ -61,7 +61,11 @@ pub struct IncompatiblePeer {
 impl fmt::Display for IncompatiblePeer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Incompatibility { policy, offered, requested } = &self.incompatibility;
-        write!(f, "node {}: {policy} offered {offered}, requested {requested}", self.node)
+        match &self.node {
+            Some(node) => write!(f, "node {node}")?,
+            None => f.write_str("a node that is not known yet")?,
+        }
+        write!(f, ": {policy} offered {offered}, requested {requested}")
     }
 }
 

@@ -35,6 +35,9 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
             NOTICE => drop(self.notifier.take()),
             _ => self.due = None,
         }
+        if C::IS_TIMED && !cx.clock.has_begun() {
+            return Outcome::Nothing; // noticed again when it has
+        }
         let (event, next) = self.condition.look(cx.now());
         if next != self.due {
             self.due = next;

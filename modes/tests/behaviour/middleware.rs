@@ -1,6 +1,7 @@
 //! What comes from outside of the process and what leaves it, without a real middleware: messages.
 
 mod calls;
+mod clock;
 mod ether;
 mod events;
 mod faults;

@@ -7,7 +7,7 @@ use super::{lock, logging};
 use r2r_rcl as ffi;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// What is to be different about a node.
 #[derive(Clone, Copy, Debug)]
@@ -54,9 +54,29 @@ impl Node {
         &self.handle.name
     }
 
+    /// A handle that does not keep it.
+    pub(crate) fn downgrade(&self) -> WeakNode {
+        WeakNode(Arc::downgrade(&self.handle))
+    }
+
     /// The context that it was made with.
     pub fn context(&self) -> Context {
         Context { handle: self.handle.context.clone() }
+    }
+}
+
+/// A node that may be gone.
+pub(crate) struct WeakNode(Weak<NodeHandle>);
+
+impl WeakNode {
+    pub(crate) fn upgrade(&self) -> Option<Node> {
+        Some(Node { handle: self.0.upgrade()? })
+    }
+}
+
+impl std::fmt::Debug for WeakNode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WeakNode")
     }
 }
 

@@ -2,14 +2,15 @@
 //! each were a process of its own.
 
 use ringspin_executor::{
-    Arrivals, BoxError, Durability, History, Middleware, QoS, RemoteClient, RemoteEvent,
-    RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
-    RemoteStatus, RemoteSubscription, ServiceTypes, Time, TypeName,
+    Arrivals, BoxError, Durability, FollowedClock, History, Middleware, QoS, RemoteClient,
+    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder,
+    RemoteServer, RemoteStatus, RemoteSubscription, ServiceTypes, Time, TypeName,
 };
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex, Weak, mpsc};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// A message that knows when it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +51,7 @@ pub(super) enum Fault {
     Panic,
     Send,
     Watch,
+    Clock,
 }
 
 /// One process's connection to the bus. Clones are the same process.
@@ -80,6 +82,8 @@ struct State {
     faults: BTreeMap<Fault, u32>,
     nodes: Vec<String>,
     gauges: Vec<Gauge>,
+    clocks: Vec<Weak<FollowedClock>>,
+    shown: Vec<Time>,
 }
 
 /// A subscription.
@@ -187,6 +191,18 @@ impl Ether {
         told.count()
     }
 
+    /// Tells everybody who follows the time; returns how many there are.
+    pub(super) fn tell(&self, time: Time) -> usize {
+        let clocks = self.state().clocks.clone();
+        let clocks = clocks.iter().filter_map(Weak::upgrade);
+        clocks.map(|clock| clock.set(time)).count()
+    }
+
+    /// The times that were published.
+    pub(super) fn shown(&self) -> Vec<Time> {
+        self.state().shown.clone()
+    }
+
     /// The names of all nodes so far.
     pub(super) fn nodes(&self) -> Vec<String> {
         self.state().nodes.clone()
@@ -244,6 +260,24 @@ impl Middleware for Ether {
 
     fn receives(&self) -> bool {
         self.receives
+    }
+
+    fn follow_clock(
+        &self,
+        clock: Arc<FollowedClock>,
+    ) -> Result<Option<Box<dyn Any + Send + Sync>>, BoxError> {
+        self.attempt(Fault::Clock)?;
+        self.state().clocks.push(Arc::downgrade(&clock));
+        Ok(self.receives.then(|| -> Box<dyn Any + Send + Sync> { Box::new(clock) }))
+    }
+
+    fn clock_period(&self) -> Option<Duration> {
+        (!self.receives).then_some(Duration::from_millis(100))
+    }
+
+    fn publish_clock(&self, now: Time) -> Result<(), BoxError> {
+        self.state().shown.push(now);
+        Ok(())
     }
 
     fn create_node(&self, namespace: &str, name: &str) -> Result<Arc<dyn RemoteNode>, BoxError> {

@@ -107,7 +107,7 @@ fn liveliness_misfits_and_losses_are_events_of_the_loop() {
         let (offered, requested) = ("best effort".into(), "reliable".into());
         let incompatibility =
             Incompatibility { policy: QosPolicy::Reliability, offered, requested };
-        let peer = IncompatiblePeer { node: "/other".into(), incompatibility };
+        let peer = IncompatiblePeer { node: Some("/other".into()), incompatibility };
         assert_eq!(
             peer.to_string(),
             "node /other: reliability offered best effort, requested reliable"

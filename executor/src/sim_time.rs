@@ -1,0 +1,56 @@
+//! `use_sim_time`: whether a graph's time is that of `/clock`.
+
+use crate::graph::{CreateNodeError, Draft, Graph};
+use crate::node::Node;
+use crate::parameter::ParameterValue;
+
+/// The parameter's name in ROS 2.
+pub(crate) const USE_SIM_TIME: &str = "use_sim_time";
+
+impl Draft {
+    /// Whether the arguments ask for it, for any node.
+    fn is_asked_for_sim_time(&self) -> bool {
+        let mut asked =
+            self.arguments.overrides.iter().filter(|given| given.parameter == USE_SIM_TIME);
+        asked.next_back().is_some_and(|given| given.value == ParameterValue::Bool(true))
+    }
+
+    /// Whether time is that of `/clock`: it was asked for, and can be had.
+    pub(crate) fn follows_clock(&self) -> bool {
+        let receives = self.middleware.as_ref().is_some_and(|middleware| middleware.receives());
+        receives && (self.uses_sim_time || self.is_asked_for_sim_time())
+    }
+}
+
+impl Graph {
+    /// Has every node that is created from now on say by its parameter `use_sim_time` that its time
+    /// is that of `/clock`. That it is so, is up to whoever runs the graph.
+    pub fn use_sim_time(&self) {
+        self.draft().uses_sim_time = true;
+    }
+
+    /// Whether the graph's time is to be that of `/clock`, because [it was said](Self::use_sim_time)
+    /// or because the last `use_sim_time` of the [arguments](Self::set_arguments), for whatever
+    /// node, is true; and there is a middleware that may bring it.
+    ///
+    /// All nodes have one time, in contrast to ROS 2, where each has its own.
+    pub fn follows_clock(&self) -> bool {
+        self.draft().follows_clock()
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    pub(crate) fn declare_use_sim_time(&self) -> Result<(), CreateNodeError> {
+        let parameter = self.parameter(USE_SIM_TIME).default(true).read_only();
+        let is_set = parameter.description("whether time is that of /clock").declare();
+        let is_set = is_set.map_err(|error| CreateNodeError::Parameter(error.to_string()))?;
+        if !is_set.get() {
+            tracing::warn!(
+                node = self.full_name(),
+                "use_sim_time is false here only, but all nodes of an executor have one time, \
+                 that of /clock"
+            );
+        }
+        Ok(())
+    }
+}

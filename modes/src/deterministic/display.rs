@@ -1,0 +1,32 @@
+//! Simulated time for those outside who only look on.
+
+use ringspin_executor::{Middleware, Time};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Publishes the time as it goes on, at most once in a period of it.
+pub(super) struct ClockDisplay {
+    middleware: Arc<dyn Middleware>,
+    period: Duration,
+    next: Time,
+}
+
+impl ClockDisplay {
+    /// One for whoever `middleware` connects with; `None` if nobody wants it.
+    pub(super) fn new(middleware: Option<Arc<dyn Middleware>>) -> Option<Self> {
+        let middleware = middleware?;
+        let period = middleware.clock_period()?;
+        Some(Self { middleware, period, next: Time::ZERO })
+    }
+
+    /// It is `now`.
+    pub(super) fn show(&mut self, now: Time) {
+        if now < self.next {
+            return;
+        }
+        self.next = now + self.period;
+        if let Err(error) = self.middleware.publish_clock(now) {
+            tracing::warn!(%now, %error, "the clock cannot be published");
+        }
+    }
+}

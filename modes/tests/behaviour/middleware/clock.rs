@@ -1,0 +1,268 @@
+//! Time that comes from outside, and simulated time that is shown there.
+
+use super::ether::{Ether, Fault, Way};
+use super::sender;
+use crate::on_one_core;
+use ringspin_executor::{
+    Arguments, Context, Message, QoS, StopHandle, SubscriptionEvents, Time, WaitStrategy,
+};
+use ringspin_modes::{Executor, Mode, SpinError};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+const BEGIN: Time = Time::from_secs(1000);
+/// Longer than anything takes.
+const LONG: Duration = Duration::from_secs(20);
+
+/// Runs `test` in every live mode.
+fn live(test: impl Fn(Executor, Ether)) {
+    let parking = WaitStrategy::SpinThenPark(Duration::ZERO);
+    for executor in [
+        Executor::single_core(),
+        on_one_core(),
+        Executor::new(Mode::MultiCore(None)),
+        Executor::new(Mode::MultiCore(None)).with_wait_strategy(parking),
+        Executor::single_core().with_wait_strategy(WaitStrategy::Yield),
+    ] {
+        let ether = Ether::new(Way::AtOnce);
+        test(executor.with_middleware(Arc::new(ether.another())).unwrap(), ether);
+    }
+}
+
+/// Rings when the executor spins, with its timers started.
+fn spins(executor: &Executor, ether: &Ether) -> Receiver<()> {
+    let (ready, is_ready) = channel();
+    let node = executor.create_node("ready", ()).unwrap();
+    node.create_subscription("ready", QoS::default(), move |(), _: &Message<u64>, _| {
+        ready.send(()).unwrap();
+    })
+    .unwrap();
+    sender(ether, "/ready", QoS::default()).publish(&0u64).unwrap();
+    is_ready
+}
+
+/// Spins on another thread while `during` runs, then stops. `during` begins when timers are
+/// started.
+fn while_spinning(executor: &mut Executor, ether: &Ether, during: impl FnOnce()) {
+    let is_ready = spins(executor, ether);
+    struct Stop(StopHandle);
+    impl Drop for Stop {
+        fn drop(&mut self) {
+            self.0.stop();
+        }
+    }
+    executor.freeze().unwrap();
+    let stop = executor.stop_handle();
+    std::thread::scope(|scope| {
+        let stop = Stop(stop);
+        let spinning = scope.spawn(|| executor.spin());
+        is_ready.recv_timeout(LONG).unwrap();
+        during();
+        drop(stop);
+        spinning.join().unwrap().unwrap();
+    });
+}
+
+/// A node with a timer, and when it is called.
+fn ticking(executor: &Executor, period: Duration) -> Receiver<Time> {
+    let (sender, ticks) = channel();
+    let node = executor.create_node("ticking", ()).unwrap();
+    node.create_timer(period, move |(), cx| sender.send(cx.now()).unwrap()).unwrap();
+    ticks
+}
+
+#[test]
+fn timers_fire_by_a_clock_that_is_followed() {
+    live(|executor, ether| {
+        let mut executor = executor.with_sim_time();
+        let ticks = ticking(&executor, 10 * MS);
+        while_spinning(&mut executor, &ether, || {
+            assert_eq!(ether.tell(BEGIN), 1);
+            for n in 1..50 {
+                ether.tell(BEGIN + 10 * MS * (n - 1) + 9 * MS);
+                ether.tell(BEGIN + 10 * MS * n);
+                assert_eq!(ticks.recv_timeout(LONG).unwrap(), BEGIN + 10 * MS * n);
+            }
+            ether.tell(BEGIN + 1000 * MS);
+            assert_eq!(ticks.recv_timeout(LONG).unwrap(), BEGIN + 1000 * MS, "once");
+            ether.tell(BEGIN + 1010 * MS);
+            assert_eq!(ticks.recv_timeout(LONG).unwrap(), BEGIN + 1010 * MS);
+        });
+        assert!(ticks.try_recv().is_err());
+        assert_eq!(executor.now(), BEGIN + 1010 * MS);
+    });
+}
+
+#[test]
+fn a_clock_that_stands_still_wakes_nobody() {
+    const STEPS: u64 = 20;
+    let ether = Ether::new(Way::AtOnce);
+    let executor = Executor::single_core().with_middleware(Arc::new(ether.another())).unwrap();
+    let parking = WaitStrategy::SpinThenPark(Duration::ZERO);
+    let mut executor = executor.with_sim_time().with_wait_strategy(parking);
+    let ticks = ticking(&executor, MS);
+    while_spinning(&mut executor, &ether, || {
+        ether.tell(BEGIN);
+        for n in 1..=STEPS as u32 {
+            ether.tell(BEGIN + MS * n);
+            ticks.recv_timeout(LONG).unwrap();
+        }
+        // A worker that polls would be found out now: real time is many periods.
+        std::thread::sleep(100 * MS);
+    });
+    let sleeps: u64 = executor.statistics().workers.iter().map(|worker| worker.sleeps).sum();
+    assert!(sleeps <= 3 * (STEPS + 3), "{sleeps} sleeps for {STEPS} steps");
+}
+
+#[test]
+fn a_jump_back_starts_timers_again_and_fires_none_twice() {
+    live(|executor, ether| {
+        let mut executor = executor.with_sim_time();
+        let ticks = ticking(&executor, 10 * MS);
+        let before = Time::from_secs(500);
+        while_spinning(&mut executor, &ether, || {
+            for time in [BEGIN, BEGIN + 10 * MS, BEGIN + 15 * MS] {
+                ether.tell(time);
+            }
+            let first = ticks.recv_timeout(LONG).unwrap();
+            assert!([BEGIN + 10 * MS, BEGIN + 15 * MS].contains(&first), "{first}");
+            // Nobody looks at a time that stands for an instant only, so give it twice.
+            let mut now = before;
+            let again = loop {
+                ether.tell(now);
+                now = now + MS;
+                if let Ok(time) = ticks.recv_timeout(MS) {
+                    break time;
+                }
+            };
+            assert!(again >= before + 10 * MS && again < BEGIN, "{again}");
+        });
+        assert!(ticks.try_recv().is_err());
+    });
+}
+
+#[test]
+fn spinning_lasts_from_the_begin_of_the_clock() {
+    live(|executor, ether| {
+        let mut executor = executor.with_sim_time();
+        let _ticks = ticking(&executor, Duration::from_secs(1));
+        let is_ready = spins(&executor, &ether);
+        executor.freeze().unwrap();
+        assert_eq!(executor.now(), Time::ZERO);
+        std::thread::scope(|scope| {
+            let spinning = scope.spawn(|| executor.spin_for(5 * MS));
+            is_ready.recv_timeout(LONG).unwrap();
+            ether.tell(BEGIN);
+            ether.tell(BEGIN + 4 * MS);
+            assert!(!spinning.is_finished());
+            ether.tell(BEGIN + 5 * MS);
+            spinning.join().unwrap().unwrap();
+        });
+        assert_eq!(executor.now(), BEGIN + 5 * MS);
+    });
+}
+
+#[test]
+fn messages_are_handled_before_the_clock_begins_and_timers_are_not() {
+    live(|executor, ether| {
+        let mut executor = executor.with_sim_time();
+        let ticks = ticking(&executor, MS);
+        let node = executor.create_node("hearing", ()).unwrap();
+        let (tell, heard) = channel();
+        node.create_subscription("numbers", QoS::default(), move |(), n: &Message<u64>, cx| {
+            tell.send((**n, cx.now())).unwrap();
+        })
+        .unwrap();
+        let out = sender(&ether, "/numbers", QoS::default());
+        while_spinning(&mut executor, &ether, || {
+            out.publish(&7u64).unwrap();
+            assert_eq!(heard.recv_timeout(LONG).unwrap(), (7, Time::ZERO));
+            assert!(ticks.try_recv().is_err());
+        });
+    });
+}
+
+#[test]
+fn a_deadline_is_one_of_the_clock_and_ends_with_a_message_from_outside() {
+    live(|executor, ether| {
+        let mut executor = executor.with_sim_time();
+        let node = executor.create_node("hearing", ()).unwrap();
+        let ((tell, heard), (miss, missed)) = (channel(), channel());
+        let qos = QoS::default().deadline(100 * MS);
+        let events = SubscriptionEvents::new().on_deadline_missed(move |(), event, cx| {
+            miss.send((event.total_count, cx.now())).unwrap();
+        });
+        let callback =
+            move |(): &mut (), _: &Message<u64>, _: &mut Context<'_>| tell.send(()).unwrap();
+        node.create_subscription_with_events("numbers", qos, events, callback).unwrap();
+        let (tick, ticks) = channel();
+        node.create_timer(10 * MS, move |(), _| tick.send(()).unwrap_or_default()).unwrap();
+        let out = sender(&ether, "/numbers", qos);
+        while_spinning(&mut executor, &ether, || {
+            ether.tell(BEGIN);
+            ether.tell(BEGIN + 10 * MS);
+            // The wait for the deadline began before, on the same loop.
+            ticks.recv_timeout(LONG).unwrap();
+            ether.tell(BEGIN + 90 * MS);
+            out.publish(&2u64).unwrap();
+            heard.recv_timeout(LONG).unwrap();
+            ether.tell(BEGIN + 189 * MS);
+            ether.tell(BEGIN + 191 * MS);
+            assert_eq!(missed.recv_timeout(LONG).unwrap(), (1, BEGIN + 191 * MS));
+        });
+        assert!(missed.try_recv().is_err());
+    });
+}
+
+#[test]
+fn arguments_decide_and_every_node_says_so() {
+    let with = |line: &[&str]| {
+        let (arguments, _) = Arguments::parse(line.iter().copied()).unwrap();
+        let ether = Ether::new(Way::AtOnce);
+        let executor = Executor::single_core().with_arguments(arguments);
+        let mut executor = executor.with_middleware(Arc::new(ether.another())).unwrap();
+        let node = executor.create_node("node", ()).unwrap();
+        let says = node.parameters().get("use_sim_time").ok().map(|value| value.to_string());
+        executor.freeze().unwrap();
+        (says, executor.now() > Time::ZERO)
+    };
+    let follows = (Some(String::from("true")), false);
+    assert_eq!(with(&["--ros-args", "-p", "use_sim_time:=true"]), follows);
+    assert_eq!(with(&["--ros-args", "-p", "node:use_sim_time:=true"]), follows);
+    assert_eq!(with(&["--ros-args", "-p", "use_sim_time:=false"]), (None, true));
+    assert_eq!(with(&[]), (None, true));
+}
+
+#[test]
+fn without_a_clock_to_follow_freezing_is_an_error() {
+    let refused = |executor: Executor, reason: &str| {
+        let mut executor = executor.with_sim_time();
+        let Err(SpinError::Clock(why)) = executor.freeze() else { panic!("{reason}") };
+        assert_eq!(why, reason);
+    };
+    refused(Executor::single_core(), "there is no middleware that brings one");
+    let ether = Ether::new(Way::AtOnce);
+    let with = |ether: Ether| Executor::single_core().with_middleware(Arc::new(ether)).unwrap();
+    refused(with(ether.another().publishing_only()), "the ether brings none");
+    ether.fail(Fault::Clock, 1);
+    refused(with(ether.another()), "the ether: Clock was told to fail");
+}
+
+#[test]
+fn simulated_time_is_shown_at_most_once_in_a_period_and_changes_no_digest() {
+    let digest = |ether: Option<Ether>| {
+        let mut executor = Executor::deterministic(Default::default());
+        if let Some(ether) = ether {
+            executor = executor.with_middleware(Arc::new(ether)).unwrap();
+        }
+        let _ticks = ticking(&executor, 30 * MS);
+        executor.spin_for(300 * MS).unwrap();
+        executor.digest().unwrap()
+    };
+    let ether = Ether::new(Way::AtOnce).publishing_only();
+    assert_eq!(digest(Some(ether.clone())), digest(None));
+    let shown: Vec<u64> = ether.shown().iter().map(|time| time.as_nanos() / 1_000_000).collect();
+    assert_eq!(shown, [30, 150, 270]);
+}

@@ -1,0 +1,115 @@
+//! Time over ROS 2: following `/clock`, and publishing it.
+
+use crate::rcl::{Context, Locals, Node, NodeOptions, Publisher, RosError, Subscription};
+use r2r::builtin_interfaces::msg::Time as RosTime;
+use r2r::rosgraph_msgs::msg::Clock;
+use ringspin_executor::{BoxError, FollowedClock, QoS, Time};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+const TOPIC: &str = "/clock";
+const NS_PER_S: u64 = 1_000_000_000;
+
+/// A node that tools do not show, for what concerns the process.
+pub(crate) fn hidden_node(context: &Context, name: &str) -> Result<Node, RosError> {
+    // Its name has been remapped by nobody, and its log goes nowhere.
+    Node::new(context, "/", name, NodeOptions { rosout: false, use_global_arguments: false })
+}
+
+/// Sets a clock by `/clock` until it is dropped.
+///
+/// It has a thread of its own, as in rclcpp: time goes on, however long callbacks take. The thread
+/// sleeps until a message has come.
+pub(crate) struct ClockFollower {
+    is_over: Arc<AtomicBool>,
+    bell: SyncSender<()>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ClockFollower {
+    pub(crate) fn start(context: &Context, clock: Arc<FollowedClock>) -> Result<Self, BoxError> {
+        let node = hidden_node(context, "_ringspin_clock")?;
+        let messages = Subscription::new(&node, TOPIC, &QoS::clock(), Locals::Deliver)?;
+        // One ring is enough: who hears it takes all that is there.
+        let (bell, rings) = sync_channel(1);
+        let ring = bell.clone();
+        messages.on_new_message(move |_| {
+            let _ = ring.try_send(());
+        })?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let ends = is_over.clone();
+        let follow = move || follow(messages, &rings, &ends, &clock);
+        let thread = std::thread::Builder::new().name("ringspin-clock".into()).spawn(follow)?;
+        Ok(Self { is_over, bell, thread: Some(thread) })
+    }
+}
+
+fn follow(
+    mut messages: Subscription<Clock>,
+    rings: &Receiver<()>,
+    ends: &AtomicBool,
+    clock: &FollowedClock,
+) {
+    while rings.recv().is_ok() && !ends.load(Ordering::Acquire) {
+        loop {
+            match messages.take() {
+                Ok(Some((message, _))) => set(clock, &message.clock),
+                Ok(None) => break,
+                Err(error) => {
+                    tracing::error!(%error, "the time is not known any more");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn set(clock: &FollowedClock, time: &RosTime) {
+    match u64::try_from(time.sec) {
+        Ok(sec) => clock.set(Time::from_nanos(sec * NS_PER_S + u64::from(time.nanosec))),
+        Err(_) => tracing::warn!(time.sec, "/clock says a time before the epoch; not followed"),
+    }
+}
+
+impl Drop for ClockFollower {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        // If there is no room, a ring is under way that tells as much.
+        let _ = self.bell.try_send(());
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread that follows /clock panicked");
+        }
+    }
+}
+
+/// Publishes simulated time.
+pub(crate) struct ClockSource {
+    pub(crate) period: Duration,
+    publisher: Publisher<Clock>,
+}
+
+impl ClockSource {
+    pub(crate) fn new(context: &Context, period: Duration) -> Result<Self, RosError> {
+        let node = hidden_node(context, "_ringspin_clock_source")?;
+        // Reliable, for whoever asks for that; rclcpp does not.
+        let publisher = Publisher::new(&node, TOPIC, &QoS::keep_last(10))?;
+        Ok(Self { period, publisher })
+    }
+
+    pub(crate) fn publish(&self, now: Time) -> Result<(), RosError> {
+        let (sec, nanosec) = (now.as_nanos() / NS_PER_S, now.as_nanos() % NS_PER_S);
+        let sec = i32::try_from(sec).unwrap_or(i32::MAX);
+        self.publisher.publish(&Clock { clock: RosTime { sec, nanosec: nanosec as u32 } })
+    }
+}
+
+impl std::fmt::Debug for ClockSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ClockSource").field("period", &self.period).finish()
+    }
+}

@@ -1,0 +1,116 @@
+//! Who else is there: questions to the graph of ROS 2, and waiting for a peer before spinning.
+
+use crate::clock::hidden_node;
+use crate::middleware::Ros2;
+use crate::rcl::{Endpoint, Node, NodeName, RosError};
+use std::sync::PoisonError;
+use std::time::Duration;
+
+/// What the graph looks like now. It becomes complete only a while after connecting, because peers
+/// have to be found first.
+///
+/// Names are taken as they are: absolute, and not remapped.
+impl Ros2 {
+    /// The topics, by name, with their types: usually one.
+    ///
+    /// # Errors
+    /// After a shutdown.
+    pub fn topic_names_and_types(&self) -> Result<Vec<(String, Vec<String>)>, RosError> {
+        self.observer()?.topics()
+    }
+
+    /// The services, by name, with their types: usually one.
+    ///
+    /// # Errors
+    /// After a shutdown.
+    pub fn service_names_and_types(&self) -> Result<Vec<(String, Vec<String>)>, RosError> {
+        self.observer()?.services()
+    }
+
+    /// The nodes, those of this process included, by namespace and name. Those with a name that
+    /// begins with an underscore are left out, as tools do.
+    ///
+    /// # Errors
+    /// After a shutdown.
+    pub fn node_names(&self) -> Result<Vec<NodeName>, RosError> {
+        let mut nodes = self.observer()?.nodes()?;
+        nodes.retain(|node| !node.name.starts_with('_'));
+        Ok(nodes)
+    }
+
+    /// The publishers of `topic`: whose they are, their types and quality of service.
+    ///
+    /// # Errors
+    /// For a name with a NUL character, and after a shutdown.
+    pub fn publishers(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+        self.observer()?.publishers(topic)
+    }
+
+    /// The subscriptions of `topic`: whose they are, their types and quality of service.
+    ///
+    /// # Errors
+    /// For a name with a NUL character, and after a shutdown.
+    pub fn subscriptions(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
+        self.observer()?.subscriptions(topic)
+    }
+
+    /// Waits until somebody offers `service`, up to `timeout`; returns whether anybody does.
+    ///
+    /// This and the other waits are for the start of a program: they look every few milliseconds,
+    /// and block. While the executor spins, watch for
+    /// [`on_matched`](ringspin_executor::PublisherEvents::on_matched) instead.
+    ///
+    /// # Errors
+    /// After a shutdown.
+    ///
+    /// ```no_run
+    /// # use ringspin_ros2::{Ros2, rcl::RosError};
+    /// # use std::time::Duration;
+    /// let ros2 = Ros2::builder().connect()?;
+    /// if !ros2.wait_for_service("/map_server/load_map", Duration::from_secs(10))? {
+    ///     eprintln!("going on without a map");
+    /// }
+    /// # Ok::<(), RosError>(())
+    /// ```
+    pub fn wait_for_service(&self, service: &str, timeout: Duration) -> Result<bool, RosError> {
+        let offers = |node: &Node| Ok(node.services()?.iter().any(|(name, _)| name == service));
+        self.observer()?.wait_for(timeout, offers)
+    }
+
+    /// Waits until `topic` has a publisher, up to `timeout`; returns whether it has.
+    ///
+    /// # Errors
+    /// For a name with a NUL character, and after a shutdown.
+    pub fn wait_for_publishers(&self, topic: &str, timeout: Duration) -> Result<bool, RosError> {
+        self.observer()?.wait_for(timeout, |node| Ok(node.count_publishers(topic)? > 0))
+    }
+
+    /// Waits until `topic` has a subscription, up to `timeout`; returns whether it has.
+    ///
+    /// # Errors
+    /// For a name with a NUL character, and after a shutdown.
+    pub fn wait_for_subscribers(&self, topic: &str, timeout: Duration) -> Result<bool, RosError> {
+        self.observer()?.wait_for(timeout, |node| Ok(node.count_subscriptions(topic)? > 0))
+    }
+
+    /// Waits until there is a node with this fully qualified name, up to `timeout`; returns whether
+    /// there is. A node may be found later than its publishers and subscriptions.
+    ///
+    /// # Errors
+    /// After a shutdown.
+    pub fn wait_for_node(&self, name: &str, timeout: Duration) -> Result<bool, RosError> {
+        let is_it = |node: &NodeName| {
+            format!("{}/{}", node.namespace.trim_end_matches('/'), node.name) == name
+        };
+        self.observer()?.wait_for(timeout, |node| Ok(node.nodes()?.iter().any(is_it)))
+    }
+
+    /// A node that asks: one for all questions, because a connection without a node finds nobody.
+    fn observer(&self) -> Result<Node, RosError> {
+        let mut observer = self.shared.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(node) = &*observer {
+            return Ok(node.clone());
+        }
+        Ok(observer.insert(hidden_node(self.context(), "_ringspin_observer")?).clone())
+    }
+}

@@ -1,0 +1,76 @@
+//! Time from rclpy, and simulated time for it.
+
+use crate::{Heard, LIVE, Peer, Spinning, builder, unique};
+use ringspin::ros2::Traffic;
+use ringspin::ros2::r2r::std_msgs::msg::Int32;
+use ringspin::{Arguments, Executor, Message, QoS, Time};
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+const CLOCK: &str = "rosgraph_msgs/msg/Clock";
+
+/// Both tests use `/clock`, which is one for all.
+static ONE_CLOCK: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+#[test]
+fn timers_fire_by_the_clock_of_a_peer() {
+    let _one = ONE_CLOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for traffic in LIVE {
+        let line = ["--ros-args", "-p", "use_sim_time:=true"];
+        let ros2 = Arc::new(builder(traffic).connect().unwrap());
+        let executor = Executor::single_core().with_arguments(Arguments::parse(line).unwrap().0);
+        let executor = executor.with_middleware(ros2).unwrap();
+        let (ticks, heard) = (Heard::<Time>::new(), Heard::<Time>::new());
+        let node = executor.create_node("follows", ()).unwrap();
+        let tell = ticks.sender();
+        node.create_timer(10 * MS, move |(), cx| tell.send(cx.now()).unwrap()).unwrap();
+        let (tell, topic) = (heard.sender(), unique("before"));
+        node.create_subscription(&topic, QoS::default(), move |(), _: &Message<Int32>, cx| {
+            tell.send(cx.now()).unwrap();
+        })
+        .unwrap();
+        let spinning = Spinning::start(executor);
+        let mut peer = Peer::start("clock");
+        let value = peer.ask(json!({"do": "call", "name": "/follows/get_parameters",
+            "type": "rcl_interfaces/srv/GetParameters", "value": {"names": ["use_sim_time"]}}));
+        assert_eq!(value["values"][0]["bool_value"], true, "{value}");
+        peer.ask(json!({"do": "publisher", "topic": topic, "type": "std_msgs/msg/Int32"}));
+        peer.ask(json!({"do": "matched", "topic": topic}));
+        peer.ask(json!({"do": "publish", "topic": topic}));
+        assert_eq!(heard.next("a message without a time", |_| true), Time::ZERO);
+        peer.ask(json!({"do": "publisher", "topic": "/clock", "type": CLOCK}));
+        peer.ask(json!({"do": "matched", "topic": "/clock"}));
+        for ms in [0, 10, 20, 100] {
+            let nanosec = ms * 1_000_000;
+            peer.ask(json!({"do": "publish", "topic": "/clock",
+                "value": {"clock": {"sec": 1000, "nanosec": nanosec}}}));
+            if ms > 0 {
+                let at = Time::from_secs(1000) + MS * ms;
+                assert_eq!(ticks.next("a tick", |_| true), at, "{traffic:?}");
+            }
+        }
+        let executor = spinning.stop();
+        assert_eq!(executor.now(), Time::from_secs(1000) + 100 * MS);
+    }
+}
+
+#[test]
+fn simulated_time_is_published_for_a_display() {
+    let _one = ONE_CLOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut peer = Peer::start("display");
+    peer.ask(json!({"do": "subscribe", "topic": "/clock", "type": CLOCK}));
+    let ros2 = builder(Traffic::PublishOnly).publish_clock(100 * MS).connect().unwrap();
+    peer.ask(json!({"do": "matched", "topic": "/clock"}));
+    let executor = Executor::deterministic(Default::default());
+    let mut executor = executor.with_middleware(Arc::new(ros2.clone())).unwrap();
+    let node = executor.create_node("simulated", ()).unwrap();
+    node.create_timer(50 * MS, |(), _| {}).unwrap();
+    ros2.wait_for_subscribers("/clock", Duration::from_secs(60)).unwrap();
+    executor.spin_for(Duration::from_secs(1)).unwrap();
+    let times = peer.ask(json!({"do": "received", "topic": "/clock", "at_least": 10}));
+    let ns = times.as_array().unwrap().iter().map(|time| time["clock"]["nanosec"].as_u64());
+    let expected = [50, 150, 250, 350, 450, 550, 650, 750, 850, 950];
+    assert_eq!(ns.flatten().map(|ns| ns / 1_000_000).collect::<Vec<_>>(), expected);
+}

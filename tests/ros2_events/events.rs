@@ -1,0 +1,139 @@
+//! Events of quality of service, on both sides.
+
+use crate::{Heard, LIVE, Peer, Spinning, executor, unique};
+use ringspin::ros2::r2r::std_msgs::msg::Int32;
+use ringspin::{
+    IncompatibleQos, LivelinessChanged, Matched, Message, PublisherEvents, QoS, QosPolicy,
+    SubscriptionEvents,
+};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+#[test]
+fn both_sides_hear_of_a_mismatch_with_its_policy_and_peer() {
+    for traffic in LIVE {
+        let mut peer = Peer::start("other");
+        let (ours, theirs) = (unique("misfit_in"), unique("misfit_out"));
+        let best_effort = json!({"reliability": "best_effort"});
+        peer.ask(json!({"do": "publisher", "topic": ours, "type": "std_msgs/msg/Int32",
+            "qos": best_effort, "events": true}));
+        peer.ask(json!({"do": "subscribe", "topic": theirs, "type": "std_msgs/msg/Int32",
+            "qos": {"durability": "transient_local"}, "events": true}));
+        let executor = executor(traffic);
+        let (ins, outs) = (Heard::<IncompatibleQos>::new(), Heard::<IncompatibleQos>::new());
+        let node = executor.create_node("ours", ()).unwrap();
+        let tell = ins.sender();
+        let events = SubscriptionEvents::new()
+            .on_incompatible_qos(move |(), event, _| tell.send(event).unwrap_or_default());
+        node.create_subscription_with_events(
+            &ours,
+            QoS::default(),
+            events,
+            |(), _: &Message<Int32>, _| {},
+        )
+        .unwrap();
+        let tell = outs.sender();
+        let events = PublisherEvents::new()
+            .on_incompatible_qos(move |(), event, _| tell.send(event).unwrap_or_default());
+        let _out =
+            node.create_publisher_with_events::<Int32>(&theirs, QoS::default(), events).unwrap();
+        let spinning = Spinning::start(executor);
+        for (heard, policy) in [(&ins, QosPolicy::Reliability), (&outs, QosPolicy::Durability)] {
+            let event = heard.next("a misfit", |event| event.last_policy == Some(policy));
+            assert_eq!((event.total_count, event.total_count_change), (1, 1));
+            let misfit = event.last_peer.unwrap();
+            assert_eq!(misfit.incompatibility.policy, policy);
+            // An end may be found before its node is.
+            assert!(misfit.node.is_none_or(|node| node == "/other"));
+        }
+        for topic in [&ours, &theirs] {
+            let event =
+                peer.ask(json!({"do": "event", "topic": topic, "name": "incompatible_qos"}));
+            assert_eq!(event["total_count"], 1, "{event}");
+        }
+        spinning.stop();
+    }
+}
+
+#[test]
+fn peers_that_come_and_go_are_told_beside_those_of_the_process() {
+    for traffic in LIVE {
+        let (topic, heard) = (unique("matched"), Heard::<Matched>::new());
+        let executor = executor(traffic);
+        let node = executor.create_node("ours", ()).unwrap();
+        let tell = heard.sender();
+        let events =
+            PublisherEvents::new().on_matched(move |(), event, _| tell.send(event).unwrap());
+        let _out =
+            node.create_publisher_with_events::<Int32>(&topic, QoS::default(), events).unwrap();
+        node.create_subscription(&topic, QoS::default(), |(), _: &Message<Int32>, _| {}).unwrap();
+        let spinning = Spinning::start(executor);
+        let inside = heard.next("that of the process", |event| event.current_count == 1);
+        assert_eq!(inside.current_count_change, 1, "{traffic:?}");
+        let mut peer = Peer::start("comes");
+        peer.ask(json!({"do": "subscribe", "topic": topic, "type": "std_msgs/msg/Int32"}));
+        let came = heard.next("one more", |event| event.current_count == 2);
+        assert_eq!((came.total_count, came.total_count_change), (2, 1));
+        peer.ask(json!({"do": "unsubscribe", "topic": topic}));
+        let left = heard.next("one less", |event| event.current_count == 1);
+        assert_eq!((left.total_count, left.current_count_change), (2, -1));
+        spinning.stop();
+    }
+}
+
+#[test]
+fn a_remote_publisher_lives_and_dies() {
+    for traffic in LIVE {
+        let (topic, heard) = (unique("alive"), Heard::<LivelinessChanged>::new());
+        let executor = executor(traffic);
+        let node = executor.create_node("ours", ()).unwrap();
+        let tell = heard.sender();
+        let events = SubscriptionEvents::new()
+            .on_liveliness_changed(move |(), event, _| tell.send(event).unwrap());
+        let qos = QoS::default().liveliness_manual_by_topic(Duration::from_millis(300));
+        node.create_subscription_with_events(&topic, qos, events, |(), _: &Message<Int32>, _| {})
+            .unwrap();
+        let spinning = Spinning::start(executor);
+        let mut peer = Peer::start("lives");
+        peer.ask(json!({"do": "publisher", "topic": topic, "type": "std_msgs/msg/Int32", "qos":
+            {"liveliness": "manual_by_topic", "liveliness_lease_duration": 0.3}}));
+        peer.ask(json!({"do": "matched", "topic": topic}));
+        peer.ask(json!({"do": "assert_liveliness", "topic": topic}));
+        heard.next("life", |event| event.alive_count == 1);
+        let dead = heard.next("death", |event| event.alive_count == 0);
+        assert_eq!((dead.not_alive_count, dead.alive_count_change), (1, -1), "{traffic:?}");
+        spinning.stop();
+    }
+}
+
+#[test]
+fn deadlines_count_what_comes_from_outside_and_are_told_on_both_sides() {
+    for traffic in LIVE {
+        let (topic, missed) = (unique("deadline"), Arc::<Mutex<u64>>::default());
+        let executor = executor(traffic);
+        let heard: Heard<u64> = Heard::new();
+        let node = executor.create_node("ours", ()).unwrap();
+        let (tell, count) = (heard.sender(), missed.clone());
+        let events = SubscriptionEvents::new().on_deadline_missed(move |(), event, _| {
+            *count.lock().unwrap() += event.total_count_change;
+            assert_eq!(*count.lock().unwrap(), event.total_count, "none is told twice");
+            tell.send(event.total_count).unwrap();
+        });
+        let qos = QoS::default().deadline(Duration::from_millis(200));
+        node.create_subscription_with_events(&topic, qos, events, |(), _: &Message<Int32>, _| {})
+            .unwrap();
+        let spinning = Spinning::start(executor);
+        heard.next("a miss before anybody is there", |_| true);
+        let mut peer = Peer::start("late");
+        peer.ask(json!({"do": "publisher", "topic": topic, "type": "std_msgs/msg/Int32",
+            "qos": {"deadline": 0.1}, "events": true}));
+        peer.ask(json!({"do": "matched", "topic": topic}));
+        peer.ask(json!({"do": "publish", "topic": topic}));
+        let event = peer.ask(json!({"do": "event", "topic": topic, "name": "deadline_missed"}));
+        assert!(event["total_count"].as_u64().unwrap() >= 1, "{event}");
+        let before = *missed.lock().unwrap();
+        heard.next("silence after the message", |total| *total > before);
+        spinning.stop();
+    }
+}

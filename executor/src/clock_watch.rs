@@ -31,7 +31,8 @@ impl ClockWatch {
             && let Some(begun_at) = clock.begun_at()
         {
             self.waits_for_begin = false;
-            timers.start_again(begun_at.min(now));
+            // It may have begun after `now` was read.
+            timers.start_again(begun_at);
             self.waiting.drain(..).for_each(|notifier| notifier.notify());
         } else if now < self.noted {
             timers.start_again(now);

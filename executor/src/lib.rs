@@ -8,6 +8,7 @@
 
 pub mod action;
 pub mod arguments;
+mod clock_watch;
 mod collector;
 mod context;
 mod control;

@@ -29,9 +29,10 @@ impl Graph {
         self.draft().uses_sim_time = true;
     }
 
-    /// Whether the graph's time is to be that of `/clock`, because [it was said](Self::use_sim_time)
-    /// or because the last `use_sim_time` of the [arguments](Self::set_arguments), for whatever
-    /// node, is true; and there is a middleware that may bring it.
+    /// Whether the graph's time is to be that of `/clock`, because
+    /// [it was said](Self::use_sim_time) or because the last `use_sim_time` of the
+    /// [arguments](Self::set_arguments), for whatever node, is true; and there is a middleware that
+    /// may bring it.
     ///
     /// All nodes have one time, in contrast to ROS 2, where each has its own.
     pub fn follows_clock(&self) -> bool {

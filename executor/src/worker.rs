@@ -5,6 +5,7 @@
 
 mod footprint;
 
+use crate::clock_watch::ClockWatch;
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters, panic_message};
 use crate::counted::Calls;
@@ -89,11 +90,7 @@ pub struct Worker {
     /// The loop's number in the graph, by its index here.
     loops: Vec<LoopId>,
     starts: Vec<Arc<Notifier>>,
-    /// Those of `starts` that look again when the clock begins.
-    waits_for_clock: Vec<Arc<Notifier>>,
-    waits_for_begin: bool,
-    /// The latest time that was noted.
-    noted: Time,
+    clock_watch: ClockWatch,
     deadlines: Vec<DeadlineWatch>,
     shared: Shared,
     /// One more than the callback that is running; zero in between.
@@ -121,9 +118,7 @@ impl Worker {
             picker,
             loops,
             starts,
-            waits_for_clock: Vec::new(),
-            waits_for_begin: false,
-            noted: Time::ZERO,
+            clock_watch: ClockWatch::default(),
             deadlines,
             shared,
             running,
@@ -165,11 +160,7 @@ impl Worker {
     /// Starts the timers, with their first deadlines a period after `anchor`, and the tasks.
     pub fn start(&mut self, anchor: Time) {
         self.timers.start(anchor);
-        self.noted = anchor;
-        self.waits_for_begin = !self.shared.clock.has_begun();
-        if self.waits_for_begin {
-            self.waits_for_clock.clone_from(&self.starts);
-        }
+        self.clock_watch.start(anchor, &*self.shared.clock, &self.starts);
         self.starts.drain(..).for_each(|notifier| notifier.start());
     }
 
@@ -185,16 +176,7 @@ impl Worker {
 
     /// Notes the time of a clock that is followed: it may have begun since, or gone back.
     pub fn note_time(&mut self, now: Time) {
-        if self.waits_for_begin
-            && let Some(begun_at) = self.shared.clock.begun_at()
-        {
-            self.waits_for_begin = false;
-            self.timers.start_again(begun_at.min(now));
-            self.waits_for_clock.drain(..).for_each(|notifier| notifier.notify());
-        } else if now < self.noted {
-            self.timers.start_again(now);
-        }
-        self.noted = now;
+        self.clock_watch.note(now, &*self.shared.clock, &mut self.timers);
     }
 
     /// When the next timer is due.

@@ -329,13 +329,8 @@ impl Sequencer {
     fn arrive_at(&mut self, end: Time) {
         if end != Time::MAX && end > self.now() {
             self.transit.clock().set(end);
-            self.show_time();
+            self.display.iter_mut().for_each(|display| display.show(end));
         }
-    }
-
-    fn show_time(&mut self) {
-        let now = self.now();
-        self.display.iter_mut().for_each(|display| display.show(now));
     }
 
     /// Lets time go on to what comes next, if that is by `end`.
@@ -365,7 +360,7 @@ impl Sequencer {
             return Ok(false);
         }
         self.transit.clock().set(next);
-        self.show_time();
+        self.display.iter_mut().for_each(|display| display.show(next));
         self.inputs.time_goes_on();
         if let Some(agenda) = &mut self.agenda {
             agenda.free(next);

@@ -209,9 +209,7 @@ impl Executor {
         let plan = Plan { workers, order };
         let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
         let Frozen { monitor, mut workers, inputs } = frozen;
-        if let Some(clock) = live.followed() {
-            workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
-        }
+        live.wakes(&workers);
         let mut recorders = self.recorder.as_mut().map(|factory| {
             let made: Vec<_> = (0..workers.len()).map(|n| factory(monitor.info(), n)).collect();
             made.into_iter()

@@ -1,7 +1,7 @@
 //! What time it is in the live modes: that of the machine, or one that is followed.
 
 use crate::error::SpinError;
-use ringspin_executor::{Clock, FollowedClock, LiveClock, Middleware, Time};
+use ringspin_executor::{Clock, FollowedClock, LiveClock, Middleware, Time, Worker};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +35,13 @@ impl LiveTime {
         match self {
             Self::Real(_) => None,
             Self::Followed { clock, .. } => Some(clock),
+        }
+    }
+
+    /// Has `workers` woken when the clock is set, if others set it.
+    pub(crate) fn wakes(&self, workers: &[Worker]) {
+        if let Some(clock) = self.followed() {
+            workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
         }
     }
 

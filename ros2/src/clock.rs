@@ -4,9 +4,8 @@ use crate::rcl::{Context, Locals, Node, NodeOptions, Publisher, RosError, Subscr
 use r2r::builtin_interfaces::msg::Time as RosTime;
 use r2r::rosgraph_msgs::msg::Clock;
 use ringspin_executor::{BoxError, FollowedClock, QoS, Time};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ pub(crate) fn hidden_node(context: &Context, name: &str) -> Result<Node, RosErro
 /// It has a thread of its own, as in rclcpp: time goes on, however long callbacks take. The thread
 /// sleeps until a message has come.
 pub(crate) struct ClockFollower {
-    is_over: Arc<AtomicBool>,
+    is_over: Arc<Mutex<bool>>,
     bell: SyncSender<()>,
     thread: Option<JoinHandle<()>>,
 }
@@ -39,7 +38,7 @@ impl ClockFollower {
         messages.on_new_message(move |_| {
             let _ = ring.try_send(());
         })?;
-        let is_over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::<Mutex<bool>>::default();
         let ends = is_over.clone();
         let follow = move || follow(messages, &rings, &ends, &clock);
         let thread = std::thread::Builder::new().name("ringspin-clock".into()).spawn(follow)?;
@@ -50,10 +49,10 @@ impl ClockFollower {
 fn follow(
     mut messages: Subscription<Clock>,
     rings: &Receiver<()>,
-    ends: &AtomicBool,
+    ends: &Mutex<bool>,
     clock: &FollowedClock,
 ) {
-    while rings.recv().is_ok() && !ends.load(Ordering::Acquire) {
+    while rings.recv().is_ok() && !*ends.lock().unwrap_or_else(PoisonError::into_inner) {
         loop {
             match messages.take() {
                 Ok(Some((message, _))) => set(clock, &message.clock),
@@ -76,7 +75,7 @@ fn set(clock: &FollowedClock, time: &RosTime) {
 
 impl Drop for ClockFollower {
     fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Release);
+        *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
         // If there is no room, a ring is under way that tells as much.
         let _ = self.bell.try_send(());
         if let Some(thread) = self.thread.take()

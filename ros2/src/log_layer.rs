@@ -4,9 +4,8 @@ use crate::middleware::{Ros2, Shared};
 use crate::rcl::{LogLine, Severity, log};
 use std::cell::Cell;
 use std::fmt::{Debug, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
@@ -34,7 +33,7 @@ struct Line {
 /// A layer for `tracing_subscriber` that sends events to `/rosout`; see [`Ros2::log_layer`].
 pub struct RosoutLayer {
     lines: SyncSender<Line>,
-    dropped: Arc<AtomicU64>,
+    dropped: Arc<Mutex<u64>>,
 }
 
 impl Ros2 {
@@ -60,7 +59,7 @@ impl Ros2 {
     /// ```
     pub fn log_layer(&self) -> std::io::Result<RosoutLayer> {
         let (lines, waiting) = sync_channel(WAITING_MAX);
-        let dropped = Arc::<AtomicU64>::default();
+        let dropped = Arc::<Mutex<u64>>::default();
         let (shared, lost) = (Arc::downgrade(&self.shared), dropped.clone());
         let publish = move || publish(&shared, &waiting, &lost);
         std::thread::Builder::new().name("ringspin-rosout".into()).spawn(publish)?;
@@ -69,7 +68,7 @@ impl Ros2 {
 }
 
 /// Publishes what comes until the layer or the connection is gone.
-fn publish(shared: &Weak<Shared>, waiting: &Receiver<Line>, dropped: &AtomicU64) {
+fn publish(shared: &Weak<Shared>, waiting: &Receiver<Line>, dropped: &Mutex<u64>) {
     PUBLISHES.set(true);
     for line in waiting {
         let Some(shared) = shared.upgrade() else { return };
@@ -79,7 +78,7 @@ fn publish(shared: &Weak<Shared>, waiting: &Receiver<Line>, dropped: &AtomicU64)
             log(&node, &LogLine { severity, message, file, function, line: *line });
         };
         say(*severity, message);
-        let dropped = dropped.swap(0, Ordering::Relaxed);
+        let dropped = std::mem::take(&mut *dropped.lock().unwrap_or_else(PoisonError::into_inner));
         if dropped > 0 {
             say(Severity::Warn, &format!("{dropped} lines of the log were too much for /rosout"));
         }
@@ -150,7 +149,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for RosoutLayer {
             line: metadata.line().unwrap_or_default(),
         };
         if self.lines.try_send(line).is_err() {
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+            *self.dropped.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         }
     }
 }

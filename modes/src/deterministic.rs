@@ -23,6 +23,7 @@ mod cycle;
 mod display;
 mod inputs;
 mod record;
+mod results;
 mod schedule;
 mod simulation;
 mod ties;
@@ -47,8 +48,6 @@ use ringspin_executor::{
     CallbackId, Clock, GraphInfo, Middleware, NamedInput, Recorder, StopHandle, Time, Transit,
     Worker,
 };
-use ringspin_ringbuf::Counter;
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 use timing::Timing;
@@ -367,72 +366,6 @@ impl Sequencer {
         }
         self.transit.arrive();
         Ok(true)
-    }
-
-    /// The digest of all dispatches so far, and their number.
-    pub(crate) fn digest(&mut self) -> (RunDigest, u64) {
-        self.digester(|digester| (digester.digest(), digester.dispatches().get()))
-    }
-
-    /// The user's recorder, if there is one.
-    pub(crate) fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
-        self.digester(|digester| digester.take_next())
-    }
-
-    /// Counts the dispatches.
-    pub(crate) fn dispatches(&mut self) -> Arc<Counter> {
-        self.digester(|digester| digester.dispatches().clone())
-    }
-
-    /// From now on, keeps a trace.
-    pub(crate) fn trace(&mut self) {
-        self.digester(Digester::trace);
-    }
-
-    /// The trace, if one was kept.
-    pub(crate) fn take_trace(&mut self) -> Option<Trace> {
-        self.digester(Digester::take_trace)
-    }
-
-    /// The samples of the chains so far.
-    pub(crate) fn chains(&mut self) -> Vec<ChainSamples> {
-        let samples = |digester: &mut Digester| digester.follower().map(Follower::samples);
-        self.digester(samples).unwrap_or_default()
-    }
-
-    /// How the run so far deviated from the default order, and that in words.
-    pub(crate) fn schedule(&self, info: &GraphInfo) -> (Schedule, Vec<String>) {
-        let taken = self.breaker.iter().flat_map(|breaker| &breaker.taken);
-        let (deviations, mut words): (Vec<_>, Vec<_>) =
-            taken.map(|taken| (taken.deviation, taken.in_words(info))).unzip();
-        let jolts = self.jolts.all();
-        words.extend(jolts.iter().map(|jolt| jolt.in_words(info)));
-        (Schedule { deviations, jolts }, words)
-    }
-
-    /// The callbacks that returned later than their logical execution time, and how often.
-    pub(crate) fn overruns(&self, info: &GraphInfo) -> Vec<(String, u64)> {
-        let overruns = self.timing.iter().flat_map(Timing::overruns).enumerate();
-        let late = overruns.filter(|(_, count)| *count > 0);
-        late.map(|(n, count)| (info.name_of(CallbackId(n as u32)), count)).collect()
-    }
-
-    /// How many choices there were in the run so far.
-    pub(crate) fn choices(&self) -> u64 {
-        self.breaker.as_ref().map_or(0, Breaker::choices)
-    }
-
-    /// The worker, to look at what it runs.
-    pub(crate) fn worker_mut(&mut self) -> &mut Worker {
-        &mut self.worker
-    }
-
-    fn digester<R>(&mut self, f: impl FnOnce(&mut Digester) -> R) -> R {
-        let mut recorder = self.worker.set_recorder(None).expect("a sequencer has its digester");
-        let any: &mut dyn Any = &mut *recorder;
-        let result = f(any.downcast_mut().expect("the sequencer's recorder is its digester"));
-        self.worker.set_recorder(Some(recorder));
-        result
     }
 }
 

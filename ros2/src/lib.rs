@@ -15,6 +15,8 @@ mod clock;
 #[cfg(feature = "rcl")]
 pub mod fast_dds;
 #[cfg(feature = "rcl")]
+mod listeners;
+#[cfg(feature = "rcl")]
 mod log_layer;
 #[cfg(feature = "rcl")]
 mod middleware;

@@ -3,6 +3,7 @@
 
 use crate::clock::{ClockFollower, ClockSource};
 use crate::fast_dds;
+use crate::listeners::Listeners;
 use crate::node::RosNode;
 use crate::rcl::{Context, ContextOptions, Node, RosError, WeakNode};
 use crate::types::Types;
@@ -60,6 +61,8 @@ pub(crate) struct Shared {
     pub(crate) types: Types,
     /// Whether publishers and subscriptions of this process are peers for ROS 2.
     pub(crate) matches_locals: bool,
+    /// The subscriptions of the process.
+    pub(crate) listeners: Listeners,
     parameter_services: bool,
     clock_source: Option<ClockSource>,
     /// Those of the graph, in whose names is logged.
@@ -166,6 +169,7 @@ impl Builder {
             traffic,
             types,
             matches_locals,
+            listeners: Listeners::default(),
             parameter_services,
             clock_source: source.transpose()?,
             nodes: Mutex::default(),

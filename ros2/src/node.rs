@@ -12,6 +12,7 @@ use ringspin_executor::{
     QoS, RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
     RemoteSubscription, ServiceTypes, TypeName,
 };
+use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -61,8 +62,10 @@ impl RemoteNode for RosNode {
             || qos.liveliness() == Liveliness::ManualByTopic
             || qos.deadline_period().is_some();
         let skips = !is_needed && self.shared.traffic != Traffic::Loopback;
+        let listeners = skips.then(|| self.shared.listeners.of(topic));
+        let inside = listeners.map(|count| Inside { count, matches: self.shared.matches_locals });
         let reporter = self.reporter(End::Publisher(publisher.endpoint().clone()), qos)?;
-        Ok(Some(Arc::new(RosPublisher { publisher, skips, reporter })))
+        Ok(Some(Arc::new(RosPublisher { publisher, inside, reporter })))
     }
 
     fn subscribe(
@@ -80,6 +83,7 @@ impl RemoteNode for RosNode {
             Traffic::Direct | Traffic::PublishOnly => Locals::Ignore,
         };
         let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
+        self.shared.listeners.of(topic).next();
         subscription.on_new_message(move |count| arrivals.announce(count))?;
         let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
         Ok(Some(Box::new(RosSubscription { subscription, locals, reporter })))
@@ -141,14 +145,30 @@ impl RemoteNode for RosNode {
 
 struct RosPublisher {
     publisher: ErasedPublisher,
-    /// Whether it need not serialize for nobody.
-    skips: bool,
+    /// If it need not serialize for those who get the message directly.
+    inside: Option<Inside>,
     reporter: Option<Arc<Reporter>>,
+}
+
+/// The subscriptions that get a publisher's messages directly.
+struct Inside {
+    count: Arc<Counter>,
+    /// Whether the middleware connects the publisher with them, too.
+    matches: bool,
+}
+
+impl Inside {
+    /// How many of those that the middleware has connected the publisher with.
+    fn matched(&self) -> usize {
+        if self.matches { self.count.get() as usize } else { 0 }
+    }
 }
 
 impl RemotePublisher for RosPublisher {
     fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
-        if self.skips && self.publisher.subscription_count()? == 0 {
+        if let Some(inside) = &self.inside
+            && self.publisher.subscription_count()? <= inside.matched()
+        {
             return Ok(());
         }
         Ok(self.publisher.publish(message)?)

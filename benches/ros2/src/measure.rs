@@ -110,7 +110,7 @@ fn cell(values: &[f64]) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let Some(median) = sorted.get(sorted.len() / 2) else { return "-".into() };
-    let digits = if median < 1.0 { 2 } else { 1 };
+    let digits = if *median < 1.0 { 2 } else { 1 };
     let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
     format!("{median:.digits$} ({least:.digits$} to {most:.digits$})")
 }

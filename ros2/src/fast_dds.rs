@@ -38,6 +38,11 @@ pub fn has(profile: &str) -> bool {
     file.is_some_and(|file| fs::read_to_string(file).is_ok_and(|text| text == profile))
 }
 
+/// Whether it is known what it has been told: nothing, or one of the profiles here.
+pub(crate) fn is_known() -> bool {
+    !is_configured() || has(DEEP) || has(DIRECT)
+}
+
 /// Has Fast DDS read `profile` when the first context connects. True if it will, or has a profile
 /// already, of whatever content; false if this program has other threads, which may read the
 /// environment while it is changed: then [`restart_with`] helps.

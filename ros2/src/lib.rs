@@ -27,6 +27,8 @@ mod parameters;
 #[cfg(feature = "rcl")]
 mod queries;
 #[cfg(feature = "rcl")]
+mod raw;
+#[cfg(feature = "rcl")]
 pub mod rcl;
 #[cfg(feature = "rcl")]
 mod reports;
@@ -39,5 +41,7 @@ pub use log_layer::RosoutLayer;
 pub use middleware::{Builder, Ros2, Traffic};
 #[cfg(feature = "rcl")]
 pub use r2r;
+#[cfg(feature = "rcl")]
+pub use raw::{RawMessage, RawTopicError};
 #[cfg(feature = "rcl")]
 pub use types::Types;

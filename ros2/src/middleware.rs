@@ -5,6 +5,7 @@ use crate::clock::{ClockFollower, ClockSource};
 use crate::fast_dds;
 use crate::listeners::Listeners;
 use crate::node::RosNode;
+use crate::raw::RawTopics;
 use crate::rcl::{Context, ContextOptions, Node, RosError, WeakNode};
 use crate::types::Types;
 use ringspin_executor::{BoxError, FollowedClock, Middleware, RemoteNode, Time};
@@ -61,6 +62,9 @@ pub(crate) struct Shared {
     pub(crate) types: Types,
     /// Whether publishers and subscriptions of this process are peers for ROS 2.
     pub(crate) matches_locals: bool,
+    /// Whether that is certain: a profile of the user's may say anything.
+    pub(crate) knows_locals: bool,
+    pub(crate) raw_topics: RawTopics,
     /// The subscriptions of the process.
     pub(crate) listeners: Listeners,
     parameter_services: bool,
@@ -93,6 +97,10 @@ impl Ros2 {
             parameter_services: true,
             clock_period: None,
         }
+    }
+
+    pub(crate) fn raw_topics(&self) -> &RawTopics {
+        &self.shared.raw_topics
     }
 
     /// The context, for what is to be done with rcl directly.
@@ -169,6 +177,8 @@ impl Builder {
             traffic,
             types,
             matches_locals,
+            knows_locals: matches_locals && fast_dds::is_known(),
+            raw_topics: RawTopics::default(),
             listeners: Listeners::default(),
             parameter_services,
             clock_source: source.transpose()?,

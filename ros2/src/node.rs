@@ -1,7 +1,9 @@
 //! The counterpart of a node of the graph, and of its ends.
 
+use crate::listeners::{Listener, ListenerCount};
 use crate::middleware::{Shared, Traffic};
 use crate::parameters::{ParameterEvents, parameter_chores};
+use crate::raw::{RawInlet, RawOutlet};
 use crate::rcl::{
     ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
     RequestId, RosError,
@@ -12,7 +14,6 @@ use ringspin_executor::{
     QoS, RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
     RemoteSubscription, ServiceTypes, TypeName,
 };
-use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -52,6 +53,9 @@ impl RemoteNode for RosNode {
         message: TypeName,
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
+        if let Some(type_name) = self.shared.raw_topics.type_of(topic, message)? {
+            return Ok(Some(Arc::new(RawOutlet::new(&self.node, topic, &type_name, &qos)?)));
+        }
         let Some(table) = self.shared.types.message(message.id) else {
             return Ok(None);
         };
@@ -62,8 +66,8 @@ impl RemoteNode for RosNode {
             || qos.liveliness() == Liveliness::ManualByTopic
             || qos.deadline_period().is_some();
         let skips = !is_needed && self.shared.traffic != Traffic::Loopback;
-        let listeners = skips.then(|| self.shared.listeners.of(topic));
-        let inside = listeners.map(|count| Inside { count, matches: self.shared.matches_locals });
+        let listeners = skips.then(|| self.shared.listeners.count(topic));
+        let inside = listeners.map(|count| Inside { count, matches: self.shared.knows_locals });
         let reporter = self.reporter(End::Publisher(publisher.endpoint().clone()), qos)?;
         Ok(Some(Arc::new(RosPublisher { publisher, inside, reporter })))
     }
@@ -75,18 +79,23 @@ impl RemoteNode for RosNode {
         qos: QoS,
         arrivals: Arrivals,
     ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError> {
-        let Some(table) = self.shared.types.message(message.id) else {
-            return Ok(None);
-        };
         let locals = match self.shared.traffic {
             Traffic::Loopback => Locals::Deliver,
             Traffic::Direct | Traffic::PublishOnly => Locals::Ignore,
         };
+        if let Some(name) = self.shared.raw_topics.type_of(topic, message)? {
+            let announce = move |count| arrivals.announce(count);
+            let inlet = RawInlet::new(&self.node, topic, &name, &qos, locals, announce)?;
+            return Ok(Some(Box::new(inlet)));
+        }
+        let Some(table) = self.shared.types.message(message.id) else {
+            return Ok(None);
+        };
         let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
-        self.shared.listeners.of(topic).next();
         subscription.on_new_message(move |count| arrivals.announce(count))?;
         let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
-        Ok(Some(Box::new(RosSubscription { subscription, locals, reporter })))
+        let _listener = self.shared.listeners.add(topic);
+        Ok(Some(Box::new(RosSubscription { subscription, locals, reporter, _listener })))
     }
 
     fn serve(
@@ -152,15 +161,15 @@ struct RosPublisher {
 
 /// The subscriptions that get a publisher's messages directly.
 struct Inside {
-    count: Arc<Counter>,
-    /// Whether the middleware connects the publisher with them, too.
+    count: ListenerCount,
+    /// Whether it is certain that the middleware connects the publisher with them, too.
     matches: bool,
 }
 
 impl Inside {
     /// How many of those that the middleware has connected the publisher with.
     fn matched(&self) -> usize {
-        if self.matches { self.count.get() as usize } else { 0 }
+        if self.matches { self.count.get() } else { 0 }
     }
 }
 
@@ -187,6 +196,7 @@ struct RosSubscription {
     subscription: ErasedSubscription,
     locals: Locals,
     reporter: Option<Arc<Reporter>>,
+    _listener: Listener,
 }
 
 impl RemoteSubscription for RosSubscription {

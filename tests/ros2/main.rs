@@ -11,6 +11,7 @@ mod hybrid;
 mod modes;
 mod parameters;
 mod processes;
+mod raw;
 mod services;
 mod topics;
 mod volume;

@@ -1,0 +1,156 @@
+//! Serialized messages at the level of nodes, of types that are known by their names only.
+
+use crate::Ros2;
+use crate::rcl::{Locals, Node, RawPublisher, RawSubscription, RosError};
+use ringspin_executor::{BoxError, QoS, RemotePublisher, RemoteSubscription, TypeName};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use thiserror::Error;
+
+/// A message in the middleware's serialization: for ROS 2 CDR, with its header of four bytes.
+///
+/// Publishers and subscriptions of a [raw topic](Ros2::carry_raw) have it as their type. Within the
+/// process it is a message like any other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawMessage(pub Vec<u8>);
+
+/// Why a topic does not carry serialized messages.
+#[derive(Clone, Debug, Error)]
+pub enum RawTopicError {
+    /// Its ROS type is not known.
+    #[error(
+        "topic {0} has serialized messages, but of which type? Say so by `Ros2::carry_raw` before \
+         its first publisher or subscription"
+    )]
+    Untyped(String),
+    /// It was said to have another type.
+    #[error("topic {topic} has messages of type {known}, so it cannot have {given}, too")]
+    OtherType {
+        /// The topic.
+        topic: String,
+        /// Its type.
+        known: String,
+        /// The other one.
+        given: String,
+    },
+}
+
+/// The ROS types of the topics with serialized messages, by fully qualified name.
+#[derive(Debug, Default)]
+pub(crate) struct RawTopics(Mutex<BTreeMap<String, String>>);
+
+impl RawTopics {
+    fn carry(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
+        let mut topics = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = topics.entry(topic.into()).or_insert_with(|| type_name.into());
+        if known == type_name {
+            return Ok(());
+        }
+        let (topic, known, given) = (topic.into(), known.clone(), type_name.into());
+        Err(RawTopicError::OtherType { topic, known, given })
+    }
+
+    /// The ROS type of `topic`, if it is one of messages `message`; `None` for typed messages.
+    pub(crate) fn type_of(
+        &self,
+        topic: &str,
+        message: TypeName,
+    ) -> Result<Option<String>, RawTopicError> {
+        if message != TypeName::of::<RawMessage>() {
+            return Ok(None);
+        }
+        let topics = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = topics.get(topic).cloned();
+        known.map(Some).ok_or_else(|| RawTopicError::Untyped(topic.into()))
+    }
+}
+
+impl Ros2 {
+    /// Says that `topic`, a fully qualified name after remapping, has serialized messages of type
+    /// `type_name`, such as `nav_msgs/msg/OccupancyGrid`: before its first publisher or
+    /// subscription of [`RawMessage`]s. The type need not be one that this program was built with.
+    ///
+    /// # Errors
+    /// [`RawTopicError::OtherType`] if it was said to have another one. Whether the type exists is
+    /// seen when the first publisher or subscription is created.
+    ///
+    /// ```no_run
+    /// use ringspin_executor::{Graph, Message, QoS};
+    /// use ringspin_ros2::{RawMessage, Ros2};
+    /// let ros2 = Ros2::builder().connect()?;
+    /// ros2.carry_raw("/map", "nav_msgs/msg/OccupancyGrid")?;
+    /// let graph = Graph::new();
+    /// graph.set_middleware(std::sync::Arc::new(ros2))?;
+    /// let node = graph.create_node("recorder", ())?;
+    /// let qos = QoS::default().transient_local();
+    /// node.create_subscription("/map", qos, |_, map: &Message<RawMessage>, _| {
+    ///     println!("{} bytes", map.0.len());
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn carry_raw(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
+        self.raw_topics().carry(topic, type_name)
+    }
+}
+
+/// Publishes serialized messages.
+pub(crate) struct RawOutlet(RawPublisher);
+
+impl RawOutlet {
+    pub(crate) fn new(
+        node: &Node,
+        topic: &str,
+        type_name: &str,
+        qos: &QoS,
+    ) -> Result<Self, RosError> {
+        Ok(Self(RawPublisher::new(node, topic, type_name, qos)?))
+    }
+}
+
+impl RemotePublisher for RawOutlet {
+    fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
+        let message = message.downcast_ref::<RawMessage>().ok_or("not a serialized message")?;
+        Ok(self.0.publish_serialized(&message.0)?)
+    }
+
+    fn assert_liveliness(&self) -> Result<(), BoxError> {
+        Ok(self.0.assert_liveliness()?)
+    }
+}
+
+/// Brings serialized messages.
+pub(crate) struct RawInlet {
+    subscription: RawSubscription,
+    locals: Locals,
+}
+
+impl RawInlet {
+    pub(crate) fn new(
+        node: &Node,
+        topic: &str,
+        type_name: &str,
+        qos: &QoS,
+        locals: Locals,
+        announce: impl Fn(usize) + Send + Sync + 'static,
+    ) -> Result<Self, RosError> {
+        let subscription = RawSubscription::new(node, topic, type_name, qos, locals)?;
+        subscription.on_new_message(announce)?;
+        Ok(Self { subscription, locals })
+    }
+}
+
+impl RemoteSubscription for RawInlet {
+    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
+        let into = into.downcast_mut::<Option<RawMessage>>().ok_or("not a serialized message")?;
+        let Some((bytes, _)) = self.subscription.take()? else {
+            return Ok(false);
+        };
+        *into = Some(RawMessage(bytes.to_vec()));
+        Ok(true)
+    }
+
+    fn announces_exactly(&self) -> bool {
+        self.locals == Locals::Deliver
+    }
+}

@@ -1,0 +1,67 @@
+//! Serialized messages of types known by name, at the level of nodes.
+
+use crate::{LIVE, Peer, Spinning, advertise, on, received, ros2, subscribe, unique_to};
+use ringspin::ros2::RawMessage;
+use ringspin::{Executor, Message, QoS};
+use serde_json::json;
+
+const TEXT: &str = "std_msgs/msg/String";
+
+/// "añ" in CDR: little-endian, then the length with the final NUL, then the text.
+const BYTES: [u8; 12] = [0, 1, 0, 0, 4, 0, 0, 0, b'a', 0xc3, 0xb1, 0];
+
+#[test]
+fn bytes_go_both_ways_and_within_the_process() {
+    for traffic in LIVE {
+        let (there, back) = (unique_to(traffic, "raw"), unique_to(traffic, "raw_back"));
+        let ros2 = ros2(traffic);
+        for topic in [&there, &back] {
+            ros2.carry_raw(topic, TEXT).unwrap();
+        }
+        let executor = on(&ros2, Executor::single_core());
+        let node = executor.create_node("raw_echo", ()).unwrap();
+        let out = node.create_publisher::<RawMessage>(&back, QoS::default()).unwrap();
+        node.create_subscription(
+            &there,
+            QoS::default(),
+            move |(), text: &Message<RawMessage>, _| {
+                assert_eq!(text.0, BYTES);
+                out.publish(RawMessage::clone(text))
+            },
+        )
+        .unwrap();
+        let inside = executor.create_node("raw_inside", 0).unwrap();
+        inside
+            .create_subscription(&back, QoS::default(), |n, text: &Message<RawMessage>, _| {
+                assert_eq!(text.0, BYTES);
+                *n += 1;
+            })
+            .unwrap();
+        let spinning = Spinning::start(executor);
+        let mut peer = Peer::start("raw_peer");
+        subscribe(&mut peer, &back, TEXT, json!({}));
+        advertise(&mut peer, &there, TEXT, json!({}));
+        peer.ask(json!({"do": "matched", "topic": back}));
+        peer.ask(json!({"do": "publish", "topic": there, "value": {"data": "añ"}}));
+        assert_eq!(received(&mut peer, &back, 1)[0]["data"], "añ");
+        let statistics = spinning.stop().statistics();
+        let heard = statistics.callbacks.iter().find(|of| of.node == "/raw_inside").unwrap();
+        assert_eq!(heard.dispatched, 1, "{traffic:?}");
+    }
+}
+
+#[test]
+fn a_topic_of_bytes_needs_one_type_that_exists() {
+    let topic = unique_to(LIVE[0], "raw_type");
+    let ros2 = ros2(LIVE[0]);
+    let executor = on(&ros2, Executor::single_core());
+    let node = executor.create_node("raw_type", ()).unwrap();
+    let create = || node.create_publisher::<RawMessage>(&topic, QoS::default());
+    let untyped = create().unwrap_err().to_string();
+    assert!(untyped.contains(&topic) && untyped.contains("`Ros2::carry_raw`"), "{untyped}");
+    ros2.carry_raw(&topic, "std_msgs/msg/Strin").unwrap();
+    let unknown = create().unwrap_err().to_string();
+    assert!(unknown.contains("std_msgs/msg/Strin"), "{unknown}");
+    let other = ros2.carry_raw(&topic, TEXT).unwrap_err().to_string();
+    assert!(other.contains("std_msgs/msg/Strin") && other.contains(TEXT), "{other}");
+}

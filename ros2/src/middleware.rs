@@ -199,9 +199,10 @@ impl Builder {
         match fast_dds::prefer(profile) {
             Ok(true) => {}
             Ok(false) => tracing::info!(
-                "Fast DDS gets no profile, because there are other threads already: connect first, \
-                 or call `fast_dds::restart_with`; until then its histories end at 5000 messages, \
-                 and messages within this process take room in them"
+                "Fast DDS gets no profile, because there are other threads (LTTng's, which rcl \
+                 brings, are): call `fast_dds::restart_with` at the start of `main`; without, its \
+                 histories end at 5000 messages, and while others listen, messages from node to \
+                 node take room in them"
             ),
             Err(error) => tracing::warn!(%error, "Fast DDS gets no profile"),
         }

@@ -1,4 +1,5 @@
-//! Whole graphs against rclpy, an independent ROS 2 peer in its own process.
+//! Whole graphs against rclpy, an independent ROS 2 peer in its own process: what they say to each
+//! other, and what goes on beside (quality of service, the clock, the log, who is there).
 //!
 //! Nothing here sleeps to give something time: each wait is for an event, with a bound that only a
 //! failure reaches.
@@ -7,21 +8,26 @@
 mod peer;
 
 mod actions;
+mod clock;
+mod events;
 mod hybrid;
 mod modes;
 mod parameters;
 mod processes;
+mod queries;
 mod raw;
+mod rosout;
 mod services;
 mod topics;
 mod volume;
 
 use peer::{Peer, domain, unique};
 use ringspin::ros2::rcl::{ContextOptions, Node, NodeOptions, Reach};
-use ringspin::ros2::{Ros2, Traffic, fast_dds};
+use ringspin::ros2::{Builder, Ros2, Traffic, fast_dds};
 use ringspin::{Executor, StopHandle};
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -36,11 +42,16 @@ fn unique_to(traffic: Traffic, name: &str) -> String {
     unique(&format!("{name}_{traffic:?}"))
 }
 
-/// A connection of its own, in the domain of this process.
-fn ros2(traffic: Traffic) -> Ros2 {
+/// How a connection of its own is made, in the domain of this process.
+fn builder(traffic: Traffic) -> Builder {
     let (domain, reach) = (Some(domain()), Reach::LocalHost);
-    let options = ContextOptions { domain, reach, log_files: false, ..ContextOptions::default() };
-    Ros2::builder().traffic(traffic).options(options).connect().unwrap()
+    let options = ContextOptions { domain, reach, console: false, log_files: false };
+    Ros2::builder().traffic(traffic).options(options)
+}
+
+/// A connection of its own.
+fn ros2(traffic: Traffic) -> Ros2 {
+    builder(traffic).connect().unwrap()
 }
 
 /// A single-core executor with a connection of its own.
@@ -87,6 +98,39 @@ impl Drop for Spinning {
     /// After a test that failed.
     fn drop(&mut self) {
         self.handle.stop();
+    }
+}
+
+/// What callbacks say, in order.
+struct Heard<T> {
+    sender: Sender<T>,
+    receiver: Mutex<Receiver<T>>,
+}
+
+impl<T> Heard<T> {
+    fn new() -> Self {
+        let (sender, receiver) = channel();
+        Self { sender, receiver: Mutex::new(receiver) }
+    }
+
+    fn sender(&self) -> Sender<T> {
+        self.sender.clone()
+    }
+
+    /// The next one, if it is there.
+    fn already(&self) -> Option<T> {
+        self.receiver.lock().unwrap().try_recv().ok()
+    }
+
+    /// The next one that fits; those before it are forgotten.
+    fn next(&self, what: &str, fits: impl Fn(&T) -> bool) -> T {
+        let receiver = self.receiver.lock().unwrap();
+        loop {
+            let item = receiver.recv_timeout(LONG).unwrap_or_else(|_| panic!("{what}"));
+            if fits(&item) {
+                return item;
+            }
+        }
     }
 }
 

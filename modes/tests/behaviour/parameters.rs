@@ -5,9 +5,8 @@ use ringspin_executor::{
     Arguments, Cause, Graph, Message, PARAMETER_CHANGES_MAX, ParameterChange, ParameterError,
     ParameterValue, QoS,
 };
-use ringspin_modes::{Executor, Job, RunDigest, SpinError};
+use ringspin_modes::{Executor, Job, Mode, RunDigest, SpinError};
 use std::io::Write;
-
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(1);
@@ -300,23 +299,42 @@ impl Write for Collector {
     }
 }
 
+/// The warnings of `executor` when it is frozen.
+fn warnings(executor: &mut Executor) -> Vec<String> {
+    let collector = Collector::default();
+    let writer = collector.clone();
+    let subscriber =
+        tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
+    tracing::subscriber::with_default(subscriber, || executor.freeze().unwrap());
+    let logged = String::from_utf8(entries(&collector.0)).unwrap();
+    logged.lines().filter(|line| line.contains(" WARN ")).map(Into::into).collect()
+}
+
 /// A misspelt name in a file or on the command line is ignored by rclcpp without a word.
 #[test]
 fn freezing_warns_of_overrides_that_nobody_declared() {
     in_every_mode(|executor| {
-        let line = ["-p", "gain:=2.0", "-p", "gian:=2.0", "-p", "use_sim_time:=true"];
+        let line = ["-p", "gain:=2.0", "-p", "gian:=2.0", "-p", "use_sim_time:=false"];
         let mut executor = executor.with_arguments(arguments(&line));
         let node = executor.create_node("pilot", ()).unwrap();
         node.declare_parameter("gain", 1.0).unwrap();
-        let collector = Collector::default();
-        let writer = collector.clone();
-        let subscriber =
-            tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
-        tracing::subscriber::with_default(subscriber, || executor.freeze().unwrap());
-        let logged = String::from_utf8(entries(&collector.0)).unwrap();
-        let warnings: Vec<_> = logged.lines().filter(|line| line.contains(" WARN ")).collect();
-        assert!(matches!(&*warnings, [one] if one.contains("`-p gian:=2.0`")), "{logged}");
+        let warnings = warnings(&mut executor);
+        assert!(matches!(&*warnings, [one] if one.contains("`-p gian:=2.0`")), "{warnings:?}");
     });
+}
+
+/// The deterministic mode has a time of its own; otherwise somebody has to bring it.
+#[test]
+fn live_modes_warn_of_a_clock_that_nobody_brings() {
+    let warnings_of = |executor: Executor| {
+        let line = ["-p", "use_sim_time:=true"];
+        warnings(&mut executor.with_arguments(arguments(&line)))
+    };
+    for live in [Executor::single_core(), Executor::new(Mode::MultiCore(None))] {
+        let warnings = warnings_of(live);
+        assert!(matches!(&*warnings, [one] if one.contains("no middleware brings a /clock")));
+    }
+    assert!(warnings_of(Executor::deterministic(Default::default())).is_empty());
 }
 
 #[test]

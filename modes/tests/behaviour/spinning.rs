@@ -1,9 +1,9 @@
 //! Spinning in steps, and stopping in time.
 
 use crate::{Log, entries, in_every_mode, log};
-use ringspin_executor::{Message, QoS, StopError, Time};
+use ringspin_executor::{Message, QoS, StopError, Time, running_node};
 use ringspin_modes::{Executor, Mode, SpinError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -44,6 +44,56 @@ fn spin_once_dispatches_one_event() {
         let before = executor.now();
         assert!(!executor.spin_once(2 * MS).unwrap());
         assert!(executor.now() >= before + 2 * MS, "it waited");
+    });
+}
+
+/// Data that never ends must not keep timers from firing.
+#[test]
+fn spin_once_has_time_for_timers() {
+    let mut executor = Executor::single_core();
+    let fired = log();
+    let node = executor.create_node("node", fired.clone()).unwrap();
+    let out = node.create_publisher::<u8>("again", QoS::default()).unwrap();
+    let first = out.clone();
+    node.create_subscription("again", QoS::default(), move |_, n: &Message<u8>, _| {
+        out.publish(**n)
+    })
+    .unwrap();
+    node.create_timer(MS, |fired: &mut Log<Time>, cx| fired.lock().unwrap().push(cx.now()))
+        .unwrap();
+    executor.freeze().unwrap();
+    first.publish(1).unwrap();
+    let start = Instant::now();
+    while entries(&fired).is_empty() && start.elapsed() < Duration::from_secs(60) {
+        assert!(executor.spin_once(Duration::ZERO).unwrap());
+    }
+    assert!(!entries(&fired).is_empty());
+}
+
+#[test]
+fn the_node_whose_callback_runs_is_known_to_its_thread() {
+    in_every_mode(|mut executor| {
+        let seen = log();
+        for name in ["first", "second"] {
+            let node = executor.create_node(name, seen.clone()).unwrap();
+            node.create_timer(MS, |seen: &mut Log<Option<String>>, cx| {
+                seen.lock().unwrap().push(running_node());
+                let heard = seen.lock().unwrap();
+                let all = ["/first", "/second", "/third"];
+                if all.iter().all(|name| heard.iter().flatten().any(|node| node == name)) {
+                    cx.stop();
+                }
+            })
+            .unwrap();
+        }
+        let node = executor.create_node("third", ()).unwrap();
+        let group = node.create_callback_group("aside", seen.clone()).unwrap();
+        group
+            .create_timer(MS, |seen: &mut Log<_>, _| seen.lock().unwrap().push(running_node()))
+            .unwrap();
+        executor.spin().unwrap();
+        assert_eq!(running_node(), None);
+        assert!(entries(&seen).iter().all(Option::is_some));
     });
 }
 

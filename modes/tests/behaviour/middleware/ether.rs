@@ -1,11 +1,16 @@
 //! A middleware without a network: a bus in memory, to which several executors are connected as if
 //! each were a process of its own.
 
+mod gauges;
+mod services;
+
+use gauges::{Gauge, Gauges};
 use ringspin_executor::{
     Arrivals, BoxError, Durability, FollowedClock, History, Middleware, QoS, RemoteClient,
     RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder,
     RemoteServer, RemoteStatus, RemoteSubscription, ServiceTypes, Time, TypeName,
 };
+use services::{Asker, Desk, Line};
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, Weak, mpsc};
@@ -287,44 +292,6 @@ impl Middleware for Ether {
     }
 }
 
-/// Watches one end of a topic for one kind of event.
-#[derive(Clone)]
-struct Gauge {
-    topic: String,
-    kind: RemoteEventKind,
-    status: Arc<Mutex<Option<RemoteStatus>>>,
-    arrivals: Arrivals,
-}
-
-impl RemoteEvent for Gauge {
-    fn take(&mut self) -> Result<Option<RemoteStatus>, BoxError> {
-        Ok(self.status.lock().unwrap().take())
-    }
-}
-
-/// One end of a topic.
-struct Gauges {
-    ether: Ether,
-    topic: String,
-}
-
-impl RemoteEvents for Gauges {
-    fn includes_locals(&self) -> bool {
-        !self.ether.bypassed
-    }
-
-    fn watch(
-        &self,
-        kind: RemoteEventKind,
-        arrivals: Arrivals,
-    ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError> {
-        self.ether.attempt(Fault::Watch)?;
-        let gauge = Gauge { topic: self.topic.clone(), kind, status: Arc::default(), arrivals };
-        self.ether.state().gauges.push(gauge.clone());
-        Ok(Some(Box::new(gauge)))
-    }
-}
-
 /// A node of one process.
 pub(super) struct Node {
     ether: Ether,
@@ -485,89 +452,5 @@ impl RemoteSubscription for Intake {
 
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
         Some(Arc::new(Gauges { ether: self.ether.clone(), topic: self.topic.clone() }))
-    }
-}
-
-struct Desk {
-    ether: Ether,
-    server: Server,
-}
-
-impl RemoteServer for Desk {
-    fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
-        let asked = self.server.queue.lock().unwrap().pop_front();
-        let Some((request, number, asker)) = asked else {
-            return Ok(None);
-        };
-        self.ether.attempt(Fault::Take)?;
-        decode(request, into);
-        Ok(Some(Arc::new(Answer { bus: self.ether.bus.clone(), number, asker })))
-    }
-}
-
-struct Answer {
-    bus: Arc<Bus>,
-    number: i64,
-    asker: Arc<Asker>,
-}
-
-impl RemoteResponder for Answer {
-    fn respond(&self, response: &dyn Any) -> Result<(), BoxError> {
-        let (asker, answer) = (self.asker.clone(), (self.number, encode(response)));
-        self.bus.carry(Box::new(move || {
-            asker.answers.lock().unwrap().push_back(answer);
-            asker.arrivals.announce(1);
-        }));
-        Ok(())
-    }
-}
-
-struct Asker {
-    answers: Mutex<VecDeque<(i64, u64)>>,
-    asked: Mutex<i64>,
-    arrivals: Arrivals,
-}
-
-struct Line {
-    ether: Ether,
-    service: String,
-    asker: Arc<Asker>,
-}
-
-impl Line {
-    fn server(&self) -> Option<Server> {
-        let state = self.ether.state();
-        let mut servers = state.servers.iter().filter(|(service, _)| *service == self.service);
-        let reachable =
-            |server: &Server| !(server.bypassed && server.process == self.ether.process);
-        servers.find(|(_, server)| reachable(server)).map(|(_, server)| server.clone())
-    }
-}
-
-impl RemoteClient for Line {
-    fn is_available(&self) -> bool {
-        self.server().is_some()
-    }
-
-    fn send(&self, request: &dyn Any) -> Result<i64, BoxError> {
-        self.ether.attempt(Fault::Send)?;
-        let server = self.server().ok_or("there is no server")?;
-        let mut asked = self.asker.asked.lock().unwrap();
-        *asked += 1;
-        let request = (encode(request), *asked, self.asker.clone());
-        self.ether.bus.carry(Box::new(move || {
-            server.queue.lock().unwrap().push_back(request);
-            server.arrivals.announce(1);
-        }));
-        Ok(*asked)
-    }
-
-    fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {
-        let answer = self.asker.answers.lock().unwrap().pop_front();
-        let Some((number, answer)) = answer else {
-            return Ok(None);
-        };
-        decode(answer, into);
-        Ok(Some(number))
     }
 }

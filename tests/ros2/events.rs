@@ -1,14 +1,22 @@
 //! Events of quality of service, on both sides.
 
-use crate::{Heard, LIVE, Peer, Spinning, executor, unique};
+use crate::{Heard, LIVE, LONG, Peer, Spinning, executor, unique};
+use ringspin::ros2::Traffic;
+use ringspin::ros2::r2r::sensor_msgs::msg::Image;
 use ringspin::ros2::r2r::std_msgs::msg::Int32;
 use ringspin::{
-    IncompatibleQos, LivelinessChanged, Matched, Message, PublisherEvents, QoS, QosPolicy,
-    SubscriptionEvents,
+    IncompatibleQos, LivelinessChanged, Matched, Message, MessageLost, PublisherEvents, QoS,
+    QosPolicy, StopHandle, SubscriptionEvents,
 };
 use serde_json::json;
+use std::fmt::Debug;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{self, SubscriberExt};
 
 #[test]
 fn both_sides_hear_of_a_mismatch_with_its_policy_and_peer() {
@@ -52,6 +60,79 @@ fn both_sides_hear_of_a_mismatch_with_its_policy_and_peer() {
                 peer.ask(json!({"do": "event", "topic": topic, "name": "incompatible_qos"}));
             assert_eq!(event["total_count"], 1, "{event}");
         }
+        spinning.stop();
+    }
+}
+
+/// Where nobody asks for the event, the log has it, with both ends and the policy.
+#[test]
+fn a_mismatch_that_nobody_asks_for_is_warned_of() {
+    let (topic, said) = (unique("misfit"), Heard::<String>::new());
+    let mut executor = executor(Traffic::Direct);
+    let node = executor.create_node("ours", ()).unwrap();
+    node.create_subscription(&topic, QoS::default(), |(), _: &Message<Int32>, _| {}).unwrap();
+    let mut peer = Peer::start("other");
+    peer.ask(json!({"do": "publisher", "topic": topic, "type": "std_msgs/msg/Int32",
+        "qos": {"reliability": "best_effort"}}));
+    let (tell, stop) = (said.sender(), executor.stop_handle());
+    let log = tracing_subscriber::registry().with(Warnings(Mutex::new(tell), stop));
+    tracing::subscriber::with_default(log, || executor.spin_for(LONG).unwrap());
+    let warning = said.next("a warning", |text| text.contains(&topic));
+    // An end may be found before its node is.
+    assert!(warning.contains("/other") || warning.contains("not known yet"), "{warning}");
+    assert!(warning.contains("/ours") && warning.contains("reliability"), "{warning}");
+}
+
+/// Tells each warning, and ends the run.
+struct Warnings(Mutex<Sender<String>>, StopHandle);
+
+impl<S: Subscriber> Layer<S> for Warnings {
+    fn on_event(&self, event: &Event<'_>, _: layer::Context<'_, S>) {
+        struct Text(String);
+        impl Visit for Text {
+            fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+                if field.name() == "message" {
+                    self.0 = format!("{value:?}");
+                }
+            }
+        }
+        if *event.metadata().level() == Level::WARN {
+            let mut text = Text(String::new());
+            event.record(&mut text);
+            self.0.lock().unwrap().send(text.0).unwrap();
+            self.1.stop();
+        }
+    }
+}
+
+/// Best effort over a network that cannot keep up: the peer publishes bursts until one of its
+/// messages is missing in the middle.
+#[test]
+fn lost_messages_are_counted_and_told() {
+    for traffic in LIVE {
+        let (topic, heard) = (unique("lossy"), Heard::<MessageLost>::new());
+        let executor = executor(traffic);
+        let node = executor.create_node("ours", ()).unwrap();
+        let tell = heard.sender();
+        let events = SubscriptionEvents::new()
+            .on_message_lost(move |(), event, _| tell.send(event).unwrap_or_default());
+        let qos = QoS::keep_last(1).best_effort();
+        node.create_subscription_with_events(&topic, qos, events, |(), _: &Message<Image>, _| {})
+            .unwrap();
+        let spinning = Spinning::start(executor);
+        let mut peer = Peer::start("floods");
+        peer.ask(json!({"do": "publisher", "topic": topic, "type": "sensor_msgs/msg/Image",
+            "qos": {"reliability": "best_effort", "depth": 1}}));
+        peer.ask(json!({"do": "matched", "topic": topic}));
+        let burst = json!({"do": "publish", "topic": topic, "count": 50,
+            "value": {"data": {"len": 4_000_000, "first": 0}}});
+        let lost = (0..100).find_map(|_| {
+            peer.ask(burst.clone());
+            heard.already()
+        });
+        let lost = lost.expect("5000 messages of 4 MB do not all fit");
+        assert_eq!(lost.total_count, lost.total_count_change, "{traffic:?}: the first news");
+        assert!(lost.total_count > 0);
         spinning.stop();
     }
 }

@@ -1,0 +1,87 @@
+//! The ends of services on the bus.
+
+use super::*;
+
+pub(super) struct Desk {
+    pub(super) ether: Ether,
+    pub(super) server: Server,
+}
+
+impl RemoteServer for Desk {
+    fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
+        let asked = self.server.queue.lock().unwrap().pop_front();
+        let Some((request, number, asker)) = asked else {
+            return Ok(None);
+        };
+        self.ether.attempt(Fault::Take)?;
+        decode(request, into);
+        Ok(Some(Arc::new(Answer { bus: self.ether.bus.clone(), number, asker })))
+    }
+}
+
+pub(super) struct Answer {
+    pub(super) bus: Arc<Bus>,
+    pub(super) number: i64,
+    pub(super) asker: Arc<Asker>,
+}
+
+impl RemoteResponder for Answer {
+    fn respond(&self, response: &dyn Any) -> Result<(), BoxError> {
+        let (asker, answer) = (self.asker.clone(), (self.number, encode(response)));
+        self.bus.carry(Box::new(move || {
+            asker.answers.lock().unwrap().push_back(answer);
+            asker.arrivals.announce(1);
+        }));
+        Ok(())
+    }
+}
+
+pub(super) struct Asker {
+    pub(super) answers: Mutex<VecDeque<(i64, u64)>>,
+    pub(super) asked: Mutex<i64>,
+    pub(super) arrivals: Arrivals,
+}
+
+pub(super) struct Line {
+    pub(super) ether: Ether,
+    pub(super) service: String,
+    pub(super) asker: Arc<Asker>,
+}
+
+impl Line {
+    fn server(&self) -> Option<Server> {
+        let state = self.ether.state();
+        let mut servers = state.servers.iter().filter(|(service, _)| *service == self.service);
+        let reachable =
+            |server: &Server| !(server.bypassed && server.process == self.ether.process);
+        servers.find(|(_, server)| reachable(server)).map(|(_, server)| server.clone())
+    }
+}
+
+impl RemoteClient for Line {
+    fn is_available(&self) -> bool {
+        self.server().is_some()
+    }
+
+    fn send(&self, request: &dyn Any) -> Result<i64, BoxError> {
+        self.ether.attempt(Fault::Send)?;
+        let server = self.server().ok_or("there is no server")?;
+        let mut asked = self.asker.asked.lock().unwrap();
+        *asked += 1;
+        let request = (encode(request), *asked, self.asker.clone());
+        self.ether.bus.carry(Box::new(move || {
+            server.queue.lock().unwrap().push_back(request);
+            server.arrivals.announce(1);
+        }));
+        Ok(*asked)
+    }
+
+    fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {
+        let answer = self.asker.answers.lock().unwrap().pop_front();
+        let Some((number, answer)) = answer else {
+            return Ok(None);
+        };
+        decode(answer, into);
+        Ok(Some(number))
+    }
+}

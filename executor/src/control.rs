@@ -1,11 +1,10 @@
 //! What all workers share: the stop request, the failures, and the counters.
 
 use crate::event::{CallbackId, EventId};
-use crate::graph::GraphInfo;
 use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::time::Time;
-use crate::worker_thread::{self, WorkerThread};
+use crate::worker_thread::{self, Running};
 use ringspin_ringbuf::{Counter, Flag, ReadySet};
 use std::any::Any;
 use std::fmt;
@@ -40,9 +39,7 @@ struct StopState {
 /// A worker that is to stop.
 struct Attached {
     set: Arc<ReadySet>,
-    /// One more than the callback that is running; zero in between.
-    running: Arc<Counter>,
-    info: Arc<GraphInfo>,
+    running: Running,
 }
 
 /// Why an executor did not stop in time.
@@ -101,16 +98,14 @@ impl StopHandle {
     pub fn running_callbacks(&self) -> Vec<String> {
         let workers = lock(&self.0.workers);
         let running = workers.iter().filter_map(|worker| {
-            let callback = CallbackId(worker.running.get().checked_sub(1)? as u32);
-            Some(worker.info.name_of(callback))
+            let Running { info, .. } = &worker.running;
+            Some(info.name_of(worker.running.callback()?))
         });
         running.collect()
     }
 
-    /// Marks this thread as one that runs a worker, until the mark is dropped.
-    pub fn enter_worker(&self) -> WorkerThread {
+    pub(crate) fn enter_worker(&self) {
         *lock(&self.0.active) += 1;
-        WorkerThread::enter(self.clone())
     }
 
     pub(crate) fn leave_worker(&self) {
@@ -129,8 +124,8 @@ impl StopHandle {
         self.0.flag.lower();
     }
 
-    pub(crate) fn attach(&self, set: Arc<ReadySet>, running: Arc<Counter>, info: Arc<GraphInfo>) {
-        lock(&self.0.workers).push(Attached { set, running, info });
+    pub(crate) fn attach(&self, set: Arc<ReadySet>, running: Running) {
+        lock(&self.0.workers).push(Attached { set, running });
     }
 }
 

@@ -113,4 +113,4 @@ pub use timer::{PeriodError, Timer};
 pub use topic::{LateSubscription, Loan, PublishError, Publisher, Verdict};
 pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
 pub use worker::{ReadyEvent, Worker};
-pub use worker_thread::WorkerThread;
+pub use worker_thread::{WorkerThread, running_node};

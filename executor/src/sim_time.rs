@@ -15,10 +15,14 @@ impl Draft {
         asked.next_back().is_some_and(|given| given.value == ParameterValue::Bool(true))
     }
 
+    fn wants_clock(&self) -> bool {
+        self.uses_sim_time || self.is_asked_for_sim_time()
+    }
+
     /// Whether time is that of `/clock`: it was asked for, and can be had.
     pub(crate) fn follows_clock(&self) -> bool {
         let receives = self.middleware.as_ref().is_some_and(|middleware| middleware.receives());
-        receives && (self.uses_sim_time || self.is_asked_for_sim_time())
+        receives && self.wants_clock()
     }
 }
 
@@ -31,10 +35,15 @@ impl Graph {
 
     /// Whether the graph's time is to be that of `/clock`, because
     /// [it was said](Self::use_sim_time) or because the last `use_sim_time` of the
-    /// [arguments](Self::set_arguments), for whatever node, is true; and there is a middleware that
-    /// may bring it.
+    /// [arguments](Self::set_arguments), for whatever node, is true.
     ///
     /// All nodes have one time, in contrast to ROS 2, where each has its own.
+    pub fn wants_clock(&self) -> bool {
+        self.draft().wants_clock()
+    }
+
+    /// Whether the graph's time [is to be](Self::wants_clock) that of `/clock`, and there is a
+    /// middleware that may bring it.
     pub fn follows_clock(&self) -> bool {
         self.draft().follows_clock()
     }

@@ -4,6 +4,9 @@
 //! ready: that is the scheduler's part, and the only difference between the modes.
 
 mod footprint;
+mod taken;
+
+pub use taken::ReadyEvent;
 
 use crate::clock_watch::ClockWatch;
 use crate::context::Context;
@@ -20,7 +23,8 @@ use crate::picker::Picker;
 use crate::route::{Control, Route};
 use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
-use ringspin_ringbuf::{Counter, ReadySet, ready};
+use crate::worker_thread::{Running, WorkerThread};
+use ringspin_ringbuf::{ReadySet, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,17 +66,6 @@ impl Shared {
     }
 }
 
-/// A ready event that was taken, and has to be dispatched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadyEvent {
-    /// The worker's number for what it leads to: one for each callback.
-    pub token: u32,
-    /// The callback; `None` for a notice to the worker itself, which has to be dispatched in turn.
-    pub callback: Option<CallbackId>,
-    /// The loop.
-    pub event_loop: LoopId,
-}
-
 /// Some event loops, their rings and timers: what one thread runs.
 pub struct Worker {
     set: Arc<ReadySet>,
@@ -93,8 +86,7 @@ pub struct Worker {
     clock_watch: ClockWatch,
     deadlines: Vec<DeadlineWatch>,
     shared: Shared,
-    /// One more than the callback that is running; zero in between.
-    running: Arc<Counter>,
+    running: Running,
     recorder: Option<Box<dyn Recorder>>,
     rest: Arc<RestCounters>,
 }
@@ -104,8 +96,8 @@ impl Worker {
         let WorkerParts { loops, set, rings, routes, controls, counters, timers, .. } = parts;
         let WorkerParts { starts, picker, deadlines, .. } = parts;
         let calls = Calls::new(routes.len());
-        let running = Arc::<Counter>::default();
-        shared.failures.stop.attach(set.clone(), running.clone(), shared.info.clone());
+        let running = Running { callback: Arc::default(), info: shared.info.clone() };
+        shared.failures.stop.attach(set.clone(), running.clone());
         Self {
             set,
             rings,
@@ -125,6 +117,11 @@ impl Worker {
             recorder: None,
             rest: Arc::default(),
         }
+    }
+
+    /// Marks this thread as the one that runs this worker, until the mark is dropped.
+    pub fn enter(&self) -> WorkerThread {
+        WorkerThread::enter(self.shared.failures.stop.clone(), self.running.clone())
     }
 
     /// The set of ready loops, to wait on.
@@ -248,33 +245,6 @@ impl Worker {
         self.rings.iter().map(ready::Consumer::len).sum()
     }
 
-    /// Takes the event that became ready first, of all loops if the order is
-    /// [`ReadyOrder::Fifo`](crate::ReadyOrder::Fifo): for schedulers that dispatch in an order of
-    /// their own. Two events of one callback must not change places.
-    pub fn take_ready(&mut self) -> Option<ReadyEvent> {
-        let index = self.pick()?;
-        let token = self.rings[index].pop();
-        self.clear_if_empty(index);
-        let token = token?;
-        if let Some(&Route { callback, event_loop, .. }) = self.routes.get(token as usize) {
-            return Some(ReadyEvent { token, callback: Some(callback), event_loop });
-        }
-        let event_loop = match self.controls[token as usize - self.routes.len()] {
-            Control::Retirement { loop_index, .. } => self.loops[loop_index],
-            Control::TimerChanged(timer) => {
-                let callback = self.timers.callback(timer);
-                self.shared.info.callbacks[callback.0 as usize].event_loop
-            }
-        };
-        Some(ReadyEvent { token, callback: None, event_loop })
-    }
-
-    /// Dispatches an event that was taken; `None` if it turns out to be nobody's, because its timer
-    /// was cancelled, say.
-    pub fn dispatch_taken(&mut self, event: ReadyEvent) -> Option<CallbackId> {
-        self.dispatch(event.token as usize)
-    }
-
     /// The state of one of its loops, unless that is retired or of another type.
     pub fn state_mut<S: Send + 'static>(&mut self, event_loop: LoopId) -> Option<&mut S> {
         let index = self.loops.iter().position(|id| *id == event_loop)?;
@@ -368,14 +338,14 @@ impl Worker {
             cancelled: false,
             evidence: evidence.as_deref(),
         };
-        self.running.set(u64::from(callback.0) + 1);
+        self.running.callback.set(u64::from(callback.0) + 1);
         let outcome = {
             // A look at the level costs nothing; a span that nobody wants would cost 3 ns.
             let traced = LevelFilter::current() >= LevelFilter::TRACE;
             let _span = traced.then(|| span(info, callback));
             catch_unwind(AssertUnwindSafe(|| body.dispatch(target, &mut cx)))
         };
-        self.running.set(0);
+        self.running.callback.set(0);
         let cause = match outcome {
             Ok(Outcome::Nothing) => return None,
             Ok(Outcome::Done(Ok(()))) => None,

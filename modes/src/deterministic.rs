@@ -137,7 +137,7 @@ impl Sequencer {
         info: &GraphInfo,
         over: Condition<'_>,
     ) -> Result<(), Box<SpinError>> {
-        let _mark = stop.enter_worker();
+        let _mark = self.worker.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         if self.now() > end {
             return Ok(());
@@ -163,7 +163,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<Option<CallbackId>, Box<SpinError>> {
-        let _mark = stop.enter_worker();
+        let _mark = self.worker.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         while !stop.is_stopped() && self.now() <= end {
             match self.turn(info)? {
@@ -187,7 +187,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<u64, Box<SpinError>> {
-        let _mark = stop.enter_worker();
+        let _mark = self.worker.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() && dispatched == 0 {
             let ready = if self.agenda.is_some() { 0 } else { self.worker.ready_events() };
@@ -218,7 +218,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<u64, Box<SpinError>> {
-        let _mark = stop.enter_worker();
+        let _mark = self.worker.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() {
             match self.turn(info)? {

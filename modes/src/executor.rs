@@ -278,10 +278,16 @@ impl Executor {
     /// The clock of the live modes.
     fn live_time(&self, is_simulated: bool) -> Result<LiveTime, SpinError> {
         let follows = self.sim_time || self.graph.follows_clock();
-        match follows && !is_simulated {
-            false => Ok(LiveTime::Real(LiveClock::start())),
-            true => LiveTime::follow(self.graph.middleware().as_deref()),
+        if follows && !is_simulated {
+            return LiveTime::follow(self.graph.middleware().as_deref());
         }
+        if self.graph.wants_clock() && !is_simulated {
+            tracing::warn!(
+                "use_sim_time is true, but no middleware brings a /clock: time is the real one; \
+                 connect with ROS 2 (RINGSPIN_MIDDLEWARE=ros2)"
+            );
+        }
+        Ok(LiveTime::Real(LiveClock::start()))
     }
 
     /// As [`spin`](Self::spin), up to `end` of the executor's own time.

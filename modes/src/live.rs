@@ -51,7 +51,7 @@ impl Pace {
 /// Runs `worker` on this thread until it is stopped or the end is reached.
 pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     let Run { clock, stop, wait, end } = run;
-    let _mark = stop.enter_worker();
+    let _mark = worker.enter();
     worker.ready_set().register_sleeper();
     reduce_timer_slack();
     let mut waiter = wait.waiter();
@@ -107,15 +107,13 @@ fn time_to_sleep(clock: &LiveTime, now: Time, due: Time) -> Option<Duration> {
 
 /// Dispatches one event, waiting for it until `end`; false if there was none.
 pub(crate) fn run_one(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, end: End) -> bool {
-    let _mark = stop.enter_worker();
+    let _mark = worker.enter();
     worker.ready_set().register_sleeper();
     while !stop.is_stopped() {
+        let now = read(clock, worker);
+        while worker.expire_one(now) {}
         if worker.dispatch_next().is_some() {
             return true;
-        }
-        let now = read(clock, worker);
-        if worker.expire_one(now) {
-            continue;
         }
         let end = end.by(clock);
         if now >= end {
@@ -135,7 +133,7 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, 
 
 /// Dispatches events until none is ready or `end` has come; returns how many.
 pub(crate) fn run_all(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, end: End) -> u64 {
-    let _mark = stop.enter_worker();
+    let _mark = worker.enter();
     let mut dispatched = 0;
     while !stop.is_stopped() {
         let now = read(clock, worker);

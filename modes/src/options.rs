@@ -106,8 +106,8 @@ impl Executor {
     ///
     /// All nodes then have a parameter `use_sim_time`, which is true: call this before the first
     /// node is created. Without a middleware that brings a clock, freezing is an error
-    /// ([`SpinError::Clock`](crate::SpinError::Clock)). The deterministic mode has a time of its
-    /// own, and does not follow.
+    /// ([`SpinError::Clock`](crate::SpinError::Clock)), while the argument is then ignored, with a
+    /// warning. The deterministic mode has a time of its own, and does not follow.
     #[must_use]
     pub fn with_sim_time(mut self) -> Self {
         self.sim_time = true;

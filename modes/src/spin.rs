@@ -41,7 +41,7 @@ impl Executor {
         let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
             Scheduler::SingleCore { worker, clock, .. } => {
-                let _mark = stop.enter_worker();
+                let _mark = worker.enter();
                 live::expire_due(worker, clock);
                 worker.dispatch_ready(|| stop.is_stopped())
             }

@@ -2,6 +2,7 @@
 
 use crate::middleware::{Ros2, Shared};
 use crate::rcl::{LogLine, Severity, log};
+use ringspin_executor::running_node;
 use std::cell::Cell;
 use std::fmt::{Debug, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -39,8 +40,8 @@ pub struct RosoutLayer {
 impl Ros2 {
     /// A layer that sends what is logged, down to debug, to `/rosout`, in the name of a node: the
     /// one that field `node` of the event, or of a span around it, names by its fully qualified
-    /// name; else that of the first node. Spans around callbacks are there when a subscriber takes
-    /// level trace. As for every log of ROS, rcl's level (`--log-level`) decides what goes out.
+    /// name; else the one [whose callback](ringspin_executor::running_node) logs; else the first
+    /// node. As for every log of ROS, rcl's level (`--log-level`) decides what goes out.
     ///
     /// A thread of its own publishes, so that logging waits for nobody, wherever it is done: also
     /// where the middleware calls. It has room for 1024 lines; what is too much is dropped, and
@@ -141,7 +142,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for RosoutLayer {
             spans.find_map(|span| span.extensions().get::<SpanNode>().map(|node| node.0.clone()))
         };
         let line = Line {
-            node: text.node.or_else(around),
+            node: text.node.or_else(around).or_else(running_node),
             severity,
             message: format!("{}{}", text.message, text.fields),
             file: metadata.file().unwrap_or_default(),

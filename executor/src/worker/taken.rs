@@ -1,0 +1,45 @@
+//! Events that are taken out, for schedulers that dispatch in an order of their own.
+
+use super::Worker;
+use crate::event::{CallbackId, LoopId};
+use crate::route::{Control, Route};
+
+/// A ready event that was taken, and has to be dispatched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadyEvent {
+    /// The worker's number for what it leads to: one for each callback.
+    pub token: u32,
+    /// The callback; `None` for a notice to the worker itself, which has to be dispatched in turn.
+    pub callback: Option<CallbackId>,
+    /// The loop.
+    pub event_loop: LoopId,
+}
+
+impl Worker {
+    /// Takes the event that became ready first, of all loops if the order is
+    /// [`ReadyOrder::Fifo`](crate::ReadyOrder::Fifo): for schedulers that dispatch in an order of
+    /// their own. Two events of one callback must not change places.
+    pub fn take_ready(&mut self) -> Option<ReadyEvent> {
+        let index = self.pick()?;
+        let token = self.rings[index].pop();
+        self.clear_if_empty(index);
+        let token = token?;
+        if let Some(&Route { callback, event_loop, .. }) = self.routes.get(token as usize) {
+            return Some(ReadyEvent { token, callback: Some(callback), event_loop });
+        }
+        let event_loop = match self.controls[token as usize - self.routes.len()] {
+            Control::Retirement { loop_index, .. } => self.loops[loop_index],
+            Control::TimerChanged(timer) => {
+                let callback = self.timers.callback(timer);
+                self.shared.info.callbacks[callback.0 as usize].event_loop
+            }
+        };
+        Some(ReadyEvent { token, callback: None, event_loop })
+    }
+
+    /// Dispatches an event that was taken; `None` if it turns out to be nobody's, because its timer
+    /// was cancelled, say.
+    pub fn dispatch_taken(&mut self, event: ReadyEvent) -> Option<CallbackId> {
+        self.dispatch(event.token as usize)
+    }
+}

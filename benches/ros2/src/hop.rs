@@ -2,9 +2,9 @@
 //! before the message is published to the start of the callback.
 
 use crate::measure::{BoxError, Recorder, now_ns};
-use futures::StreamExt;
 use futures::executor::LocalPool;
 use futures::task::LocalSpawnExt;
+use futures::{Stream, StreamExt};
 use ringspin_executor::{Context, Message, QoS};
 use ringspin_modes::{Executor, Mapping};
 use ringspin_ros2::r2r::{self, QosProfile, sensor_msgs::msg::PointCloud2};
@@ -115,32 +115,12 @@ fn ringspin(executor: Executor, traffic: Traffic) -> Result<Value, BoxError> {
 fn r2r_in_pool() -> Result<Value, BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, "both", "")?;
     let qos = QosProfile::default().keep_last(DEPTH);
-    let mut clouds = node.subscribe::<PointCloud2>(TOPIC, qos.clone())?;
+    let clouds = node.subscribe::<PointCloud2>(TOPIC, qos.clone())?;
     let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
-    let mut timer = node.create_wall_timer(PERIOD)?;
+    let timer = node.create_wall_timer(PERIOD)?;
     let mut pool = LocalPool::new();
-    pool.spawner().spawn_local(async move {
-        while timer.tick().await.is_ok() {
-            publisher.publish(&cloud()).expect("the context is there");
-        }
-    })?;
-    let result = Rc::new(Cell::new(None));
-    let found = result.clone();
-    pool.spawner().spawn_local(async move {
-        let mut recorder = Recorder::new(TO_SKIP, COUNT);
-        while let Some(cloud) = clouds.next().await {
-            if let Some(figures) = recorder.arrived(stamp_ns(&cloud)) {
-                found.set(Some(figures));
-            }
-        }
-    })?;
-    loop {
-        node.spin_once(Duration::from_millis(100));
-        pool.run_until_stalled();
-        if let Some(figures) = result.take() {
-            return Ok(figures);
-        }
-    }
+    pool.spawner().spawn_local(publish_clouds(timer, publisher))?;
+    spin_until_recorded(&mut node, &mut pool, clouds)
 }
 
 /// The same with two nodes: r2r spins one at a time, so each has its thread.
@@ -148,9 +128,19 @@ fn r2r_in_two_threads() -> Result<Value, BoxError> {
     let (stop, stopped) = channel();
     let talker = std::thread::spawn(move || r2r_talker(&stopped));
     let mut node = r2r::Node::create(r2r::Context::create()?, "listener", "")?;
-    let mut clouds =
-        node.subscribe::<PointCloud2>(TOPIC, QosProfile::default().keep_last(DEPTH))?;
-    let mut pool = LocalPool::new();
+    let clouds = node.subscribe::<PointCloud2>(TOPIC, QosProfile::default().keep_last(DEPTH))?;
+    let figures = spin_until_recorded(&mut node, &mut LocalPool::new(), clouds)?;
+    drop(stop);
+    talker.join().map_err(|_| "the talker panicked")??;
+    Ok(figures)
+}
+
+/// Spins `node` and `pool` in turn until enough `clouds` have come.
+fn spin_until_recorded(
+    node: &mut r2r::Node,
+    pool: &mut LocalPool,
+    mut clouds: impl Stream<Item = PointCloud2> + Unpin + 'static,
+) -> Result<Value, BoxError> {
     let result = Rc::new(Cell::new(None));
     let found = result.clone();
     pool.spawner().spawn_local(async move {
@@ -165,8 +155,6 @@ fn r2r_in_two_threads() -> Result<Value, BoxError> {
         node.spin_once(Duration::from_millis(100));
         pool.run_until_stalled();
         if let Some(figures) = result.take() {
-            drop(stop);
-            talker.join().map_err(|_| "the talker panicked")??;
             return Ok(figures);
         }
     }
@@ -177,18 +165,21 @@ fn r2r_talker(stopped: &Receiver<()>) -> Result<(), BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, "talker", "")?;
     let qos = QosProfile::default().keep_last(DEPTH);
     let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
-    let mut timer = node.create_wall_timer(PERIOD)?;
+    let timer = node.create_wall_timer(PERIOD)?;
     let mut pool = LocalPool::new();
-    pool.spawner().spawn_local(async move {
-        while timer.tick().await.is_ok() {
-            publisher.publish(&cloud()).expect("the context is there");
-        }
-    })?;
+    pool.spawner().spawn_local(publish_clouds(timer, publisher))?;
     while stopped.try_recv() != Err(TryRecvError::Disconnected) {
         node.spin_once(Duration::from_millis(100));
         pool.run_until_stalled();
     }
     Ok(())
+}
+
+/// Publishes a cloud at each tick.
+async fn publish_clouds(mut timer: r2r::Timer, publisher: r2r::Publisher<PointCloud2>) {
+    while timer.tick().await.is_ok() {
+        publisher.publish(&cloud()).expect("the context is there");
+    }
 }
 
 /// As r2r's example with tokio does it: the node is spun by a thread of its own.
@@ -197,13 +188,9 @@ fn r2r_in_tokio() -> Result<Value, BoxError> {
     let qos = QosProfile::default().keep_last(DEPTH);
     let mut clouds = node.subscribe::<PointCloud2>(TOPIC, qos.clone())?;
     let publisher = node.create_publisher::<PointCloud2>(TOPIC, qos)?;
-    let mut timer = node.create_wall_timer(PERIOD)?;
+    let timer = node.create_wall_timer(PERIOD)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().build()?;
-    runtime.spawn(async move {
-        while timer.tick().await.is_ok() {
-            publisher.publish(&cloud()).expect("the context is there");
-        }
-    });
+    runtime.spawn(publish_clouds(timer, publisher));
     let (sender, figures) = channel();
     runtime.spawn(async move {
         let mut recorder = Recorder::new(TO_SKIP, COUNT);

@@ -65,7 +65,11 @@ impl FollowedClock {
 impl Clock for FollowedClock {
     #[inline]
     fn now(&self) -> Time {
-        Time::from_nanos(self.now.get())
+        // Who sees a time has to see that it has begun, too: a worker then starts its timers.
+        match self.has_begun.is_raised() {
+            true => Time::from_nanos(self.now.get()),
+            false => Time::ZERO,
+        }
     }
 
     fn begun_at(&self) -> Option<Time> {

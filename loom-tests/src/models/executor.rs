@@ -247,3 +247,50 @@ fn a_call_ends_once_whether_by_response_timeout_or_retirement() {
         drop((requests, server, responded));
     });
 }
+
+/// A clock that is followed, as in `executor/src/followed_clock.rs`.
+#[derive(Default)]
+struct FollowedClock {
+    now: Counter,
+    begun_at: Counter,
+    has_begun: Flag,
+}
+
+impl FollowedClock {
+    fn set(&self, time: u64) {
+        self.now.set(time);
+        if !self.has_begun.is_raised() {
+            self.begun_at.set(time);
+            self.has_begun.raise();
+        }
+    }
+
+    fn now(&self) -> u64 {
+        if self.has_begun.is_raised() { self.now.get() } else { 0 }
+    }
+
+    fn begun_at(&self) -> Option<u64> {
+        self.has_begun.is_raised().then(|| self.begun_at.get())
+    }
+}
+
+/// A worker that sees a time also sees that it has begun, and when, so that it starts its timers
+/// before it looks whether any is due.
+#[test]
+fn a_time_is_seen_only_of_a_clock_that_has_begun() {
+    Model::new(10).kills("flag.raise", Relaxed).kills("flag.read", Relaxed).check(|| {
+        let clock = Arc::new(FollowedClock::default());
+        let follower = spawn({
+            let clock = clock.clone();
+            move || [5, 6].map(|time| clock.set(time))
+        });
+        let worker = spawn(move || {
+            let now = clock.now();
+            let begun_at = clock.begun_at();
+            assert!(begun_at.is_none_or(|time| time == 5), "begun at {begun_at:?}");
+            assert!(now == 0 || begun_at.is_some(), "{now} of a clock that has not begun");
+        });
+        follower.join().unwrap();
+        worker.join().unwrap();
+    });
+}

@@ -173,6 +173,10 @@ impl Event {
     /// Calls `notify` whenever it has happened, as
     /// [`on_new_message`](SubscriptionEndpoint::on_new_message).
     ///
+    /// Set it as early as possible: before its pull request 890 (June 2026), rmw_fastrtps locks up
+    /// when a callback for liveliness, deadlines or lost messages is set, or such an event taken
+    /// that has not happened, in the very moment in which it happens.
+    ///
     /// # Errors
     /// Where the middleware has no such callbacks.
     pub fn on_event(&self, notify: impl Fn(usize) + Send + Sync + 'static) -> Result<(), RosError> {

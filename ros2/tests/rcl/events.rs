@@ -7,7 +7,7 @@ use ringspin_ros2::rcl::{
     Event, Locals, Node, Publisher, PublisherEvent, QosEvent, Subscription, SubscriptionEvent,
 };
 use serde_json::json;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 fn publisher(node: &Node, topic: &str, qos: &QoS) -> Publisher<Int32> {
@@ -18,15 +18,30 @@ fn subscription(node: &Node, topic: &str, qos: &QoS) -> Subscription<Int32> {
     Subscription::new(node, topic, qos, Locals::Deliver).unwrap()
 }
 
-/// What has happened, as soon as `fits` it.
-fn happened(event: &Event, fits: impl Fn(&QosEvent) -> bool) -> QosEvent {
+/// Rings when something happens, or has happened already.
+fn bell(event: &Event) -> Receiver<usize> {
     let (ring, bell) = channel();
     event.on_event(move |count| ring.send(count).unwrap_or_default()).unwrap();
+    bell
+}
+
+/// What has happened when the bell rings, as soon as `fits` it.
+fn rung(bell: &Receiver<usize>, event: &Event, fits: impl Fn(&QosEvent) -> bool) -> QosEvent {
     loop {
+        assert!(bell.recv_timeout(LONG).is_ok(), "an event comes");
         match event.take().unwrap() {
             Some(what) if fits(&what) => return what,
-            _ => assert!(bell.recv_timeout(LONG).is_ok(), "an event comes"),
+            _ => {}
         }
+    }
+}
+
+/// What has happened, as soon as `fits` it.
+fn happened(event: &Event, fits: impl Fn(&QosEvent) -> bool) -> QosEvent {
+    let bell = bell(event);
+    match event.take().unwrap() {
+        Some(what) if fits(&what) => what,
+        _ => rung(&bell, event, fits),
     }
 }
 
@@ -85,6 +100,8 @@ fn missed_deadlines_are_told_on_both_sides() {
     happened(&listener.event(SubscriptionEvent::DeadlineMissed).unwrap(), missed);
 }
 
+/// The callbacks are set, and events taken, when nothing happens at the same time: rmw_fastrtps can
+/// lock up in that (its pull request 890), and did here.
 #[test]
 fn a_lost_life_is_told_on_both_sides() {
     let node = node("faint");
@@ -92,16 +109,16 @@ fn a_lost_life_is_told_on_both_sides() {
     let qos = QoS::default().liveliness_manual_by_topic(Duration::from_millis(200));
     let listener = subscription(&node, &topic, &qos);
     let changed = listener.event(SubscriptionEvent::LivelinessChanged).unwrap();
+    let of_listener = bell(&changed);
     let talker = publisher(&node, &topic, &qos);
     let lost = talker.event(PublisherEvent::LivelinessLost).unwrap();
+    let of_talker = bell(&lost);
     wait(&node, "matched", || talker.subscription_count().unwrap() == 1);
     talker.assert_liveliness().unwrap();
-    happened(&changed, |what| matches!(what, QosEvent::LivelinessChanged { alive: 1, .. }));
-    happened(&lost, |what| matches!(what, QosEvent::LivelinessLost { total: 1.., .. }));
-    let gone = |what: &QosEvent| {
+    rung(&of_talker, &lost, |what| matches!(what, QosEvent::LivelinessLost { total: 1.., .. }));
+    rung(&of_listener, &changed, |what| {
         matches!(what, QosEvent::LivelinessChanged { alive: 0, not_alive: 1, .. })
-    };
-    happened(&changed, gone);
+    });
 }
 
 #[test]

@@ -30,8 +30,7 @@ impl Notifier {
             Some(Ready { transit: Some(transit), .. }) if transit.departs_later() => {
                 self.notify_later(transit);
             }
-            // Before its worker takes the first notice, it is given, and nobody has to be told.
-            ready => give(&self.notice, ready),
+            _ => give(&self.notice, &self.ready),
         }
     }
 
@@ -39,8 +38,8 @@ impl Notifier {
     /// notice is not given, and others may give theirs.
     #[cold]
     fn notify_later(&self, transit: &Transit) {
-        let (notice, ready) = (self.notice.clone(), self.ready.get().cloned());
-        transit.fly(transit.departure(), move || give(&notice, ready.as_ref()));
+        let (notice, ready) = (self.notice.clone(), self.ready.clone());
+        transit.fly(transit.departure(), move || give(&notice, &ready));
     }
 
     /// The event is being handled: takes the notice, and only then may look for what it is about.
@@ -59,10 +58,12 @@ impl Notifier {
     }
 }
 
+/// Gives the notice, and says so if it was taken before. Only then is `ready` looked at: who has
+/// seen a notice taken sees that the worker was started, and who looked before might not.
 #[inline]
-fn give(notice: &Notice, ready: Option<&Ready>) {
+fn give(notice: &Notice, ready: &OnceLock<Ready>) {
     if notice.give()
-        && let Some(ready) = ready
+        && let Some(ready) = ready.get()
     {
         ready.announce();
     }

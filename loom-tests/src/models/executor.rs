@@ -91,6 +91,37 @@ fn a_task_is_polled_after_every_wake() {
     });
 }
 
+/// A trigger while the graph is frozen and started: it may find the notifier without a worker, and
+/// the notice taken a moment later. It is answered all the same.
+#[test]
+fn a_trigger_during_the_start_is_answered() {
+    Model::new(20).preemptions(2).check(|| {
+        let (ready, mut ring) = ring_at(1, 0);
+        let event = Event { notice: Notice::given(), ready, set: ReadySet::new(1) };
+        let shared = Arc::new((event, Flag::default(), Counter::default(), AtomicU32::new(0)));
+        let trigger = spawn({
+            let shared = shared.clone();
+            move || {
+                let (event, connected, triggers, _) = &*shared;
+                triggers.happen();
+                if event.notice.give() && connected.is_raised() {
+                    event.announce();
+                }
+            }
+        });
+        let worker = spawn(move || {
+            let (event, connected, triggers, answered) = &*shared;
+            connected.raise();
+            event.announce();
+            let answer = || answered.store(triggers.happened() as u32, Relaxed);
+            event.work(&mut ring, || answered.load(Relaxed) == 1, answer);
+            ring
+        });
+        trigger.join().unwrap();
+        drop(worker.join().unwrap());
+    });
+}
+
 /// A guard condition is triggered while the stop is requested, which ends the worker's sleep
 /// whatever else happens. The trigger is answered by this spin or by the next one, and its call
 /// sees what came before it.

@@ -52,28 +52,27 @@ impl Drop for WorkerThread {
     }
 }
 
+/// What `look` finds in what this thread is at; `None` if it runs no worker, or is ending.
+fn current<T>(look: impl FnOnce(&Running) -> Option<T>) -> Option<T> {
+    CURRENT.try_with(|current| current.borrow().as_ref().and_then(look)).ok()?
+}
+
 /// Whether this thread runs a worker.
 pub(crate) fn is_current() -> bool {
-    CURRENT.with_borrow(Option::is_some)
+    current(|_| Some(())).is_some()
 }
 
 /// The fully qualified name of the node whose callback this thread runs, if it runs one: for a log,
 /// say, that is to know who speaks.
 ///
 /// ```
-/// use ringspin_executor::{Graph, Plan, QoS, running_node};
-/// # use std::time::Duration;
-/// let graph = Graph::new();
-/// let node = graph.create_node("talker", ())?;
-/// node.create_timer(Duration::from_secs(1), |(), _| {
-///     assert_eq!(running_node().as_deref(), Some("/talker"));
-/// })?;
-/// assert_eq!(running_node(), None); // no callback runs here
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// use ringspin_executor::running_node;
+/// fn log(text: &str) {
+///     eprintln!("[{}] {text}", running_node().as_deref().unwrap_or("-"));
+/// }
+/// log("no callback runs here");
+/// assert_eq!(running_node(), None);
 /// ```
 pub fn running_node() -> Option<String> {
-    // A thread may log while it ends.
-    let running = CURRENT.try_with(|current| current.borrow().clone()).ok()??;
-    let callback = running.callback()?;
-    Some(running.info.loop_of(callback).node.clone())
+    current(|running| Some(running.info.loop_of(running.callback()?).node.clone()))
 }

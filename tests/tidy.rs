@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 const COLUMNS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 70;
-const FILE_LINES_MAX: usize = 450;
+const FILE_LINES_MAX: usize = 800;
 
 /// The Rust sources of the workspace, with their text.
 fn sources() -> Vec<(PathBuf, String)> {

@@ -1,4 +1,4 @@
-//! `reference-system determinism`: the field's own test of determinism, many times.
+//! `reference-system determinism`: repeated runs of the RSLCPP determinism benchmark.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -16,15 +16,15 @@ use super::compare::listen_for_ctrl_c;
 use super::output::{self, Output};
 use super::progress::RunsBar;
 
-/// Sleeps up to this long or longer leave the cores to other runs.
+/// From this sleep on, runs mostly leave the cores to other runs.
 const LONG_SLEEP: Duration = Duration::from_millis(1);
 
-/// Runs at once when they mostly sleep, unless the user says otherwise.
+/// The default number of concurrent runs that mostly sleep.
 const SLEEPERS: usize = 128;
 
 pub(super) fn determinism(arguments: DeterminismArguments, quiet: bool) -> Result<()> {
     let DeterminismArguments { runs, sleep_max, ties, threads, json } = arguments;
-    // First, so that whoever waits for the file can interrupt from then on.
+    // Comes first: once the file exists, an interrupt is handled.
     let stop = listen_for_ctrl_c()?;
     let json = json.as_deref().map(|path| Output::create(path, true)).transpose()?;
     let threads = threads.map_or_else(|| default_threads(sleep_max), usize::from);
@@ -50,7 +50,7 @@ fn default_threads(sleep_max: Duration) -> usize {
     }
 }
 
-/// The report, and how it is to be judged.
+/// The report with its verdict.
 #[derive(Serialize)]
 struct Document<'a> {
     runs: usize,
@@ -104,7 +104,7 @@ fn text(report: &Report, options: &Options) -> String {
     text
 }
 
-/// Fails unless every run came to the known answer.
+/// Fails unless every run has the expected result.
 fn check(report: &Report) -> Result<()> {
     if report.is_deterministic() {
         return Ok(());

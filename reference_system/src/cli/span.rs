@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// The longest duration that is accepted: the series of KPIs hold less than two hours anyway.
+/// The longest accepted duration; the KPI series hold less than two hours anyway.
 const LONGEST: Duration = Duration::from_hours(24);
 
-/// Reads a duration longer than zero.
+/// Parses a duration above zero.
 pub(super) fn some(text: &str) -> Result<Duration, String> {
     match any(text)? {
-        Duration::ZERO => Err("nothing happens in no time; give at least 1ms".into()),
+        Duration::ZERO => Err("the duration must be above zero; give at least 1ms".into()),
         duration => Ok(duration),
     }
 }
 
-/// Reads a duration, zero included.
+/// Parses a duration, zero included.
 pub(super) fn any(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

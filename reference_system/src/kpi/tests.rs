@@ -1,4 +1,4 @@
-//! The KPI rules against samples made by hand, each with its latency worked out beside it.
+//! The KPI rules on handmade samples, with the expected latencies computed in comments.
 
 use super::*;
 use crate::message::NodeName;

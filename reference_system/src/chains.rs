@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_latency_is_from_the_stamp_to_the_return_and_a_miss_is_over_the_deadline() {
+    fn a_latency_lasts_from_the_stamp_to_the_return_and_a_miss_exceeds_the_deadline() {
         let collector = Arc::new(Collector::new());
         let timer = collector.probe("RearLidarDriver", None);
         let end = collector.probe("PointCloudFusion", Some("PointsTransformerRear"));

@@ -204,9 +204,9 @@ struct CalibrateArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The benchmark is that of RSLCPP: four nodes, three timers, five topics and a service, from 10 s to
-110 s of simulated time, whose states are hashes of every callback and message in order. The exit
-code is 0 only if every run came to the known answer, with one digest. The paper's sleeps:
+The benchmark of RSLCPP: four nodes, three timers, five topics and a service, from 10 s to 110 s of
+simulated time. The states are hashes of every callback and message in order. The exit code is 0
+only if every run has the expected result and the same digest. With the sleeps of the paper:
   reference-system determinism --runs 100 --sleep-max 20ms     (200 s)
 
 JSON keys of --json:
@@ -240,7 +240,7 @@ struct DeterminismArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Prints a line for each graph: its seed, the digest of its run, and how many events it had.")]
+Prints a line for each graph: its seed, its digest, and its number of events.")]
 struct RandomGraphArguments {
     /// The seed of the first graph; further graphs use the following seeds.
     #[arg(long, default_value_t = 0)]
@@ -339,8 +339,8 @@ impl From<WorkloadName> for Workload {
 
 fn live_mode(text: &str) -> Result<Mode, String> {
     match text.parse() {
-        Ok(Mode::Deterministic(_)) => Err("each live mode's deterministic twin is in the report \
-                                           anyway; give `single`, `multi` or both"
+        Ok(Mode::Deterministic(_)) => Err("the report always includes the deterministic twins; \
+                                           give `single`, `multi` or both"
             .into()),
         mode => mode.map_err(|error: ringspin_modes::ModeError| error.to_string()),
     }
@@ -351,7 +351,7 @@ fn crunch_limit(text: &str) -> Result<u64, String> {
         text.parse().map_err(|_| "not a whole number; give one such as 4096".to_owned())?;
     if n > CRUNCH_LIMIT_MAX {
         return Err(format!(
-            "one crunch of that would take seconds to hours, and no run ends within a callback; \
+            "one crunch would take seconds to hours, and a run cannot end within a callback; \
              give at most {CRUNCH_LIMIT_MAX}"
         ));
     }
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crunch_limit_is_a_number_that_ends_some_day() {
+    fn crunch_limits_are_bounded_numbers() {
         assert_eq!(crunch_limit("4096"), Ok(4096));
         assert!(crunch_limit("100001").unwrap_err().contains("100000"));
         assert!(crunch_limit("-1").unwrap_err().contains("4096"));

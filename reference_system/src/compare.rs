@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_falls_to_the_last_step() {
+    fn the_remaining_time_decreases_to_the_last_step() {
         let mut left = Vec::new();
         compare(&options(&["single"], &[3], 3), |step| {
             left.push(step.remaining.as_millis());

@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_crunches_as_often_as_its_kind_says() {
+    fn crunch_rates_follow_the_kind_of_node() {
         assert_eq!(rate(FRONT_LIDAR), 0.0);
         assert_eq!(rate("VehicleDBWSystem"), 0.0);
         assert!((rate("PointsTransformerFront") - 10.0).abs() < 1e-9);

@@ -198,13 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn the_final_hashes_are_those_of_the_states() {
+    fn the_final_hashes_match_the_states() {
         assert_eq!(TOTAL_ORDER.hash(), 14_807_076_229_895_937_644);
         assert_eq!(UPSTREAM.hash(), 7_448_837_717_382_456_148);
     }
 
     #[test]
-    fn the_calls_are_as_many_as_published() {
+    fn the_number_of_calls_matches_the_publication() {
         let calls: u64 = CALLBACKS.iter().map(|callback| callback.calls).sum();
         assert_eq!(calls, 1001 * 4 + 2001 * 5 + 2501 * 2);
         assert_eq!(calls, 19_011);

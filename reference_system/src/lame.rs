@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_localizer_has_its_inputs_the_other_way_round() {
+    fn lame_swaps_the_inputs_of_the_localizer() {
         let Kind::Fusion { inputs, trigger } = node("NDTLocalizer").unwrap().kind else {
             panic!("a fusion");
         };
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn priorities_go_by_deadline() {
+    fn priorities_follow_deadlines() {
         assert_eq!([BEHAVIOR_PLANNER, REAR_LIDAR, "Visualizer"].map(priority), [2, 1, 0]);
     }
 }

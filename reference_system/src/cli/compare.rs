@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_different_digests_are_a_failure_that_shows_both() {
+    fn different_digests_fail_and_both_are_shown() {
         assert!(one_digest(&[]).is_ok());
         assert!(one_digest(&["a", "a"]).is_ok());
         let error = one_digest(&["aaa", "aaa", "bbb"]).unwrap_err().to_string();

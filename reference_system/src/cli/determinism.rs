@@ -73,7 +73,7 @@ fn text(report: &Report, options: &Options) -> String {
     };
     let runs = report.runs();
     let sleeps = match options.sleep_max {
-        Duration::ZERO => "none of which sleeps".to_owned(),
+        Duration::ZERO => "without sleeps".to_owned(),
         max => format!("each after a random sleep of up to {max:?}"),
     };
     let ties = match report.ties {
@@ -96,7 +96,7 @@ fn text(report: &Report, options: &Options) -> String {
     };
     let _ = writeln!(text, "runs       {runs}, {} of them equal, {known}", first.runs);
     if report.interrupted {
-        let _ = writeln!(text, "           interrupted: {} were asked for", options.runs);
+        let _ = writeln!(text, "           interrupted: {} were requested", options.runs);
     }
     let at_once = report.threads;
     let _ = writeln!(text, "wall time  {:.2} s, {at_once} at once", report.wall_s);
@@ -111,12 +111,12 @@ fn check(report: &Report) -> Result<()> {
     }
     match &report.outcomes[..] {
         [_] => bail!(
-            "every run came to the same, but not to the known answer {}: events are in another \
-             order here than elsewhere; please report it with the table",
+            "all runs agree, but not with the expected result {}: the order of events differs \
+             from other machines; please report it with the table",
             report.ties.expected().hash()
         ),
         outcomes => bail!(
-            "the runs came to {} different results: the deterministic mode is broken on this \
+            "the runs gave {} different results: the deterministic mode is broken on this \
              machine; please report it with the output of --json",
             outcomes.len()
         ),

@@ -238,7 +238,7 @@ fn figures(report: &RunReport) -> String {
 
 fn planner(period: &Summary) -> String {
     if period.is_empty() {
-        return "no period: it ran less than twice".into();
+        return "no period: fewer than two calls".into();
     }
     format!(
         "{} periods, avg {} ms, min {} ms, max {} ms, std {} ms",

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_golden_value_is_a_simple_rule() {
+    fn a_simple_rule_reproduces_the_golden_value() {
         let TotalOrder(timers) = TotalOrder::new();
         let mut rule = Rule(timers);
         rule.0.sort_unstable_by_key(Rule::rank);

@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_comes_to_the_known_answer() {
+    fn one_run_gives_the_expected_result() {
         let outcome =
             run(Ties::Total, Duration::ZERO, &StopHandle::default(), || ()).unwrap().unwrap();
         assert_eq!(outcome.states, TOTAL_ORDER);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_a_run_within_it() {
+    fn a_stop_interrupts_a_run() {
         let (sender, seconds) = mpsc::channel();
         let stop = StopHandle::default();
         let stopper = stop.clone();
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn one_different_run_is_noticed_whatever_differs() {
+    fn one_different_run_is_detected() {
         let known =
             run(Ties::Total, Duration::ZERO, &StopHandle::default(), || ()).unwrap().unwrap();
         let changes: [fn(&mut Outcome); 4] = [

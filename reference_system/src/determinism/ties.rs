@@ -93,7 +93,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_timers_have_the_numbers_of_the_table() {
+    fn timer_numbers_match_the_table() {
         let around = nodes::Surroundings {
             sleep_max: Duration::ZERO,
             stop: StopHandle::default(),

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_into_bytes_comes_out_again() {
+    fn messages_round_trip_through_bytes() {
         for entries in [0, 1, 5, HISTORY_CAPACITY as u32] {
             let message = message(entries);
             assert_eq!(Message4kb::from_bytes(&message.to_bytes()), message);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layout_is_that_of_the_message() {
+    fn the_byte_layout_matches_the_message() {
         let bytes = message(2).to_bytes();
         assert_eq!(bytes[..8], 2u64.to_le_bytes());
         assert_eq!(bytes[8 + 64..8 + 64 + 8], (1u64 << 40).to_le_bytes());
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_any_length_make_a_message() {
+    fn bytes_of_any_length_are_accepted() {
         let bytes = [0xff; BYTES + 100];
         for length in [0, 3, 8, 100, BYTES - 1, BYTES, BYTES + 100] {
             let message = Message4kb::from_bytes(&bytes[..length]);

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_candidate_has_one_turn_a_round_and_each_place_once_in_a_while() {
+    fn each_candidate_has_one_turn_per_round_in_rotating_order() {
         for candidates in 1..6 {
             let mut firsts = vec![false; candidates];
             for round in 0..2 * candidates {
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_has_a_filter_and_two_switches() {
+    fn options_are_a_filter_and_two_switches() {
         let parse = |line: &str| Options::parse(line.split_whitespace().map(String::from));
         let options = parse("spsc --rounds 7 --bench").unwrap();
         assert!(options.wants("spsc latency") && !options.wants("pool"));

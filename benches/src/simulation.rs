@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn every_simulator_sees_the_same_events() {
+    fn all_simulators_handle_the_same_events() {
         for ring in [Ring(1), Ring(2), Ring(37)] {
             sees_every_event(ring, BareHeap::new(ring));
             sees_every_event(ring, Ringspin::new(ring).unwrap());
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_holds_as_many_events_as_asked_for() {
+    fn a_span_contains_the_requested_number_of_events() {
         for (ring, events) in [(Ring(10), 1_000), (Ring(1_000), 100_000)] {
             let there = ring.events_until(ring.span_of(events));
             // Timers start in phase, so at first there is up to an event less for each node.

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused_by_name() {
+    fn unknown_attributes_are_refused_by_name() {
         assert!(error("union U { a: u8 }").contains("implement the trait by hand"));
         assert!(error("struct S { #[digest(skp)] a: u8 }").contains("a field can have `skip`"));
         assert!(error("#[digest(skip)] struct S;").contains("`skip` is for fields"));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn only_parameters_that_count_are_bounded() {
+    fn only_digested_parameters_are_bounded() {
         let declaration = "struct S<A, B, C: Copy, D> {
             a: Vec<(u8, A)>, #[digest(skip)] b: B, c: PhantomData<C>, d: [D; 4]
         }";
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_crate_can_be_elsewhere() {
+    fn the_crate_path_can_be_set() {
         let declaration = "#[digest(crate = \"my::engine\")] struct S(u8);";
         let expanded = expand(syn::parse_str(declaration).unwrap()).unwrap().to_string();
         assert!(expanded.contains("impl my :: engine :: Digest for S"), "{expanded}");

@@ -101,7 +101,7 @@ mod tests {
     use shuttle::thread::{spawn, yield_now};
 
     #[test]
-    fn a_mutant_that_nothing_notices_is_refused() {
+    fn a_surviving_mutant_fails_the_check() {
         let check = || {
             Model::new(4).kills("no.such.site").check(|| {
                 let thread = spawn(yield_now);

@@ -45,11 +45,11 @@ fn race(depth: usize) {
 }
 
 #[test]
-fn three_producers_and_the_newest_three() {
+fn three_producers_keep_the_newest_three() {
     Model::new(1_000).kills("keep_last.commit").kills("keep_last.take").check(|| race(3));
 }
 
 #[test]
-fn three_producers_and_the_newest() {
+fn three_producers_keep_the_newest() {
     Model::new(1_000).kills("keep_last.commit").kills("keep_last.take").check(|| race(1));
 }

@@ -67,20 +67,20 @@ fn every_event_wakes_the_worker() {
 
 /// More loops than the summary has bits; both of one leaf.
 #[test]
-fn every_event_wakes_the_worker_by_a_leaf() {
+fn every_event_wakes_the_worker_in_one_leaf() {
     let model = Model::new(2_000).kills(NO_RECHECK).kills("ready_set.leaf");
     model.kills("ready_set.leaf_clear").kills("ready_set.sleep").check(|| race(64, [5, 6], 2));
 }
 
 /// Two leaves, each with a bit of the summary.
 #[test]
-fn every_event_wakes_the_worker_by_two_leaves() {
+fn every_event_wakes_the_worker_in_two_leaves() {
     let model = Model::new(2_000).kills("ready_set.mark").kills("ready_set.group_clear");
     model.check(|| race(128, [5, 64 + 5], 3));
 }
 
 /// Two leaves that share a bit of the summary.
 #[test]
-fn every_event_wakes_the_worker_by_a_group_of_leaves() {
+fn every_event_wakes_the_worker_in_a_group_of_leaves() {
     Model::new(2_000).kills(NO_RECHECK).check(|| race(63 * 64 + 1, [5, 64 + 5], 3));
 }

@@ -5,12 +5,12 @@ use crate::explore::Model;
 use crate::keep_last::{Pushed, queue_at};
 use crate::pool::Pool;
 
-/// Each producer's messages, of `PRODUCERS * EACH`, are told apart by their tens.
+/// Messages of different producers, `PRODUCERS * EACH` in total, differ in their tens digit.
 const PRODUCERS: u32 = 3;
 const EACH: u32 = 5;
 
-/// Three producers and a consumer of the newest three: every message is taken or overwritten, once;
-/// `Grew` counts those taken; each producer's come in order; the newest is there.
+/// Three producers and a consumer of the newest messages: each message is taken or overwritten
+/// once; `Grew` counts the taken ones; messages of one producer stay in order; the newest is kept.
 fn race(depth: usize) {
     let pool = Pool::new();
     pool.reserve(4);

@@ -6,8 +6,8 @@ use crate::multiplexer::{gating, overrun};
 use crate::pool::Pool;
 use shuttle::thread::{spawn, yield_now};
 
-/// The producer waits for the slowest of the consumers, of which some leave and others come: each
-/// sees a piece of the stream without a gap, and the one that stays sees all of it.
+/// The producer waits for the slowest consumer while consumers leave and join: each sees a part of
+/// the stream without a gap, and the one that stays sees all of it.
 #[test]
 fn gating_keeps_the_stream_complete_while_consumers_join_and_leave() {
     const ITEMS: u32 = 12;
@@ -56,7 +56,7 @@ fn consumer_read(consumer: &mut gating::Consumer<u32>) -> Option<u32> {
     consumer.read().map(|item| *item)
 }
 
-/// The producer never waits; each of two consumers sees or is told of every message, in order.
+/// The producer never waits; each of two consumers sees or counts every message, in order.
 #[test]
 fn overrun_reports_every_lost_message_to_slow_consumers() {
     const MESSAGES: u64 = 8;

@@ -17,7 +17,7 @@ impl Drop for Message {
 }
 
 /// Three threads fill slots, share one message and drop theirs in another order: a slot has one
-/// owner at a time, and never more than nine are in use, so the pool does not grow beyond twelve.
+/// owner at a time, and at most nine are in use, so the pool does not grow beyond twelve.
 #[test]
 fn three_threads_share_the_slots_without_growth() {
     let model = Model::new(1_000).kills("pool.take").kills("pool.free");
@@ -45,7 +45,7 @@ fn three_threads_share_the_slots_without_growth() {
     });
 }
 
-/// The pool and its messages go in any order, the slots with the last of them.
+/// The pool and its messages are dropped in any order, the slots with the last of them.
 #[test]
 fn messages_outlive_their_pool() {
     let model = Model::new(1_000).kills("pool.last").kills("pool.settle");

@@ -1,5 +1,5 @@
-//! The ready set. A wake-up or a mark that is lost leaves the worker parked for ever, which Shuttle
-//! reports as a deadlock.
+//! The ready set. A lost wake-up or mark leaves the worker parked for ever, which Shuttle reports
+//! as a deadlock.
 
 use super::join;
 use crate::explore::{Model, is_mutant};
@@ -9,10 +9,10 @@ use shuttle::thread::spawn;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The mutant of the worker's own logic: it takes a mark off without looking once more.
+/// The mutant of the worker's own logic: it clears a mark without a second check.
 const NO_RECHECK: &str = "worker.recheck";
 
-/// Pops `tokens` from `rings`, of which each belongs to the loop `used` names; sleeps in between.
+/// Pops `tokens` from `rings`, which belong to the loops in `used`; sleeps in between.
 fn work(set: &ReadySet, used: &[usize], rings: &mut [Consumer], tokens: usize) {
     set.register_sleeper();
     let (mut popped, mut start) = (0, 0);
@@ -52,7 +52,7 @@ fn race(loops: usize, used: [usize; 2], each: usize) {
     let worker = spawn(move || work(&shared, &used, &mut rings, 3 * each));
     join(threads);
     join([worker]);
-    // Marks may be left of events that were handled early: the worker would now clear them.
+    // Marks may be left of events that were handled early; the worker would clear them next.
     while let Some(index) = set.next(0) {
         set.clear(index);
     }

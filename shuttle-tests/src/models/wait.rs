@@ -8,7 +8,7 @@ use shuttle::thread::spawn;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Two producers and a consumer that parks whenever it finds nothing; a lost notification is a
+/// Two producers and a consumer that parks whenever it finds no item; a lost notification is a
 /// deadlock.
 #[test]
 fn a_parked_consumer_receives_every_item() {

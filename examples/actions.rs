@@ -1,4 +1,5 @@
-//! An action: Fibonacci numbers with feedback, asked for by callbacks and by a task, which cancels.
+//! An action: Fibonacci numbers with feedback; one client uses callbacks, the other a task that
+//! cancels its goal.
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example actions` (or `single`, `multi`).
 
@@ -13,20 +14,20 @@ const MS: Duration = Duration::from_millis(1);
 struct Fibonacci;
 
 impl Action for Fibonacci {
-    /// How many numbers.
+    /// The number of Fibonacci numbers.
     type Goal = usize;
     type Result = Vec<u64>;
     type Feedback = Vec<u64>;
 }
 
-/// A goal on its way.
+/// A goal in execution.
 struct Sequence {
     handle: GoalHandle<Fibonacci>,
     numbers: Vec<u64>,
 }
 
 impl Sequence {
-    /// Adds a number, and says so.
+    /// Computes a number, and publishes feedback or the result.
     fn advance(&mut self) -> anyhow::Result<()> {
         let numbers = &mut self.numbers;
         numbers.push(match numbers[..] {
@@ -76,7 +77,7 @@ fn main() -> anyhow::Result<()> {
         client.send_goal(8, callbacks).map(|_| ())
     })?;
 
-    // ... and one that awaits, loses patience after a few numbers, and stops the program.
+    // ... and one that awaits feedback, cancels after 12 numbers, and stops the program.
     let node = executor.create_node("task", ())?;
     let client =
         node.create_action_client::<Fibonacci>("fibonacci", ActionClientOptions::default())?;

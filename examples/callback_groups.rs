@@ -1,4 +1,4 @@
-//! Callback groups: what may run at the same time, and what goes first.
+//! Callback groups: concurrency and priorities.
 //!
 //! `RINGSPIN_MODE=multi cargo run --example callback_groups` (or `single`, `deterministic`).
 
@@ -17,14 +17,14 @@ fn main() -> anyhow::Result<()> {
         out.publish(*step)
     })?;
 
-    // Mutually exclusive: a group has a state of its own, and `&mut` access to it.
+    // Mutually exclusive: the group has its own state, with `&mut` access.
     let urgent = node.create_callback_group("urgent", Vec::new())?;
-    urgent.set_priority(1)?; // goes first among the groups of its core
+    urgent.set_priority(1)?; // dispatched before the other groups of its core
     urgent.create_subscription("steps", QoS::keep_all(10), |seen, step: &Message<u32>, _| {
         seen.push(**step);
     })?;
 
-    // Reentrant: its callbacks share the state, and a mapping may give each a core.
+    // Reentrant: callbacks share the state, and a mapping may assign each its own core.
     let shared = node.create_reentrant_group("shared", Mutex::new(0));
     for name in ["a", "b"] {
         shared.create_subscription(

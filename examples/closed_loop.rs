@@ -4,14 +4,14 @@
 //! cargo run --example closed_loop
 //! ```
 //!
-//! The physics are no node but an [`ExternalInput`]: the executor asks it when its next sample is
-//! due, and lets time go on only when the graph has nothing left to do. So the pendulum neither
+//! The physics are not a node but an [`ExternalInput`]: the executor asks for the time of its next
+//! sample, and advances simulated time only when the graph is idle. The pendulum therefore neither
 //! runs ahead of the controller nor waits for it in real time, and ten simulated seconds take a few
 //! milliseconds.
 //!
-//! How long messages travel is data, in TOML. Each run is done three times and compared, dispatch
-//! by dispatch: messages and the controller's state are in the digest. The equations are linear:
-//! they need no function that differs between machines, so the digest is the same on all of them.
+//! Message delays are data, in TOML. Each job runs three times, and the runs are compared dispatch by
+//! dispatch: messages and the controller's state are part of the digest. The equations are linear
+//! and need no function that differs between machines, so all machines give the same digest.
 
 use ringspin::models::Links;
 use ringspin::{
@@ -20,7 +20,7 @@ use ringspin::{
 use std::time::Duration;
 
 const SAMPLING: Duration = Duration::from_millis(10);
-/// Where the pendulum has fallen, in radians.
+/// The angle at which the pendulum has fallen, in radians.
 const FALLEN_RAD: f64 = 0.5;
 
 const DELAYS: &str = r#"
@@ -34,8 +34,7 @@ const DELAYS: &str = r#"
     delay = "ACTUATOR"
 "#;
 
-/// A pendulum that stands on its end: the angle's acceleration is 10 times the angle plus the
-/// torque.
+/// An inverted pendulum: its angular acceleration is 10 times the angle plus the torque.
 struct Pendulum {
     angle_rad: f64,
     velocity_rad_s: f64,
@@ -51,7 +50,7 @@ impl ExternalInput for Pendulum {
     }
 
     fn deliver(&mut self, now: Time) -> Result<Delivery, BoxError> {
-        // What has arrived since the last sample counts from now on, the newest of it.
+        // The newest torque since the last sample applies from now on.
         if let Some((_, torque)) = self.torques.take().last() {
             self.torque = **torque;
         }
@@ -64,7 +63,7 @@ impl ExternalInput for Pendulum {
     }
 }
 
-/// A controller of angle and velocity, which it takes from two samples and their times.
+/// A controller of angle and velocity; it estimates the velocity from two samples.
 #[derive(Default, Digest)]
 struct Controller {
     last: Option<(Time, f64)>,

@@ -1,4 +1,4 @@
-//! Failures: a node that is restarted, one that is isolated, and who learns of it.
+//! Failures: a node that is restarted, one that is isolated, and the errors that callers receive.
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example failures` (or `single`, `multi`).
 
@@ -11,14 +11,14 @@ fn main() -> anyhow::Result<()> {
     let executor = Executor::from_env()?;
     let mut executor = executor.with_failure_policy(FailurePolicy::IsolateNode);
 
-    // A new state after each of its first two failures; the third isolates it.
+    // Its first two failures reset its state; the third one isolates it.
     let camera = executor.graph().create_restartable_node("camera", 2, || 0)?;
     camera.create_timer(10 * MS, |frames, _| {
         *frames += 1;
         if *frames == 3 { Err("the cable came off") } else { Ok(()) }
     })?;
 
-    // Its first request is its last.
+    // Fails at its first request.
     let gripper = executor.create_node("gripper", ())?;
     gripper.create_deferred_service::<u32, (), _, _>(
         "grip",

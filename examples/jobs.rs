@@ -1,4 +1,4 @@
-//! A program whose nodes, parameters, delays and durations are chosen by job files.
+//! A program whose job files select nodes, parameters, delays and durations.
 //!
 //! ```text
 //! cargo run --example jobs -- run examples/jobs/nominal.toml --certificate -
@@ -7,9 +7,9 @@
 //! cargo run --example jobs -- check examples/jobs/nominal.toml
 //! ```
 //!
-//! Exploring `race.toml` finds the order that breaks fusion, and prints the command that shows it
-//! again. Without arguments, `nominal.toml` is run. Jobs are deterministic, whatever
-//! `RINGSPIN_MODE` says.
+//! Exploring `race.toml` finds the order that breaks the fusion, and prints the command that
+//! reproduces it. Without arguments, `nominal.toml` is run. Jobs are always deterministic; they
+//! ignore `RINGSPIN_MODE`.
 
 use ringspin::{BoxError, Context, Digest, Graph, Message, Place, QoS, Registry, Time, command};
 use std::process::ExitCode;
@@ -59,8 +59,8 @@ fn sensor(graph: &Graph, place: &Place, topic: &str) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Finds obstacles in points, with the latest image. An image that is older than `image_age_ms_max`
-/// is an error.
+/// Detects obstacles in points, with the latest image. Fails if the image is older than
+/// `image_age_ms_max`.
 fn fusion(graph: &Graph, place: &Place) -> Result<(), BoxError> {
     let fusion = place.create_node(graph, None::<Measurement>)?;
     fusion.digest_state()?;
@@ -88,8 +88,8 @@ fn fusion(graph: &Graph, place: &Place) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Plans around obstacles, and ends the run after `plans_max` plans, if that is not zero: with exit
-/// code 3 if one of them took longer than `latency_ms_max` from the measurement on.
+/// Plans around obstacles, and ends the run after `plans_max` plans unless that is zero. The exit
+/// code is 3 if the latency from measurement to plan ever exceeded `latency_ms_max`.
 fn planner(graph: &Graph, place: &Place) -> Result<(), BoxError> {
     let planner = place.create_node(graph, (0i64, 0u64))?;
     planner.digest_state()?;

@@ -1,4 +1,4 @@
-//! A managed node: a camera that another node configures, activates and puts to rest.
+//! A managed node: a camera that another node configures, activates and deactivates.
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example lifecycle` (or `single`, `multi`).
 

@@ -1,22 +1,23 @@
-//! A flaky order bug: make it appear, shrink it, fix it.
+//! A bug that depends on the order of events: find it, shrink it, fix it.
 //!
 //! ```text
 //! cargo run --example order_bug
 //! ```
 //!
-//! Two sensors measure every 10 ms, and a fusion joins what they measured at the same instant. It
-//! takes for granted that a's message comes before b's. On a robot it nearly always does.
+//! Two sensors measure every 10 ms, and a fusion joins their measurements of the same instant. It
+//! assumes that the message of `a` arrives before the one of `b`, which is usually the case on a
+//! robot.
 //!
-//! 1. **The default order passes.** One run is one order, and this one suits the fusion.
-//! 2. **[`Job::explore`] makes the bug appear.** It runs the same graph in other orders of what
-//!    happens at the same instant, until the check fails, and shrinks that order to the fewest
-//!    deviations from the default one: here a single one, which names the two callbacks. It also
-//!    prints a variable with which exactly this order comes again, under a debugger or with more
-//!    logging: `RINGSPIN_SCHEDULE='t...' cargo run --example order_bug`.
+//! 1. **The default order passes.** One run covers one order, and this one suits the fusion.
+//! 2. **[`Job::explore`] finds the bug.** It runs the same graph with simultaneous events in other
+//!    orders until the check fails, and shrinks the failing order to the fewest deviations from the
+//!    default one: here a single one, which names the two callbacks. It also prints a variable that
+//!    replays exactly this order, in a debugger or with more logging:
+//!    `RINGSPIN_SCHEDULE='t...' cargo run --example order_bug`.
 //! 3. **The fix passes in every order.** A synchronized subscription joins the messages by their
-//!    stamps, whichever comes first.
+//!    stamps, in any order of arrival.
 //!
-//! In a test, step 3 is all there is to write:
+//! A test needs step 3 only:
 //!
 //! ```ignore
 //! #[test]
@@ -32,7 +33,7 @@ use ringspin::{
 };
 use std::time::Duration;
 
-/// What a sensor measured, and when.
+/// A measurement with its time.
 #[derive(Clone, Copy)]
 struct Sample {
     taken: Time,
@@ -48,11 +49,11 @@ impl Stamped for Sample {
 #[derive(Default)]
 struct Fusion {
     newest_a: Option<Sample>,
-    /// When the two samples of each pair were taken.
+    /// The times of the two samples of each pair.
     pairs: Vec<(Option<Time>, Time)>,
 }
 
-/// With the bug: a's newest sample need not be that of the same instant.
+/// The bug: the newest sample of `a` may be from an earlier instant.
 fn hasty(fusion: &Node<Fusion>) -> Result<(), BoxError> {
     fusion.create_subscription("a", QoS::default(), |fusion, a: &Message<Sample>, _| {
         fusion.newest_a = Some(**a);
@@ -63,7 +64,7 @@ fn hasty(fusion: &Node<Fusion>) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The fix.
+/// The fix: joins the samples by their stamps.
 fn joined(fusion: &Node<Fusion>) -> Result<(), BoxError> {
     let inputs = ["a", "b"].map(|topic| Input::<Sample>::new(topic, QoS::default()));
     let [a, b] = inputs;
@@ -77,7 +78,7 @@ fn joined(fusion: &Node<Fusion>) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The two sensors with a fusion, for a second of simulated time, and what has to hold at its end.
+/// One simulated second of the two sensors with a fusion, and the check at its end.
 fn job(subscribe: fn(&Node<Fusion>) -> Result<(), BoxError>) -> Job<'static> {
     let build = move |graph: &Graph| {
         for topic in ["a", "b"] {

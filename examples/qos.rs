@@ -1,12 +1,12 @@
-//! Quality of service: a map for whoever comes late, and a lidar that is missed when it is silent.
+//! Quality of service: a map for late joiners, and a lidar with a deadline.
 //!
 //! ```text
 //! RINGSPIN_MODE=deterministic cargo run --example qos
 //! ```
 //!
-//! The map is published once, before anything runs, and the planner joins its topic when it needs
-//! it. The lidar promises a scan every 100 ms, and breaks its promise; a publisher that promised
-//! less than the planner requests would not have been created.
+//! The map is published once, before the start, and the planner subscribes when it needs it. The
+//! lidar offers a deadline of 100 ms and misses it. A publisher that offers less than the planner
+//! requests cannot be created.
 
 use ringspin::{Executor, Message, QoS, SubscriptionEvents};
 use std::time::Duration;

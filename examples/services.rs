@@ -1,4 +1,4 @@
-//! A service, a client with callbacks and a timeout, and a service that answers later.
+//! A service, a client with callbacks and a timeout, and a service with deferred responses.
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example services` (or `single`, `multi`).
 
@@ -13,7 +13,7 @@ fn main() -> anyhow::Result<()> {
     let calculator = executor.create_node("calculator", ())?;
     calculator.create_service("add", QoS::services(), |_, (a, b): &(i64, i64), _| a + b)?;
 
-    // Keeps its requests, and answers one of them every 50 ms.
+    // Queues its requests, and responds to one of them every 50 ms.
     let oracle = executor.create_node("oracle", Vec::<Responder<String>>::new())?;
     oracle.create_deferred_service("ask", QoS::services(), |kept, _: &String, responder, _| {
         kept.push(responder);

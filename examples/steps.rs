@@ -1,7 +1,7 @@
-//! Spinning in steps, inside a loop of one's own, and every counter at the end.
+//! Spinning in steps within a custom loop, and the statistics at its end.
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example steps` (or `single`; `multi` has a thread per
-//! core, and says so).
+//! core, and refuses to step).
 
 use ringspin::{Executor, Message, Mode, QoS, SpinError};
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn main() -> anyhow::Result<()> {
     let node = executor.create_node("node", 0u64)?;
     let out = node.create_publisher::<u64>("count", QoS::keep_last(1))?;
     node.create_timer(20 * MS, move |count, _| {
-        // Two at once into a queue of one: the first is overwritten, and counted.
+        // Two messages for a queue of one: the first one is overwritten and counted.
         *count += 2;
         out.publish(*count - 1)?;
         out.publish(*count)
@@ -28,8 +28,8 @@ fn main() -> anyhow::Result<()> {
         return Ok(());
     }
     while executor.statistics().overwritten() < 5 {
-        executor.spin_once(10 * MS)?; // one event, or 10 ms without
-        executor.spin_all(MS)?; // and all that is ready then
+        executor.spin_once(10 * MS)?; // one event, or a timeout of 10 ms
+        executor.spin_all(MS)?; // all ready events
     }
     for callback in executor.statistics().callbacks {
         println!("{callback:?}");

@@ -6,8 +6,8 @@
 //! RINGSPIN_MODE=deterministic cargo run --example talker_listener
 //! ```
 //!
-//! Live, ten messages take a second. In deterministic mode they take no time at all, and the digest
-//! at the end is the same on every machine.
+//! In live modes, ten messages take a second. In deterministic mode they take no real time, and the
+//! digest at the end is the same on every machine.
 
 use ringspin::{Executor, Message, QoS};
 use std::time::Duration;

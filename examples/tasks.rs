@@ -1,4 +1,4 @@
-//! A task: `async` code that awaits ticks, messages and responses, as ordered as a callback.
+//! Tasks: `async` code that awaits ticks, messages and responses, with the ordering of callbacks.
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example tasks` (or `single`, `multi`).
 

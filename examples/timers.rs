@@ -1,4 +1,4 @@
-//! Timers that are cancelled, reset and changed, and a guard condition from another thread.
+//! Timers that are cancelled, reset and changed, and a guard condition triggered by another thread.
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example timers` (or `single`, `multi`).
 
@@ -10,7 +10,7 @@ const MS: Duration = Duration::from_millis(1);
 fn main() -> anyhow::Result<()> {
     let mut executor = Executor::from_env()?;
 
-    // Publishes faster and faster, then falls silent.
+    // Publishes, then faster, then stops.
     let motor = executor.create_node("motor", 0u32)?;
     let alive = motor.create_publisher::<u32>("alive", QoS::default())?;
     let beat = motor.create_timer(40 * MS, move |count, cx| {
@@ -22,7 +22,7 @@ fn main() -> anyhow::Result<()> {
     })?;
     motor.create_one_shot_timer(100 * MS, move |_, _| beat.set_period(20 * MS))?;
 
-    // Each message puts off the watchdog.
+    // Each message resets the watchdog.
     let watchdog = executor.create_node("watchdog", ())?;
     let bark = watchdog.create_one_shot_timer(60 * MS, |_, cx| {
         println!("{}: the motor has stopped", cx.now());
@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
         bark.reset();
     })?;
 
-    // Anything outside the graph can trigger a callback; here, before the start.
+    // Code outside the graph can trigger a callback; here, before the start.
     let button = executor.create_node("button", ())?;
     let pressed = button.create_guard_condition("pressed", |_, cx| {
         println!("{}: the button was pressed", cx.now());

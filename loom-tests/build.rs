@@ -1,7 +1,7 @@
-//! Turns the ring modules into their loom variant, for this crate alone.
+//! Compiles the ring modules in their loom variant, for this crate only.
 //!
 //! A Cargo feature would be unified over the workspace and put every other member on loom's
-//! atomics; `RUSTFLAGS` would have to be remembered. A cfg from a build script does neither.
+//! atomics; `RUSTFLAGS` would have to be set by hand. A cfg from a build script avoids both.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(ringbuf_loom)");

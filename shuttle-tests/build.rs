@@ -1,6 +1,6 @@
-//! Turns the ring modules into their Shuttle variant, for this crate alone; as in `loom-tests`.
+//! Compiles the ring modules in their Shuttle variant, for this crate only; see `loom-tests`.
 //!
-//! `ringbuf_loom` says that they are compiled as a model, and `ringbuf_shuttle` for which checker.
+//! `ringbuf_loom` selects compilation as a model, and `ringbuf_shuttle` the checker.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(ringbuf_loom)");

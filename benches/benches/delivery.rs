@@ -1,32 +1,30 @@
-//! From `publish` to callback, beside what else carries a message from here to there.
+//! Delivery latency from `publish` to callback, compared with other message channels.
 //!
 //! # Method
-//! A token goes round between two players; the figure is the time of one hop (round trip / 2), in
-//! the steady state and with nothing else to do. The receiver's own share (a copy of the message,
-//! a branch) is in it, for every contender alike. Messages have 8 or 4096 bytes; a ringspin
-//! subscriber and a plain call get theirs by reference, the channels move theirs in and out by
-//! value.
+//! A token travels between two players; the figure is the time of one hop (round trip / 2) in the
+//! steady state, without other work. It includes the receiver's own work (a copy of the message, a
+//! branch), for all contenders alike. Messages have 8 or 4096 bytes; a ringspin subscriber and a
+//! plain call receive them by reference, channels move them by value.
 //!
 //! * `same-core`: everything on one pinned core. `ringspin` is two nodes in single-core mode;
 //!   `ringspin publish` and `ringspin dispatch` are its two halves in batches of 256, which at 4
-//!   KiB no longer fit in a first-level cache. `std mpsc` and `crossbeam` are two threads pinned
-//!   to that core, so each hop is a switch by the kernel; `tokio` is two tasks of a
-//!   current-thread runtime.
+//!   KiB exceed a first-level cache. `std mpsc` and `crossbeam` are two threads pinned to that
+//!   core, so each hop is a context switch by the kernel; `tokio` is two tasks of a current-thread
+//!   runtime.
 //! * `cross-core`: the players are pinned to two cores. `spin` busy-waits; `park` puts ringspin's
-//!   worker to sleep at once, so that each hop wakes a sleeper; `default` spins 10 microseconds
-//!   first, and `block` is the channel's own `recv`, which spins a little, too. `cache line` is one
-//!   atomic word and no message.
+//!   worker to sleep at once, so that each hop wakes a sleeping thread; `default` spins for 10
+//!   microseconds first, and `block` is the channel's own `recv`, which also spins briefly.
+//!   `cache line` is one atomic word without a message.
 //!
 //! # Limits
-//! * A latency between idle players says nothing about throughput, contention or a cold cache.
-//! * Spinning figures need both cores for themselves. Compare within one run, and look at
-//!   several.
+//! * The latency between idle players says nothing about throughput, contention or a cold cache.
+//! * Spinning figures need both cores exclusively. Compare within one run, and repeat runs.
 //! * Machine of the project's figures: a KVM guest with two virtual cores of an AMD EPYC, without
-//!   frequency control or isolation. Waking a sleeper costs far more there than on bare metal,
-//!   and the host moves the two cores: then a `cache line` takes 36 ns instead of 205, and
-//!   everything between the cores is several times faster. It is therefore measured first and
-//!   last, and the cells between them are void if the two differ.
-//! * With one allowed core the `cross-core` cells are skipped.
+//!   frequency control or isolation. Waking a thread costs far more there than on bare metal, and
+//!   the host moves the two cores: then a `cache line` takes 36 ns instead of 205, and all
+//!   communication between the cores is several times faster. It is therefore measured first and
+//!   last, and the cells in between are invalid if the two differ.
+//! * With one allowed core, the `cross-core` cells are skipped.
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion};
@@ -37,7 +35,7 @@ use ringspin_executor::WaitStrategy;
 use ringspin_modes::{Executor, Mapping, allowed_cores};
 use std::time::Duration;
 
-/// Few enough that 4 KiB each fit in a core's second-level cache.
+/// Small enough that messages of 4 KiB each fit in a core's second-level cache.
 const BATCH: usize = 256;
 
 fn cell(
@@ -113,7 +111,7 @@ fn main() {
             cross_core::<512>(&mut criterion, cores, "4 KiB");
             floor(&mut criterion, cores, "after");
         }
-        _ => println!("cross-core: skipped, for this process may run on one core only"),
+        _ => println!("cross-core: skipped, because this process may use only one core"),
     }
     criterion.final_summary();
 }

@@ -1,20 +1,20 @@
-//! What an event costs as the graph grows, on the real clock and under simulated time.
+//! The cost of an event as the graph grows, on the real clock and under simulated time.
 //!
 //! # Method
-//! * `single-core`: a token goes round a ring of nodes in single-core mode; the figure is the
+//! * `single-core`: a token travels around a ring of nodes in single-core mode; the figure is the
 //!   time of one event (one publish, one dispatch, 8 bytes).
-//! * `among idle`: the same between ten nodes, in a graph with so many nodes that have nothing to
-//!   do. This is what a graph costs that must not be looked through for each event.
-//! * `statistics`: what the counters add to an event, which is one of them; and what a snapshot of
-//!   a thousand callbacks takes whoever asks for it. They are never off.
-//! * `deterministic`: every simulated microsecond a timer starts a message down a chain of nodes;
+//! * `among idle`: the same between ten nodes, in a graph with additional idle nodes. Shows that an
+//!   event does not scan the graph.
+//! * `statistics`: the cost of the counters per event, and of a snapshot of a thousand callbacks.
+//!   Counters are always on.
+//! * `deterministic`: every simulated microsecond, a timer sends a message down a chain of nodes;
 //!   the figure is the time of one dispatch, timer calls and the digest included, and criterion's
 //!   throughput is dispatches per second.
 //!
 //! # Limits
-//! One event is ready at a time, and the callbacks do nothing else. But for `among idle` this
-//! measures, from some size on, how many nodes fit in the caches. Machine as
-//! in `delivery.rs`; compare within one run.
+//! One event is ready at a time, and the callbacks do no work. Except for `among idle`, large
+//! graphs mainly measure the number of nodes that fit in the caches. Machine as in `delivery.rs`;
+//! compare within one run.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use ringspin_benches::on_core;

@@ -1,13 +1,13 @@
-//! What nodes, subscriptions and the rest hold on the heap, and how long a graph takes to build.
+//! Heap memory per node, subscription and other entities, and construction time of a graph.
 //!
 //! ```text
 //! cargo bench -p ringspin-benches --bench memory
 //! ```
 //!
 //! # Method
-//! A graph of a thousand of each kind is built and frozen, in single-core mode; what it holds then
-//! is counted by the allocator, exactly, and what an empty graph holds is subtracted. The time is
-//! that of building and freezing, the best of five, per piece. Messages have 8 bytes.
+//! Builds and freezes a graph with a thousand entities of each kind, in single-core mode. The
+//! allocator counts its memory exactly; the memory of an empty graph is subtracted. The time is the
+//! best of five for building and freezing, per entity. Messages have 8 bytes.
 
 use allocation_counter::measure;
 use ringspin_executor::{Message, QoS};
@@ -73,7 +73,7 @@ fn held(build: Build, pieces: usize) -> i64 {
     measure(|| executor = Some(built(build, pieces))).bytes_current
 }
 
-/// Nodes with a subscription each.
+/// Nodes with one subscription each.
 fn graph(executor: &Executor, n: usize) -> Result<(), Box<dyn Error>> {
     for n in 0..n {
         let node = executor.create_node(&format!("node_{n}"), ())?;
@@ -82,7 +82,7 @@ fn graph(executor: &Executor, n: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The time to build and freeze `pieces` pieces, the best of five, in microseconds per piece.
+/// The time to build and freeze `pieces` entities, the best of five, in microseconds per entity.
 fn build_time_us(build: Build, pieces: usize) -> f64 {
     let time = |_| {
         let start = Instant::now();

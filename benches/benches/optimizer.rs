@@ -1,16 +1,17 @@
-//! How many candidates a second the optimizer's twin judges.
+//! Evaluations per second of the optimizer's twin.
 //!
 //! # Method
-//! The reference system is measured live for a second, with crunches that cost next to nothing;
-//! from there on all is simulated: ten seconds of the graph for each candidate, on one thread that
-//! is pinned to the first allowed core. The figure is the time of one candidate.
+//! The reference system is measured live for a second, with crunches of negligible cost. Everything
+//! else is simulated: ten seconds of the graph for each candidate, on one thread pinned to the
+//! first allowed core. The figure is the time of one candidate.
 //!
-//! * `twin`: an evaluation, with the nodes dealt out to one, two or four virtual cores in turn.
+//! * `twin`: an evaluation, with the nodes distributed round-robin to one, two or four virtual
+//!   cores.
 //! * `loads`: the analytic model that chooses the mapping of `reference-system run --mode multi`.
 //!
 //! # Limits
-//! The mapping hardly matters, the number of events does: 4433 in ten seconds. Machine as in
-//! `delivery.rs`; compare within one run.
+//! The time depends on the number of events, 4433 in ten seconds, and hardly on the mapping.
+//! Machine as in `delivery.rs`; compare within one run.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use reference_system::description::Workload;

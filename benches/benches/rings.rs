@@ -1,4 +1,4 @@
-//! The rings of `ringspin-ringbuf` beside other crates' rings and channels.
+//! The rings of `ringspin-ringbuf` compared with other crates' rings and channels.
 //!
 //! ```text
 //! cargo bench -p ringspin-benches --bench rings                  # everything, a minute
@@ -7,46 +7,45 @@
 //! ```
 //!
 //! # Method
-//! This is not criterion, which runs one candidate after the other: see
+//! This benchmark does not use criterion, which runs one candidate after the other: see
 //! [`rounds`](ringspin_benches::rounds). The candidates of a cell take turns of about a
-//! millisecond, each starts its threads anew, and the first eighth of a turn does not count. A
-//! table shows the median and the quartiles over all rounds of the time per operation, and those
-//! of the ratio to the first candidate, ringspin, in the same round: above 1, ringspin is faster.
+//! millisecond; each turn starts its own threads, and its first eighth does not count. A table
+//! shows the median and the quartiles over all rounds of the time per operation, and of the ratio
+//! to the first candidate, ringspin, in the same round: above 1, ringspin is faster.
 //!
 //! All threads are pinned, and every operation is the crate's non-blocking one with bounded
-//! capacity, polled with `spin_loop` in between: how threads wait is another question. Each
-//! message is written anew, and checked for its order. It moves out of the ring by value where that
-//! is the interface; where messages can be read in place (the multiplexers, `disruptor` beside
-//! them, and the batches of `rtrb`, `ringbuf` and `disruptor`), they are.
+//! capacity, polled with `spin_loop` in between; waiting is not measured. Each message is written
+//! completely, and its order is checked. It moves out of the ring by value where that is the
+//! interface; where messages can be read in place (the multiplexers, `disruptor` with them, and the
+//! batches of `rtrb`, `ringbuf` and `disruptor`), they are.
 //!
-//! | cells | what an operation is |
+//! | cells | operation |
 //! |---|---|
-//! | `spsc latency` | a hop to and fro between two cores (round trip / 2), in rings of 64 |
+//! | `spsc latency` | a hop between two cores (round trip / 2), in rings of 64 |
 //! | `spsc throughput`, `batches` | a message of a stream between cores, singly or 32 at a time |
 //! | `ready push` | a push alone, or a push and a pop, on one thread |
-//! | `ready contended push` | a push while another core pushes, too; nobody pops |
+//! | `ready contended push` | a push while another core also pushes; without a consumer |
 //! | `ready latency`, `throughput` | as with `spsc` |
-//! | `ready 2 producers` | a message of two streams into one consumer, on two cores: see below |
+//! | `ready 2 producers` | a message of two streams to one consumer, on two cores: see below |
 //! | `multiplexer latency`, `throughput` | as with `spsc`, to one consumer, or to two on a thread |
-//! | `multiplexer push past a sleeper` | a push while a consumer that does not read is overrun |
+//! | `multiplexer push past a sleeper` | a push that overruns a consumer that does not read |
 //! | `keep_last` | on one thread: push and take; push into a full queue |
 //! | `pool` | on one thread: make a message, or make and clone it, and drop it |
 //!
-//! With two consumers a message counts once both have read it. The bare lines are what the hardware
-//! allows: two players write to one cache line in turn, or each to one of its own, as any ring
-//! must.
+//! With two consumers, a message counts once both have read it. The bare lines are the hardware's
+//! limit: two players write to one cache line in turn, or each to its own, as any ring must.
 //!
 //! # Limits
-//! * Figures between cores need both for themselves. Trust ratios within a cell before
-//!   nanoseconds, and latencies before throughputs: whether a stream's consumer keeps so close to
-//!   its producer that they fight for each cache line is a matter of luck.
+//! * Figures between cores need both cores exclusively. Trust ratios within a cell more than
+//!   nanoseconds, and latencies more than throughputs: a stream's consumer may or may not follow
+//!   its producer so closely that they compete for each cache line.
 //! * On two cores, two producers and a consumer cannot all run: one producer shares the consumer's
-//!   core, and everyone yields when there is nothing to do. That measures behaviour under
-//!   pre-emption more than the ring. `ready contended push` is not oversubscribed.
+//!   core, and idle threads yield. This measures behaviour under pre-emption more than the ring.
+//!   `ready contended push` is not oversubscribed.
 //! * Machine of the project's figures: as in `delivery.rs`, a KVM guest with two virtual cores.
-//!   When the host places both on one physical core, everything between them is several times
-//!   faster: look at the bare lines of the cell.
-//! * With one allowed core, only the cells for one thread are measured.
+//!   When the host places both on one physical core, all communication between them is several
+//!   times faster: check the bare lines of the cell.
+//! * With one allowed core, only the single-threaded cells are measured.
 
 use crossbeam_queue::ArrayQueue;
 use ringspin_benches::Token;
@@ -63,7 +62,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Adds candidates that all play `$game` with a `$pipe` of their own kind.
+/// Adds candidates that each play `$game` with their own kind of `$pipe`.
 macro_rules! candidates {
     ($cell:ident, $pipe:ident => $game:expr, $($name:literal: $make:expr;)+) => {
         $({
@@ -110,7 +109,7 @@ fn spsc<const WORDS: usize, const ROOM: usize>(options: &Options, cores: [usize;
     cell.run(options);
 }
 
-/// Adds all that can take the ready ring's place.
+/// Adds all alternatives to the ready ring.
 macro_rules! ready_candidates {
     ($cell:ident, $room:expr, $pipe:ident => $game:expr) => {
         candidates!($cell, $pipe => $game,
@@ -221,10 +220,10 @@ fn multiplexer_alone<const WORDS: usize>(options: &Options, core: usize, size: &
     cell.run(options);
 }
 
-/// The depth of every queue that keeps the last messages.
+/// The depth of every keep-last queue.
 const DEPTH: usize = 4;
 
-/// One queue of each candidate that keeps the last messages.
+/// One keep-last queue of each candidate.
 struct Queues<M: Send + 'static> {
     pool: Pool<M>,
     ends: (keep_last::Producer<M>, keep_last::Consumer<M>),
@@ -338,7 +337,7 @@ fn pool<const WORDS: usize>(options: &Options, core: usize, size: &str) {
     cell.run(options);
 }
 
-/// Ends the process when a player panics, for its partner would spin for ever.
+/// Ends the process when a player panics, because its partner would spin for ever.
 fn fail_as_a_whole() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -1,8 +1,8 @@
-//! A call and its response, beside tasks and threads with channels.
+//! The latency of a service call, compared with tasks and threads with channels.
 //!
 //! # Method
-//! A client calls, and calls again when the response is there; the figure is the time from one call
-//! to the next. Requests and responses have 8 bytes.
+//! A client sends the next call when the response arrives; the figure is the time from one call to
+//! the next. Requests and responses have 8 bytes.
 //!
 //! * `same-core`: everything on one pinned core. `ringspin callback` gives each call a callback,
 //!   `ringspin task` awaits the response in a task, which adds the event of its wake-up. `tokio` is
@@ -15,7 +15,7 @@
 //!   current-thread runtime.
 //!
 //! # Limits
-//! As in `delivery.rs`.
+//! See `delivery.rs`.
 
 use criterion::Criterion;
 use ringspin_benches::on_core;
@@ -77,7 +77,7 @@ fn main() {
     task_wake(&mut criterion, first);
     match cores[..] {
         [first, second, ..] => cross_core(&mut criterion, [first, second]),
-        _ => println!("cross-core: skipped, for this process may run on one core only"),
+        _ => println!("cross-core: skipped, because this process may use only one core"),
     }
     criterion.final_summary();
 }

@@ -1,4 +1,4 @@
-//! What an event costs under simulated time, beside another simulator and a bare heap.
+//! The cost of an event under simulated time, compared with another simulator and a bare heap.
 //!
 //! ```text
 //! cargo bench -p ringspin-benches --bench simulation                  # everything
@@ -7,27 +7,27 @@
 //! ```
 //!
 //! # Method
-//! This is not criterion: see [`rounds`](ringspin_benches::rounds). The candidates of a cell have a
-//! turn each in every round; a table shows the median and the quartiles over all rounds of the time
-//! per event, and those of the ratio to the first candidate in the same round.
+//! This benchmark does not use criterion: see [`rounds`](ringspin_benches::rounds). Every candidate
+//! of a cell has one turn in every round; a table shows the median and the quartiles over all
+//! rounds of the time per event, and of the ratio to the first candidate in the same round.
 //!
-//! * `N nodes`: each node has a timer with a period of its own, which sends a message of 8 bytes to
-//!   the next node; the callbacks count and do nothing else. See
-//!   [`simulation`](ringspin_benches::simulation). `ringspin` is the deterministic mode as it
-//!   always is: with its digest of every dispatch, its statistics and its protection against
-//!   panics. `bare heap` is a loop over `std`'s binary heap of (time, number, node), through which
-//!   messages go, too: what no simulator with a future event list can beat by much. `nexosim` runs
-//!   on one thread. A turn has ten events or more for each node, so that it finds its own caches.
-//! * `growth`: ringspin by itself, from 10 to 10,000 nodes; and the bare heap, whose share is the
-//!   heap's depth and the caches.
-//! * `reference system`: 90 simulated seconds of the Autoware reference system, whose nodes pass
-//!   their messages of 4 KiB on without other work.
+//! * `N nodes`: each node has a timer with its own period, which sends a message of 8 bytes to the
+//!   next node; the callbacks only count. See [`simulation`](ringspin_benches::simulation).
+//!   `ringspin` is the unmodified deterministic mode: with its digest of every dispatch, its
+//!   statistics and its protection against panics. `bare heap` is a loop over `std`'s binary heap
+//!   of (time, number, node), which also holds messages: close to the lower bound for a simulator
+//!   with a future event list. `nexosim` runs on one thread. A turn has at least ten events per
+//!   node, so that it fills its caches.
+//! * `growth`: ringspin alone, from 10 to 10,000 nodes; and the bare heap, which shows the share of
+//!   the heap's depth and the caches.
+//! * `reference system`: 90 simulated seconds of the Autoware reference system, whose nodes only
+//!   pass on their messages of 4 KiB.
 //!
 //! Everything runs on one thread that is pinned to the first allowed core. Every turn checks that
-//! all events there are have been seen.
+//! all events have been dispatched.
 //!
 //! # Limits
-//! Machine of the project's figures: as in `delivery.rs`. Trust ratios within a cell before
+//! Machine of the project's figures: as in `delivery.rs`. Trust ratios within a cell more than
 //! nanoseconds.
 
 use reference_system::kpi::Collector;
@@ -45,7 +45,7 @@ use std::time::Duration;
 const NODES: [(usize, &str); 4] =
     [(10, "10 nodes"), (100, "100 nodes"), (1_000, "1,000 nodes"), (10_000, "10,000 nodes")];
 
-/// The events of a turn: an eighth of them at least, or 10 for each node.
+/// The events of a turn: at least an eighth of them, or 10 per node.
 fn turn(nodes: usize) -> u64 {
     (80 * nodes as u64).max(1 << 16)
 }
@@ -103,7 +103,7 @@ fn reference_system(options: &Options) {
         stop_on_ctrl_c: false,
     };
     let measure = || run(&run_options, &Arc::new(Collector::new())).expect("no callback fails");
-    let events = measure().dispatched; // the first time allocates what is going to be reused
+    let events = measure().dispatched; // the first run performs one-time allocations
     let samples = (0..options.rounds()).map(|_| measure().wall_s * 1e3);
     let [low, median, high] = quartiles(samples.collect());
     println!(

@@ -1,4 +1,4 @@
-//! What a synchronized subscription costs beside plain ones.
+//! The cost of a synchronized subscription, compared with plain ones.
 //!
 //! # Method
 //! A node has 2 or 4 inputs. In batches of 64 rounds, a message of 8 bytes is published on each
@@ -11,7 +11,7 @@
 //!   message of the next round completes the set; the age penalty is 0.1, without lower bounds.
 //!
 //! # Limits
-//! Nothing falls out, and no queue gets long: this is the steady state of sensors that keep their
+//! No message is dropped, and no queue grows: this is the steady state of sensors that keep their
 //! rate, not the worst case. Machine as in `delivery.rs`; compare within one run.
 
 use criterion::{BenchmarkId, Criterion, Throughput};

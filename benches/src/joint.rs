@@ -1,4 +1,4 @@
-//! Several inputs of one node, joined or not.
+//! Several inputs of one node, with and without synchronization.
 
 use ringspin_executor::{
     ApproximateTime, ExactTime, Input, Message, Node, Publisher, QoS, Stamped, Time,
@@ -7,13 +7,13 @@ use ringspin_modes::Executor;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-/// A message that is a stamp and nothing else.
+/// A message that consists of a stamp only.
 type Stamp = Time;
 
-/// How the inputs come together.
+/// The synchronization of the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Join {
-    /// Not at all: a subscription for each.
+    /// None: a subscription for each input.
     Plain,
     /// [`ExactTime`].
     Exact,
@@ -21,7 +21,7 @@ pub enum Join {
     Approximate,
 }
 
-/// Rounds in one batch: as many messages on each input.
+/// The number of rounds per batch, and thus of messages per input.
 const ROUNDS: u64 = 64;
 
 /// Nanoseconds between two rounds.
@@ -37,13 +37,13 @@ pub struct Joint {
 }
 
 impl Joint {
-    /// A node with 2 or 4 inputs.
+    /// Creates a node with 2 or 4 inputs.
     ///
     /// # Errors
-    /// What the executor says.
+    /// The errors of the executor.
     ///
     /// # Panics
-    /// For another number of inputs.
+    /// Panics for another number of inputs.
     pub fn new(join: Join, inputs: usize) -> Result<Self, Box<dyn Error>> {
         let mut executor = Executor::single_core();
         let node = executor.create_node("joint", 0)?;
@@ -56,7 +56,7 @@ impl Joint {
         Ok(Self { executor, join, inputs, last, round: 0 })
     }
 
-    /// How long it takes to publish and dispatch `messages` messages, all inputs together.
+    /// The time to publish and dispatch `messages` messages, over all inputs.
     ///
     /// # Panics
     /// If the executor fails.

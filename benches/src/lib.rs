@@ -1,29 +1,27 @@
-//! What the benchmarks share: the message, the stopwatch, pinned threads, and who passes
-//! messages.
+//! Shared parts of the benchmarks: message, stopwatch, pinned threads, and contenders.
 //!
-//! Every measurement is the same game. A token goes round between two or more players; what
-//! counts is the time of one *hop*, from the moment a player hands the token on to the moment the
-//! next one has it. The token carries the number of laps that are left, so the game needs no
-//! shared state besides the channel under test, and each hop writes the whole message anew, as a
-//! publisher does.
+//! Most benchmarks measure the same game. A token travels between two or more players; the figure
+//! is the time of one *hop*, from the moment a player passes the token on to the moment the next
+//! one has it. The token carries the number of remaining laps, so the game needs no shared state
+//! besides the channel under test, and each hop writes the whole message, as a publisher does.
 //!
 //! | module | players |
 //! |---|---|
 //! | [`relay`] | nodes of a ringspin executor, in every mode |
-//! | [`service`] | a client and a server, beside tasks and threads with channels |
-//! | [`joint`] | several inputs of one node, joined or not; no token here, but batches |
+//! | [`service`] | a client and a server, and tasks and threads with channels |
+//! | [`joint`] | inputs of one node, with and without synchronization; batches, no token |
 //! | [`wake`] | a task that wakes itself |
 //! | [`peers`] | a function call, threads with channels, tokio tasks, a bare cache line |
 //!
-//! The rings by themselves are compared in another way, see `benches/rings.rs`:
+//! The rings are compared separately, see `benches/rings.rs`:
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | [`pipes`] | games with anything that takes messages here and gives them out there |
-//! | [`ring_peers`] | the rings as such pipes, ringspin's and other crates' |
-//! | [`rounds`] | candidates measured side by side, round by round |
+//! | [`pipes`] | games for anything with a sending and a receiving end |
+//! | [`ring_peers`] | ringspin's and other crates' rings as such pipes |
+//! | [`rounds`] | round-by-round comparison of candidates |
 //!
-//! And [`simulation`] is one model of timers and messages for several simulators.
+//! [`simulation`] is one model of timers and messages for several simulators.
 
 #![forbid(unsafe_code)]
 
@@ -40,7 +38,7 @@ pub mod wake;
 use core_affinity::CoreId;
 use std::time::{Duration, Instant};
 
-/// Laps before the time is taken, for threads to start and caches to fill.
+/// The laps before the measurement, in which threads start and caches fill.
 pub const WARM_UP_LAPS: u64 = 16;
 
 /// The message: `WORDS` times 8 bytes, all of them written for each hop.
@@ -48,7 +46,7 @@ pub const WARM_UP_LAPS: u64 = 16;
 pub struct Token<const WORDS: usize>([u64; WORDS]);
 
 impl<const WORDS: usize> Token<WORDS> {
-    /// A token for `laps` timed laps after [`WARM_UP_LAPS`].
+    /// Creates a token for `laps` timed laps after [`WARM_UP_LAPS`].
     pub fn new(laps: u64) -> Self {
         Self([laps + WARM_UP_LAPS; WORDS])
     }
@@ -59,7 +57,7 @@ impl<const WORDS: usize> Token<WORDS> {
         self.0[0] == 0
     }
 
-    /// A copy for one lap less.
+    /// A copy with one lap less.
     #[inline]
     pub fn next_lap(&self) -> Self {
         let mut next = *self;
@@ -68,7 +66,7 @@ impl<const WORDS: usize> Token<WORDS> {
     }
 }
 
-/// Times the laps after the first [`WARM_UP_LAPS`] ones.
+/// Times the laps after the first [`WARM_UP_LAPS`].
 #[derive(Clone, Debug)]
 pub struct Stopwatch {
     arrivals: u64,
@@ -82,7 +80,7 @@ impl Default for Stopwatch {
 }
 
 impl Stopwatch {
-    /// The token is back, and a new lap begins.
+    /// Records that a new lap begins.
     #[inline]
     pub fn lap(&mut self) {
         if self.arrivals == WARM_UP_LAPS {
@@ -102,10 +100,10 @@ pub fn per_hops(elapsed: Duration, laps: u64, hops_per_lap: u64, hops: u64) -> D
     elapsed.mul_f64(hops as f64 / (laps * hops_per_lap) as f64)
 }
 
-/// Runs `game` on a thread of its own that is pinned to `core`.
+/// Runs `game` on a separate thread pinned to `core`.
 ///
 /// # Panics
-/// If `game` does, or the core refuses this process.
+/// Panics if `game` does, or if this process may not use the core.
 pub fn on_core<R: Send>(core: usize, game: impl FnOnce() -> R + Send) -> R {
     let pinned = move || {
         assert!(core_affinity::set_for_current(CoreId { id: core }), "core {core} refuses");

@@ -1,7 +1,7 @@
 //! The same game without ringspin: a function call, channels between threads, tokio tasks.
 //!
 //! Channels move the message by value: into the channel on `send`, out of it on `recv`. A player
-//! then sends a copy on, so that a message is written as often as in the [relay](crate::relay).
+//! then sends a copy, so that messages are written as often as in the [relay](crate::relay).
 
 use crate::{Stopwatch, Token, on_core, per_hops};
 use ringspin_ringbuf::Counter;
@@ -10,7 +10,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 
-/// How long `hops` calls through a `Box<dyn FnMut>` take, each with a new message by reference.
+/// The time of `hops` calls through a `Box<dyn FnMut>`, each with a new message by reference.
 pub fn plain_call<const WORDS: usize>(hops: u64) -> Duration {
     let mut seen = 0u64;
     let mut callback: Box<dyn FnMut(&Token<WORDS>)> = black_box(Box::new(|token| {
@@ -32,16 +32,16 @@ pub fn plain_call<const WORDS: usize>(hops: u64) -> Duration {
 
 /// One player's ends of two channels.
 pub trait Link<M>: Send {
-    /// Hands `message` to the other player.
+    /// Sends `message` to the other player.
     fn send(&self, message: M);
     /// Waits for the other player's message.
     fn receive(&self) -> M;
 }
 
-/// How a player waits for its message.
+/// The wait strategy of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// As the channel's `recv` does: both spin a little, then park the thread.
+    /// The channel's `recv`: both channels spin briefly, then park the thread.
     Block,
     /// `try_recv` in a loop.
     Spin,
@@ -119,10 +119,10 @@ impl<M: Send> Link<M> for CrossbeamLink<M> {
     }
 }
 
-/// How long `hops` hops take between two threads pinned to `cores`, which may be one core twice.
+/// The time of `hops` hops between two threads pinned to `cores`, which may be the same core twice.
 ///
 /// # Panics
-/// If a core refuses this process.
+/// Panics if this process may not use a core.
 pub fn ping_pong<const WORDS: usize>(
     [ping, pong]: [impl Link<Token<WORDS>>; 2],
     cores: [usize; 2],
@@ -154,11 +154,11 @@ fn play_back<const WORDS: usize>(link: &impl Link<Token<WORDS>>, laps: u64) {
     }
 }
 
-/// How long `hops` hops take between two tasks of tokio's current-thread runtime, with its bounded
+/// The time of `hops` hops between two tasks of tokio's current-thread runtime, with its bounded
 /// `mpsc` channels.
 ///
 /// # Panics
-/// If the runtime cannot be built.
+/// Panics if the runtime cannot be built.
 pub fn tokio_tasks<const WORDS: usize>(hops: u64) -> Duration {
     let laps = hops.div_ceil(2);
     let (to_b, mut from_a) = tokio::sync::mpsc::channel::<Token<WORDS>>(1);
@@ -189,11 +189,11 @@ pub fn tokio_tasks<const WORDS: usize>(hops: u64) -> Duration {
     per_hops(elapsed, laps, 2, hops)
 }
 
-/// How long `hops` hops of a bare cache line take: the floor for everything between two cores. On a
-/// virtual machine it also tells whether the two are hyperthreads of one core just now.
+/// The time of `hops` hops of a bare cache line: the floor for all communication between two cores.
+/// On a virtual machine, it also shows whether the two are currently hyperthreads of one core.
 ///
 /// # Panics
-/// If a core refuses this process.
+/// Panics if this process may not use a core.
 pub fn cache_line(cores: [usize; 2], hops: u64) -> Duration {
     let laps = hops.div_ceil(2);
     let line = Counter::default();

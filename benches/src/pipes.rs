@@ -1,8 +1,8 @@
-//! Games with a pipe: anything that takes messages at one end and gives them out at the other.
+//! Games with a pipe: anything with a sending and a receiving end.
 //!
-//! An end is a closure, so that a candidate is a few lines and the compiler sees through it. All of
-//! them take part by value and without blocking; who finds nothing to do spins, so that what is
-//! compared is the ring and not its way to wait.
+//! An end is a closure, so that a candidate is a few lines and the compiler can inline it. All ends
+//! are non-blocking and pass messages by value. Idle threads spin, so that the comparison is about
+//! the rings and not about waiting.
 
 use crate::{Token, on_core};
 use crossbeam_utils::CachePadded;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
-/// What goes through a pipe: carries a number, is written whole.
+/// A message of a pipe: carries a number and is written completely.
 pub trait Message: Copy + Send + Sync + 'static {
     /// The message with this number.
     fn numbered(number: u64) -> Self;
@@ -33,7 +33,7 @@ impl<const WORDS: usize> Message for Token<WORDS> {
     }
 }
 
-/// What a reader in place reports of the message that it has seen.
+/// The number that an in-place reader reports for a message.
 impl Message for u64 {
     #[inline]
     fn numbered(number: u64) -> Self {
@@ -58,23 +58,23 @@ impl Message for u32 {
     }
 }
 
-/// Takes a message, unless there is no room for it.
+/// Sends a message, and returns whether there was room for it.
 pub trait Send1<M>: FnMut(M) -> bool + Send {}
 impl<M, F: FnMut(M) -> bool + Send> Send1<M> for F {}
 
-/// Gives out the next message, if there is one.
+/// Receives the next message, if there is one.
 pub trait Receive1<M>: FnMut() -> Option<M> + Send {}
 impl<M, F: FnMut() -> Option<M> + Send> Receive1<M> for F {}
 
-/// Makes and takes the messages with these numbers, from the first on, and returns how many.
+/// Creates and sends the messages with these numbers, in order, and returns how many had room.
 pub trait SendMany: FnMut(Range<u64>) -> u64 + Send {}
 impl<F: FnMut(Range<u64>) -> u64 + Send> SendMany for F {}
 
-/// Gives out the messages that are there.
+/// Receives all available messages.
 pub trait ReceiveMany<M>: FnMut(&mut Tally<M>) + Send {}
 impl<M, F: FnMut(&mut Tally<M>) + Send> ReceiveMany<M> for F {}
 
-/// Receives messages: sees that each is there in full and in its turn.
+/// Receives messages, and checks that each is complete and in order.
 #[derive(Debug)]
 pub struct Tally<M> {
     next: u64,
@@ -86,7 +86,7 @@ impl<M: Message> Tally<M> {
         Self { next: 0, kind: PhantomData }
     }
 
-    /// Receives the next message, wherever it lies.
+    /// Receives the next message, by reference.
     #[inline]
     pub fn take(&mut self, message: &M) {
         assert_eq!(black_box(message).number(), self.next, "a message is out of turn");
@@ -94,7 +94,7 @@ impl<M: Message> Tally<M> {
     }
 }
 
-/// Sends, spinning while there is no room.
+/// Sends, spinning while the pipe is full.
 #[inline]
 fn send<M: Message>(into: &mut impl Send1<M>, message: M) {
     while !into(message) {
@@ -102,7 +102,7 @@ fn send<M: Message>(into: &mut impl Send1<M>, message: M) {
     }
 }
 
-/// Receives, spinning while there is nothing.
+/// Receives, spinning while the pipe is empty.
 #[inline]
 fn receive<M: Message>(from: &mut impl Receive1<M>) -> M {
     loop {
@@ -113,7 +113,7 @@ fn receive<M: Message>(from: &mut impl Receive1<M>) -> M {
     }
 }
 
-/// One thread that receives from several ends: a message counts when it came out of all of them.
+/// Receives from several ends on one thread: a message counts once it came out of all of them.
 pub fn all<M: Message, const ENDS: usize>(mut ends: [impl Receive1<M>; ENDS]) -> impl Receive1<M> {
     move || {
         let (first, others) = ends.split_first_mut().expect("there is an end");
@@ -125,8 +125,8 @@ pub fn all<M: Message, const ENDS: usize>(mut ends: [impl Receive1<M>; ENDS]) ->
     }
 }
 
-/// Puts the two ends of a pipe on cache lines of their own: each changes with every message, on a
-/// thread of its own.
+/// Places the two ends of a pipe on separate cache lines: each changes with every message, on its
+/// own thread.
 fn apart<S, R>((into, from): (S, R)) -> (CachePadded<S>, CachePadded<R>) {
     (CachePadded::new(into), CachePadded::new(from))
 }
@@ -135,7 +135,7 @@ fn nanoseconds(elapsed: Duration, operations: u64) -> f64 {
     elapsed.as_nanos() as f64 / operations as f64
 }
 
-/// Lets threads start together, spinning.
+/// A barrier that starts threads together, by spinning.
 struct Gate {
     arrived: Counter,
     awaited: u64,
@@ -154,7 +154,7 @@ impl Gate {
     }
 }
 
-/// Two threads and two pipes: the time of one hop of a message that goes to and fro.
+/// Two threads and two pipes: the time of one hop of a message that travels between them.
 pub fn ping_pong<M: Message, R: Message>(
     cores: [usize; 2],
     there: (impl Send1<M>, impl Receive1<R>),
@@ -190,7 +190,7 @@ pub fn ping_pong<M: Message, R: Message>(
     }
 }
 
-/// Two threads and one pipe: the time that a message takes when they come one after the other.
+/// Two threads and one pipe: the time per message of a stream.
 pub fn stream<M: Message, R: Message>(
     cores: [usize; 2],
     pipe: (impl Send1<M>, impl Receive1<R>),
@@ -207,8 +207,8 @@ pub fn stream<M: Message, R: Message>(
     }
 }
 
-/// As [`stream`], in batches of [`BATCH`], or as many of those as find room. The messages are made
-/// in the ring if the pipe can do that.
+/// Measures like [`stream`], in batches of [`BATCH`], or of the available room. The messages are
+/// created in the ring if the pipe supports that.
 pub fn stream_batches<M: Message>(
     cores: [usize; 2],
     pipe: (impl SendMany, impl ReceiveMany<M>),
@@ -238,10 +238,10 @@ pub fn stream_batches<M: Message>(
     }
 }
 
-/// Messages in a batch.
+/// The number of messages in a batch.
 pub const BATCH: u64 = 32;
 
-/// The first eighth is there to fill the ring.
+/// Times a stream after its first eighth, which fills the ring.
 fn timed_stream<M: Message>(
     cores: [usize; 2],
     messages: u64,
@@ -293,10 +293,10 @@ pub fn send_alone<M: Message>(
     }
 }
 
-/// How many messages a pipe takes before [`send_alone`] empties it.
+/// The number of messages in a pipe at which [`send_alone`] empties it.
 pub const ROOM: u64 = 512;
 
-/// One thread: the time of a send and the receive of the same message.
+/// One thread: the time of a send and a receive of the same message.
 pub fn send_and_receive<M: Message>(
     core: usize,
     (mut into, mut from): (impl Send1<M>, impl Receive1<M>),
@@ -313,7 +313,7 @@ pub fn send_and_receive<M: Message>(
     }
 }
 
-/// One thread: the time of a send into a pipe that always has room, although nobody receives.
+/// One thread: the time of a send into a pipe that always has room and no receiver.
 pub fn send_unread<M: Message, R>(
     core: usize,
     (mut into, from): (impl Send1<M>, impl Receive1<R>),
@@ -327,7 +327,7 @@ pub fn send_unread<M: Message, R>(
     }
 }
 
-/// One thread: the time of anything, which is told how often it was done before.
+/// One thread: the time of any operation, which receives the number of previous calls.
 pub fn alone(core: usize, mut operation: impl FnMut(u64) + Send) -> impl FnMut(u64) -> f64 {
     move |operations| {
         on_core(core, || {
@@ -338,7 +338,7 @@ pub fn alone(core: usize, mut operation: impl FnMut(u64) + Send) -> impl FnMut(u
     }
 }
 
-/// Two producers on two cores send into a pipe that has room for everything: the time of a send.
+/// Two producers on two cores send into a pipe with room for all messages: the time of a send.
 pub fn contended_send<M: Message>(
     cores: [usize; 2],
     pipe: (impl Send1<M> + Clone, impl Receive1<M>),
@@ -364,8 +364,8 @@ pub fn contended_send<M: Message>(
     }
 }
 
-/// Two producers and one consumer on two cores, the second producer on the consumer's: who has
-/// nothing to do yields. The time that a message takes.
+/// Two producers and one consumer on two cores; the second producer shares the consumer's core, and
+/// idle threads yield. The time per message.
 pub fn oversubscribed_stream<M: Message>(
     cores: [usize; 2],
     pipe: (impl Send1<M> + Clone, impl Receive1<M>),
@@ -400,7 +400,7 @@ pub fn oversubscribed_stream<M: Message>(
     }
 }
 
-/// What two players can reach who write to one cache line in turn, or each to an own one.
+/// The hardware limit for two players that write to one cache line in turn, or each to its own.
 pub fn bounce(cores: [usize; 2], lines: usize) -> impl FnMut(u64) -> f64 {
     let lines: Vec<_> = (0..lines).map(|_| CachePadded::new(Counter::default())).collect();
     move |hops| {

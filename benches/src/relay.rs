@@ -1,4 +1,4 @@
-//! The game between nodes: each subscribes to one topic and publishes on the next one's.
+//! The game between nodes: each subscribes to one topic and publishes on the next.
 
 use crate::{Stopwatch, Token, per_hops};
 use ringspin_executor::{Message, Monitor, Node, Publisher, QoS};
@@ -7,7 +7,7 @@ use std::error::Error;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// A ring of nodes `/node_0`, `/node_1`, ... that hand a token round; `/node_0` counts the laps.
+/// A ring of nodes `/node_0`, `/node_1`, ... that pass a token; `/node_0` counts the laps.
 pub struct Relay<const WORDS: usize> {
     executor: Executor,
     nodes: u64,
@@ -16,10 +16,10 @@ pub struct Relay<const WORDS: usize> {
 }
 
 impl<const WORDS: usize> Relay<WORDS> {
-    /// Adds `nodes` nodes to `executor`, which has none yet, and freezes it.
+    /// Adds `nodes` nodes to `executor`, whose graph must be empty, and freezes it.
     ///
     /// # Errors
-    /// What the executor says; `/node_1` onwards may be missing from its mapping, for example.
+    /// The errors of the executor; for example, its mapping may lack `/node_1` and further nodes.
     pub fn new(mut executor: Executor, nodes: usize) -> Result<Self, Box<dyn Error>> {
         let (report, finished) = mpsc::channel();
         let first = executor.create_node("node_0", Stopwatch::default())?;
@@ -31,7 +31,7 @@ impl<const WORDS: usize> Relay<WORDS> {
                 if !token.is_home() {
                     return next.publish(token.next_lap());
                 }
-                // The receiver waits for this executor to stop, so it is there.
+                // The receiver waits until this executor stops, so it exists.
                 let _ = report.send(std::mem::take(watch).elapsed());
                 cx.stop();
                 Ok(())
@@ -45,12 +45,12 @@ impl<const WORDS: usize> Relay<WORDS> {
         Ok(Self { executor, nodes: nodes as u64, start, finished })
     }
 
-    /// Answers questions about the relay's graph.
+    /// The monitor of the relay's graph.
     pub fn monitor(&self) -> Monitor {
         self.executor.monitor().expect("the graph is frozen")
     }
 
-    /// How long `hops` hops take, each from `publish` to the next publish, callback included.
+    /// The time of `hops` hops, each from one publish to the next, callback included.
     ///
     /// # Panics
     /// If the executor fails.
@@ -68,7 +68,7 @@ fn topic(n: usize) -> String {
     format!("/lap_{n}")
 }
 
-/// Has `node` publish a copy on `to` of every token that comes from `from`.
+/// Makes `node` publish a copy on `to` of every token from `from`.
 fn forward<const WORDS: usize>(
     node: &Node<()>,
     from: &str,
@@ -81,7 +81,7 @@ fn forward<const WORDS: usize>(
     Ok(())
 }
 
-/// The two halves of a hop on one core: a batch is published while nothing spins, then drained.
+/// The two halves of a hop on one core: publishes a batch without spinning, then dispatches it.
 pub struct Batch<const WORDS: usize> {
     executor: Executor,
     messages: u64,
@@ -89,10 +89,10 @@ pub struct Batch<const WORDS: usize> {
 }
 
 impl<const WORDS: usize> Batch<WORDS> {
-    /// For batches of `messages` messages, on the calling thread.
+    /// Creates the graph for batches of `messages` messages, on the calling thread.
     ///
     /// # Errors
-    /// What the executor says.
+    /// The errors of the executor.
     pub fn new(messages: usize) -> Result<Self, Box<dyn Error>> {
         let mut executor = Executor::single_core();
         let node = executor.create_node("sink", 0)?;
@@ -109,7 +109,7 @@ impl<const WORDS: usize> Batch<WORDS> {
         Ok(Self { executor, messages: messages as u64, publisher })
     }
 
-    /// How long it takes to publish, and how long to dispatch, `hops` messages.
+    /// The times to publish and to dispatch `hops` messages.
     ///
     /// # Panics
     /// If the executor fails.
@@ -132,7 +132,7 @@ impl<const WORDS: usize> Batch<WORDS> {
     }
 }
 
-/// In deterministic mode, a timer of `/node_0` starts a message down a chain of nodes.
+/// A chain of nodes in deterministic mode; a timer of `/node_0` sends messages down the chain.
 pub struct Chain {
     executor: Executor,
     nodes: u64,
@@ -141,10 +141,10 @@ pub struct Chain {
 impl Chain {
     const PERIOD: Duration = Duration::from_micros(1);
 
-    /// A chain of `nodes` nodes; the last one receives and publishes nothing.
+    /// Creates a chain of `nodes` nodes; the last one only receives.
     ///
     /// # Errors
-    /// What the executor says.
+    /// The errors of the executor.
     pub fn new(nodes: usize) -> Result<Self, Box<dyn Error>> {
         let mut executor = Executor::deterministic(Simulation::default());
         let first = executor.create_node("node_0", ())?;
@@ -159,10 +159,10 @@ impl Chain {
         Ok(Self { executor, nodes: nodes as u64 })
     }
 
-    /// How long `dispatches` dispatches take.
+    /// The time of `dispatches` dispatches.
     ///
     /// # Panics
-    /// If the executor fails, or dispatches more or less than the chain has callbacks.
+    /// Panics if the executor fails, or if the number of dispatches does not match the chain.
     pub fn time(&mut self, dispatches: u64) -> Duration {
         let runs = dispatches.div_ceil(self.nodes);
         let before = self.dispatched();

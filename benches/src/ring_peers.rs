@@ -1,7 +1,7 @@
-//! The rings as [pipes](crate::pipes), ringspin's own and those of other crates.
+//! The rings of ringspin and of other crates as [pipes](crate::pipes).
 //!
-//! Every pipe has room for `capacity` messages, heapless' for one less. Bounded, non-blocking
-//! operations are used throughout: what it costs to wait is another question.
+//! Every pipe has room for `capacity` messages, heapless' for one less. All operations are bounded
+//! and non-blocking, because waiting is not measured.
 
 use crate::pipes::{Message, Receive1, ReceiveMany, Send1, SendMany, Tally, all};
 use crossbeam_queue::ArrayQueue;
@@ -38,7 +38,7 @@ pub fn own_spsc_batches<M: Message>(capacity: usize) -> (impl SendMany, impl Rec
     (send, receive)
 }
 
-/// As [`own_spsc_batches`], by value.
+/// `ringspin_ringbuf::spsc` with batches, by value.
 pub fn own_spsc_values<M: Message>(capacity: usize) -> (impl SendMany, impl ReceiveMany<M>) {
     let (mut producer, mut consumer) = spsc::ring(capacity);
     let send = move |numbers: Range<u64>| producer.push_batch(numbers.map(M::numbered)) as u64;
@@ -75,8 +75,8 @@ pub fn rtrb_batches<M: Message>(capacity: usize) -> (impl SendMany, impl Receive
     (send, receive)
 }
 
-/// `heapless::spsc` with `N` slots, hence room for `N - 1` messages. Its memory is never freed, for
-/// its ends borrow it.
+/// `heapless::spsc` with `N` slots, hence room for `N - 1` messages. Its memory is never freed,
+/// because its ends borrow it.
 pub fn heapless<M: Message, const N: usize>() -> (impl Send1<M>, impl Receive1<M>) {
     let queue = Box::leak(Box::new(heapless::spsc::Queue::<M, N>::new()));
     let (mut producer, mut consumer) = queue.split();

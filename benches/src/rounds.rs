@@ -1,15 +1,15 @@
-//! Candidates measured side by side: round by round, each in turn.
+//! Round-by-round comparison of candidates.
 //!
-//! Criterion runs one candidate after the other, seconds apart. On a shared virtual machine that
-//! compares the candidates less than it compares the machine's moods: the host moves the virtual
-//! cores, neighbours come and go, and everything between two cores gets several times faster or
-//! slower. Here every candidate of a [`Cell`] has a turn of about a millisecond in each of many
-//! rounds, in an order that changes from round to round. What disturbs the machine then disturbs
-//! neighbours in time alike, and the ratio is taken within each round, before the median.
+//! Criterion runs one candidate after the other, seconds apart. On a shared virtual machine, that
+//! mostly compares states of the machine: the host moves the virtual cores, the load of other
+//! guests changes, and communication between two cores gets several times faster or slower. Here
+//! every candidate of a [`Cell`] has a turn of about a millisecond in each of many rounds, in an
+//! order that changes from round to round. A disturbance then affects all candidates of a round
+//! alike, and the ratio is taken within each round, before the median.
 
 use std::fmt::Write;
 
-/// What the command line asks for.
+/// The command line options.
 #[derive(Clone, Debug)]
 pub struct Options {
     filter: Option<String>,
@@ -20,10 +20,10 @@ pub struct Options {
 impl Options {
     const ROUNDS: usize = 80;
 
-    /// Reads `[filter] [--rounds n] [--test]`; `--bench` is what cargo adds by itself.
+    /// Parses `[filter] [--rounds n] [--test]`; cargo itself adds `--bench`.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// A message that names the invalid argument.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self, String> {
         let mut options = Self { filter: None, rounds: Self::ROUNDS, test: false };
         let mut arguments = arguments.into_iter();
@@ -36,9 +36,9 @@ impl Options {
                     options.rounds = rounds.filter(|n| *n > 0).ok_or("--rounds needs a number")?;
                 }
                 flag if flag.starts_with('-') => {
-                    return Err(format!("{flag} is none of --rounds <number> and --test"));
+                    return Err(format!("unknown option {flag}; use --rounds <number> or --test"));
                 }
-                _ if options.filter.is_some() => return Err("one filter, please".into()),
+                _ if options.filter.is_some() => return Err("several filters; give one".into()),
                 _ => options.filter = Some(argument),
             }
         }
@@ -48,20 +48,20 @@ impl Options {
         Ok(options)
     }
 
-    /// How many rounds each cell has.
+    /// The number of rounds of each cell.
     #[must_use]
     pub fn rounds(&self) -> usize {
         self.rounds
     }
 
-    /// Whether the cell called `title` is wanted.
+    /// Whether the filter selects the cell called `title`.
     #[must_use]
     pub fn wants(&self, title: &str) -> bool {
         self.filter.as_deref().is_none_or(|filter| title.contains(filter))
     }
 }
 
-/// A table: candidates that do the same work. The first one is what the others are compared with.
+/// A table of candidates that do the same work. The first one is the reference of the comparison.
 pub struct Cell<'a> {
     title: String,
     operations: u64,
@@ -69,32 +69,32 @@ pub struct Cell<'a> {
     candidates: Vec<(&'static str, Candidate<'a>)>,
 }
 
-/// Does as many operations as it is told, and returns the nanoseconds of one.
+/// Runs the given number of operations, and returns the nanoseconds per operation.
 type Candidate<'a> = Box<dyn FnMut(u64) -> f64 + 'a>;
 
-/// What a cell's table shows beside nanoseconds.
+/// The unit of a cell's table, besides nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nothing: an operation's time matters by itself.
+    /// None: the time of an operation is the result.
     Time,
     /// Millions per second.
     Rate,
 }
 
 impl<'a> Cell<'a> {
-    /// A table without candidates, for turns of up to `operations` operations, fewer if those take
-    /// longer than a millisecond.
+    /// Creates a table without candidates, for turns of up to `operations` operations; fewer if
+    /// these take longer than a millisecond.
     pub fn new(title: impl Into<String>, unit: Unit, operations: u64) -> Self {
         Self { title: title.into(), operations, unit, candidates: Vec::new() }
     }
 
-    /// Adds a candidate, which is told how many operations to do and returns the nanoseconds that
-    /// each took.
+    /// Adds a candidate, which receives a number of operations and returns the nanoseconds per
+    /// operation.
     pub fn add(&mut self, name: &'static str, candidate: impl FnMut(u64) -> f64 + 'a) {
         self.candidates.push((name, Box::new(candidate)));
     }
 
-    /// Measures, and prints the table, if the filter lets it.
+    /// Measures and prints the table, if the filter selects it.
     pub fn run(self, options: &Options) {
         if !options.wants(&self.title) {
             return;
@@ -128,18 +128,18 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// How many operations, `most` or fewer, make a turn of a millisecond. A turn that is much longer
-/// than others' is more often interrupted by the scheduler, and then looks slower than it is.
+/// The number of operations, at most `most`, for a turn of a millisecond. A longer turn would be
+/// interrupted by the scheduler more often, and thus look slower.
 fn turn_length(candidate: &mut Candidate<'_>, most: u64) -> u64 {
     const TURN_NS: f64 = 1e6;
     let least = most / 8;
-    // The first time fills caches, and allocates what is going to be reused.
+    // The first call fills caches and performs one-time allocations.
     candidate(least);
     let nanoseconds = candidate(least).min(candidate(least));
     ((TURN_NS / nanoseconds) as u64).clamp(least, most)
 }
 
-/// Who has which turn: each round starts with another candidate, every other one runs backwards.
+/// The order of turns: each round starts with another candidate, every other one runs backwards.
 fn order(round: usize, candidates: usize) -> impl Iterator<Item = usize> {
     (0..candidates).map(move |turn| {
         let turn = if round.is_multiple_of(2) { turn } else { candidates - 1 - turn };
@@ -172,10 +172,10 @@ fn render(names: &[&str], samples: &[Vec<f64>], unit: Unit) -> String {
     table
 }
 
-/// The first quartile, the median and the third quartile of `samples`, of which there is one.
+/// The first quartile, the median and the third quartile of `samples`.
 ///
 /// # Panics
-/// Without samples.
+/// Panics if `samples` is empty.
 #[must_use]
 pub fn quartiles(mut samples: Vec<f64>) -> [f64; 3] {
     samples.sort_by(f64::total_cmp);
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_candidate_has_one_turn_a_round_and_each_place_once_in_a_while() {
+    fn each_candidate_has_one_turn_per_round_in_rotating_order() {
         for candidates in 1..6 {
             let mut firsts = vec![false; candidates];
             for round in 0..2 * candidates {
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn ratios_are_taken_within_a_round() {
-        // The machine is ten times slower in the second round.
+        // The simulated machine is ten times slower in the second round.
         let table =
             render(&["ours", "theirs"], &[vec![1.0, 10.0, 1.0], vec![2.0, 20.0, 2.0]], Unit::Time);
         assert!(
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_has_a_filter_and_two_switches() {
+    fn options_are_a_filter_and_two_switches() {
         let parse = |line: &str| Options::parse(line.split_whitespace().map(String::from));
         let options = parse("spsc --rounds 7 --bench").unwrap();
         assert!(options.wants("spsc latency") && !options.wants("pool"));

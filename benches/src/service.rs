@@ -1,4 +1,4 @@
-//! The game of question and answer: a client calls, and calls again when the response is there.
+//! The service game: a client sends the next call when the response arrives.
 
 use crate::{Stopwatch, on_core};
 use ringspin_executor::{CallError, CallRefused, Client, GuardCondition, QoS};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
-/// How the client hears of its responses.
+/// The way in which the client receives its responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hearing {
     /// A callback per call.
@@ -34,7 +34,7 @@ struct Caller {
     report: mpsc::Sender<Duration>,
 }
 
-/// Calls once more; the response calls again.
+/// Sends the next call; its response continues.
 fn call(caller: &Caller) -> Result<(), CallRefused<u64>> {
     let client = caller.client.as_ref().expect("the start put it there");
     client.call(caller.left, |caller, reply, cx| -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -50,10 +50,10 @@ fn call(caller: &Caller) -> Result<(), CallRefused<u64>> {
 }
 
 impl Calls {
-    /// Adds the two to `executor`, which has no nodes yet, and freezes it.
+    /// Adds client and server to `executor`, whose graph must be empty, and freezes it.
     ///
     /// # Errors
-    /// What the executor says.
+    /// The errors of the executor.
     pub fn new(mut executor: Executor, hearing: Hearing) -> Result<Self, Box<dyn Error>> {
         let (report, finished) = mpsc::channel();
         let (laps, todo) = mpsc::channel();
@@ -66,7 +66,7 @@ impl Calls {
         let start = match hearing {
             Hearing::Callback => node.create_guard_condition("start", move |caller, _| {
                 caller.client.get_or_insert_with(|| client.clone());
-                caller.left = todo.recv().expect("whoever triggers sends first");
+                caller.left = todo.recv().expect("a count precedes the trigger");
                 caller.watch = Stopwatch::default();
                 caller.watch.lap();
                 call(caller)
@@ -78,7 +78,7 @@ impl Calls {
                 node.spawn("call", async move {
                     loop {
                         begun.next().await;
-                        let mut left = todo.recv().expect("whoever triggers sends first");
+                        let mut left = todo.recv().expect("a count precedes the trigger");
                         let mut watch = Stopwatch::default();
                         watch.lap();
                         while left > 0 {
@@ -98,7 +98,7 @@ impl Calls {
         Ok(Self { executor, start, laps, finished })
     }
 
-    /// How long `calls` calls take, from each call to the next.
+    /// The time of `calls` calls, from each call to the next.
     ///
     /// # Panics
     /// If the executor fails.
@@ -113,7 +113,7 @@ impl Calls {
 
 type Question = (u64, oneshot::Sender<u64>);
 
-/// How long `calls` calls take between two tasks of tokio's current-thread runtime: requests in an
+/// The time of `calls` calls between two tasks of tokio's current-thread runtime: requests in an
 /// `mpsc` channel, each with a `oneshot` channel for its response.
 ///
 /// # Panics
@@ -143,11 +143,11 @@ pub fn tokio_calls(calls: u64) -> Duration {
     })
 }
 
-/// How long `calls` calls take between two threads on `cores` that spin: requests in a `std`
-/// channel, each with a channel for its response.
+/// The time of `calls` calls between two spinning threads on `cores`: requests in a `std` channel,
+/// each with a channel for its response.
 ///
 /// # Panics
-/// If a core refuses this process.
+/// Panics if this process may not use a core.
 pub fn std_calls(cores: [usize; 2], calls: u64) -> Duration {
     fn spin<M>(from: &mpsc::Receiver<M>) -> Option<M> {
         loop {

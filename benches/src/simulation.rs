@@ -1,7 +1,7 @@
 //! One model for several simulators: nodes with timers, each of which sends a message to the next.
 //!
-//! All nodes have periods of their own between 1 and 2 ms, so that the future event list holds as
-//! many different deadlines as there are nodes, and what is due next is somewhere else each time.
+//! All nodes have distinct periods between 1 and 2 ms, so that the future event list holds as many
+//! different deadlines as there are nodes, and the next event is at a different position each time.
 //! An event is a timer's expiry or a message's arrival; the callbacks count, and the timers send.
 
 use nexosim::model::{Context, Model, schedulable};
@@ -18,46 +18,46 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The model: how many nodes there are.
+/// The model, with its number of nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring(pub usize);
 
 impl Ring {
     /// The period of node `node`; its timer is first due one period after the start.
     fn period_ns(node: usize) -> u64 {
-        // Multiples of a number that has no factor in common with the range are far apart.
+        // Multiples of a number coprime to the range are distinct.
         1_000_000 + node as u64 * 618_033 % 1_000_000
     }
 
-    /// The node that gets the messages of `node`.
+    /// The node that receives the messages of `node`.
     fn next(self, node: usize) -> usize {
         (node + 1) % self.0
     }
 
-    /// How many events there are until `time`, inclusive.
+    /// The number of events until `time`, inclusive.
     #[must_use]
     pub fn events_until(self, time: Duration) -> u64 {
         let time_ns = time.as_nanos() as u64;
         (0..self.0).map(|node| 2 * (time_ns / Self::period_ns(node))).sum()
     }
 
-    /// About how long `events` events take in simulated time.
+    /// The approximate simulated time of `events` events.
     fn span_of(self, events: u64) -> Duration {
         let per_ns: f64 = (0..self.0).map(|node| 2.0 / Self::period_ns(node) as f64).sum();
         Duration::from_nanos((events as f64 / per_ns).ceil() as u64)
     }
 }
 
-/// Whoever simulates a [`Ring`].
+/// A simulator of a [`Ring`].
 pub trait Simulator {
-    /// Lets simulated time pass.
+    /// Advances simulated time.
     fn advance(&mut self, span: Duration);
 
-    /// How many events it has seen.
+    /// The number of events so far.
     fn events(&mut self) -> u64;
 }
 
-/// A ring and its simulator, and how far it is.
+/// A ring with its simulator and its current time.
 pub struct Run<S> {
     ring: Ring,
     simulator: S,
@@ -65,17 +65,17 @@ pub struct Run<S> {
 }
 
 impl<S: Simulator> Run<S> {
-    /// A run that has gone on for so long that each timer has expired.
+    /// Creates a run, and advances it until each timer has expired.
     pub fn new(ring: Ring, mut simulator: S) -> Self {
         let now = Duration::from_millis(5);
         simulator.advance(now);
         Self { ring, simulator, now }
     }
 
-    /// Simulates on for about `events` events; the nanoseconds of each.
+    /// Simulates about `events` events, and returns the nanoseconds per event.
     ///
     /// # Panics
-    /// If the simulator sees more or less events than there are.
+    /// Panics if the number of simulated events is wrong.
     pub fn time(&mut self, events: u64) -> f64 {
         let span = self.ring.span_of(events);
         let before = self.simulator.events();
@@ -89,14 +89,14 @@ impl<S: Simulator> Run<S> {
     }
 }
 
-/// The deterministic mode: a node with a timer, a publisher and a subscription for each.
+/// The deterministic mode: a node with a timer, a publisher and a subscription for each model node.
 pub struct Ringspin(Executor);
 
 impl Ringspin {
     /// Builds and freezes the graph.
     ///
     /// # Errors
-    /// What the executor says.
+    /// The errors of the executor.
     pub fn new(ring: Ring) -> Result<Self, Box<dyn Error>> {
         let mut executor = Executor::deterministic(Simulation::default());
         let topic = |node: usize| format!("to_{node}");
@@ -128,19 +128,19 @@ impl Simulator for Ringspin {
     }
 }
 
-/// The floor: the same events from a heap, in a loop, with a counter for each node.
+/// The floor: the same events from a heap, in a loop, with a counter per node.
 pub struct BareHeap {
     ring: Ring,
     now_ns: u64,
-    /// What happens when, numbered in order of its creation, to which node: a message's arrival has
-    /// the numbers after those of the nodes.
+    /// Events as (time, sequence number, target). Targets below the number of nodes are timers; a
+    /// message's arrival has the number of nodes added.
     events: BinaryHeap<Reverse<(u64, u64, usize)>>,
     created: u64,
     seen: Vec<u64>,
 }
 
 impl BareHeap {
-    /// A heap with the first expiry of each timer.
+    /// Creates a heap with the first expiry of each timer.
     #[must_use]
     pub fn new(ring: Ring) -> Self {
         let first = |node| Reverse((Ring::period_ns(node), node as u64, node));
@@ -177,14 +177,14 @@ impl Simulator for BareHeap {
     }
 }
 
-/// `nexosim` on one thread: a model for each node, its output connected to the next one's input,
-/// and a periodic event that it schedules for itself.
+/// `nexosim` on one thread: a model for each node, with its output connected to the next one's
+/// input, and a periodic event that it schedules itself.
 pub struct NexosimRing {
     simulation: Nexosim,
     seen: Arc<Counter>,
 }
 
-/// A node of it.
+/// A node of the ring.
 #[derive(Serialize, Deserialize)]
 struct NexosimNode {
     output: Output<u64>,
@@ -218,7 +218,7 @@ impl NexosimRing {
     /// Assembles the models and initializes them.
     ///
     /// # Errors
-    /// What `nexosim` says.
+    /// The errors of `nexosim`.
     pub fn new(ring: Ring) -> Result<Self, Box<dyn Error>> {
         let seen = Arc::new(Counter::default());
         let mailboxes: Vec<Mailbox<NexosimNode>> = (0..ring.0).map(|_| Mailbox::new()).collect();
@@ -249,7 +249,7 @@ impl Simulator for NexosimRing {
 mod tests {
     use super::*;
 
-    /// Lets `simulator` run in two steps; a run asserts that it sees every event.
+    /// Runs `simulator` in two steps; a run asserts that it handles every event.
     fn sees_every_event(ring: Ring, simulator: impl Simulator) {
         let mut run = Run::new(ring, simulator);
         for events in [100, 10_000] {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn every_simulator_sees_the_same_events() {
+    fn all_simulators_handle_the_same_events() {
         for ring in [Ring(1), Ring(2), Ring(37)] {
             sees_every_event(ring, BareHeap::new(ring));
             sees_every_event(ring, Ringspin::new(ring).unwrap());
@@ -267,10 +267,10 @@ mod tests {
     }
 
     #[test]
-    fn a_span_holds_as_many_events_as_asked_for() {
+    fn a_span_contains_the_requested_number_of_events() {
         for (ring, events) in [(Ring(10), 1_000), (Ring(1_000), 100_000)] {
             let there = ring.events_until(ring.span_of(events));
-            // Timers start in phase, so at first there is up to an event less for each node.
+            // Timers start in phase, so at first up to one event per node is missing.
             assert!(there <= events + 2 && there + 2 * ring.0 as u64 >= events, "{there}");
         }
     }

@@ -1,4 +1,4 @@
-//! The game of a task with itself: it wakes itself, and waits to be polled again.
+//! The wake-up game: a task wakes itself, and waits to be polled again.
 
 use crate::{Stopwatch, WARM_UP_LAPS};
 use ringspin_executor::{GuardCondition, QoS};
@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::runtime::Builder;
 
-/// Ready at the second poll; the first one wakes its task.
+/// A future that is ready at the second poll; the first one wakes its task.
 async fn wake_once() {
     let mut woken = false;
     poll_fn(|cx| {
@@ -43,10 +43,10 @@ pub struct Wakes {
 }
 
 impl Wakes {
-    /// A node with a task, and nothing else to do.
+    /// Creates a node with a single task.
     ///
     /// # Errors
-    /// What the executor says.
+    /// The errors of the executor.
     pub fn new() -> Result<Self, Box<dyn Error>> {
         let mut executor = Executor::single_core();
         let (report, finished) = mpsc::channel();
@@ -70,7 +70,7 @@ impl Wakes {
         Ok(Self { executor, start, wakes, finished })
     }
 
-    /// How long `wakes` wakes take.
+    /// The time of `wakes` wake-ups.
     ///
     /// # Panics
     /// If the executor fails.
@@ -83,7 +83,7 @@ impl Wakes {
     }
 }
 
-/// How long `wakes` wakes of a task of tokio's current-thread runtime take.
+/// The time of `wakes` wake-ups of a task of tokio's current-thread runtime.
 ///
 /// # Panics
 /// If the runtime cannot be built.

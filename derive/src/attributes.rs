@@ -1,4 +1,4 @@
-//! What `#[digest(...)]` says; what it does not know, it refuses by name.
+//! Parsing of `#[digest(...)]` attributes. Unknown items are errors.
 
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Error, LitStr, Path, Result};
@@ -12,7 +12,7 @@ fn parse(
     ours.into_iter().try_for_each(|attribute| attribute.parse_nested_meta(&mut accept))
 }
 
-/// The path of the crate with the trait.
+/// The path of the crate that defines the trait.
 pub(crate) fn crate_path(attributes: &[Attribute]) -> Result<Path> {
     let mut path = None;
     parse(attributes, |meta| match meta.path.is_ident("crate") {
@@ -30,7 +30,7 @@ pub(crate) fn crate_path(attributes: &[Attribute]) -> Result<Path> {
     Ok(path.unwrap_or_else(|| syn::parse_quote!(::ringspin)))
 }
 
-/// Whether a field is left out.
+/// Whether a field is skipped.
 pub(crate) fn is_skipped(attributes: &[Attribute]) -> Result<bool> {
     let mut skipped = false;
     parse(attributes, |meta| match meta.path.is_ident("skip") {
@@ -43,7 +43,7 @@ pub(crate) fn is_skipped(attributes: &[Attribute]) -> Result<bool> {
     Ok(skipped)
 }
 
-/// A variant has no attributes of its own.
+/// Refuses attributes on a variant, which has none.
 pub(crate) fn refuse_on_variant(attributes: &[Attribute]) -> Result<()> {
     let ours = attributes.iter().find(|attribute| attribute.path().is_ident("digest"));
     let error = |attribute| {

@@ -1,4 +1,4 @@
-//! From a declaration to its `impl Digest`.
+//! Expansion of a declaration to its `impl Digest`.
 
 use crate::attributes::{crate_path, is_skipped, refuse_on_variant};
 use proc_macro2::{TokenStream, TokenTree};
@@ -47,7 +47,8 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
     })
 }
 
-/// The pattern that binds the fields, and what adds those that count. These are noted in `counted`.
+/// The pattern that binds the fields, and the statements that add them to the digest. Types of
+/// fields that need a bound are added to `counted`.
 fn fields(
     path: &Path,
     fields: &Fields,
@@ -56,7 +57,7 @@ fn fields(
     let mut bindings = Vec::new();
     let mut adds = TokenStream::new();
     for (index, field) in fields.iter().enumerate() {
-        // A name of its own: that of the field may be `hasher`.
+        // A new name, because the field may be called `hasher`.
         let value = format_ident!("field_{index}");
         let skipped = is_skipped(&field.attrs)?;
         let binding = if skipped { quote!(_) } else { quote!(#value) };
@@ -77,7 +78,7 @@ fn fields(
     Ok((pattern, adds))
 }
 
-/// Whether the type parameters of a field have to implement the trait: not within `PhantomData`.
+/// Whether the type parameters of a field need the bound: not within `PhantomData`.
 fn needs_bound(field: &Field) -> bool {
     let last = match &field.ty {
         Type::Path(path) => path.path.segments.last(),
@@ -86,10 +87,10 @@ fn needs_bound(field: &Field) -> bool {
     last.is_none_or(|segment| segment.ident != "PhantomData")
 }
 
-/// Bounds each type parameter that is named in one of the types that count.
+/// Adds the bound to each type parameter that occurs in one of the counted types.
 ///
-/// The parameters and not the types themselves, as in the standard library's derives: a type that
-/// contains itself would otherwise never be proved.
+/// Bounds are on parameters instead of types, as in the standard library's derives: a bound on a
+/// type that contains itself could never be proved.
 fn bound(path: &Path, mut generics: Generics, counted: &[Type]) -> Generics {
     for parameter in generics.type_params_mut() {
         if counted.iter().any(|ty| names(ty.to_token_stream(), &parameter.ident)) {
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_refused_by_name() {
+    fn unknown_attributes_are_refused_by_name() {
         assert!(error("union U { a: u8 }").contains("implement the trait by hand"));
         assert!(error("struct S { #[digest(skp)] a: u8 }").contains("a field can have `skip`"));
         assert!(error("#[digest(skip)] struct S;").contains("`skip` is for fields"));
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn only_parameters_that_count_are_bounded() {
+    fn only_digested_parameters_are_bounded() {
         let declaration = "struct S<A, B, C: Copy, D> {
             a: Vec<(u8, A)>, #[digest(skip)] b: B, c: PhantomData<C>, d: [D; 4]
         }";
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_crate_can_be_elsewhere() {
+    fn the_crate_path_can_be_set() {
         let declaration = "#[digest(crate = \"my::engine\")] struct S(u8);";
         let expanded = expand(syn::parse_str(declaration).unwrap()).unwrap().to_string();
         assert!(expanded.contains("impl my :: engine :: Digest for S"), "{expanded}");

@@ -1,4 +1,4 @@
-//! A node that takes time, randomness, order and configuration from ringspin: nothing is found.
+//! A node without violations: it takes time, randomness, order and configuration from ringspin.
 
 use rand::RngExt;
 use ringspin_executor::rand_core::Rng;
@@ -6,7 +6,7 @@ use ringspin_executor::{BoxError, Digest, DigestHasher, Graph, Message, QoS, Tim
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// Which landmarks were seen, and when.
+/// The state: landmarks with the time of their last observation.
 #[derive(Default, Digest)]
 #[digest(crate = "ringspin_executor")]
 pub struct Tracker {
@@ -17,7 +17,7 @@ pub struct Tracker {
 /// Adds the node to `graph`.
 ///
 /// # Errors
-/// What the graph refuses.
+/// The errors of the graph.
 pub fn tracker(graph: &Graph) -> Result<(), BoxError> {
     let node = graph.create_node("tracker", Tracker::default())?;
     let patience = node.declare_parameter("patience", 0.5)?;

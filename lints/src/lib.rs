@@ -1,10 +1,10 @@
-//! What the `clippy.toml` beside this crate's manifest finds, and what it leaves alone.
+//! Tests of the `clippy.toml` in this folder: disallowed methods and types.
 //!
-//! Every sin is expected where it is committed, so that clippy complains about one that it does not
-//! see; about the clean node it must not complain at all. `scripts/test-lints` checks, too, that
-//! there is a sin for every entry of the file.
+//! Every violation expects its finding, so that clippy reports the ones that it misses; the clean
+//! node must have no findings. `scripts/test-lints` also checks that there is a violation for every
+//! entry of the file.
 
 #![forbid(unsafe_code)]
 
 pub mod clean;
-pub mod sins;
+pub mod violations;

@@ -1,4 +1,4 @@
-//! No ordering without proof: every `order!` in `ringbuf` that is stronger than `Relaxed` must be
+//! Coverage of orderings: every `order!` in `ringbuf` that is stronger than `Relaxed` must be
 //! needed by a model, in every respect in which it is stronger.
 
 use crate::mutant::{one_step_weaker, parse};
@@ -6,13 +6,13 @@ use loom::sync::atomic::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Orderings that no model can show to be needed: site, weaker ordering, and the argument for it.
+/// Orderings that no model can prove necessary: site, weaker ordering, argument.
 const ARGUED: &[(&str, &str, &str)] = &[];
 
-/// Files of `ringbuf` without atomics of their own; `sync.rs` defines `order!`.
+/// Files of `ringbuf` without atomics; `sync.rs` defines `order!`.
 const EXEMPT: [&str; 1] = ["sync.rs"];
 
-/// The files in `directory` and below, by their paths from there.
+/// The files in `directory` and below, by relative path.
 fn sources(directory: &str) -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
     let mut folders = vec![root.clone()];

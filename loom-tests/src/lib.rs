@@ -1,25 +1,26 @@
 //! Loom models of everything in `ringbuf` that crosses threads.
 //!
 //! The modules of that crate are compiled here a second time, on loom's atomics, and every model
-//! runs under all schedules and all outcomes of weak memory that loom knows of. A model that
-//! passes proves little until it is shown what it would catch. So each one also names *mutants*,
-//! single orderings made one step weaker, and must fail under each of them; and
-//! `coverage` demands a mutant for every ordering in `ringbuf` that is stronger than `Relaxed`.
+//! runs under all schedules and weak-memory outcomes that loom covers. A passing model proves
+//! little unless it can fail. Each one therefore names *mutants*, single orderings made one step
+//! weaker, and must fail under each of them. `coverage` requires a mutant for every ordering in
+//! `ringbuf` that is stronger than `Relaxed`.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `model` | runs a model, counts its schedules, runs its mutants |
-//! | `mutant` | weakens the one ordering that is under test |
+//! | `mutant` | weakens the ordering under test |
 //! | `models` | the models, one module per module of `ringbuf`, and two for the executor |
 //! | `coverage` | no ordering without a model that needs it |
 //!
-//! To see which models need a certain ordering:
+//! To list the models that need a given ordering:
 //! `RINGSPIN_LOOM_MUTANT=ready.commit=Relaxed cargo test -p ringspin-loom-tests`.
 //!
-//! # What this does not prove
-//! Loom explores a subset of the C++20 memory model: a load can't return a value that is stored
-//! later, at most seven stores of an atomic are remembered, and weak exchanges don't fail for no
-//! reason. Where a model bounds the number of preemptions, schedules beyond it are not explored.
+//! # Limits
+//! Loom explores a subset of the C++20 memory model: a load cannot return a value that is stored
+//! later, at most seven stores of an atomic are remembered, and weak exchanges do not fail
+//! spuriously. Where a model bounds the number of preemptions, schedules beyond it are not
+//! explored.
 
 #[cfg(test)]
 extern crate alloc;

@@ -1,4 +1,4 @@
-//! Runs a model: under every schedule as written, then once more with each of its mutants.
+//! Runs a model under every schedule, first unmodified, then with each of its mutants.
 
 use crate::mutant;
 use loom::sync::atomic::Ordering;
@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Instant;
 
-/// Far more steps than one schedule of any model takes, so that only an endless loop reaches it.
+/// Far more steps than one schedule of any model takes; only an endless loop reaches it.
 const BRANCHES_MAX: usize = 20_000;
-/// How loom reports that it gave up; it says nothing about the model's claim.
+/// Messages with which loom gives up; they say nothing about the model's claim.
 const GAVE_UP: [&str; 2] = ["exceeded maximum number of branches", "[loom internal bug]"];
 
-/// How a model is explored, and what it must detect.
+/// The exploration of a model, and the mutants that it must detect.
 pub(crate) struct Model {
     schedules_min: usize,
     preemptions_max: Option<usize>,
@@ -20,25 +20,25 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// A model that explores at least `schedules_min` schedules; with fewer, it does not let its
-    /// threads meet, and proves nothing.
+    /// Creates a model that must explore at least `schedules_min` schedules; with fewer, its
+    /// threads do not interact, and it proves nothing.
     pub(crate) fn new(schedules_min: usize) -> Self {
         Self { schedules_min, preemptions_max: None, kills: Vec::new() }
     }
 
-    /// Explores only the schedules with at most this many preemptions.
+    /// Limits the exploration to schedules with at most this many preemptions.
     pub(crate) fn preemptions(self, preemptions_max: usize) -> Self {
         Self { preemptions_max: Some(preemptions_max), ..self }
     }
 
-    /// The model must fail when the ordering at `site` is only `weaker`.
+    /// Requires that the model fails when the ordering at `site` is only `weaker`.
     pub(crate) fn kills(mut self, site: &'static str, weaker: Ordering) -> Self {
         self.kills.push((site, weaker));
         self
     }
 
-    /// Runs `model`, then its mutants. To be called with a closure written inside the test itself,
-    /// whose name is found that way.
+    /// Runs `model`, then its mutants. Must be called with a closure written inside the test
+    /// itself, because the closure's type name identifies the test.
     pub(crate) fn check<F: Fn() + Send + Sync + 'static>(self, model: F) {
         let start = Instant::now();
         let schedules = self.explore(model);
@@ -69,7 +69,7 @@ impl Model {
     }
 }
 
-/// Runs `test` in a process of its own with the mutant, and fails unless the model does.
+/// Runs `test` in a separate process with the mutant, and fails unless the model does.
 fn demand_failure(test: &str, site: &str, weaker: Ordering) {
     let mutant = format!("{site}={weaker:?}");
     let output = Command::new(std::env::current_exe().expect("a test knows its executable"))
@@ -86,14 +86,14 @@ fn demand_failure(test: &str, site: &str, weaker: Ordering) {
     println!("    kills {mutant}: {reason}");
 }
 
-/// The test in which the closure `F` was written, as the test harness calls it.
+/// The test that contains the closure `F`, by the name that the test harness uses.
 fn test_name<F>() -> &'static str {
     let path = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
     path.split_once("::").expect("a closure's path starts with its crate").1
 }
 
-/// A plain variable without any synchronisation of its own: loom fails the model when two threads
-/// use it and nothing orders them.
+/// A variable without synchronisation of its own: loom fails the model when two threads use it
+/// unordered.
 pub(crate) struct Plain<T>(loom::cell::UnsafeCell<T>);
 
 // SAFETY: loom aborts the model before two threads' uses could overlap.
@@ -105,12 +105,12 @@ impl<T: Copy> Plain<T> {
     }
 
     pub(crate) fn set(&self, value: T) {
-        // SAFETY: loom checks that this thread is alone.
+        // SAFETY: loom checks that no other thread accesses it.
         self.0.with_mut(|cell| unsafe { *cell = value });
     }
 
     pub(crate) fn get(&self) -> T {
-        // SAFETY: loom checks that nobody writes.
+        // SAFETY: loom checks that no thread writes.
         self.0.with(|cell| unsafe { *cell })
     }
 }
@@ -122,12 +122,12 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "schedules explored: 1")]
-    fn a_model_whose_threads_never_meet_is_refused() {
+    fn a_model_without_interaction_is_refused() {
         Model::new(2).check(|| ());
     }
 
     #[test]
-    fn a_mutant_that_nothing_notices_is_refused() {
+    fn a_surviving_mutant_fails_the_check() {
         let refusal = refusal_by(|| {
             Model::new(1).kills("no.such.site", Ordering::Relaxed).check(|| ());
         });
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mutant_on_which_loom_gives_up_is_refused() {
+    fn a_mutant_without_a_verdict_fails_the_check() {
         let refusal = refusal_by(|| {
             Model::new(1).kills("no.such.site", Ordering::Relaxed).check(|| {
                 while mutant::is_selected() {
@@ -146,7 +146,7 @@ mod tests {
         assert!(refusal.is_none_or(|reason| reason.contains("was not refuted")));
     }
 
-    /// With which message `check` fails. The mutant's own process just runs it.
+    /// The message with which `check` fails. The mutant's own process only runs it.
     fn refusal_by(check: fn()) -> Option<String> {
         if mutant::is_selected() {
             check();

@@ -1,8 +1,8 @@
-//! The models. Each says beside it what it claims; its mutants say what it would notice.
+//! The models. The comment on each states its claim; its mutants show what it detects.
 //!
 //! Both sides of a model are spawned threads. They return their handles to the main thread, which
-//! drops them one after the other, so that no schedules are spent on reference counts that are not
-//! the subject.
+//! drops them in order, so that no schedules are spent on reference counts outside the model's
+//! subject.
 
 use loom::thread::JoinHandle;
 
@@ -18,7 +18,7 @@ mod remote;
 mod spsc;
 mod wait;
 
-/// Waits for all `threads`, in order.
+/// Joins all `threads`, in order.
 fn join<T, const N: usize>(threads: [JoinHandle<T>; N]) -> [T; N] {
     threads.map(|thread| thread.join().expect("loom reports a thread's panic itself"))
 }

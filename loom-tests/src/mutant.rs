@@ -1,12 +1,12 @@
-//! The mutant: one named ordering that is weaker than written.
+//! Mutants: one named ordering, weaker than written.
 //!
-//! It is chosen by an environment variable, because a model that fails leaves half-run coroutines
-//! behind, whose destructors may abort. Each mutant therefore lives and dies in its own process.
+//! An environment variable selects the mutant, because a failing model leaves half-run coroutines
+//! behind, whose destructors may abort. Each mutant therefore runs in its own process.
 
 use loom::sync::atomic::Ordering;
 use std::sync::LazyLock;
 
-/// Holds `site=Ordering`.
+/// The environment variable that selects a mutant, as `site=Ordering`.
 pub(crate) const VARIABLE: &str = "RINGSPIN_LOOM_MUTANT";
 
 static MUTANT: LazyLock<Option<(String, Ordering)>> = LazyLock::new(|| {
@@ -20,7 +20,7 @@ pub(crate) fn is_selected() -> bool {
     MUTANT.is_some()
 }
 
-/// What `order!` expands to in the models: `order`, unless `site` is the mutant.
+/// The expansion of `order!` in the models: `order`, unless `site` is the mutant.
 pub(crate) fn ordering(site: &'static str, order: Ordering) -> Ordering {
     match &*MUTANT {
         Some((mutant, weaker)) if mutant == site => *weaker,
@@ -31,7 +31,8 @@ pub(crate) fn ordering(site: &'static str, order: Ordering) -> Ordering {
 /// The orderings one step weaker than `order`.
 ///
 /// # Panics
-/// On `SeqCst`, which loom treats as `AcqRel`: it could not prove that the difference matters.
+/// Panics on `SeqCst`, which loom treats as `AcqRel`: it could not prove that the difference
+/// matters.
 pub(crate) fn one_step_weaker(order: Ordering) -> &'static [Ordering] {
     match order {
         Ordering::Relaxed => &[],
@@ -41,7 +42,7 @@ pub(crate) fn one_step_weaker(order: Ordering) -> &'static [Ordering] {
     }
 }
 
-/// The ordering of this name.
+/// Parses the name of an ordering.
 pub(crate) fn parse(name: &str) -> Ordering {
     match name {
         "Relaxed" => Ordering::Relaxed,
@@ -49,6 +50,6 @@ pub(crate) fn parse(name: &str) -> Ordering {
         "Release" => Ordering::Release,
         "AcqRel" => Ordering::AcqRel,
         "SeqCst" => Ordering::SeqCst,
-        other => panic!("`{other}` is no ordering"),
+        other => panic!("unknown ordering `{other}`"),
     }
 }

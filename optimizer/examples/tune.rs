@@ -1,9 +1,9 @@
-//! A mapping for a graph of one's own: measured, searched for on the twin, written as a file.
+//! Example: measures a graph, searches for a mapping on the twin, and prints it as a mapping file.
 //!
 //! `cargo run --release -p ringspin-optimizer --example tune`
 //!
-//! Two cameras and a lidar feed a fusion; each detector works for some milliseconds. The example
-//! measures the graph on this machine, then asks which of four cores should run what.
+//! Two cameras and a lidar feed a fusion node; each detector works for some milliseconds. The
+//! example measures the graph on this machine, then assigns its nodes to four cores.
 
 use ringspin_executor::{BoxError, Graph, Message, QoS};
 use ringspin_optimizer::{
@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Declares the graph; `works` says whether its callbacks do their work, or leave it out because
-/// the twin knows how long it takes.
+/// Declares the graph. With `works` false, callbacks skip their work: the twin adds their measured
+/// durations.
 fn build(graph: &Graph, works: bool) -> Result<(), BoxError> {
     let work = move |duration: Duration| {
         let start = Instant::now();

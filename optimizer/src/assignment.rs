@@ -1,10 +1,10 @@
-//! Which event loop runs on which core, and with which priority.
+//! The assignment of event loops to cores, with dispatch priorities.
 
 use std::sync::Arc;
 
 use ringspin_modes::Mapping;
 
-/// Every event loop on one of `core_count` interchangeable cores, with a priority there.
+/// A core and a dispatch priority for every event loop; the `core_count` cores are interchangeable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     loops: Arc<[String]>,
@@ -35,7 +35,7 @@ impl Assignment {
         Self { priorities, ..self }
     }
 
-    /// The names of the loops, as a mapping names them.
+    /// The names of the loops, as in a mapping.
     pub fn loops(&self) -> &[String] {
         &self.loops
     }
@@ -50,12 +50,12 @@ impl Assignment {
         &self.priorities
     }
 
-    /// How many cores there are, used or not.
+    /// The number of cores, used or not.
     pub fn core_count(&self) -> usize {
         self.core_count
     }
 
-    /// How many cores have a loop. O(n + cores).
+    /// The number of cores that have a loop. O(n + cores).
     pub fn cores_used(&self) -> usize {
         let mut used = vec![false; self.core_count];
         self.cores.iter().for_each(|&core| used[core] = true);
@@ -67,17 +67,17 @@ impl Assignment {
         self.loops.iter().position(|other| other == name).map(|index| self.cores[index])
     }
 
-    /// The same assignment with the cores renamed in the order of their first use, which makes
-    /// assignments that differ only in the names of the cores equal. O(n + cores).
+    /// The same assignment with the cores renumbered in the order of their first use. Assignments
+    /// that differ only in core numbers become equal. O(n + cores).
     #[must_use]
     pub fn canonical(mut self) -> Self {
         rename_by_first_use(&mut self.cores, self.core_count);
         self
     }
 
-    /// The mapping file entry for every loop, with core `i` played by `core_ids[i]` of the
-    /// operating system, and the priority of every loop. Cores without loops are left out; and so
-    /// are the priorities if all are normal: then those count that the nodes have by themselves.
+    /// Converts to a mapping: core `i` becomes `core_ids[i]` of the operating system. Cores without
+    /// loops are left out. If all priorities are 0, the mapping has none, and the priorities that
+    /// the nodes set themselves apply.
     ///
     /// # Panics
     /// Panics if a core that is used has no id in `core_ids`.
@@ -101,7 +101,7 @@ impl Assignment {
     }
 }
 
-/// Renames the cores in the order of their first use.
+/// Renumbers the cores in the order of their first use.
 pub(crate) fn rename_by_first_use(cores: &mut [usize], core_count: usize) {
     let mut names = vec![None; core_count];
     let mut next = 0;
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mapping_names_the_real_cores() {
+    fn the_mapping_names_the_cores_of_the_system() {
         let assignment = assignment(&[2, 0, 2], 4);
         let expected = Mapping::new().core(10, ["/1"]).core(12, ["/0", "/2"]);
         assert_eq!(assignment.to_mapping(&[10, 11, 12]), expected);
@@ -155,13 +155,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "give one core id for each of 2")]
-    fn a_mapping_without_enough_cores() {
+    fn a_mapping_with_too_few_core_ids_panics() {
         let _ = assignment(&[1], 2).to_mapping(&[0]);
     }
 
     #[test]
     #[should_panic(expected = "give one priority for every loop")]
-    fn a_priority_too_many() {
+    fn a_priority_too_many_panics() {
         let _ = assignment(&[0], 1).with_priorities(vec![0, 0]);
     }
 }

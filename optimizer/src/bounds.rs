@@ -1,86 +1,86 @@
-//! How long a chain can take at the very worst: a bound, where one can be given.
+//! Worst-case latency bounds of chains.
 //!
-//! A simulation shows what happened, an analysis what can happen. This one is that of D. Casini et
-//! al., *Response-Time Analysis of ROS 2 Processing Chains under Reservation-Based Scheduling*
-//! (ECRTS 2019), as the crate `response-time-analysis` has it.
+//! A simulation shows one possible run; an analysis covers all of them. This one follows D. Casini
+//! et al., *Response-Time Analysis of ROS 2 Processing Chains under Reservation-Based Scheduling*
+//! (ECRTS 2019), as implemented by the crate `response-time-analysis`.
 //!
-//! # What of it holds for this executor
-//! * Its lemma 8, of chains that any other work may overtake, holds: it asks that a core is never
-//!   idle while it has work, that a callback runs to its end, and that the events of one callback
-//!   keep their order. The order among callbacks does not matter to it, so the bounds hold with any
-//!   priorities, for the sweep and for first-in first-out.
-//! * Its lemma 3, of timers that go before everything else, does not hold: here timers take turns.
-//! * The analyses of T. Blaß et al. (RTSS 2021) do not hold: they count on a wait set that lets
-//!   every callback run once between two polls. Here a loop has up to four events in a turn, and
-//!   priorities; a bound by them could be too low.
+//! # Validity for this executor
+//! * Lemma 8 (chains that any other work may overtake) holds. It requires that a core is never idle
+//!   while it has work, that a callback runs to completion, and that the events of one callback
+//!   keep their order. It assumes no order among callbacks, so the bounds hold with any priorities,
+//!   for round-robin and for first-in first-out dispatch.
+//! * Lemma 3 (timers before everything else) does not hold: timers take turns with other callbacks.
+//! * The analyses of T. Blaß et al. (RTSS 2021) do not hold: they assume a wait set that runs every
+//!   callback at most once between two polls. Here a loop dispatches up to four events per turn, by
+//!   priority; a bound derived from these analyses could be too low.
 //!
-//! # What it takes
-//! Every callback is triggered by a timer, or by messages of callbacks that are; nothing takes
-//! longer than its [`duration_max`](Callback::duration_max), which a measurement can only
-//! suggest; every call sends at most one message for each [`Source`] that names its callback; and
-//! the operating system takes no time from the cores.
+//! # Assumptions
+//! Every callback is triggered by a timer, or by messages of callbacks that are. No call takes
+//! longer than [`duration_max`](Callback::duration_max), which a measurement can only suggest.
+//! Every call sends at most one message for each [`Source`] that names its callback. The operating
+//! system takes no time from the cores.
 //!
-//! What is bounded is the latency of a sample whose message at each step made the next one run.
-//! Where a node waits for a second message, that is the one that came last; a timer in the middle
-//! of a chain adds waiting that is not known, and is refused. A sample that a newer one displaces
-//! never arrives, and has no latency.
+//! The bound applies to a sample whose message triggers the next callback at each step. Where a
+//! node waits for a second message, the later one counts. A timer in the middle of a chain adds an
+//! unknown wait and is refused. A sample that is displaced by a newer one never arrives and has no
+//! latency.
 
 mod error;
+mod event_chains;
 mod graph;
-mod ways;
 
 use std::time::Duration;
 
 use crate::assignment::Assignment;
-use ways::Ways;
+use event_chains::EventChains;
 
 pub use error::NoBound;
 pub use graph::callbacks_of;
 pub(crate) use graph::timer_period;
 
-/// What makes a callback run.
+/// The trigger of a callback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// A timer with this period.
     Timer(Duration),
     /// Every message of each of these callbacks, by index.
     Messages(Vec<Source>),
-    /// Something of which nobody knows how often it comes: an input, a service, a task.
+    /// Events of unknown rate: an input, a service, a task.
     Unknown,
 }
 
-/// Where messages come from.
+/// The origin of a callback's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The callback that sends them, by index.
     pub callback: usize,
-    /// The longest that one is under way between two loops of one core.
+    /// The longest transit time of a message between two loops of one core.
     pub same_core_max: Duration,
-    /// The longest that one is under way from core to core.
+    /// The longest transit time of a message from core to core.
     pub cross_core_max: Duration,
 }
 
 impl Source {
-    /// Messages that arrive when they are sent.
+    /// A source whose messages arrive as soon as they are sent.
     pub fn immediate(callback: usize) -> Self {
         Self { callback, same_core_max: Duration::ZERO, cross_core_max: Duration::ZERO }
     }
 }
 
-/// A callback, for the analysis.
+/// A callback as the analysis sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
-    /// Its name, for errors.
+    /// Its name, used in errors.
     pub name: String,
     /// Its event loop, by index into [`Assignment::loops`].
     pub event_loop: usize,
-    /// The longest that it runs.
+    /// Its longest execution time.
     pub duration_max: Duration,
-    /// What makes it run.
+    /// Its trigger.
     pub trigger: Trigger,
 }
 
-/// The worst response times of some callbacks on the cores of an assignment.
+/// The worst-case response times of a set of callbacks on the cores of an assignment.
 ///
 /// ```
 /// use std::time::Duration;
@@ -109,29 +109,29 @@ pub struct Callback {
 #[derive(Debug)]
 pub struct Analysis<'a> {
     callbacks: &'a [Callback],
-    ways: Ways,
+    event_chains: EventChains,
 }
 
 impl<'a> Analysis<'a> {
     /// Bounds the response times of all callbacks.
     ///
     /// # Errors
-    /// A [`NoBound`] if any callback has none: all of them may depend on it.
+    /// A [`NoBound`] if any callback has none: the others may depend on it.
     pub fn new(callbacks: &'a [Callback], assignment: &Assignment) -> Result<Self, NoBound> {
         let core_of = callbacks.iter().map(|callback| {
             let core = assignment.cores().get(callback.event_loop).copied();
             core.ok_or_else(|| NoBound::Malformed { callback: callback.name.clone() })
         });
         let core_of = core_of.collect::<Result<Vec<usize>, NoBound>>()?;
-        let ways = Ways::new(callbacks, core_of, assignment.core_count())?;
-        Ok(Self { callbacks, ways })
+        let event_chains = EventChains::new(callbacks, core_of, assignment.core_count())?;
+        Ok(Self { callbacks, event_chains })
     }
 
-    /// The longest from when the first callback of `path` becomes ready to the end of the last
-    /// one, by index.
+    /// The longest time from when the first callback of `path` becomes ready to the end of the last
+    /// one. `path` lists callbacks by index.
     ///
     /// # Errors
-    /// [`NoBound::NotTriggered`] when a step is triggered by something else than the one before,
+    /// [`NoBound::NotTriggered`] when a step is not triggered by the previous one,
     /// [`NoChain`](NoBound::NoChain) without steps.
     pub fn chain(&self, path: &[usize]) -> Result<Duration, NoBound> {
         if path.is_empty() || path.iter().any(|&step| step >= self.callbacks.len()) {
@@ -140,10 +140,10 @@ impl<'a> Analysis<'a> {
         let mut total_ns = 0_u64;
         let mut rest = path;
         while !rest.is_empty() {
-            let (row, after) = rest.split_at(self.row_length(rest));
+            let (segment, after) = rest.split_at(self.segment_length(rest));
             let is_first = rest.len() == path.len();
-            total_ns = total_ns.saturating_add(self.ways.row_ns(row, is_first));
-            if let (Some(&last), Some(&next)) = (row.last(), after.first()) {
+            total_ns = total_ns.saturating_add(self.event_chains.segment_ns(segment, is_first));
+            if let (Some(&last), Some(&next)) = (segment.last(), after.first()) {
                 total_ns = total_ns.saturating_add(self.delay_ns(last, next)?);
             }
             rest = after;
@@ -151,25 +151,25 @@ impl<'a> Analysis<'a> {
         Ok(Duration::from_nanos(total_ns))
     }
 
-    /// The worst response time of one callback, by index: from when it becomes ready to its end.
-    /// Where that is for a message from its own core, from when the first callback of the row
-    /// became ready that stays there.
+    /// The worst-case response time of one callback, by index: from when it becomes ready to its
+    /// end. If a callback on the same core triggers it, the time starts when the first callback of
+    /// that core's segment becomes ready.
     pub fn response(&self, callback: usize) -> Option<Duration> {
         let known = callback < self.callbacks.len();
-        known.then(|| Duration::from_nanos(self.ways.response_ns(callback)))
+        known.then(|| Duration::from_nanos(self.event_chains.response_ns(callback)))
     }
 
-    /// How far `path` stays on one core without a pause.
-    fn row_length(&self, path: &[usize]) -> usize {
-        let goes_on = |pair: &[usize]| {
+    /// The number of callbacks at the start of `path` that form one segment.
+    fn segment_length(&self, path: &[usize]) -> usize {
+        let continues_segment = |pair: &[usize]| {
             let source = self.source(pair[0], pair[1]);
-            source.is_some_and(|source| self.ways.goes_on(source, pair[1]))
+            source.is_some_and(|source| self.event_chains.continues_segment(source, pair[1]))
         };
-        1 + path.windows(2).take_while(|pair| goes_on(pair)).count()
+        1 + path.windows(2).take_while(|pair| continues_segment(pair)).count()
     }
 
-    /// Whether `to` can come after `from` in a chain.
-    fn leads(&self, from: Option<usize>, to: usize) -> Result<(), NoBound> {
+    /// Checks that `to` can follow `from` in a chain.
+    fn check_step(&self, from: Option<usize>, to: usize) -> Result<(), NoBound> {
         if to >= self.callbacks.len() {
             return Err(NoBound::NoChain);
         }
@@ -188,17 +188,17 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The longest that a message from one step to the next is under way.
+    /// The longest transit time of a message from one step to the next.
     fn delay_ns(&self, from: usize, to: usize) -> Result<u64, NoBound> {
         let source = self.source(from, to).ok_or_else(|| NoBound::NotTriggered {
             from: self.callbacks[from].name.clone(),
             to: self.callbacks[to].name.clone(),
         })?;
-        Ok(self.ways.under_way_ns(source, to))
+        Ok(self.event_chains.transit_ns(source, to))
     }
 }
 
-/// Saturates after 584 years.
+/// Converts to nanoseconds; saturates after 584 years.
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,8 +1,8 @@
-//! Calls that send something and calls that do not, told apart in what was observed.
+//! Separate call durations for calls that send a message and calls that do not.
 //!
-//! A node that waits for its other input returns at once; when it has both, it works, and sends.
-//! Which of its callbacks that is depends on what came last, hence on the mapping. So their
-//! durations alone would have the work done at the wrong moments for another mapping than the
+//! A node that waits for its other input returns at once; once it has both, it works and sends.
+//! The mapping decides which input comes last, and therefore which callback works. Durations per
+//! callback alone would place that work wrongly for any mapping but the measured one.
 //! measured one.
 
 use crate::observer::{Arrival, Log};
@@ -13,7 +13,7 @@ use ringspin_modes::models::callback_labels;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How long the calls of a callback took, by whether they sent something; as far as that was seen.
+/// Durations of the calls of one callback, by whether they sent a message, as far as observed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calls {
@@ -21,16 +21,16 @@ pub struct Calls {
     pub node: String,
     /// Its name, with a number if its loop has several of that name.
     pub callback: String,
-    /// The calls that sent nothing.
+    /// Durations of the calls that sent nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet: Option<Spread>,
-    /// The calls that sent something.
+    /// Durations of the calls that sent a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sending: Option<Spread>,
 }
 
 impl Calls {
-    /// Adds its times to those of the same callback among `all`, which stay in order.
+    /// Merges this entry into the one of the same callback in `all`, which stays sorted.
     pub(crate) fn add_to(self, all: &mut Vec<Self>) {
         match all.binary_search_by(|other| other.key().cmp(&self.key())) {
             Err(place) => all.insert(place, self),
@@ -41,22 +41,23 @@ impl Calls {
         }
     }
 
-    /// What tells its callback from others.
+    /// Identifies the callback within a profile.
     pub(crate) fn key(&self) -> [&str; 2] {
         [&self.node, &self.callback]
     }
 }
 
-/// What is known of a call.
+/// Classification of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Quiet,
     Sending,
-    /// Nobody got what it sent, if it did, or that waited for too long to tell.
+    /// The call may have sent a message that no callback received, or that waited too long to be
+    /// attributed.
     Unknown,
 }
 
-/// The calls of the loops of which some calls send something and some do not.
+/// Returns the calls of those loops that have both sending and quiet calls.
 pub(crate) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
     let labels = callback_labels(info);
     let mut all = Vec::new();
@@ -86,9 +87,9 @@ pub(crate) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
     all
 }
 
-/// By loop, of each of its calls in order.
+/// Classifies every call, by loop and in order.
 fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
-    // By source that somebody listens to: by the message's number, how it came first.
+    // For each source with a receiver: the first arrival of each message, by sequence number.
     let mut taken = BTreeMap::new();
     let mut way = BTreeMap::new();
     for edge in graph_edges(info) {
@@ -102,7 +103,7 @@ fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
             let Some(arrival) = log.arrival(worker, n, from) else { continue };
             let Some((_, taken)) = taken.get_mut(&source) else { continue };
             let first = taken.entry(sequence).or_insert(arrival);
-            // Of several that get it, one that did not wait knows best.
+            // A message with several receivers counts for the one that did not wait.
             let rank = |of: &Arrival| (of.hop_ns.is_none(), of.sender);
             if rank(&arrival) < rank(first) {
                 *first = arrival;
@@ -113,10 +114,10 @@ fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
         log.by_loop.iter().map(|calls| vec![Kind::Quiet; calls.len()]).collect();
     for (from, taken) in taken.into_values() {
         let kinds = &mut kinds[from.0 as usize];
-        // Up to where it is known who sent what: the next number, and the first call after that.
+        // Everything before `next` (sequence number) and `known` (call) is attributed.
         let (mut next, mut known) = (0, 0);
         for (sequence, Arrival { sender, hop_ns, .. }) in taken {
-            // Of what waited, the sender is certain only if there is one call that it can be.
+            // For a message that waited, the sender is certain only if a single call is possible.
             let certain = hop_ns.is_some() || (next == sequence && known == sender);
             if next != sequence || !certain {
                 doubt(kinds, known, sender + 1);
@@ -132,7 +133,7 @@ fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
     kinds
 }
 
-/// It is not known whether the calls from `start` to before `end` sent something.
+/// Marks the quiet calls in `start..end` as unknown.
 fn doubt(kinds: &mut [Kind], start: usize, end: usize) {
     let doubtful = kinds.get_mut(start..end).unwrap_or_default().iter_mut();
     doubtful.filter(|kind| **kind == Kind::Quiet).for_each(|kind| *kind = Kind::Unknown);
@@ -148,7 +149,7 @@ mod tests {
     const OTHER: u32 = 1;
     const SINK: u32 = 2;
 
-    /// `/join` takes `/one` and `/other`, and sends to `/sink`.
+    /// A graph in which `/join` subscribes to `/one` and `/other` and publishes to `/sink`.
     fn graph() -> (GraphInfo, SourceId) {
         let graph = Graph::new();
         let join = graph.create_node("join", ()).unwrap();
@@ -166,8 +167,8 @@ mod tests {
         (info, source)
     }
 
-    /// The quiet and the sending times of both inputs; a call is its callback, begin, end, and what
-    /// number it takes.
+    /// The quiet and sending durations of both inputs. Each call is given as its callback, begin,
+    /// end, and the sequence number that it receives.
     fn times(calls: &[(u32, u64, u64, u64)]) -> Vec<(String, Vec<u64>, Vec<u64>)> {
         let (info, source) = graph();
         let call = |&(callback, start_ns, end_ns, sequence): &(u32, u64, u64, u64)| Call {
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_call_before_has_sent() {
+    fn a_message_is_attributed_to_the_last_call_before_it() {
         let seen = times(&[
             (ONE, 0, 3, 0),
             (OTHER, 10, 60, 0),
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waited_leaves_doubt_unless_one_call_can_have_sent_it() {
+    fn a_waiting_message_is_attributed_only_to_a_single_possible_sender() {
         let seen = times(&[
             (ONE, 0, 3, 0),
             (OTHER, 10, 60, 0),
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_overwritten_leaves_doubt() {
+    fn overwritten_messages_leave_calls_unclassified() {
         let sent = [
             (ONE, 0, 3, 0),
             (OTHER, 10, 60, 0),

@@ -1,8 +1,8 @@
-//! A chain: the path through the graph whose latency counts.
+//! Chains: paths through the graph whose latency is optimized.
 
 use std::time::Duration;
 
-/// A path through the graph whose latency counts, what it may take, and how much it counts.
+/// A path through the graph with its deadline and its weight in the objective.
 ///
 /// ```
 /// use std::time::Duration;
@@ -15,22 +15,22 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
-    /// The name, for reports.
+    /// Its name, used in reports.
     pub name: String,
-    /// The steps that a sample takes, first to last, as a [`ChainPath`](ringspin_modes::ChainPath)
-    /// has them: an event loop, `/node` or `/node:group`, or one of its callbacks, `/node
-    /// subscription /points`; parallel branches of which the last one counts are joined by `|`.
-    /// A loop that is visited twice is named twice.
+    /// The steps of a sample, first to last, as in a [`ChainPath`](ringspin_modes::ChainPath): an
+    /// event loop, `/node` or `/node:group`, or one of its callbacks, `/node subscription /points`.
+    /// Parallel branches are joined by `|`, and the last one to arrive counts. A loop that is
+    /// visited twice appears twice.
     pub path: Vec<String>,
-    /// How long a sample may take from the begin of the path to its end; longer is a miss.
+    /// The longest latency from the start of the path to its end; a longer one is a miss.
     pub deadline: Option<Duration>,
-    /// How much the chain counts beside the others: 1.0 unless set. A chain of weight 0.0 is
-    /// measured and reported, but not optimized.
+    /// The weight relative to other chains, 1.0 unless set. A chain of weight 0.0 is measured and
+    /// reported, but not optimized.
     pub weight: f64,
 }
 
 impl Chain {
-    /// A chain of weight 1.0 without a deadline.
+    /// Creates a chain of weight 1.0 without a deadline.
     pub fn new<S: Into<String>>(
         name: impl Into<String>,
         path: impl IntoIterator<Item = S>,
@@ -39,21 +39,21 @@ impl Chain {
         Self { name: name.into(), path, deadline: None, weight: 1.0 }
     }
 
-    /// Sets how long a sample may take.
+    /// Sets the deadline.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         Self { deadline: Some(deadline), ..self }
     }
 
-    /// Sets how much the chain counts. Whoever uses the chain checks that it is finite and not
-    /// negative.
+    /// Sets the weight. It must be finite and not negative, which is checked where the chain is
+    /// used.
     #[must_use]
     pub fn with_weight(self, weight: f64) -> Self {
         Self { weight, ..self }
     }
 
-    /// The loops of each step, by index into `names`: several for parallel branches, and for a node
-    /// with several callback groups. The error is what names no loop.
+    /// The loops of each step, by index into `names`: several for parallel branches and for a node
+    /// with several callback groups. The error is the first step that names no loop.
     pub(crate) fn resolve(&self, names: &[String]) -> Result<Vec<Vec<usize>>, String> {
         self.path.iter().map(|step| loops_of(step, names)).collect()
     }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_names_no_loop_is_told() {
+    fn unknown_steps_are_named_in_the_error() {
         assert_eq!(resolved(&["/front", "/rear | /planner"]), Err("/planner".to_owned()));
         assert_eq!(resolved(&["/front:settings"]), Err("/front:settings".to_owned()));
         assert_eq!(resolved(&["/front |"]), Err("/".to_owned()));

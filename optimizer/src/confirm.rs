@@ -1,36 +1,36 @@
-//! Confirming a prediction: the best candidates run live, in turns, beside the default.
+//! Live confirmation of a prediction: the best candidates run in turns, together with the default.
 //!
-//! A machine that gets warmer, or busier, during the measurement is fair to all if they take turns;
-//! and of several turns the median counts, so that one bad moment decides nothing.
+//! Taking turns spreads the effects of a warmer or busier machine over all candidates. The median
+//! over several turns removes single disturbances.
 
 use crate::assignment::Assignment;
 use crate::chain::Chain;
 use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
 use crate::objective::{Objective, Score};
 
-/// An assignment, as it was predicted and as it was measured.
+/// An assignment with its predicted and its measured evaluation.
 #[derive(Clone, Debug)]
 pub struct Confirmed {
-    /// Which one.
+    /// The assignment.
     pub assignment: Assignment,
-    /// By the model.
+    /// The model's evaluation.
     pub predicted: Evaluation,
-    /// Live: of each figure the median of all turns.
+    /// The live evaluation: the median of all turns, for each figure.
     pub measured: Evaluation,
-    /// What the measured figures are worth.
+    /// The score of the measured evaluation.
     pub score: Score,
-    /// How often it was measured.
+    /// The number of measurements.
     pub turns: usize,
 }
 
-/// Has each of `candidates` measured `turns` times, one after the other and again from the first,
-/// and returns them in the same order. The best is that with the least [score](Confirmed::score).
+/// Measures each of `candidates` `turns` times, in rotation, and returns them in the same order.
+/// The best one has the lowest [score](Confirmed::score).
 ///
-/// `measure` runs one live, for as long as it likes, and says what it came to; it returns `None` to
-/// end early. Candidates that were not measured at all by then are left out.
+/// `measure` runs one candidate live, for any length of time, and returns its evaluation, or `None`
+/// to end early. Candidates without a measurement are left out.
 ///
 /// # Errors
-/// What the model or `measure` says.
+/// The errors of the model and of `measure`.
 pub fn confirm<M: Model + ?Sized>(
     model: &M,
     objective: &Objective,
@@ -61,7 +61,7 @@ pub fn confirm<M: Model + ?Sized>(
     confirmed.collect()
 }
 
-/// Of each figure the median; of an even number the larger one of the two in the middle.
+/// The median of each figure; for an even number of turns, the upper one.
 fn median(chains: &[Chain], turns: &[Evaluation]) -> Evaluation {
     let of = |figure: &dyn Fn(&Evaluation) -> u64| {
         let mut figures: Vec<u64> = turns.iter().map(figure).collect();
@@ -90,7 +90,7 @@ fn median(chains: &[Chain], turns: &[Evaluation]) -> Evaluation {
 mod tests {
     use super::*;
 
-    /// Predicts the core of the first loop as the mean latency, in milliseconds.
+    /// Predicts a mean latency equal to the core number of the first loop, in milliseconds.
     struct Toy {
         loops: Vec<String>,
         chains: Vec<Chain>,
@@ -127,7 +127,8 @@ mod tests {
     fn candidates_take_turns_and_the_median_counts() {
         let (model, candidates) = toy();
         let mut order = Vec::new();
-        // What candidate 0 takes in its three turns; the others a millisecond more each.
+        // The latencies of candidate 0 in its three turns; each further candidate adds a
+        // millisecond.
         let ms = [5, 90, 6];
         let confirmed = confirm(&model, &Objective::default(), &candidates, 3, |number, _| {
             order.push(number);

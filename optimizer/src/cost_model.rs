@@ -1,4 +1,4 @@
-//! What the search minimizes: an assignment's score, from whatever evaluates it.
+//! The interface between the search and a model: a score for each assignment.
 
 use crate::assignment::Assignment;
 use crate::evaluation::{Model, ModelError};
@@ -6,20 +6,20 @@ use crate::objective::{Objective, Score};
 
 /// Scores assignments; less is better.
 ///
-/// [`Judge`] makes one of a [`Model`] and an [`Objective`]; [`LoadModel`](crate::LoadModel) is one
-/// that needs no simulation. As for a model: equal assignments, equal scores, to the last bit.
+/// [`Judge`] combines a [`Model`] with an [`Objective`]; [`LoadModel`](crate::LoadModel) needs no
+/// simulation. Scores are deterministic: equal assignments have bit-identical scores.
 pub trait CostModel: Sync {
-    /// The event loops to place. An assignment is indexed like this.
+    /// The event loops to place; an assignment uses the same indices.
     fn loops(&self) -> &[String];
 
-    /// The score of `assignment`. Called thousands of times in a search, from several threads.
+    /// The score of `assignment`. A search calls this thousands of times, from several threads.
     ///
     /// # Errors
-    /// When it cannot be told; the search then ends with this error.
+    /// An assignment that cannot be evaluated; the search ends with this error.
     fn score(&self, assignment: &Assignment) -> Result<Score, ModelError>;
 }
 
-/// A model and what counts of its evaluations.
+/// A [`CostModel`] made of a model and an objective.
 #[derive(Clone, Debug)]
 pub struct Judge<M> {
     model: M,
@@ -27,17 +27,17 @@ pub struct Judge<M> {
 }
 
 impl<M: Model> Judge<M> {
-    /// Scores the evaluations of `model` by `objective`.
+    /// Creates a cost model that scores the evaluations of `model` by `objective`.
     pub fn new(model: M, objective: Objective) -> Self {
         Self { model, objective }
     }
 
-    /// What evaluates.
+    /// The model.
     pub fn model(&self) -> &M {
         &self.model
     }
 
-    /// What counts.
+    /// The objective.
     pub fn objective(&self) -> &Objective {
         &self.objective
     }

@@ -1,7 +1,7 @@
-//! What running an assignment came to, and who can tell.
+//! Evaluations of assignments, and the models that produce them.
 //!
-//! [`Model`] is the seam between the search and whatever evaluates a candidate: the deterministic
-//! twin, or a formula.
+//! [`Model`] separates the search from the evaluation of a candidate, which is either the
+//! deterministic twin or a formula.
 
 use crate::assignment::Assignment;
 use crate::chain::Chain;
@@ -9,53 +9,52 @@ use crate::chain::Chain;
 /// Why a candidate could not be evaluated.
 pub type ModelError = Box<dyn std::error::Error + Send + Sync>;
 
-/// How long the samples of one chain took, in simulated time.
+/// The latencies of the samples of one chain, in simulated time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ChainLatency {
-    /// How many samples came to the end of the chain. With none, the other fields say nothing, and
-    /// every objective takes the chain for infinitely late.
+    /// The number of samples that reached the end of the chain. If it is 0, the other fields carry
+    /// no information, and every objective treats the chain as infinitely late.
     pub samples: u64,
-    /// Their mean latency.
+    /// The mean latency.
     pub mean_ns: u64,
-    /// The latency that 99 % of them keep.
+    /// The 99th percentile of the latency.
     pub p99_ns: u64,
-    /// The longest one.
+    /// The longest latency.
     pub max_ns: u64,
-    /// How many took longer than the deadline of the chain; 0 without a deadline.
+    /// The number of samples that missed the deadline of the chain; 0 without a deadline.
     pub misses: u64,
 }
 
-/// What running an assignment came to.
+/// The result of running an assignment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluation {
     /// The chains, in the order of [`Model::chains`].
     pub chains: Vec<ChainLatency>,
-    /// Messages that a newer one displaced before their callback saw them, and timer periods that
-    /// passed without a call.
+    /// Messages that a newer one displaced before dispatch, plus timer periods that passed without
+    /// a call.
     pub drops: u64,
     /// Busy seconds per second of each core of the assignment, used or not.
     pub core_loads: Vec<f64>,
-    /// How many cores have something to do.
+    /// The number of cores with at least one loop.
     pub cores_used: usize,
 }
 
 /// Evaluates assignments.
 ///
-/// The search evaluates [canonical](Assignment::canonical) assignments only, remembers what it has
-/// seen, and asks from several threads at once. So a model must be deterministic: equal
-/// assignments, equal evaluations, to the last bit.
+/// The search evaluates [canonical](Assignment::canonical) assignments only, caches the results,
+/// and calls from several threads. A model must therefore be deterministic: equal assignments have
+/// bit-identical evaluations.
 pub trait Model: Sync {
-    /// The event loops to place, named as a mapping names them. An assignment is indexed like
-    /// this.
+    /// The event loops to place, named as in a mapping; an assignment uses the same indices.
     fn loops(&self) -> &[String];
 
-    /// The chains whose latencies an evaluation has.
+    /// The chains whose latencies an evaluation contains.
     fn chains(&self) -> &[Chain];
 
-    /// What `assignment` comes to. Called thousands of times in a search.
+    /// Evaluates `assignment`. A search calls this thousands of times.
     ///
     /// # Errors
-    /// When it cannot be told; the search then ends with this error.
+    /// An assignment that cannot be evaluated; the search ends with this error.
     fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError>;
 }
 

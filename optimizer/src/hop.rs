@@ -1,11 +1,11 @@
-//! Hops: what it costs that a message goes from one event loop to another.
+//! Hops: the cost of passing a message from one event loop to another.
 
 use crate::spread::Spread;
 use ringspin_modes::models::LinkRule;
 use serde::{Deserialize, Serialize};
 
-/// What an edge of the graph costs: from the end of the callback that sends to the start of the
-/// callback that gets the message, when nothing else keeps that from starting.
+/// The cost of an edge of the graph: the time from the end of the sending callback to the start of
+/// the receiving one, when nothing else delays that start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hop {
@@ -15,16 +15,16 @@ pub struct Hop {
     pub from: String,
     /// The loop that receives.
     pub to: String,
-    /// With both loops on one core, if that was measured.
+    /// The cost with both loops on one core, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub same_core: Option<Spread>,
-    /// With the loops on different cores, if that was measured.
+    /// The cost with the loops on different cores, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cross_core: Option<Spread>,
 }
 
 impl Hop {
-    /// Adds its times to those of the same edge among `hops`, which stay in order.
+    /// Merges this entry into the one of the same edge in `hops`, which stays sorted.
     pub(crate) fn add_to(self, hops: &mut Vec<Self>) {
         match hops.binary_search_by(|other| other.key().cmp(&self.key())) {
             Err(place) => hops.insert(place, self),
@@ -36,17 +36,17 @@ impl Hop {
         }
     }
 
-    /// What tells its edge from others.
+    /// Identifies the edge within a profile.
     pub(crate) fn key(&self) -> [&str; 3] {
         [&self.topic, &self.from, &self.to]
     }
 
-    /// The rule for messages of this edge alone.
+    /// A link rule that applies to this edge only.
     pub(crate) fn rule(topic: &str, from: &str, to: &str) -> LinkRule {
         LinkRule::new(topic).from(Self::exact(from)).to(Self::exact(to))
     }
 
-    /// The name of an event loop for a rule that is for no other group of its node.
+    /// The name of an event loop for a rule that applies to no other group of its node.
     pub(crate) fn exact(name: &str) -> String {
         match name.contains(':') {
             true => name.to_owned(),
@@ -55,7 +55,7 @@ impl Hop {
     }
 }
 
-/// All spreads together.
+/// Merges all spreads into one.
 pub(crate) fn pooled<'a>(spreads: impl Iterator<Item = &'a Spread>) -> Option<Spread> {
     spreads.cloned().reduce(Spread::merge)
 }

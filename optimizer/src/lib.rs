@@ -7,17 +7,17 @@
 //!         └─▶ heuristics: where the search starts ───────────┘
 //! ```
 //!
-//! * [`Assignment`]: which event loop runs on which core. [`Assignment::to_mapping`] is the result.
-//! * [`Model`]: evaluates an assignment: latencies of [chains](Chain), drops, loads of the cores.
-//! * [`Objective`]: what of that counts, in which order. [`Judge`] makes a [`CostModel`] of both.
-//! * [`Loads`]: how busy each loop is and what flows between them. [`LoadModel`] estimates costs
-//!   from them alone, in a microsecond.
-//! * [`Search`]: a genetic search, reproducible from its seed whatever the number of threads, and
-//!   the [strategies](Strategy) that it has to beat; [`Search::compare`] lets it.
-//! * [`bounds`]: how long a chain can take at the very worst, where that can be told;
-//!   [`Twin::bounds`] tells it beside the simulation.
-//! * [`Profile`]: what a machine needs for a graph, measured live, as a file.
-//! * [`Twin`]: a [`Model`] that evaluates an assignment by simulation, with the times of a profile.
+//! * [`Assignment`]: a core for each event loop. [`Assignment::to_mapping`] is the result.
+//! * [`Model`]: evaluates an assignment: latencies of [chains](Chain), drops, core loads.
+//! * [`Objective`]: orders the figures by importance. [`Judge`] makes a [`CostModel`] of both.
+//! * [`Loads`]: the utilization of each loop and the message rates between loops. [`LoadModel`]
+//!   estimates costs from them alone, in a microsecond.
+//! * [`Search`]: a genetic search, reproducible from its seed with any number of threads, and the
+//!   baseline [strategies](Strategy); [`Search::compare`] runs them at equal budgets.
+//! * [`bounds`]: worst-case latency bounds of chains; [`Twin::bounds`] computes them with the
+//!   durations of the simulation.
+//! * [`Profile`]: the measured durations and hop costs of a graph on one machine, as a file.
+//! * [`Twin`]: a [`Model`] that evaluates an assignment by simulation with the times of a profile.
 //!
 //! ```
 //! use ringspin_optimizer::{Loads, LoopLoad, SearchOptions, search};

@@ -1,11 +1,10 @@
-//! What an assignment costs, estimated from the loads alone in a microsecond.
+//! Cost estimates of assignments from loads alone, in a microsecond.
 //!
 //! # Why integers
-//! Costs are integers in documented units, rounded once per loop and edge, so that the order of a
-//! sum cannot matter: renaming the cores or running on another machine gives the same cost to the
-//! last bit, which a search that must be reproducible from its seed needs. The unit is coarse:
-//! loads are counted in percent of a core, so differences below the noise of a measurement are
-//! ties, and leave the decision to the terms that follow.
+//! Costs are integers in documented units, rounded once per loop and edge, so that no sum depends
+//! on its order. Renaming the cores or running on another machine gives bit-identical costs, which
+//! makes a search reproducible from its seed. The unit is coarse, percent of a core, so that
+//! differences below measurement noise are ties and later terms decide.
 
 use crate::assignment::Assignment;
 use crate::cost_model::CostModel;
@@ -13,13 +12,13 @@ use crate::evaluation::ModelError;
 use crate::loads::{Loads, LoadsError};
 use crate::objective::Score;
 
-/// What an assignment costs; the fields are compared from the first to the last, less is better.
+/// The cost of an assignment. Fields are compared from first to last; less is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cost {
-    /// Load above what the cores should carry, summed over the cores, in percent of a core.
+    /// Load above the limit per core, summed over the cores, in percent of a core.
     pub overload_percent: u64,
-    /// How much foreign work delays the chains, in percent of a core, summed over their hops and
-    /// weighted.
+    /// Load of other loops on the cores of the chains, in percent of a core, summed over the hops
+    /// and weighted.
     pub interference_percent: u64,
     /// The load of the busiest core, in percent of a core.
     pub peak_percent: u64,
@@ -28,7 +27,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The fields as a score, in their order.
+    /// Converts to a score with the fields as terms.
     pub fn to_score(self) -> Score {
         Score::new([
             self.overload_percent,
@@ -44,18 +43,18 @@ const PARTS_PER_CORE: f64 = 1e6;
 const PARTS_PER_PERCENT: u64 = 10_000;
 /// Rates are summed in messages per thousand seconds.
 const RATE_PARTS: f64 = 1e3;
-/// Larger inputs count as this, so that no sum overflows.
+/// Cap for larger inputs, so that no sum overflows.
 const LARGEST_PARTS: f64 = 1e12;
 
-/// Costs from the loads alone, without simulating time.
+/// A cost model based on loads alone, without simulation.
 ///
-/// 1. *Overload*: for every core the load above the limit (0.8 unless changed; a queue at 80 % load
-///    waits four service times on average and from there on steeply more).
-/// 2. *Interference*: for every chain and every hop of it, the load that loops outside the
-///    chain put on the core of that hop. It stands for the chance to find the core busy with
-///    something else on arrival, hence for the wait.
+/// 1. *Overload*: for every core, the load above the limit (0.8 unless changed; a queue at 80 %
+///    load waits four service times on average, and the wait grows steeply from there).
+/// 2. *Interference*: for every hop of every chain, the load of loops outside the chain on the core
+///    of that hop. It estimates the probability that the core is busy with other work on arrival,
+///    and hence the wait.
 /// 3. *Peak*: the load of the busiest core.
-/// 4. *Cross-core rate*: messages whose two ends are on different cores.
+/// 4. *Cross-core rate*: messages between loops on different cores.
 #[derive(Clone, Debug)]
 pub struct LoadModel {
     names: Vec<String>,
@@ -65,30 +64,29 @@ pub struct LoadModel {
     limit: u64,
 }
 
-/// One chain by loop index.
+/// A chain by loop index.
 #[derive(Clone, Debug)]
 struct Hops {
     visits: Vec<usize>,
-    /// The visited loops, each once.
+    /// The visited loops, without repetition.
     members: Vec<usize>,
     weight: f64,
 }
 
 impl LoadModel {
-    /// The load that a core should carry at most, unless [`with_limit`](Self::with_limit) says
-    /// otherwise.
+    /// The default limit for the load of a core; see [`with_limit`](Self::with_limit).
     pub const LIMIT: f64 = 0.8;
 
-    /// The model of `loads`. O(n log n) in its size.
+    /// Creates the model of `loads`. O(n log n) in their size.
     ///
     /// # Errors
-    /// What [`Loads::validate`] finds.
+    /// The errors of [`Loads::validate`].
     pub fn new(loads: &Loads) -> Result<Self, LoadsError> {
         loads.validate()?;
         let index = index_of(loads);
         let names = loads.names();
         let chains = loads.chains.iter().map(|chain| {
-            // Validated: every step is found. Parallel branches count one after the other.
+            // Validation has resolved every step. Parallel branches count one after the other.
             let visits = chain.resolve(&names).unwrap_or_default().concat();
             let mut members = visits.clone();
             members.sort_unstable();
@@ -108,7 +106,7 @@ impl LoadModel {
         })
     }
 
-    /// Sets the load that a core should carry at most, 1.0 for a whole core.
+    /// Sets the limit for the load of a core; 1.0 is a whole core.
     ///
     /// # Panics
     /// Panics if `limit` is negative or not a number.
@@ -119,7 +117,7 @@ impl LoadModel {
         self
     }
 
-    /// What `assignment` costs. O(loops + edges + chains * cores + hops).
+    /// The cost of `assignment`. O(loops + edges + chains * cores + hops).
     ///
     /// # Panics
     /// Panics if `assignment` has fewer loops than the loads of the model.
@@ -162,7 +160,7 @@ impl CostModel for LoadModel {
     }
 }
 
-/// Looks up validated names.
+/// Looks up a validated loop name.
 fn index_of(loads: &Loads) -> impl Fn(&str) -> usize {
     let nodes = loads.loops.iter().enumerate();
     let by_name: std::collections::BTreeMap<&str, usize> =
@@ -170,9 +168,9 @@ fn index_of(loads: &Loads) -> impl Fn(&str) -> usize {
     move |name| by_name[name]
 }
 
-/// `value` in units of which one is `scale` parts, rounded to nearest.
+/// Converts `value` to an integer number of parts, `scale` per unit, rounded to nearest.
 fn parts(value: f64, scale: f64) -> u64 {
-    // In range by the clamp; validated inputs are never NaN.
+    // The clamp keeps the value in range; validated inputs are never NaN.
     (value * scale).round().min(LARGEST_PARTS) as u64
 }
 
@@ -213,7 +211,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn overload_counts_what_is_above_the_limit() {
+    fn overload_counts_load_above_the_limit() {
         let loads = loads_of(&[0.6, 0.5, 0.4], &[], &[]);
         assert_eq!(cost(&loads, &[0, 0, 0]).overload_percent, 70);
         assert_eq!(cost(&loads, &[0, 0, 1]).overload_percent, 30);
@@ -223,8 +221,9 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn interference_counts_strangers_at_every_hop() {
-        // Node 1 is visited twice, counts once as a member and twice as a hop; 3 is the stranger.
+    fn interference_counts_other_loops_at_every_hop() {
+        // Node 1 is visited twice: it counts once as a member and twice as a hop. Node 3
+        // interferes.
         let loads = loads_of(&[0.1, 0.1, 0.1, 0.2], &[], &[&[0, 1, 2, 1]]);
         assert_eq!(cost(&loads, &[0, 0, 0, 1]).interference_percent, 0);
         assert_eq!(cost(&loads, &[0, 0, 0, 0]).interference_percent, 80);

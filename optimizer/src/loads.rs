@@ -1,5 +1,4 @@
-//! What the heuristics and the quick [`LoadModel`](crate::LoadModel) know of a graph: how busy
-//! every event loop is, what flows between the loops, and which chains have to be fast.
+//! The loads of a graph: input of the heuristics and of [`LoadModel`](crate::LoadModel).
 
 use std::collections::BTreeSet;
 
@@ -12,24 +11,24 @@ use crate::evaluation::{Model, ModelError};
 /// The load of a graph.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loads {
-    /// The event loops, in the order of their creation. An assignment is indexed like this list.
+    /// The event loops, in order of creation; an assignment uses the same indices.
     pub loops: Vec<LoopLoad>,
-    /// Who sends to whom, and how often.
+    /// The message rates between loops.
     pub edges: Vec<Edge>,
-    /// The chains whose latency counts.
+    /// The chains to optimize.
     pub chains: Vec<Chain>,
 }
 
-/// How busy one event loop keeps a core.
+/// The utilization of one event loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoopLoad {
-    /// The name as a mapping would give it: `/node`, or `/node:group` for one callback group.
+    /// The name as in a mapping: `/node`, or `/node:group` for one callback group.
     pub name: String,
-    /// Busy seconds per second on the reference core; above 1.0 no single core keeps up.
+    /// Busy seconds per second on the reference core. Above 1.0, no core can keep up.
     pub utilization: f64,
 }
 
-/// Messages from one event loop to another.
+/// The message rate from one event loop to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
     /// The publishing loop.
@@ -40,19 +39,19 @@ pub struct Edge {
     pub messages_per_second: f64,
 }
 
-/// Why loads make no sense.
+/// The reason why loads are invalid.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum LoadsError {
-    /// There is nothing to place.
+    /// The graph has no loops.
     #[error("the graph has no event loops; measure one that has some")]
     NoLoops,
-    /// Two loops have one name.
+    /// Two loops have the same name.
     #[error("loop `{name}` is listed twice; merge the two and add their utilizations")]
     DuplicateLoop {
         /// The name that appears twice.
         name: String,
     },
-    /// Two chains have one name.
+    /// Two chains have the same name.
     #[error("chain `{name}` is listed twice; rename one of the two")]
     DuplicateChain {
         /// The name that appears twice.
@@ -75,7 +74,7 @@ pub enum LoadsError {
     /// A number that is negative, infinite or not a number.
     #[error("{place} is {value}; it must be finite and not negative")]
     BadNumber {
-        /// Whose number it is.
+        /// The entity that the number belongs to.
         place: String,
         /// The number.
         value: f64,
@@ -83,7 +82,8 @@ pub enum LoadsError {
 }
 
 impl Loads {
-    /// Checks that names agree and numbers are usable. O(n log n) in the size of the graph.
+    /// Checks that names refer to listed loops and that numbers are usable. O(n log n) in the size
+    /// of the graph.
     ///
     /// # Errors
     /// The first problem found, as a [`LoadsError`].
@@ -121,9 +121,9 @@ impl Loads {
         Ok(())
     }
 
-    /// The loads of what `model` evaluates: of each loop, what it is busy on a core of its own. One
-    /// evaluation. What flows between the loops is left out; only a [`LoadModel`](crate::LoadModel)
-    /// would use it.
+    /// Derives the utilizations from `model`: the busy time of each loop on a core of its own.
+    /// Takes one evaluation. Edges stay empty; only a [`LoadModel`](crate::LoadModel) would use
+    /// them.
     ///
     /// ```
     /// # use ringspin_optimizer::{Assignment, Chain, Evaluation, Loads, Model, ModelError};
@@ -143,7 +143,7 @@ impl Loads {
     /// ```
     ///
     /// # Errors
-    /// What the model says when it cannot evaluate that.
+    /// The errors of the model.
     pub fn of_model<M: Model + ?Sized>(model: &M) -> Result<Self, ModelError> {
         let names = model.loops();
         let apart = Assignment::new(names, (0..names.len()).collect(), names.len());
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    /// What `validate` says of the loads after `change`.
+    /// The error of `validate` after `change`.
     fn broken(change: impl FnOnce(&mut Loads)) -> LoadsError {
         let mut loads = loads();
         loads.validate().unwrap();

@@ -1,9 +1,8 @@
-//! What is better: the terms of an evaluation, one after the other.
+//! Objectives: the terms by which evaluations are compared, in order of importance.
 //!
 //! # Why lexicographic
-//! No microsecond of latency pays for a missed deadline, and a weight that says so would have to be
-//! tuned again for every graph. Weights exist where they are natural: between the chains within one
-//! term.
+//! No reduction of latency compensates a missed deadline, and a weight that expresses this would
+//! need tuning for every graph. Weights exist only between the chains within one term.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,26 +16,26 @@ use crate::evaluation::Evaluation;
 /// One figure of an evaluation; less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
-    /// `misses`: samples that took longer than the deadline of their chain, times the weight of the
-    /// chain, rounded up for each chain.
+    /// `misses`: samples that missed the deadline of their chain, times the weight of the chain,
+    /// rounded up per chain.
     Misses,
-    /// `drops`: messages that were displaced, and timer periods that were missed.
+    /// `drops`: displaced messages and missed timer periods.
     Drops,
-    /// `p99`: the latency that 99 % of the samples keep, times the weight of the chain, summed over
-    /// the chains.
+    /// `p99`: the 99th percentile of the latency, times the weight of the chain, summed over the
+    /// chains.
     P99,
     /// `mean`: the mean latency, weighted and summed likewise.
     Mean,
     /// `max`: the longest latency, weighted and summed likewise.
     Max,
-    /// `cores`: how many cores are used.
+    /// `cores`: the number of cores used.
     Cores,
     /// `peak`: the load of the busiest core.
     Peak,
 }
 
 impl Term {
-    /// Every term there is.
+    /// All terms.
     pub const ALL: [Self; 7] =
         [Self::Misses, Self::Drops, Self::P99, Self::Mean, Self::Max, Self::Cores, Self::Peak];
 
@@ -53,13 +52,13 @@ impl Term {
         }
     }
 
-    /// The figure in the unit that a [`Score`] has: a count, nanoseconds, or millionths of a core.
+    /// The figure in the unit of a [`Score`]: a count, nanoseconds, or millionths of a core.
     fn of(self, chains: &[Chain], evaluation: &Evaluation) -> u64 {
         let latencies = chains.iter().enumerate().filter(|(_, chain)| chain.weight > 0.0);
         let weighted = |figure: fn(&crate::ChainLatency) -> u64| {
             let each = latencies.map(|(index, chain)| match evaluation.chains.get(index) {
                 Some(latency) if latency.samples > 0 => weighted(figure(latency), chain.weight),
-                // Nothing came through: later than anything that did.
+                // No sample arrived: worse than any latency.
                 _ => u64::MAX,
             });
             each.fold(0, u64::saturating_add)
@@ -73,7 +72,7 @@ impl Term {
             Self::Cores => evaluation.cores_used as u64,
             Self::Peak => {
                 let peak = evaluation.core_loads.iter().copied().fold(0.0, f64::max);
-                // Saturates; a load is never negative.
+                // The cast saturates; a load is never negative.
                 (peak * 1e6).round() as u64
             }
         }
@@ -94,13 +93,13 @@ impl Term {
     }
 }
 
-/// `figure` times `weight`, rounded up so that one miss stays one. Saturates.
+/// `figure` times `weight`, rounded up so that one miss remains one. Saturates.
 fn weighted(figure: u64, weight: f64) -> u64 {
-    // Exact for the common weight, whatever the figure.
+    // Exact for the common weight.
     if weight == 1.0 { figure } else { (figure as f64 * weight).ceil() as u64 }
 }
 
-/// Which terms count, the most important one first.
+/// The terms to compare by, the most important one first.
 ///
 /// ```
 /// use ringspin_optimizer::Objective;
@@ -117,14 +116,14 @@ pub struct Objective {
 }
 
 impl Default for Objective {
-    /// Deadline misses, drops, p99, mean, cores used.
+    /// The terms `misses`, `drops`, `p99`, `mean` and `cores`.
     fn default() -> Self {
         Self { terms: vec![Term::Misses, Term::Drops, Term::P99, Term::Mean, Term::Cores] }
     }
 }
 
 impl Objective {
-    /// The objective with these terms, the most important one first.
+    /// Creates the objective with these terms, the most important one first.
     ///
     /// # Errors
     /// [`ObjectiveError::Empty`] without terms, [`Twice`](ObjectiveError::Twice) when one repeats.
@@ -146,12 +145,12 @@ impl Objective {
         &self.terms
     }
 
-    /// What `evaluation` is worth, with `chains` in its order. O(terms * chains + cores).
+    /// The score of `evaluation`, whose chains are `chains`. O(terms * chains + cores).
     pub fn score(&self, chains: &[Chain], evaluation: &Evaluation) -> Score {
         Score::new(self.terms.iter().map(|term| term.of(chains, evaluation)))
     }
 
-    /// A score of this objective in words: `0 misses, 0 drops, p99 41.2ms, mean 30.1ms, 4 cores`.
+    /// Formats a score of this objective: `0 misses, 0 drops, p99 41.2ms, mean 30.1ms, 4 cores`.
     pub fn describe(&self, score: &Score) -> String {
         let figures = self.terms.iter().zip(score.terms());
         let words: Vec<String> = figures.map(|(term, &value)| term.describe(value)).collect();
@@ -169,7 +168,7 @@ impl fmt::Display for Objective {
 impl FromStr for Objective {
     type Err = ObjectiveError;
 
-    /// Reads names of terms with commas between them.
+    /// Parses comma-separated names of terms.
     fn from_str(text: &str) -> Result<Self, ObjectiveError> {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         let terms = names.map(|name| {
@@ -180,19 +179,19 @@ impl FromStr for Objective {
     }
 }
 
-/// Why something is no objective.
+/// The reason why an objective is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ObjectiveError {
-    /// There is nothing to compare by.
+    /// The objective has no terms.
     #[error("the objective has no terms; name at least one of {}", all_names())]
     Empty,
-    /// A term that does not exist.
+    /// Unknown term.
     #[error("the objective has no term `{name}`; there are {}", all_names())]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// A term that cannot decide anything any more.
+    /// A repeated term, which cannot decide anything.
     #[error("the objective names `{term}` twice; the second one decides nothing, leave it out")]
     Twice {
         /// The name of the term.
@@ -204,17 +203,16 @@ fn all_names() -> String {
     Term::ALL.map(Term::name).join(", ")
 }
 
-/// What an assignment is worth: integers, compared from the first to the last; less is better.
+/// The value of an assignment: integers, compared from first to last; less is better.
 ///
-/// Integers, so that the order of a sum cannot matter and a search gives the same winner to the
-/// last bit on every machine.
+/// With integers, no sum depends on its order, and a search finds the same result on every machine.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Score {
     terms: Vec<u64>,
 }
 
 impl Score {
-    /// The score with these figures, the most important one first.
+    /// Creates a score from its figures, the most important one first.
     pub fn new(terms: impl IntoIterator<Item = u64>) -> Self {
         Self { terms: terms.into_iter().collect() }
     }
@@ -224,8 +222,8 @@ impl Score {
         &self.terms
     }
 
-    /// How much larger `self` is than `best` in the first term in which they differ, as a fraction
-    /// of the larger figure: 0.0 when they are equal, and negative when `self` is better.
+    /// The relative difference to `best` in the first term that differs, as a fraction of the
+    /// larger figure: 0.0 when both are equal, negative when `self` is better.
     pub fn gap(&self, best: &Self) -> f64 {
         let mut pairs = self.terms.iter().zip(&best.terms);
         pairs.find(|(a, b)| a != b).map_or(0.0, |(&a, &b)| (a as f64 - b as f64) / a.max(b) as f64)
@@ -262,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn every_term_is_its_figure() {
+    fn each_term_reads_its_figure() {
         let all = Objective::new(Term::ALL).unwrap();
         let score = all.score(&chains(&[1.0]), &evaluation(&[latency(100)]));
         assert_eq!(score.terms(), [10, 7, 200, 100, 300, 2, 500_000]);
@@ -296,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_through_which_nothing_came_is_infinitely_late() {
+    fn a_chain_without_samples_is_infinitely_late() {
         let objective = Objective::default();
         let nothing = ChainLatency::default();
         let starved = objective.score(&chains(&[1.0, 1.0]), &evaluation(&[latency(1), nothing]));
@@ -308,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_objective_is_refused() {
+    fn invalid_objectives_are_refused() {
         let parse = |text: &str| text.parse::<Objective>().unwrap_err();
         assert_eq!(parse(" , "), ObjectiveError::Empty);
         assert_eq!(parse("p99,mean,p99"), ObjectiveError::Twice { term: "p99" });
@@ -317,13 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn every_objective_is_read_back() {
+    fn objectives_round_trip_through_text() {
         let all = Objective::new(Term::ALL).unwrap();
         assert_eq!(all.to_string().parse(), Ok(all));
     }
 
     #[test]
-    fn the_gap_is_that_of_the_first_difference() {
+    fn the_gap_is_taken_at_the_first_difference() {
         let score = |terms: &[u64]| Score::new(terms.iter().copied());
         assert_eq!(score(&[3, 8]).gap(&score(&[3, 6])), 0.25);
         assert_eq!(score(&[3, 6]).gap(&score(&[3, 8])), -0.25);

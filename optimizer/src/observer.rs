@@ -1,14 +1,14 @@
-//! Observers: what a live run tells of its machine and its graph.
+//! Observers: measure callback durations and hop costs in a live run.
 //!
-//! A recorder sees when callbacks start and end, not when they publish. So what is measured of a
-//! hop is what a simulation needs, whose messages leave at the end of their callback: from there to
-//! the start of the callback that gets the message, where nothing else kept that from starting. On
-//! one core, it is the very next callback; on another, the core had nothing to do when the message
-//! left. A message that leaves before the end of its callback may be there before it: its hop
+//! A recorder sees when callbacks start and end, not when they publish. In a simulation, messages
+//! leave at the end of their callback, so a hop is measured from there to the start of the
+//! receiving callback, provided that nothing else delayed that start. On one core, the receiving
+//! callback must be the next one; on another core, the core must be idle when the message leaves. A
+//! message that leaves before the end of its callback may be dispatched before that end: its hop
 //! counts as zero.
 //!
-//! Which call sent a message is not recorded either. It counts as the last one of the sending loop
-//! that began before the message's own callback did, which can only be wrong for a message that
+//! The sending call is not recorded either. It is inferred as the last call of the sending loop
+//! that began before the receiving callback, which can only be wrong for a message that waited.
 //! waited for something else.
 
 use crate::calls::{Calls, calls};
@@ -20,15 +20,15 @@ use ringspin_modes::models::{DurationProfile, Profiler};
 use std::any::Any;
 use std::collections::BTreeMap;
 
-/// How many calls of a worker are kept: 10 MiB. Durations are measured of later ones, too.
+/// The number of calls kept per worker: 10 MiB. Later calls still contribute durations.
 const CALLS_MAX: usize = 1 << 18;
 
-/// A recorder that measures how long callbacks and hops take, by the clock of their executor; for
-/// [`with_recorders`](ringspin_modes::Executor::with_recorders) of a live executor.
+/// A recorder that measures the durations of callbacks and hops by the clock of their executor.
+/// Pass it to [`with_recorders`](ringspin_modes::Executor::with_recorders) of a live executor.
 ///
-/// What it takes is in [`Profile::of`](crate::Profile::of). About 10 MiB for each worker, and what
-/// its [`Profiler`] needs; recording takes constant time. Hops are measured until 262 144 callbacks
-/// have run on a worker.
+/// See [`Profile::of`](crate::Profile::of) for an example. Uses about 10 MiB per worker plus the
+/// memory of its [`Profiler`]; recording takes constant time. Hops are measured for the first
+/// 262 144 callbacks of a worker.
 pub struct Observer {
     profiler: Profiler,
     calls: Vec<Call>,
@@ -43,26 +43,26 @@ pub(crate) struct Call {
     pub(crate) event: EventId,
 }
 
-/// How a message came.
+/// The arrival of a message.
 #[derive(Clone, Copy)]
 pub(crate) struct Arrival {
-    /// The call that sent it, as far as that can be told: the how-manieth of its loop.
+    /// The inferred sending call: zero-based index among the calls of its loop.
     pub(crate) sender: usize,
-    /// Whether it came from another core.
+    /// Whether the message crossed from another core.
     pub(crate) crosses: bool,
-    /// How long it took, if nothing else kept its callback from starting.
+    /// The hop time, if nothing else delayed the receiving callback.
     pub(crate) hop_ns: Option<u64>,
 }
 
 /// The calls of all workers, each in order.
 pub(crate) struct Log {
     pub(crate) workers: Vec<Vec<Call>>,
-    /// By event loop, its calls in order: worker and index there.
+    /// By event loop: worker and index of its calls, in order.
     pub(crate) by_loop: Vec<Vec<(usize, usize)>>,
 }
 
 impl Observer {
-    /// Has measured nothing yet.
+    /// Creates an observer without measurements.
     pub fn new(info: &GraphInfo) -> Self {
         Self { profiler: Profiler::new(info), calls: Vec::with_capacity(CALLS_MAX) }
     }
@@ -86,14 +86,14 @@ impl Recorder for Observer {
     }
 }
 
-/// What observers saw of a graph.
+/// The combined measurements of several observers.
 pub(crate) struct Observed {
     pub(crate) durations: DurationProfile,
     pub(crate) calls: Vec<Calls>,
     pub(crate) hops: Vec<Hop>,
 }
 
-/// What the observers among `recorders` saw of a graph.
+/// Combines the measurements of the observers among `recorders`.
 pub(crate) fn observed(
     info: &GraphInfo,
     recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
@@ -120,8 +120,8 @@ impl Log {
         Self { workers, by_loop }
     }
 
-    /// How the message of call `n` of a worker came from the loop `from`: by the last call of that
-    /// loop that began before. `None` if none did.
+    /// The arrival of the message of call `n` of a worker, from the loop `from`. The sender is the
+    /// last call of that loop that began before; `None` if there is none.
     pub(crate) fn arrival(&self, worker: usize, n: usize, from: LoopId) -> Option<Arrival> {
         let (calls, senders) = (&self.workers[worker], &self.by_loop[from.0 as usize]);
         let start_ns = calls[n].start_ns;
@@ -139,7 +139,7 @@ impl Log {
     }
 }
 
-/// The times of an edge, by whether it crosses from core to core.
+/// The hop times of an edge, on one core and across cores.
 #[derive(Default)]
 struct Times {
     same_ns: Vec<u64>,
@@ -179,7 +179,8 @@ mod tests {
     use ringspin_executor::{Graph, Message, QoS, SourceId, Time};
     use std::time::Duration;
 
-    /// `/a` publishes on `/t`, which `/b` and `/c` take; `/d` has only a timer.
+    /// A graph in which `/a` publishes on `/t`, to which `/b` and `/c` subscribe; `/d` has only a
+    /// timer.
     fn graph() -> GraphInfo {
         let graph = Graph::new();
         let a = graph.create_node("a", ()).unwrap();
@@ -194,7 +195,7 @@ mod tests {
         graph.info()
     }
 
-    /// A worker with these calls: of which callback, from when to when.
+    /// A worker with these calls: callback, begin, end.
     fn worker(info: &GraphInfo, calls: &[(u32, u64, u64)]) -> Box<dyn Recorder> {
         let publisher = info.topics[0].publishers[0].1;
         let mut observer = Observer::new(info);
@@ -216,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn only_hops_that_waited_for_nothing_count() {
+    fn hops_count_only_without_waiting() {
         let info = graph();
         let [a, b, c, d] = [0, 1, 2, 3];
         let one = [
@@ -247,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_to_send_is_no_hop() {
+    fn a_message_without_a_sender_is_not_a_hop() {
         let info = graph();
         let early = worker(&info, &[(1, 5, 6), (0, 10, 20)]);
         assert_eq!(observed(&info, [early]).hops, []);

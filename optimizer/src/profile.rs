@@ -1,7 +1,7 @@
-//! Profiles: what a machine needs for a graph, measured there, to be optimized anywhere.
+//! Profiles: the durations and hop costs of a graph on one machine, as a file.
 //!
-//! A [`Profile`] is measured [live](Profile::measure), single-core and then multi-core, and is a
-//! TOML file. So that of a small machine can be optimized on a large one:
+//! A [`Profile`] is measured [live](Profile::measure), single-core and then multi-core, and saved
+//! as TOML. The profile of a small machine can be used to optimize on a large one:
 //!
 //! ```toml
 //! version = 1
@@ -53,43 +53,43 @@ use std::path::Path;
 /// The version of the file that is written and read.
 const VERSION: u32 = 1;
 
-/// How many times an edge needs of its own; with fewer, those of all edges count for it.
+/// The number of times below which an edge uses the pooled times of all edges.
 const HOP_TIMES_MIN: u64 = 10;
 
-/// What one machine needs for one graph.
+/// The measured times of one graph on one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     version: u32,
     /// The event loops of the graph, in order of creation.
     pub loops: Vec<String>,
-    /// Where it was measured.
+    /// The machine it was measured on.
     pub machine: ProfiledMachine,
-    /// How long each callback takes.
+    /// The durations of each callback.
     pub durations: DurationProfile,
-    /// What the edges cost, as far as that was measured, in the order of topic, from, to.
+    /// The costs of the edges, as far as measured, sorted by topic, from, to.
     #[serde(default, rename = "hop")]
     pub hops: Vec<Hop>,
-    /// Of the event loops of which only some calls send something, what each callback took when it
-    /// did and when it did not, in the order of their names.
+    /// For event loops of which only some calls send a message: the durations of sending and quiet
+    /// calls per callback, sorted by name.
     #[serde(default, rename = "calls", skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Calls>,
 }
 
-/// A machine, as a profile names it.
+/// A machine, as named in a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfiledMachine {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Its processor's architecture, as Rust names it: `x86_64`, `aarch64`.
+    /// Its processor architecture, as Rust names it: `x86_64`, `aarch64`.
     pub architecture: String,
-    /// How many cores the process could use.
+    /// The number of cores available to the process.
     pub cores: usize,
 }
 
 impl ProfiledMachine {
-    /// This one, by the name that its system gives it.
+    /// This machine, with the host name of its system.
     pub fn here() -> Self {
         let named = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let name = match named.trim() {
@@ -102,7 +102,8 @@ impl ProfiledMachine {
 }
 
 impl Profile {
-    /// What the [`Observer`](crate::Observer)s among `recorders` saw of a graph on this machine.
+    /// Combines the measurements of the [`Observer`](crate::Observer)s among `recorders` on this
+    /// machine.
     ///
     /// ```
     /// use ringspin_modes::Executor;
@@ -123,10 +124,10 @@ impl Profile {
         Self { version: VERSION, loops: loops_of(info), machine, durations, hops, calls }
     }
 
-    /// Both together: of several runs of one graph on one machine.
+    /// Merges the profiles of several runs of one graph on one machine.
     ///
     /// # Errors
-    /// [`ProfileError::OtherGraph`] and [`ProfileError::OtherMachine`] if it is not that.
+    /// [`ProfileError::OtherGraph`] or [`ProfileError::OtherMachine`] if they do not match.
     pub fn merge(mut self, other: Self) -> Result<Self, ProfileError> {
         self.check_loops(&other.loops)?;
         if self.machine != other.machine {
@@ -139,10 +140,10 @@ impl Profile {
         Ok(self)
     }
 
-    /// Whether it is a profile of this graph: one with the same event loops.
+    /// Checks that the profile is of this graph: that the event loops are the same.
     ///
     /// # Errors
-    /// [`ProfileError::OtherGraph`] names what differs.
+    /// [`ProfileError::OtherGraph`] with the differences.
     pub fn check_graph(&self, info: &GraphInfo) -> Result<(), ProfileError> {
         self.check_loops(&loops_of(info))
     }
@@ -158,13 +159,14 @@ impl Profile {
         }
     }
 
-    /// What a message costs on this edge with both loops on one core: by its own times if there are
-    /// ten at least, otherwise by those of all edges. `None` if none was measured at all.
+    /// The cost of a message on this edge with both loops on one core. Uses the times of the edge
+    /// if there are at least ten, otherwise those of all edges; `None` if none was measured.
     pub fn same_core(&self, topic: &str, from: &str, to: &str) -> Option<Spread> {
         self.cost(topic, from, to, |hop| hop.same_core.as_ref())
     }
 
-    /// The same with the loops on different cores.
+    /// The cost of a message on this edge with the loops on different cores; see
+    /// [`same_core`](Self::same_core).
     pub fn cross_core(&self, topic: &str, from: &str, to: &str) -> Option<Spread> {
         self.cost(topic, from, to, |hop| hop.cross_core.as_ref())
     }
@@ -185,12 +187,12 @@ impl Profile {
     /// Reads a profile from a TOML document.
     ///
     /// # Errors
-    /// [`ProfileError`] if it is none, or contradicts itself.
+    /// [`ProfileError`] if the text is not a profile or is inconsistent.
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
         Self::parse(&ProfileText::new(text))
     }
 
-    /// The profile as a TOML document.
+    /// Formats the profile as a TOML document.
     pub fn to_toml_string(&self) -> String {
         profile_text(self)
     }
@@ -198,12 +200,12 @@ impl Profile {
     /// Reads a profile from a file.
     ///
     /// # Errors
-    /// [`ProfileError`], with the name of the file.
+    /// [`ProfileError`] with the file name.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProfileError> {
         Self::parse(&ProfileText::load(path.as_ref())?)
     }
 
-    /// Writes the profile to a file, which is replaced.
+    /// Writes the profile to a file, replacing it.
     ///
     /// # Errors
     /// [`ProfileError::File`].

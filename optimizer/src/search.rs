@@ -1,6 +1,6 @@
-//! The search for a good assignment, and the strategies that it has to beat.
+//! The search for a good assignment, and its baseline strategies.
 //!
-//! Everything random comes from the seed, and nothing depends on the number of threads: the same
+//! All randomness derives from the seed, and no result depends on the number of threads: the same
 //! model, options and crate versions give the same assignment on every 64-bit machine.
 
 mod climb;
@@ -32,10 +32,10 @@ pub use stop::Stop;
 use run::{Run, Terms};
 use space::{Genes, Space};
 
-/// How to look for an assignment.
+/// A search strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Strategy {
-    /// Evolution from the greedy candidates, then local search: the one to use.
+    /// Evolution from the greedy candidates, then local search. Recommended.
     Genetic,
     /// Independent random candidates.
     Random,
@@ -45,12 +45,12 @@ pub enum Strategy {
     Greedy,
     /// Local search from random starts.
     HillClimbing,
-    /// Every candidate there is, whatever the budget; refused where there are too many.
+    /// Exhaustive search, whatever the budget; refused when there are too many candidates.
     Exact,
 }
 
 impl Strategy {
-    /// Every strategy there is.
+    /// All strategies.
     pub const ALL: [Self; 6] = [
         Self::Genetic,
         Self::Random,
@@ -60,7 +60,7 @@ impl Strategy {
         Self::Exact,
     ];
 
-    /// The name for reports.
+    /// The name used in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Genetic => "genetic",
@@ -72,7 +72,7 @@ impl Strategy {
         }
     }
 
-    /// Whether another seed can give another result.
+    /// Whether the result depends on the seed.
     pub fn is_random(self) -> bool {
         matches!(self, Self::Genetic | Self::Random | Self::HillClimbing)
     }
@@ -84,31 +84,31 @@ impl fmt::Display for Strategy {
     }
 }
 
-/// How long and from where to search. Every bound is a count, never a time, so that the result does
-/// not depend on the machine.
+/// Budget and starting conditions of a search. Every bound is a count, never a time, so that the
+/// result does not depend on the machine.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
-    /// How many cores there are.
+    /// The number of cores.
     pub cores: usize,
-    /// Where all random numbers come from.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// How many candidates a strategy may evaluate. Repeated ones are free.
+    /// The number of candidates that a strategy may evaluate. Repeated ones are free.
     pub evaluations: usize,
-    /// How many threads evaluate candidates at once. Changes nothing but the time it takes.
+    /// The number of threads that evaluate candidates. Affects only the run time.
     pub threads: usize,
-    /// How many priorities a loop can have. With 1, priorities are left alone.
+    /// The number of priorities a loop can have. With 1, priorities stay unchanged.
     pub priority_levels: u8,
     /// Individuals in the population of the genetic search.
     pub population: usize,
-    /// How many candidates [`Strategy::Exact`] evaluates at most.
+    /// The largest number of candidates for [`Strategy::Exact`].
     pub exact_candidates_max: u64,
-    /// Ends the search early.
+    /// A flag that ends the search early.
     pub stop: Stop,
 }
 
 impl SearchOptions {
-    /// Seed 0, one thread, no priorities, 5000 evaluations in a population of 60, exact up to
-    /// 20 000 candidates.
+    /// The defaults: seed 0, one thread, no priorities, 5000 evaluations in a population of 60,
+    /// exact search up to 20 000 candidates.
     pub fn new(cores: usize) -> Self {
         Self {
             cores,
@@ -123,75 +123,75 @@ impl SearchOptions {
     }
 }
 
-/// How far a strategy is.
+/// The progress of a strategy.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// The strategy at work.
+    /// The running strategy.
     pub strategy: Strategy,
     /// Its seed.
     pub seed: u64,
-    /// How many candidates it has evaluated.
+    /// The number of candidates evaluated so far.
     pub evaluations: usize,
-    /// How many it may evaluate.
+    /// The number of candidates that it may evaluate.
     pub budget: usize,
     /// The best score so far.
     pub best: &'a Score,
 }
 
-/// The best score after so many evaluations.
+/// The best score after a number of evaluations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convergence {
-    /// How many candidates were evaluated.
+    /// The number of evaluated candidates.
     pub evaluations: usize,
     /// The best score among them.
     pub best: Score,
 }
 
-/// What a strategy found.
+/// The result of a strategy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// How it was looked for.
+    /// The strategy.
     pub strategy: Strategy,
-    /// With which seed.
+    /// Its seed.
     pub seed: u64,
     /// The best assignment, in [canonical](Assignment::canonical) form; of equally good ones the
-    /// first that turned up.
+    /// first found.
     pub assignment: Assignment,
-    /// What it is worth.
+    /// Its score.
     pub score: Score,
-    /// How many candidates were evaluated.
+    /// The number of evaluated candidates.
     pub evaluations: usize,
-    /// Every improvement on the way, the last one to `score`.
+    /// Every improvement, the last one to `score`.
     pub convergence: Vec<Convergence>,
     /// Whether the search was [stopped](Stop) before its end.
     pub stopped: bool,
 }
 
-/// Why nothing could be searched, or nothing was found.
+/// The reason why a search failed or could not start.
 #[derive(Debug, Error)]
 pub enum OptimizeError {
-    /// There is no core to put a loop on.
+    /// The number of cores is 0.
     #[error("there are 0 cores; give at least one")]
     NoCores,
-    /// Nothing may be evaluated.
+    /// The budget is 0.
     #[error("the budget is 0 evaluations; give at least one, 5000 is a good start")]
     NoEvaluations,
-    /// Nobody may evaluate.
+    /// The number of threads is 0.
     #[error("there are 0 threads to evaluate on; give at least one")]
     NoThreads,
-    /// There is no priority to give.
+    /// The number of priority levels is 0.
     #[error("there are 0 priority levels; give 1 to leave priorities alone, or more")]
     NoPriorities,
-    /// There are no individuals to breed from.
+    /// The population is too small for crossover.
     #[error("the population is {population}; give at least 2, 60 is a good start")]
     PopulationTooSmall {
-        /// The population that was asked for.
+        /// The requested population.
         population: usize,
     },
-    /// The loads make no sense, or have no loops.
+    /// The loads are invalid.
     #[error("the loads cannot be optimized: {0}")]
     Loads(#[from] LoadsError),
-    /// The model places other loops than the loads have.
+    /// The model and the loads have different loops.
     #[error(
         "the model places {model:?}, the loads are of {loads:?}; give the loads of the same loops \
          in the same order"
@@ -202,42 +202,42 @@ pub enum OptimizeError {
         /// The loops of the loads.
         loads: Vec<String>,
     },
-    /// Too many candidates to look at all of them.
+    /// Too many candidates for an exact search.
     #[error(
         "there are {} candidates, more than the {max} that an exact search may evaluate; use fewer \
          cores, loops or priority levels, or allow more", count.map_or("over 10^38".to_owned(),
          |count| count.to_string())
     )]
     TooLarge {
-        /// How many candidates there are, if that fits in 128 bits.
+        /// The number of candidates, if it fits in 128 bits.
         count: Option<u128>,
-        /// How many are allowed.
+        /// The limit.
         max: u64,
     },
     /// The model failed.
     #[error("a candidate could not be evaluated: {0}")]
     Model(#[source] ModelError),
-    /// Stopped before anything was evaluated.
+    /// The search was stopped before the first evaluation.
     #[error("the search was stopped before it evaluated anything; let it run longer")]
     Stopped,
     /// The genetic search refused its configuration.
     #[error("the genetic search refused its configuration ({reason}); this is a bug, report it")]
     Genetic {
-        /// What the crate `genetic_algorithm` said.
+        /// The message of the crate `genetic_algorithm`.
         reason: &'static str,
     },
 }
 
-/// Searches for the cheapest assignment by the [`LoadModel`] of `loads`, genetically.
+/// Searches for the assignment with the lowest [`LoadModel`] cost of `loads`, genetically.
 ///
 /// # Errors
-/// As [`Search::new`].
+/// The errors of [`Search::new`].
 pub fn search(loads: &Loads, options: &SearchOptions) -> Result<Found, OptimizeError> {
     let model = LoadModel::new(loads)?;
     Search::new(&model, loads, options.clone())?.run(Strategy::Genetic, &mut |_| ())
 }
 
-/// One problem, for as many strategies as one likes.
+/// One search problem, for any number of strategies.
 ///
 /// ```
 /// use ringspin_optimizer::{LoadModel, Loads, LoopLoad, Search, SearchOptions, Strategy};
@@ -262,11 +262,11 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// The search for the best assignment by `model`. The heuristics use `loads`, which are of
-    /// the same loops.
+    /// Creates a search for the best assignment by `model`. The heuristics use `loads`, which must
+    /// have the same loops.
     ///
     /// # Errors
-    /// A variant of [`OptimizeError`] for options or loads that make no sense, or
+    /// An [`OptimizeError`] for invalid options or loads, or
     /// [`LoopsDiffer`](OptimizeError::LoopsDiffer).
     pub fn new(
         model: &'a dyn CostModel,
@@ -292,20 +292,20 @@ impl<'a> Search<'a> {
         Ok(Self { model, loads, options, space, known: BTreeMap::new() })
     }
 
-    /// How many candidates there are, core symmetry removed; none if more than 2^128.
+    /// The number of candidates up to core symmetry; `None` if above 2^128.
     pub fn candidates(&self) -> Option<u128> {
         self.space.size()
     }
 
-    /// Looks for the best assignment. `observer` hears after every batch how far it is.
+    /// Searches for the best assignment. Calls `observer` after every batch.
     ///
-    /// The genetic search is never worse than greedy and round robin, if its budget is enough to
-    /// evaluate these.
+    /// The genetic search is never worse than greedy and round robin, provided that its budget
+    /// covers their evaluation.
     ///
     /// # Errors
-    /// [`OptimizeError::Model`] when the model fails, [`Stopped`](OptimizeError::Stopped) when
-    /// nothing was evaluated before, [`TooLarge`](OptimizeError::TooLarge) for an exact search
-    /// of too many candidates.
+    /// [`OptimizeError::Model`] when the model fails, [`Stopped`](OptimizeError::Stopped) when the
+    /// search is stopped before any evaluation, [`TooLarge`](OptimizeError::TooLarge) for an exact
+    /// search of too many candidates.
     pub fn run(
         &mut self,
         strategy: Strategy,
@@ -365,7 +365,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// As many evaluations as there are candidates.
+/// The budget of an exact search: the number of candidates, if it is at most `max`.
 fn exact_budget(space: &Space, max: u64) -> Result<usize, OptimizeError> {
     let count = space.size();
     let few = count.filter(|&count| count <= u128::from(max));

@@ -1,19 +1,19 @@
-//! Spreads: some hundred or a million measured times in a few numbers.
+//! Spreads: compressed distributions of up to millions of measured times.
 
 use ringspin_modes::models::Distribution;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How many groups a spread has, if each value counts once; at most twice as many otherwise.
+/// The number of groups if each value occurs once; at most twice as many otherwise.
 const GROUPS: u64 = 64;
 
-/// How measured times spread: extremes and sum exactly, and up to 128 groups of about as many
-/// neighbouring values, each as its mean. So the mean of the groups is that of the values, and a
+/// The distribution of measured times: exact extremes and sum, and up to 128 groups of about
+/// equally many neighbouring values, each stored as its mean. The mean is exact up to rounding; a
 /// quantile is off by less than a group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
-    /// How many times were measured; never 0.
+    /// The number of times; never 0.
     pub count: u64,
     /// Their sum.
     pub total_ns: u64,
@@ -21,12 +21,12 @@ pub struct Spread {
     pub min_ns: u64,
     /// The longest.
     pub max_ns: u64,
-    /// The mean of each group, ascending, and how many values it stands for.
+    /// The mean and the number of values of each group, in ascending order.
     groups: Vec<(u64, u64)>,
 }
 
 impl Spread {
-    /// Of these times in nanoseconds; `None` without any. O(n log n).
+    /// Creates the spread of these times in nanoseconds; `None` if there are none. O(n log n).
     ///
     /// ```
     /// use ringspin_optimizer::Spread;
@@ -43,7 +43,7 @@ impl Spread {
         Some(Self { count, total_ns, min_ns, max_ns, groups })
     }
 
-    /// Both together.
+    /// Merges two spreads.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         let mut all: Vec<_> = self.groups.into_iter().chain(other.groups).collect();
@@ -58,7 +58,7 @@ impl Spread {
         }
     }
 
-    /// Both together, as far as there are any.
+    /// Merges two spreads, if present.
     pub(crate) fn joined(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
             (Some(one), Some(other)) => Some(one.merge(other)),
@@ -71,8 +71,7 @@ impl Spread {
         Duration::from_nanos(self.total_ns / self.count.max(1))
     }
 
-    /// The time that a fraction `q` of them does not exceed: from 0, the shortest, to 1, the
-    /// longest.
+    /// The `q`-quantile: 0 is the shortest time, 1 the longest.
     pub fn quantile(&self, q: f64) -> Duration {
         let rank = (q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64;
         let mut below = 0u64;
@@ -88,14 +87,14 @@ impl Spread {
         })
     }
 
-    /// As a distribution, with each value changed in the same way.
+    /// Converts to a distribution, with `change` applied to each value.
     pub fn distribution(&self, change: impl Fn(Duration) -> Duration) -> Distribution {
         let values = self.groups.iter();
         let values = values.map(|&(ns, count)| (change(Duration::from_nanos(ns)), count));
         Distribution::weighted(values).expect("a spread has a value")
     }
 
-    /// What contradicts itself, if anything does.
+    /// The first inconsistency, if any.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         let of_groups = self.groups.iter().map(|(_, count)| u128::from(*count)).sum::<u128>();
         let within = |(ns, _): &(u64, u64)| (self.min_ns..=self.max_ns).contains(ns);
@@ -118,14 +117,14 @@ impl Spread {
     }
 }
 
-/// The largest number that a TOML file holds.
+/// The largest integer in TOML.
 const NUMBER_MAX: u64 = i64::MAX as u64;
 
 fn sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0u64, u64::saturating_add).min(NUMBER_MAX)
 }
 
-/// Ascending values with their counts, in groups of a 64th of all.
+/// Groups ascending values with their counts into groups of 1/64 of all values.
 fn grouped(values: impl Iterator<Item = (u64, u64)>, count: u64) -> Vec<(u64, u64)> {
     let share = u128::from(count.div_ceil(GROUPS));
     let mut groups = Vec::new();
@@ -153,7 +152,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn few_values_stay_as_they_are() {
+    fn few_values_are_kept_exactly() {
         let spread = Spread::of([5, 1, 3]).unwrap();
         assert_eq!((spread.count, spread.total_ns, spread.min_ns, spread.max_ns), (3, 9, 1, 5));
         assert_eq!(spread.groups, [(1, 1), (3, 1), (5, 1)]);
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_found() {
+    fn inconsistent_spreads_are_refused() {
         let good = Spread::of([10, 20]).unwrap();
         let problem = |change: fn(&mut Spread)| {
             let mut spread = good.clone();
@@ -210,7 +209,7 @@ mod tests {
                 prop_assert_eq!(spread.problem(), None);
                 prop_assert!(spread.groups.len() <= 2 * GROUPS as usize);
                 let sum: u64 = spread.groups.iter().map(|(ns, count)| ns * count).sum();
-                // Each group's mean is rounded down.
+                // The mean of each group is rounded down.
                 prop_assert!(sum <= spread.total_ns && spread.total_ns - sum <= 2 * spread.count);
             }
         }

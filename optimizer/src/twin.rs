@@ -1,16 +1,16 @@
-//! The twin: what an assignment would come to, by simulation.
+//! The twin: evaluates assignments by simulation.
 //!
-//! A [`Twin`] runs the graph itself on the virtual cores of the deterministic mode. Its callbacks
-//! take as long as those of a [`Profile`] took, drawn at random from a fixed seed: the same
-//! candidate has the same evaluation, to the last bit, on every thread and machine.
+//! A [`Twin`] runs the graph itself on the virtual cores of the deterministic mode. Callback
+//! durations are drawn from a [`Profile`] with a fixed seed: the same candidate has a
+//! bit-identical evaluation on every thread and machine.
 //!
-//! What the profile's hops cost is in it as follows. On one core, the core is busy with it: each
-//! callback that gets messages takes longer by the median of what a message costs on its edges.
-//! From core to core, a message arrives later by a time drawn from those of its edge, less what its
-//! callback has in it already.
+//! Hop costs are modelled as follows. On one core, a hop occupies the core: each callback that
+//! receives messages takes longer by the median cost of its edges. From core to core, a message
+//! arrives later by a time drawn from the times of its edge, less the part that its callback
+//! already includes.
 //!
-//! The callbacks run as they are, but their own work would take real time and is in the durations
-//! already: give the twin a graph that leaves it out.
+//! The callbacks run unchanged, but their own work would take real time and is already part of the
+//! durations: give the twin a graph that leaves it out.
 
 mod bounds;
 mod costs;
@@ -73,7 +73,7 @@ pub struct Twin<'a> {
     simulation: Simulation,
     crossing: Vec<Crossing>,
     unmeasured: Vec<String>,
-    /// For the analysis of the worst case.
+    /// Input of the worst-case analysis.
     subject: Subject,
     horizon: Duration,
 }
@@ -81,16 +81,16 @@ pub struct Twin<'a> {
 type Build<'a> = Box<dyn Fn(&Graph) -> Result<Box<dyn Any>, BoxError> + Send + Sync + 'a>;
 
 impl<'a> Twin<'a> {
-    /// The simulated span of an evaluation, unless told otherwise.
+    /// The default simulated span of an evaluation.
     pub const HORIZON: Duration = Duration::from_secs(10);
 
-    /// A twin of the graph that `build` declares, with the durations and hops of `profile`. `build`
-    /// is called anew for each candidate, on any thread; what it returns is kept until its run is
-    /// over.
+    /// Creates a twin of the graph that `build` declares, with the durations and hops of `profile`.
+    /// `build` is called for each candidate, on any thread; its return value is kept until the run
+    /// is over.
     ///
     /// # Errors
-    /// [`TwinError`] if `build` fails, the profile is of another graph or has not all that is
-    /// needed, or a chain is not one of the graph or has a deadline that no assignment can keep.
+    /// [`TwinError`] if `build` fails, the profile is of another graph or lacks required data, or a
+    /// chain does not exist in the graph or has an impossible deadline.
     pub fn new<T: 'static>(
         build: impl Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a,
         profile: &Profile,
@@ -124,30 +124,30 @@ impl<'a> Twin<'a> {
         })
     }
 
-    /// Sets the simulated span of an evaluation. A longer one sees more samples of each chain, and
-    /// takes as much longer.
+    /// Sets the simulated span of an evaluation. A longer span yields more samples of each chain
+    /// and takes proportionally longer.
     #[must_use]
     pub fn with_horizon(self, horizon: Duration) -> Self {
         Self { horizon, ..self }
     }
 
-    /// Draws other durations and hops, and what nodes draw; 0 unless set.
+    /// Sets the seed for durations, hops and the random numbers of nodes; 0 unless set.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.simulation.seed = seed;
         self
     }
 
-    /// The callbacks that never ran while the profile was measured, as in "/planner `timer 1s`":
-    /// they take no time here.
+    /// The callbacks without a measured call, as in "/planner `timer 1s`". They take no time in the
+    /// simulation.
     pub fn unmeasured(&self) -> &[String] {
         &self.unmeasured
     }
 
-    /// What is simulated for this assignment: to look at it with other means.
+    /// The simulation of this assignment, for use with an executor of your own.
     ///
     /// # Errors
-    /// [`TwinError::OtherLoops`] if it is not of this graph, [`TwinError::NoCores`] and
+    /// [`TwinError::OtherLoops`] if it is not of this graph, [`TwinError::NoCores`] or
     /// [`TwinError::NoHorizon`].
     pub fn simulation(&self, assignment: &Assignment) -> Result<Simulation, TwinError> {
         self.check_loops(assignment)?;
@@ -174,7 +174,7 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Runs the graph; the loads of its loops come back beside what the executor counted.
+    /// Runs the graph; also returns the busy time of each loop.
     fn run(&self, simulation: Simulation) -> Result<Ran, TwinError> {
         quietly(|| self.run_aloud(simulation))
     }
@@ -229,19 +229,19 @@ impl Model for Twin<'_> {
     }
 }
 
-/// Runs `simulate` without its warnings: what a thousand candidates lose is in their scores.
+/// Runs `simulate` without log output: warnings about lost messages are part of the scores.
 fn quietly<R>(simulate: impl FnOnce() -> R) -> R {
     tracing::subscriber::with_default(NoSubscriber::default(), simulate)
 }
 
-/// What a run came to.
+/// The result of a run.
 struct Ran {
     chains: Vec<ChainSamples>,
     statistics: Statistics,
     busy_ns: Vec<u64>,
 }
 
-/// How long each event loop was busy up to the end of the run.
+/// Records the busy time of each event loop up to the end of the run.
 struct Busy {
     end: Time,
     by_loop_ns: Vec<u64>,
@@ -262,7 +262,7 @@ impl Recorder for Busy {
     }
 }
 
-/// The latencies of a chain to its end.
+/// The latency figures of a chain to its end.
 fn latency(chain: &Chain, samples: &ChainSamples) -> ChainLatency {
     let mut sorted = samples.to_end_ns.clone();
     sorted.sort_unstable();
@@ -280,7 +280,7 @@ fn latency(chain: &Chain, samples: &ChainSamples) -> ChainLatency {
     }
 }
 
-/// Refuses a deadline that is shorter than the least that the callbacks of the path ever took.
+/// Refuses a deadline below the sum of the shortest measured durations along the path.
 fn check_deadline(
     chain: &Chain,
     steps: &[Vec<usize>],

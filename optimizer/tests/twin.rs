@@ -1,11 +1,10 @@
-//! From the file of a profile of another machine to the best assignment, with what the crate
-//! exports.
+//! The way from a profile file of another machine to the best assignment, through the public API.
 
 use ringspin_executor::{BoxError, Graph, Message, QoS};
 use ringspin_optimizer::{Assignment, Chain, Evaluation, Model, Profile, Twin};
 use std::time::Duration;
 
-/// Two rows of a sensor and a worker; together they are too much for one core.
+/// Two pipelines of a sensor and a worker; together they overload one core.
 fn build(graph: &Graph) -> Result<(), BoxError> {
     for name in ["left", "right"] {
         let sensor = graph.create_node(&format!("{name}_sensor"), 0u32)?;
@@ -20,8 +19,8 @@ fn build(graph: &Graph) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// As a small machine would have measured it: a sensor takes 1 ms, a worker 5.9, a message 0.1 on
-/// one core and 0.5 between cores.
+/// The profile of a small machine: a sensor takes 1 ms, a worker 5.9 ms, a message 0.1 ms on one
+/// core and 0.5 ms between cores.
 fn file() -> String {
     let spread = |ns: u64| {
         format!(
@@ -56,7 +55,7 @@ fn file() -> String {
     )
 }
 
-/// All ways to put the four loops on two cores.
+/// All assignments of the four loops to two cores.
 fn assignments(twin: &Twin<'_>) -> Vec<Assignment> {
     let loops = twin.loops().to_vec();
     let cores = |code: usize| (0..4).map(move |n| code >> n & 1).collect();

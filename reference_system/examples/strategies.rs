@@ -1,11 +1,11 @@
-//! The strategies of the optimizer on the reference system: what each finds with equal budgets.
+//! Example: compares the optimizer's strategies on the reference system at equal budgets.
 //!
 //! `cargo run --release -p ringspin-reference-system --example strategies --
 //! [EVALUATIONS] [SEEDS] [CORES] [SUBJECT] [HORIZON_S] [PRIORITIES]`
 //!
-//! The subject is a limit N of the number cruncher, for which a profile of this machine is measured
-//! first; or the file of a profile, measured for any N; or `lame`, as it is specified. From there
-//! on all is simulated. Each row has the median and the best of all seeds.
+//! The subject is a limit N of the number cruncher, for which the example first measures a profile
+//! of this machine; or a profile file, measured for any N; or `lame` with its specified costs.
+//! Everything else is simulated. Each row shows the median and the best of all seeds.
 
 use reference_system::description::Workload;
 use reference_system::optimize::Target;
@@ -16,7 +16,7 @@ use ringspin_optimizer::{
 };
 use std::time::{Duration, Instant};
 
-/// How long each of the two live runs for a profile takes.
+/// The duration of each of the two live runs for a profile.
 const SPAN: Duration = Duration::from_secs(5);
 
 fn main() -> Result<(), BoxError> {

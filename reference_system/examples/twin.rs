@@ -1,11 +1,11 @@
-//! How near the twin comes: the hot path of the reference system live, and as its twin has it.
+//! Example: compares the live hot path of the reference system with its twin.
 //!
 //! ```text
 //! cargo run --release -p ringspin-reference-system --example twin -- [N] [SECONDS] [ROUNDS] [FILE]
 //! ```
 //!
-//! It measures a profile, writes it to the file, and then in each round runs the system live on one
-//! core and on two, and evaluates the same two mappings on the twin.
+//! Measures a profile and writes it to the file. Each round then runs the system live on one core
+//! and on two, and evaluates the same two mappings on the twin.
 
 use reference_system::description::HOT_PATH;
 use reference_system::kpi::Collector;
@@ -84,10 +84,10 @@ fn main() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// How often each mapping is evaluated to see how long that takes.
+/// The number of evaluations of each mapping when measuring their run time.
 const EVALUATIONS: u32 = 100;
 
-/// From the lidars, of whose two branches the last one counts, to the collision estimator.
+/// From the lidars to the collision estimator; the later of the two branches counts.
 fn hot_path() -> Chain {
     let branches = HOT_PATH[..4].chunks(2);
     let joined = branches.map(|pair| format!("/{} | /{}", pair[0], pair[1]));

@@ -1,9 +1,9 @@
-//! The latencies of chains, measured at the callbacks themselves.
+//! Latencies of the LaME chains, measured at the callbacks.
 //!
-//! A chain's sample is known by its history, which has the start of the chain's first callback. Its
-//! end is the end of the last callback, which need not publish anything: the callback says which
-//! start it got, and a [`Watch`], told by the worker that it has returned, when that was. So in
-//! simulated time the last callback's duration counts, too.
+//! The history of a sample holds the start of its chain's first callback. A chain ends when its
+//! last callback returns, which need not publish anything: the callback reports the start it
+//! received, and a [`Watch`] records when the worker reports its return. In simulated time, the
+//! duration of the last callback is therefore included.
 
 use crate::kpi::Summary;
 use crate::lame::{CHAINS, Chain};
@@ -12,36 +12,36 @@ use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
 use serde::Serialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Latencies that are kept for each chain: 1.8 h at 10 Hz.
+/// The number of latencies kept for each chain: 1.8 h at 10 Hz.
 const CAPACITY: usize = 65_536;
 
-/// What was measured of one chain.
+/// The measured latencies of one chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChainReport {
-    /// The chain, with what was published for others.
+    /// The chain, with published figures of other systems.
     #[serde(flatten)]
     pub chain: Chain,
     /// The work on its path, in nanoseconds.
     pub floor_ns: u64,
     /// From the start of its first callback to the end of its last.
     pub latency: Summary,
-    /// How many of these were over the deadline.
+    /// The number of latencies above the deadline.
     pub misses: u64,
-    /// How often it was started. What was started and did not end was overwritten on its way, or
-    /// was still under way at the end of the run.
+    /// The number of samples started. Samples that did not end were overwritten, or were in transit
+    /// at the end of the run.
     pub started: u64,
-    /// Ends that found the storage full.
+    /// Samples that ended when the storage was full.
     pub not_recorded: u64,
 }
 
-/// Takes the measurements of one run from callbacks on any thread; share it by [`Arc`].
+/// Collects the measurements of one run from callbacks on any thread; shared by [`Arc`].
 #[derive(Debug)]
 pub struct Collector([Mutex<Series>; CHAINS.len()]);
 
 #[derive(Debug)]
 struct Series {
     started: u64,
-    /// The start that the last callback, which is running, was called for.
+    /// The start of the sample that the running last callback received.
     ending: Option<u64>,
     latencies_ns: Vec<u64>,
     not_recorded: u64,
@@ -54,7 +54,7 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// Reserves what it will need: 1.5 MiB.
+    /// Creates a collector and reserves its storage of 1.5 MiB.
     #[must_use]
     pub fn new() -> Self {
         let series = |_| {
@@ -64,14 +64,14 @@ impl Collector {
         Self([0, 1, 2].map(series))
     }
 
-    /// What the callback of `node` for messages on `input`, or of its timer, has to tell.
+    /// The probe for the callback of `node` for messages on `input`, or for its timer.
     pub(crate) fn probe(self: &Arc<Self>, node: &str, input: Option<&str>) -> Probe {
         let starts = CHAINS.iter().position(|chain| input.is_none() && chain.starts_at(node));
         let ends = CHAINS.iter().position(|chain| input.is_some_and(|i| chain.ends_at(node, i)));
         Probe { collector: Some(self.clone()), starts, ends }
     }
 
-    /// The figures so far. Copies and sorts the series: not for callbacks.
+    /// The figures so far. Copies and sorts the series; not for use in callbacks.
     #[must_use]
     pub fn report(&self) -> Vec<ChainReport> {
         let report = |(chain, series): (&Chain, &Mutex<Series>)| {
@@ -99,7 +99,7 @@ impl Collector {
     }
 }
 
-/// What one callback has to tell of the chains; usually nothing.
+/// Reports the starts and ends of chains from one callback; usually nothing.
 #[derive(Clone, Default)]
 pub(crate) struct Probe {
     collector: Option<Arc<Collector>>,
@@ -108,14 +108,14 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// The callback has started.
+    /// Records that the callback has started.
     pub(crate) fn started(&self) {
         if let (Some(collector), Some(chain)) = (&self.collector, self.starts) {
             locked(&collector.0[chain]).started += 1;
         }
     }
 
-    /// The callback was called for `sample`.
+    /// Records that the callback received `sample`.
     pub(crate) fn reached_by(&self, sample: &Message4kb) {
         if let (Some(collector), Some(chain)) = (&self.collector, self.ends) {
             let start = sample.find(CHAINS[chain].nodes[0]).map(|entry| entry.timestamp);
@@ -124,15 +124,15 @@ impl Probe {
     }
 }
 
-/// A recorder that sees when the last callback of a chain has returned.
+/// A recorder that records when the last callback of a chain returns.
 pub struct Watch {
     collector: Arc<Collector>,
-    /// By callback, which chain ends with it.
+    /// By callback: the chain that ends with it.
     ends: Vec<Option<usize>>,
 }
 
 impl Watch {
-    /// For the workers of this graph.
+    /// Creates a watch for one worker of this graph.
     #[must_use]
     pub fn new(collector: Arc<Collector>, info: &GraphInfo) -> Self {
         let ends = info.callbacks.iter().map(|callback| {
@@ -154,7 +154,7 @@ impl Recorder for Watch {
     }
 }
 
-/// A callback that panicked while recording leaves at worst one value out: the rest stays readable.
+/// Locks a series. A panic while recording loses at most one value, so poisoning is ignored.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_latency_is_from_the_stamp_to_the_return_and_a_miss_is_over_the_deadline() {
+    fn a_latency_lasts_from_the_stamp_to_the_return_and_a_miss_exceeds_the_deadline() {
         let collector = Arc::new(Collector::new());
         let timer = collector.probe("RearLidarDriver", None);
         let end = collector.probe("PointCloudFusion", Some("PointsTransformerRear"));
@@ -183,7 +183,7 @@ mod tests {
             collector.ended(1, end_ns);
         }
         timer.started();
-        collector.ended(1, 9); // of no sample that is known
+        collector.ended(1, 9); // unknown sample
         let report = &collector.report()[1];
         assert_eq!((report.chain.name, report.started, report.misses), ("RT1", 4, 1));
         assert_eq!((report.latency.count, report.latency.min_ns), (3, 1_000));

@@ -1,7 +1,7 @@
-//! The arguments, their limits, and which command serves them.
+//! The command line arguments, their limits, and their dispatch to commands.
 //!
-//! Exit codes: 0 when all went well, also after Ctrl-C; 1 for a failure or unequal digests; 2 for a
-//! usage error, with which clap ends the process itself.
+//! Exit codes: 0 on success, also after Ctrl-C; 1 for a failure or unequal digests; 2 for a usage
+//! error, for which clap ends the process.
 
 mod calibrate;
 mod compare;
@@ -30,17 +30,17 @@ const CRUNCH_LIMIT_MAX: u64 = 100_000;
 
 /// The Autoware reference system (24 nodes) on ringspin: run it, measure it, compare the modes.
 ///
-/// Without a command: a comparison of about a minute, then the deterministic mode twice with its
-/// digests.
+/// Without a command: a comparison of about a minute, then two runs in deterministic mode with
+/// their digests.
 #[derive(Debug, Parser)]
 #[command(name = "reference-system", version)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
-    /// Print more: the mapping that was used, and what the executor notes.
+    /// Print more: the mapping in use, and the executor's log.
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
-    /// Draw no progress bar. There is none either unless stderr is a terminal.
+    /// Draw no progress bar. Implied unless stderr is a terminal.
     #[arg(short, long, global = true)]
     quiet: bool,
 }
@@ -51,18 +51,18 @@ enum Command {
     Run(RunArguments),
     /// Measure modes x N on this machine, beside published rclcpp figures.
     Compare(CompareArguments),
-    /// Find which core should run which nodes, by simulation, and confirm it live.
+    /// Search for a mapping of nodes to cores by simulation, and confirm it live.
     Optimize(optimize::OptimizeArguments),
-    /// Measure, simulate, and write a page with charts, timelines and the graph; in less than a
+    /// Measure, simulate, and write a page with charts, timelines and the graph; takes less than a
     /// minute.
     Report(ReportArguments),
-    /// Run the field's synthetic determinism benchmark many times: 19,011 callbacks that sleep at
-    /// random, and one answer.
+    /// Repeat the synthetic determinism benchmark of RSLCPP: 19,011 callbacks with random sleeps
+    /// per run, and a single valid result.
     Determinism(DeterminismArguments),
-    /// Run random graphs of everything that there is in deterministic mode, and print the digest of
-    /// each: to compare builds and machines.
+    /// Run random graphs that use every feature in deterministic mode, and print the digest of
+    /// each, to compare builds and machines.
     RandomGraph(RandomGraphArguments),
-    /// Measure what the number cruncher costs on this machine.
+    /// Measure the cost of the number cruncher on this machine.
     Calibrate(CalibrateArguments),
     /// Print the graph in the DOT language, the hot path in bold; draw it with `dot -Tsvg`.
     Graph,
@@ -84,41 +84,41 @@ struct RunArguments {
     /// single, multi or deterministic.
     #[arg(long, default_value = "single")]
     mode: Mode,
-    /// What callbacks cost: autoware, or lame, which has uneven costs and three chains with
-    /// deadlines (1.86 cores of load). Simulated costs of lame take simulated time.
+    /// The costs of callbacks: autoware, or lame, which has uneven costs and three chains with
+    /// deadlines (1.86 cores of load). Under simulated time, the costs of lame are simulated.
     #[arg(long, value_enum, default_value_t)]
     workload: WorkloadName,
-    /// Which way messages take: none (within the process), ros2 (every hop through ROS 2) or hybrid
-    /// (directly from node to node, and to others through ROS 2). The latter two need a build with
-    /// feature `ros2`; a message goes as 4096 bytes of std_msgs/msg/UInt8MultiArray.
+    /// The path of messages: none (within the process), ros2 (every hop through ROS 2) or hybrid
+    /// (directly from node to node, and to other processes through ROS 2). ros2 and hybrid need a
+    /// build with feature `ros2`; a message is sent as 4096 bytes of std_msgs/msg/UInt8MultiArray.
     #[arg(long, default_value = "none")]
     middleware: Middleware,
     /// The limit of the number cruncher: the load of each callback grows with its square; for
     /// autoware only [default: 4096].
     #[arg(long, value_parser = crunch_limit)]
     n: Option<u64>,
-    /// How long; simulated time in deterministic mode.
+    /// The duration of the run; simulated time in deterministic mode.
     #[arg(long, default_value = "15s", value_parser = span::some)]
     duration: Duration,
-    /// Which core runs which nodes, and who goes first (TOML); in deterministic mode they are
-    /// virtual cores. Without it, multi has the mapping that the optimizer finds for this load on
-    /// the cores of this process; --verbose prints it.
+    /// The cores and priorities of nodes (TOML); virtual cores in deterministic mode. Without it,
+    /// multi uses the mapping that the optimizer finds for this load on the cores of this process;
+    /// --verbose prints it.
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
-    /// Write the figures as JSON; with `-` to stdout, instead of the summary.
+    /// Write the figures as JSON; with `-` to stdout, replacing the summary.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Write every dispatch as a JSON line, for deterministic only.
+    /// Write every dispatch as a JSON line; deterministic mode only.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// What is simulated: delays, durations, virtual cores (TOML, as a job file without nodes), for
-    /// deterministic only.
+    /// The simulation: delays, durations, virtual cores (TOML, a job file without nodes);
+    /// deterministic mode only.
     #[arg(long, value_name = "FILE")]
     simulation: Option<PathBuf>,
-    /// Write how long each callback took (TOML), for a simulation's `profile`; for live modes only.
+    /// Write the durations of callbacks (TOML), for a simulation's `profile`; live modes only.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// Write which callback ran when on which core, as a trace for Perfetto's viewer or
+    /// Write a timeline of callbacks and cores as a trace for Perfetto's viewer or
     /// chrome://tracing; the newest 65,536 calls of each core.
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
@@ -128,7 +128,7 @@ struct RunArguments {
     /// Do not crunch: callbacks only pass messages on.
     #[arg(long)]
     no_work: bool,
-    /// Each callback first sleeps a random time up to this.
+    /// Let each callback first sleep for a random time up to this.
     #[arg(long, value_name = "DURATION", default_value = "0ms", value_parser = span::any)]
     sleep_max: Duration,
 }
@@ -142,13 +142,13 @@ struct CompareArguments {
     /// The limits of the number cruncher, separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "64,1024,4096", value_parser = crunch_limit)]
     n: Vec<u64>,
-    /// How long each turn of each cell takes; simulated time in deterministic mode.
+    /// The duration of each turn of each cell; simulated time in deterministic mode.
     #[arg(long, default_value = "3s", value_parser = span::some)]
     duration: Duration,
-    /// How often each cell is measured.
+    /// The number of turns of each cell.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
     turns: u16,
-    /// Write all figures as JSON; with `-` to stdout, instead of the tables.
+    /// Write all figures as JSON; with `-` to stdout, replacing the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -161,7 +161,7 @@ which takes no time to speak of. The page's chart that stands in the README:
 
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 struct ReportArguments {
-    /// Where the page goes.
+    /// The file of the page.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
     /// The live modes, separated by commas.
@@ -170,22 +170,22 @@ struct ReportArguments {
     /// The limits of the number cruncher, separated by commas.
     #[arg(long, value_delimiter = ',', default_value = "64,1024,4096", value_parser = crunch_limit)]
     n: Vec<u64>,
-    /// How long each live run takes.
+    /// The duration of each live run.
     #[arg(long, default_value = "6s", value_parser = span::some)]
     duration: Duration,
-    /// Write who ran when at the largest N as a trace for Perfetto's viewer or chrome://tracing.
+    /// Write the timelines at the largest N as a trace for Perfetto's viewer or chrome://tracing.
     #[arg(long, value_name = "FILE")]
     trace_out: Option<PathBuf>,
-    /// Write all that the page shows as JSON, for --data.
+    /// Write the data of the page as JSON, for --data.
     #[arg(long, value_name = "FILE")]
     data_out: Option<PathBuf>,
     /// Write the page's first chart as SVG.
     #[arg(long, value_name = "FILE")]
     chart_out: Option<PathBuf>,
-    /// Run nothing, and draw what --data-out wrote.
+    /// Run nothing, and draw the data of an earlier --data-out.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["modes", "n", "duration", "data_out"])]
     data: Option<PathBuf>,
-    /// What an optimizer found (JSON), to be shown as well.
+    /// The result of an optimization (JSON), shown on the page.
     #[arg(long, value_name = "FILE")]
     optimization: Option<PathBuf>,
 }
@@ -204,9 +204,9 @@ struct CalibrateArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The benchmark is that of RSLCPP: four nodes, three timers, five topics and a service, from 10 s to
-110 s of simulated time, whose states are hashes of every callback and message in order. The exit
-code is 0 only if every run came to the known answer, with one digest. The paper's sleeps:
+The benchmark of RSLCPP: four nodes, three timers, five topics and a service, from 10 s to 110 s of
+simulated time. The states are hashes of every callback and message in order. The exit code is 0
+only if every run has the expected result and the same digest. With the sleeps of the paper:
   reference-system determinism --runs 100 --sleep-max 20ms     (200 s)
 
 JSON keys of --json:
@@ -216,36 +216,36 @@ JSON keys of --json:
 
 A duration is a number and its unit: 2us, 20ms, 1s.")]
 struct DeterminismArguments {
-    /// How many runs.
+    /// The number of runs.
     #[arg(
         long,
         default_value_t = 100,
         value_parser = clap::value_parser!(u32).range(1..=1_000_000)
     )]
     runs: u32,
-    /// Each callback first sleeps a random time up to this; the paper's sleeps are up to 20ms.
+    /// Let each callback first sleep for a random time up to this; the paper sleeps up to 20ms.
     #[arg(long, value_name = "DURATION", default_value = "5us", value_parser = span::any)]
     sleep_max: Duration,
-    /// In which order timers run that are due at the same instant.
+    /// The order of timers that are due at the same instant.
     #[arg(long, value_enum, default_value_t)]
     ties: Ties,
-    /// How many runs at once. Without it, one per core; or up to 128 if they sleep for 1ms and
-    /// more, for sleepers need no core.
+    /// The number of concurrent runs. Default: one per core; up to 128 if runs sleep for 1ms or
+    /// more, because sleeping runs need no core.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Write the results as JSON; with `-` to stdout, instead of the tables.
+    /// Write the results as JSON; with `-` to stdout, replacing the tables.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Prints a line for each graph: its seed, the digest of its run, and how many events it had.")]
+Prints a line for each graph: its seed, its digest, and its number of events.")]
 struct RandomGraphArguments {
-    /// The first graph's seed; the others have the seeds after it.
+    /// The seed of the first graph; further graphs use the following seeds.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How many graphs.
+    /// The number of graphs.
     #[arg(
         long,
         default_value_t = 100,
@@ -254,7 +254,7 @@ struct RandomGraphArguments {
     count: u32,
 }
 
-/// Does what the arguments ask for.
+/// Executes the command of the arguments.
 pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
     let Arguments { command, verbose, quiet } = arguments;
     match command {
@@ -274,21 +274,21 @@ pub(crate) fn execute(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 impl Arguments {
-    /// Whether nodes fail and are late because that is what the command is for.
+    /// Whether late and failing nodes are expected in this command.
     pub(crate) fn fails_on_purpose(&self) -> bool {
         matches!(self.command, Some(Command::RandomGraph(_)))
     }
 }
 
 impl RunArguments {
-    /// Refuses files that the mode has no use for, rather than ignore them.
+    /// Refuses files that the mode would ignore.
     fn check(&self) -> Result<(), clap::Error> {
         let refuse =
             |message| Err(Arguments::command().error(ErrorKind::ArgumentConflict, message));
         if self.mapping.is_some() && matches!(self.mode, Mode::SingleCore) {
             return refuse(
-                "--mapping says which core runs which node, and `--mode single` has one only: \
-                 choose `--mode multi` or `--mode deterministic`, or leave --mapping out",
+                "--mapping assigns nodes to cores, and `--mode single` has only one core: choose \
+                 `--mode multi` or `--mode deterministic`, or leave --mapping out",
             );
         }
         if self.n.is_some() && self.workload == WorkloadName::Lame {
@@ -299,28 +299,28 @@ impl RunArguments {
         }
         if self.trace.is_some() && !matches!(self.mode, Mode::Deterministic(_)) {
             return refuse(
-                "--trace writes the one sequence of dispatches that only a deterministic run has: \
+                "--trace records the sequence of dispatches, which only a deterministic run has: \
                  add `--mode deterministic` or leave --trace out",
             );
         }
         let simulated = matches!(self.mode, Mode::Deterministic(_));
         if self.simulation.is_some() && !simulated {
             return refuse(
-                "--simulation says how time passes, and live it passes by itself: add `--mode \
+                "--simulation controls simulated time, which live modes do not use: add `--mode \
                  deterministic` or leave --simulation out",
             );
         }
         if self.profile.is_some() && simulated {
             return refuse(
-                "--profile writes what callbacks took on this machine, and simulated ones take \
-                 what they are given: add `--mode single` or `--mode multi`",
+                "--profile records measured durations, and a simulation only repeats its input: \
+                 add `--mode single` or `--mode multi`",
             );
         }
         Ok(())
     }
 }
 
-/// A workload as the command line names it.
+/// The command line name of a workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum WorkloadName {
     #[default]
@@ -339,8 +339,8 @@ impl From<WorkloadName> for Workload {
 
 fn live_mode(text: &str) -> Result<Mode, String> {
     match text.parse() {
-        Ok(Mode::Deterministic(_)) => Err("each live mode's deterministic twin is in the report \
-                                           anyway; give `single`, `multi` or both"
+        Ok(Mode::Deterministic(_)) => Err("the report always includes the deterministic twins; \
+                                           give `single`, `multi` or both"
             .into()),
         mode => mode.map_err(|error: ringspin_modes::ModeError| error.to_string()),
     }
@@ -351,7 +351,7 @@ fn crunch_limit(text: &str) -> Result<u64, String> {
         text.parse().map_err(|_| "not a whole number; give one such as 4096".to_owned())?;
     if n > CRUNCH_LIMIT_MAX {
         return Err(format!(
-            "one crunch of that would take seconds to hours, and no run ends within a callback; \
+            "one crunch would take seconds to hours, and a run cannot end within a callback; \
              give at most {CRUNCH_LIMIT_MAX}"
         ));
     }
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crunch_limit_is_a_number_that_ends_some_day() {
+    fn crunch_limits_are_bounded_numbers() {
         assert_eq!(crunch_limit("4096"), Ok(4096));
         assert!(crunch_limit("100001").unwrap_err().contains("100000"));
         assert!(crunch_limit("-1").unwrap_err().contains("4096"));

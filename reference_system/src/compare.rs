@@ -1,12 +1,12 @@
-//! A comparison of modes over N on this machine: which cell runs when, how its turns are pooled.
+//! A comparison of modes over N on this machine: order of cells and pooling of turns.
 //!
-//! Cells run one after the other, never at once, with their timers in phase. The turns are
-//! interleaved (turn 1 of every cell, then turn 2): a machine that slows down for a while slows all
-//! cells alike instead of one of them. Each turn begins with a calibration per N, so that the floor
-//! was measured under the conditions of the cells beside it.
+//! Cells run one after the other, with their timers in phase. The turns are interleaved (turn 1 of
+//! every cell, then turn 2), so that a temporary slowdown of the machine affects all cells alike.
+//! Each turn begins with a calibration per N, so that the floor is measured under the conditions of
+//! the cells.
 //!
-//! The deterministic mode has rows of its own ([`Simulation`]): no simulated time passes in a
-//! callback, so its latencies are zero by construction and would only look like a result.
+//! The deterministic mode has its own rows ([`Simulation`]): callbacks take no simulated time, so
+//! its latencies are zero by construction and would be misleading.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -24,53 +24,53 @@ use crate::run::{RunOptions, RunReport, mode_name, run, tuned_mapping};
 use crate::system::Work;
 use crate::table::Cell;
 
-/// How long one calibration may take; it is repeated each turn.
+/// The time budget of one calibration, which is repeated each turn.
 const CALIBRATION_BUDGET: Duration = Duration::from_millis(50);
 
-/// What to compare.
+/// The options of a comparison.
 #[derive(Clone, Debug)]
 pub struct CompareOptions {
-    /// The modes; multi-core without a mapping gets the tuned one of each N.
+    /// The modes. Multi-core without a mapping uses a tuned one for each N.
     pub modes: Vec<Mode>,
     /// The crunch limits.
     pub crunch_limits: Vec<u64>,
-    /// How long each turn of each cell takes, in the executor's own time.
+    /// The duration of each turn of each cell, in the executor's time.
     pub duration: Duration,
-    /// How often each cell is measured.
+    /// The number of turns of each cell.
     pub turns: usize,
 }
 
-/// One turn of one cell that is about to start.
+/// A turn of a cell that is about to start.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
-    /// Cells begun so far, over all turns.
+    /// The number of cells begun so far, over all turns.
     pub index: usize,
-    /// Of how many.
+    /// The total number of cells, over all turns.
     pub total: usize,
-    /// The turn, from 1 on.
+    /// The turn, starting at 1.
     pub turn: usize,
     /// The mode's name.
     pub mode: &'static str,
     /// The crunch limit.
     pub n: u64,
-    /// About how long this and all later steps take.
+    /// The approximate duration of this and all later steps.
     pub remaining: Duration,
 }
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The processor's name.
     pub processor: String,
-    /// Cores that this process may use.
+    /// The number of cores that this process may use.
     pub cores: usize,
-    /// How long each turn of each cell took, in the executor's own time.
+    /// The duration of each turn of each cell, in the executor's time.
     pub duration_s: f64,
-    /// Cores that other programs kept busy meanwhile, on average; none where that is not known.
+    /// The average number of cores that other programs kept busy, if known.
     pub other_busy_cores: Option<f64>,
-    /// Whether it ended before its last step; only completed turns count.
+    /// Whether the comparison ended early; only completed turns count.
     pub interrupted: bool,
-    /// What a crunch costs here, for each N.
+    /// The cost of a crunch on this machine, for each N.
     pub calibrations: Vec<Calibration>,
     /// The live modes.
     pub cells: Vec<Cell>,
@@ -83,7 +83,7 @@ pub struct Comparison {
 pub struct Simulation {
     /// The crunch limit.
     pub n: u64,
-    /// How many runs there were.
+    /// The number of runs.
     pub turns: usize,
     /// Simulated time of all runs.
     pub simulated_s: f64,
@@ -91,7 +91,7 @@ pub struct Simulation {
     pub wall_s: f64,
     /// Events dispatched in each run.
     pub dispatched: u64,
-    /// The digests that occurred: one, or the mode is not deterministic.
+    /// The distinct digests: more than one means that the mode is not deterministic.
     pub digests: Vec<String>,
 }
 
@@ -104,8 +104,8 @@ impl Simulation {
 }
 
 impl Comparison {
-    /// Every digest that occurred, at any N: the digest does not depend on N, so there is one at
-    /// most unless the mode is broken.
+    /// The distinct digests over all N. The digest does not depend on N, so there is at most one
+    /// unless the mode is broken.
     #[must_use]
     pub fn digests(&self) -> Vec<&str> {
         let mut digests: Vec<&str> =
@@ -116,7 +116,7 @@ impl Comparison {
     }
 }
 
-/// The runs of one mode at one crunch limit so far.
+/// The runs so far of one mode at one crunch limit.
 struct Series {
     mode: Mode,
     n: u64,
@@ -124,11 +124,11 @@ struct Series {
     reports: Vec<RunReport>,
 }
 
-/// Measures every mode at every N. `before_step` is asked before each turn of each cell and may end
-/// the comparison; nothing else of the caller runs while a cell does.
+/// Measures every mode at every N. Calls `before_step` before each turn of each cell; it may end
+/// the comparison. No other code of the caller runs during a cell.
 ///
 /// # Errors
-/// When a run fails; see [`run()`].
+/// The error of a failed run; see [`run()`].
 pub fn compare(
     options: &CompareOptions,
     mut before_step: impl FnMut(&Step) -> ControlFlow<()>,
@@ -168,7 +168,7 @@ pub fn compare(
     })
 }
 
-/// About how long one turn of `cell` takes: a simulated one as long as its crunches.
+/// The expected duration of one turn of `cell`; for a simulated turn, the duration of its crunches.
 fn expected(cell: &Series, options: &CompareOptions, calibrations: &[Calibration]) -> Duration {
     let calibration = calibrations.iter().find(|calibration| calibration.n == cell.n);
     match (&cell.mode, calibration) {
@@ -179,8 +179,8 @@ fn expected(cell: &Series, options: &CompareOptions, calibrations: &[Calibration
     }
 }
 
-/// A series for each cell, by N, the modes in their given order. The multi-core mapping of an N is
-/// found once, so that all its turns measure the same.
+/// A series for each cell, by N, the modes in the given order. The multi-core mapping of an N is
+/// computed once, so that all its turns use the same one.
 fn all_series(
     options: &CompareOptions,
     calibrations: &[Calibration],
@@ -213,7 +213,7 @@ fn sorted_and_distinct(values: &[u64]) -> Vec<u64> {
 }
 
 impl Series {
-    /// Runs one turn; false when it was interrupted, and then it does not count.
+    /// Runs one turn; returns false if it was interrupted and does not count.
     fn run_once(&mut self, duration: Duration) -> Result<bool, BoxError> {
         let collector = Arc::new(Collector::new());
         let options = RunOptions {
@@ -234,7 +234,7 @@ impl Series {
         Ok(complete)
     }
 
-    /// The cell of a live mode; none before its first turn.
+    /// The cell of a live mode; `None` before its first turn.
     fn pooled(&self, calibrations: &[Calibration]) -> Option<Cell> {
         let last = self.reports.last().filter(|report| report.digest.is_none())?;
         let floor = calibrations.iter().find(|calibration| calibration.n == self.n);
@@ -252,7 +252,7 @@ impl Series {
         })
     }
 
-    /// The row of the deterministic mode; none before its first turn.
+    /// The row of the deterministic mode; `None` before its first turn.
     fn simulation(&self) -> Option<Simulation> {
         let first = self.reports.first().filter(|report| report.digest.is_some())?;
         let mut digests: Vec<_> =
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_left_falls_to_the_last_step() {
+    fn the_remaining_time_decreases_to_the_last_step() {
         let mut left = Vec::new();
         compare(&options(&["single"], &[3], 3), |step| {
             left.push(step.remaining.as_millis());

@@ -1,13 +1,13 @@
-//! The work of a node: counting primes the slow way, so that its cost scales with one number.
+//! The work of a node: counts primes by trial division, with a cost controlled by one number.
 //!
-//! The cost is the point. There is no square-root shortcut and no sieve, and the optimiser is kept
-//! from removing or sharing the loop; otherwise no figure would compare with a published one.
-//! [`calibrate`] tells what one crunch costs on this machine, which is the unit of every load.
+//! The loop is slow on purpose: it has no square-root shortcut and no sieve, and the optimiser must
+//! not remove or share it; otherwise no figure would compare with a published one.
+//! [`calibrate`] measures the cost of one crunch on this machine, which is the unit of every load.
 //!
-//! One N is not one load everywhere. Rust's code generator tests each 64-bit division for operands
-//! of 32 bits and then divides those, which GCC does not: on one Xeon a crunch of N = 4096 took
-//! 1.8 ms here and 3.0 ms as the same loop under GCC 12. Figures of two programs compare only
-//! beside their calibrations.
+//! The same N is a different load on other systems. Rust's code generator tests each 64-bit
+//! division for 32-bit operands and uses the faster instruction, which GCC does not: on one Xeon a
+//! crunch of N = 4096 took 1.8 ms here, and 3.0 ms as the same loop under GCC 12. Figures of two
+//! programs compare only relative to their calibrations.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::description::{HOT_PATH_CRUNCHES, total_crunches_per_second};
 
-/// The crunch limit that upstream uses unless told otherwise.
+/// The default crunch limit of upstream.
 pub const DEFAULT_CRUNCH_LIMIT: u64 = 4096;
 
 /// Counts the primes in `2..=n` by trial division of each number by every smaller one, up to its
@@ -39,12 +39,12 @@ pub fn number_cruncher(n: u64) -> u64 {
     black_box(primes)
 }
 
-/// What one crunch costs on this machine, in nanoseconds of wall time.
+/// The cost of one crunch on this machine, in nanoseconds of wall time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calibration {
     /// The crunch limit that was measured.
     pub n: u64,
-    /// What the crunch returned.
+    /// The return value of the crunch.
     pub primes: u64,
     /// The fastest crunch, in nanoseconds: the cost without disturbance.
     pub min_ns: u64,
@@ -54,7 +54,7 @@ pub struct Calibration {
     pub max_ns: u64,
 }
 
-/// Measures `repeats` crunches (at least one) of limit `n` after one that warms up.
+/// Measures `repeats` crunches (at least one) of limit `n` after a warm-up crunch.
 ///
 /// Takes about `repeats + 1` crunches of wall time and runs on the calling thread.
 #[must_use]
@@ -78,8 +78,9 @@ pub fn calibrate(n: u64, repeats: usize) -> Calibration {
 }
 
 impl Calibration {
-    /// The least that the hot path can take to its start: [`HOT_PATH_CRUNCHES`] of the *fastest*
-    /// crunch, so that a disturbed calibration does not flatter what is compared with it.
+    /// The lower bound for the hot path latency to its start: [`HOT_PATH_CRUNCHES`] of the
+    /// *fastest* crunch, so that a disturbed calibration does not make a measured latency look
+    /// better.
     #[must_use]
     pub fn floor_ns(&self) -> u64 {
         u64::from(HOT_PATH_CRUNCHES) * self.min_ns
@@ -91,8 +92,8 @@ impl Calibration {
         total_crunches_per_second() * self.median_ns as f64 * 1e-9
     }
 
-    /// This calibration and another one of the same limit, taken at another time, as one. The
-    /// median is the lower of the two: the higher one was disturbed.
+    /// Combines two calibrations of the same limit. Takes the lower median: the higher one was
+    /// disturbed.
     #[must_use]
     pub fn combined_with(self, other: Self) -> Self {
         Self {
@@ -104,15 +105,15 @@ impl Calibration {
     }
 }
 
-/// As [`calibrate`], with as many crunches as fit in `budget`: at least 3, at most 1001.
+/// Calibrates like [`calibrate`], with the number of crunches that fit in `budget`: 3 to 1001.
 #[must_use]
 pub fn calibrate_within(n: u64, budget: Duration) -> Calibration {
     let fitting = budget.as_nanos() / u128::from(estimate_ns(n).max(1));
     calibrate(n, fitting.clamp(3, 1001) as usize)
 }
 
-/// About what one crunch of limit `n` costs, in nanoseconds, without ever running a long one: above
-/// [`DEFAULT_CRUNCH_LIMIT`] it is the cost there, scaled by n²/ln n.
+/// The approximate cost of one crunch of limit `n`, in nanoseconds. Never runs a long one: above
+/// [`DEFAULT_CRUNCH_LIMIT`], the cost there is scaled by n²/ln n.
 #[must_use]
 pub fn estimate_ns(n: u64) -> u64 {
     let measured = n.min(DEFAULT_CRUNCH_LIMIT);
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_long_crunch_is_estimated_without_being_run() {
-        // Run, this one would take hours: the test would not end.
+        // Running this crunch would take hours.
         assert!(estimate_ns(10_000_000) > 100 * estimate_ns(DEFAULT_CRUNCH_LIMIT));
     }
 }

@@ -1,8 +1,8 @@
-//! The 24 nodes of the Autoware reference system as data, and what follows from them.
+//! The 24 nodes of the Autoware reference system as data, with derived properties.
 //!
-//! Kept apart from the code that builds nodes so that the same list serves the builder, the graph
-//! drawing, the load prediction and the tests, and cannot differ between modes. A topic has its
-//! publisher's name, except the second output of the one intersection.
+//! One list serves the builder, the graph drawing, the load prediction and the tests, so that they
+//! cannot differ. A topic has the name of its publisher, except the second output of the
+//! intersection.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub const FRONT_LIDAR: &str = "FrontLidarDriver";
 pub const REAR_LIDAR: &str = "RearLidarDriver";
 /// The last node of the hot path.
 pub const COLLISION_ESTIMATOR: &str = "ObjectCollisionEstimator";
-/// The one cyclic node, whose period is a KPI.
+/// The cyclic node, whose period is a KPI.
 pub const BEHAVIOR_PLANNER: &str = "BehaviorPlanner";
 
 /// The nodes of the hot path, from the two lidars to the collision estimator.
@@ -27,23 +27,23 @@ pub const HOT_PATH: &[&str] = &[
     COLLISION_ESTIMATOR,
 ];
 
-/// Crunches in a row on the hot path (the two transformers run side by side): transformer, fusion,
-/// filter, detector. The estimator's own crunch comes after its "start" stamp.
+/// Sequential crunches on the hot path (the two transformers run in parallel): transformer, fusion,
+/// filter, detector. The estimator's own crunch comes after its start stamp.
 pub const HOT_PATH_CRUNCHES: u32 = 4;
 
-/// One node: its name and its behaviour.
+/// A node: its name and its behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeDescription {
-    /// The node's name; its topic has the same, see [`topics`](Self::topics).
+    /// The node's name, which is also its topic; see [`topics`](Self::topics).
     pub name: &'static str,
-    /// What the node does, and on which inputs.
+    /// The behaviour of the node, with its inputs.
     pub kind: Kind,
 }
 
 /// The behaviour of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A timer publishes a fresh message; no work.
+    /// A timer publishes a new message, without work.
     Sensor {
         /// The timer's period.
         period: Duration,
@@ -53,45 +53,45 @@ pub enum Kind {
         /// The input topic.
         input: &'static str,
     },
-    /// When the newest message of both inputs is there: crunch, publish the merge, clear both. In
-    /// the workload [`Lame`](Workload::Lame) one input triggers that, and the other only caches.
+    /// Crunches once a message of both inputs has arrived, publishes the merge, and clears both. In
+    /// the workload [`Lame`](Workload::Lame), one input triggers and the other is only cached.
     Fusion {
-        /// The two input topics; the first one's history leads the merge.
+        /// The two input topics; the history of the first one leads the merge.
         inputs: [&'static str; 2],
-        /// Which of the two triggers in LaME, where it is the first one.
+        /// The index of the input that triggers in LaME, where it becomes the first one.
         trigger: usize,
     },
-    /// A timer crunches, publishes the merge of what has arrived since, and clears it.
+    /// A timer crunches, publishes the merge of the messages since its last call, and clears them.
     Cyclic {
         /// The input topics, in the order in which they are merged.
         inputs: &'static [&'static str],
         /// The timer's period.
         period: Duration,
     },
-    /// Each connection works like a transform, in a callback group of its own.
+    /// Each connection works like a transform, in its own callback group.
     Intersection {
         /// The connections.
         connections: &'static [Connection],
     },
-    /// The end point: takes the statistics; no work.
+    /// The end point: records statistics, without work.
     Command {
         /// The input topic (depth 10; every other input has depth 1).
         input: &'static str,
     },
 }
 
-/// What the nodes of the one graph do when they are called.
+/// The costs and triggers of the nodes; the graph is the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Workload {
-    /// The reference system as it is: every callback that publishes costs the same crunch.
+    /// The original reference system: every callback that publishes costs the same crunch.
     #[default]
     Autoware,
-    /// Uneven costs, fusions of which one input triggers, and three chains: see [`crate::lame`].
+    /// Uneven costs, fusions triggered by one input, and three chains: see [`crate::lame`].
     Lame,
 }
 
 impl Workload {
-    /// Its name on the command line and in every report.
+    /// Its name on the command line and in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -100,8 +100,7 @@ impl Workload {
         }
     }
 
-    /// The two inputs of a fusion in the order in which this workload has them; see
-    /// [`Kind::Fusion`].
+    /// The two inputs of a fusion in the order of this workload; see [`Kind::Fusion`].
     #[must_use]
     pub fn fusion_inputs(self, inputs: [&'static str; 2], trigger: usize) -> [&'static str; 2] {
         match (self, trigger) {
@@ -110,7 +109,7 @@ impl Workload {
         }
     }
 
-    /// The period of the timer of `node`; none if it has no timer. In LaME the lidars are slower.
+    /// The period of the timer of `node`, if it has one. The lidars are slower in LaME.
     #[must_use]
     pub fn period(self, node: &NodeDescription) -> Option<Duration> {
         match (self, node.kind) {
@@ -123,7 +122,7 @@ impl Workload {
     }
 }
 
-/// One lane of an intersection.
+/// A connection of an intersection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// The input topic.
@@ -132,7 +131,7 @@ pub struct Connection {
     pub output: &'static str,
 }
 
-/// One subscription: a message published on `topic` by `from` is delivered to `to`.
+/// A subscription: a message published on `topic` by `from` is delivered to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Edge {
     /// The publishing node.
@@ -240,7 +239,7 @@ impl NodeDescription {
 }
 
 impl Edge {
-    /// Whether a hot-path sample travels along this edge.
+    /// Whether hot-path samples pass along this edge.
     #[must_use]
     pub fn is_on_hot_path(&self) -> bool {
         HOT_PATH.contains(&self.from) && HOT_PATH.contains(&self.to)
@@ -270,8 +269,8 @@ pub fn edges() -> impl Iterator<Item = Edge> {
 
 /// Messages per second on `topic` when nothing is dropped; 0 for an unknown topic.
 ///
-/// A transform publishes as often as its input, a fusion as often as the slower of its two, a
-/// cyclic node and a sensor once per period. The graph has no cycle, so this ends.
+/// A transform publishes at the rate of its input, a fusion at the slower rate of its two inputs, a
+/// cyclic node and a sensor once per period. The graph has no cycle, so the recursion ends.
 #[must_use]
 pub fn topic_rate_hz(topic: &str) -> f64 {
     let Some(publisher) = publisher_of(topic) else {
@@ -290,8 +289,8 @@ pub fn topic_rate_hz(topic: &str) -> f64 {
     }
 }
 
-/// Crunches per second of `node` when nothing is dropped: each of its published messages costs one,
-/// except a sensor's. Times the cost of a crunch this is the node's load in cores.
+/// Crunches per second of `node` when nothing is dropped: one per published message, none for a
+/// sensor. Multiplied by the cost of a crunch, this is the node's load in cores.
 #[must_use]
 pub fn crunches_per_second(node: &NodeDescription) -> f64 {
     match node.kind {
@@ -379,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_crunches_as_often_as_its_kind_says() {
+    fn crunch_rates_follow_the_kind_of_node() {
         assert_eq!(rate(FRONT_LIDAR), 0.0);
         assert_eq!(rate("VehicleDBWSystem"), 0.0);
         assert!((rate("PointsTransformerFront") - 10.0).abs() < 1e-9);

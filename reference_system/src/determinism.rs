@@ -1,23 +1,23 @@
-//! The field's synthetic determinism benchmark: does the order of callbacks depend on anything but
-//! the graph?
+//! The synthetic determinism benchmark of RSLCPP: tests that the order of callbacks depends on
+//! nothing but the graph.
 //!
-//! The graph and its constants are those of the RSLCPP paper and its package `rslcpp_test`: four
-//! nodes with three timers, five topics and a service, whose states are hashes of every callback
-//! and every message in order. Each callback first sleeps for a random time. One callback out of
-//! order anywhere in 100 simulated seconds changes the final hash.
+//! The graph and its constants come from the RSLCPP paper and its package `rslcpp_test`: four nodes
+//! with three timers, five topics and a service. The state of each node is a hash of all its
+//! callbacks and messages in order. Each callback first sleeps for a random time. One callback out
+//! of order anywhere in 100 simulated seconds changes the final hash.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | [`nodes`] | the graph, as ringspin nodes |
 //! | [`model`] | the same without an executor, under several orders of timers |
 //! | [`ties`] | the order of timers of one instant: ringspin's own, or upstream's |
-//! | [`runs`] | many runs, several at once, and whether they are equal |
+//! | [`runs`] | concurrent runs, and the comparison of their results |
 //!
 //! # Ties
-//! What differs between executors is the order of timers that are due at the same instant. Here it
-//! is explicit, by deadline, then creation: [`TOTAL_ORDER`]. Upstream's published value,
-//! [`UPSTREAM`], comes from `rclcpp`'s heap of timers, see [`model::RclcppHeap`]; the graph comes
-//! to it with [`ties::UpstreamTies`].
+//! Executors differ in the order of timers that are due at the same instant. Here the order is
+//! explicit, by deadline, then creation: [`TOTAL_ORDER`]. Upstream's published value, [`UPSTREAM`],
+//! results from `rclcpp`'s timer heap, see [`model::RclcppHeap`]; [`ties::UpstreamTies`]
+//! reproduces it.
 
 pub mod model;
 pub mod nodes;
@@ -32,7 +32,7 @@ pub const START: Time = Time::from_secs(10);
 /// The last instant, inclusive.
 pub const END: Time = Time::from_secs(110);
 
-/// The nodes, in order of creation, and their states at the start.
+/// The nodes, in order of creation, with their initial states.
 pub const NODES: [(&str, u64); 4] =
     [("A", 55_272_744), ("B", 34_983_402), ("C", 87_997_653), ("D", 11_380_831)];
 
@@ -41,20 +41,20 @@ pub const NODES: [(&str, u64); 4] =
 pub struct Callback {
     /// The node's index in [`NODES`].
     pub node: usize,
-    /// What the node's state takes in at each call.
+    /// The value that each call mixes into the node's state.
     pub id: u64,
-    /// What it is called for.
+    /// The trigger.
     pub input: Input,
-    /// What it does with the node's new state.
+    /// The use of the node's new state.
     pub output: Output,
-    /// How often it is called from [`START`] to [`END`].
+    /// The number of calls from [`START`] to [`END`].
     pub calls: u64,
 }
 
-/// What a callback is called for.
+/// The trigger of a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// A timer of so many milliseconds.
+    /// A timer with this period in milliseconds.
     Timer(u64),
     /// A message on a topic.
     Topic(&'static str),
@@ -64,7 +64,7 @@ pub enum Input {
     Response,
 }
 
-/// What a callback does with its node's new state.
+/// The use of a node's new state after a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
     /// Publishes it.
@@ -77,10 +77,10 @@ pub enum Output {
     None,
 }
 
-/// The one service.
+/// The service.
 pub const SERVICE: &str = "/s1";
 
-/// Every callback, in order of creation.
+/// The callbacks, in order of creation.
 pub const CALLBACKS: [Callback; 10] = {
     use {Input as In, Output as Out};
     const fn row(node: usize, id: u64, input: In, output: Out, calls: u64) -> Callback {
@@ -118,8 +118,8 @@ impl Callback {
         }
     }
 
-    /// The state that follows `state` at a call at simulated time `now`, with the message or the
-    /// response that it is called with.
+    /// The state that follows `state` after a call at simulated time `now` with this message or
+    /// response.
     #[must_use]
     pub fn next_state(&self, state: u64, now: Time, payload: Option<u64>) -> u64 {
         let state = combine(combine(state, self.id), now.as_nanos());
@@ -131,7 +131,7 @@ impl Callback {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct States(pub [u64; 4]);
 
-/// What an executor comes to that runs timers of one instant by deadline, then creation.
+/// The result with timers of one instant ordered by deadline, then creation.
 pub const TOTAL_ORDER: States = States([
     13_404_255_130_693_361_018,
     6_314_714_395_288_068_323,
@@ -139,7 +139,7 @@ pub const TOTAL_ORDER: States = States([
     18_227_695_353_861_151_360,
 ]);
 
-/// What upstream publishes.
+/// The result that upstream publishes.
 pub const UPSTREAM: States = States([
     3_924_739_178_523_851_918,
     416_215_330_994_369_847,
@@ -155,8 +155,8 @@ impl States {
     }
 }
 
-/// The states by node, and the final hash: in decimal strings, for many readers of JSON keep 53
-/// bits of a number.
+/// The states by node and the final hash, as decimal strings, because many JSON readers keep only
+/// 53 bits of a number.
 impl Serialize for States {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let nodes = NODES.iter().zip(self.0).map(|((name, _), state)| (*name, state));
@@ -165,7 +165,7 @@ impl Serialize for States {
     }
 }
 
-/// Takes `next` in to the hash `state`.
+/// Mixes `next` into the hash `state`.
 fn combine(state: u64, next: u64) -> u64 {
     const FACTOR: u64 = 0x9ddf_ea08_eb38_2d69;
     let mut a = (state ^ next).wrapping_mul(FACTOR);
@@ -198,13 +198,13 @@ mod tests {
     }
 
     #[test]
-    fn the_final_hashes_are_those_of_the_states() {
+    fn the_final_hashes_match_the_states() {
         assert_eq!(TOTAL_ORDER.hash(), 14_807_076_229_895_937_644);
         assert_eq!(UPSTREAM.hash(), 7_448_837_717_382_456_148);
     }
 
     #[test]
-    fn the_calls_are_as_many_as_published() {
+    fn the_number_of_calls_matches_the_publication() {
         let calls: u64 = CALLBACKS.iter().map(|callback| callback.calls).sum();
         assert_eq!(calls, 1001 * 4 + 2001 * 5 + 2501 * 2);
         assert_eq!(calls, 19_011);

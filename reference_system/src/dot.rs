@@ -1,4 +1,4 @@
-//! The graph as a Graphviz drawing, because 24 nodes and 29 edges are not understood from a list.
+//! The graph as a Graphviz drawing.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use crate::description::{self, AUTOWARE, Kind, NodeDescription};
 
 /// The reference system in the DOT language; draw it with `dot -Tsvg`.
 ///
-/// A node's shape tells its kind, an edge is labelled with its topic. With `hot_path_highlighted`
+/// A node's shape shows its kind; an edge is labelled with its topic. With `hot_path_highlighted`,
 /// the nodes and edges of the hot path are bold and red.
 #[must_use]
 pub fn to_dot(hot_path_highlighted: bool) -> String {

@@ -1,13 +1,13 @@
-//! The key performance indicators: what is measured, when a sample counts, and how runs are pooled.
+//! The key performance indicators: measurement, counting rules, and pooling of runs.
 //!
-//! The rules decide the result, so they are kept in one place and follow upstream: the hot path's
-//! latency is read from the history of each sample that reaches a Command node, the first ten such
-//! samples are start-up, and the behaviour planner's period is the distance of successive starts.
+//! The rules follow upstream and are all in this module: the hot path's latency is read from the
+//! history of each sample that reaches a Command node, the first ten such samples are start-up, and
+//! the behaviour planner's period is the distance of successive starts.
 //!
-//! Callbacks on several threads share one [`Collector`]. Its storage is bounded and reserved when
-//! it is made, so recording does not allocate (except for the first sample of each command node
-//! where histories are kept). Each of its locks guards one series and is held for a few stores;
-//! none is taken while another is held.
+//! Callbacks on several threads share one [`Collector`]. Its storage is bounded and reserved on
+//! creation, so recording does not allocate (except for the first sample of each command node when
+//! histories are kept). Each lock guards one series and is held for a few stores; no thread holds
+//! two at once.
 
 mod summary;
 
@@ -21,19 +21,19 @@ use crate::message::{Message4kb, TransmissionStats};
 
 pub use summary::Summary;
 
-/// Hot-path samples at the start of a run that are not counted.
+/// Hot-path samples at the start of a run that do not count.
 pub const WARM_UP_SAMPLES: u64 = 10;
 
-/// Latencies, and planner starts, that a collector holds unless told otherwise: 1.8 h at 10 Hz.
+/// The default capacity for latencies, and for planner starts: 1.8 h at 10 Hz.
 pub const DEFAULT_CAPACITY: usize = 65_536;
 
-/// Whole samples that a collector made by [`Collector::keeping_samples`] holds: 5 min at 50 Hz.
+/// The number of whole samples that [`Collector::keeping_samples`] keeps: 5 min at 50 Hz.
 pub const KEPT_SAMPLES: usize = 16_384;
 
 /// History entries reserved for the kept samples: the mean is about 6 each, the longest has 22.
 const KEPT_ENTRIES: usize = KEPT_SAMPLES * 8;
 
-/// Ends of the collision estimator that are remembered: those of its last 6 s at 10 Hz.
+/// The number of remembered ends of the collision estimator: 6 s at 10 Hz.
 const KNOWN_ENDS: usize = 64;
 
 /// The KPIs of one run, or of several pooled.
@@ -51,43 +51,45 @@ pub struct Kpis {
     pub samples: u64,
     /// Hot-path samples not counted because they were the first ten of their run.
     pub warm_up_samples: u64,
-    /// Counted samples whose callback end was not known (or no longer) when they arrived.
+    /// Counted samples whose callback end was unknown, or no longer known, when they arrived.
     pub end_unknown: u64,
-    /// Samples naming the estimator but no lidar, so without a latency; 0 in a sound graph.
+    /// Samples that name the estimator but no lidar, and thus have no latency; 0 in a correct
+    /// graph.
     pub without_lidar: u64,
-    /// Values that found their storage full: counted samples, planner starts, kept samples.
+    /// Values dropped because their storage was full: counted samples, planner starts, kept
+    /// samples.
     pub not_recorded: u64,
 }
 
-/// One sample's way through the graph, as it reached a Command node.
+/// The path of a sample through the graph to a Command node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SamplePath {
     /// The Command node.
     pub command_node: String,
-    /// When it arrived there, in nanoseconds of the executor's clock.
+    /// Its arrival time, in nanoseconds of the executor's clock.
     pub arrived_ns: u64,
-    /// The nodes it went through, in the order of its history.
+    /// The nodes on its path, in the order of its history.
     pub history: Vec<PathEntry>,
-    /// Its hot path latency to start in nanoseconds; none when it did not take the hot path.
+    /// Its hot path latency to the start, in nanoseconds; `None` if it did not take the hot path.
     pub latency_ns: Option<u64>,
-    /// Whether that latency is part of the KPIs.
+    /// Whether the KPIs include that latency.
     pub counted: bool,
 }
 
-/// One node on a sample's way.
+/// A node on the path of a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PathEntry {
     /// The node's name.
     pub node: String,
     /// The node's output sequence number.
     pub sequence_number: u32,
-    /// When its callback started, in nanoseconds of the executor's clock.
+    /// The start of its callback, in nanoseconds of the executor's clock.
     pub timestamp_ns: u64,
-    /// Samples it saw dropped on its inputs.
+    /// The number of samples that it saw dropped on its inputs.
     pub dropped_samples: u32,
 }
 
-/// Takes the measurements of one run from callbacks on any thread; share it by [`Arc`].
+/// Collects the measurements of one run from callbacks on any thread; shared by [`Arc`].
 #[derive(Debug)]
 pub struct Collector {
     hot_path: Mutex<HotPath>,
@@ -147,14 +149,14 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// A collector for [`DEFAULT_CAPACITY`] hot-path samples and planner starts.
+    /// Creates a collector for [`DEFAULT_CAPACITY`] hot-path samples and planner starts.
     #[must_use]
     pub fn new() -> Self {
         Self::with_capacity(DEFAULT_CAPACITY)
     }
 
-    /// A collector that holds `capacity` hot-path samples and as many planner periods; what comes
-    /// later is counted in [`Kpis::not_recorded`]. Reserves 24 bytes for each.
+    /// Creates a collector for `capacity` hot-path samples and as many planner periods; later
+    /// values are counted in [`Kpis::not_recorded`]. Reserves 24 bytes for each.
     #[must_use]
     pub fn with_capacity(capacity: usize) -> Self {
         Self {
@@ -179,8 +181,8 @@ impl Collector {
         }
     }
 
-    /// The same, and the whole history of the first [`KEPT_SAMPLES`] samples that reach a Command
-    /// node is kept for [`samples`](Self::samples). Reserves about 9 MiB.
+    /// Additionally keeps the whole history of the first [`KEPT_SAMPLES`] samples that reach a
+    /// Command node, for [`samples`](Self::samples). Reserves about 9 MiB.
     #[must_use]
     pub fn keeping_samples(mut self) -> Self {
         self.kept = Some(Mutex::new(Kept {
@@ -192,10 +194,10 @@ impl Collector {
         self
     }
 
-    /// Call when `sample` reaches the Command node `command_node` at `arrived_ns`.
+    /// Records that `sample` reached the Command node `command_node` at `arrived_ns`.
     ///
-    /// A sample whose history names the collision estimator gives one hot path latency, the first
-    /// ten of a run excepted.
+    /// A sample whose history names the collision estimator yields one hot path latency, except the
+    /// first ten of a run.
     pub fn sample_arrived(&self, command_node: &str, sample: &Message4kb, arrived_ns: u64) {
         let mut latency_ns = None;
         let mut counted = false;
@@ -215,20 +217,20 @@ impl Collector {
         }
     }
 
-    /// Call when the collision estimator's callback that published `sequence_number` returns.
+    /// Records that the collision estimator's callback that published `sequence_number` returned.
     ///
-    /// The last 64 ends are remembered until their samples reach a Command node; a sample that
-    /// comes later, or before this call, is counted in [`Kpis::end_unknown`].
+    /// The last 64 ends are remembered until their samples reach a Command node. A sample that
+    /// arrives later, or before this call, counts in [`Kpis::end_unknown`].
     pub fn collision_estimator_returned(&self, sequence_number: u32, end_ns: u64) {
         locked(&self.ends)[end_slot(sequence_number)] = Some(KnownEnd { sequence_number, end_ns });
     }
 
-    /// Call when the behaviour planner's timer callback starts.
+    /// Records the start of the behaviour planner's timer callback.
     pub fn planner_started(&self, start_ns: u64) {
         locked(&self.planner).started(start_ns);
     }
 
-    /// The KPIs so far. Copies and sorts the series: not for callbacks.
+    /// The KPIs so far. Copies and sorts the series; not for use in callbacks.
     #[must_use]
     pub fn report(&self) -> Kpis {
         let mut pooled = Pooled::default();
@@ -236,14 +238,14 @@ impl Collector {
         pooled.report()
     }
 
-    /// The kept samples in their order of arrival; none unless made by
+    /// The kept samples in order of arrival; empty without
     /// [`keeping_samples`](Self::keeping_samples).
     #[must_use]
     pub fn samples(&self) -> Vec<SamplePath> {
         self.kept.as_ref().map(|kept| locked(kept).paths()).unwrap_or_default()
     }
 
-    /// How many of the counted latencies to the end of the hot path are longer than `limit`.
+    /// The number of counted latencies to the end of the hot path above `limit`.
     #[must_use]
     pub fn late(&self, limit: Duration) -> u64 {
         let limit_ns = limit.as_nanos();
@@ -258,8 +260,8 @@ impl Collector {
     }
 }
 
-/// The KPIs of several runs as if their counted values were one series. The distances between the
-/// runs are in no period, and each run's first ten samples stay uncounted.
+/// Pools the counted values of several runs into one series. Periods do not span two runs, and each
+/// run's first ten samples stay uncounted.
 #[must_use]
 pub fn pool(collectors: &[Arc<Collector>]) -> Kpis {
     let mut pooled = Pooled::default();
@@ -269,7 +271,7 @@ pub fn pool(collectors: &[Arc<Collector>]) -> Kpis {
     pooled.report()
 }
 
-/// The series of all runs, and their counters as `Kpis` whose summaries are not filled in yet.
+/// The series of all runs, and their counters as `Kpis` with summaries still empty.
 #[derive(Default)]
 struct Pooled {
     start_ns: Vec<u64>,
@@ -313,7 +315,7 @@ impl Pooled {
 }
 
 impl HotPath {
-    /// Records one hot-path sample; tells whether it is part of the KPIs.
+    /// Records one hot-path sample; returns whether the KPIs include it.
     fn record(&mut self, sample: &Message4kb, start: Option<u64>, end: Option<u64>) -> bool {
         if self.warm_up_samples < WARM_UP_SAMPLES {
             self.warm_up_samples += 1;
@@ -411,7 +413,7 @@ fn end_slot(sequence_number: u32) -> usize {
     sequence_number as usize % KNOWN_ENDS
 }
 
-/// A callback that panicked while recording leaves at worst one value out: the rest stays readable.
+/// Locks a series. A panic while recording loses at most one value, so poisoning is ignored.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,13 +2,13 @@
 //!
 //! It is the analysable version of the reference system from *LaME* (RTNS 2025, repository
 //! `rtenlab/reference-system-latency-management`). Its fusions do not wait for both inputs: one
-//! input triggers the work, the other only caches; the lidars have 200 ms; and every callback has a
-//! cost of its own. All of it together needs 1.86 cores. What is judged are [`CHAINS`], from the
-//! start of their first callback to the end of their last.
+//! input triggers the work, the other is only cached. The lidars have a period of 200 ms, and every
+//! callback has its own cost. The total load is 1.86 cores. The result is judged by [`CHAINS`],
+//! from the start of their first callback to the end of their last.
 //!
-//! Everything here follows from the one description ([`AUTOWARE`]) and the table of costs. Two
-//! things the paper leaves open: a trigger publishes whether or not anything is cached, and what is
-//! cached is used once.
+//! Everything here follows from the description ([`AUTOWARE`]) and the table of costs. The paper
+//! leaves two points open; here a trigger publishes whether or not a message is cached, and a
+//! cached message is used once.
 
 use crate::description::{
     AUTOWARE, BEHAVIOR_PLANNER, COLLISION_ESTIMATOR, FRONT_LIDAR, Kind, NodeDescription,
@@ -23,19 +23,19 @@ use std::time::Duration;
 pub struct Chain {
     /// Its name.
     pub name: &'static str,
-    /// Its nodes. It starts with the timer of the first one; each other one is called for the
-    /// message of the one before it, and the last such call is the end.
+    /// Its nodes. The chain starts with the timer of the first one; each further node is called for
+    /// the message of the previous one, and the end of the last such call is its end.
     pub nodes: &'static [&'static str],
-    /// How long it may take, in milliseconds.
+    /// The deadline, in milliseconds.
     pub deadline_ms: u64,
-    /// What was published for others.
+    /// The published figures of other systems.
     pub published: [Published; 2],
 }
 
-/// Latencies of a chain that others have published, in milliseconds.
+/// Published latencies of a chain on another system, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Published {
-    /// Whose.
+    /// The name of the system.
     pub system: &'static str,
     /// The mean, in milliseconds.
     pub mean_ms: f64,
@@ -45,7 +45,7 @@ pub struct Published {
     pub max_ms: f64,
 }
 
-/// Where the published figures come from, and what they cost.
+/// The source of the published figures, with CPU load and memory.
 pub const PUBLISHED_SOURCE: &str = "\
     Copper: 99.8 % CPU, 37 MiB; LaME: 186 % CPU, 90 MiB; both by Copper's port, a desktop Ryzen.\n\
     Copper's RT2 is below the work on that path: it seems to start at the planner's output.";
@@ -54,7 +54,7 @@ const fn published(system: &'static str, mean_ms: f64, p99_ms: f64, max_ms: f64)
     Published { system, mean_ms, p99_ms, max_ms }
 }
 
-/// The three chains that are judged.
+/// The three chains.
 pub const CHAINS: [Chain; 3] = [
     Chain {
         name: "RT0",
@@ -88,7 +88,7 @@ pub const CHAINS: [Chain; 3] = [
 ];
 
 impl Chain {
-    /// The work on its path: the least that it can take.
+    /// The work along its path: a lower bound of its latency.
     #[must_use]
     pub fn floor(&self) -> Duration {
         let inputs = std::iter::once(None).chain(self.nodes.iter().copied().map(Some));
@@ -99,7 +99,7 @@ impl Chain {
         steps.map(step).sum()
     }
 
-    /// How long it may take; longer is a miss.
+    /// The deadline; a longer latency is a miss.
     #[must_use]
     pub fn deadline(&self) -> Duration {
         Duration::from_millis(self.deadline_ms)
@@ -111,15 +111,15 @@ impl Chain {
         self.nodes.first() == Some(&node)
     }
 
-    /// Whether it ends with the call of `node` for a message on `topic`.
+    /// Whether it ends with the callback of `node` for a message on `topic`.
     #[must_use]
     pub fn ends_at(&self, node: &str, topic: &str) -> bool {
         matches!(self.nodes, [.., before, last] if *before == topic && *last == node)
     }
 }
 
-/// What a callback of `node` costs: the one for messages on the topic `input`, or that of its
-/// timer. Zero for a callback that it does not have.
+/// The cost of a callback of `node`: the one for messages on the topic `input`, or the timer
+/// callback. Zero for a callback that it does not have.
 #[must_use]
 pub fn cost(node: &NodeDescription, input: Option<&str>) -> Duration {
     let us = match (node.kind, input) {
@@ -143,8 +143,8 @@ pub fn cost(node: &NodeDescription, input: Option<&str>) -> Duration {
     Duration::from_micros(us)
 }
 
-/// The priority of the loop of `node` among those of its worker, unless a mapping says otherwise:
-/// the shorter the deadline of its chain, the higher.
+/// The default priority of the loop of `node` on its worker: the shorter the deadline of its chain,
+/// the higher.
 #[must_use]
 pub fn priority(node: &str) -> u8 {
     let deadlines = CHAINS.iter().filter(|chain| chain.nodes.contains(&node));
@@ -155,7 +155,7 @@ pub fn priority(node: &str) -> u8 {
     }
 }
 
-/// The costs as durations of a simulation: a rule for each callback.
+/// The costs as durations of a simulation, one rule per callback.
 #[must_use]
 pub fn durations() -> Durations {
     let rules = callbacks().map(|(node, input, _)| {
@@ -170,7 +170,7 @@ pub fn durations() -> Durations {
     Durations { rules: rules.collect() }
 }
 
-/// How much of one core `node` needs when nothing is dropped.
+/// The load of `node`, in cores, when nothing is dropped.
 #[must_use]
 pub fn utilization(node: &NodeDescription) -> f64 {
     let of_node = callbacks().filter(|(other, ..)| other.name == node.name);
@@ -197,7 +197,7 @@ fn timer_rate_hz(node: &NodeDescription) -> f64 {
     Workload::Lame.period(node).map_or(0.0, |period| period.as_secs_f64().recip())
 }
 
-/// Every callback: its node, its input unless it is a timer's, and how often a second it is called.
+/// Every callback: its node, its input unless it is a timer, and its rate in Hz.
 fn callbacks() -> impl Iterator<Item = (&'static NodeDescription, Option<&'static str>, f64)> {
     AUTOWARE.iter().flat_map(|node| {
         let timer = Workload::Lame.period(node).map(|_| (node, None, timer_rate_hz(node)));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_localizer_has_its_inputs_the_other_way_round() {
+    fn lame_swaps_the_inputs_of_the_localizer() {
         let Kind::Fusion { inputs, trigger } = node("NDTLocalizer").unwrap().kind else {
             panic!("a fusion");
         };
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn priorities_go_by_deadline() {
+    fn priorities_follow_deadlines() {
         assert_eq!([BEHAVIOR_PLANNER, REAR_LIDAR, "Visualizer"].map(priority), [2, 1, 0]);
     }
 }

@@ -1,18 +1,18 @@
-//! The Autoware reference system on ringspin: the workload by which ROS 2 executors are compared.
+//! The Autoware reference system on ringspin: the standard workload to compare ROS 2 executors.
 //!
 //! The graph (24 nodes, [`description`]), its message ([`message`]) and its work ([`crunch`])
-//! follow the reference system of the ROS 2 real-time working group, so that what is measured here
-//! ([`kpi`], [`process`]) may stand beside published figures ([`published`]) in one [`table`], and
+//! follow the reference system of the ROS 2 real-time working group, so that the measurements here
+//! ([`kpi`], [`process`]) are comparable to published figures ([`published`]) in one [`table`], and
 //! on one page with charts, [`report`].
 //!
-//! On the same graph there is a second workload, [`lame`]: uneven costs, and chains with deadlines
+//! A second workload, [`lame`], uses the same graph with uneven costs and chains with deadlines
 //! ([`chains`]).
 //!
-//! Beside it, two tests of the deterministic mode: the field's synthetic one of the order of
-//! callbacks, [`determinism`], and random graphs of everything that there is, [`random_graph`].
+//! Two further tests cover the deterministic mode: the synthetic benchmark for the order of
+//! callbacks, [`determinism`], and random graphs that use every feature, [`random_graph`].
 //!
-//! What is deliberately absent: nothing in these modules knows a mode or a thread. The same nodes
-//! and the same collector serve every mode, otherwise the modes could not be compared.
+//! The nodes deliberately know no mode and no thread. All modes use the same nodes and the same
+//! collector; otherwise they could not be compared.
 
 #![forbid(unsafe_code)]
 

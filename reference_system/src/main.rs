@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     let level = match arguments.verbose {
         true => LevelFilter::DEBUG,
         false if arguments.fails_on_purpose() => LevelFilter::OFF,
-        // Warnings show: a refused SCHED_FIFO priority, for one.
+        // Shows warnings, for example a refused SCHED_FIFO priority.
         false => LevelFilter::WARN,
     };
     tracing_subscriber::fmt()

@@ -1,10 +1,11 @@
-//! The one message type of the reference system, exactly as large as upstream's `Message4kb`.
+//! The message type of the reference system, with the size of upstream's `Message4kb`.
 //!
-//! Every message carries the history of the samples it was made from: that history *is* the
-//! measuring instrument, so its merge rules decide which latency is reported. They follow upstream:
-//! a node already named is not added again, and a full history (63 entries) takes nothing more.
+//! Every message carries the history of the samples it was made from. The history is the measuring
+//! instrument, so its merge rules determine the reported latency. They follow upstream: a node is
+//! listed at most once, and a full history (63 entries) accepts no further entry.
 //!
-//! The layout is the wire's: `size`, 63 x 64 bytes of [`TransmissionStats`], seven integers.
+//! The layout equals the wire format: `size`, 63 x 64 bytes of [`TransmissionStats`], seven
+//! integers.
 
 mod bytes;
 
@@ -12,20 +13,20 @@ pub use bytes::BYTES;
 
 use std::fmt;
 
-/// Entries that fit in one message's history.
+/// The number of entries in a message's history.
 pub const HISTORY_CAPACITY: usize = 63;
 
-/// Bytes of a node name on the wire, its terminating NUL included.
+/// The size of a node name on the wire, in bytes, with its terminating NUL.
 pub const NODE_NAME_BYTES: usize = 48;
 
 /// The reference system's message: 4096 bytes, the type of every topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Message4kb {
-    /// Entries of `stats` that are in use. From the wire it may be anything: read
+    /// The number of used entries of `stats`. Values from the wire are not validated: use
     /// [`history`](Self::history), which clamps it to 63.
     pub size: u64,
-    /// The history, oldest first; only the first `size` entries mean anything.
+    /// The history, oldest first; only the first `size` entries are valid.
     pub stats: [TransmissionStats; HISTORY_CAPACITY],
     /// The payload; `data[0]` is the prime count of the publishing node's work.
     pub data: [i64; 7],
@@ -39,7 +40,7 @@ pub struct TransmissionStats {
     pub timestamp: u64,
     /// The node's own output sequence number.
     pub sequence_number: u32,
-    /// Samples the node saw dropped on its inputs, found by gaps in their sequence numbers.
+    /// The number of samples that the node saw dropped on its inputs, by gaps in sequence numbers.
     pub dropped_samples: u32,
     /// The node's name, UTF-8, NUL-terminated; see [`NodeName`].
     pub node_name: [u8; NODE_NAME_BYTES],
@@ -55,14 +56,14 @@ impl Message4kb {
         Self { size: 0, stats: [TransmissionStats::EMPTY; HISTORY_CAPACITY], data: [0; 7] }
     }
 
-    /// The entries in use, oldest first. Never longer than 63, whatever `size` claims.
+    /// The entries in use, oldest first. At most 63, whatever the value of `size`.
     #[must_use]
     pub fn history(&self) -> &[TransmissionStats] {
         &self.stats[..self.used()]
     }
 
-    /// Adds the publishing node's own entry at the end. Like upstream, nothing is added when the
-    /// history already holds 63 entries.
+    /// Appends the publishing node's own entry. Like upstream, a full history of 63 entries stays
+    /// unchanged.
     pub fn append(
         &mut self,
         name: &NodeName,
@@ -78,11 +79,11 @@ impl Message4kb {
         });
     }
 
-    /// Adds the entries of `other` whose node this history does not name yet, in their order, until
-    /// 63 are held. The data is left alone.
+    /// Appends the entries of `other` for nodes that this history does not list, in their order, up
+    /// to 63 entries. The data stays unchanged.
     ///
-    /// Only entries that were here *before* the merge are compared (as upstream does), so merging
-    /// into an empty message compares nothing. O(own entries x entries of `other`) otherwise.
+    /// Only the entries present *before* the merge are compared (as upstream does), so merging into
+    /// an empty message compares nothing. Otherwise O(own entries x entries of `other`).
     pub fn merge(&mut self, other: &Message4kb) {
         let present = self.used();
         for entry in other.history() {
@@ -99,7 +100,7 @@ impl Message4kb {
         self.history().iter().find(|entry| entry.is_from(name))
     }
 
-    /// The newest entry: that of the node which published this message.
+    /// The newest entry: the one of the publishing node.
     #[must_use]
     pub fn last(&self) -> Option<&TransmissionStats> {
         self.history().last()
@@ -137,13 +138,13 @@ impl TransmissionStats {
         node_name: [0; NODE_NAME_BYTES],
     };
 
-    /// The node's name up to its NUL; bytes from the wire that are not UTF-8 end it early.
+    /// The node's name up to its NUL; truncated at the first invalid UTF-8 byte from the wire.
     #[must_use]
     pub fn name(&self) -> &str {
         name_of(&self.node_name)
     }
 
-    /// Whether this entry is the node `name`'s. Compares bytes, without decoding.
+    /// Whether this entry belongs to the node `name`. Compares bytes, without decoding.
     #[must_use]
     pub fn is_from(&self, name: &str) -> bool {
         let length = name.len();
@@ -170,11 +171,11 @@ impl fmt::Debug for TransmissionStats {
     }
 }
 
-/// A node's name in its wire form, made once while building: publishing then only copies 48 bytes.
+/// A node's name in wire format, created once during construction: publishing copies 48 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NodeName([u8; NODE_NAME_BYTES]);
 
-/// Why a string cannot be a node name in a [`TransmissionStats`].
+/// The reason why a string cannot be a node name in a [`TransmissionStats`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NodeNameError {
     /// The name leaves no room for the terminating NUL.
@@ -183,7 +184,7 @@ pub enum NodeNameError {
         /// The name's length in bytes.
         length: usize,
     },
-    /// The name holds a NUL, at which a reader would cut it.
+    /// The name contains a NUL, where a reader would cut it.
     #[error("node name with a NUL at byte {at}: remove it")]
     HoldsNul {
         /// The position of the first NUL in bytes.
@@ -192,10 +193,10 @@ pub enum NodeNameError {
 }
 
 impl NodeName {
-    /// The wire form of `name`.
+    /// Creates the wire format of `name`.
     ///
     /// # Errors
-    /// [`NodeNameError`] when the name is longer than 47 bytes or holds a NUL.
+    /// [`NodeNameError`] if the name is longer than 47 bytes or contains a NUL.
     pub const fn new(name: &str) -> Result<Self, NodeNameError> {
         let source = name.as_bytes();
         if source.len() >= NODE_NAME_BYTES {
@@ -219,7 +220,7 @@ impl NodeName {
         name_of(&self.0)
     }
 
-    /// The name as the wire carries it, NUL-terminated.
+    /// The name in wire format, NUL-terminated.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; NODE_NAME_BYTES] {
         &self.0

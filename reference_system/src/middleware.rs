@@ -8,15 +8,15 @@ use ringspin_executor::BoxError;
 use ringspin_modes::Executor;
 use std::str::FromStr;
 
-/// Which way the messages between the nodes take.
+/// The path of messages between the nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Middleware {
     /// Through the process only.
     #[default]
     None,
-    /// Every hop through ROS 2, as with rclcpp without its communication within processes.
+    /// Every hop through ROS 2, like rclcpp without intra-process communication.
     Ros2,
-    /// From node to node directly, and to the outside world through ROS 2.
+    /// Directly between the nodes, and to other processes through ROS 2.
     Hybrid,
 }
 
@@ -42,10 +42,10 @@ impl FromStr for Middleware {
     }
 }
 
-/// Connects `executor`, whose graph is empty.
+/// Connects `executor`, whose graph must be empty.
 ///
 /// # Errors
-/// Where ROS 2 cannot be reached, or the program was built without it.
+/// An error if ROS 2 is unavailable, or the program was built without it.
 pub fn connect(executor: Executor, middleware: Middleware) -> Result<Executor, BoxError> {
     match middleware {
         Middleware::None => Ok(executor),
@@ -66,7 +66,7 @@ fn connect_ros2(executor: Executor, middleware: Middleware) -> Result<Executor, 
         Middleware::None | Middleware::Ros2 => Traffic::Loopback,
     };
     let types = Types::installed().with_mapping::<wire::AsBytes>();
-    // Upstream's nodes have them, too, but no figure of it is about them.
+    // Upstream's nodes have parameter services, but no figure depends on them.
     let ros2 = Ros2::builder().traffic(traffic).types(types).parameter_services(false);
     Ok(executor.with_middleware(std::sync::Arc::new(ros2.connect()?))?)
 }
@@ -77,7 +77,7 @@ mod wire {
     use ringspin_ros2::r2r::std_msgs::msg::UInt8MultiArray;
     use ringspin_ros2::rcl::{Mapping, RosMessage, octets, octets_mut};
 
-    /// A message as its 4096 bytes.
+    /// Type mapping of a message to its 4096 bytes.
     pub(super) enum AsBytes {}
 
     impl Mapping for AsBytes {

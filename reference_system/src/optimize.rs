@@ -1,7 +1,7 @@
-//! Tuning the reference system: from a profile of a machine to a mapping that was confirmed live.
+//! Tuning of the reference system: from a profile of a machine to a mapping confirmed live.
 //!
 //! ```text
-//! profile ─▶ twin ─▶ search, and what it has to beat ─▶ the best few, live in turns ─▶ mapping
+//! profile ─▶ twin ─▶ search, and its baselines ─▶ the best few, live in turns ─▶ mapping
 //! ```
 
 use crate::chains::{self, Watch};
@@ -21,23 +21,23 @@ use std::any::Any;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// What the search is compared with, besides itself, in the same run and at the same budget.
+/// The baseline strategies, run with the same budget as the search.
 pub const BASELINES: [Strategy; 4] =
     [Strategy::RoundRobin, Strategy::Greedy, Strategy::Random, Strategy::HillClimbing];
 
-/// What is to be tuned.
+/// The subject of the tuning.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The workload.
     pub workload: Workload,
     /// The limit of the number cruncher, for [`Workload::Autoware`].
     pub n: u64,
-    /// How long the hot path may take; LaME's chains have deadlines of their own.
+    /// The deadline of the hot path; LaME's chains have their own.
     pub deadline: Option<Duration>,
 }
 
 impl Target {
-    /// Declares the graph with its work, or without.
+    /// Declares the graph with or without its work.
     fn build(&self, graph: &Graph, crunch: bool) -> Result<Arc<dyn Any + Send + Sync>, BoxError> {
         let work = Work { crunch, ..Work::crunching(self.n) };
         let collector = Arc::new(Collector::with_capacity(PROFILE_SAMPLES));
@@ -49,7 +49,7 @@ impl Target {
         Ok(Arc::new((collector, chains)))
     }
 
-    /// The chains whose latency counts: the hot path, or the three of LaME.
+    /// The chains to optimize: the hot path, or the three of LaME.
     #[must_use]
     pub fn chains(&self) -> Vec<Chain> {
         match self.workload {
@@ -64,21 +64,20 @@ impl Target {
         }
     }
 
-    /// Runs it live for `span` on one core and for `span` on all, and measures its callbacks and
-    /// messages.
+    /// Runs the target live for `span` on one core and for `span` on all, and measures its
+    /// callbacks and messages.
     ///
     /// # Errors
-    /// When it cannot be run.
+    /// The error of a failed run.
     pub fn measure(&self, span: Duration) -> Result<Profile, BoxError> {
         Ok(Profile::measure(|graph| self.build(graph, true), span)?)
     }
 
-    /// The profile of a machine that is exactly as LaME's specification: each callback costs what
-    /// that says, and messages cost nothing. None for [`Workload::Autoware`], which has no such
-    /// costs.
+    /// The profile of an ideal machine with the costs of LaME's specification, on which messages
+    /// cost nothing. `None` for [`Workload::Autoware`], which has no specified costs.
     ///
     /// # Errors
-    /// When the simulation fails that it is taken from.
+    /// The error of the simulation that produces the profile.
     pub fn nominal(&self) -> Result<Option<Profile>, BoxError> {
         if self.workload != Workload::Lame {
             return Ok(None);
@@ -93,7 +92,7 @@ impl Target {
         drop(handles);
         profile.machine =
             ProfiledMachine { name: "as specified".into(), architecture: "none".into(), cores: 1 };
-        // For every edge of which there is nothing, what there is of others counts.
+        // Edges without entries use the pooled times of all edges.
         profile.calls.clear();
         profile.hops.truncate(1);
         for hop in &mut profile.hops {
@@ -102,7 +101,7 @@ impl Target {
         Ok(Some(profile))
     }
 
-    /// The twin with the times of `profile`.
+    /// Creates the twin with the times of `profile`.
     ///
     /// # Errors
     /// [`TwinError`] if the profile is of another graph, or a deadline is impossible.
@@ -111,13 +110,13 @@ impl Target {
     }
 }
 
-/// Every callback of LaME is called within that time.
+/// A span in which every callback of LaME is called.
 const NOMINAL_SPAN: Duration = Duration::from_secs(2);
 
-/// The latencies that a run on the twin, or one for a profile, holds.
+/// The capacity for latencies of a run on the twin, or of one for a profile.
 const PROFILE_SAMPLES: usize = 4_096;
 
-/// From the lidars, of whose two branches the last one counts, to the collision estimator's end.
+/// From the lidars to the end of the collision estimator; the later of the two branches counts.
 fn hot_path() -> Chain {
     let branches = HOT_PATH[..4].chunks(2);
     let joined = branches.map(|pair| format!("/{} | /{}", pair[0], pair[1]));
@@ -125,23 +124,23 @@ fn hot_path() -> Chain {
     Chain::new("hot path", path)
 }
 
-/// What a search came to.
+/// The result of a search.
 pub struct Tuned {
-    /// What each strategy found.
+    /// The results of all strategies.
     pub comparison: Comparison,
-    /// What runs when nobody gives a mapping.
+    /// The default assignment, which runs without a mapping.
     pub default: Assignment,
-    /// The load of each loop, and what flows between them.
+    /// The utilization of each loop, and the message rates between them.
     pub loads: Loads,
-    /// How many assignments there are, core symmetry removed; none if more than 2^128.
+    /// The number of assignments up to core symmetry; `None` if above 2^128.
     pub candidates: Option<u128>,
 }
 
-/// Searches, by the strategy of choice and by those that it has to beat.
+/// Searches with the genetic strategy and the given baselines.
 ///
 /// # Errors
-/// [`OptimizeError`] for options that make no sense, or [`Stopped`](OptimizeError::Stopped) before
-/// anything was evaluated.
+/// [`OptimizeError`] for invalid options, or [`Stopped`](OptimizeError::Stopped) if stopped before
+/// the first evaluation.
 pub fn tune(
     twin: &Twin<'_>,
     objective: &Objective,
@@ -163,7 +162,7 @@ pub fn tune(
 }
 
 impl Tuned {
-    /// The `count` best assignments that were found, each once, the best first.
+    /// The `count` best distinct assignments, the best first.
     #[must_use]
     pub fn best(&self, count: usize) -> Vec<Assignment> {
         let mut found: Vec<_> = self.comparison.entries.iter().flat_map(|e| &e.found).collect();
@@ -179,19 +178,20 @@ impl Tuned {
     }
 }
 
-/// What is to be expected of an assignment: as it was simulated, and at the very worst.
+/// The expected latencies of an assignment: simulated, and worst case.
 pub struct Outlook {
-    /// What the assignment is called.
+    /// The name of the assignment.
     pub name: String,
-    /// Of each chain the simulated latencies, and the worst-case bound or why there is none.
+    /// For each chain, the simulated latencies, and the worst-case bound or the reason for having
+    /// none.
     pub chains: Vec<(ChainLatency, Result<Duration, NoBound>)>,
 }
 
 impl Outlook {
-    /// Of `assignment`, by simulation and by analysis.
+    /// Evaluates `assignment` by simulation and by analysis.
     ///
     /// # Errors
-    /// When it cannot be evaluated.
+    /// The error of the evaluation.
     pub fn new(twin: &Twin<'_>, name: &str, assignment: &Assignment) -> Result<Self, BoxError> {
         let simulated = twin.evaluate(assignment)?.chains.into_iter();
         let chains = simulated.zip(twin.bounds(assignment)?).collect();
@@ -199,23 +199,24 @@ impl Outlook {
     }
 }
 
-/// How candidates are measured live.
+/// The conditions for live measurements of candidates.
 pub struct Trial<'a> {
-    /// What runs.
+    /// The graph to run.
     pub target: &'a Target,
     /// The operating system's numbers of the cores, as many as the assignments have.
     pub cores: &'a [usize],
-    /// How long each turn takes.
+    /// The duration of each turn.
     pub span: Duration,
-    /// How many turns each candidate has.
+    /// The number of turns of each candidate.
     pub turns: usize,
 }
 
 impl Trial<'_> {
-    /// Runs `candidates` in turns. `before` hears which one is next in which turn; false ends it.
+    /// Runs `candidates` in turns. Calls `before` with the next candidate and turn; `false` ends
+    /// the measurement.
     ///
     /// # Errors
-    /// When one cannot be run.
+    /// The error of a failed run.
     pub fn confirm(
         &self,
         twin: &Twin<'_>,
@@ -233,7 +234,7 @@ impl Trial<'_> {
         })
     }
 
-    /// Its latencies count from when the sensors' timers were due, as those of the twin do.
+    /// Runs one turn. Latencies count from when the sensors' timers were due, like on the twin.
     fn run(&self, assignment: &Assignment) -> Result<Option<Evaluation>, BoxError> {
         let &Target { workload, n, deadline } = self.target;
         let mapping: Mapping = assignment.to_mapping(self.cores);

@@ -1,8 +1,8 @@
-//! What the process costs: CPU time and resident memory, the two KPIs that are not latencies.
+//! CPU time and resident memory of the process: the two KPIs that are not latencies.
 //!
-//! The kernel's own accounting is read, so every thread counts, waiting threads included. Memory
-//! comes from `/proc/self/status`: the peak in `getrusage` would also count the program that this
-//! process was before its `exec`, a test runner or a shell.
+//! Both come from the kernel's accounting, so every thread counts, waiting threads included. Memory
+//! comes from `/proc/self/status`: the peak in `getrusage` would also include the program that this
+//! process was before its `exec`, such as a test runner or a shell.
 
 use std::fs;
 use std::io;
@@ -12,18 +12,18 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use serde::{Deserialize, Serialize};
 
-/// What this process has used so far.
+/// The resource usage of this process so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessUsage {
     /// User and system time of all threads, in nanoseconds; the kernel counts in microseconds.
     pub cpu_ns: u64,
-    /// Memory resident now, in bytes.
+    /// Resident memory, in bytes.
     pub rss_bytes: u64,
-    /// The most memory that was ever resident, in bytes.
+    /// Peak resident memory, in bytes.
     pub peak_rss_bytes: u64,
 }
 
-/// Why the usage of this process could not be read.
+/// The reason why the usage of this process could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum UsageError {
     /// `getrusage` failed.
@@ -32,7 +32,7 @@ pub enum UsageError {
     /// `/proc/self/status` could not be read.
     #[error("/proc/self/status cannot be read: is /proc mounted?")]
     Status(#[source] io::Error),
-    /// `/proc/self/status` lacks a line or its number.
+    /// `/proc/self/status` lacks a line, or its number is invalid.
     #[error("/proc/self/status has no number of kilobytes after {field}")]
     Field {
         /// The line's name.
@@ -44,7 +44,7 @@ impl ProcessUsage {
     /// Takes a snapshot of this process. Allocates; not for callbacks.
     ///
     /// # Errors
-    /// [`UsageError`] where the system does not tell, as outside Linux.
+    /// [`UsageError`] if the system does not provide the figures, as outside Linux.
     pub fn now() -> Result<Self, UsageError> {
         let status = fs::read_to_string("/proc/self/status").map_err(UsageError::Status)?;
         Ok(Self {
@@ -65,7 +65,7 @@ impl CpuMeter {
     /// Starts measuring.
     ///
     /// # Errors
-    /// [`UsageError::CpuTime`] when the system does not tell.
+    /// [`UsageError::CpuTime`] if the system does not provide it.
     pub fn start() -> Result<Self, UsageError> {
         Ok(Self { started_ns: cpu_ns()? })
     }
@@ -73,7 +73,7 @@ impl CpuMeter {
     /// CPU time used since the start.
     ///
     /// # Errors
-    /// [`UsageError::CpuTime`] when the system does not tell.
+    /// [`UsageError::CpuTime`] if the system does not provide it.
     pub fn elapsed(&self) -> Result<Duration, UsageError> {
         Ok(Duration::from_nanos(cpu_ns()?.saturating_sub(self.started_ns)))
     }
@@ -82,13 +82,13 @@ impl CpuMeter {
     /// 0 when `wall` is zero.
     ///
     /// # Errors
-    /// [`UsageError::CpuTime`] when the system does not tell.
+    /// [`UsageError::CpuTime`] if the system does not provide it.
     pub fn cpu_percent_of_one_core(&self, wall: Duration) -> Result<f64, UsageError> {
         Ok(percent(self.elapsed()?, wall))
     }
 }
 
-/// Measures how busy everything else on this machine is, which is what spoils a maximum.
+/// Measures how busy other programs keep this machine, which increases measured maxima.
 #[derive(Clone, Copy, Debug)]
 pub struct OthersMeter {
     own: CpuMeter,
@@ -97,20 +97,20 @@ pub struct OthersMeter {
 }
 
 impl OthersMeter {
-    /// Starts measuring; none where `/proc/stat` does not tell.
+    /// Starts measuring; `None` if `/proc/stat` is unavailable.
     #[must_use]
     pub fn start() -> Option<Self> {
         let (busy_ticks, total_ticks) = ticks(&fs::read_to_string("/proc/stat").ok()?)?;
         Some(Self { own: CpuMeter::start().ok()?, busy_ticks, total_ticks })
     }
 
-    /// Cores that others kept busy since the start, `wall` ago, on average. Time that a hypervisor
-    /// took away counts as theirs.
+    /// The average number of cores that other programs kept busy since the start, `wall` ago.
+    /// Includes time taken by a hypervisor.
     #[must_use]
     pub fn busy_cores(&self, wall: Duration) -> Option<f64> {
         let stat = fs::read_to_string("/proc/stat").ok()?;
         let (busy, total) = ticks(&stat)?;
-        // One line for all, and one for each.
+        // One line for the total, and one for each core.
         let cores = stat.lines().filter(|line| line.starts_with("cpu")).count() - 1;
         let share = busy.saturating_sub(self.busy_ticks) as f64
             / total.saturating_sub(self.total_ticks).max(1) as f64;
@@ -128,7 +128,7 @@ fn ticks(stat: &str) -> Option<(u64, u64)> {
     Some((total - ticks.get(3)? - ticks.get(4)?, total))
 }
 
-/// The processor's name as the kernel gives it, if it does.
+/// The processor's name as reported by the kernel.
 #[must_use]
 pub fn processor_name() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;

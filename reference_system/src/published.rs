@@ -1,14 +1,14 @@
-//! Published figures to stand beside: other executors on the same workload, with their sources.
+//! Published figures of other executors on the same workload, with their sources.
 //!
-//! They come from other machines, so they show an order of magnitude and a shape over N, never a
-//! factor. Every figure is the hot path's latency to the *start* of the collision estimator's
-//! callback, in milliseconds.
+//! They come from other machines: compare orders of magnitude and trends over N, never factors.
+//! Every figure is the hot path's latency to the *start* of the collision estimator's callback, in
+//! milliseconds.
 
-/// Where [`PAPER`] comes from.
+/// The source of [`PAPER`].
 pub const PAPER_SOURCE: &str = "ring-buffer executor paper (Klepsydra), Table I: \
     Raspberry Pi 4B, 4 cores at 1.5 GHz, ROS 2 Galactic, 90 s";
 
-/// Where [`RCLCPP`] comes from.
+/// The source of [`RCLCPP`].
 pub const RCLCPP_SOURCE: &str = "rclcpp 28.1.6 (ROS 2 Jazzy), Fast DDS: \
     2 virtual x86-64 cores, 15 s runs";
 
@@ -44,7 +44,7 @@ pub struct AvgMax {
 /// The executors of the paper's Table I.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PaperExecutor {
-    /// The paper's own: ring buffers.
+    /// The paper's executor, based on ring buffers.
     RingBuffer,
     /// rclcpp's multi-threaded executor.
     MultiThreaded,
@@ -74,7 +74,8 @@ const fn spread(min_ms: f64, avg_ms: f64, max_ms: f64, std_ms: f64) -> Spread {
 }
 
 /// The paper's Table I, by rising N, as printed. The 22.4 ms minimum of the static executor at
-/// N = 6144 is below what its work takes (70.7 ms for the ring-buffer executor): likely a misprint.
+/// N = 6144 is below the duration of its work (70.7 ms for the ring-buffer executor), so it is
+/// likely a misprint.
 pub const PAPER: &[PaperRow] = &[
     PaperRow {
         n: 64,
@@ -186,8 +187,8 @@ impl RclcppExecutor {
         [14.8, 16.6, 30.0, 3.3, 11.0, 11.0][self as usize]
     }
 
-    /// Whether the behaviour planner starved under this executor at crunch limit `n`, so that its
-    /// latency was bought with another node's.
+    /// Whether the behaviour planner starved under this executor at crunch limit `n`, which
+    /// improves the latency at the expense of another node.
     #[must_use]
     pub fn starved_the_planner(self, n: u64) -> bool {
         self == Self::StaticSingle && n == 4096
@@ -199,7 +200,7 @@ impl RclcppExecutor {
 pub struct RclcppRow {
     /// The crunch limit.
     pub n: u64,
-    /// The least the latency can be on that machine, four crunches, in milliseconds.
+    /// The lower bound of the latency on that machine, four crunches, in milliseconds.
     pub floor_ms: f64,
     /// One column per executor, in the order of [`RclcppExecutor::ALL`].
     pub executors: [AvgMax; 6],
@@ -249,8 +250,8 @@ impl RclcppRow {
         self.executors[executor as usize]
     }
 
-    /// The executors to measure oneself against, in the order of the columns: those of the lowest
-    /// average and the lowest maximum; where one starved the planner, the best other one as well.
+    /// The best executors, in the order of the columns: those of the lowest average and the lowest
+    /// maximum; if one of them starved the planner, also the best one that did not.
     #[must_use]
     pub fn best(&self) -> Vec<RclcppExecutor> {
         let starved = |executor: &RclcppExecutor| executor.starved_the_planner(self.n);
@@ -305,13 +306,13 @@ mod tests {
     }
 
     #[test]
-    fn the_best_executors_include_one_that_starved_nobody() {
+    fn the_best_executors_include_one_without_starvation() {
         use RclcppExecutor::{CallbackGroups, Events, Prioritized, StaticSingle};
         let at = |n| rclcpp_at(n).map(RclcppRow::best).unwrap();
         assert_eq!(at(64), [Events]);
         assert_eq!(at(1024), [Prioritized]);
         assert_eq!(at(2048), [CallbackGroups]);
-        // The lowest average that starved nobody is 54 ms, the lowest maximum 89 ms.
+        // Without a starved planner, the lowest average is 54 ms and the lowest maximum 89 ms.
         assert_eq!(at(4096), [StaticSingle, Prioritized, CallbackGroups]);
         assert!(StaticSingle.starved_the_planner(4096));
         assert!(!StaticSingle.starved_the_planner(2048));

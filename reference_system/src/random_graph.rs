@@ -1,11 +1,11 @@
-//! Random graphs, each from one seed: does the deterministic mode give the same digest for
-//! whatever a graph can consist of?
+//! Random graphs, each generated from one seed: test that the deterministic mode gives the same
+//! digest for every kind of graph.
 //!
-//! A graph has 1 to 20 nodes with callback groups, timers of equal and other rates, topics with
+//! A graph has 1 to 20 nodes with callback groups, timers of equal and different rates, topics with
 //! small queues that overflow, services with timeouts, synchronizers, tasks, guard conditions,
-//! parameters, late subscriptions, nodes that fail, and an input; the simulation has links,
-//! durations, cores, jitter and tie policies. Its callbacks compute with integers and floating
-//! point, and all they come to is in the digest.
+//! parameters, late subscriptions, nodes that fail, and an input. The simulation has links,
+//! durations, cores, jitter and tie policies. Callbacks compute with integers and floating point,
+//! and their results are part of the digest.
 //!
 //! ```
 //! use reference_system::random_graph::RandomGraph;
@@ -17,12 +17,12 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
-//! | `dice` | where choices come from |
-//! | `spec` | what a graph consists of |
-//! | `simulation` | what is simulated of it |
-//! | `nodes`, `callbacks`, `world` | the graph, what it computes, and what is outside |
+//! | `dice` | the source of random choices |
+//! | `spec` | the parts of a graph |
+//! | `simulation` | its simulation |
+//! | `nodes`, `callbacks`, `world` | the nodes, their computations, and the outside world |
 
 mod callbacks;
 mod dice;
@@ -42,21 +42,21 @@ use spec::{Channel, Kind, Receiver, Spec, Way};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A graph and what is simulated of it, all from one seed.
+/// A graph with its simulation, generated from one seed.
 #[derive(Debug)]
 pub struct RandomGraph {
     spec: Spec,
     simulation: Simulation,
 }
 
-/// What a test looks at when a random graph has run.
+/// The handles to inspect a random graph after a run.
 #[derive(Clone, Debug)]
 pub struct Handles {
-    /// How many messages were published on each topic, by its channel.
+    /// The number of messages published on each topic.
     pub published: Published,
 }
 
-/// Counts what was published.
+/// Counts published messages.
 #[derive(Clone, Debug)]
 pub struct Published(Arc<Mutex<Vec<u64>>>);
 
@@ -65,7 +65,7 @@ impl Published {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)[channel] += 1;
     }
 
-    /// The messages that were taken on each topic, by the number in its name.
+    /// The number of messages that each topic accepted, by the number in its name.
     #[must_use]
     pub fn counts(&self) -> Vec<u64> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -79,7 +79,7 @@ impl Handles {
 }
 
 impl RandomGraph {
-    /// The graph of `seed`: the same on every machine.
+    /// Generates the graph of `seed`, identical on every machine.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed);
@@ -88,25 +88,25 @@ impl RandomGraph {
         Self { spec, simulation }
     }
 
-    /// What is in it, in words.
+    /// The names of its features.
     #[must_use]
     pub fn features(&self) -> &BTreeSet<&'static str> {
         &self.spec.features
     }
 
-    /// What is simulated.
+    /// Its simulation.
     #[must_use]
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
     }
 
-    /// Up to when its sources are active.
+    /// The time at which its sources stop.
     #[must_use]
     pub fn horizon(&self) -> Time {
         self.simulation.start + HORIZON
     }
 
-    /// When its run ends.
+    /// The end of its run.
     #[must_use]
     pub fn end(&self) -> Time {
         self.horizon() + TAIL
@@ -115,12 +115,12 @@ impl RandomGraph {
     /// Declares its nodes.
     ///
     /// # Errors
-    /// None unless `graph` has nodes of the same names already, or is frozen.
+    /// An error only if `graph` already has nodes of the same names, or is frozen.
     pub fn build(&self, graph: &Graph) -> Result<Handles, BoxError> {
         nodes::build(&self.spec, graph, self.simulation.start, self.horizon())
     }
 
-    /// Its run.
+    /// A job that runs it.
     #[must_use]
     pub fn job(&self) -> Job<'_, Handles> {
         let job = Job::new(|graph| self.build(graph));
@@ -139,9 +139,9 @@ impl RandomGraph {
         simulation::durations_for_all(&self.spec, duration)
     }
 
-    /// The topics, by the number in their names, of which each subscription is called for each
-    /// message, or counts it: no node of theirs is isolated, and nothing doubles messages or hands
-    /// over earlier ones.
+    /// The topics, by the number in their names, on which each subscription receives or counts each
+    /// message: their nodes are not isolated, and no message is duplicated or kept for late
+    /// joiners.
     #[must_use]
     pub fn countable_topics(&self) -> Vec<usize> {
         self.spec.topics().filter(|topic| self.is_countable(*topic)).collect()

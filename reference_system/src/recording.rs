@@ -1,4 +1,4 @@
-//! What is recorded of a run: what the caller wants, and what the options and the workload need.
+//! Recorders of a run: the caller's, and those required by options and workload.
 
 use crate::chains::{self, Watch};
 use crate::description::Workload;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The recorders of one worker.
 struct Several {
-    /// Those of the caller.
+    /// The caller's recorders.
     callers: Vec<Box<dyn Recorder>>,
     writer: Option<TraceWriter>,
     profiler: Option<Profiler>,
@@ -41,8 +41,8 @@ impl Recorder for Several {
     }
 }
 
-/// `executor` with the recorders that are asked for, and without any if none are: even one that
-/// does nothing costs time.
+/// Attaches the requested recorders to `executor`; none if none is requested, because even an empty
+/// recorder costs time.
 pub(crate) fn record(
     executor: Executor,
     workload: Workload,
@@ -58,14 +58,14 @@ pub(crate) fn record(
     }
     Ok(executor.with_recorders(move |info, worker| Several {
         callers: factory.as_mut().map(|make| make(info, worker)).unwrap_or_default(),
-        // Only a deterministic run is traced, and it has one worker.
+        // Only a deterministic run is traced, and it has a single worker.
         writer: writer.take().map(|writer| writer.with_names(info)),
         profiler: profiled.then(|| Profiler::new(info)),
         watch: watched.clone().map(|chains| Watch::new(chains, info)),
     }))
 }
 
-/// Writes the files that `options` ask for, and returns the recorders of the caller.
+/// Writes the files that `options` request, and returns the caller's recorders.
 pub(crate) fn finish(
     options: &RunOptions,
     recorders: Vec<Box<dyn Recorder>>,

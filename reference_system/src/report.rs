@@ -1,11 +1,11 @@
-//! The report: what was measured and simulated as one page that people look at.
+//! The report: measurements and simulations as one HTML page.
 //!
-//! [`ReportData`] is all that a page shows; [`render`] makes the page of it, one HTML file without
-//! scripts that loads nothing; [`gather()`] runs what is needed to fill it. Kept apart, so that a
-//! page can be drawn again from a file, and tested without a run.
+//! [`ReportData`] holds the content of a page; [`render`] creates one HTML file without scripts and
+//! external resources; [`gather()`] runs the measurements. They are separate so that a page can be
+//! drawn again from a file, and tested without a run.
 //!
-//! What is deliberately absent: a plotting library. The charts here are few and of kinds of their
-//! own, and their colours have to follow the reader's choice of light or dark, by style sheet.
+//! The report uses no plotting library, on purpose: it has few and unusual charts, and their
+//! colours follow the reader's light or dark theme by style sheet.
 
 mod convergence;
 mod data;
@@ -35,22 +35,22 @@ pub use optimization::{
     Bound, Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
 };
 
-/// The page: one HTML file that loads nothing and needs no script. Sections without data are left
-/// out. O(n) in the samples, and quadratic in the edges of a graph.
+/// Renders the page: one HTML file without scripts and external resources. Sections without data
+/// are left out. O(n) in the samples, and quadratic in the edges of a graph.
 #[must_use]
 pub fn render(data: &ReportData) -> String {
     page::render(data)
 }
 
-/// The first chart alone, as an SVG file with its own styles; none without a measurement.
+/// Renders the first chart as an SVG file with its own styles; `None` without a measurement.
 #[must_use]
 pub fn overview_svg(data: &ReportData) -> Option<String> {
     let chart = overview::chart(data, overview::Width::Wide)?;
     Some(chart.standalone(page::DRAWING_STYLES))
 }
 
-/// The graph by core of what an optimizer chose, as an SVG file with its own styles; none without
-/// a graph.
+/// Renders the chosen mapping as a graph by core, as an SVG file with its own styles; `None`
+/// without a graph.
 #[must_use]
 pub fn mapping_svg(data: &OptimizationData) -> Option<String> {
     let drawing = graph::drawing(data.graph.as_ref()?)?;

@@ -1,4 +1,4 @@
-//! One measured run of the reference system, in any mode.
+//! A measured run of the reference system, in any mode.
 
 use crate::chains::{self, ChainReport};
 use crate::crunch::estimate_ns;
@@ -20,69 +20,69 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What to run.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// The mode; multi-core without a mapping gets the one of [`tuned_mapping`].
+    /// The mode. Multi-core without a mapping uses [`tuned_mapping`].
     pub mode: Mode,
-    /// What the callbacks do.
+    /// The work of the callbacks.
     pub work: Work,
-    /// How long, in the executor's own time.
+    /// The duration, in the executor's time.
     pub duration: Duration,
-    /// Which way the messages take.
+    /// The path of the messages.
     pub middleware: Middleware,
-    /// Where the dispatch records of a deterministic run are written, one JSON object a line.
+    /// The file for the dispatch records of a deterministic run, one JSON object per line.
     pub trace: Option<PathBuf>,
-    /// Where the durations of the callbacks of a live run are written.
+    /// The file for the durations of the callbacks of a live run.
     pub profile: Option<PathBuf>,
-    /// Whether Ctrl-C ends the run early, with the figures until then.
+    /// Whether Ctrl-C ends the run early, with the figures so far.
     pub stop_on_ctrl_c: bool,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
     /// The mode: `single`, `multi` or `deterministic`.
     pub mode: &'static str,
-    /// Which way the messages took: `none`, `ros2` or `hybrid`.
+    /// The path of the messages: `none`, `ros2` or `hybrid`.
     pub middleware: &'static str,
     /// The workload: `autoware` or `lame`.
     pub workload: &'static str,
     /// The limit of the number cruncher, which LaME does not use.
     pub n: u64,
-    /// Whether it ran; without it every callback is nearly free.
+    /// Whether callbacks crunched; otherwise they are nearly free.
     pub crunch: bool,
-    /// How long the run was to take, in the executor's own time.
+    /// The requested duration, in the executor's time.
     pub duration_s: f64,
-    /// Whether it was ended early, by Ctrl-C or a signal.
+    /// Whether Ctrl-C or a signal ended it early.
     pub interrupted: bool,
     /// The key performance indicators.
     pub kpis: Kpis,
-    /// The chains of LaME, with what was published for others; none of the other workload.
+    /// The chains of LaME, with published figures; empty for the other workload.
     pub chains: Vec<ChainReport>,
     /// Processor time of the process during the run, in percent of one core.
     pub cpu_percent: f64,
     /// Resident memory of the process at the end of the run.
     pub rss_bytes: u64,
-    /// Real time that the run took.
+    /// The real time of the run.
     pub wall_s: f64,
-    /// Time that passed for the nodes: real time when live, simulated time when deterministic.
+    /// The time that passed for the nodes: real time when live, simulated time when deterministic.
     pub node_s: f64,
-    /// Events that reached a callback.
+    /// The number of dispatched events.
     pub dispatched: u64,
-    /// Messages that a newer one displaced before their callback saw them.
+    /// The number of messages that a newer one displaced before dispatch.
     pub overwritten: u64,
-    /// Timer periods that passed without a call.
+    /// The number of timer periods without a call.
     pub missed_periods: u64,
-    /// Simulated seconds per second of real time; only of a deterministic run.
+    /// Simulated seconds per second of real time; deterministic runs only.
     pub simulated_s_per_wall_s: Option<f64>,
     /// The digest of a deterministic run: 32 hexadecimal digits.
     pub digest: Option<String>,
-    /// The mapping of a multi-core run, whether given or tuned, or of virtual cores.
+    /// The mapping of a multi-core run, given or tuned, or of virtual cores.
     pub mapping: Option<Mapping>,
 }
 
-/// The name of `mode` on the command line and in every report.
+/// The name of `mode` on the command line and in reports.
 #[must_use]
 pub fn mode_name(mode: &Mode) -> &'static str {
     match mode {
@@ -95,34 +95,34 @@ pub fn mode_name(mode: &Mode) -> &'static str {
 /// Builds the reference system and runs it.
 ///
 /// # Errors
-/// When the mapping does not fit, the trace cannot be written, or a callback fails.
+/// An error if the mapping does not fit, the trace cannot be written, or a callback fails.
 pub fn run(options: &RunOptions, collector: &Arc<Collector>) -> Result<RunReport, BoxError> {
     run_recorded(Workload::Autoware, options, collector, None).map(|recorded| recorded.report)
 }
 
-/// A run and what recorded it.
+/// A run with its recorders.
 pub struct Recorded {
-    /// What the run came to.
+    /// The result of the run.
     pub report: RunReport,
-    /// The recorders that the caller made, in the order of the workers.
+    /// The caller's recorders, in the order of the workers.
     pub recorders: Vec<Box<dyn Recorder>>,
-    /// The graph that ran.
+    /// The graph of the run.
     pub info: GraphInfo,
-    /// The mode, with the mapping that was used.
+    /// The mode, with the mapping in use.
     pub mode: Mode,
 }
 
-/// Makes the recorders of a worker, given the graph and the worker's index.
+/// Creates the recorders of a worker, from the graph and the worker's index.
 pub type RecordersFactory = Box<dyn FnMut(&GraphInfo, usize) -> Vec<Box<dyn Recorder>> + Send>;
 
-/// As [`run()`], with a workload of choice; each worker's dispatches are also recorded by what
-/// `factory` makes for it. Live, recording costs a look at the clock for each dispatch.
+/// Runs the reference system like [`run()`], with the given workload; `factory` adds recorders to
+/// each worker. In live modes, recording reads the clock once per dispatch.
 ///
-/// In simulated time the callbacks of [`Lame`](Workload::Lame) compute nothing and have its costs
+/// In simulated time, the callbacks of [`Lame`](Workload::Lame) compute nothing and take its costs
 /// as durations, unless the simulation has others for them.
 ///
 /// # Errors
-/// As [`run()`].
+/// The errors of [`run()`].
 pub fn run_recorded(
     workload: Workload,
     options: &RunOptions,
@@ -185,7 +185,7 @@ pub fn run_recorded(
     Ok(Recorded { report, recorders, info: executor.graph().info(), mode })
 }
 
-/// The mode with what the workload adds to it.
+/// The mode with the additions of the workload.
 fn mode_for(workload: Workload, options: &RunOptions) -> Result<Mode, OptimizeError> {
     Ok(match (&options.mode, workload) {
         (Mode::MultiCore(None), _) => {
@@ -200,7 +200,7 @@ fn mode_for(workload: Workload, options: &RunOptions) -> Result<Mode, OptimizeEr
     })
 }
 
-/// The load that the nodes put on one core of this machine with crunches up to `n`: rates from the
+/// The loads of the nodes on one core of this machine with crunches up to `n`: rates from the
 /// description, times the duration of a crunch ([`estimate_ns`]).
 #[must_use]
 pub fn loads(n: u64) -> Loads {
@@ -209,7 +209,7 @@ pub fn loads(n: u64) -> Loads {
     loads_of(|node| crunches_per_second(node) * crunch_s, topic_rate_hz, chains)
 }
 
-/// The load of LaME: rates and costs as the description says.
+/// The loads of LaME: rates and costs from the description.
 #[must_use]
 pub fn lame_loads() -> Loads {
     let chains = lame::CHAINS.iter().map(|of| chain(of.name, of.nodes)).collect();
@@ -242,7 +242,7 @@ pub fn total_utilization(n: u64) -> f64 {
     total_crunches_per_second() * estimate_ns(n) as f64 * 1e-9
 }
 
-/// The load of the whole system in cores, with this workload.
+/// The load of the whole system in cores, for this workload.
 #[must_use]
 pub fn total_utilization_of(workload: Workload, n: u64) -> f64 {
     match workload {
@@ -251,14 +251,14 @@ pub fn total_utilization_of(workload: Workload, n: u64) -> f64 {
     }
 }
 
-/// How many candidates a quick search tries.
+/// The budget of a quick search, in candidates.
 const QUICK: usize = 1000;
 
 /// The mapping of the nodes to the cores of this process that the optimizer finds for crunches up
-/// to `n`, in some ten milliseconds.
+/// to `n`; takes some ten milliseconds.
 ///
 /// # Errors
-/// When the process may use no core.
+/// An error if the process may use no core.
 pub fn tuned_mapping(n: u64) -> Result<Mapping, OptimizeError> {
     tuned_mapping_for(Workload::Autoware, n)
 }

@@ -1,15 +1,15 @@
-//! Random waits in callbacks: what a deterministic result must not depend on.
+//! Random waits in callbacks, which must not change a deterministic result.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, Instant};
 
-/// A shorter wait is busy: the kernel's timer slack makes every sleep about this long anyway.
+/// Shorter waits spin: with the kernel's timer slack, every sleep takes about this long.
 const SLEEP_MIN: Duration = Duration::from_micros(50);
 
-/// Waits for a random part of `max` of real time; with zero, it returns at once.
+/// Waits for a random part of `max` in real time; returns at once if `max` is zero.
 ///
-/// Seeded from the operating system, on purpose: no two runs wait alike.
+/// Seeded from the operating system on purpose: no two runs wait alike.
 pub fn sleep_up_to(max: Duration) {
     if max.is_zero() {
         return;

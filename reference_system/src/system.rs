@@ -1,4 +1,4 @@
-//! The reference system as ringspin nodes: the same in every mode.
+//! The reference system as ringspin nodes, identical in every mode.
 
 use crate::chains::{self, Probe};
 use crate::description::{
@@ -17,17 +17,17 @@ use std::time::Duration;
 
 /// The message of every topic.
 type Sample = Message<Message4kb>;
-/// What a callback that publishes returns.
+/// The return value of a callback that publishes.
 type Published = Result<(), PublishError<Message4kb>>;
 
-/// What the nodes do besides passing messages on.
+/// The work of the nodes besides passing messages on.
 #[derive(Clone, Debug)]
 pub struct Work {
     /// The limit of the number cruncher; LaME has its own costs instead.
     pub n: u64,
-    /// Whether it runs at all; without it a message carries a count of zero.
+    /// Whether callbacks crunch; otherwise messages carry a count of zero.
     pub crunch: bool,
-    /// Each callback first sleeps a random time up to this: results must not depend on it.
+    /// The longest random sleep at the start of each callback, which must not affect results.
     pub sleep_max: Duration,
 }
 
@@ -42,17 +42,17 @@ impl Work {
 /// and the planner behind it have priority over the others of their worker.
 ///
 /// # Errors
-/// When the graph has nodes or topics of these names already.
+/// An error if the graph already has nodes or topics of these names.
 pub fn build(graph: &Graph, work: &Work, collector: &Arc<Collector>) -> Result<(), BoxError> {
     let (workload, chains, releases) = (Workload::Autoware, None, None);
     Builder { graph, workload, work, collector, chains, releases }.build()
 }
 
 /// Declares the same nodes with the workload of LaME; the figures of its chains go to `chains`. The
-/// nodes of the chains have priority, the more the shorter the deadline.
+/// nodes of the chains have priority: the shorter the deadline, the higher.
 ///
 /// # Errors
-/// As [`build`].
+/// The errors of [`build`].
 pub fn build_lame(
     graph: &Graph,
     work: &Work,
@@ -63,14 +63,15 @@ pub fn build_lame(
     Builder { graph, workload, work, collector, chains, releases }.build()
 }
 
-/// Declares either of them, with every sample stamped by when its timer was due instead of when its
-/// callback started: so that a timer which is kept waiting for its core counts as late.
+/// Declares the nodes of one of the workloads, with every sample stamped by the due time of its
+/// timer instead of the start of its callback, so that a timer that waits for its core counts as
+/// late.
 ///
 /// Timers are due at multiples of their periods after the `anchor`: set it to the executor's time
-/// right before it spins. Until then stamps are as usual.
+/// right before spinning. Until then, stamps are as usual.
 ///
 /// # Errors
-/// As [`build`].
+/// The errors of [`build`].
 pub fn build_released(
     graph: &Graph,
     workload: Workload,
@@ -82,7 +83,7 @@ pub fn build_released(
     Builder { graph, workload, work, collector, chains, releases: Some(anchor) }.build()
 }
 
-/// What one callback does besides passing messages on.
+/// The work of one callback.
 #[derive(Clone)]
 struct Step {
     sleep_max: Duration,
@@ -91,20 +92,20 @@ struct Step {
 }
 
 impl Step {
-    /// The callback has started.
+    /// Runs at the start of the callback.
     fn begin(&self) {
         self.probe.started();
         sleep_up_to(self.sleep_max);
     }
 
-    /// The callback has started, for `sample`.
+    /// Runs at the start of the callback, for `sample`.
     fn begin_with(&self, sample: &Message4kb) {
         self.probe.reached_by(sample);
         self.begin();
     }
 }
 
-/// Declares nodes.
+/// Declares the nodes.
 #[derive(Clone, Copy)]
 struct Builder<'a> {
     graph: &'a Graph,
@@ -112,11 +113,11 @@ struct Builder<'a> {
     work: &'a Work,
     collector: &'a Arc<Collector>,
     chains: Option<&'a Arc<chains::Collector>>,
-    /// What samples are stamped with: none for the start of their callback.
+    /// The anchor of due times for stamps; `None` to stamp with the start of the callback.
     releases: Option<&'a Arc<OnceLock<Time>>>,
 }
 
-/// How a timer's callback stamps its samples.
+/// Stamps the samples of a timer callback.
 struct Stamps {
     anchor: Option<Arc<OnceLock<Time>>>,
     period: Duration,
@@ -130,7 +131,7 @@ impl Stamps {
         };
         let since_anchor = started.since(*anchor).as_nanos();
         let late = since_anchor % self.period.as_nanos().max(1);
-        // Less than a period, which is a duration of nanoseconds in 64 bits like every time.
+        // Less than a period, which fits in 64 bits of nanoseconds like every time.
         Time::from_nanos(started.as_nanos() - late as u64)
     }
 }
@@ -180,12 +181,12 @@ impl Builder<'_> {
         }
     }
 
-    /// Of the timer of a node with this period.
+    /// The stamps for a timer with this period.
     fn stamps(self, period: Duration) -> Stamps {
         Stamps { anchor: self.releases.cloned(), period }
     }
 
-    /// What the callback of `node` for messages on `input`, or of its timer, does.
+    /// The work of the callback of `node` for messages on `input`, or of its timer.
     fn step(self, node: &NodeDescription, input: Option<&str>) -> Step {
         let cost = match (self.workload, node.kind, input) {
             _ if !self.work.crunch => Cost::Nothing,
@@ -226,7 +227,7 @@ impl Output {
     }
 }
 
-/// What a node remembers of one of its inputs.
+/// The state of a node's input.
 #[derive(Default)]
 struct Input {
     last_sequence_number: Option<u32>,
@@ -234,7 +235,7 @@ struct Input {
 }
 
 impl Input {
-    /// The samples lost between the input's last handled sample and this one.
+    /// The number of samples lost between the input's last handled sample and this one.
     fn dropped_before(&mut self, sample: &Message4kb) -> u32 {
         let Some(latest) = sample.last() else { return 0 };
         let expected = match self.last_sequence_number {
@@ -250,7 +251,7 @@ impl Input {
 #[derive(Default)]
 struct Stage {
     inputs: Vec<Input>,
-    /// Of the next message that it publishes.
+    /// The sequence number of its next message.
     sequence_number: u32,
 }
 
@@ -259,8 +260,8 @@ impl Stage {
         Self { inputs: (0..inputs).map(|_| Input::default()).collect(), sequence_number: 0 }
     }
 
-    /// The merged history of the inputs that have a sample, which are thereby used up, and how many
-    /// samples those inputs lost.
+    /// Merges and clears the inputs that have a sample; returns the merged history and the number
+    /// of samples lost on them.
     fn merge_cached(&mut self) -> (Message4kb, u32) {
         let mut merged = Message4kb::new();
         let mut dropped = 0;
@@ -319,7 +320,7 @@ impl Builder<'_> {
         Ok(node.create_subscription(connection.input, QoS::keep_last(1), callback)?)
     }
 
-    /// In LaME the first input triggers, and the others cost their caching.
+    /// Declares a fusion. In LaME, the first input triggers, and the others cost their caching.
     fn fusion(
         self,
         description: &'static NodeDescription,
@@ -430,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_in_the_sequence_are_drops_and_a_late_first_sample_is_not() {
+    fn sequence_gaps_count_as_drops_except_before_the_first_sample() {
         let mut input = Input::default();
         let dropped: Vec<_> = [4, 5, 8, 9].map(|n| input.dropped_before(&sample(n))).to_vec();
         assert_eq!(dropped, [0, 0, 2, 0]);

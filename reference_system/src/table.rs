@@ -1,8 +1,8 @@
 //! Results as text tables of at most 100 columns.
 //!
-//! One row per (N, mode): six figures per mode side by side, as the paper prints them, do not fit a
-//! terminal. A duration keeps about three significant digits, because 0.018 ms and 504.8 ms stand
-//! in one column.
+//! One row per (N, mode): the paper's layout, with six figures per mode in one row, does not fit a
+//! terminal. Durations keep about three significant digits, because 0.018 ms and 504.8 ms appear in
+//! one column.
 
 mod chains;
 mod tuning;
@@ -22,36 +22,36 @@ use crate::determinism::{CALLBACKS, NODES};
 use crate::kpi::{Kpis, Summary};
 use crate::published::{self, RclcppExecutor};
 
-/// The result of one mode at one crunch limit, its turns pooled.
+/// The pooled result of one mode at one crunch limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
     /// The crunch limit.
     pub n: u64,
     /// The mode's name.
     pub mode: String,
-    /// Runs pooled in `kpis`.
+    /// The number of runs pooled in `kpis`.
     pub turns: usize,
-    /// The least that the hot path can take to its start here, see [`Calibration::floor_ns`]; 0
-    /// when the nodes did not crunch.
+    /// The lower bound for the hot path latency to its start, see [`Calibration::floor_ns`]; 0
+    /// without crunches.
     pub floor_ns: u64,
     /// The KPIs of all turns.
     pub kpis: Kpis,
     /// CPU time as a percentage of one core, the mean of the turns.
     pub cpu_percent: f64,
-    /// Resident memory, in bytes, the most of the turns.
+    /// Resident memory, in bytes: the maximum over the turns.
     pub rss_bytes: u64,
-    /// Messages that a newer one displaced before their callback saw them.
+    /// The number of messages that a newer one displaced before dispatch.
     pub overwritten: u64,
-    /// Timer periods that passed without a call.
+    /// The number of timer periods without a call.
     pub missed_periods: u64,
     /// The mapping of a multi-core cell.
     pub mapping: Option<Mapping>,
 }
 
-/// The hot path (to start) of every cell, by rising N, modes in the given order.
+/// Renders the hot path (to start) of every cell, by rising N, modes in the given order.
 ///
-/// Latencies and the planner's deviation are in ms; "-" stands where nothing was measured. Drops
-/// are those on the hot path.
+/// Latencies and the planner's deviation are in ms; "-" marks missing measurements. Drops are those
+/// on the hot path.
 #[must_use]
 pub fn render(cells: &[Cell]) -> String {
     let header = [
@@ -102,7 +102,7 @@ fn row_of(cell: &Cell, starts_group: bool) -> Vec<String> {
     ]
 }
 
-/// Average and maximum of every cell whose N was measured with rclcpp, beside the best rclcpp
+/// Renders average and maximum of every cell whose N was measured with rclcpp, with the best rclcpp
 /// executors, each above its own floor and as a multiple of it. Empty when there is no such cell.
 #[must_use]
 pub fn render_beside_published(cells: &[Cell]) -> String {
@@ -132,8 +132,8 @@ pub fn render_beside_published(cells: &[Cell]) -> String {
     }
     format!(
         "The same in ms beside the best of\n{}.\n{}\n\
-         A floor is 4 crunches on the machine of its row. One N is not one load everywhere\n\
-         (machine, compiler): compare what is above the floor and how many floors it is.\n\
+         A floor is 4 crunches on the machine of its row. One N is a different load on each\n\
+         machine and compiler: compare the time above the floor, and multiples of the floor.\n\
          rclcpp's messages went through the middleware, ringspin's stay in the process.\n\
          rclcpp's best CPU at N = 64: {} % (events); best planner std: {} ms (prioritized);\n\
          resident memory: {} MB.\n{}",
@@ -146,7 +146,7 @@ pub fn render_beside_published(cells: &[Cell]) -> String {
     )
 }
 
-/// The rows of the cells of one N and of the published executors; none where nothing is published.
+/// The rows of the cells of one N and of the published executors; empty without published figures.
 fn rows_beside_published(cells: &[&Cell]) -> Vec<Vec<String>> {
     let Some(published) = cells.first().and_then(|cell| published::rclcpp_at(cell.n)) else {
         return Vec::new();
@@ -175,7 +175,7 @@ fn rows_beside_published(cells: &[&Cell]) -> Vec<Vec<String>> {
     ours.chain(theirs).collect()
 }
 
-/// What a crunch costs for each N, in ms, and what that means for the whole system.
+/// Renders the cost of a crunch for each N, in ms, with the resulting load of the whole system.
 #[must_use]
 pub fn render_calibrations(calibrations: &[Calibration]) -> String {
     let header = ["N", "primes", "min", "median", "max", "floor", "load"];
@@ -193,13 +193,13 @@ pub fn render_calibrations(calibrations: &[Calibration]) -> String {
         table.add_row(aligned(row, &[]));
     }
     format!(
-        "One crunch, in ms; floor = 4 of the fastest, the least that the hot path can take.\n{}\n\
-         load = cores that the whole system needs: 190 crunches a second of the median.\n",
+        "One crunch, in ms; floor = 4 of the fastest: lower bound of the hot path.\n{}\n\
+         load = cores that the whole system needs: 190 median crunches per second.\n",
         text(&table)
     )
 }
 
-/// How fast simulated time passed, and the digest, for each N of the deterministic mode.
+/// Renders the speed of simulated time, and the digest, for each N of the deterministic mode.
 #[must_use]
 pub fn render_simulations(simulations: &[Simulation]) -> String {
     let header = ["\nN", "\nruns", "simulated\ns", "real\ns", "simulated s\nper s", "\ndigest"];
@@ -217,13 +217,13 @@ pub fn render_simulations(simulations: &[Simulation]) -> String {
     }
     format!(
         "Deterministic mode. Its hot path takes 0 ms by construction: no simulated time passes in\n\
-         callbacks. What counts is how fast it computes the same result, every time.\n{}\n",
+         callbacks. The figures show how fast it computes the same result every time.\n{}\n",
         text(&table)
     )
 }
 
-/// How often each callback of the determinism benchmark was called in a run that came to
-/// `outcome`, and the nodes' states at its end, beside those expected.
+/// Renders the calls of each callback of the determinism benchmark in a run with this `outcome`,
+/// and the nodes' final states, with the expected values.
 #[must_use]
 pub fn render_determinism(outcome: &Outcome, ties: Ties) -> String {
     let left = [0, 1];
@@ -277,7 +277,7 @@ fn by_n(cells: &[Cell]) -> Vec<&Cell> {
     sorted
 }
 
-/// A table with a rule under its header and no other line; the columns `left` are text.
+/// A table with a rule under its header and no other lines; the columns `left` are text.
 fn table(header: &[&str], left: &[usize]) -> Table {
     let mut table = Table::new();
     table.load_style(
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_rise_by_n_and_name_it_once() {
+    fn rows_are_sorted_by_n_which_is_shown_once() {
         let cells = [
             cell(512, "multi_core", &[1_000_000]),
             cell(64, "single_core", &[18_000, 20_000]),
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_rclcpp_executors_stand_beside_ours() {
+    fn the_best_rclcpp_executors_are_listed() {
         let cells = [cell(64, "single_core", &[18_000]), cell(4096, "single_core", &[35_600_000])];
         let text = render_beside_published(&cells);
         let row = |start: &str| -> Vec<String> {
@@ -394,12 +394,12 @@ mod tests {
     }
 
     #[test]
-    fn a_star_is_explained_only_where_one_stands() {
+    fn the_star_is_explained_only_when_used() {
         assert!(!render_beside_published(&[cell(64, "single_core", &[1])]).contains("starved"));
     }
 
     #[test]
-    fn nothing_is_compared_where_nothing_was_published() {
+    fn unpublished_limits_have_no_comparison() {
         assert_eq!(render_beside_published(&[cell(100, "single_core", &[1])]), "");
     }
 
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_survives_json() {
+    fn cells_round_trip_through_json() {
         let cell = cell(64, "single_core", &[18_000]);
         let json = serde_json::to_string(&cell).unwrap();
         assert_eq!(serde_json::from_str::<Cell>(&json).unwrap(), cell);

@@ -1,4 +1,4 @@
-//! The trace of a deterministic run as JSON lines: one object for each dispatch, in order.
+//! The trace of a deterministic run as JSON lines: one object per dispatch, in order.
 
 use ringspin_executor::{Dispatch, GraphInfo, Recorder};
 use serde::Serialize;
@@ -11,7 +11,7 @@ pub struct TraceWriter {
     path: PathBuf,
     out: BufWriter<File>,
     info: GraphInfo,
-    /// The first failure; after it nothing more is written.
+    /// The first failure, after which nothing more is written.
     error: Option<io::Error>,
 }
 
@@ -31,7 +31,7 @@ impl TraceWriter {
     /// Creates or empties the file at `path`.
     ///
     /// # Errors
-    /// What the operating system says, with the path.
+    /// The error of the operating system, with the path.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = File::create(path).map_err(|error| with_path(path, &error))?;
         let out = BufWriter::new(file);
@@ -45,7 +45,7 @@ impl TraceWriter {
         self
     }
 
-    /// Writes what is left.
+    /// Flushes the file.
     ///
     /// # Errors
     /// The first failure of this or any earlier write, with the path.

@@ -1,19 +1,19 @@
-//! What a callback does besides passing messages on: a crunch, or so much time of the processor.
+//! The work of a callback: a crunch, or an amount of processor time.
 //!
 //! Crunches are the work of the reference system, given as a number. The costs of LaME are given in
 //! milliseconds. They are spent by small crunches until the *thread's own* clock of processor time
-//! has moved on by as much. Not a number of crunches that was calibrated once, which a core that
-//! changes its frequency makes wrong; and not the clock on the wall, by which a callback that was
-//! pre-empted would do less than its work, and a busy machine look better than it is.
+//! has advanced by that amount. A calibrated number of crunches would be wrong on a core that
+//! changes its frequency. With the wall clock, a pre-empted callback would do less than its work,
+//! and a busy machine would look better than it is.
 
 use crate::crunch::number_cruncher;
 use nix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// The limit of a crunch between two looks at the clock: under a microsecond of work.
+/// The limit of a crunch between two readings of the clock: under a microsecond of work.
 const STEP_CRUNCH: u64 = 24;
 
-/// What one callback costs.
+/// The cost of one callback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cost {
     /// Nothing.
@@ -21,14 +21,14 @@ pub enum Cost {
     Nothing,
     /// One crunch up to this limit.
     Crunch(u64),
-    /// So much time of its thread's processor.
+    /// This amount of its thread's processor time.
     Busy(Duration),
 }
 
 impl Cost {
-    /// Does the work; returns how many primes were counted, as a message carries it.
+    /// Does the work; returns the number of primes found, for the message.
     ///
-    /// Where the system has no clock of a thread's processor time, nothing is spent.
+    /// Does nothing on systems without a clock of a thread's processor time.
     pub fn spend(self) -> i64 {
         match self {
             Self::Nothing => 0,
@@ -38,8 +38,8 @@ impl Cost {
     }
 }
 
-/// Computes for `duration` of this thread's processor time. It goes on for half a step too long in
-/// the mean, less than a microsecond.
+/// Computes for `duration` of this thread's processor time. Overruns by half a step on average,
+/// less than a microsecond.
 fn busy(duration: Duration) -> i64 {
     let Some(start) = thread_time() else { return 0 };
     let mut primes = 0;
@@ -49,7 +49,7 @@ fn busy(duration: Duration) -> i64 {
     primes
 }
 
-/// How long this thread has had a processor.
+/// The processor time of this thread.
 fn thread_time() -> Option<Duration> {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok().map(Duration::from)
 }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_thread_uses_its_processor_for_that_long() {
+    fn busy_work_uses_the_given_processor_time() {
         let start = thread_time().unwrap();
         let primes = Cost::Busy(Duration::from_millis(3)).spend();
         let used = thread_time().unwrap() - start;
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_costs_nothing_and_a_crunch_counts() {
+    fn a_crunch_returns_its_count_and_no_work_returns_zero() {
         assert_eq!(Cost::Nothing.spend(), 0);
         assert_eq!(Cost::Busy(Duration::ZERO).spend(), 0);
         assert_eq!(Cost::Crunch(10).spend(), 4);

@@ -1,4 +1,4 @@
-//! The workload of LaME: exact latencies of its chains in simulated time, and the same graph live.
+//! The LaME workload: exact latencies of its chains in simulated time, and the same graph live.
 
 use reference_system::chains::{self, ChainReport, Watch};
 use reference_system::description::Workload;
@@ -44,7 +44,7 @@ fn figures(chain: &ChainReport) -> (u64, u64, u64, u64) {
     (latency.count, latency.min_ns / 1000, latency.max_ns / 1000, chain.misses)
 }
 
-/// A mapping of the examples.
+/// A mapping from the examples.
 fn example(name: &str) -> Mapping {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/mappings");
     Mapping::load(folder.join(name)).unwrap()
@@ -54,14 +54,14 @@ fn by_hand() -> Mapping {
     example("lame-4-cores.toml")
 }
 
-/// With a core for each loop nobody waits, but for both lidars in the one loop of the fusion.
+/// With a core for each loop, only the two lidars in the single loop of the fusion can wait.
 #[test]
-fn without_contention_the_chains_take_their_work() {
+fn without_contention_the_chains_stay_at_their_floors() {
     let report = simulated(Cores::Unlimited, Durations::new());
     let [rt0, rt1, rt2] = [0, 1, 2].map(|n| &report.chains[n]);
     assert_eq!(rt2.floor_ns, 31_300_000);
     assert_eq!(figures(rt2), (299, 31_300, 31_300, 0));
-    // Started at 0.2 s, 0.4 s, and so on to 30 s, the last of which does not end.
+    // Started at 0.2 s, 0.4 s, and so on to 30 s; the last one does not end.
     assert_eq!((rt0.started, rt0.latency.count), (150, 149));
     let waits =
         (rt0.latency.max_ns - rt0.floor_ns) / 1000 + (rt1.latency.max_ns - rt1.floor_ns) / 1000;
@@ -69,24 +69,24 @@ fn without_contention_the_chains_take_their_work() {
     assert_eq!(report.overwritten, 0);
 }
 
-/// The mapping that stands in the examples: near the floors of all three chains at once.
+/// The mapping in the examples: close to the floors of all three chains at once.
 #[test]
-fn four_cores_and_a_mapping_by_hand_come_near_all_floors() {
+fn a_handmade_mapping_to_four_cores_stays_near_all_floors() {
     let report = simulated(Cores::Mapped(by_hand()), Durations::new());
     let figures: Vec<_> = report.chains.iter().map(figures).collect();
-    // 2.1 ms above the floor of RT0, for the rear lidar goes first in the fusion; and at the end of
-    // RT2 an input of the planner may have its microsecond first.
+    // RT0 is 2.1 ms above its floor, because the rear lidar runs first in the fusion. At the end of
+    // RT2, an input of the planner may run first for its microsecond.
     let at_best = [(149, 52_606, 52_606, 0), (149, 12_300, 12_300, 0), (299, 31_300, 31_301, 0)];
     assert_eq!(figures, at_best);
-    // Of the global plans that Lanelet2MapLoader caches, one in ten is replaced while RT0 has the
-    // core.
+    // One in ten of the global plans that Lanelet2MapLoader caches is replaced while RT0 occupies
+    // the core.
     assert_eq!((report.overwritten, report.missed_periods), (50, 0));
 }
 
-/// Two cores are full to 93 %, and callbacks are not interrupted: still no chain is far from its
-/// floor.
+/// Two cores are loaded to 93 %, and callbacks are not preempted; still all chains stay close to
+/// their floors.
 #[test]
-fn two_cores_and_a_mapping_that_was_searched_for_come_near_too() {
+fn an_optimized_mapping_to_two_cores_stays_near_all_floors() {
     let mapping = example("lame-2-cores.toml");
     let report = simulated(Cores::Mapped(mapping), Durations::new());
     let most: Vec<_> = report.chains.iter().map(|chain| figures(chain).2).collect();
@@ -94,10 +94,10 @@ fn two_cores_and_a_mapping_that_was_searched_for_come_near_too() {
     assert_eq!(report.missed_periods, 0);
 }
 
-/// 1.86 cores of work do not fit on one. By their priorities the chains keep their deadlines, and
-/// the rest is dropped; without them the chains are late, and that is counted.
+/// 1.86 cores of work do not fit on one. With priorities, the chains keep their deadlines and other
+/// work is dropped; without priorities, the chains are late, and misses are counted.
 #[test]
-fn on_one_core_the_chains_go_first() {
+fn on_one_core_priorities_protect_the_chains() {
     let late = |report: &RunReport| report.chains.iter().map(|chain| chain.misses).sum::<u64>();
     let report = simulated(Cores::Single, Durations::new());
     assert_eq!(late(&report), 0, "{:?}", report.chains);
@@ -109,7 +109,7 @@ fn on_one_core_the_chains_go_first() {
     assert!(late(&report) > 0, "{:?}", report.chains);
 }
 
-/// What a simulation says of a callback wins over the workload's cost: RT2 ends in one.
+/// Durations of a simulation override the costs of the workload: RT2 ends in such a callback.
 #[test]
 fn the_end_of_a_chain_is_the_end_of_its_last_callback() {
     let rule = DurationRule::new("/VehicleDBWSystem").duration(Distribution::fixed(3 * MS));
@@ -118,12 +118,12 @@ fn the_end_of_a_chain_is_the_end_of_its_last_callback() {
 }
 
 #[test]
-fn the_same_mapping_has_the_same_digest() {
+fn equal_mappings_give_equal_digests() {
     let digest = || simulated(Cores::Mapped(by_hand()), Durations::new()).digest.unwrap();
     assert_eq!(digest(), digest());
 }
 
-/// Live, without the work: it runs until every chain has ended, and each of them ends.
+/// Runs live without the work until every chain has ended.
 #[test]
 fn the_same_graph_runs_live() {
     for mode in [Mode::SingleCore, Mode::MultiCore(None)] {
@@ -150,7 +150,7 @@ fn the_same_graph_runs_live() {
     }
 }
 
-/// The system on two virtual cores, of which `second` has these loops.
+/// The system on two virtual cores; `second` lists the loops of the second one.
 fn session(second: &[&str]) -> Session<Arc<chains::Collector>> {
     let mapping = Mapping::new().default_core(0).core(1, second.iter().copied());
     let job = Job::new(|graph| {
@@ -168,11 +168,11 @@ fn session(second: &[&str]) -> Session<Arc<chains::Collector>> {
     session
 }
 
-/// The two lanes of the intersection are callback groups, and the unit of mapping: with a core of
-/// its own the settings' lane has all of its 40 Hz; together with the rest, which needs more than
-/// one core, it has not.
+/// The two lanes of the intersection are callback groups, and can be mapped separately. On its own
+/// core, the lane of the settings keeps its full 40 Hz; together with the rest, which needs more
+/// than one core, it does not.
 #[test]
-fn the_lanes_of_the_intersection_can_live_apart() {
+fn the_lanes_of_the_intersection_can_be_mapped_separately() {
     let lanes = |second: &[&str]| {
         let report = session(second).report();
         let of = |lane| report.statistics().of(lane).next().unwrap();
@@ -193,8 +193,8 @@ fn the_lanes_of_the_intersection_can_live_apart() {
     assert!(settings < 79 && overwritten > 0, "{settings}, {overwritten}");
 }
 
-/// What the optimizer finds with the costs as they are specified: all three chains within a tenth
-/// of their floors at once, without a miss, counted from when their timers were due.
+/// The optimizer's result with the specified costs: all three chains within a tenth of their
+/// floors, without a miss, counted from the due times of their timers.
 #[test]
 fn a_search_for_four_cores_comes_within_a_tenth_of_all_floors() {
     let target = Target { workload: Workload::Lame, n: 0, deadline: None };

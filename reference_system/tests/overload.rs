@@ -1,7 +1,7 @@
-//! More work than the cores have time for: what is lost is counted, and every run still ends.
+//! Overload: losses are counted, and every run ends.
 //!
-//! The demand is far above one core on any machine, so no test depends on how fast this one is.
-//! That a run ends at all is the point: one that hangs never gets to its assertions.
+//! The demand is far above one core on any machine, so no test depends on the speed of this one. A
+//! run that hangs would fail the test by never reaching its assertions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ fn overloaded(mode: &str, work: Work) -> RunReport {
     run(&options, &Arc::new(Collector::new())).unwrap()
 }
 
-/// Callbacks that sleep: some 400 a second of 50 ms on average are 20 cores of demand.
+/// Callbacks that sleep: about 400 a second of 50 ms on average are 20 cores of demand.
 fn sleeping() -> Work {
     Work { n: 3, crunch: false, sleep_max: Duration::from_millis(100) }
 }
@@ -37,15 +37,15 @@ fn assert_losses_are_counted(report: &RunReport) {
 }
 
 #[test]
-fn a_single_core_that_sleeps_too_long_counts_what_it_misses() {
+fn an_overloaded_single_core_counts_missed_periods() {
     let report = overloaded("single", sleeping());
     assert_losses_are_counted(&report);
-    // 40 periods of the settings alone fell due each second, and one callback runs at a time.
+    // The settings timer alone is due 40 times a second, and callbacks run one at a time.
     assert!(report.missed_periods > 0, "{report:?}");
 }
 
 #[test]
-fn several_cores_that_sleep_too_long_count_what_they_miss() {
+fn overloaded_cores_count_missed_periods() {
     assert_losses_are_counted(&overloaded("multi", sleeping()));
 }
 

@@ -1,4 +1,4 @@
-//! Random graphs: equal digests however they are run, and nothing lost without being counted.
+//! Random graphs: the digest does not depend on how they are run, and every loss is counted.
 
 use reference_system::random_graph::{Handles, RandomGraph};
 use ringspin_executor::{BoxError, Time};
@@ -11,14 +11,14 @@ use ringspin_modes::{
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// How many seeds are tried; the variable `RANDOM_GRAPHS` asks for another number, to hunt.
+/// The number of seeds; the variable `RANDOM_GRAPHS` sets another number.
 const SEEDS: u64 = 28;
 
 fn seeds() -> u64 {
     std::env::var("RANDOM_GRAPHS").map_or(SEEDS, |count| count.parse().unwrap())
 }
 
-/// The digests of the first seeds: on every machine, in debug and release builds.
+/// The digests of the first seeds, equal on every machine, in debug and release builds.
 const PINNED: [&str; 16] = [
     "ed59c52526ba57a70c871e241627635f",
     "827dc903274d97f2d39b95b6b9617faf",
@@ -46,20 +46,20 @@ fn run(job: &Job<'_, Handles>) -> Report {
     job.run().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The job with another simulation.
+/// The job with a changed simulation.
 fn simulated<'a>(graph: &'a RandomGraph, change: impl FnOnce(&mut Simulation)) -> Job<'a, Handles> {
     graph.job().simulate(change)
 }
 
 #[test]
-fn digests_are_those_of_every_machine_and_profile() {
+fn digests_match_on_every_machine_and_build_profile() {
     let digest = |seed| run(&RandomGraph::new(seed).job()).digest().to_string();
     let digests: Vec<String> = (0..PINNED.len() as u64).map(digest).collect();
     assert_eq!(digests, PINNED);
 }
 
 #[test]
-fn every_dispatch_of_a_second_run_is_that_of_the_first() {
+fn repeated_runs_dispatch_the_same_events() {
     for (seed, graph) in graphs() {
         graph.job().verify(2).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
     }
@@ -107,10 +107,10 @@ fn every_feature_occurs_and_every_counter_counts() {
     assert_eq!(features.len(), FEATURES, "{features:?}");
 }
 
-/// How many features there are.
+/// The number of features.
 const FEATURES: usize = 45;
 
-/// Runs a session in slices that a seed decides about.
+/// Runs a session in slices chosen by a seed.
 fn in_slices(session: &mut Session<Handles>, end: Time, seed: u64) -> Result<RunDigest, BoxError> {
     let stream = Stream::new(seed, "slices");
     let draw = |n, limit| stream.below(n, Purpose::Tie, limit);
@@ -131,7 +131,7 @@ fn in_slices(session: &mut Session<Handles>, end: Time, seed: u64) -> Result<Run
                 }
             }
             _ => {
-                // Stopped in between, it goes on where it was.
+                // A stopped session continues where it was.
                 session.executor().stop_handle().stop();
                 session.run_for(micros)?;
                 session.executor().stop_handle().reset();
@@ -142,7 +142,7 @@ fn in_slices(session: &mut Session<Handles>, end: Time, seed: u64) -> Result<Run
 }
 
 #[test]
-fn a_run_in_slices_is_the_run_in_one_go() {
+fn a_run_in_slices_equals_an_uninterrupted_run() {
     for (seed, graph) in graphs() {
         let whole = run(&graph.job());
         for slices in 0..3 {
@@ -154,7 +154,7 @@ fn a_run_in_slices_is_the_run_in_one_go() {
     }
 }
 
-/// Takes the first, which is the contract's order.
+/// Chooses the first candidate, which is the documented order.
 struct First;
 
 impl TieBreaker for First {
@@ -165,7 +165,7 @@ impl TieBreaker for First {
 }
 
 #[test]
-fn choosing_the_first_is_the_contracts_order() {
+fn choosing_the_first_candidate_gives_the_documented_order() {
     for (seed, graph) in graphs() {
         let unlimited = |simulation: &mut Simulation| {
             simulation.cores = Cores::Unlimited;
@@ -195,7 +195,7 @@ fn choosing_the_first_is_the_contracts_order() {
 }
 
 #[test]
-fn what_takes_no_time_is_as_if_it_were_not_simulated() {
+fn zero_delays_and_durations_change_nothing() {
     for (seed, graph) in graphs() {
         let plain = |simulation: &mut Simulation| {
             simulation.links = Links::new();
@@ -214,7 +214,7 @@ fn what_takes_no_time_is_as_if_it_were_not_simulated() {
 }
 
 #[test]
-fn a_schedule_repeats_the_run_that_it_is_of() {
+fn a_schedule_replays_its_run() {
     for (seed, graph) in graphs() {
         let shuffled = run(&simulated(&graph, |simulation| {
             simulation.cores = Cores::Unlimited;
@@ -232,7 +232,7 @@ fn a_schedule_repeats_the_run_that_it_is_of() {
 }
 
 #[test]
-fn exploring_finds_the_same_with_one_and_two_threads() {
+fn exploration_is_independent_of_the_number_of_threads() {
     for (seed, graph) in graphs().take(6) {
         let job = simulated(&graph, |simulation| simulation.cores = Cores::Unlimited);
         let job = job.check(|session| {

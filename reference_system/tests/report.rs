@@ -1,5 +1,5 @@
-//! `report` and `run --timeline` as a user runs them: their files, and what they refuse. No test
-//! looks at how long something took.
+//! `report` and `run --timeline` on the command line: their files, and refused input. No test
+//! depends on timing.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn succeed(folder: &Path, line: &str) {
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What a call that fails says.
+/// The stderr of a call that fails.
 fn failure(folder: &Path, line: &str, code: i32) -> String {
     let output = output(folder, line);
     assert_eq!(output.status.code(), Some(code), "{line}");
@@ -29,7 +29,7 @@ fn json(folder: &Path, name: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap()
 }
 
-/// The calls of a trace, each checked for what its format demands.
+/// The calls of a trace, after a check of the format.
 fn calls(trace: &Value) -> Vec<&Value> {
     let events = trace["traceEvents"].as_array().unwrap();
     let calls: Vec<_> = events.iter().filter(|event| event["ph"] == "X").collect();
@@ -42,7 +42,7 @@ fn calls(trace: &Value) -> Vec<&Value> {
 }
 
 #[test]
-fn a_report_is_a_page_its_data_a_trace_and_a_chart() {
+fn a_report_writes_page_data_trace_and_chart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let files = "--out p.html --data-out d.json --trace-out t.json --chart-out c.svg";
@@ -58,7 +58,7 @@ fn a_report_is_a_page_its_data_a_trace_and_a_chart() {
     }
     let timelines = data["timelines"].as_array().unwrap();
     assert!(timelines.iter().all(|part| part["title"].as_str().unwrap().contains("N = 64")));
-    // Of the twins at least: they have 600 samples, and a live run on a busy machine may have none.
+    // At least the twins: they have 600 samples; a live run on a busy machine may have none.
     assert!(timelines.len() >= 2 && page.contains("slowest hot path"));
     assert!(page.contains("reference-system report --n 64 --duration 1500ms --out p.html"));
 
@@ -78,11 +78,11 @@ fn a_report_is_a_page_its_data_a_trace_and_a_chart() {
     let optimization = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/tests/optimization.json");
     succeed(path, &format!("report --data d.json --optimization {optimization} --out more.html"));
     let more = fs::read_to_string(path.join("more.html")).unwrap();
-    assert!(more.contains("How the search went") && !page.contains("How the search went"));
+    assert!(more.contains("Convergence") && !page.contains("Convergence"));
 }
 
 #[test]
-fn what_cannot_be_read_empties_no_file() {
+fn unreadable_input_truncates_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     fs::write(path.join("page.html"), "mine").unwrap();
@@ -104,7 +104,7 @@ fn what_cannot_be_read_empties_no_file() {
 fn a_timeline_has_every_call_of_a_run_in_any_mode() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    // Without a mapping, one would be searched for first.
+    // Without a mapping, the command would search for one first.
     let mapping = format!("default_core = {}", ringspin_modes::allowed_cores()[0]);
     fs::write(path.join("m.toml"), mapping).unwrap();
     for mode in ["single", "multi --mapping m.toml", "deterministic"] {
@@ -117,7 +117,7 @@ fn a_timeline_has_every_call_of_a_run_in_any_mode() {
 }
 
 #[test]
-fn a_timeline_a_trace_and_a_profile_are_of_the_same_run() {
+fn timeline_trace_and_profile_record_the_same_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     succeed(path, "run --mode single --n 3 --duration 400ms --profile p.toml --timeline t.json");

@@ -1,8 +1,8 @@
-//! How to test a system of nodes in simulated time, shown on the reference system: build the graph,
-//! push messages, step, look at what comes out, lose and delay messages on their way.
+//! Examples of tests of a system of nodes in simulated time, on the reference system: build the
+//! graph, push messages, step, inspect outputs, drop and delay messages in transit.
 //!
-//! Everything runs on the test's own thread: no process, no ROS, and no waiting. The nodes are
-//! those of the benchmark, without their work; nothing in them knows of the tests.
+//! Everything runs on the test's own thread: no process, no ROS, and no waiting. The nodes are the
+//! nodes of the benchmark without their work, and are unaware of the tests.
 
 use reference_system::kpi;
 use reference_system::message::{Message4kb, NodeName, TransmissionStats};
@@ -19,7 +19,7 @@ fn ms(n: u64) -> Time {
     Time::from_nanos(n * 1_000_000)
 }
 
-/// What the tests hold of the system: a way in, ways out, and its key figures.
+/// The handles of a test: an input, outputs, and the key figures.
 struct Bench {
     detections: Publisher<Message4kb>,
     clouds: Collector<Message4kb>,
@@ -28,7 +28,7 @@ struct Bench {
     figures: Arc<kpi::Collector>,
 }
 
-/// The system, and beside it a node of the test with its publisher and collectors.
+/// The system with a test node that holds a publisher and collectors.
 fn system(graph: &Graph) -> Result<Bench, BoxError> {
     let figures = Arc::new(kpi::Collector::new());
     build(graph, &Work { n: 0, crunch: false, sleep_max: Duration::ZERO }, &figures)?;
@@ -48,7 +48,7 @@ fn without_front_lidar(graph: &Graph) -> Result<Bench, BoxError> {
     system(graph)
 }
 
-/// A message of the test's own.
+/// A message published by the test.
 fn detection(now: Time) -> Message4kb {
     let mut detection = Message4kb::new();
     detection.append(&NodeName::new("test").unwrap(), 0, 0, now.as_nanos());
@@ -59,18 +59,18 @@ fn names(message: &Message4kb) -> Vec<&str> {
     message.history().iter().map(TransmissionStats::name).collect()
 }
 
-/// How much older the rear scan of a cloud is than the front one.
+/// The age difference between the rear and the front scan of a cloud.
 fn halves_apart(cloud: &Message4kb) -> Duration {
     stamp(cloud, "FrontLidarDriver").since(stamp(cloud, "RearLidarDriver"))
 }
 
-/// When the entry of `node` was made.
+/// The time of `node`'s entry.
 fn stamp(message: &Message4kb, node: &str) -> Time {
     let entry = message.find(node).unwrap_or_else(|| panic!("{node} is not in {message:?}"));
     Time::from_nanos(entry.timestamp)
 }
 
-// Push a message, step event by event, and look at what came out.
+// Push a message, step event by event, and inspect the outputs.
 
 #[test]
 fn a_detection_becomes_an_estimate_in_one_step() {
@@ -89,7 +89,7 @@ fn a_detection_becomes_an_estimate_in_one_step() {
     assert_eq!(names(&estimates[0]), ["test", "ObjectCollisionEstimator"]);
 }
 
-// Let simulated time go on; what is due in between happens.
+// Advance simulated time; events that are due in between run.
 
 #[test]
 fn the_planner_uses_an_estimate_in_its_next_period_and_only_once() {
@@ -103,10 +103,10 @@ fn the_planner_uses_an_estimate_in_its_next_period_and_only_once() {
     assert_eq!(plans.collect::<Vec<_>>(), [(ms(200), true), (ms(300), false)]);
 }
 
-// Lose messages on their way, without a change to the nodes.
+// Drop messages in transit, without a change to the nodes.
 
 #[test]
-fn without_the_front_lidar_the_planner_goes_on_blind() {
+fn without_the_front_lidar_the_planner_continues_without_estimates() {
     let mut session = Job::new(without_front_lidar).start().unwrap();
     session.run_until(ms(1000)).unwrap();
     assert!(session.handles.clouds.is_empty(), "a fusion of one half");
@@ -123,10 +123,10 @@ fn without_the_front_lidar_the_planner_goes_on_blind() {
     assert_eq!(session.handles.figures.report().samples, 0);
 }
 
-/// What a test like this is for: the fusion joins whatever is there, so one lost scan is not the
-/// end of it.
+/// A fault that only such a test finds: the fusion joins any two messages, so the effect of one
+/// lost scan persists.
 #[test]
-fn one_lost_front_scan_leaves_the_halves_of_all_later_clouds_a_period_apart() {
+fn one_lost_front_scan_shifts_all_later_clouds_by_a_period() {
     let job = Job::new(|graph| {
         graph.intercept("FrontLidarDriver", |_: &Message<Message4kb>, passage| {
             if passage.event.sequence == 3 { Verdict::Drop } else { Verdict::Pass }
@@ -140,7 +140,7 @@ fn one_lost_front_scan_leaves_the_halves_of_all_later_clouds_a_period_apart() {
     assert_eq!(apart_ms, [0, 0, 0, 100, 100, 100, 100, 100, 100]);
 }
 
-// Change messages on their way.
+// Change messages in transit.
 
 #[test]
 fn a_forged_sequence_number_shows_as_dropped_samples() {
@@ -165,10 +165,10 @@ fn a_forged_sequence_number_shows_as_dropped_samples() {
     assert_eq!(dropped.collect::<Vec<_>>(), [0, 0, 0, 0, 0, 7, 0, 0, 0, 0]);
 }
 
-// Delays come from a file, or from here; latencies follow to the nanosecond.
+// Delays come from a file or from code; latencies follow to the nanosecond.
 
 #[test]
-fn the_hot_path_takes_as_long_as_its_slower_lidar() {
+fn the_slower_lidar_determines_the_hot_path() {
     let links = Links::from_toml(
         r#"
         link = [
@@ -191,10 +191,10 @@ fn the_hot_path_takes_as_long_as_its_slower_lidar() {
     assert_eq!(latency.count, 39, "of 49 plans with an estimate, ten are warm-up");
 }
 
-// What happens at the same instant happens in any order on a robot.
+// On a robot, simultaneous events run in any order.
 
 #[test]
-fn ten_plans_a_second_whatever_the_order_of_an_instant() {
+fn the_planner_keeps_10_hz_in_any_order_of_an_instant() {
     let job = Job::new(system).run_for(1000 * MS).check(|session| {
         let plans = session.handles.plans.take();
         let times: Vec<_> = plans.iter().map(|(time, _)| *time).collect();
@@ -203,7 +203,7 @@ fn ten_plans_a_second_whatever_the_order_of_an_instant() {
         assert_eq!(clouds.len(), 10);
         let [front, rear] = ["FrontLidarDriver", "RearLidarDriver"];
         assert!(clouds.iter().all(|cloud| stamp(cloud, front) == stamp(cloud, rear)));
-        // Whether an estimate is in the plan of its instant or in the next one, it is in one only.
+        // An estimate is in the plan of its instant or in the next one, but only in one of them.
         let estimates = plans.iter().filter_map(|(_, plan)| plan.find("ObjectCollisionEstimator"));
         let numbers: Vec<_> = estimates.map(|entry| entry.sequence_number).collect();
         assert!(numbers.is_sorted_by(|a, b| a < b) && !numbers.is_empty(), "{numbers:?}");
@@ -214,10 +214,10 @@ fn ten_plans_a_second_whatever_the_order_of_an_instant() {
     assert_eq!((explored.runs, explored.deviating), (30, 30));
 }
 
-// And every run comes to the same.
+// Every run gives the same result.
 
 #[test]
-fn the_same_run_comes_again() {
+fn repeated_runs_are_equal() {
     let links = Links::from_toml(
         r#"
         [[link]]

@@ -1,5 +1,5 @@
-//! The reference system's hot path, as its chain is followed and as its own key figure has it; and
-//! the twin of the whole system.
+//! The hot path of the reference system: its latency as a chain, as a key figure, and on the twin
+//! of the whole system.
 
 use reference_system::description::{
     AUTOWARE, COLLISION_ESTIMATOR, FRONT_LIDAR, HOT_PATH, Kind, REAR_LIDAR,
@@ -12,7 +12,7 @@ use ringspin_modes::{ChainPath, Cores, Executor, Mapping, Simulation};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// From the lidars, of whose two branches the last one counts, to the collision estimator.
+/// From the lidars to the collision estimator; the later of the two branches counts.
 fn hot_path() -> ChainPath {
     let branches = HOT_PATH[..4].chunks(2);
     let joined = branches.map(|pair| format!("/{} | /{}", pair[0], pair[1]));
@@ -20,7 +20,7 @@ fn hot_path() -> ChainPath {
     ChainPath::new("hot path", path)
 }
 
-/// Every node but the sensors takes 1 to 5 ms; so both lidars have the same time.
+/// Every node but the sensors takes 1 to 5 ms; both lidars are stamped at the same time.
 fn durations() -> Durations {
     let works = AUTOWARE.iter().filter(|node| !matches!(node.kind, Kind::Sensor { .. }));
     works.fold(Durations::new(), |durations, node| {
@@ -30,8 +30,8 @@ fn durations() -> Durations {
     })
 }
 
-/// Runs for 20 simulated seconds; returns how many samples of the key figure were compared, and how
-/// many were equal.
+/// Runs for 20 simulated seconds; returns the number of compared samples of the key figure, and the
+/// number of equal ones.
 fn compare(cores: Cores) -> Result<(usize, usize), BoxError> {
     let simulation = Simulation { durations: durations(), cores, seed: 3, ..Default::default() };
     let mut executor = Executor::deterministic(simulation).with_chains([hot_path()]);
@@ -48,10 +48,10 @@ fn compare(cores: Cores) -> Result<(usize, usize), BoxError> {
         // Each call of the estimator publishes once, and ends one sample of the chain.
         let number = estimator.sequence_number as usize;
         let (to_start_ns, to_end_ns) = (chain.to_start_ns[number], chain.to_end_ns[number]);
-        // The chain counts from when the lidar's timer was due, the key figure from its stamp.
+        // The chain counts from the due time of the lidar's timer, the key figure from its stamp.
         let stamped_ns = to_start_ns - chain.waited_ns[number];
         assert!((1_000_000..=5_000_000).contains(&(to_end_ns - to_start_ns)), "sample {number}");
-        // The key figure counts from the newer stamp, the chain from the one that came last.
+        // The key figure counts from the newer stamp, the chain from the later arrival.
         let lidars = [FRONT_LIDAR, REAR_LIDAR].map(|lidar| entry(lidar).map(|of| of.timestamp_ns));
         let from_lidar = lidars.map(|stamp| stamp.map(|ns| estimator.timestamp_ns - ns));
         assert!(from_lidar.contains(&Some(stamped_ns)), "sample {number}: {stamped_ns}");
@@ -63,14 +63,14 @@ fn compare(cores: Cores) -> Result<(usize, usize), BoxError> {
 }
 
 #[test]
-fn the_chain_is_the_key_figure() {
+fn the_chain_latency_equals_the_key_figure() {
     let nodes = AUTOWARE.iter().map(|node| format!("/{}", node.name));
     let (even, odd): (Vec<_>, Vec<_>) = nodes.enumerate().partition(|(n, _)| n % 2 == 0);
     let names = |of: Vec<(usize, String)>| of.into_iter().map(|(_, name)| name);
     let mapping = Mapping::new().core(0, names(even)).core(1, names(odd));
     let (compared, equal) = compare(Cores::Unlimited).unwrap();
     assert!(compared > 100 && equal == compared, "both lidars at once: {equal} of {compared}");
-    // A core that is busy with something else can delay one of the two lidars.
+    // Other work on a core can delay one of the two lidars.
     for cores in [Cores::Single, Cores::Mapped(mapping)] {
         let (compared, equal) = compare(cores.clone()).unwrap();
         assert!(compared > 100 && 2 * equal > compared, "{cores:?}: {equal} of {compared}");

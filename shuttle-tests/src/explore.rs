@@ -1,4 +1,4 @@
-//! Runs a model: under many random schedules as written, then once more with each of its mutants.
+//! Runs a model under many random schedules, first unmodified, then with each of its mutants.
 
 use crate::facade::LeakCheck;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
@@ -7,15 +7,16 @@ use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-/// Holds the name of the mutant: the site of an operation to tear, or a word of a model's own.
+/// The environment variable with the mutant: the site of an operation to tear, or a name defined by
+/// a model.
 const VARIABLE: &str = "RINGSPIN_SHUTTLE_MUTANT";
-/// Multiplies the number of schedules.
+/// The environment variable with a factor for the number of schedules.
 const FACTOR: &str = "RINGSPIN_SHUTTLE_FACTOR";
-/// Shuttle's own variable `SHUTTLE_RANDOM_SEED` overrides it.
+/// The default seed; Shuttle's own variable `SHUTTLE_RANDOM_SEED` overrides it.
 const SEED: u64 = 20_260;
-/// Far more steps than a schedule takes. A mutant that reaches it has found an endless loop.
+/// Far more steps than a schedule takes. A mutant that reaches it is in an endless loop.
 const STEPS_MAX: usize = 100_000;
-/// The number of preemptions at which the priority-based half of the schedules aims.
+/// The number of preemptions in the priority-based half of the schedules.
 const PREEMPTIONS: usize = 4;
 
 static MUTANT: LazyLock<Option<String>> = LazyLock::new(|| std::env::var(VARIABLE).ok());
@@ -25,27 +26,27 @@ pub(crate) fn is_mutant(name: &str) -> bool {
     MUTANT.as_deref() == Some(name)
 }
 
-/// How often a model is run, and what it must detect.
+/// The number of schedules of a model, and the mutants that it must detect.
 pub(crate) struct Model {
     schedules: usize,
     kills: Vec<&'static str>,
 }
 
 impl Model {
-    /// A model that is run under this many schedules: one half drawn step by step, the other half
-    /// with random priorities that change a few times, which holds threads up for long.
+    /// Creates a model with this number of schedules: one half drawn step by step, the other half
+    /// with random priorities that change a few times, which delays threads for long.
     pub(crate) fn new(schedules: usize) -> Self {
         Self { schedules, kills: Vec::new() }
     }
 
-    /// The model must fail with the mutant `name`.
+    /// Requires that the model fails with the mutant `name`.
     pub(crate) fn kills(mut self, name: &'static str) -> Self {
         self.kills.push(name);
         self
     }
 
-    /// Runs `model`, then its mutants. To be called with a closure written inside the test itself,
-    /// whose name is found that way.
+    /// Runs `model`, then its mutants. Must be called with a closure written inside the test
+    /// itself, because the closure's type name identifies the test.
     pub(crate) fn check<F: Fn() + Send + Sync + 'static>(self, model: F) {
         let start = Instant::now();
         let factor = std::env::var(FACTOR).map_or(1, |n| n.parse().expect("a factor is a number"));
@@ -74,8 +75,8 @@ fn run(scheduler: impl Scheduler + 'static, model: Arc<impl Fn() + Send + Sync +
     });
 }
 
-/// Runs `test` in a process of its own with the mutant, and fails unless the model does. A mutant
-/// may corrupt memory; hence the process.
+/// Runs `test` in a separate process with the mutant, and fails unless the model does. A mutant may
+/// corrupt memory, hence the process.
 fn demand_failure(test: &str, mutant: &str) {
     let output = Command::new(std::env::current_exe().expect("a test knows its executable"))
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
@@ -89,7 +90,7 @@ fn demand_failure(test: &str, mutant: &str) {
     println!("    kills {mutant}: {reason}");
 }
 
-/// The test in which the closure `F` was written, as the test harness calls it.
+/// The test that contains the closure `F`, by the name that the test harness uses.
 fn test_name<F>() -> &'static str {
     let path = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
     path.split_once("::").expect("a closure's path starts with its crate").1
@@ -101,7 +102,7 @@ mod tests {
     use shuttle::thread::{spawn, yield_now};
 
     #[test]
-    fn a_mutant_that_nothing_notices_is_refused() {
+    fn a_surviving_mutant_fails_the_check() {
         let check = || {
             Model::new(4).kills("no.such.site").check(|| {
                 let thread = spawn(yield_now);

@@ -1,17 +1,17 @@
-//! What `ringbuf/src/sync.rs` takes under Shuttle instead of the standard library's atomics and
-//! cells.
+//! The atomics and cells that `ringbuf/src/sync.rs` uses under Shuttle instead of the standard
+//! library's.
 
 use crate::explore;
 use shuttle::sync::atomic::Ordering::{self, SeqCst};
 use std::cell::{Cell, UnsafeCell as StdUnsafeCell};
 
 thread_local! {
-    /// Whether the operation that comes next is the torn one. Shuttle runs all threads on one, and
-    /// nothing else runs between an operation's arguments and the operation.
+    /// Whether the next operation is torn. Shuttle runs all threads on one, and no other thread
+    /// runs between an operation's arguments and the operation.
     static TORN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `order!` expands to in the models: notes whether `site` is the mutant.
+/// The expansion of `order!` in the models: notes whether `site` is the mutant.
 pub(crate) fn at(site: &'static str, order: Ordering) -> Ordering {
     if explore::is_mutant(site) {
         TORN.set(true);
@@ -108,11 +108,11 @@ macro_rules! atomic {
 }
 atomic!(AtomicI64: i64, AtomicU32: u32, AtomicU64: u64, AtomicUsize: usize);
 
-/// A cell that fails the model when a use overlaps a writer's. Every use is a point at which other
-/// threads may run.
+/// A cell that fails the model when a use overlaps with a write. Every use is a point at which
+/// Shuttle may switch threads.
 #[derive(Debug)]
 pub(crate) struct UnsafeCell<T> {
-    /// How many readers are inside, or that a writer is.
+    /// The number of readers, or the mark of a writer.
     users: shuttle::sync::atomic::AtomicU32,
     value: StdUnsafeCell<T>,
 }
@@ -144,7 +144,7 @@ thread_local! {
     static LIVE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Fails the model that ends before it was dropped.
+/// Fails the model if an instance is still alive at its end.
 #[derive(Debug)]
 pub(crate) struct LeakCheck(());
 
@@ -154,7 +154,7 @@ impl LeakCheck {
         Self(())
     }
 
-    /// To be called when the model has ended.
+    /// Asserts that no instance is alive; called at the end of the model.
     pub(crate) fn assert_none_left() {
         assert_eq!(LIVE.get(), 0, "something was leaked");
     }

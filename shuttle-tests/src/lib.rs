@@ -1,15 +1,16 @@
-//! Longer scenarios of the rings than loom can exhaust, under random schedules of Shuttle.
+//! Scenarios of the rings that are too long for loom's exhaustive search, under random schedules of
+//! Shuttle.
 //!
-//! Shuttle runs all atomic operations as sequentially consistent: it finds wrong interleavings, and
-//! no ordering that is too weak. So the mutants are others than loom's. Each model names operations
-//! that it *tears*: the read-modify-write becomes a load and then a store, between which anything
-//! may happen, and the model must fail. What it proves less than loom: a schedule that is not drawn
-//! is not seen.
+//! Shuttle runs all atomic operations as sequentially consistent: it finds wrong interleavings, but
+//! not orderings that are too weak. Its mutants therefore differ from loom's. Each model names
+//! operations to *tear*: the read-modify-write becomes a load and then a store, with a possible
+//! thread switch in between, and the model must fail. Unlike loom, Shuttle only covers schedules
+//! that it draws.
 //!
-//! | module | holds |
+//! | module | content |
 //! |---|---|
 //! | `explore` | runs a model under random schedules, and its mutants |
-//! | `facade` | for `ringbuf/src/sync.rs`: atomics to tear, a cell that notices overlapping use |
+//! | `facade` | for `ringbuf/src/sync.rs`: atomics to tear, a cell that detects overlapping use |
 //! | `models` | the models, one module per module of `ringbuf` |
 //!
 //! The schedules are the same in every run. For others, and more of them:

@@ -1,4 +1,4 @@
-//! The models. Each says what it claims, and names the operations that must not be torn.
+//! The models. Each states its claim, and names the operations that must not be torn.
 
 use shuttle::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use shuttle::thread::{JoinHandle, spawn, yield_now};
@@ -12,23 +12,23 @@ mod ready_set;
 mod spsc;
 mod wait;
 
-/// One push before an entry's stored sequence starts anew from zero.
+/// One push before the stored sequence of an entry wraps to zero.
 const BEFORE_WRAP: u64 = (1 << 40) - 1;
 
-/// Waits for all `threads`, in order.
+/// Joins all `threads`, in order.
 fn join<T>(threads: impl IntoIterator<Item = JoinHandle<T>>) -> Vec<T> {
     let threads = threads.into_iter();
     threads.map(|thread| thread.join().expect("Shuttle reports a thread's panic itself")).collect()
 }
 
-/// The senders of a scenario, and whether all of them are done.
+/// The senders of a scenario, with a flag for their completion.
 struct Senders<T> {
     threads: Vec<JoinHandle<T>>,
     running: Arc<AtomicUsize>,
 }
 
 impl<T: Send + 'static> Senders<T> {
-    /// A thread for each of `0..count`, which runs what `make` returns for it.
+    /// Spawns a thread for each of `0..count`, which runs the closure returned by `make`.
     fn spawn<F>(count: u32, make: impl Fn(u32) -> F) -> Self
     where
         F: FnOnce() -> T + Send + 'static,
@@ -45,8 +45,8 @@ impl<T: Send + 'static> Senders<T> {
         Self { threads: (0..count).map(thread).collect(), running }
     }
 
-    /// Calls `receive` again and again, for the last time after all senders are done, and returns
-    /// what they returned.
+    /// Calls `receive` repeatedly, for the last time after all senders are done, and returns their
+    /// results.
     fn receive(self, mut receive: impl FnMut()) -> Vec<T> {
         loop {
             let done = self.running.load(SeqCst) == 0;

@@ -1,5 +1,5 @@
-//! One hop: a timer publishes a 4-kB PointCloud2 each millisecond, and a subscription has it. From
-//! before the message is published to the start of the callback.
+//! One hop at 1 kHz: a timer publishes a 4-kB PointCloud2, and a subscription receives it. Measured
+//! from before the publish to the start of the callback.
 
 use crate::measure::{BoxError, Recorder, now_ns};
 use futures::executor::LocalPool;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::Duration;
 
-/// The first has no executor: it publishes, takes, and sleeps.
+/// The first contender has no executor: it publishes, takes, and sleeps.
 pub(crate) const CONTENDERS: &[&str] = &[
     "publish and take",
     "ringspin, single",
@@ -111,7 +111,7 @@ fn ringspin(executor: Executor, traffic: Traffic) -> Result<Value, BoxError> {
     Ok(figures.try_recv()?)
 }
 
-/// As r2r's own examples do it: all of one node, on one thread.
+/// Follows r2r's own examples: a single node on one thread.
 fn r2r_in_pool() -> Result<Value, BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, "both", "")?;
     let qos = QosProfile::default().keep_last(DEPTH);
@@ -123,7 +123,7 @@ fn r2r_in_pool() -> Result<Value, BoxError> {
     spin_until_recorded(&mut node, &mut pool, clouds)
 }
 
-/// The same with two nodes: r2r spins one at a time, so each has its thread.
+/// The same with two nodes; r2r spins one node per call, so each has its own thread.
 fn r2r_in_two_threads() -> Result<Value, BoxError> {
     let (stop, stopped) = channel();
     let talker = std::thread::spawn(move || r2r_talker(&stopped));
@@ -135,7 +135,7 @@ fn r2r_in_two_threads() -> Result<Value, BoxError> {
     Ok(figures)
 }
 
-/// Spins `node` and `pool` in turn until enough `clouds` have come.
+/// Spins `node` and `pool` in turn until the recorder has enough clouds.
 fn spin_until_recorded(
     node: &mut r2r::Node,
     pool: &mut LocalPool,
@@ -160,7 +160,7 @@ fn spin_until_recorded(
     }
 }
 
-/// The publishing node, until the other end of `stopped` is gone.
+/// The publishing node; runs until the sender of `stopped` is dropped.
 fn r2r_talker(stopped: &Receiver<()>) -> Result<(), BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, "talker", "")?;
     let qos = QosProfile::default().keep_last(DEPTH);
@@ -182,7 +182,7 @@ async fn publish_clouds(mut timer: r2r::Timer, publisher: r2r::Publisher<PointCl
     }
 }
 
-/// As r2r's example with tokio does it: the node is spun by a thread of its own.
+/// Follows r2r's example with tokio: a separate thread spins the node.
 fn r2r_in_tokio() -> Result<Value, BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, "both", "")?;
     let qos = QosProfile::default().keep_last(DEPTH);

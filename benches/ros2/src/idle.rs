@@ -1,4 +1,4 @@
-//! Twenty nodes with fifty subscriptions, and nothing happens: what that costs.
+//! The cost of an idle graph: twenty nodes with fifty subscriptions.
 
 use crate::measure::BoxError;
 use ringspin_executor::{Message, QoS};
@@ -18,7 +18,7 @@ pub(crate) const CONTENDERS: &[&str] =
 
 const NODES: usize = 20;
 const SUBSCRIPTIONS: usize = 50;
-/// That of r2r's README.
+/// The timeout in r2r's README.
 const TIMEOUT: Duration = Duration::from_millis(100);
 const SETTLING: Duration = Duration::from_secs(4);
 const MEASURED: Duration = Duration::from_secs(10);
@@ -72,17 +72,17 @@ fn ringspin() -> Result<(), BoxError> {
     Ok(())
 }
 
-/// A node whose messages nobody waits for: as good as a task that does.
+/// A node whose messages are never read; equivalent to a task that waits for them.
 fn r2r_node(name: &str, topics: impl IntoIterator<Item = String>) -> Result<r2r::Node, BoxError> {
     let mut node = r2r::Node::create(r2r::Context::create()?, name, "")?;
     for topic in topics {
         let messages = node.subscribe::<Text>(&topic, QosProfile::default())?;
-        std::mem::forget(messages); // a stream that is gone would end the subscription
+        std::mem::forget(messages); // dropping the stream would end the subscription
     }
     Ok(node)
 }
 
-/// Looks at `child` from outside, and ends it.
+/// Measures `child` from outside, and ends it.
 pub(crate) fn measure(mut child: Child) -> Result<Value, BoxError> {
     let figures = look_at(&mut child);
     child.kill()?;
@@ -112,13 +112,13 @@ fn look_at(child: &mut Child) -> Result<Value, BoxError> {
     }))
 }
 
-/// What the threads of a process have come to.
+/// Cumulative figures of the threads of a process.
 #[derive(Default)]
 struct Threads {
     own: u64,
     busy_ns: u64,
     dds_busy_ns: u64,
-    /// How often they went to sleep, which is as often as they woke up.
+    /// The number of sleeps, which equals the number of wake-ups.
     waits: u64,
     dds_waits: u64,
 }

@@ -1,5 +1,5 @@
-//! ringspin over a real ROS 2 beside its peers, in one run: each contender is a process of its own,
-//! and they take turns, so that what else the machine does meets them all.
+//! Benchmarks of ringspin and other clients over a real ROS 2. Each contender is a process of its
+//! own, and they take turns, so that other load on the machine affects all of them.
 //!
 //! ```text
 //! eval "$(scripts/ros2-env)"
@@ -7,7 +7,7 @@
 //! cargo run --release -p ringspin-ros2-benches --features ros2 -- system  # the reference system
 //! cargo run --release -p ringspin-ros2-benches --features ros2 -- idle    # 20 nodes at rest
 //! ```
-//! A number after it says how many rounds there are; the more, the better the spread is known.
+//! An optional number sets the number of rounds; more rounds estimate the spread better.
 
 mod hop;
 mod idle;
@@ -19,7 +19,7 @@ use measure::{BoxError, Figures};
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 
-/// What the contenders of one comparison are called, the first of them being the floor.
+/// A comparison with the names of its contenders; the first one is the floor.
 struct Comparison {
     name: &'static str,
     contenders: &'static [&'static str],
@@ -32,7 +32,7 @@ const COMPARISONS: [Comparison; 3] = [
     Comparison { name: "idle", contenders: idle::CONTENDERS, rounds: 2 },
 ];
 
-/// The argument with which this program runs one contender.
+/// The option with which this program runs a single contender.
 const AS_CONTENDER: &str = "--contender";
 
 fn main() -> Result<(), BoxError> {
@@ -68,7 +68,7 @@ fn compare(comparison: &Comparison, rounds: usize) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// Starts a contender, in a domain of its own on the loopback.
+/// Starts a contender in its own ROS domain on the loopback interface.
 fn spawn(comparison: &str, name: &str) -> Result<Child, BoxError> {
     let mut command = match name.strip_prefix("rclpy") {
         Some(_) => {
@@ -89,13 +89,13 @@ fn spawn(comparison: &str, name: &str) -> Result<Child, BoxError> {
     Ok(command.stdout(Stdio::piped()).spawn()?)
 }
 
-/// What a contender that ends by itself says at its end.
+/// The figures that a contender prints at its end.
 fn answer(child: Child) -> Result<Value, BoxError> {
     let output = child.wait_with_output()?;
     if !output.status.success() {
         return Err(format!("a contender failed: {}", output.status).into());
     }
     let text = String::from_utf8(output.stdout)?;
-    let last = text.lines().last().ok_or("a contender said nothing")?;
+    let last = text.lines().last().ok_or("a contender printed nothing")?;
     Ok(serde_json::from_str(last)?)
 }

@@ -1,4 +1,4 @@
-//! What is measured, and the table of it.
+//! Recording of latencies and processor time, and the table of results.
 
 use reference_system::kpi::Summary;
 use reference_system::process::CpuMeter;
@@ -22,12 +22,13 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// For `count` messages after the first `to_skip`.
+    /// Creates a recorder for `count` messages after the first `to_skip`.
     pub(crate) fn new(to_skip: usize, count: usize) -> Self {
         Self { to_skip, latencies_ns: Vec::with_capacity(count), began: None }
     }
 
-    /// A message that was published at `published_ns` has arrived. At the last one, the figures.
+    /// Records the arrival of a message published at `published_ns`. Returns the figures after the
+    /// last one.
     pub(crate) fn arrived(&mut self, published_ns: u64) -> Option<Value> {
         let latency_ns = now_ns().saturating_sub(published_ns);
         if self.to_skip > 0 {
@@ -80,7 +81,7 @@ impl Figures {
     }
 }
 
-/// The figures, in the order in which they are shown.
+/// The figures in the order of the table's columns.
 const COLUMNS: [&str; 9] = [
     "mean us",
     "p50 us",
@@ -93,7 +94,7 @@ const COLUMNS: [&str; 9] = [
     "threads of its own",
 ];
 
-/// A row for each contender: of each figure the median of the rounds, and from where to where.
+/// Prints a row for each contender: for each figure, the median and the range over the rounds.
 pub(crate) fn print_table(contenders: &[&str], figures: &[Figures]) {
     let is_there = |name: &&str| figures[0].values(name).is_some();
     let names: Vec<&str> = COLUMNS.into_iter().filter(is_there).collect();

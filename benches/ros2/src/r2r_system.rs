@@ -1,7 +1,7 @@
 //! The reference system on r2r: the same 24 nodes, the same message on the wire.
 //!
-//! r2r spins one node at a time. So either all ends belong to one r2r node, the best case for it,
-//! or each node has a thread.
+//! r2r spins one node per call. Therefore either all publishers and subscriptions belong to one r2r
+//! node, the best case for it, or each node has its own thread.
 
 use crate::measure::{BoxError, figures, now_ns};
 use crate::system::{DURATION, N};
@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// All ends of the 24 nodes in one r2r node.
+/// Runs the publishers and subscriptions of all 24 nodes in one r2r node.
 pub(crate) fn on_one_thread() -> Result<Value, BoxError> {
     let collector = Arc::new(Collector::new());
     let (meter, since) = (CpuMeter::start()?, Instant::now());
@@ -29,7 +29,7 @@ pub(crate) fn on_one_thread() -> Result<Value, BoxError> {
     Ok(figures(&collector.report().hot_path_start, cpu_percent))
 }
 
-/// Each of the 24 nodes an r2r node.
+/// Runs each of the 24 nodes as an r2r node.
 pub(crate) fn on_many_threads() -> Result<Value, BoxError> {
     let collector = Arc::new(Collector::new());
     let (meter, since) = (CpuMeter::start()?, Instant::now());
@@ -44,7 +44,7 @@ pub(crate) fn on_many_threads() -> Result<Value, BoxError> {
     Ok(figures(&collector.report().hot_path_start, cpu_percent))
 }
 
-/// Makes an r2r node that is all of `nodes`, and spins it as r2r's README does.
+/// Creates one r2r node for all of `nodes`, and spins it as in r2r's README.
 fn spin(nodes: &'static [NodeDescription], collector: &Arc<Collector>) -> Result<(), BoxError> {
     let node = r2r::Node::create(r2r::Context::create()?, nodes[0].name, "")?;
     let mut pool = LocalPool::new();
@@ -102,7 +102,7 @@ impl System {
         }
     }
 
-    /// Calls `callback` with each message of `topic`, and when it came.
+    /// Calls `callback` with each message of `topic` and its arrival time.
     fn on(
         &mut self,
         topic: &str,
@@ -121,7 +121,7 @@ impl System {
         Ok(())
     }
 
-    /// Calls `callback` each `period`.
+    /// Calls `callback` once per `period`.
     fn each(
         &mut self,
         period: Duration,

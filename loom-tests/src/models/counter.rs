@@ -8,9 +8,9 @@ use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread::spawn;
 use std::sync::Arc;
 
-/// Who sees a flag up also sees what its raiser did before.
+/// A thread that observes a raised flag sees the writes before the raise.
 #[test]
-fn a_flag_publishes_what_came_before_it() {
+fn a_flag_publishes_earlier_writes() {
     Model::new(7).kills("flag.raise", Relaxed).kills("flag.read", Relaxed).check(|| {
         let shared = Arc::new((Flag::default(), Plain::new(0)));
         let raiser = spawn({
@@ -30,8 +30,8 @@ fn a_flag_publishes_what_came_before_it() {
     });
 }
 
-/// However gives and takes fall: every giver's work is seen by a take that its notice, or that of
-/// another giver, brought about. (The tokens that tell the taker to come order nothing here.)
+/// In any order of notices and takes, the work of every notifier is seen by a take that its own or
+/// another notice triggered. (The tokens that trigger takes provide no ordering here.)
 #[test]
 fn a_notice_loses_no_work() {
     let model = Model::new(20).kills("notice.give", Acquire).kills("notice.take", Release);
@@ -49,7 +49,7 @@ fn a_notice_loses_no_work() {
         let taker = spawn({
             let shared = shared.clone();
             move || {
-                // One token is there from the start, as the notice is.
+                // One token exists from the start, like the notice.
                 shared.1.fetch_sub(1, Relaxed);
                 assert!(shared.0.take());
                 shared.2.each_ref().map(|work| work.load(Relaxed))
@@ -59,14 +59,14 @@ fn a_notice_loses_no_work() {
         let seen = taker.join().unwrap();
         let tokens = shared.1.load(Relaxed);
         assert!(tokens <= 1, "one token at most is under way");
-        // Without a token nobody comes again: then all work was seen.
+        // Without a token there is no further take: then all work was seen.
         assert!(tokens == 1 || seen == [1, 1]);
     });
 }
 
-/// A single permit excludes, and hands on what its last holder did.
+/// A single permit is exclusive, and its next holder sees the writes of the last one.
 #[test]
-fn a_permit_passes_on_the_place_behind_it() {
+fn a_permit_publishes_the_last_holders_writes() {
     let model = Model::new(20).kills("permits.acquire", Relaxed);
     model.kills("permits.release", Relaxed).check(|| {
         let shared = Arc::new((Permits::new(1), Plain::new(0)));

@@ -10,10 +10,10 @@ use loom::thread::spawn;
 use std::iter::from_fn;
 use std::sync::Arc;
 
-/// One push before an entry's stored sequence starts anew from zero.
+/// One push before the stored sequence of an entry wraps to zero.
 const BEFORE_WRAP: u64 = (1 << 40) - 1;
 
-/// A pool with enough slots that no model spends schedules on growing it.
+/// A pool with enough slots, so that models spend no schedules on its growth.
 fn pool<T>() -> Pool<T> {
     let pool = Pool::new();
     pool.reserve(4);
@@ -21,7 +21,8 @@ fn pool<T>() -> Pool<T> {
 }
 
 /// Producers push `batches` while a consumer takes; afterwards every message was either taken or
-/// overwritten, `Grew` counts those taken, each producer's come in order, and the newest is there.
+/// overwritten, `Grew` counts the taken ones, messages of one producer are in order, and the newest
+/// one is kept.
 fn race<const N: usize>(depth: usize, batches: [&'static [u32]; N], takes: usize) {
     let pool = pool();
     let (producer, mut consumer) = queue_at(&pool, depth, BEFORE_WRAP);
@@ -61,7 +62,7 @@ fn message_of(pushed: &Pushed<u32>) -> Option<u32> {
     }
 }
 
-/// A queue of one is overwritten while its message is being taken.
+/// A queue of one is overwritten during a take.
 #[test]
 fn a_queue_of_one() {
     Model::new(400).check(|| race(1, [&[1, 2, 3]], 2));
@@ -85,8 +86,8 @@ fn two_producers_and_a_queue_of_two() {
     Model::new(7_000).preemptions(2).check(|| race(2, [&[1, 2], &[11, 12]], 1));
 }
 
-/// What a producer did before its push is visible to whoever takes the message, and to whoever
-/// displaces it.
+/// The producer's writes before a push are visible to the thread that takes or displaces the
+/// message.
 #[test]
 fn a_message_is_complete_when_taken_or_displaced() {
     let model = Model::new(2_000).preemptions(3).kills("keep_last.commit", Relaxed);
@@ -115,8 +116,8 @@ fn a_message_is_complete_when_taken_or_displaced() {
     });
 }
 
-/// Pushes `messages` with one token for each that the queue grew by. The ring never refuses: it
-/// has as many entries as the queue, and whoever refills an entry knows that its token was popped.
+/// Pushes `messages`, with one token for each that grows the queue. The ring never refuses a token:
+/// it has as many entries as the queue, and an entry is refilled only after its token was popped.
 fn push_with_tokens(
     queue: &crate::keep_last::Producer<u32>,
     ring: &ready::Producer,
@@ -132,7 +133,7 @@ fn push_with_tokens(
     messages.into_iter().map(push).collect()
 }
 
-/// Looks for a token `looks` times; each one found finds its message.
+/// Polls for a token `looks` times; each token must find its message.
 fn take_by_token(
     queue: &mut Consumer<u32>,
     ring: &mut ready::Consumer,
@@ -173,7 +174,7 @@ fn a_token_finds_its_message() {
         .check(|| race_with_tokens([&[1, 2, 3, 4]], 2));
 }
 
-/// The same with two producers: each hands on what it knows of the other's messages.
+/// The same with two producers: each passes on its view of the other's messages.
 #[test]
 fn a_token_finds_its_message_among_two_producers() {
     Model::new(6_000)
@@ -183,9 +184,9 @@ fn a_token_finds_its_message_among_two_producers() {
         .check(|| race_with_tokens([&[1, 2], &[11]], 1));
 }
 
-/// What nobody took goes with the last handle, whichever thread drops it.
+/// Messages that remain in the queue are dropped with its last handle, on any thread.
 #[test]
-fn what_is_left_is_dropped_with_the_queue() {
+fn remaining_messages_are_dropped_with_the_queue() {
     Model::new(20).check(|| {
         let witness = Arc::new(());
         let pool = pool();

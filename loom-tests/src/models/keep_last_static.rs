@@ -1,15 +1,15 @@
-//! The keep-last queue that holds its items in place.
+//! The keep-last queue that stores its items in place.
 
 use crate::keep_last_static::KeepLast;
 use crate::model::Model;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread::spawn;
 
-/// Pushes four boxed items into a queue of `N` while the other side pops twice. Every item is
-/// taken or overwritten, once, in order; the newest is never lost; each cell is used by one side at
-/// a time.
+/// Pushes four boxed items into a queue of `N` while the other side pops twice. Every item is taken
+/// or overwritten once, in order; the newest is never lost; each cell is used by one side at a
+/// time.
 fn race<const N: usize>() {
-    // loom's threads need a static life; the queue is freed at the end.
+    // loom's threads need `'static` data; the queue is freed at the end.
     let queue: &'static KeepLast<Box<u32>, N> = Box::leak(Box::new(KeepLast::new()));
     let (mut producer, mut consumer) = queue.split().unwrap();
     let pusher = spawn(move || {
@@ -46,7 +46,7 @@ fn a_queue_of_one_is_a_triple_buffer() {
         .check(|| race::<1>());
 }
 
-/// Depth 2: the consumer skips what was overwritten.
+/// Depth 2: the consumer skips overwritten items.
 #[test]
 #[expect(clippy::redundant_closure, reason = "the closure tells the model its test's name")]
 fn a_queue_of_two_keeps_the_newest_two() {

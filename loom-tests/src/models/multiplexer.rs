@@ -8,10 +8,10 @@ use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread::{spawn, yield_now};
 use std::sync::Arc;
 
-/// One push before an entry's stored sequence starts anew from zero.
+/// One push before the stored sequence of an entry wraps to zero.
 const BEFORE_WRAP: u64 = (1 << 40) - 1;
 
-/// Pushes `items` that are handed back once more, `tries` in all.
+/// Pushes `items`, retrying those that are handed back, with at most `tries` attempts in all.
 fn push_all(producer: &mut gating::Producer<u32>, items: &[u32], tries: usize) -> usize {
     let mut pushed = 0;
     for _ in 0..tries {
@@ -31,7 +31,7 @@ fn read_rest(consumer: &mut gating::Consumer<u32>, mut read: Vec<u32>) -> Vec<u3
     read
 }
 
-/// A slot is not filled anew before it was read, nor read before it is filled.
+/// A slot is not refilled before it was read, nor read before it is filled.
 #[test]
 fn gating_one_consumer() {
     Model::new(600)
@@ -51,7 +51,7 @@ fn gating_one_consumer() {
         });
 }
 
-/// Two consumers see the same, each in its own time; the slower one gates.
+/// Two consumers see the same items independently; the slower one gates.
 #[test]
 fn gating_two_consumers() {
     Model::new(2_500).preemptions(2).check(|| {
@@ -74,8 +74,8 @@ fn gating_two_consumers() {
     });
 }
 
-/// Batches across the blocks and round again: they are complete when they are seen, and a consumer
-/// that stops in the middle of one goes on there.
+/// Batches across the blocks, for several laps: they are complete when they become visible, and a
+/// consumer that stops in the middle of one continues there.
 #[test]
 fn gating_batches() {
     Model::new(500).preemptions(3).check(|| {
@@ -101,8 +101,8 @@ fn gating_batches() {
     });
 }
 
-/// A consumer that joins while the stream flows sees it from some item on without a gap, and
-/// nothing is overwritten under its eyes. It misses nothing that is pushed after it joined.
+/// A consumer that joins a running stream sees it from some item on without a gap, and no item is
+/// overwritten while it reads. It misses no item that is pushed after it joined.
 #[test]
 fn gating_join_against_push() {
     let model = Model::new(250).preemptions(3);
@@ -123,9 +123,9 @@ fn gating_join_against_push() {
     });
 }
 
-/// A consumer leaves without having passed what it read (its guard is forgotten), and another one
-/// takes its place: the producer overwrites nothing that the first one still reads, and knows the
-/// place's new owner from the old one.
+/// A consumer leaves without having released its item (its guard is forgotten), and another one
+/// takes its place: the producer overwrites nothing that the first one still reads, and
+/// distinguishes the place's new owner from the old one.
 #[test]
 fn gating_leave_and_join_against_push() {
     let model = Model::new(3_000).preemptions(3);
@@ -141,7 +141,7 @@ fn gating_leave_and_join_against_push() {
         });
         let joiner = spawn(move || {
             let second = multiplexer.join().ok().map(|mut consumer| {
-                yield_now(); // loom's search would not find a push in between
+                yield_now(); // loom's search would not place a push here
                 (read_some(&mut consumer, 2), consumer)
             });
             (second, multiplexer)
@@ -158,7 +158,7 @@ fn gating_leave_and_join_against_push() {
     });
 }
 
-/// A consumer that leaves before it was admitted leaves nothing behind that gates.
+/// A consumer that leaves before its admission leaves no gate behind.
 #[test]
 fn gating_leave_before_admission() {
     Model::new(20).check(|| {
@@ -179,7 +179,7 @@ fn gating_leave_before_admission() {
     });
 }
 
-/// Two join at once, and each gets a place of its own.
+/// Two consumers join at the same time, and each gets its own place.
 #[test]
 fn gating_two_join_at_once() {
     Model::new(3_000).preemptions(3).check(|| {
@@ -199,14 +199,14 @@ fn gating_two_join_at_once() {
     });
 }
 
-/// Whoever knows that the producer is gone finds all that it pushed.
+/// A consumer that observes the producer's end finds all its items.
 #[test]
 fn gating_abandoned() {
     let model = Model::new(13);
     model.kills("gating.abandon", Relaxed).kills("gating.abandoned", Relaxed).check(|| {
         let (mut producer, multiplexer) = gating::multiplexer(1, 1);
         let mut consumer = multiplexer.join().unwrap();
-        let pusher = spawn(move || producer.push(1).unwrap()); // goes
+        let pusher = spawn(move || producer.push(1).unwrap()); // drops the producer
         let reader = spawn(move || {
             assert!(!consumer.is_abandoned() || !consumer.is_empty());
             assert!(!consumer.is_abandoned() || consumer.read().is_some());
@@ -217,7 +217,7 @@ fn gating_abandoned() {
     });
 }
 
-/// Items are dropped once each, by the producer or with the ring, whoever drops that.
+/// Each item is dropped once, by the producer or with the ring, on any thread.
 #[test]
 fn gating_items_are_dropped() {
     Model::new(1_900).check(|| {
@@ -242,14 +242,14 @@ fn gating_items_are_dropped() {
     });
 }
 
-/// A pool with enough slots that no model spends schedules on growing it.
+/// A pool with enough slots, so that models spend no schedules on its growth.
 fn pool<T>() -> Pool<T> {
     let pool = Pool::new();
     pool.reserve(4);
     pool
 }
 
-/// What a consumer got: its messages in order, and how many it lost.
+/// The record of a consumer: its messages in order, and the number of lost ones.
 #[derive(Default)]
 struct Log {
     messages: Vec<Shared<u32>>,
@@ -257,7 +257,7 @@ struct Log {
 }
 
 impl Log {
-    /// Reads `reads` times. Messages are numbered from 0, so that each must carry its own number.
+    /// Reads `reads` times. Messages are numbered from 0, so that each must carry its position.
     fn read(&mut self, consumer: &mut overrun::Consumer<u32>, reads: usize) {
         for _ in 0..reads {
             match consumer.read() {
@@ -273,8 +273,8 @@ impl Log {
     }
 }
 
-/// A producer pushes `pushes` messages while consumers look `reads` times each, and hold what they
-/// get or drop it at once. All messages are read or lost.
+/// A producer pushes `pushes` messages while consumers read `reads` times each, and hold their
+/// messages or drop them at once. All messages are read or lost.
 fn race(capacity: usize, pushes: u32, reads: &[usize], hold: bool) {
     let pool = pool();
     let (mut producer, multiplexer) = overrun::multiplexer_at(&pool, capacity, BEFORE_WRAP);
@@ -309,8 +309,8 @@ fn race(capacity: usize, pushes: u32, reads: &[usize], hold: bool) {
     drop((producer, pool));
 }
 
-/// The message is displaced while it is being taken, its slot freed, and filled anew: first by a
-/// message that is in no ring yet, then by one that lies in the same entry.
+/// The message is displaced while it is being taken, its slot freed and refilled: first by a
+/// message that is in no ring yet, then by one in the same entry.
 #[test]
 fn overrun_one_consumer() {
     Model::new(2_000)
@@ -328,15 +328,15 @@ fn overrun_a_ring_of_two() {
     Model::new(2_000).preemptions(2).check(|| race(2, 4, &[2], false));
 }
 
-/// Two consumers take references to one message that is displaced meanwhile; whoever lets go last
-/// drops it.
+/// Two consumers take references to one message that is displaced meanwhile; the last one to
+/// release it drops it.
 #[test]
 fn overrun_two_consumers() {
     Model::new(4_000).preemptions(2).check(|| race(1, 2, &[1, 1], false));
 }
 
-/// What the producer did before its push is visible to every reader, and what the readers did is
-/// to whoever fills the slot anew.
+/// The producer's writes before a push are visible to every reader, and the readers' writes to the
+/// thread that refills the slot.
 #[test]
 fn overrun_a_message_is_complete_when_read() {
     Model::new(1_500).check(|| {
@@ -365,7 +365,7 @@ fn overrun_a_message_is_complete_when_read() {
     });
 }
 
-/// Who joins because of a message starts behind it; and misses nothing that is pushed later.
+/// A consumer that joins in response to a message starts behind it, and misses no later message.
 #[test]
 fn overrun_join_against_push() {
     let model = Model::new(300);
@@ -394,7 +394,7 @@ fn overrun_join_against_push() {
     });
 }
 
-/// Whoever knows that the producer is gone finds all that it pushed.
+/// A consumer that observes the producer's end finds all its messages.
 #[test]
 fn overrun_abandoned() {
     let model = Model::new(8);
@@ -403,7 +403,7 @@ fn overrun_abandoned() {
         let (mut producer, multiplexer) = overrun::multiplexer(&pool, 1);
         let mut consumer = multiplexer.join();
         let message = pool.insert(1);
-        let pusher = spawn(move || drop(producer.push(message))); // goes
+        let pusher = spawn(move || drop(producer.push(message))); // drops the producer
         let reader = spawn(move || {
             assert!(!consumer.is_abandoned() || matches!(consumer.read(), Ok(Some(_))));
             consumer
@@ -413,8 +413,8 @@ fn overrun_abandoned() {
     });
 }
 
-/// A consumer that holds a displaced message for a moment may be the last to do so, and the ring
-/// may go with any of its handles: everything is dropped once, after all use.
+/// A consumer that holds a displaced message may be the last to release it, and any handle may drop
+/// the ring: everything is dropped once, after its last use.
 #[test]
 fn overrun_messages_are_dropped() {
     Model::new(200).preemptions(3).check(|| {
@@ -434,7 +434,7 @@ fn overrun_messages_are_dropped() {
     });
 }
 
-/// One message in two rings, the second of which finds it shared already.
+/// One message in two rings; it is already shared when the second one receives it.
 #[test]
 fn overrun_a_message_in_two_rings() {
     Model::new(8_000).preemptions(3).check(|| {

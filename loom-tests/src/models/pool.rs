@@ -15,7 +15,7 @@ fn pool(used: usize) -> (Pool<u32>, Vec<Shared<u32>>) {
     (pool, messages)
 }
 
-/// The last of two readers drops the message, after the other one's reads.
+/// The last of two readers drops the message, after the other reader has finished.
 #[test]
 fn the_last_reader_drops_the_message() {
     Model::new(4)
@@ -27,14 +27,14 @@ fn the_last_reader_drops_the_message() {
             let pool = Pool::new();
             let message = pool.insert(witness.clone());
             let readers = [message.clone(), message].map(|message| {
-                spawn(move || assert_eq!(**message, 7)) // drops it
+                spawn(move || assert_eq!(**message, 7)) // drops the message
             });
             join(readers);
             assert_eq!(Arc::strong_count(&witness), 1);
         });
 }
 
-/// Clones made on several threads count like any others.
+/// Clones made on several threads are counted like others.
 #[test]
 fn clones_of_clones_are_counted() {
     Model::new(50).check(|| {
@@ -53,7 +53,7 @@ fn clones_of_clones_are_counted() {
     });
 }
 
-/// A slot that one thread gives back can be filled by another one.
+/// A slot freed by one thread can be filled by another.
 #[test]
 fn a_slot_is_refilled_by_another_thread() {
     let model = Model::new(9).kills("pool.free", Relaxed);
@@ -74,9 +74,9 @@ fn a_slot_is_refilled_by_another_thread() {
 }
 
 /// While one thread is about to remove the first free slot, another one removes it, removes the
-/// next one, and puts the first one back. Without the tag, the next one would be handed out twice.
+/// next one, and returns the first one. Without the tag, the next one would be handed out twice.
 #[test]
-fn a_slot_that_comes_back_is_not_mistaken_for_unchanged() {
+fn a_reused_slot_is_not_mistaken_for_unchanged() {
     Model::new(100).preemptions(3).check(|| {
         let (pool, _) = pool(0);
         let pools = [pool.clone(), pool.clone()];
@@ -95,7 +95,7 @@ fn a_slot_that_comes_back_is_not_mistaken_for_unchanged() {
     });
 }
 
-/// Two threads find an empty pool, and both get a slot of the one segment that is added.
+/// Two threads find an empty pool, and both get a slot of the single added segment.
 #[test]
 fn two_threads_grow_the_pool() {
     Model::new(90).check(|| {
@@ -110,7 +110,7 @@ fn two_threads_grow_the_pool() {
     });
 }
 
-/// The pool is dropped while `outstanding` messages are, each on a thread of its own.
+/// The pool is dropped while `outstanding` messages remain, each dropped on its own thread.
 fn close(outstanding: usize) {
     let witness = Arc::new(());
     let pool = Pool::new();
@@ -127,8 +127,7 @@ fn close(outstanding: usize) {
     assert_eq!(Arc::strong_count(&witness), 1);
 }
 
-/// The slots go with the pool or with its last message, whichever comes last, and whoever frees
-/// them does so after all use.
+/// The slots are freed with the pool or with its last message, whichever comes last, after all use.
 #[test]
 fn a_message_outlives_its_pool() {
     Model::new(200)
@@ -140,7 +139,7 @@ fn a_message_outlives_its_pool() {
         .check(|| close(1));
 }
 
-/// The same with two messages, of which any or none may still find the pool open.
+/// The same with two messages; any of them may still find the pool open.
 #[test]
 fn two_messages_outlive_their_pool() {
     Model::new(1_000).preemptions(2).check(|| close(2));

@@ -10,11 +10,11 @@ use std::iter::from_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One push before an entry's stored sequence starts anew from zero.
+/// One push before the stored sequence of an entry wraps to zero.
 const BEFORE_WRAP: u64 = (1 << 40) - 1;
 
-/// Two producers push `batches` while a consumer pops; afterwards every token was either popped
-/// or handed back, each producer's in its order, and the ring still works.
+/// Two producers push `batches` while a consumer pops; afterwards every token was either popped or
+/// handed back, in order per producer, and the ring still works.
 fn race(capacity: usize, batches: [&'static [u32]; 2], pops: usize) {
     let (producer, mut consumer) = ring_at(capacity, BEFORE_WRAP);
     let producers = batches.map(|batch| {
@@ -52,7 +52,7 @@ fn check_sequentially(capacity: usize, producer: &Producer, consumer: &mut Consu
     assert!(consumer.is_empty() && consumer.pop().is_none());
 }
 
-/// Nothing is lost, doubled or reordered, over the wrap of the sequence.
+/// No token is lost, duplicated or reordered, past the wrap of the sequence.
 #[test]
 fn two_producers_and_a_consumer() {
     Model::new(3_000).preemptions(2).check(|| race(2, [&[1, 2], &[11]], 2));
@@ -64,9 +64,9 @@ fn two_producers_and_a_consumer_in_a_ring_of_one() {
     Model::new(6_000).preemptions(3).check(|| race(1, [&[1], &[11, 12]], 2));
 }
 
-/// What a producer did before its push is visible to whoever pops the token.
+/// The producer's writes before a push are visible to the consumer that pops the token.
 #[test]
-fn a_token_carries_what_its_producer_did() {
+fn a_token_publishes_its_producers_writes() {
     Model::new(7).kills("ready.commit", Relaxed).kills("ready.pop", Relaxed).check(|| {
         let (producer, mut consumer) = ring_at(1, 0);
         let payload = Arc::new(Plain::new(0));
@@ -86,9 +86,9 @@ fn a_token_carries_what_its_producer_did() {
     });
 }
 
-/// Of two tokens, a ring of one takes one and hands the other back.
+/// A ring of one accepts one of two tokens and hands the other back.
 #[test]
-fn a_full_ring_hands_the_token_back() {
+fn a_full_ring_refuses_the_token() {
     Model::new(20).check(|| {
         let (producer, mut consumer) = ring_at(1, BEFORE_WRAP);
         let pushers = [1, 2].map(|token| {
@@ -103,10 +103,10 @@ fn a_full_ring_hands_the_token_back() {
     });
 }
 
-/// A producer with an outdated hint walks past entries that were filled and emptied since, and
-/// knows the whole stream before the position that it reaches, so that it finds the free entry.
+/// A producer with an outdated hint walks past entries that were filled and emptied since. It
+/// acquires everything before the position that it reaches, so that it finds the free entry.
 #[test]
-fn a_producer_with_an_old_hint_walks_past_the_others() {
+fn a_producer_with_an_old_hint_finds_the_free_entry() {
     let model = Model::new(2_000).preemptions(3);
     model.kills("ready.look", Relaxed).kills("ready.free", Relaxed).check(|| {
         let (producer, mut consumer) = ring_at(2, 0);
@@ -128,10 +128,10 @@ fn a_producer_with_an_old_hint_walks_past_the_others() {
     });
 }
 
-/// A producer may stop for good at any point of its push or before it announces the token: another
-/// one's token is found as soon as that one announces it.
+/// A producer may stall for ever at any point of its push before it announces the token: a token of
+/// another producer is found as soon as it is announced.
 #[test]
-fn a_stalled_producer_delays_nobody() {
+fn a_stalled_producer_does_not_hide_other_tokens() {
     let model = Model::new(2_000).preemptions(3);
     model.kills("ready.hint", Relaxed).kills("ready.publish", Relaxed).check(|| {
         let (producer, mut consumer) = ring_at(2, 0);

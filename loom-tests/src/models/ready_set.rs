@@ -1,5 +1,5 @@
-//! The ready set. A wake-up or a mark that is lost leaves the worker parked for ever, which loom
-//! reports as a deadlock.
+//! The ready set. A lost wake-up or mark leaves the worker parked for ever, which loom reports as a
+//! deadlock.
 
 use super::join;
 use crate::model::{Model, Plain};
@@ -11,8 +11,8 @@ use loom::thread::spawn;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A set, and for each loop in use how many events wait for it. Counting is relaxed, so that only
-/// the set can make an event visible in time.
+/// A set, with the number of pending events of each loop in use. Counting is relaxed, so that only
+/// the set orders events.
 struct Loops {
     set: ReadySet,
     waiting: Vec<(usize, AtomicU32)>,
@@ -33,8 +33,8 @@ impl Loops {
         self.set.mark(index);
     }
 
-    /// What a worker does until it has handled `events`: clear the mark of a loop without work,
-    /// look once more, sleep when nothing is marked.
+    /// Runs a worker until it has handled `events`: clears the mark of an idle loop, checks once
+    /// more, sleeps when no loop is marked.
     fn work(&self, events: u32) {
         self.set.register_sleeper();
         let mut handled = 0;
@@ -51,7 +51,7 @@ impl Loops {
         }
     }
 
-    /// Takes the events that are seen to wait for `index`.
+    /// Takes the visible events of `index`.
     fn take(&self, index: usize) -> u32 {
         let seen = self.waiting(index).load(Relaxed);
         if seen > 0 {
@@ -61,7 +61,7 @@ impl Loops {
     }
 }
 
-/// One marker for each of `marked`, and the worker; afterwards the set allows sleep again.
+/// One marker thread for each of `marked`, and the worker; afterwards the set allows sleep again.
 fn race<const N: usize>(loops: usize, marked: [usize; N]) {
     let shared = Loops::new(loops, &marked);
     let markers = marked.map(|index| {
@@ -74,7 +74,7 @@ fn race<const N: usize>(loops: usize, marked: [usize; N]) {
     });
     join(markers);
     worker.join().unwrap();
-    // A mark may be left of an event that was handled early: the worker would now clear it.
+    // A mark may be left of an event that was handled early; the worker would clear it next.
     while let Some(index) = shared.set.next(0) {
         shared.set.clear(index);
     }
@@ -91,16 +91,16 @@ fn a_mark_is_not_lost_between_clear_and_sleep() {
         .check(|| race(2, [0, 0]));
 }
 
-/// Two loops, one word.
+/// Two loops in one word.
 #[test]
 fn two_loops_are_marked_while_the_worker_goes_to_sleep() {
     Model::new(800).preemptions(3).check(|| race(2, [0, 1]));
 }
 
 /// The whole path of an event: two producers push a token and mark its loop; the worker pops until
-/// the ring is empty, clears the mark, looks once more, and sleeps.
+/// the ring is empty, clears the mark, checks once more, and sleeps.
 #[test]
-fn no_token_is_left_behind_by_a_sleeping_worker() {
+fn a_worker_does_not_sleep_while_a_token_is_pending() {
     Model::new(3_000).preemptions(2).check(|| {
         let set = Arc::new(ReadySet::new(1));
         let (producer, mut consumer) = ready::ring_at(2, 0);
@@ -145,9 +145,9 @@ fn a_mark_in_a_leaf_is_not_lost() {
         .check(|| race(64, [5, 5]));
 }
 
-/// One loop is marked while the last other one of its leaf is cleared.
+/// One loop is marked while the last other mark of its leaf is cleared.
 #[test]
-fn a_leaf_is_not_forgotten_with_its_last_loop() {
+fn clearing_the_last_loop_keeps_a_concurrent_mark_of_the_leaf() {
     Model::new(3_000)
         .preemptions(3)
         .kills("ready_set.mark", Relaxed)
@@ -157,11 +157,11 @@ fn a_leaf_is_not_forgotten_with_its_last_loop() {
 
 /// The same across two leaves that share a bit of the summary.
 #[test]
-fn a_group_is_not_forgotten_with_its_last_leaf() {
+fn clearing_the_last_leaf_keeps_a_concurrent_mark_of_the_group() {
     Model::new(400).preemptions(2).check(|| race(63 * 64 + 1, [5, 64 + 5]));
 }
 
-/// Two loops are marked; what a marker did before is visible to the worker that finds its loop.
+/// Two loops are marked; the marker's earlier writes are visible to the worker that finds its loop.
 fn publish(loops: usize) {
     let shared = Arc::new((ReadySet::new(loops), [Plain::new(0), Plain::new(0)]));
     let markers = [0, 1].map(|index| {
@@ -180,19 +180,19 @@ fn publish(loops: usize) {
     worker.join().unwrap();
 }
 
-/// What a marker did before is visible to the worker that finds its mark.
+/// The marker's earlier writes are visible to the worker that finds its mark.
 #[test]
-fn a_mark_publishes_what_came_before_it() {
+fn a_mark_publishes_earlier_writes() {
     Model::new(400).kills("ready_set.next", Relaxed).check(|| publish(63));
 }
 
-/// The same by way of a leaf, which may be marked for the worker before the summary is.
+/// The same through a leaf, which the worker may find before the summary is marked.
 #[test]
-fn a_mark_in_a_leaf_publishes_what_came_before_it() {
+fn a_mark_in_a_leaf_publishes_earlier_writes() {
     Model::new(2_000).kills("ready_set.leaf_next", Relaxed).check(|| publish(64));
 }
 
-/// A request to stop, as a relaxed flag and a wake-up, ends every sleep.
+/// A stop request, a relaxed flag with a wake-up, ends every sleep.
 #[test]
 fn a_wake_reaches_a_worker_that_is_about_to_sleep() {
     Model::new(10).check(|| {

@@ -7,11 +7,12 @@ use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread::spawn;
 use std::sync::Arc;
 
-/// Singles and a batch go round rings of one and of two blocks, over the wrap of the positions: all
-/// arrive complete and in order, and a slot is written again only after its item was moved out.
+/// Single items and a batch pass through rings of one and of two blocks, past the wrap of the
+/// positions: all arrive complete and in order, and a slot is rewritten only after its item was
+/// moved out.
 ///
 /// Kills the relaxed commit and pop (an item is seen before it is written) and the relaxed release
-/// and look for room (a slot is overwritten while it is read).
+/// and check for room (a slot is overwritten while it is read).
 #[test]
 fn items_pass_in_order_and_slots_are_reused() {
     for capacity in [1, 2, 3] {
@@ -49,9 +50,9 @@ fn items_pass_in_order_and_slots_are_reused() {
     }
 }
 
-/// A full ring says so, and never while the consumer's pop has already happened.
+/// A full ring refuses an item, but never after the consumer's pop has happened.
 #[test]
-fn a_full_ring_hands_the_item_back() {
+fn a_full_ring_refuses_the_item() {
     Model::new(4).check(|| {
         let (mut producer, mut consumer) = ring_at(1, 0);
         producer.push(1).unwrap();
@@ -73,8 +74,8 @@ fn a_full_ring_hands_the_item_back() {
     });
 }
 
-/// Batches of two and three are made and read in place, across blocks and round again, while the
-/// consumer stops in the middle of what was published together.
+/// Batches of two and three are written and read in place, across blocks for several laps, while
+/// the consumer stops in the middle of a published batch.
 #[test]
 fn batches_pass_in_place() {
     Model::new(30).preemptions(3).check(|| {
@@ -103,9 +104,9 @@ fn batches_pass_in_place() {
     });
 }
 
-/// The ends go in either order with items inside; each item is dropped once.
+/// The ends are dropped in either order with items inside; each item is dropped once.
 #[test]
-fn what_is_left_is_dropped_with_the_ring() {
+fn remaining_items_are_dropped_with_the_ring() {
     Model::new(4).check(|| {
         let witness = Arc::new(());
         let (mut producer, mut consumer) = ring_at(3, 0);

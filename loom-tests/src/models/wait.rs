@@ -1,4 +1,4 @@
-//! Parking beside a ring, and being woken.
+//! Parking of a ring's consumer, and its wake-up.
 
 use crate::model::Model;
 use crate::ready::ring;
@@ -8,11 +8,11 @@ use loom::sync::atomic::Ordering::Relaxed;
 use loom::thread::spawn;
 use std::time::Duration;
 
-/// Two pushes, each with its notification, against a consumer that parks whenever it finds nothing:
-/// a lost wake-up would leave it parked for good, which loom reports as a deadlock.
+/// Two pushes, each with its notification, against a consumer that parks whenever it finds no item:
+/// a lost wake-up would leave it parked for ever, which loom reports as a deadlock.
 ///
-/// Kills the relaxed notification and the relaxed announcement of sleep: either one lets the
-/// consumer park without seeing what was pushed.
+/// Kills the relaxed notification and the relaxed announcement of sleep: with either one, the
+/// consumer can park without seeing the item.
 #[test]
 fn no_wake_up_is_lost() {
     Model::new(50)

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// Why there is no bound.
+/// The reason why a chain has no bound.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum NoBound {
-    /// Nobody knows how often a callback runs.
+    /// The rate of a callback is unknown.
     #[error(
-        "`{callback}` is triggered from outside, nobody knows how often: there is no bound for \
-         what shares cores or data with it"
+        "`{callback}` is triggered from outside at an unknown rate: callbacks that share cores or \
+         data with it have no bound"
     )]
     UnknownTrigger {
         /// The name of the callback.
         callback: String,
     },
-    /// A period of zero, or an index that nothing has.
+    /// A period of zero, or an index out of range.
     #[error("`{callback}` names a callback or loop that does not exist, or a period of zero")]
     Malformed {
         /// The name of the callback.
@@ -25,60 +25,61 @@ pub enum NoBound {
     /// A callback triggers itself.
     #[error("`{callback}` triggers itself in a circle: there is no bound on how often it runs")]
     Cycle {
-        /// The name of a callback of the circle.
+        /// The name of a callback in the cycle.
         callback: String,
     },
-    /// Too many ways from timers to one callback.
-    #[error("more than {max} ways lead from timers to `{callback}`: that is too much to analyse")]
-    TooManyWays {
+    /// Too many event chains lead from timers to one callback.
+    #[error("more than {max} event chains lead from timers to `{callback}`: too many to analyse")]
+    TooManyEventChains {
         /// The name of the callback.
         callback: String,
-        /// How many can be analysed.
+        /// The largest number that the analysis accepts.
         max: usize,
     },
-    /// Too many ways from timers to all callbacks.
+    /// Too many event chains lead from timers to all callbacks together.
     #[error(
-        "{count} ways lead from timers to the callbacks, more than the {max} that can be analysed"
+        "{count} event chains lead from timers to the callbacks, more than the {max} that can be \
+         analysed"
     )]
-    TooManyInAll {
-        /// How many there are.
+    TooManyInTotal {
+        /// The number of event chains.
         count: usize,
-        /// How many can be analysed.
+        /// The largest number that the analysis accepts.
         max: usize,
     },
-    /// A core has more to do than it can.
+    /// The worst-case load of a core exceeds its capacity.
     #[error(
-        "at worst core {core} is busy {percent} % of the time: what waits there waits ever longer; \
-         move something to another core"
+        "core {core} has a worst-case load of {percent} %, so its queues grow without bound; move \
+         a callback to another core"
     )]
     Overloaded {
         /// The core, by its number in the assignment.
         core: usize,
-        /// Its worst load.
+        /// Its worst-case load.
         percent: u64,
     },
-    /// The analysis comes to no end, though no core is overloaded.
+    /// The analysis does not converge, although no core is overloaded.
     #[error(
         "the worst case of `{callback}` exceeds {limit:?}: the cores delay each other too much"
     )]
     Diverged {
         /// The name of the callback.
         callback: String,
-        /// Where the analysis gave up.
+        /// The response time at which the analysis stops.
         limit: Duration,
     },
-    /// A chain goes on by something else than a message.
+    /// A step of the chain is not triggered by a message of the previous one.
     #[error(
-        "no message of `{from}` triggers `{to}`: how long a sample waits there is not known; end \
-         the chain before"
+        "no message of `{from}` triggers `{to}`: how long a sample waits there is unknown; end the \
+         chain before it"
     )]
     NotTriggered {
-        /// The step before.
+        /// The previous step.
         from: String,
-        /// The step that is triggered by something else.
+        /// The step with another trigger.
         to: String,
     },
-    /// There is nothing to bound.
+    /// The chain is empty or names an unknown callback.
     #[error("the chain has no callbacks, or one that does not exist; list those that it visits")]
     NoChain,
 }

@@ -1,4 +1,4 @@
-//! From a graph to the callbacks that are analysed.
+//! Conversion of a graph to callbacks for the analysis.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use ringspin_modes::{GraphEdge, graph_edges};
 
 use super::{Analysis, Callback, NoBound, Source, Trigger};
 
-/// How many ways through the alternatives of a chain are analysed.
+/// The largest number of paths through the alternatives of a chain.
 const CHOICES_MAX: usize = 256;
 
-/// The callbacks of a graph, by their index there, each with the longest that it runs.
+/// The callbacks of a graph, by their index there, each with its longest execution time.
 ///
-/// `sends` says how many messages one call of a callback sends on an edge of its loop at the most.
-/// A graph knows which loop sends, not which of its callbacks: who does not know better either says
-/// one for all of them. That is more work than there is, so the bounds hold, but a node with
-/// several inputs may then have none.
+/// `sends` returns the largest number of messages that one call of a callback sends on an edge of
+/// its loop. A graph knows which loop sends, not which of its callbacks; a caller that does not
+/// know either returns 1 for every callback. That overestimates the work, so the bounds hold, but
+/// a node with several inputs may then have none.
 ///
-/// `under_way` says how long a message is under way on an edge at the most: on one core, and from
-/// core to core. Timers are taken to keep the period that they are named after. In a graph with
-/// external inputs only timers have a known rate.
+/// `transit` returns the longest transit times of a message on an edge: on one core, and from
+/// core to core. The period of a timer is read from its name. In a graph with external inputs,
+/// only timers have a known rate.
 pub fn callbacks_of(
     info: &GraphInfo,
     duration_max: impl Fn(usize) -> Duration,
     sends: impl Fn(CallbackId, &GraphEdge<'_>) -> usize,
-    under_way: impl Fn(&GraphEdge<'_>) -> [Duration; 2],
+    transit: impl Fn(&GraphEdge<'_>) -> [Duration; 2],
 ) -> Vec<Callback> {
     let edges = graph_edges(info);
     let receives = |index: usize| {
@@ -45,7 +45,7 @@ pub fn callbacks_of(
         }
         let arriving = edges.iter().filter(|edge| edge.callback.0 as usize == index);
         let sources = arriving.flat_map(|edge| {
-            let [same_core_max, cross_core_max] = under_way(edge);
+            let [same_core_max, cross_core_max] = transit(edge);
             let senders = info.loops[edge.from.0 as usize].callbacks.iter();
             let sent = senders.flat_map(|&id| std::iter::repeat_n(id, sends(id, edge)));
             sent.map(move |id| Source { callback: id.0 as usize, same_core_max, cross_core_max })
@@ -66,12 +66,12 @@ pub fn callbacks_of(
     callbacks.collect()
 }
 
-/// The period of the timer that has this callback; `None` if it is another callback.
+/// The period of a timer callback, from its name; `None` for other callbacks.
 pub(crate) fn timer_period(callback: &str) -> Option<Duration> {
     callback.strip_prefix("timer ").and_then(period_of)
 }
 
-/// What `Duration`'s `Debug` wrote: `100ms`, `1.5s`.
+/// Parses the `Debug` output of a `Duration`: `100ms`, `1.5s`.
 fn period_of(text: &str) -> Option<Duration> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at(unit_at);
@@ -94,22 +94,22 @@ fn period_of(text: &str) -> Option<Duration> {
 }
 
 impl Analysis<'_> {
-    /// The longest by any way through `steps`, of each of which one callback is visited, as
-    /// [`ChainPath::resolve`](ringspin_modes::ChainPath::resolve) gives them: of branches that
-    /// join, the last one to come is the longest.
+    /// The longest time over all paths through `steps`, one callback per step, as
+    /// [`ChainPath::resolve`](ringspin_modes::ChainPath::resolve) returns them. Where branches
+    /// join, the slowest one counts.
     ///
     /// # Errors
-    /// As [`chain`](Self::chain) where no way leads through the steps, and
-    /// [`NoBound::TooManyWays`] if there are more than 256.
+    /// The errors of [`chain`](Self::chain) where no path leads through the steps, and
+    /// [`NoBound::TooManyEventChains`] if there are more than 256.
     pub fn longest(&self, steps: &[Vec<usize>]) -> Result<Duration, NoBound> {
-        let mut ways: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut paths: Vec<Vec<usize>> = vec![Vec::new()];
         for step in steps {
             let mut longer = Vec::new();
             let mut refused = None;
-            for way in &ways {
+            for path in &paths {
                 for &next in step {
-                    match self.leads(way.last().copied(), next) {
-                        Ok(()) => longer.push([&way[..], &[next]].concat()),
+                    match self.check_step(path.last().copied(), next) {
+                        Ok(()) => longer.push([&path[..], &[next]].concat()),
                         Err(reason) => refused = Some(reason),
                     }
                 }
@@ -118,12 +118,12 @@ impl Analysis<'_> {
                 (true, reason) => return Err(reason.unwrap_or(NoBound::NoChain)),
                 (false, _) if longer.len() > CHOICES_MAX => {
                     let callback = self.name(longer[0].last().copied());
-                    return Err(NoBound::TooManyWays { callback, max: CHOICES_MAX });
+                    return Err(NoBound::TooManyEventChains { callback, max: CHOICES_MAX });
                 }
-                (false, _) => ways = longer,
+                (false, _) => paths = longer,
             }
         }
-        let bounds = ways.iter().map(|way| self.chain(way));
+        let bounds = paths.iter().map(|path| self.chain(path));
         bounds.reduce(|a, b| Ok(a?.max(b?))).unwrap_or(Err(NoBound::NoChain))
     }
 }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn periods_are_read_as_they_are_written() {
+    fn periods_round_trip_through_debug_output() {
         for ns in [1, 999, 1000, 1_500, 33_333_333, 100_000_000, 1_000_000_000, 61_500_000_000] {
             let period = Duration::from_nanos(ns);
             assert_eq!(period_of(&format!("{period:?}")), Some(period));

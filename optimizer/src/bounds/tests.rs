@@ -1,4 +1,4 @@
-//! Bounds by hand, and against simulations of random graphs, which no bound may be below.
+//! Bounds computed by hand, and compared with simulations of random graphs.
 
 use proptest::prelude::*;
 use ringspin_executor::{BoxError, Graph, Message, QoS};
@@ -24,7 +24,7 @@ fn after(from: &[usize], duration_ms: u64) -> Callback {
     Callback { name: "after".into(), event_loop: 0, duration_max: ms(duration_ms), trigger }
 }
 
-/// Every callback in a loop of its own, on these cores.
+/// Puts every callback in a loop of its own, on the given cores.
 fn on(cores: &[usize], callbacks: &[Callback]) -> (Vec<Callback>, Assignment) {
     let numbered = callbacks.iter().enumerate().map(|(index, callback)| {
         let name = format!("{} {index}", callback.name);
@@ -40,7 +40,7 @@ fn chain(cores: &[usize], callbacks: &[Callback], path: &[usize]) -> Result<Dura
 }
 
 #[test]
-fn alone_a_chain_takes_the_sum_of_its_durations() {
+fn an_undisturbed_chain_takes_the_sum_of_its_durations() {
     let callbacks = [timer(100, 2), after(&[0], 3), after(&[1], 5)];
     assert_eq!(chain(&[0, 0, 0], &callbacks, &[0, 1, 2]), Ok(ms(10)));
     assert_eq!(chain(&[0, 1, 2], &callbacks, &[0, 1, 2]), Ok(ms(10)));
@@ -48,7 +48,7 @@ fn alone_a_chain_takes_the_sum_of_its_durations() {
 }
 
 #[test]
-fn a_stranger_delays_once_where_the_chain_stays_and_at_every_core_where_it_does_not() {
+fn other_work_delays_a_chain_once_per_core() {
     let callbacks = [timer(1000, 2), after(&[0], 3), timer(1000, 50), timer(1000, 70)];
     assert_eq!(chain(&[0, 0, 0, 5], &callbacks, &[0, 1]), Ok(ms(55)));
     assert_eq!(chain(&[0, 1, 0, 1], &callbacks, &[0, 1]), Ok(ms(125)));
@@ -56,43 +56,43 @@ fn a_stranger_delays_once_where_the_chain_stays_and_at_every_core_where_it_does_
 }
 
 #[test]
-fn a_frequent_stranger_delays_as_often_as_it_comes() {
-    // 20 ms of the chain's own, and 4 of every 10 ms are the stranger's.
+fn a_frequent_timer_delays_a_chain_at_each_period() {
+    // The chain needs 20 ms, and the other timer 4 of every 10 ms.
     let callbacks = [timer(1000, 20), timer(10, 4)];
-    // Starts at the latest when nothing of the stranger is left: it comes at 0, is done at 4.
+    // The other timer fires at 0 and ends at 4 ms: the latest start of the chain.
     assert_eq!(chain(&[0, 0], &callbacks, &[0]), Ok(ms(24)));
-    // The stranger waits for the 20 ms, and for itself: at worst its first one in the row.
+    // The other timer waits for the 20 ms of the chain, then runs.
     assert_eq!(chain(&[0, 0], &callbacks, &[1]), Ok(ms(24)));
 }
 
 #[test]
-fn a_message_under_way_counts() {
+fn transit_time_counts_towards_the_bound() {
     let mut callbacks = [timer(100, 2), after(&[0], 3)];
     let source = Source { callback: 0, same_core_max: ms(1), cross_core_max: ms(7) };
     callbacks[1].trigger = Trigger::Messages(vec![source]);
-    // On one core each step alone, because the core may turn to something else in between: the
-    // first one of the next period, if that were near.
+    // On one core, each step counts alone, because the core may run another callback in between,
+    // for example the first one of the next period.
     assert_eq!(chain(&[0, 0], &callbacks, &[0, 1]), Ok(ms(2 + 3 + 1 + 3 + 2)));
     assert_eq!(chain(&[0, 1], &callbacks, &[0, 1]), Ok(ms(2 + 7 + 3)));
 }
 
 #[test]
-fn every_way_to_a_callback_is_work() {
-    // Two timers trigger one callback: its two runs delay each other.
+fn every_event_chain_to_a_callback_adds_work() {
+    // Two timers trigger one callback: its two calls delay each other.
     let callbacks = [timer(100, 1), timer(100, 1), after(&[0, 1], 10)];
     assert_eq!(chain(&[0, 1, 2], &callbacks, &[0, 2]), Ok(ms(21)));
 }
 
 #[test]
-fn what_is_delayed_on_one_core_comes_in_bunches_on_the_next() {
-    // The stranger holds the first message up to 8 ms back, so that the second one follows soon.
+fn delay_on_one_core_causes_bursts_on_the_next() {
+    // The other timer delays the first message by up to 8 ms, so the second one follows closely.
     let callbacks = [timer(10, 1), timer(100, 8), after(&[0], 4), timer(100, 1)];
     assert_eq!(chain(&[0, 0, 1, 1], &callbacks, &[3]), Ok(ms(4 + 4 + 1)));
     assert_eq!(chain(&[0, 2, 1, 1], &callbacks, &[3]), Ok(ms(4 + 1)));
 }
 
 #[test]
-fn where_the_assumptions_fail_there_is_no_bound() {
+fn violated_assumptions_are_refused() {
     let outside = Callback { trigger: Trigger::Unknown, ..timer(1, 1) };
     let error = chain(&[0, 1], &[outside, timer(10, 1)], &[1]).unwrap_err();
     assert!(error.to_string().starts_with("`timer 0` is triggered from outside"), "{error}");
@@ -114,34 +114,40 @@ fn where_the_assumptions_fail_there_is_no_bound() {
 }
 
 #[test]
-fn a_thousand_ways_are_refused() {
-    // Each step doubles them.
+fn a_thousand_event_chains_are_refused() {
+    // Each step doubles the number of event chains.
     let mut callbacks = vec![timer(1000, 0)];
     for step in 0..10 {
         callbacks.push(after(&[step, step], 0));
     }
     let error = chain(&[0; 11], &callbacks, &[0]).unwrap_err();
-    assert_eq!(error, NoBound::TooManyWays { callback: "after 9".into(), max: ways::WAYS_MAX });
+    assert_eq!(
+        error,
+        NoBound::TooManyEventChains {
+            callback: "after 9".into(),
+            max: event_chains::EVENT_CHAINS_MAX
+        }
+    );
 }
 
 #[test]
-fn too_many_ways_in_all_are_refused_and_cores_that_delay_each_other_for_ever_come_to_an_end() {
-    // 200 for each of six.
+fn too_many_event_chains_in_total_and_diverging_cores_are_refused() {
+    // 200 event chains for each of six callbacks.
     let mut callbacks = vec![timer(1000, 0)];
     callbacks.push(after(&[0; 200], 0));
     (0..5).for_each(|_| callbacks.push(after(&[1], 0)));
     let error = chain(&[0; 7], &callbacks, &[0]).unwrap_err();
-    assert_eq!(error, NoBound::TooManyInAll { count: 1201, max: ways::TOTAL_MAX });
-    assert!(error.to_string().contains("1201 ways"), "{error}");
-    // There and back again and again, with both cores nearly full: each lateness makes the next.
+    assert_eq!(error, NoBound::TooManyInTotal { count: 1201, max: event_chains::TOTAL_MAX });
+    assert!(error.to_string().contains("1201 event chains"), "{error}");
+    // A cycle between two almost full cores: each delay increases the next one.
     let mut callbacks = vec![timer(10, 1)];
     (0..8).for_each(|step| callbacks.push(after(&[step], 2)));
     let error = chain(&[0, 1, 0, 1, 0, 1, 0, 1, 0], &callbacks, &[0]).unwrap_err();
     assert!(matches!(error, NoBound::Diverged { .. }), "{error}");
 }
 
-/// The callbacks of a toy: its second inputs trigger too, but are not passed on, so that the
-/// analysis sees a little more work than there is.
+/// The callbacks of a toy graph. Its second inputs count as triggers although they are not passed
+/// on: the analysis sees slightly more work than there is.
 fn callbacks_of_toy(toy: &Toy) -> Vec<Callback> {
     let callback = |(index, input): (usize, &Input)| Callback {
         name: format!("/{index}"),
@@ -186,7 +192,7 @@ proptest! {
     }
 }
 
-/// Pipelines `/P.S` of a timer and subscriptions; with the last one of each, one that joins all.
+/// Pipelines `/P.S` of a timer and subscriptions; the last node of each joins all of them.
 fn pipelines(graph: &Graph, periods_ms: &[u64], length: usize) -> Result<(), BoxError> {
     let join = graph.create_node("join", 0)?;
     for (p, &period_ms) in periods_ms.iter().enumerate() {
@@ -268,7 +274,7 @@ proptest! {
             let longest = samples.to_end_ns.iter().copied().max().expect("samples come through");
             let longest = Duration::from_nanos(longest);
             prop_assert!(longest <= bound, "{longest:?} of {path:?} exceeds {bound:?}");
-            // On one core with nothing else to do there is nothing to wait for.
+            // A single pipeline on one core never waits.
             if periods_ms.len() == 1 && assignment.cores_used() == 1 {
                 prop_assert_eq!(longest, bound);
             }

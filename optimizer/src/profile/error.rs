@@ -1,4 +1,4 @@
-//! Why there is no such profile.
+//! Errors of profiles.
 
 use ringspin_modes::models::ProfileFileError;
 use thiserror::Error;
@@ -6,13 +6,13 @@ use thiserror::Error;
 /// Why a profile could not be read, written, merged, or used for a graph.
 #[derive(Debug, Error)]
 pub enum ProfileError {
-    /// The file is no profile, or could not be read or written.
+    /// The file is not a profile, or cannot be read or written.
     #[error(transparent)]
     File(#[from] ProfileFileError),
-    /// The durations contradict themselves.
+    /// The durations are inconsistent.
     #[error(transparent)]
     Durations(#[from] ringspin_modes::models::ProfileError),
-    /// The numbers of a hop contradict each other.
+    /// The numbers of a hop are inconsistent.
     #[error(
         "{origin} contradicts itself about the way from `{from}` to `{to}` by `{topic}`: \
          {problem}; measure it again"
@@ -26,10 +26,10 @@ pub enum ProfileError {
         from: String,
         /// The loop that receives.
         to: String,
-        /// What does not fit.
+        /// The inconsistency.
         problem: &'static str,
     },
-    /// The numbers of the calls of a callback contradict each other.
+    /// The numbers of a callback's calls are inconsistent.
     #[error(
         "{origin} contradicts itself about the calls of `{node}`, `{callback}`: {problem}; measure \
          it again"
@@ -41,18 +41,18 @@ pub enum ProfileError {
         node: String,
         /// The callback.
         callback: String,
-        /// What does not fit.
+        /// The inconsistency.
         problem: &'static str,
     },
-    /// The event loops are not those of the graph.
+    /// The event loops differ from those of the graph.
     #[error(
         "the profile is of another graph: {}; measure it with this one",
         differ(missing, unknown)
     )]
     OtherGraph {
-        /// Event loops of the graph that the profile does not have.
+        /// Event loops of the graph that are missing in the profile.
         missing: Vec<String>,
-        /// Event loops of the profile that the graph does not have.
+        /// Event loops of the profile that are missing in the graph.
         unknown: Vec<String>,
     },
     /// Two profiles are of different machines.
@@ -61,20 +61,20 @@ pub enum ProfileError {
              merge those of one machine only"
     )]
     OtherMachine {
-        /// The name of one.
+        /// The name of the first machine.
         one: String,
-        /// The name of the other.
+        /// The name of the second machine.
         other: String,
     },
-    /// The graph could not be run.
+    /// The graph failed to run.
     #[error("the graph could not be run to measure it: {reason}")]
     Run {
-        /// What was said.
+        /// The message of the failure.
         reason: String,
     },
 }
 
-/// Names at most three of each.
+/// Lists the differences, at most three names each.
 fn differ(missing: &[String], unknown: &[String]) -> String {
     let some = |names: &[String]| match names.len() {
         0..=3 => names.join(", "),

@@ -1,4 +1,4 @@
-//! Measuring a profile: the graph runs live, on one core and then on several.
+//! Measurement of a profile: the graph runs live, on one core and then on several.
 
 use super::{Profile, ProfileError};
 use crate::observer::Observer;
@@ -7,15 +7,16 @@ use ringspin_modes::{Executor, Mapping, Mode, allowed_cores, graph_edges};
 use std::time::Duration;
 
 impl Profile {
-    /// Runs the graph that `build` declares live for `span` on one core, and again for `span` on
-    /// all cores that this process may use, with neighbours apart, and returns what was measured in
-    /// both. With a single core to use, there is no second run, and no hop crosses.
+    /// Runs the graph that `build` declares live for `span` on one core, then again for `span` on
+    /// all cores that this process may use, and returns the measurements of both runs. The second
+    /// run places connected loops on different cores. With a single core there is no second run,
+    /// and no cross-core hop is measured.
     ///
-    /// Whatever else the machine does meanwhile is measured, too: the longer the span, the less it
-    /// counts. What `build` returns is kept until its run is over.
+    /// Other load on the machine disturbs the measurement; a longer span reduces its influence. The
+    /// return value of `build` is kept until its run is over.
     ///
     /// # Errors
-    /// [`ProfileError::Run`] with what `build` or the executor said.
+    /// [`ProfileError::Run`] with the error of `build` or of the executor.
     pub fn measure<T>(
         build: impl Fn(&Graph) -> Result<T, BoxError>,
         span: Duration,
@@ -52,8 +53,8 @@ fn run_error(error: &dyn std::fmt::Display) -> ProfileError {
     ProfileError::Run { reason: error.to_string() }
 }
 
-/// Each loop, in topological order, on the core with the fewest of its neighbours, then the fewest
-/// loops: so most edges cross.
+/// Places each loop, in topological order, on the core with the fewest connected loops, then the
+/// fewest loops, so that most edges cross cores.
 fn neighbours_apart(info: &GraphInfo, cores: &[usize]) -> Mapping {
     let edges = graph_edges(info);
     let mut core_of = vec![None; info.loops.len()];
@@ -75,7 +76,7 @@ fn neighbours_apart(info: &GraphInfo, cores: &[usize]) -> Mapping {
     })
 }
 
-/// A name that means this callback group only.
+/// A mapping name that matches this callback group only.
 fn exact_name(event_loop: &LoopInfo) -> String {
     format!("{}:{}", event_loop.node, event_loop.group)
 }
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
     use ringspin_executor::{Context, Message, QoS};
 
-    /// Three nodes in a row; the second has a group that feeds nobody.
+    /// Three nodes in a row; the second has a callback group without receivers.
     fn row(graph: &Graph) -> Result<(), BoxError> {
         let first = graph.create_node("first", 0u8)?;
         let out = first.create_publisher("a", QoS::default())?;
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_put_apart() {
+    fn connected_loops_are_placed_on_different_cores() {
         let graph = Graph::new();
         row(&graph).unwrap();
         let mapping = neighbours_apart(&graph.info(), &[4, 7]);
@@ -122,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_live_run_has_callbacks_and_hops() {
-        // It stops itself after 30 messages.
+        // The graph stops itself after 30 messages.
         let profile = Profile::measure(row, Duration::from_secs(600)).unwrap();
         assert_eq!(profile.loops, ["/first", "/second", "/second:slow", "/third"]);
         assert_eq!(profile.durations.callbacks().len(), 3);

@@ -1,4 +1,4 @@
-//! Profiles as files, merged, and for the wrong graph.
+//! Profiles as files, merged, and applied to the wrong graph.
 
 use super::*;
 use ringspin_executor::Graph;
@@ -51,7 +51,7 @@ fn hop(topic: &str, same_ns: &[u64], cross_ns: &[u64]) -> Hop {
 }
 
 #[test]
-fn a_profile_comes_back_from_its_file() {
+fn profiles_round_trip_through_files() {
     assert_eq!(profile().to_toml_string(), TEXT);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("profile.toml");
@@ -65,7 +65,7 @@ fn a_profile_comes_back_from_its_file() {
 }
 
 #[test]
-fn bad_files_are_refused_with_a_way_out() {
+fn invalid_files_are_refused_with_advice() {
     assert_eq!(
         message("version = 2\nother = 3"),
         "the text is a profile of version 2, not 1; measure it again"
@@ -86,7 +86,7 @@ fn bad_files_are_refused_with_a_way_out() {
 }
 
 #[test]
-fn an_edge_with_few_times_has_those_of_all() {
+fn an_edge_with_few_times_uses_the_times_of_all_edges() {
     let mut profile = profile();
     profile.hops = vec![hop("/t", &[7; 10], &[]), hop("/u", &[1; 9], &[30; 10])];
     let mean = |spread: Option<Spread>| spread.map(|spread| spread.mean().as_nanos());
@@ -113,7 +113,7 @@ fn runs_of_one_graph_on_one_machine_merge() {
 }
 
 #[test]
-fn another_graph_is_told_from_this_one() {
+fn a_profile_of_another_graph_is_refused() {
     let graph = |names: &[&str]| {
         let graph = Graph::new();
         names.iter().for_each(|name| drop(graph.create_node(name, ()).unwrap()));

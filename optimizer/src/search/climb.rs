@@ -6,7 +6,7 @@ use super::random::SplitMix64;
 use super::run::Run;
 use super::space::{Genes, Space};
 
-/// Climbs from random starts until the budget is spent: the baseline.
+/// Climbs from random starts until the budget is spent; a baseline.
 pub(super) fn search(run: &mut Run<'_, '_>, space: &Space, seed: u64) {
     let mut random = SplitMix64::new(seed, 2);
     let mut dry = 0;
@@ -18,16 +18,16 @@ pub(super) fn search(run: &mut Run<'_, '_>, space: &Space, seed: u64) {
     }
 }
 
-/// After so many starts without a new candidate the space is taken for exhausted.
+/// The number of starts without a new candidate after which the space counts as exhausted.
 const DRY_STARTS_MAX: usize = 64;
 
-/// How many neighbours are evaluated at once; the best of them is taken if it is an improvement.
-/// Fixed, so that the way does not depend on the number of threads.
+/// The number of neighbours evaluated at once; the best of them is taken if it improves. Fixed, so
+/// that the path does not depend on the number of threads.
 const BATCH: usize = 16;
 
-/// Moves one loop, swaps two or changes one priority as long as that is an improvement. Ends where
-/// no single change is one, or with the budget. Returns where that is, unless not even `start`
-/// could be evaluated.
+/// Moves one loop, swaps two or changes one priority while that improves the score. Ends at a local
+/// optimum or with the budget. Returns the last candidate, or `None` if not even `start` could be
+/// evaluated.
 pub(super) fn climb(
     run: &mut Run<'_, '_>,
     space: &Space,
@@ -52,7 +52,7 @@ fn first_better(
     for batch in space.neighbours(current, random).chunks(BATCH) {
         let scores = run.evaluate(batch).into_iter().zip(batch);
         let known = scores.filter_map(|(score, genes)| Some((score?, genes)));
-        // The first one of the best.
+        // Of equal candidates, the first.
         let best = known.min_by(|(a, _), (b, _)| a.cmp(b));
         if let Some((score, genes)) = best.filter(|(score, _)| score < least) {
             return Some((score, genes.clone()));

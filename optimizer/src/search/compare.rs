@@ -1,4 +1,4 @@
-//! Strategies side by side: equal budgets, several seeds.
+//! Comparison of strategies: equal budgets, several seeds.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -7,36 +7,37 @@ use crate::objective::Score;
 
 use super::{Found, OptimizeError, Progress, Search, Strategy};
 
-/// What some strategies found on one problem.
+/// The results of several strategies on one problem.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The strategies, in the order that was asked for.
+    /// The strategies, in the requested order.
     pub entries: Vec<Entry>,
 }
 
-/// What one strategy found.
+/// The results of one strategy.
 #[derive(Debug)]
 pub struct Entry {
-    /// Which one.
+    /// The strategy.
     pub strategy: Strategy,
-    /// What it found with each seed, in the order of the seeds; one for all seeds where the seed
-    /// cannot matter. Fewer when the search was stopped; none for an exact search that was refused.
+    /// One result per seed, in order; a single one if the strategy does not use the seed. Fewer
+    /// when the search was stopped, none when an exact search was refused.
     pub found: Vec<Found>,
-    /// Why the exact search was refused, in words.
+    /// The message of a refused exact search.
     pub refused: Option<String>,
-    /// How long that took. Candidates that a strategy before it had evaluated took no time.
+    /// The wall time. Candidates that an earlier strategy evaluated take no time.
     pub wall: Duration,
 }
 
 impl Search<'_> {
-    /// Lets every one of `strategies` search with every one of `seeds`, each with the whole budget.
+    /// Runs every strategy with every seed, each with the full budget.
     ///
-    /// What one of them has evaluated costs the next one of its budget, but no time. A
-    /// [stop](super::Stop) ends the comparison with what there is.
+    /// A candidate that an earlier strategy evaluated still counts against the budget of a later
+    /// one, but takes no time. A [stop](super::Stop) ends the comparison and keeps the results so
+    /// far.
     ///
     /// # Errors
-    /// As [`run`](Self::run), but an exact search of too many candidates is an
-    /// [entry](Entry::refused).
+    /// The errors of [`run`](Self::run), except that an exact search of too many candidates becomes
+    /// an [entry](Entry::refused).
     pub fn compare(
         &mut self,
         strategies: &[Strategy],
@@ -66,19 +67,19 @@ impl Search<'_> {
 }
 
 impl Comparison {
-    /// What the strategy found, if it took part.
+    /// The entry of a strategy, if it took part.
     pub fn entry(&self, strategy: Strategy) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.strategy == strategy)
     }
 
-    /// The best of all that was found; of equally good ones the first.
+    /// The best result of all; of equally good ones the first.
     pub fn best(&self) -> Option<&Found> {
         let found = self.entries.iter().flat_map(|entry| &entry.found);
         found.min_by(|a, b| a.score.cmp(&b.score))
     }
 
-    /// How far the median of `strategy` is from the optimum, as [`Score::gap`] has it, if both are
-    /// known and the exact search was not stopped.
+    /// The [`gap`](Score::gap) of the median of `strategy` to the optimum, if both are known and
+    /// the exact search was not stopped.
     pub fn optimality_gap(&self, strategy: Strategy) -> Option<f64> {
         let optimum = self.entry(Strategy::Exact)?.found.iter().find(|found| !found.stopped)?;
         Some(self.entry(strategy)?.median()?.gap(&optimum.score))
@@ -93,7 +94,7 @@ impl Entry {
         scores
     }
 
-    /// The median score; of an even number the worse one of the two in the middle.
+    /// The median score; for an even number, the worse one of the middle two.
     pub fn median(&self) -> Option<&Score> {
         let scores = self.sorted_scores();
         scores.get(scores.len() / 2).copied()
@@ -104,14 +105,15 @@ impl Entry {
         self.found.iter().map(|found| &found.score).min()
     }
 
-    /// The most candidates that it evaluated with one seed.
+    /// The largest number of candidates evaluated with one seed.
     pub fn evaluations(&self) -> usize {
         self.found.iter().map(|found| found.evaluations).max().unwrap_or(0)
     }
 }
 
 impl fmt::Display for Comparison {
-    /// A line for each strategy: evaluations, gap to the optimum if known, median and best score.
+    /// Formats one line per strategy: evaluations, gap to the optimum if known, median and best
+    /// score.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.entries {
             write!(f, "{:13} {:6}", entry.strategy, entry.evaluations())?;

@@ -1,9 +1,9 @@
-//! The optimum, where there are few enough candidates to look at all of them.
+//! Exhaustive search for small numbers of candidates.
 
 use super::run::Run;
 use super::space::{Genes, Space};
 
-/// Evaluates every candidate. The model is a black box, so there is nothing to bound a branch with.
+/// Evaluates every candidate. The model is opaque, so no branch can be bounded.
 pub(super) fn search(run: &mut Run<'_, '_>, space: &Space) {
     let mut candidates = space.all();
     while !run.is_done() {
@@ -15,5 +15,5 @@ pub(super) fn search(run: &mut Run<'_, '_>, space: &Space) {
     }
 }
 
-/// How many candidates are evaluated at once.
+/// The number of candidates evaluated at once.
 const BATCH: usize = 256;

@@ -1,18 +1,18 @@
-//! The genetic search: a population that starts from the heuristics, then local search from its
-//! best.
+//! The genetic search: a population seeded by the heuristics, then local search from its best
+//! candidate.
 //!
-//! The population finds the region, but stops a move or two short of its optimum; climbing takes
-//! these moves, and starts again from a kicked best one while there is budget.
+//! The population finds the region, but stops a move or two short of its optimum. Climbing takes
+//! these moves, and restarts from a perturbed best candidate while there is budget.
 //!
-//! # Names of cores
-//! A candidate is evaluated in its canonical form, but bred with its cores named as in the best
-//! one so far, as far as they agree: crossing two candidates then exchanges what differs between
-//! them, and not names.
+//! # Core numbers
+//! A candidate is evaluated in its canonical form, but bred with its cores numbered as in the best
+//! one so far, as far as they agree: crossover then exchanges real differences instead of core
+//! numbers.
 //!
 //! # Fitness is a rank
-//! The crate compares integers, and a score is a list of them. So a generation's candidates are
-//! ranked by their scores, parents again with their offspring: the exact order, in one integer.
-//! The crate's own idea of the best one so far then means nothing, and is not asked for.
+//! The crate compares integers, and a score is a list of them. The candidates of a generation,
+//! parents included, are therefore ranked by their scores, which is exact and fits in one integer.
+//! The crate's own best candidate is meaningless under this scheme and is ignored.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -31,7 +31,7 @@ use super::random::SplitMix64;
 use super::run::Run;
 use super::space::{Genes, Space};
 
-/// Evolves a population from `starts`, and refines its best one.
+/// Evolves a population from `starts`, then refines its best candidate.
 pub(super) fn search(
     run: &mut Run<'_, '_>,
     space: &Space,
@@ -41,16 +41,16 @@ pub(super) fn search(
 ) -> Result<(), OptimizeError> {
     let mut random = SplitMix64::new(seed, 3);
     let strangers = std::iter::repeat_with(|| space.random(&mut random));
-    // The crate would fill the population with copies of the starts, which leaves mutation alone
-    // to find anything new.
+    // The crate would fill the population with copies of the starts, and only mutation could then
+    // find anything new.
     let first: Vec<Genes> = starts.into_iter().chain(strangers).take(population).collect();
     evolve(run, space, first, seed)?;
     refine(run, space, &mut random);
     Ok(())
 }
 
-/// Uniform crossover, because the order of the loops says nothing about which of them belong
-/// together; tournaments, because they only compare and so need no scale.
+/// Uses uniform crossover, because adjacent loops in the list are unrelated, and tournaments,
+/// because they only compare and need no scale.
 fn evolve(
     run: &mut Run<'_, '_>,
     space: &Space,
@@ -81,8 +81,8 @@ fn evolve(
     Ok(())
 }
 
-/// Climbs from the best candidate, then from kicked ones, each a few random changes away from the
-/// best optimum so far.
+/// Climbs from the best candidate, then from perturbed ones, each a few random changes away from
+/// the best optimum so far.
 fn refine(run: &mut Run<'_, '_>, space: &Space, random: &mut SplitMix64) {
     let Some((_, best)) = run.best().cloned() else { return };
     let Some((mut least, mut current)) = climb(run, space, best, random) else { return };
@@ -98,14 +98,15 @@ fn refine(run: &mut Run<'_, '_>, space: &Space, random: &mut SplitMix64) {
     }
 }
 
-/// After so many generations or kicks without a new candidate the space is taken for exhausted.
+/// The number of generations or kicks without a new candidate after which the space counts as
+/// exhausted.
 const DRY_MAX: usize = 64;
 
-/// Better than every rank: ends the evolution.
+/// A fitness better than every rank: ends the evolution.
 const ENOUGH: FitnessValue = -1;
 
-/// Ranks a whole generation, so that it can be evaluated by any number of threads, and ends the
-/// evolution when its share of the budget is spent or nothing new comes of it.
+/// Ranks a whole generation, so that any number of threads can evaluate it. Ends the evolution when
+/// its share of the budget is spent or it finds nothing new.
 #[derive(Clone)]
 struct Rank<'a, 'r, 'm, 'o> {
     run: &'a Mutex<&'r mut Run<'m, 'o>>,
@@ -114,7 +115,7 @@ struct Rank<'a, 'r, 'm, 'o> {
     dry: usize,
 }
 
-// The crate asks for it.
+// Required by the crate.
 impl fmt::Debug for Rank<'_, '_, '_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Rank").finish_non_exhaustive()
@@ -160,7 +161,7 @@ impl Fitness for Rank<'_, '_, '_, '_> {
         _chromosome: &FitnessChromosome<Self>,
         _genotype: &MultiListGenotype,
     ) -> Option<FitnessValue> {
-        // Only asked by strategies that have no population.
+        // Only strategies without a population call this.
         None
     }
 }

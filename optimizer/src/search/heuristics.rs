@@ -1,4 +1,4 @@
-//! Assignments that need no search: where the search starts, and what it has to beat.
+//! Assignments that need no search: starting points and baselines of the search.
 
 use crate::assignment::Assignment;
 use crate::chain::Chain;
@@ -7,10 +7,10 @@ use crate::loads::Loads;
 use super::run::Run;
 use super::space::{Genes, Space};
 
-/// Longest processing time first: the loops by falling utilization, each on the core that is least
-/// loaded so far (R. L. Graham, *Bounds on Multiprocessing Timing Anomalies*, 1969). Its busiest
-/// core carries at most 4/3 - 1/(3 * cores) of the least possible peak. It sees neither chains nor
-/// messages. Ties go to the earlier loop and the lower core. O(n log n + n * cores).
+/// Longest processing time first: the loops by falling utilization, each on the least loaded core
+/// so far (R. L. Graham, *Bounds on Multiprocessing Timing Anomalies*, 1969). Its busiest core
+/// carries at most 4/3 - 1/(3 * cores) of the optimal peak. Ignores chains and messages. Ties go
+/// to the earlier loop and the lower core. O(n log n + n * cores).
 ///
 /// # Panics
 /// Panics if `cores` is 0.
@@ -21,8 +21,8 @@ pub fn longest_processing_time(loads: &Loads, cores: usize) -> Assignment {
     placing.into_assignment()
 }
 
-/// One loop after the other over the cores, in the order of the list: what runs when nobody gives a
-/// mapping. O(n).
+/// The loops in turn over the cores, in the order of the list: the default without a mapping.
+/// O(n).
 ///
 /// # Panics
 /// Panics if `cores` is 0.
@@ -32,12 +32,12 @@ pub fn round_robin(loads: &Loads, cores: usize) -> Assignment {
     Assignment::new(loads.names(), assigned, cores)
 }
 
-/// Greedy chain clustering: the loops of a chain on one core as long as its load stays within
-/// `limit`, then on the least loaded one; chains by falling weight.
+/// Greedy chain clustering: keeps the loops of a chain on one core while its load stays within
+/// `limit`, then continues on the least loaded one; chains by falling weight.
 ///
-/// A chain that joins one before it is a parallel branch of that one, as are the branches within
-/// a step: each starts on the least loaded core, so that they run side by side. The loops of no
-/// chain follow as in [`longest_processing_time`]. O(steps * log n + n * cores).
+/// A chain that joins an earlier one is a parallel branch of it, as are the branches within a
+/// step: each starts on the least loaded core, so that they run in parallel. Loops outside all
+/// chains follow as in [`longest_processing_time`]. O(steps * log n + n * cores).
 ///
 /// ```
 /// use ringspin_optimizer::{Chain, Loads, LoopLoad, chain_clustering};
@@ -62,7 +62,7 @@ pub fn chain_clustering(loads: &Loads, cores: usize, limit: f64) -> Assignment {
     for chain in by_weight(&loads.chains) {
         let mut before: Vec<usize> = Vec::new();
         for step in path(loads, chain) {
-            // Each branch goes on where it was; where they part, only the first one does.
+            // Each branch continues on its core; where branches part, only the first one does.
             let cores = step.iter().enumerate().map(|(branch, &node)| {
                 let previous = before.get(branch).copied();
                 let core = match (placing.core_of[node], previous) {
@@ -80,7 +80,7 @@ pub fn chain_clustering(loads: &Loads, cores: usize, limit: f64) -> Assignment {
     placing.into_assignment()
 }
 
-/// The chains that count, the heaviest first; equal ones in their order.
+/// The chains of positive weight, the heaviest first; equal ones in their order.
 fn by_weight(chains: &[Chain]) -> Vec<&Chain> {
     let mut chains: Vec<&Chain> = chains.iter().filter(|chain| chain.weight > 0.0).collect();
     chains.sort_by(|a, b| b.weight.total_cmp(&a.weight));
@@ -95,7 +95,7 @@ fn path(loads: &Loads, chain: &Chain) -> Vec<Vec<usize>> {
     }
 }
 
-/// Loops on their way to the cores.
+/// The state of the placement.
 struct Placing<'a> {
     loads: &'a Loads,
     core_of: Vec<Option<usize>>,
@@ -115,13 +115,13 @@ impl<'a> Placing<'a> {
         self.load[core] + self.utilization(node) <= limit
     }
 
-    /// Of equally loaded cores the first.
+    /// The least loaded core; of equal ones the first.
     fn least_loaded(&self) -> usize {
         let cores = 0..self.load.len();
         cores.min_by(|&a, &b| self.load[a].total_cmp(&self.load[b])).unwrap_or(0)
     }
 
-    /// Does nothing with a loop that has its core already.
+    /// Places a loop; does nothing if it already has a core.
     fn place(&mut self, node: usize, core: usize) {
         if self.core_of[node].is_none() {
             self.core_of[node] = Some(core);
@@ -145,12 +145,12 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// Chain clustering at several limits and longest processing time; with priorities each of them
-/// also with the chains above the rest. Each candidate once.
+/// Chain clustering at several limits and longest processing time; with priorities, each also with
+/// the chains above the rest. Without duplicates.
 pub(super) fn greedy_candidates(loads: &Loads, space: &Space, cores: usize) -> Vec<Genes> {
     let total: f64 = loads.loops.iter().map(|node| node.utilization).sum();
     let fair = total / cores as f64;
-    // From "only the fair share of the load" to "as much as a core can do".
+    // From the fair share of the load up to the capacity of a core.
     let limits = [1.0, 0.8, 0.6, 0.4, 2.0 * fair, 1.5 * fair, 1.2 * fair, fair];
     let clusters = limits.map(|limit| chain_clustering(loads, cores, limit));
     let all = clusters.into_iter().chain([longest_processing_time(loads, cores)]);
@@ -170,7 +170,7 @@ pub(super) fn greedy_candidates(loads: &Loads, space: &Space, cores: usize) -> V
     candidates
 }
 
-/// Evaluates what needs no search.
+/// Evaluates the candidates of the heuristics.
 pub(super) fn search(run: &mut Run<'_, '_>, candidates: &[Genes]) {
     run.evaluate(candidates);
 }
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn longest_processing_time_fills_the_least_loaded_core() {
-        // Graham's worst case for two cores: 3, 3, 2, 2, 2 ends at 7 where 6 is possible.
+        // Graham's worst case for two cores: 3, 3, 2, 2, 2 ends at 7, the optimum is 6.
         let loads = loads_of(&[0.2, 0.3, 0.2, 0.3, 0.2], &[], &[]);
         assert_eq!(longest_processing_time(&loads, 2).cores(), [0, 0, 1, 1, 0]);
     }

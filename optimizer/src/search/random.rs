@@ -1,14 +1,15 @@
-//! Random numbers that are the same for ever, and the strategy that is nothing but them.
+//! Reproducible random numbers, and random search.
 
 use super::run::Run;
 use super::space::{Genes, Space};
 
-/// Sebastiano Vigna's splitmix64: good enough to draw candidates, and fixed for ever, unlike the
-/// generators of a crate.
+/// Sebastiano Vigna's splitmix64: sufficient to draw candidates, and fixed, unlike the generators
+/// of a crate.
 pub(super) struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// The generator of one purpose: the same seed gives another one unrelated numbers.
+    /// Creates the generator for one purpose; other purposes get unrelated numbers from the same
+    /// seed.
     pub(super) fn new(seed: u64, purpose: u64) -> Self {
         let mut random = Self(seed);
         let start = random.next();
@@ -29,7 +30,7 @@ impl SplitMix64 {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
 
-    /// Fisher and Yates.
+    /// Fisher-Yates shuffle.
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
@@ -37,7 +38,7 @@ impl SplitMix64 {
     }
 }
 
-/// Candidates that know nothing of each other, until the budget is spent or nothing new turns up.
+/// Evaluates independent candidates until the budget is spent or no new one turns up.
 pub(super) fn search(run: &mut Run<'_, '_>, space: &Space, seed: u64) {
     let mut random = SplitMix64::new(seed, 1);
     let mut dry = 0;
@@ -49,10 +50,10 @@ pub(super) fn search(run: &mut Run<'_, '_>, space: &Space, seed: u64) {
     }
 }
 
-/// How many candidates are evaluated at once; a multiple of the usual numbers of threads.
+/// The number of candidates evaluated at once; a multiple of common thread counts.
 const BATCH: usize = 32;
 
-/// After so many batches without a new candidate the space is taken for exhausted.
+/// The number of batches without a new candidate after which the space counts as exhausted.
 const DRY_BATCHES_MAX: usize = 64;
 
 #[cfg(test)]
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_the_reference_implementation() {
+    fn numbers_match_the_reference_implementation() {
         let mut random = SplitMix64(1_234_567);
         assert_eq!(random.next(), 6_457_827_717_110_365_317);
         assert_eq!(random.next(), 3_203_168_211_198_807_973);

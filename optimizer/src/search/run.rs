@@ -1,8 +1,8 @@
-//! One strategy at work: what it has evaluated, what it may still evaluate, and the best so far.
+//! The state of one strategy: evaluated candidates, remaining budget, and the best one so far.
 //!
-//! Every strategy asks here and nowhere else, so that they are comparable: an evaluation is a
-//! candidate that the strategy has not asked for before. A repeated one is answered from memory and
-//! costs nothing, which no strategy can profit from but by looking at more candidates.
+//! All strategies evaluate candidates through [`Run`], which makes them comparable: an evaluation
+//! is a candidate that the strategy has not requested before. A repeated one is answered from
+//! memory at no cost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
@@ -15,7 +15,7 @@ use crate::objective::Score;
 use super::space::{Genes, Space};
 use super::{Convergence, Progress, Stop, Strategy};
 
-/// What a strategy is told, and who wants to hear of it.
+/// The parameters of a run.
 pub(super) struct Terms<'a> {
     pub(super) model: &'a dyn CostModel,
     pub(super) space: &'a Space,
@@ -26,10 +26,10 @@ pub(super) struct Terms<'a> {
     pub(super) budget: usize,
 }
 
-/// One strategy at work.
+/// A running strategy.
 pub(super) struct Run<'a, 'o> {
     terms: Terms<'a>,
-    /// What any strategy on this model has evaluated: saves time, but nothing of the budget.
+    /// The scores that any strategy has evaluated on this model: saves time, not budget.
     known: &'a mut BTreeMap<Genes, Score>,
     observer: &'o mut (dyn FnMut(&Progress<'_>) + Send),
     seen: BTreeSet<Genes>,
@@ -38,7 +38,7 @@ pub(super) struct Run<'a, 'o> {
     error: Option<ModelError>,
 }
 
-/// What is left of a run.
+/// The result of a run.
 pub(super) struct Outcome {
     pub(super) best: Option<(Score, Genes)>,
     pub(super) evaluations: usize,
@@ -63,17 +63,17 @@ impl<'a, 'o> Run<'a, 'o> {
         }
     }
 
-    /// How many candidates were evaluated.
+    /// The number of evaluated candidates.
     pub(super) fn evaluations(&self) -> usize {
         self.seen.len()
     }
 
-    /// How many candidates may be evaluated.
+    /// The number of candidates that may be evaluated.
     pub(super) fn budget(&self) -> usize {
         self.terms.budget
     }
 
-    /// Whether no new candidate will be evaluated any more.
+    /// Whether the run evaluates no further candidates.
     pub(super) fn is_done(&self) -> bool {
         self.seen.len() >= self.terms.budget || self.error.is_some() || self.terms.stop.is_stopped()
     }
@@ -92,8 +92,8 @@ impl<'a, 'o> Run<'a, 'o> {
         }
     }
 
-    /// The scores of canonical candidates, in their order; none for those that the budget, a
-    /// stop or an error left out. The number of threads changes nothing but the time it takes.
+    /// The scores of canonical candidates, in their order; `None` for those that the budget, a stop
+    /// or an error left out. The number of threads affects only the run time.
     pub(super) fn evaluate(&mut self, batch: &[Genes]) -> Vec<Option<Score>> {
         let mut fresh = Vec::new();
         for genes in batch {
@@ -126,7 +126,7 @@ impl<'a, 'o> Run<'a, 'o> {
         batch.iter().map(|genes| score(genes).flatten()).collect()
     }
 
-    /// Evaluates those of `fresh` that no strategy has evaluated before.
+    /// Evaluates the candidates of `fresh` that no strategy has evaluated before.
     fn learn(&mut self, fresh: &[&Genes]) {
         if self.error.is_some() {
             return;
@@ -173,7 +173,7 @@ fn note_best(
 
 type Scored = Option<Result<Score, ModelError>>;
 
-/// The scores of `batch`, placed by index; none where the search was stopped first.
+/// The scores of `batch`, in its order; `None` where the search was stopped first.
 fn scores(terms: &Terms<'_>, batch: &[&Genes]) -> Vec<Scored> {
     let score = |genes: &Genes| {
         let stopped = terms.stop.is_stopped();
@@ -184,7 +184,7 @@ fn scores(terms: &Terms<'_>, batch: &[&Genes]) -> Vec<Scored> {
         return batch.iter().map(|genes| score(genes)).collect();
     }
     let next = Mutex::new(0..batch.len());
-    // Nothing panics under the lock.
+    // No code panics while it holds the lock.
     let take = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || -> Vec<(usize, Scored)> {
         std::iter::from_fn(take).map(|index| (index, score(batch[index]))).collect()

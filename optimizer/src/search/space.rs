@@ -1,4 +1,4 @@
-//! The candidates: what there is to choose, each in one form only.
+//! The search space: all candidates, each in one canonical form.
 
 use std::sync::Arc;
 
@@ -6,27 +6,28 @@ use crate::assignment::{Assignment, rename_by_first_use};
 
 use super::random::SplitMix64;
 
-/// A candidate: the core of every loop, then the priority of every loop if priorities are chosen.
+/// A candidate: the core of every loop, then the priority of every loop if priorities are searched.
 ///
-/// The genetic crate wants one list of one type.
+/// One list of one type, as the genetic crate requires.
 pub(super) type Genes = Vec<usize>;
 
 /// All assignments of some loops to some cores.
 pub(super) struct Space {
     loops: Arc<[String]>,
     core_count: usize,
-    /// A core more than there are loops can only be another name for an empty one.
+    /// At most the number of loops: a further core would always be empty.
     cores: usize,
     levels: usize,
 }
 
 impl Space {
-    /// `levels` priorities for each loop; with one level priorities are left alone.
+    /// Creates a space with `levels` priorities per loop; with one level, priorities stay
+    /// unchanged.
     pub(super) fn new(loops: &[String], core_count: usize, levels: usize) -> Self {
         Self { loops: loops.into(), core_count, cores: core_count.min(loops.len()), levels }
     }
 
-    /// What each gene can be.
+    /// The possible values of each gene.
     pub(super) fn alleles(&self) -> Vec<Vec<usize>> {
         let cores = std::iter::repeat_n((0..self.cores).collect(), self.loops.len());
         let levels = std::iter::repeat_n((0..self.levels).collect(), self.priority_genes());
@@ -47,7 +48,7 @@ impl Space {
         assignment.with_priorities(priorities.iter().map(|&level| level as u8).collect())
     }
 
-    /// The candidate with these cores, where the `urgent` loops have the highest priority.
+    /// The candidate with these cores, in which the `urgent` loops have the highest priority.
     pub(super) fn candidate(&self, cores: &[usize], urgent: &[bool]) -> Genes {
         let mut genes = cores.to_vec();
         rename_by_first_use(&mut genes, self.core_count);
@@ -57,14 +58,15 @@ impl Space {
         genes
     }
 
-    /// Renames the cores in the order of their first use. Core symmetry would make every candidate
-    /// appear up to `cores!` times, and cross two equal parents to a child that is like neither.
+    /// Renumbers the cores in the order of their first use. With core symmetry, every candidate
+    /// would appear up to `cores!` times, and crossover of two equal parents could yield a
+    /// different child.
     pub(super) fn make_canonical(&self, genes: &mut Genes) {
         rename_by_first_use(&mut genes[..self.loops.len()], self.cores);
     }
 
-    /// Renames the cores so that as many loops as possible, found greedily, are on the core that
-    /// they have in `other`. Crossing two candidates then exchanges what differs, and not names.
+    /// Renumbers the cores so that as many loops as possible, found greedily, are on the same core
+    /// as in `other`. Crossover then exchanges real differences instead of core numbers.
     pub(super) fn align(&self, genes: &mut Genes, other: &Genes) {
         let loops = self.loops.len();
         let mut common = vec![0_u32; self.cores * self.cores];
@@ -81,7 +83,7 @@ impl Space {
                 taken[wanted] = true;
             }
         }
-        // Every core has found a name: there are as many pairs as both have.
+        // Every used core now has a number: both candidates have equally many.
         genes[..loops].iter_mut().for_each(|core| *core = names[*core].unwrap_or(*core));
     }
 
@@ -95,7 +97,7 @@ impl Space {
     }
 
     /// Every candidate that moves one loop, swaps two loops of different cores, or changes one
-    /// priority, in random order. Some are equal. O(n^2) of O(n).
+    /// priority, in random order. May contain duplicates. O(n^2) candidates of size O(n).
     pub(super) fn neighbours(&self, genes: &Genes, random: &mut SplitMix64) -> Vec<Genes> {
         let loops = self.loops.len();
         let mut neighbours = Vec::new();
@@ -132,10 +134,10 @@ impl Space {
         kicked
     }
 
-    /// How many candidates there are, if that fits: the ways to part the loops in at most `cores`
-    /// sets (sums of Stirling numbers of the second kind), times the priorities.
+    /// The number of candidates, if it fits: the partitions of the loops into at most `cores` sets
+    /// (sums of Stirling numbers of the second kind), times the priorities.
     pub(super) fn size(&self) -> Option<u128> {
-        // parts[k]: ways to part the loops so far in k + 1 sets.
+        // parts[k]: partitions of the loops so far into k + 1 sets.
         let mut parts = vec![0_u128; self.cores];
         parts[0] = 1;
         for _ in 1..self.loops.len() {
@@ -151,14 +153,14 @@ impl Space {
         assigned.checked_mul(priorities)
     }
 
-    /// Every candidate, each once.
+    /// Every candidate, without repetition.
     pub(super) fn all(&self) -> All<'_> {
         All { space: self, next: Some(vec![0; self.loops.len() + self.priority_genes()]) }
     }
 }
 
-/// Counts through the canonical candidates like an odometer: a loop's core is at most one above
-/// the highest core before it (a restricted growth string).
+/// Enumerates the canonical candidates: a loop's core is at most one above the highest core before
+/// it (a restricted growth string).
 pub(super) struct All<'a> {
     space: &'a Space,
     next: Option<Genes>,
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn aligning_renames_the_cores_for_the_most_agreement() {
+    fn aligning_renumbers_the_cores_for_the_most_agreement() {
         let aligned = |cores: [usize; 6], other: [usize; 6]| {
             let mut genes = cores.to_vec();
             space(6, 3, 1).align(&mut genes, &other.to_vec());
@@ -253,7 +255,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
         #[test]
-        fn all_is_every_canonical_candidate_once(
+        fn all_yields_every_canonical_candidate_once(
             loops in 1_usize..=5,
             cores in 1_usize..=4,
             levels in 1_usize..=2,
@@ -286,7 +288,7 @@ mod tests {
             space.align(&mut aligned, &other);
             space.make_canonical(&mut aligned);
             prop_assert_eq!(&aligned, &genes, "only the names change");
-            // Whatever differs in one gene is a neighbour.
+            // Every candidate that differs in one gene is a neighbour.
             for other in all.iter().filter(|other| *other != &genes) {
                 let differences = other.iter().zip(&genes).filter(|(a, b)| a != b).count();
                 prop_assert!(differences > 1 || neighbours.contains(other));

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-/// Ends a search early, which then answers with the best that it found. Clones are the same flag.
+/// Ends a search early; the search then returns its best result. Clones share the flag.
 ///
 /// ```
 /// use ringspin_optimizer::Stop;
@@ -16,13 +16,13 @@ use std::sync::{Arc, OnceLock};
 pub struct Stop(Arc<OnceLock<()>>);
 
 impl Stop {
-    /// Asks the search to end; it looks before every evaluation.
+    /// Requests the end of the search, which checks before every evaluation.
     pub fn stop(&self) {
-        // The second time says nothing new.
+        // A second call has no effect.
         let _ = self.0.set(());
     }
 
-    /// Whether the search was asked to end.
+    /// Whether the end of the search was requested.
     pub fn is_stopped(&self) -> bool {
         self.0.get().is_some()
     }

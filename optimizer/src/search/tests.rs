@@ -1,4 +1,4 @@
-//! The strategies against brute force, each other, stops, failures and bad input.
+//! Strategies compared with brute force and with each other; stops, failures and invalid input.
 
 pub(crate) mod toy;
 
@@ -7,21 +7,21 @@ use std::sync::Mutex;
 use proptest::prelude::*;
 
 use super::*;
-// Not the trait of proptest.
+// Hides the trait of proptest.
 use super::Strategy;
 use crate::cost_model::Judge;
 use crate::load_model::tests::loads_of;
 use crate::objective::{Objective, Term};
 use toy::Toy;
 
-/// About the size and shape of the Autoware reference system.
+/// Loads of about the size and shape of the Autoware reference system.
 fn large() -> Loads {
     let loads: Vec<f64> = (0..25).map(|i| 0.01 + 0.2 * f64::from(i * 7 % 25) / 25.0).collect();
     let edges: Vec<_> = (1..25).map(|i| (i * 5 % i, i, 10.0 + i as f64)).collect();
     loads_of(&loads, &edges, &[&[0, 2, 3, 7, 11, 13], &[1, 2, 4, 8]])
 }
 
-/// What `strategy` finds in `loads`.
+/// The result of `strategy` for `loads`.
 fn found(loads: &Loads, strategy: Strategy, options: &SearchOptions) -> Found {
     let model = LoadModel::new(loads).unwrap();
     Search::new(&model, loads, options.clone()).unwrap().run(strategy, &mut |_| ()).unwrap()
@@ -114,14 +114,14 @@ fn the_same_seed_finds_the_same_with_any_number_of_threads() {
             let mut search = Search::new(&judge, &loads, options).unwrap();
             search.run(strategy, &mut |_| ()).unwrap()
         });
-        // Assignment, score, evaluations and the whole convergence.
+        // Compares assignment, score, evaluations and the whole convergence.
         assert!(found.iter().all(|other| *other == found[0]), "{strategy}");
         assert_eq!(found[0].evaluations, 300);
     }
 }
 
 #[test]
-fn the_loads_of_a_model_are_those_of_its_loops_alone() {
+fn loads_of_a_model_are_utilizations_without_edges() {
     let toy = Toy::random(8, 2.0, 0.5, 1);
     let measured = Loads::of_model(&toy).unwrap();
     for (measured, computed) in measured.loops.iter().zip(toy.loads().loops) {
@@ -133,7 +133,7 @@ fn the_loads_of_a_model_are_those_of_its_loops_alone() {
 }
 
 #[test]
-fn another_seed_goes_another_way() {
+fn different_seeds_take_different_paths() {
     let convergence = |seed| {
         let options = SearchOptions { seed, ..SearchOptions::new(4) };
         found(&large(), Strategy::HillClimbing, &options).convergence
@@ -161,7 +161,7 @@ fn ten_loops_on_three_cores_reach_the_optimum_for_every_seed() {
 }
 
 #[test]
-fn beats_the_baselines_at_equal_evaluations() {
+fn genetic_search_beats_the_baselines_at_equal_evaluations() {
     let seeds: Vec<u64> = (0..5).collect();
     let toy = Toy::random(25, 4.0, 0.75, 1);
     let (loads, judge) = (toy.loads(), Judge::new(&toy, Objective::default()));
@@ -183,7 +183,7 @@ fn beats_the_baselines_at_equal_evaluations() {
 
 #[test]
 fn priorities_are_searched_when_there_are_levels() {
-    // One core: nothing to place, but the chain can go first.
+    // On one core there is nothing to place, but the chain can get a higher priority.
     let toy = Toy::random(6, 1.0, 0.6, 5);
     let (loads, judge) = (toy.loads(), Judge::new(&toy, Objective::new([Term::Mean]).unwrap()));
     let best = |priority_levels| {
@@ -225,7 +225,7 @@ fn a_stop_keeps_the_best_so_far() {
     }
 }
 
-/// Fails or counts, and knows who asked.
+/// A model that fails or counts, and records its calls.
 struct Probe {
     loops: Vec<String>,
     fails_at: usize,
@@ -272,7 +272,7 @@ fn a_failing_model_ends_the_search_with_its_error() {
 }
 
 #[test]
-fn a_stop_is_heard_before_the_next_evaluation() {
+fn a_stop_takes_effect_before_the_next_evaluation() {
     let (probe, loads) = probe(usize::MAX, 10);
     let options = SearchOptions { stop: probe.stop.clone(), ..SearchOptions::new(4) };
     let mut search = Search::new(&probe, &loads, options).unwrap();
@@ -307,7 +307,7 @@ fn one_core_or_one_loop_leaves_no_choice() {
 }
 
 #[test]
-fn bad_input_is_refused() {
+fn invalid_input_is_refused() {
     let some = loads_of(&[0.5], &[], &[]);
     let refused = |loads: &Loads, change: fn(&mut SearchOptions)| {
         let mut options = SearchOptions::new(2);

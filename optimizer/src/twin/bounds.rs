@@ -1,5 +1,4 @@
-//! Worst-case bounds beside the simulation: of the same graph, with the longest times that the twin
-//! can draw.
+//! Worst-case bounds of the simulated graph, with the longest times that the twin can draw.
 
 use super::costs::Costs;
 use super::senders::Senders;
@@ -9,10 +8,10 @@ use crate::bounds::{Analysis, Callback, NoBound, callbacks_of};
 use ringspin_executor::GraphInfo;
 use std::time::Duration;
 
-/// What the analysis is about, whatever the assignment.
+/// Input of the analysis that does not depend on the assignment.
 pub(super) struct Subject {
     callbacks: Vec<Callback>,
-    /// Of each chain, the callbacks that each of its steps can be.
+    /// By chain and step: the callbacks that can take the step.
     chains: Vec<Vec<Vec<usize>>>,
 }
 
@@ -34,12 +33,12 @@ impl Subject {
 }
 
 impl Twin<'_> {
-    /// How long each of the chains takes with this assignment at the very worst, in the order of
-    /// the chains, or why nobody can tell. What that takes is in [`bounds`](crate::bounds).
+    /// The worst-case latency of each chain with this assignment, in the order of the chains, or
+    /// the reason why it has none. See [`bounds`](crate::bounds) for the assumptions.
     ///
-    /// No evaluation exceeds its bound, for callbacks and messages take as long as the longest one
-    /// that was measured. Live they can take longer than they ever did. Which callback sends what
-    /// was seen in simulations of two seconds at least, in several orders.
+    /// No evaluation exceeds its bound: callbacks and messages take at most the longest measured
+    /// time. Live, they can take longer. The messages that each callback sends are observed in
+    /// simulations of at least two seconds, in several orders.
     ///
     /// # Errors
     /// [`TwinError::OtherLoops`] if the assignment is not of this graph.

@@ -1,4 +1,4 @@
-//! What a profile's durations and hops become in a simulation.
+//! Conversion of a profile's durations and hops for a simulation.
 
 use super::TwinError;
 use crate::calls::Calls;
@@ -11,21 +11,21 @@ use ringspin_modes::{GraphEdge, graph_edges};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// The costs of a graph, whatever the assignment.
+/// The costs of a graph, independent of the assignment.
 pub(super) struct Costs {
-    /// How long callbacks take, with what it costs on one core to get the message.
+    /// The durations of callbacks, each including the same-core cost of receiving a message.
     pub(super) durations: Durations,
-    /// By callback: the least that it took, if it ran.
+    /// By callback: the shortest measured duration, if it ran.
     pub(super) least: Vec<Option<Duration>>,
-    /// By callback: the most that it takes here, with what it costs to get the message.
+    /// By callback: the longest simulated duration, including the cost of receiving a message.
     pub(super) most: Vec<Duration>,
-    /// The callbacks that never ran.
+    /// The callbacks without a measured call.
     pub(super) unmeasured: Vec<String>,
-    /// The edges between loops, and what their messages do if these are on different cores.
+    /// The edges between loops, with the delay of their messages between cores.
     pub(super) crossing: Vec<Crossing>,
 }
 
-/// What the messages of an edge do if its loops are on different cores.
+/// The delay of an edge's messages when its loops are on different cores.
 pub(super) struct Crossing {
     pub(super) from: LoopId,
     pub(super) to: LoopId,
@@ -35,8 +35,8 @@ pub(super) struct Crossing {
 }
 
 impl Costs {
-    /// Of this graph, by a profile of it; `sends_sometimes` says of a callback whether it sends
-    /// something at some calls and nothing at others.
+    /// Computes the costs of this graph from a profile. `sends_sometimes` tells whether only some
+    /// calls of a callback send a message.
     pub(super) fn new(
         info: &GraphInfo,
         profile: &Profile,
@@ -76,16 +76,16 @@ impl Costs {
         })
     }
 
-    /// The longest that a message is under way from core to core.
+    /// The longest transit time of a message from core to core.
     pub(super) fn crossing_max(&self, edge: &GraphEdge<'_>) -> Duration {
-        // Any of the rules for the topic between these loops may be the one that counts.
+        // Any rule for the topic between these loops may apply.
         let key = (edge.topic, edge.from, edge.to);
         let of_edge = self.crossing.iter().filter(|of| (&*of.topic, of.from, of.to) == key);
         of_edge.map(|of| of.delay_max).max().unwrap_or_default()
     }
 }
 
-/// By callback, what was measured of it.
+/// The measurements of each callback.
 fn measured<'a>(
     info: &GraphInfo,
     profile: &'a Profile,
@@ -109,9 +109,8 @@ fn measured<'a>(
     }
 }
 
-/// How long calls of this callback take that send nothing, and those that send something, if that
-/// was told apart in its loop. Of a kind of call that was not seen of this callback, it is as of
-/// the others of the loop.
+/// The durations of quiet and of sending calls of this callback, if its loop distinguishes them. A
+/// kind of call that was not observed for this callback uses the times of the whole loop.
 fn kinds(callback: &CallbackProfile, calls: &[&Calls]) -> Option<[Spread; 2]> {
     let own = calls.iter().find(|calls| calls.key() == [&callback.node, &callback.callback]);
     let of_loop = || calls.iter().filter(|calls| calls.node == callback.node);
@@ -122,7 +121,7 @@ fn kinds(callback: &CallbackProfile, calls: &[&Calls]) -> Option<[Spread; 2]> {
     Some([quiet, sending])
 }
 
-/// By callback, what it costs on one core to get a message: of several edges, the dearest.
+/// By callback: the same-core cost of receiving a message; the highest one of several edges.
 fn receiving(info: &GraphInfo, profile: &Profile) -> Vec<Duration> {
     let mut costs = vec![Duration::ZERO; info.callbacks.len()];
     for edge in graph_edges(info) {
@@ -148,7 +147,7 @@ fn crossing(
         let own = receiving[edge.callback.0 as usize];
         let delay = cost.distribution(|time| time.saturating_sub(own));
         let rule = Hop::rule(edge.topic, &from, &to).delay(delay);
-        // A loop can have several publishers or callbacks of one topic.
+        // A loop can have several publishers or callbacks for one topic.
         if !crossing.iter().any(|other| other.rule == rule) {
             let delay_max = Duration::from_nanos(cost.max_ns).saturating_sub(own);
             let (from, to, topic) = (edge.from, edge.to, edge.topic.to_owned());

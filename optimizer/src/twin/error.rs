@@ -1,20 +1,20 @@
-//! Why there is no such twin, or no such evaluation.
+//! Errors of twins and their evaluations.
 
 use crate::profile::ProfileError;
 use ringspin_modes::ChainError;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why a twin could not be made, or could not evaluate an assignment.
+/// The reason why a twin could not be created or could not evaluate an assignment.
 #[derive(Debug, Error)]
 pub enum TwinError {
-    /// The graph could not be built.
+    /// The graph failed to build.
     #[error("the graph of the twin could not be built: {0}")]
     Build(String),
-    /// The profile is not of this graph.
+    /// The profile does not match this graph.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// The graph does not have a callback of the profile.
+    /// The profile has a callback that the graph does not have.
     #[error(
         "the profile has a callback `{callback}` of {node}, which the graph does not have: measure \
          it with this graph"
@@ -28,16 +28,16 @@ pub enum TwinError {
     /// The profile has no durations.
     #[error("no callback ran while the profile was measured: measure it for longer")]
     NothingMeasured,
-    /// The profile does not say what a message costs from core to core.
+    /// The profile has no cross-core hop.
     #[error(
         "the profile of machine `{machine}` has no message that went from core to core: measure it \
          with two cores at least, and for longer"
     )]
     NothingCrosses {
-        /// Where it was measured.
+        /// The machine of the profile.
         machine: String,
     },
-    /// A chain is not one of the graph.
+    /// A chain does not exist in the graph.
     #[error(transparent)]
     Chain(#[from] ChainError),
     /// A deadline that no assignment can keep.
@@ -50,13 +50,13 @@ pub enum TwinError {
         chain: String,
         /// Its deadline.
         deadline: Duration,
-        /// The sum of the least durations of its callbacks.
+        /// The sum of the shortest durations of its callbacks.
         least: Duration,
     },
     /// The span of an evaluation is zero.
     #[error("a twin with a horizon of zero simulates nothing: give it a span of simulated time")]
     NoHorizon,
-    /// An assignment is of other loops.
+    /// The assignment has other loops than the twin.
     #[error(
         "the assignment is of other event loops than the twin's, {}: make it from its `loops`",
         expected.join(", ")

@@ -1,4 +1,4 @@
-//! What the heuristics need to know of a graph, read off one simulated run.
+//! Loads for the heuristics, from one simulated run.
 
 use super::{Twin, TwinError};
 use crate::assignment::Assignment;
@@ -8,11 +8,11 @@ use ringspin_modes::graph_edges;
 use std::collections::BTreeMap;
 
 impl Twin<'_> {
-    /// How busy each loop keeps a core, and what flows between the loops, with a core for each: so
-    /// nobody waits for another, and nothing is lost because of it.
+    /// Derives utilizations and message rates from a simulation with one core per loop, in which no
+    /// loop delays another and no message is lost to waiting.
     ///
     /// # Errors
-    /// As an evaluation.
+    /// The errors of an evaluation.
     pub fn loads(&self) -> Result<Loads, TwinError> {
         let count = self.loops.len();
         let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
@@ -28,7 +28,8 @@ impl Twin<'_> {
         let mut messages = BTreeMap::<(LoopId, LoopId), u64>::new();
         for edge in graph_edges(&info).into_iter().filter(|edge| edge.from != edge.to) {
             let of = &ran.statistics.callbacks[edge.callback.0 as usize];
-            // A callback with several publishers counts for each of them: this is for heuristics.
+            // A callback with several publishers counts for each of them; sufficient for
+            // heuristics.
             *messages.entry((edge.from, edge.to)).or_default() += of.dispatched + of.overwritten;
         }
         drop(handles);

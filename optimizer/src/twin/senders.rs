@@ -1,9 +1,9 @@
-//! Who sends what: what the callbacks of a graph were seen to send in simulations.
+//! Observation of the messages that each callback sends, in simulations.
 //!
-//! A graph knows which loop sends on which topic, and a live run only allows to infer which of its
-//! calls did. A simulation knows. So here it is looked at with every callback taking the same time:
-//! in the default order, and with what happens at the same instant in others, for the mapping
-//! decides which input of a node comes last.
+//! A graph knows which loop sends on which topic, and a live run only allows an inference about the
+//! call. A simulation knows the call. It runs with equal durations for all callbacks: in the
+//! default order, and with simultaneous events in other orders, because the mapping decides which
+//! input of a node comes last.
 
 use super::{Build, TwinError, quietly};
 use crate::bounds::timer_period;
@@ -15,23 +15,22 @@ use ringspin_modes::{Executor, GraphEdge, Simulation, TiePolicy};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How much time is simulated to find out, at least and at most; in between, each timer fires
-/// twice.
+/// The shortest and the longest simulated span; in between, each timer fires twice.
 const SPAN: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(20)];
 
-/// How long each callback takes. Time passes in a circle of callbacks, too.
+/// The duration of every callback. Not zero, so that time advances in a cycle of callbacks, too.
 const TOOK: Duration = Duration::from_micros(1);
 
-/// What the callbacks of a graph were seen to send.
+/// The observed messages of the callbacks of a graph.
 pub(super) struct Senders {
-    /// By callback: how many of its calls sent nothing, and how many something.
+    /// By callback: the number of calls that sent nothing, and of those that sent a message.
     calls: Vec<[u64; 2]>,
-    /// The most messages from one source that one call of a callback sent.
+    /// The largest number of messages from one source that one call of a callback sent.
     most: BTreeMap<(CallbackId, SourceId), usize>,
 }
 
 impl Senders {
-    /// Runs the graph.
+    /// Runs the graph and counts the messages.
     pub(super) fn observe(build: &Build<'_>, info: &GraphInfo) -> Result<Self, TwinError> {
         let mut seen = Self { calls: vec![[0; 2]; info.callbacks.len()], most: BTreeMap::new() };
         let longest = info.callbacks.iter().filter_map(|callback| timer_period(&callback.name));
@@ -59,13 +58,13 @@ impl Senders {
         }
     }
 
-    /// Whether a callback sends something at some calls and nothing at others.
+    /// Whether only some calls of a callback send a message.
     pub(super) fn sends_sometimes(&self, callback: usize) -> bool {
         self.calls[callback].iter().all(|&calls| calls > 0)
     }
 
-    /// How many messages one call of `callback`, which is one of the loop that sends there, sends
-    /// on `edge` at the most. One, if it was never called: nobody knows better.
+    /// The largest number of messages that one call of `callback` sends on `edge`, which starts at
+    /// its loop. If it was never called: 1.
     pub(super) fn most(&self, callback: CallbackId, edge: &GraphEdge<'_>) -> usize {
         match self.calls[callback.0 as usize] {
             [0, 0] => 1,

@@ -1,4 +1,4 @@
-//! A graph of three nodes in a row, whose evaluations are computed by hand.
+//! A graph of three nodes in a row, with evaluations computed by hand.
 
 use super::*;
 use crate::Spread;
@@ -6,8 +6,8 @@ use crate::bounds::NoBound;
 use proptest::prelude::*;
 use ringspin_executor::{Message, QoS};
 
-/// In milliseconds: a tick takes 1, work 3 and the sink 2; a message costs 0.5 on one core and 1
-/// between cores.
+/// Durations: tick 1 ms, work 3 ms, sink 2 ms; a message costs 0.5 ms on one core and 1 ms between
+/// cores.
 const PROFILE: &str = r#"
 version = 1
 loops = ["/tick", "/work", "/work:side", "/sink"]
@@ -70,10 +70,10 @@ fn refused(twin: Result<Twin<'_>, TwinError>) -> String {
 }
 
 #[test]
-fn one_core_has_the_costs_of_one_core() {
+fn one_core_uses_same_core_costs() {
     let twin = twin(chain().with_deadline(Duration::from_millis(7))).unwrap();
     let evaluation = evaluate(&twin, [0; 4], 1);
-    // 1 + (3 + 0.5) + (2 + 0.5), from each of the ten ticks; the last one begins at the end.
+    // 1 + (3 + 0.5) + (2 + 0.5) ms, from each of ten ticks; the last one begins at the end.
     let chain = ChainLatency {
         samples: 9,
         mean_ns: 7_000 * US,
@@ -87,20 +87,20 @@ fn one_core_has_the_costs_of_one_core() {
 }
 
 #[test]
-fn crossing_costs_what_it_costs_beyond_that() {
+fn crossing_adds_the_cost_above_the_same_core_cost() {
     let twin = twin(chain().with_deadline(Duration::from_millis(7))).unwrap();
-    // 1 + 1 + 3 + 1 + 2: each message is 0.5 later, and 0.5 are in the callback.
+    // 1 + 1 + 3 + 1 + 2 ms: each message is 0.5 ms later, and 0.5 ms are part of the callback.
     let evaluation = evaluate(&twin, [0, 1, 3, 2], 4);
     assert_eq!((evaluation.chains[0].mean_ns, evaluation.chains[0].misses), (8_000 * US, 9));
     assert_eq!((evaluation.cores_used, evaluation.core_loads[3]), (4, 0.0));
     let half = evaluate(&twin, [0, 0, 0, 1], 2);
     assert_eq!((half.chains[0].mean_ns, half.cores_used), (7_500 * US, 2));
-    // The tick at 100 ms has no time left; the sink's of 90 ms ends at 97.5 ms.
+    // The tick at 100 ms has no time left; the sink call of the tick at 90 ms ends at 97.5 ms.
     assert_eq!(half.core_loads, [0.405, 0.225]);
 }
 
 #[test]
-fn too_much_for_a_core_is_dropped() {
+fn an_overloaded_core_drops_messages() {
     let mut profile = profile();
     let text = profile.durations.to_toml_string().replace("3000000", "30000000");
     profile.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
@@ -112,8 +112,8 @@ fn too_much_for_a_core_is_dropped() {
 }
 
 #[test]
-fn the_priorities_are_those_of_the_assignment() {
-    // Both timers are due at once; who goes first delays the other.
+fn priorities_come_from_the_assignment() {
+    // Both timers are due at once; the first one delays the other.
     let two = |graph: &Graph| {
         for name in ["a", "b"] {
             let node = graph.create_node(name, ())?;
@@ -136,8 +136,8 @@ fn the_priorities_are_those_of_the_assignment() {
     profile.loops = ["/a", "/end_a", "/b", "/end_b"].map(String::from).to_vec();
     let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
     let twin = Twin::new(two, &profile, chains.to_vec()).unwrap();
-    // Both timers run before any message, or one of the messages goes first. A timer that waits for
-    // the other one has begun already.
+    // Either both timers run before any message, or one of the messages runs first. A timer that
+    // waits for the other one has begun already.
     let means = |priorities: [u8; 4]| {
         let assignment = Assignment::new(twin.loops().to_vec(), vec![0; 4], 1);
         let evaluation = twin.evaluate(&assignment.with_priorities(priorities.to_vec())).unwrap();
@@ -158,19 +158,19 @@ fn every_thread_evaluates_the_same() {
         let threads = [0; 3].map(|_| scope.spawn(|| evaluate(&twin, [0, 1, 0, 2], 3)));
         threads.into_iter().for_each(|thread| assert_eq!(thread.join().unwrap(), first));
     });
-    // The names of cores do not matter either.
+    // Core numbers do not matter.
     assert_eq!(evaluate(&twin, [2, 0, 2, 1], 3).chains, first.chains);
     let other = Twin::new(build, &profile, vec![chain()]).unwrap().with_seed(8);
     assert_ne!(evaluate(&other, [0, 1, 0, 2], 3).chains, first.chains);
 }
 
 #[test]
-fn what_was_not_measured_is_named() {
+fn unmeasured_callbacks_are_named() {
     assert_eq!(twin(chain()).unwrap().unmeasured(), ["/work:side `timer 1s`"]);
 }
 
 #[test]
-fn bad_input_is_refused_with_a_way_out() {
+fn invalid_input_is_refused_with_advice() {
     assert_eq!(
         refused(twin(chain().with_deadline(Duration::from_micros(5_999)))),
         "chain \"all\" has a deadline of 5.999ms, but its callbacks took 6ms together even when \
@@ -202,7 +202,7 @@ fn bad_input_is_refused_with_a_way_out() {
 }
 
 #[test]
-fn assignments_of_something_else_are_refused() {
+fn assignments_of_another_graph_are_refused() {
     let twin = twin(chain()).unwrap();
     let refused = |twin: &Twin<'_>, loops: &[String], cores: usize| {
         let on = vec![0; loops.len()];
@@ -216,12 +216,12 @@ fn assignments_of_something_else_are_refused() {
 }
 
 #[test]
-fn loads_are_those_of_loops_with_a_core_each() {
+fn loads_assume_one_core_per_loop() {
     let twin = twin(Chain::new("all", ["/tick", "/work | /work:side", "/sink"])).unwrap();
     let loads = twin.loads().unwrap();
     loads.validate().unwrap();
-    // Nine ticks and what follows end in time, each 1, 3 + 0.5 and 2 + 0.5 ms; the tenth begins at
-    // the end.
+    // Nine ticks and their successors end in time, with 1, 3 + 0.5 and 2 + 0.5 ms; the tenth begins
+    // at the end.
     let per_mille = loads.loops.iter().map(|node| (node.utilization * 1e3).round());
     assert_eq!(per_mille.collect::<Vec<_>>(), [90.0, 315.0, 0.0, 225.0]);
     let edges: Vec<_> = loads.edges.iter().map(|e| (e.from.as_str(), e.to.as_str())).collect();
@@ -230,7 +230,7 @@ fn loads_are_those_of_loops_with_a_core_each() {
     assert_eq!(loads.chains, twin.chains());
 }
 
-/// Two ticks and a node that works when it has both: `late` says which comes last.
+/// Two ticks and a node that works when it has both inputs; `late` selects the one that comes last.
 fn joined(graph: &Graph) -> Result<(), BoxError> {
     let join = graph.create_node("join", [false; 2])?;
     let out = join.create_publisher("out", QoS::keep_last(1))?;
@@ -252,7 +252,7 @@ fn joined(graph: &Graph) -> Result<(), BoxError> {
     Ok(end.create_subscription("out", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?)
 }
 
-/// Measured with `/b` as the last one: its callback worked for 4 ms, that of `/a` for 1 us.
+/// Measured with `/b` as the last input: its callback worked for 4 ms, the one of `/a` for 1 us.
 const JOINED: &str = r#"
 version = 1
 loops = ["/join", "/a", "/b", "/end"]
@@ -282,8 +282,8 @@ sending = { count = 1, total_ns = 4_000_000, min_ns = 4_000_000, max_ns = 4_000_
 "#;
 
 #[test]
-fn the_call_that_sends_has_the_work() {
-    // Here `/a` takes 2 ms, so that it is the last one.
+fn work_is_attributed_to_sending_calls() {
+    // `/a` takes 2 ms, so its message is the last input.
     let profile = Profile::from_toml(JOINED).unwrap();
     let chain = Chain::new("a", ["/a", "/join", "/end"]);
     let evaluated = |profile: &Profile| {
@@ -292,7 +292,7 @@ fn the_call_that_sends_has_the_work() {
         (evaluation.chains[0].mean_ns / US, (evaluation.core_loads[0] * 1000.0).round())
     };
     assert_eq!(evaluated(&profile), (6_000, 400.0));
-    // Without that, the first input has the work, and the last one waits for it.
+    // Without separate calls, the first input does the work, and the last one waits for it.
     let mut blind = profile.clone();
     blind.calls.clear();
     assert_eq!(evaluated(&blind), (4_001, 400.0));
@@ -306,8 +306,8 @@ fn the_call_that_sends_has_the_work() {
 }
 
 #[test]
-fn who_always_sends_has_all_its_times_whatever_was_inferred() {
-    // As if a call of the join's loop had come between what the tick sent and its arrival.
+fn a_callback_that_always_sends_uses_all_its_times() {
+    // Simulates a wrong attribution: a call of the join's loop between the tick and its arrival.
     let wrong = r#"
 [[calls]]
 node = "/tick"
@@ -325,22 +325,22 @@ sending = { count = 1, total_ns = 1, min_ns = 1, max_ns = 1, groups = [[1, 1]] }
 }
 
 #[test]
-fn a_bound_is_the_worst_of_what_the_twin_can_draw() {
+fn a_bound_uses_the_longest_times_that_the_twin_can_draw() {
     let twin = twin(chain()).unwrap();
     let bound = |cores: [usize; 4], count| {
         let assignment = Assignment::new(twin.loops().to_vec(), cores.to_vec(), count);
         twin.bounds(&assignment).unwrap().remove(0).map(|bound| bound.as_micros())
     };
-    // As evaluated: nothing shares a core with the chain that takes any time.
+    // Equal to the evaluation: no other callback takes time on the cores of the chain.
     assert_eq!(bound([0; 4], 1), Ok(7_000));
     assert_eq!(bound([0, 1, 3, 2], 4), Ok(8_000));
     let other = Assignment::new(["/other".to_owned()], vec![0], 1);
     assert!(matches!(twin.bounds(&other), Err(TwinError::OtherLoops { .. })));
 }
 
-/// Of the two inputs of the join only one is known to make it send, if the other never did.
+/// Only one of the two inputs is known to make the join send if the other one never did.
 #[test]
-fn a_bound_knows_which_callback_sends() {
+fn a_bound_distinguishes_sending_callbacks() {
     let quiet = |graph: &Graph| {
         let join = graph.create_node("join", ())?;
         let out = join.create_publisher("out", QoS::keep_last(1))?;
@@ -362,7 +362,7 @@ fn a_bound_knows_which_callback_sends() {
     let twin = Twin::new(quiet, &profile, chains.to_vec()).unwrap();
     let assignment = Assignment::new(twin.loops().to_vec(), vec![0, 1, 2, 3], 4);
     let bounds = twin.bounds(&assignment).unwrap();
-    // 2 ms, then 1 us or behind the other input's 4 ms.
+    // 2 ms, then 1 us or the wait for the other input's 4 ms.
     assert_eq!(bounds[0], Ok(Duration::from_micros(6_001)));
     let reason = bounds[1].as_ref().unwrap_err().to_string();
     assert!(reason.starts_with("no message of `/join subscription /b` triggers"), "{reason}");
@@ -382,7 +382,7 @@ proptest! {
         seed: u64,
     ) {
         let mut profile = Profile::from_toml(JOINED).unwrap();
-        // Each callback and hop has two times, a half each.
+        // Each callback and hop has two equally likely times.
         let spread = |n: usize| Spread::of([times_us[n] * US, times_us[n + 1] * US]);
         let text = [("a", "timer 10ms"), ("b", "timer 10ms"), ("join", "subscription /a"),
             ("join", "subscription /b"), ("end", "subscription /out")];
@@ -414,7 +414,7 @@ proptest! {
         for (chain, bound) in simulated.iter().zip(twin.bounds(&assignment).unwrap()) {
             match bound {
                 Ok(bound) => prop_assert!(u128::from(chain.max_ns) <= bound.as_nanos()),
-                // At worst there is more work than time, or cores that make each other later.
+                // A valid outcome: overload, or cores that delay each other without bound.
                 Err(NoBound::Overloaded { .. } | NoBound::Diverged { .. }) => {}
                 Err(reason) => prop_assert!(false, "{}", reason),
             }

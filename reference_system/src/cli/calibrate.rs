@@ -1,4 +1,4 @@
-//! `reference-system calibrate`: the unit in which every load and every floor is counted.
+//! `reference-system calibrate`: measures the crunch, the unit of all loads and floors.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use reference_system::table;
 
 use super::output;
 
-/// How long the crunches of one N may take together, unless three of them take longer.
+/// The time budget for the crunches of one N; at least three are run.
 const BUDGET: Duration = Duration::from_millis(300);
 
 pub(super) fn calibrate(crunch_limits: &[u64]) -> Result<()> {

@@ -1,4 +1,4 @@
-//! `reference-system compare`, and what the program does without a command.
+//! `reference-system compare`, and the default command.
 
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -20,20 +20,20 @@ use super::CompareArguments;
 use super::output::{self, Output};
 use super::progress::StepBar;
 
-/// What multi-core figures of one core are.
-pub(super) const ONE_CORE: &str = "this process may use one core only: multi runs on that one, \
-    so it shows the cost of its threads and nothing of running in parallel";
+/// A note on multi-core figures from a single core.
+pub(super) const ONE_CORE: &str = "this process may use only one core: multi runs on it, so its \
+    figures show the cost of its threads, not of parallelism";
 
-/// A turn shorter than this has hardly a sample that counts, in seconds.
+/// Seconds below which a turn has hardly any counted samples.
 const SHORTEST_S: f64 = 1.5;
 
-/// Cores that others may keep busy without a remark.
+/// The number of cores kept busy by other programs above which a remark is printed.
 const NOTABLE_CORES: f64 = 0.1;
 
 /// The simulated time of the two deterministic runs of [`tour`].
 const TOUR_SIMULATED: Duration = Duration::from_secs(60);
 
-/// Their crunch limit.
+/// The crunch limit of these runs.
 const TOUR_N: u64 = 64;
 
 pub(super) fn compare(arguments: CompareArguments, verbose: bool, quiet: bool) -> Result<()> {
@@ -52,7 +52,7 @@ pub(super) fn compare(arguments: CompareArguments, verbose: bool, quiet: bool) -
     one_digest(&comparison.digests())
 }
 
-/// What a newcomer wants to see first: the comparison, then the same digest twice.
+/// The default command: the comparison, then two deterministic runs with their digests.
 pub(super) fn tour(quiet: bool) -> Result<()> {
     let modes = ["single", "multi", "deterministic"].map(str::parse);
     let options = CompareOptions {
@@ -101,7 +101,7 @@ fn digest_line(report: &RunReport) -> String {
     format!("digest: {}\n", report.digest.as_deref().unwrap_or("none"))
 }
 
-/// Fails when there are two different digests.
+/// Fails if the digests differ.
 fn one_digest(digests: &[&str]) -> Result<()> {
     match digests.iter().find(|digest| **digest != digests[0]) {
         None => Ok(()),
@@ -113,7 +113,7 @@ fn one_digest(digests: &[&str]) -> Result<()> {
     }
 }
 
-/// Runs the comparison behind its progress bar. `later` is announced as part of the time it takes.
+/// Runs the comparison with a progress bar. `later` is added to the announced time.
 fn measure(options: &CompareOptions, quiet: bool, later: Duration) -> Result<Comparison> {
     note_debug_build();
     if allowed_cores().len() == 1 && options.modes.iter().any(|m| matches!(m, Mode::MultiCore(_))) {
@@ -131,7 +131,8 @@ fn measure(options: &CompareOptions, quiet: bool, later: Duration) -> Result<Com
     .map_err(anyhow::Error::from_boxed)
 }
 
-/// A handle that Ctrl-C stops: a run in progress ends by its own, this one is asked between runs.
+/// A handle that Ctrl-C stops. A run in progress handles Ctrl-C itself; this handle is checked
+/// between runs.
 pub(super) fn listen_for_ctrl_c() -> Result<StopHandle> {
     let executor = Executor::single_core();
     executor.stop_on_ctrl_c().map_err(|error| anyhow!("Ctrl-C cannot be caught: {error}"))?;
@@ -180,13 +181,13 @@ fn text(comparison: &Comparison, turns: usize, verbose: bool) -> String {
     text
 }
 
-/// A line for each cell that has more work than cores, and one where turns were too short.
+/// A line for each overloaded cell, for short turns, and for other programs.
 fn remarks(comparison: &Comparison) -> String {
     let mut text = String::new();
     if let Some(busy) = comparison.other_busy_cores.filter(|busy| *busy >= NOTABLE_CORES) {
         let _ = writeln!(
             text,
-            "Other programs kept {busy:.1} cores busy meanwhile: the maxima and deviations suffer."
+            "Other programs kept {busy:.1} cores busy, which raises maxima and deviations."
         );
     }
     let without_samples = comparison.cells.iter().any(|cell| cell.kpis.samples == 0);
@@ -194,7 +195,7 @@ fn remarks(comparison: &Comparison) -> String {
         let _ = writeln!(
             text,
             "The first 10 hot-path samples of a turn, at 10 Hz, are start-up: turns of {} s\n\
-             are too short to count much. Use --duration 2s or more.",
+             are too short. Use --duration 2s or more.",
             comparison.duration_s
         );
     }
@@ -227,7 +228,7 @@ pub(super) fn distinct(modes: Vec<Mode>) -> Vec<Mode> {
     distinct
 }
 
-/// Says that figures of a debug build mean nothing.
+/// Warns that the figures of a debug build are meaningless.
 pub(super) fn note_debug_build() {
     if cfg!(debug_assertions) {
         eprintln!("note: this is a debug build: its times mean nothing, use cargo run --release");
@@ -239,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_different_digests_are_a_failure_that_shows_both() {
+    fn different_digests_fail_and_both_are_shown() {
         assert!(one_digest(&[]).is_ok());
         assert!(one_digest(&["a", "a"]).is_ok());
         let error = one_digest(&["aaa", "aaa", "bbb"]).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! `reference-system determinism`: the field's own test of determinism, many times.
+//! `reference-system determinism`: repeated runs of the RSLCPP determinism benchmark.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -16,15 +16,15 @@ use super::compare::listen_for_ctrl_c;
 use super::output::{self, Output};
 use super::progress::RunsBar;
 
-/// Sleeps up to this long or longer leave the cores to other runs.
+/// From this sleep on, runs mostly leave the cores to other runs.
 const LONG_SLEEP: Duration = Duration::from_millis(1);
 
-/// Runs at once when they mostly sleep, unless the user says otherwise.
+/// The default number of concurrent runs that mostly sleep.
 const SLEEPERS: usize = 128;
 
 pub(super) fn determinism(arguments: DeterminismArguments, quiet: bool) -> Result<()> {
     let DeterminismArguments { runs, sleep_max, ties, threads, json } = arguments;
-    // First, so that whoever waits for the file can interrupt from then on.
+    // Comes first: once the file exists, an interrupt is handled.
     let stop = listen_for_ctrl_c()?;
     let json = json.as_deref().map(|path| Output::create(path, true)).transpose()?;
     let threads = threads.map_or_else(|| default_threads(sleep_max), usize::from);
@@ -50,7 +50,7 @@ fn default_threads(sleep_max: Duration) -> usize {
     }
 }
 
-/// The report, and how it is to be judged.
+/// The report with its verdict.
 #[derive(Serialize)]
 struct Document<'a> {
     runs: usize,
@@ -73,7 +73,7 @@ fn text(report: &Report, options: &Options) -> String {
     };
     let runs = report.runs();
     let sleeps = match options.sleep_max {
-        Duration::ZERO => "none of which sleeps".to_owned(),
+        Duration::ZERO => "without sleeps".to_owned(),
         max => format!("each after a random sleep of up to {max:?}"),
     };
     let ties = match report.ties {
@@ -96,7 +96,7 @@ fn text(report: &Report, options: &Options) -> String {
     };
     let _ = writeln!(text, "runs       {runs}, {} of them equal, {known}", first.runs);
     if report.interrupted {
-        let _ = writeln!(text, "           interrupted: {} were asked for", options.runs);
+        let _ = writeln!(text, "           interrupted: {} were requested", options.runs);
     }
     let at_once = report.threads;
     let _ = writeln!(text, "wall time  {:.2} s, {at_once} at once", report.wall_s);
@@ -104,19 +104,19 @@ fn text(report: &Report, options: &Options) -> String {
     text
 }
 
-/// Fails unless every run came to the known answer.
+/// Fails unless every run has the expected result.
 fn check(report: &Report) -> Result<()> {
     if report.is_deterministic() {
         return Ok(());
     }
     match &report.outcomes[..] {
         [_] => bail!(
-            "every run came to the same, but not to the known answer {}: events are in another \
-             order here than elsewhere; please report it with the table",
+            "all runs agree, but not with the expected result {}: the order of events differs \
+             from other machines; please report it with the table",
             report.ties.expected().hash()
         ),
         outcomes => bail!(
-            "the runs came to {} different results: the deterministic mode is broken on this \
+            "the runs gave {} different results: the deterministic mode is broken on this \
              machine; please report it with the output of --json",
             outcomes.len()
         ),

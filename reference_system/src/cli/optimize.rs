@@ -1,4 +1,4 @@
-//! `reference-system optimize`: from nothing to a mapping for `--mode multi --mapping`.
+//! `reference-system optimize`: computes a mapping for `--mode multi --mapping`.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -37,72 +37,75 @@ An objective is a list of misses, drops, p99, mean, max, cores, peak, the most i
 Ctrl-C ends the search, or the measurements, with the best so far and exit code 0.
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 pub(crate) struct OptimizeArguments {
-    /// Which work the callbacks do.
+    /// The work of the callbacks.
     #[arg(long, value_enum, default_value_t)]
     workload: WorkloadName,
     /// The limit of the number cruncher [default: 4096]; not for `--workload lame`.
     #[arg(long, value_parser = crunch_limit)]
     n: Option<u64>,
-    /// How many cores; without it, those of this process.
+    /// The number of cores; default: those of this process.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     cores: Option<u16>,
-    /// What counts, the most important first.
+    /// The terms to optimize, the most important first.
     #[arg(long, default_value_t)]
     objective: Objective,
-    /// How long the hot path may take; later is a miss. LaME's chains have deadlines already.
+    /// The deadline of the hot path; a longer latency is a miss. LaME's chains have their own
+    /// deadlines.
     #[arg(long, value_name = "DURATION", value_parser = span::some)]
     deadline: Option<Duration>,
     /// The seed of the search.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How many candidates each strategy may try.
+    /// The number of candidates that each strategy may evaluate.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     evaluations: u32,
-    /// How many priorities loops can be given on their core; with 1, those of the nodes stay.
+    /// The number of priorities that loops can have on their core; with 1, the priorities of the
+    /// nodes stay.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
     priorities: u8,
-    /// On how many threads candidates are simulated; without it, one per core. It does not change
-    /// the result.
+    /// The number of threads that simulate candidates; default: one per core. Does not change the
+    /// result.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// How much time each candidate is simulated.
+    /// The simulated time of each candidate.
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = span::some)]
     horizon: Duration,
-    /// Do not let the strategies run that the search has to beat.
+    /// Skip the baseline strategies.
     #[arg(long)]
     no_baselines: bool,
     /// Read the profile of a machine (TOML) instead of measuring this one.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// Take the costs that LaME's specification has instead of measuring this machine.
+    /// Use the costs of LaME's specification instead of measuring this machine.
     #[arg(long, conflicts_with_all = ["profile", "profile_out"])]
     nominal: bool,
-    /// Write the profile that was measured (TOML).
+    /// Write the measured profile (TOML).
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     profile_out: Option<PathBuf>,
-    /// How long each live run takes: the two for the profile, and each turn of --live.
+    /// The duration of each live run: the two for the profile, and each turn of --live.
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = span::some)]
     span: Duration,
     /// Measure the best candidates live on this machine, in turns with the default mapping; the
-    /// winner is what was measured best.
+    /// best measured one wins.
     #[arg(long)]
     live: bool,
-    /// How many candidates are measured.
+    /// The number of candidates to measure.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
     best: u8,
-    /// How many turns each of them has.
+    /// The number of turns of each candidate.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..))]
     turns: u8,
-    /// Write the mapping (TOML) here instead of to stdout.
+    /// Write the mapping (TOML) to this file instead of stdout.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Write a page (HTML) with the search, the graph by core, and prediction beside measurement.
+    /// Write a page (HTML) with the search, the graph by core, and predicted and measured
+    /// latencies.
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Write the graph by core, as the page shows it, as SVG.
+    /// Write the graph by core as SVG.
     #[arg(long, value_name = "FILE")]
     chart_out: Option<PathBuf>,
-    /// Write what the page shows (JSON), for `reference-system report --optimization`.
+    /// Write the data of the page (JSON), for `reference-system report --optimization`.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -121,7 +124,7 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let profile = profile(arguments, &target)?;
     let twin = target.twin(&profile).context(match &arguments.profile {
         Some(path) => format!("`{}` cannot be used", path.display()),
-        None => "what was measured cannot be used".to_owned(),
+        None => "the measured profile cannot be used".to_owned(),
     })?;
     let twin = twin.with_horizon(arguments.horizon);
     let tuned = search(arguments, &twin, ids.len(), &interrupted, quiet)?;
@@ -169,15 +172,15 @@ fn target(arguments: &OptimizeArguments) -> Result<Target> {
     let lame = arguments.workload == WorkloadName::Lame;
     if lame && (arguments.n.is_some() || arguments.deadline.is_some()) {
         bail!(
-            "--n and --deadline are for the crunches and the hot path, and `--workload lame` has \
-             costs and deadlines of its own: leave them out"
+            "--n and --deadline apply to the crunches and the hot path, and `--workload lame` has \
+             its own costs and deadlines: leave them out"
         );
     }
     let n = arguments.n.unwrap_or(DEFAULT_CRUNCH_LIMIT);
     Ok(Target { workload: arguments.workload.into(), n, deadline: arguments.deadline })
 }
 
-/// The numbers of the cores that the mapping names.
+/// The operating system's numbers of the cores for the mapping.
 fn core_ids(arguments: &OptimizeArguments) -> Result<Vec<usize>> {
     let here = allowed_cores();
     let Some(count) = arguments.cores.map(usize::from) else { return Ok(here) };
@@ -202,8 +205,8 @@ fn profile(arguments: &OptimizeArguments, target: &Target) -> Result<Profile> {
     if arguments.nominal {
         let nominal = target.nominal().map_err(anyhow::Error::from_boxed)?;
         return nominal.context(
-            "--nominal takes the costs that a specification has, and crunches have none: leave it \
-             out, or give --workload lame",
+            "--nominal uses specified costs, and crunches have none: leave it out, or give \
+             --workload lame",
         );
     }
     compare::note_debug_build();
@@ -246,12 +249,12 @@ fn search(
     })?;
     drop(bar);
     if interrupted.is_stopped() {
-        eprintln!("note: interrupted: this is the best until then");
+        eprintln!("note: interrupted: this is the best mapping so far");
     }
     Ok(tuned)
 }
 
-/// What is written besides the mapping, opened before anything runs.
+/// Further output files, opened before the first run.
 struct Pictures {
     page: Option<Output>,
     json: Option<Output>,
@@ -274,7 +277,7 @@ impl Pictures {
         let Some(file) = self.page else { return Ok(()) };
         let mut remarks = Vec::new();
         if cfg!(debug_assertions) {
-            remarks.push("A debug build: what was measured means nothing.".into());
+            remarks.push("A debug build: the measured figures are meaningless.".into());
         }
         let origin = Origin::here(&super::report::command_line(), remarks);
         let data = ReportData { origin, optimization: Some(data), ..ReportData::default() };
@@ -282,7 +285,7 @@ impl Pictures {
     }
 }
 
-/// The best candidates and the default mapping, live in turns.
+/// Measures the best candidates and the default mapping live, in turns.
 fn measure(
     arguments: &OptimizeArguments,
     trial: &Trial<'_>,
@@ -305,7 +308,7 @@ fn measure(
     confirmed.map_err(anyhow::Error::from_boxed)
 }
 
-/// With what the candidates are called: the default one is the last.
+/// Names the candidates; the default is the last one.
 fn named(confirmed: Vec<Confirmed>, tuned: &Tuned) -> Vec<(String, Confirmed)> {
     let name = |(n, candidate): (usize, Confirmed)| match candidate.assignment == tuned.default {
         true => ("default".to_owned(), candidate),

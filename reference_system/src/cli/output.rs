@@ -1,5 +1,5 @@
-//! Where results go: standard output, or a file that is created before the run, so that an
-//! unwritable path costs no measurement.
+//! Output to stdout or to files. Files are created before the run, so that an unwritable path fails
+//! before any measurement.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-/// Writes `text` to standard output; a reader that has left early, such as `head`, is no failure.
+/// Writes `text` to stdout. A reader that closes the pipe early, such as `head`, is not an error.
 pub(super) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -17,15 +17,15 @@ pub(super) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// A file to fill later, or standard output.
+/// A file or stdout, to be written later.
 pub(super) struct Output {
     path: PathBuf,
-    /// None for standard output.
+    /// `None` for stdout.
     file: Option<File>,
 }
 
 impl Output {
-    /// Creates or empties the file at `path`; `-` is standard output if it is allowed to be.
+    /// Creates or truncates the file at `path`; `-` selects stdout if allowed.
     pub(super) fn create(path: &Path, may_be_stdout: bool) -> Result<Self> {
         let file = match may_be_stdout && path.as_os_str() == "-" {
             true => None,
@@ -45,7 +45,7 @@ impl Output {
         self.write_text(&text)
     }
 
-    /// Writes `text` as it is.
+    /// Writes `text` unchanged.
     pub(super) fn write_text(self, text: &str) -> Result<()> {
         match self.file {
             None => print(text),
@@ -53,7 +53,7 @@ impl Output {
         }
     }
 
-    /// Writes whatever `write` does, to a file.
+    /// Writes the output of `write` to a file.
     pub(super) fn write_with(
         self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -1,8 +1,7 @@
-//! Progress on standard error while something runs; nothing of it is left afterwards, and without a
-//! terminal nothing is drawn.
+//! Progress bars on stderr. They are cleared at the end, and not drawn without a terminal.
 //!
-//! Drawing must not disturb what is measured: a comparison draws between its cells only, a run once
-//! a second, for some ten microseconds.
+//! Drawing must not disturb measurements: a comparison draws only between its cells, a run once per
+//! second for some ten microseconds.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -13,20 +12,20 @@ use reference_system::compare::Step;
 use reference_system::determinism::runs::{Progress, SECONDS_PER_RUN};
 use reference_system::report;
 
-/// How often the bar of a run moves.
+/// The interval at which the bar of a run moves.
 const TICK: Duration = Duration::from_secs(1);
 
-/// The bar of a comparison.
+/// The progress bar of a comparison.
 pub(super) struct StepBar(ProgressBar);
 
 impl StepBar {
-    /// An invisible bar when `quiet`.
+    /// Creates the bar; invisible when `quiet`.
     pub(super) fn new(quiet: bool) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
         Self(visible(quiet, 0).with_style(style.expect("the template is valid")))
     }
 
-    /// Shows `step`, which is about to start.
+    /// Shows the step that is about to start.
     pub(super) fn show(&self, step: &Step) {
         let Step { index, total, turn, mode, n, remaining } = *step;
         self.0.set_length(total as u64);
@@ -42,23 +41,25 @@ impl Drop for StepBar {
     }
 }
 
-/// The bar of a search, with the best so far. Without a terminal, a line for each strategy instead.
+/// The progress bar of a search, with the best score. Prints one line per strategy without a
+/// terminal.
 pub(super) struct SearchBar {
     bar: ProgressBar,
     quiet: bool,
-    /// What was shown last.
+    /// The strategy shown last.
     of: Option<&'static str>,
 }
 
 impl SearchBar {
-    /// An invisible bar, and no lines, when `quiet`.
+    /// Creates the bar; without any output when `quiet`.
     pub(super) fn new(quiet: bool) -> Self {
         let style = ProgressStyle::with_template("{prefix:13} {bar:30} {pos}/{len} {msg}");
         let bar = visible(quiet, 0).with_style(style.expect("the template is valid"));
         Self { bar, quiet, of: None }
     }
 
-    /// Shows that `of` has done `done` of `total`, and what the best of it is.
+    /// Shows that the strategy `of` has evaluated `done` of `total` candidates, with its best
+    /// score.
     pub(super) fn show(&mut self, of: &'static str, done: usize, total: usize, best: &str) {
         let is_next = self.of.replace(of) != Some(of);
         if !self.bar.is_hidden() {
@@ -79,17 +80,17 @@ impl Drop for SearchBar {
     }
 }
 
-/// The bar of a report.
+/// The progress bar of a report.
 pub(super) struct GatherBar(ProgressBar);
 
 impl GatherBar {
-    /// An invisible bar when `quiet`.
+    /// Creates the bar; invisible when `quiet`.
     pub(super) fn new(quiet: bool) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}");
         Self(visible(quiet, 0).with_style(style.expect("the template is valid")))
     }
 
-    /// Shows `step`, which is about to start.
+    /// Shows the step that is about to start.
     pub(super) fn show(&self, step: &report::Step) {
         self.0.set_length(step.total as u64);
         self.0.set_position(step.index as u64);
@@ -104,11 +105,12 @@ impl Drop for GatherBar {
     }
 }
 
-/// The bar of the determinism benchmark. It counts simulated seconds, for one run may take minutes.
+/// The progress bar of the determinism benchmark, in simulated seconds, because one run may take
+/// minutes.
 pub(super) struct RunsBar(ProgressBar);
 
 impl RunsBar {
-    /// A bar for `runs` runs; invisible when `quiet`.
+    /// Creates the bar for `runs` runs; invisible when `quiet`.
     pub(super) fn new(quiet: bool, runs: usize) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {msg}, {eta} left");
         let bar = visible(quiet, runs as u64 * SECONDS_PER_RUN)
@@ -116,7 +118,7 @@ impl RunsBar {
         Self(bar)
     }
 
-    /// Shows how far the runs are.
+    /// Shows the progress of the runs.
     pub(super) fn show(&self, progress: Progress, runs: usize) {
         if !self.0.is_hidden() {
             self.0.set_position(progress.simulated_s);
@@ -131,14 +133,14 @@ impl Drop for RunsBar {
     }
 }
 
-/// The bar of a run of known length, moved by a thread of its own until it is dropped.
+/// The progress bar of a run of known length, updated by its own thread until dropped.
 pub(super) struct TimeBar {
     bar: ProgressBar,
     ticker: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl TimeBar {
-    /// A bar for `duration` of real time, labelled; invisible, and without a thread, when `quiet`.
+    /// Starts a labelled bar for `duration` of real time; without a thread when `quiet`.
     pub(super) fn start(quiet: bool, label: &str, duration: Duration) -> Self {
         let style = ProgressStyle::with_template("{bar:30} {msg}, {elapsed} of {prefix}");
         let bar = visible(quiet, duration.as_millis().try_into().unwrap_or(u64::MAX))
@@ -163,7 +165,7 @@ impl Drop for TimeBar {
     fn drop(&mut self) {
         if let Some((stop, thread)) = self.ticker.take() {
             drop(stop);
-            // It only fails when drawing panicked, and then there is nothing to clear.
+            // Fails only if drawing panicked, and then there is nothing to clear.
             let _ = thread.join();
         }
         self.bar.finish_and_clear();

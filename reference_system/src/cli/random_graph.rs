@@ -6,7 +6,7 @@ use reference_system::random_graph::RandomGraph;
 use super::RandomGraphArguments;
 use super::output;
 
-/// Runs the graphs one after another, and prints each digest as soon as it is known.
+/// Runs the graphs in order, and prints each digest immediately.
 pub(super) fn random_graph(arguments: &RandomGraphArguments) -> Result<()> {
     for n in 0..u64::from(arguments.count) {
         let seed = arguments.seed.wrapping_add(n);

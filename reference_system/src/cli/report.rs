@@ -1,4 +1,4 @@
-//! `reference-system report`: runs what is needed and writes the page.
+//! `reference-system report`: runs the measurements and writes the page.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -15,10 +15,10 @@ use super::output::Output;
 use super::progress::GatherBar;
 use super::{ReportArguments, compare};
 
-/// How long each twin runs, in simulated time; it takes some ten milliseconds.
+/// The simulated time of each twin; takes some ten milliseconds of real time.
 const SIMULATED: Duration = Duration::from_secs(60);
 
-/// The files to write, opened before anything runs.
+/// The output files, opened before the first run.
 struct Files {
     page: Output,
     data: Option<Output>,
@@ -27,7 +27,7 @@ struct Files {
 }
 
 pub(super) fn report(arguments: &ReportArguments, quiet: bool) -> Result<()> {
-    // What is read comes first, so that a wrong name empties no file.
+    // Input files are read first, so that a wrong name truncates no output file.
     let optimization: Option<OptimizationData> =
         arguments.optimization.as_deref().map(|path| read(path, "an optimization")).transpose()?;
     let kept: Option<ReportData> =
@@ -75,7 +75,7 @@ fn run(arguments: &ReportArguments, quiet: bool) -> Result<(ReportData, Vec<(Str
     Ok((data, timelines))
 }
 
-/// The command as it was given, with the program's bare name.
+/// The command line, with the program name instead of its path.
 pub(super) fn command_line() -> String {
     let mut words = vec!["reference-system".to_owned()];
     words.extend(std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()));
@@ -89,7 +89,7 @@ fn write(files: Files, data: &ReportData, timelines: &[(String, Timeline)]) -> R
         file.write_json(data)?;
     }
     if let Some(file) = trace {
-        // Of data that was read, only the parts are known that the page shows.
+        // Data read from a file contains only the parts of timelines that the page shows.
         let parts = || data.timelines.iter().map(|part| (part.title.as_str(), &part.timeline));
         let named: Vec<(&str, &Timeline)> = match timelines.is_empty() {
             true => parts().collect(),

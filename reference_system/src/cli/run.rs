@@ -23,7 +23,7 @@ use super::output::{self, Output};
 use super::progress::TimeBar;
 use super::{RunArguments, compare};
 
-/// How long calibrating the floor may take; when three crunches take longer there is no floor.
+/// The time budget to calibrate the floor; without a floor if three crunches take longer.
 const FLOOR_BUDGET: Duration = Duration::from_millis(60);
 
 pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result<()> {
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
     if let Some(output) = samples {
         let paths = collector.samples();
         if paths.len() == KEPT_SAMPLES {
-            eprintln!("note: --samples has the first {KEPT_SAMPLES} samples, there were more");
+            eprintln!("note: --samples has only the first {KEPT_SAMPLES} samples");
         }
         output.write_lines(&paths)?;
     }
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: RunArguments, verbose: bool, quiet: bool) -> Result
     Ok(())
 }
 
-/// What a deterministic run simulates.
+/// The simulation of a deterministic run.
 fn simulation(arguments: &RunArguments) -> Result<Simulation> {
     let file = arguments.simulation.as_ref().map(JobFile::load).transpose()?;
     let mut simulation = file.map(JobFile::into_simulation).transpose()?.unwrap_or_default();
@@ -94,7 +94,7 @@ fn measure(
     quiet: bool,
 ) -> Result<Recorded> {
     let simulated = matches!(options.mode, Mode::Deterministic(_));
-    // How long a simulated run takes in real time is not known, so it has no bar.
+    // The real time of a simulated run is unknown, so it has no bar.
     let label = label(workload, options);
     let bar = TimeBar::start(quiet || simulated, &label, options.duration);
     let recorder = || Box::new(TimelineRecorder::new(DEFAULT_CAPACITY)) as Box<dyn Recorder>;
@@ -111,7 +111,7 @@ fn label(workload: Workload, options: &RunOptions) -> String {
 fn write_timeline(output: Output, timeline: &Timeline, name: &str) -> Result<()> {
     if timeline.displaced() > 0 {
         eprintln!(
-            "note: --timeline has the last {} calls, {} earlier ones are not kept",
+            "note: --timeline has the last {} calls; {} earlier ones were discarded",
             timeline.spans().len(),
             timeline.displaced()
         );
@@ -119,7 +119,7 @@ fn write_timeline(output: Output, timeline: &Timeline, name: &str) -> Result<()>
     output.write_with(|out| write_chrome_trace(out, &[(name, timeline)]))
 }
 
-/// Tells on stderr what a reader of the figures has to know beforehand.
+/// Prints notes and warnings about the conditions of the run to stderr.
 fn note_conditions(mode: &Mode, workload: Workload, work: &Work) {
     let cores = match mode {
         Mode::Deterministic(_) => return,
@@ -141,7 +141,7 @@ fn note_conditions(mode: &Mode, workload: Workload, work: &Work) {
     }
 }
 
-/// What callbacks cost, in a word or two.
+/// A short name for the costs of callbacks.
 fn load_name(workload: Workload, n: u64) -> String {
     match workload {
         Workload::Autoware => format!("N = {n}"),
@@ -157,7 +157,7 @@ fn cores_of(mapping: &Mapping) -> usize {
     cores.len()
 }
 
-/// The floor of a live run; 0 when it does not crunch or a crunch is too long to be measured first.
+/// The floor of a live run; 0 without crunches, or if a crunch is too long to calibrate.
 fn floor_ns(mode: &Mode, workload: Workload, work: &Work) -> u64 {
     let is_live = !matches!(mode, Mode::Deterministic(_)) && workload == Workload::Autoware;
     let is_short = || u128::from(3 * estimate_ns(work.n)) < FLOOR_BUDGET.as_nanos();
@@ -176,16 +176,16 @@ fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
         "hybrid" => ", connected with ROS 2",
         _ => "",
     };
-    // Simulated costs of LaME are no work, but time.
+    // Simulated costs of LaME take time, but no work.
     let is_idle = !report.crunch && (!is_lame || report.digest.is_none());
     text += if is_idle { ", without work" } else { "" };
-    text += if report.interrupted { ", interrupted: the figures until then" } else { "" };
+    text += if report.interrupted { ", interrupted: figures so far" } else { "" };
     text += "\n\n";
     if is_lame {
         text += &table::render_chains(&report.chains);
         text += "\n";
     }
-    // Without durations no simulated time passes on the hot path: there is nothing to show.
+    // Without durations, the hot path takes no simulated time, and its table would be all zeros.
     let has_hot_path = report.digest.is_none() || report.kpis.hot_path_end.max_ns > 0;
     if !is_lame && has_hot_path {
         text += &table::render(&[cell(report, floor_ns)]);
@@ -206,7 +206,7 @@ fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
     text
 }
 
-/// The figures that are in no table, a line for each kind.
+/// The figures outside the tables, one line per kind.
 fn figures(report: &RunReport) -> String {
     let kpis = &report.kpis;
     let end = &kpis.hot_path_end;
@@ -238,7 +238,7 @@ fn figures(report: &RunReport) -> String {
 
 fn planner(period: &Summary) -> String {
     if period.is_empty() {
-        return "no period: it ran less than twice".into();
+        return "no period: fewer than two calls".into();
     }
     format!(
         "{} periods, avg {} ms, min {} ms, max {} ms, std {} ms",

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-/// The longest duration that is accepted: the series of KPIs hold less than two hours anyway.
+/// The longest accepted duration; the KPI series hold less than two hours anyway.
 const LONGEST: Duration = Duration::from_hours(24);
 
-/// Reads a duration longer than zero.
+/// Parses a duration above zero.
 pub(super) fn some(text: &str) -> Result<Duration, String> {
     match any(text)? {
-        Duration::ZERO => Err("nothing happens in no time; give at least 1ms".into()),
+        Duration::ZERO => Err("the duration must be above zero; give at least 1ms".into()),
         duration => Ok(duration),
     }
 }
 
-/// Reads a duration, zero included.
+/// Parses a duration, zero included.
 pub(super) fn any(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -43,14 +43,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_and_its_unit_is_a_duration() {
+    fn durations_are_a_number_with_a_unit() {
         let parsed = ["15s", "500ms", "1m", "2min", "1.5 s", "250us", "1h", "0ms"].map(any);
         let ms = [15_000.0, 500.0, 60_000.0, 120_000.0, 1_500.0, 0.25, 3_600_000.0, 0.0];
         assert_eq!(parsed, ms.map(|ms| Ok(Duration::from_secs_f64(ms / 1e3))));
     }
 
     #[test]
-    fn what_is_no_duration_is_refused_with_an_example() {
+    fn invalid_durations_are_refused_with_an_example() {
         for text in ["", "s", "ten", "-1s", "1.2.3s", "15parsecs", "1m30s"] {
             let error = any(text).unwrap_err();
             assert!(error.contains("15s"), "{text}: {error}");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_no_time_to_run() {
+    fn a_run_duration_of_zero_is_refused() {
         assert_eq!(any("0s"), Ok(Duration::ZERO));
         assert!(some("0s").unwrap_err().contains("1ms"));
         assert!(some("0.0000001us").is_err());

@@ -1,38 +1,36 @@
-//! The benchmark without an executor: a first-in first-out queue, and an order of timers.
+//! The benchmark without an executor: a first-in first-out queue with a given order of timers.
 //!
-//! It is what the nodes' results are checked against, and it says where upstream's golden value
-//! comes from. `rclcpp` keeps its timers in a binary heap that compares deadlines only, so that
-//! timers due at the same instant run in whatever order the heap has them: [`RclcppHeap`]. Two
-//! things decide about that:
+//! The results of the nodes are checked against this model, and it explains upstream's golden
+//! value. `rclcpp` keeps its timers in a binary heap that compares deadlines only, so timers of one
+//! instant run in the order of the heap: [`RclcppHeap`]. Two facts determine that order:
 //!
-//! * The timer that was called keeps its place at the root until it has its next deadline; then it
-//!   sinks. Popping it and pushing it again would give other ties.
-//! * A fourth timer is in the heap. Upstream's job adds a node that looks at the time every second
-//!   ([`MONITOR`]), after the others. Without it no order of creation gives the golden value.
+//! * The timer that was called stays at the root until it has its next deadline; then it sinks.
+//!   Popping and pushing it again would give another order.
+//! * A fourth timer is in the heap. Upstream's job adds a node that reads the time every second
+//!   ([`MONITOR`]), after the others. Without it, no order of creation gives the golden value.
 //!
-//! Of the 24 orders in which four timers can be created, the natural one ([`TIMERS`], then the
-//! monitor) is one of 8 that give [`UPSTREAM`](super::UPSTREAM); 10 and 6 give two other results.
-//! The order comes to this: overdue timers at the start by deadline, as everywhere; at each later
-//! whole second the 40 ms timer, then the 100 ms timer, then the 50 ms timer; at all other times in
-//! order of creation.
+//! Four timers can be created in 24 orders. The natural one ([`TIMERS`], then the monitor) is one
+//! of 8 that give [`UPSTREAM`](super::UPSTREAM); 10 and 6 give two other results. The resulting
+//! order is: overdue timers at the start by deadline, as everywhere; at each later whole second the
+//! 40 ms timer, then the 100 ms timer, then the 50 ms timer; at all other times in order of
+//! creation.
 
 use super::{CALLBACKS, END, Input, NODES, Output, START, States};
 use ringspin_executor::Time;
 use std::collections::VecDeque;
 
-/// The benchmark's timers in order of creation: their callbacks' indices in
-/// [`CALLBACKS`].
+/// The benchmark's timers in order of creation, as indices into [`CALLBACKS`].
 pub const TIMERS: [usize; 3] = [0, 1, 4];
 
-/// The number of upstream's fourth timer, which calls nothing of the benchmark.
+/// The number of upstream's fourth timer, which triggers no callback of the benchmark.
 pub const MONITOR: usize = CALLBACKS.len();
 
 /// An order of timers.
 pub trait TimerOrder {
-    /// The timer that is next, and its deadline in nanoseconds.
+    /// The next timer, with its deadline in nanoseconds.
     fn first(&self) -> (u64, usize);
 
-    /// Gives the first timer its next deadline.
+    /// Sets the next deadline of the first timer.
     fn postpone_first(&mut self, deadline: u64);
 }
 
@@ -41,7 +39,7 @@ pub trait TimerOrder {
 pub struct TotalOrder(Vec<(u64, usize)>);
 
 impl TotalOrder {
-    /// The benchmark's timers, each a period after time zero.
+    /// The benchmark's timers, each first due one period after time zero.
     #[must_use]
     pub fn new() -> Self {
         let mut timers = TIMERS.map(|timer| (period_ns(timer), timer)).to_vec();
@@ -63,18 +61,18 @@ impl TimerOrder for TotalOrder {
 
     fn postpone_first(&mut self, deadline: u64) {
         self.0[0].0 = deadline;
-        self.0.sort_unstable(); // a timer's number rises with its creation
+        self.0.sort_unstable(); // numbers rise in order of creation
     }
 }
 
-/// The heap of `rclcpp`'s events executor, as libstdc++ keeps it: the earliest deadline first, and
-/// of equal deadlines whichever is above.
+/// The timer heap of `rclcpp`'s events executor as built by libstdc++: the earliest deadline first;
+/// equal deadlines in heap order.
 #[derive(Clone, Debug)]
 pub struct RclcppHeap(Vec<(u64, usize)>);
 
 impl RclcppHeap {
-    /// Timers in the given order of creation, each a period after time zero: of
-    /// [`TIMERS`] and [`MONITOR`].
+    /// Creates timers in the given order, of [`TIMERS`] and [`MONITOR`], each first due one period
+    /// after time zero.
     #[must_use]
     pub fn new(timers: &[usize]) -> Self {
         let mut heap = Self(Vec::with_capacity(timers.len()));
@@ -85,7 +83,7 @@ impl RclcppHeap {
         heap
     }
 
-    /// An entry rises past parents that are later, not past equal ones.
+    /// Moves an entry up past later parents, but not past equal ones.
     fn sift_up(&mut self, mut place: usize) {
         while place > 0 {
             let parent = (place - 1) / 2;
@@ -103,8 +101,8 @@ impl TimerOrder for RclcppHeap {
         self.0[0]
     }
 
-    /// The root sinks to a leaf, past the earlier child of each, which is the right one if they are
-    /// equal, and rises from there.
+    /// Moves the root down to a leaf, each time past the earlier child, or past the right one if
+    /// they are equal, and then up again.
     fn postpone_first(&mut self, deadline: u64) {
         self.0[0].0 = deadline;
         let mut place = 0;
@@ -119,8 +117,8 @@ impl TimerOrder for RclcppHeap {
     }
 }
 
-/// Runs the benchmark with the given order of timers: the nodes' final states, and how often each
-/// of [`CALLBACKS`] was called.
+/// Runs the benchmark with the given order of timers: the nodes' final states, and the number of
+/// calls of each of [`CALLBACKS`].
 pub fn simulate(timers: &mut impl TimerOrder) -> (States, [u64; CALLBACKS.len()]) {
     let mut nodes = Nodes::new();
     let mut now = START;
@@ -136,7 +134,8 @@ pub fn simulate(timers: &mut impl TimerOrder) -> (States, [u64; CALLBACKS.len()]
                 nodes.call(callback, now, payload);
             }
             let period = period_ns(timer);
-            // The first multiple after now: deadlines are multiples, for their phase is zero.
+            // The first multiple after now: deadlines are multiples of the period, because the
+            // phase is zero.
             timers.postpone_first((now.as_nanos() / period + 1) * period);
         }
     }
@@ -153,7 +152,7 @@ pub(super) fn period_ns(timer: usize) -> u64 {
 
 struct Nodes {
     states: States,
-    /// Callbacks to call, in order, and with what.
+    /// Pending callbacks, in order, with their payloads.
     events: VecDeque<(usize, Option<u64>)>,
     calls: [u64; CALLBACKS.len()],
 }
@@ -176,7 +175,7 @@ impl Nodes {
             Output::Answer => (Input::Response, Some(*state)),
             Output::None => return,
         };
-        // No queue of depth 1 overflows: an instant has one chain of events at a time.
+        // No queue of depth 1 overflows: an instant has only one chain of events.
         let called = CALLBACKS.iter().enumerate().filter(|(_, callback)| callback.input == input);
         self.events.extend(called.map(|(index, _)| (index, payload)));
     }
@@ -203,7 +202,7 @@ mod tests {
         assert_eq!(simulate(&mut heap), (UPSTREAM, counts()));
     }
 
-    /// Every order of `rest`, each after `first`.
+    /// All permutations of `rest`, each after `first`.
     fn orders(first: &[usize], rest: &[usize]) -> Vec<Vec<usize>> {
         if rest.is_empty() {
             return vec![first.to_vec()];
@@ -238,7 +237,7 @@ mod tests {
         assert!(!results.contains(&UPSTREAM) && !results.contains(&TOTAL_ORDER));
     }
 
-    /// The module's last sentence, as an order.
+    /// The order in the last sentence of the module documentation.
     struct Rule(Vec<(u64, usize)>);
 
     impl Rule {
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_golden_value_is_a_simple_rule() {
+    fn a_simple_rule_reproduces_the_golden_value() {
         let TotalOrder(timers) = TotalOrder::new();
         let mut rule = Rule(timers);
         rule.0.sort_unstable_by_key(Rule::rank);

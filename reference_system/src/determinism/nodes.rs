@@ -1,4 +1,4 @@
-//! The benchmark as ringspin nodes, made from its table of callbacks.
+//! The benchmark as ringspin nodes, created from its table of callbacks.
 
 use super::{CALLBACKS, Callback, Input, NODES, Output, SERVICE, START};
 use crate::sleep::sleep_up_to;
@@ -10,25 +10,25 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-/// A queue of depth one: the newest wins.
+/// A queue of depth one: keeps the newest message.
 const NEWEST: QoS = QoS::keep_last(1);
 
 /// A client of [`SERVICE`], a `Trigger`.
 type Trigger = Client<State, (), u64>;
 
-/// What the nodes do besides the benchmark.
+/// The behaviour of the nodes outside the benchmark itself.
 #[derive(Clone)]
 pub struct Surroundings {
-    /// Each callback first sleeps a random time up to this.
+    /// The longest random sleep at the start of each callback.
     pub sleep_max: Duration,
     /// Ends the run after the current callback.
     pub stop: StopHandle,
-    /// Is called with every simulated second that has passed.
+    /// Called with every simulated second that has passed.
     pub on_second: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl Surroundings {
-    /// What every callback does first.
+    /// Runs at the start of every callback.
     fn disturb(&self, cx: &Context<'_>) {
         sleep_up_to(self.sleep_max);
         if self.stop.is_stopped() {
@@ -37,7 +37,7 @@ impl Surroundings {
     }
 }
 
-/// A node's state. When the node is dropped, it is sent with the node's number.
+/// A node's state. Dropping the node sends its number and hash.
 struct State {
     node: usize,
     hash: u64,
@@ -46,11 +46,11 @@ struct State {
 
 impl Drop for State {
     fn drop(&mut self) {
-        let _ = self.end.send((self.node, self.hash)); // nobody waits for it after a failure
+        let _ = self.end.send((self.node, self.hash)); // the receiver is gone after a failure
     }
 }
 
-/// A callback that takes in what it is called with.
+/// A callback that mixes its payload into the node's state.
 #[derive(Clone)]
 struct Step {
     callback: Callback,
@@ -58,7 +58,7 @@ struct Step {
 }
 
 impl Step {
-    /// The node's new state.
+    /// Updates the node's state and returns it.
     fn take(&self, state: &mut State, payload: Option<u64>, cx: &Context<'_>) -> u64 {
         self.around.disturb(cx);
         state.hash = self.callback.next_state(state.hash, cx.now(), payload);
@@ -66,11 +66,11 @@ impl Step {
     }
 }
 
-/// Declares the four nodes in `graph`. At the end of the run, when the nodes are dropped, `states`
-/// gets the number and the state of each.
+/// Declares the four nodes in `graph`. When the nodes are dropped at the end of the run, `states`
+/// receives the number and the state of each.
 ///
 /// # Errors
-/// When the graph has nodes of these names already, or topics of these names with other types.
+/// An error if `graph` already has nodes of these names, or these topics with other types.
 pub fn build(
     graph: &Graph,
     around: &Surroundings,
@@ -103,7 +103,7 @@ fn create(node: &Node<State>, step: Step) -> Result<(), BoxError> {
                 move |state: &mut State, (): &(), cx: &mut Context<'_>| step.take(state, None, cx);
             Ok(node.create_service(SERVICE, NEWEST, answer)?)
         }
-        // It belongs to the client, which is there already.
+        // Belongs to the client, which exists already.
         (Input::Response, _) => Ok(()),
         (Input::Timer(_), output) => Err(format!("a timer with {output:?} is not planned").into()),
     }
@@ -135,7 +135,7 @@ fn subscribe(
     Ok(node.create_subscription(topic, NEWEST, taken)?)
 }
 
-/// The client of a node, and what its responses do.
+/// Creates the client of a node, and the step of its responses.
 fn client(node: &Node<State>, caller: &Step) -> Result<(Trigger, Step), BoxError> {
     let mut responses = CALLBACKS.into_iter().filter(|callback| {
         callback.node == caller.callback.node && callback.input == Input::Response

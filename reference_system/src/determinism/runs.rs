@@ -1,4 +1,4 @@
-//! Many runs of the benchmark, several at once, and whether they came to the same.
+//! Concurrent runs of the benchmark, and the comparison of their results.
 
 use super::nodes::{self, Surroundings};
 use super::ties::{Ties, UpstreamTies};
@@ -15,44 +15,44 @@ use std::time::{Duration, Instant};
 /// Simulated seconds of one run.
 pub const SECONDS_PER_RUN: u64 = END.since(START).as_secs();
 
-/// How to run the benchmark.
+/// The options of a benchmark.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How often.
+    /// The number of runs.
     pub runs: usize,
-    /// How many runs at once, each on a thread of its own.
+    /// The number of concurrent runs, each on its own thread.
     pub threads: usize,
-    /// Each callback first sleeps a random real time up to this; upstream's is 20 ms.
+    /// The longest random real-time sleep at the start of each callback; upstream's is 20 ms.
     pub sleep_max: Duration,
     /// The order of timers of one instant.
     pub ties: Ties,
 }
 
-/// How far the runs are.
+/// The progress of the runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Simulated seconds that have passed, in all runs together.
+    /// Simulated seconds that have passed, over all runs.
     pub simulated_s: u64,
     /// Runs that have ended.
     pub runs: usize,
 }
 
-/// What one run came to.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// The nodes' states at the end.
     pub states: States,
-    /// How often each of [`CALLBACKS`] was called.
+    /// The number of calls of each of [`CALLBACKS`].
     #[serde(serialize_with = "by_name")]
     pub calls: [u64; CALLBACKS.len()],
-    /// All events that were dispatched; as many as all calls, if nothing else is.
+    /// The number of dispatched events; equal to the number of calls if nothing else runs.
     pub dispatches: u64,
     /// The digest of all dispatches.
     pub digest: String,
 }
 
 impl Outcome {
-    /// Whether this is the known answer: states, and calls of each callback.
+    /// Whether this is the expected result: states, and calls of each callback.
     #[must_use]
     pub fn is_known_answer(&self, ties: Ties) -> bool {
         self.states == ties.expected()
@@ -69,41 +69,42 @@ fn by_name<S: Serializer>(
     serializer.collect_map(names.zip(calls))
 }
 
-/// The runs that came to the same.
+/// Runs with equal results.
 #[derive(Clone, Debug, Serialize)]
 pub struct EqualRuns {
-    /// How many there are.
+    /// The number of runs.
     pub runs: usize,
-    /// What they came to.
+    /// Their result.
     #[serde(flatten)]
     pub outcome: Outcome,
 }
 
-/// What all runs came to.
+/// The results of all runs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// Whether it was ended early. Only completed runs count.
+    /// Whether the benchmark ended early. Only completed runs count.
     pub interrupted: bool,
     /// The order of timers of one instant.
     pub ties: Ties,
-    /// How many runs there were at once.
+    /// The number of concurrent runs.
     pub threads: usize,
-    /// Each callback first slept a random time up to this.
+    /// The longest random sleep at the start of each callback.
     pub sleep_max_s: f64,
     /// Real time of all runs.
     pub wall_s: f64,
-    /// A group for each outcome, in order of appearance: one, or the mode is not deterministic.
+    /// A group for each distinct outcome, in order of appearance: more than one means that the mode
+    /// is not deterministic.
     pub outcomes: Vec<EqualRuns>,
 }
 
 impl Report {
-    /// Runs that were completed.
+    /// The number of completed runs.
     #[must_use]
     pub fn runs(&self) -> usize {
         self.outcomes.iter().map(|equal| equal.runs).sum()
     }
 
-    /// Whether every completed run came to the known answer, and all had one digest.
+    /// Whether every completed run has the expected result and the same digest.
     #[must_use]
     pub fn is_deterministic(&self) -> bool {
         match &self.outcomes[..] {
@@ -121,11 +122,11 @@ impl Report {
     }
 }
 
-/// Runs the benchmark once; `None` if `stop` ended it early. `on_second` is called with each
-/// simulated second.
+/// Runs the benchmark once; `None` if `stop` ended it early. Calls `on_second` for each simulated
+/// second.
 ///
 /// # Errors
-/// When the graph cannot be built, or a callback fails.
+/// An error if the graph cannot be built, or a callback fails.
 pub fn run(
     ties: Ties,
     sleep_max: Duration,
@@ -155,18 +156,18 @@ pub fn run(
     Ok(Some(Outcome { states, calls, dispatches, digest }))
 }
 
-/// What the threads tell while they run.
+/// A message from a running thread.
 enum News {
     Second,
     Ended(Outcome),
     Failed(BoxError),
 }
 
-/// Runs the benchmark as often as `options` says, and tells `watch` how far it is. `stop` ends it
-/// early; if a run fails, `stop` is stopped, to end the others.
+/// Runs the benchmark as `options` say, and reports progress to `watch`. `stop` ends it early; a
+/// failed run stops `stop`, to end the others.
 ///
 /// # Errors
-/// The first failure of a run, or that a thread cannot be started.
+/// The first failure of a run, or a failure to start a thread.
 pub fn run_all(
     options: &Options,
     stop: &StopHandle,
@@ -218,7 +219,7 @@ pub fn run_all(
     failure.map_or(Ok(report), Err)
 }
 
-/// Runs what nobody has begun, until nothing is left.
+/// Runs pending runs until none is left.
 fn run_pending(
     pending: &Mutex<Range<usize>>,
     options: &Options,
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn one_run_comes_to_the_known_answer() {
+    fn one_run_gives_the_expected_result() {
         let outcome =
             run(Ties::Total, Duration::ZERO, &StopHandle::default(), || ()).unwrap().unwrap();
         assert_eq!(outcome.states, TOTAL_ORDER);
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stop_ends_a_run_within_it() {
+    fn a_stop_interrupts_a_run() {
         let (sender, seconds) = mpsc::channel();
         let stop = StopHandle::default();
         let stopper = stop.clone();
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn one_different_run_is_noticed_whatever_differs() {
+    fn one_different_run_is_detected() {
         let known =
             run(Ties::Total, Duration::ZERO, &StopHandle::default(), || ()).unwrap().unwrap();
         let changes: [fn(&mut Outcome); 4] = [
@@ -321,7 +322,7 @@ mod tests {
             report.add(other.clone());
             assert!(!report.is_deterministic());
             assert_eq!((report.runs(), report.outcomes[0].runs), (3, 2));
-            // All equal, but wrong. A digest by itself is right whatever it is.
+            // All equal, but wrong. The digest has no expected value.
             report.outcomes = vec![EqualRuns { runs: 3, outcome: other.clone() }];
             assert_eq!(report.is_deterministic(), other.digest != known.digest);
         }

@@ -1,4 +1,4 @@
-//! In which order timers of one instant run: ringspin's own, or that of upstream's golden value.
+//! The order of timers of one instant: ringspin's own, or the one of upstream's golden value.
 
 use super::model::{MONITOR, RclcppHeap, TIMERS, TimerOrder, period_ns};
 use super::{START, States, TOTAL_ORDER, UPSTREAM};
@@ -7,19 +7,19 @@ use ringspin_executor::Time;
 use ringspin_modes::{Candidate, TieBreaker};
 use serde::Serialize;
 
-/// In which order timers run that are due at the same instant.
+/// The order of timers that are due at the same instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Ties {
     /// By deadline, then creation: the order of the deterministic mode
     #[default]
     Total,
-    /// As rclcpp's heap of timers has them, for upstream's golden value
+    /// The order of rclcpp's timer heap, for upstream's golden value
     Upstream,
 }
 
 impl Ties {
-    /// What every run comes to.
+    /// The expected result of every run.
     #[must_use]
     pub fn expected(self) -> States {
         match self {
@@ -29,24 +29,24 @@ impl Ties {
     }
 }
 
-/// Upstream's order: events in the order in which they became ready; of due timers that which
-/// [`RclcppHeap`] has at its root.
+/// Upstream's order: events in the order in which they became ready; among due timers, the one at
+/// the root of [`RclcppHeap`].
 ///
-/// The heap goes on by itself, for it depends on nothing but the timers. What is not asked about (a
-/// timer that is due alone, and upstream's monitor, which is no part of the graph) is made up for
-/// when the next choice comes.
+/// The heap advances by itself, because it depends on nothing but the timers. Steps without a
+/// choice (a timer that is due alone, and upstream's monitor, which is not part of the graph) are
+/// made up for at the next choice.
 #[derive(Clone, Debug)]
 pub struct UpstreamTies(RclcppHeap);
 
 impl UpstreamTies {
-    /// With the benchmark's timers and upstream's monitor, at [`START`].
+    /// Creates the order with the benchmark's timers and upstream's monitor, at [`START`].
     #[must_use]
     pub fn new() -> Self {
         let [a_100, a_50, b_40] = TIMERS;
         Self(RclcppHeap::new(&[a_100, a_50, b_40, MONITOR]))
     }
 
-    /// Gives the timer at the root, which is called at `now`, its next deadline.
+    /// Sets the next deadline of the timer at the root, which is called at `now`.
     fn call_first(&mut self, now: u64) {
         let period = period_ns(self.0.first().1);
         self.0.postpone_first((now / period + 1) * period);
@@ -67,13 +67,13 @@ impl TieBreaker for UpstreamTies {
         let now = now.as_nanos();
         loop {
             let (deadline, timer) = self.0.first();
-            // Those that were overdue at the start were called then.
+            // Timers that were overdue at the start were called then.
             let called = deadline.max(START.as_nanos());
             if called > now {
-                return 0; // no timer of the benchmark
+                return 0; // not a timer of the benchmark
             }
             self.call_first(called);
-            // The callbacks of the graph are created in the order of the table up to its timers.
+            // The graph creates its callbacks in table order, up to its timers.
             let is_it = |candidate: &Candidate| candidate.callback.0 as usize == timer;
             if called == now
                 && let Some(chosen) = candidates.iter().position(is_it)
@@ -93,7 +93,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn the_timers_have_the_numbers_of_the_table() {
+    fn timer_numbers_match_the_table() {
         let around = nodes::Surroundings {
             sleep_max: Duration::ZERO,
             stop: StopHandle::default(),

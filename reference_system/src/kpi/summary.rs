@@ -1,12 +1,12 @@
 //! Exact statistics of a recorded series. A histogram would be smaller, but its buckets would round
-//! the maximum and the deviation, which are what executors differ in.
+//! the maximum and the deviation, in which executors differ most.
 
 use serde::{Deserialize, Serialize};
 
 /// The distribution of a series of durations, in nanoseconds; all zero when the series is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// How many values there were.
+    /// The number of values.
     pub count: u64,
     /// The smallest, in nanoseconds.
     pub min_ns: u64,
@@ -43,7 +43,7 @@ impl Summary {
         }
     }
 
-    /// Whether nothing was measured, so that the other fields mean nothing.
+    /// Whether the series is empty, and the other fields carry no information.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0

@@ -1,4 +1,4 @@
-//! The KPI rules against samples made by hand, each with its latency worked out beside it.
+//! The KPI rules on handmade samples, with the expected latencies computed in comments.
 
 use super::*;
 use crate::message::NodeName;
@@ -37,7 +37,7 @@ fn warm_up(collector: &Collector) {
 }
 
 #[test]
-fn latency_is_the_estimators_start_and_end_after_the_newer_lidar() {
+fn latency_counts_from_the_newer_lidar_to_the_estimators_start_and_end() {
     let collector = warm();
     // Lidars at 1000 (front) and 1250 (rear, the newer); the estimator starts at 5250 and its
     // callback returns at 6350. Start: 5250 - 1250 = 4000. End: 6350 - 1250 = 5100.
@@ -92,7 +92,7 @@ fn drops_are_summed_over_hot_path_entries_of_counted_samples_only() {
 }
 
 #[test]
-fn an_end_that_is_not_known_or_no_longer_is_counted() {
+fn unknown_and_forgotten_ends_are_counted() {
     let collector = warm();
     collector.collision_estimator_returned(20, 9_000);
     collector.collision_estimator_returned(20 + KNOWN_ENDS as u32, 9_000);
@@ -112,7 +112,7 @@ fn a_sample_without_lidar_has_no_latency_but_is_reported() {
 }
 
 #[test]
-fn the_planner_period_is_the_distance_of_successive_starts() {
+fn the_planner_period_is_the_interval_between_starts() {
     let collector = Collector::new();
     for start_ns in [1_000, 1_100, 1_210, 1_300] {
         collector.planner_started(start_ns);
@@ -156,7 +156,7 @@ fn kept_samples_carry_their_whole_history() {
 }
 
 #[test]
-fn pooled_runs_are_one_series_without_the_distance_between_them() {
+fn pooled_runs_have_no_period_across_runs() {
     let runs: Vec<Arc<Collector>> = (0..2).map(|_| Arc::new(warm())).collect();
     for (index, run) in (1_u64..).zip(&runs) {
         run.sample_arrived(DBW, &hot_sample(99, 1_000 * index), 0);
@@ -188,7 +188,7 @@ fn threads_record_into_one_collector_without_loss() {
 }
 
 #[test]
-fn percentiles_are_values_that_occurred() {
+fn percentiles_are_measured_values() {
     let summary = Summary::of(&(1..=200).rev().collect::<Vec<u64>>());
     assert_eq!((summary.p50_ns, summary.p99_ns, summary.max_ns), (100, 198, 200));
     assert_eq!(summary.mean_ns, 100.5);
@@ -207,7 +207,7 @@ fn an_empty_series_and_a_single_value_have_no_nan() {
 }
 
 #[test]
-fn kpis_survive_json() {
+fn kpis_round_trip_through_json() {
     let collector = warm();
     collector.sample_arrived(DBW, &hot_sample(1, 123), 0);
     let kpis = collector.report();

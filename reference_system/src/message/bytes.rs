@@ -1,4 +1,4 @@
-//! A message as the bytes that a middleware carries: its fields in order, little-endian.
+//! Serialization of a message for a middleware: its fields in order, little-endian.
 
 use super::{Message4kb, NODE_NAME_BYTES, TransmissionStats};
 
@@ -6,7 +6,7 @@ use super::{Message4kb, NODE_NAME_BYTES, TransmissionStats};
 pub const BYTES: usize = size_of::<Message4kb>();
 
 impl Message4kb {
-    /// Its 4096 bytes. Entries of the history that are not used are zero.
+    /// Serializes to 4096 bytes. Unused entries of the history are zero.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; BYTES] {
         let mut bytes = [0; BYTES];
@@ -14,7 +14,7 @@ impl Message4kb {
         bytes
     }
 
-    /// As [`to_bytes`](Self::to_bytes), in place.
+    /// Serializes in place; see [`to_bytes`](Self::to_bytes).
     pub fn write_to(&self, bytes: &mut [u8; BYTES]) {
         let data = BYTES - size_of_val(&self.data);
         let mut rest = &mut bytes[..data];
@@ -31,8 +31,7 @@ impl Message4kb {
         }
     }
 
-    /// The message with these bytes, which may come from anybody: if they are too few, the rest is
-    /// zero, and if they are too many, the rest is not looked at.
+    /// Deserializes bytes of any origin: missing bytes are zero, excess bytes are ignored.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut rest = bytes;
@@ -60,7 +59,7 @@ fn put(to: &mut &mut [u8], bytes: &[u8]) {
     *to = rest;
 }
 
-/// The next `N` bytes; zeros beyond the end.
+/// Reads the next `N` bytes; zeros beyond the end.
 fn get<const N: usize>(from: &mut &[u8]) -> [u8; N] {
     let (first, rest) = from.split_at(N.min(from.len()));
     *from = rest;
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_into_bytes_comes_out_again() {
+    fn messages_round_trip_through_bytes() {
         for entries in [0, 1, 5, HISTORY_CAPACITY as u32] {
             let message = message(entries);
             assert_eq!(Message4kb::from_bytes(&message.to_bytes()), message);
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_layout_is_that_of_the_message() {
+    fn the_byte_layout_matches_the_message() {
         let bytes = message(2).to_bytes();
         assert_eq!(bytes[..8], 2u64.to_le_bytes());
         assert_eq!(bytes[8 + 64..8 + 64 + 8], (1u64 << 40).to_le_bytes());
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_any_length_make_a_message() {
+    fn bytes_of_any_length_are_accepted() {
         let bytes = [0xff; BYTES + 100];
         for length in [0, 3, 8, 100, BYTES - 1, BYTES, BYTES + 100] {
             let message = Message4kb::from_bytes(&bytes[..length]);

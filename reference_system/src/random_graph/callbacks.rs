@@ -1,21 +1,21 @@
-//! What the callbacks of a random graph compute and emit.
+//! The computations and effects of callbacks in a random graph.
 //!
-//! Only with what gives the same bits on every machine: integers, the basic operations of floating
-//! point, and functions of the crate `libm`.
+//! They use only operations with bit-identical results on every machine: integers, basic floating
+//! point operations, and functions of the crate `libm`.
 
 use super::Published;
 use ringspin_executor::{Client, Context, Digest, GuardCondition, Publisher, Stamped, Time, Timer};
 use std::sync::Arc;
 
-/// What is published, asked and answered.
+/// The type of messages, requests and responses.
 #[derive(Clone, Copy, Debug, Digest)]
 #[digest(crate = "ringspin_executor")]
 pub struct Sample {
-    /// The time of the source.
+    /// The time at the source.
     pub stamp: Time,
-    /// What the sender's state has come to.
+    /// The sender's state.
     pub value: u64,
-    /// As much, in floating point.
+    /// The sender's state in floating point.
     pub level: f64,
 }
 
@@ -24,7 +24,7 @@ impl Sample {
         Self { stamp, value: stamp.as_nanos(), level: 1.0 }
     }
 
-    /// What two samples come to together.
+    /// Combines two samples.
     pub(super) fn and(&self, other: &Self) -> Self {
         Self {
             stamp: self.stamp.max(other.stamp),
@@ -40,17 +40,17 @@ impl Stamped for Sample {
     }
 }
 
-/// The state of an event loop: what all its callbacks came to.
+/// The state of an event loop, updated by all its callbacks.
 #[derive(Clone, Debug, Digest)]
 #[digest(crate = "ringspin_executor")]
 pub struct State {
-    /// Depends on every call and every message.
+    /// A hash of every call and every message.
     pub value: u64,
-    /// As much, in floating point.
+    /// The same in floating point.
     pub level: f64,
     /// The stamp of the last message, or the time of the last timer.
     pub stamp: Time,
-    /// What a full queue or a service did not take.
+    /// The number of messages and requests that a full queue or a service refused.
     pub refused: u64,
 }
 
@@ -60,13 +60,13 @@ impl State {
         Self { value, level: number as f64, stamp: Time::ZERO, refused: 0 }
     }
 
-    /// A call for a message.
+    /// Updates the state for a message.
     pub(super) fn take(&mut self, sample: &Sample) {
         self.stamp = sample.stamp;
         self.mix(sample.value, sample.level);
     }
 
-    /// A call for no message, at `now`.
+    /// Updates the state for a call without a message, at `now`.
     pub(super) fn begin(&mut self, now: Time) {
         self.stamp = now;
         self.mix(now.as_nanos(), 1.0);
@@ -84,14 +84,14 @@ impl State {
     }
 }
 
-/// One thing that a callback does for others.
+/// An effect of a callback on other nodes.
 pub(super) struct Emitter {
     pub(super) every: u64,
     pub(super) call: Call,
 }
 
 pub(super) enum Call {
-    /// On the topic that is this channel.
+    /// Publishes on the topic with this channel number.
     Publish(Publisher<Sample>, usize, Published),
     Trigger(GuardCondition),
     Service(Client<State, Sample, Sample>, Arc<[Emitter]>),

@@ -1,21 +1,21 @@
-//! Where a random graph's choices come from: one stream of numbers, the same on every machine.
+//! The source of random choices: a stream of numbers that is the same on every machine.
 
 use ringspin_modes::models::random::{Purpose, Stream};
 use std::time::Duration;
 
-/// Draws one number after another.
+/// A generator of random choices.
 pub(super) struct Dice {
     stream: Stream,
     drawn: u64,
 }
 
 impl Dice {
-    /// Equal seeds draw equal numbers.
+    /// Creates a generator; equal seeds give equal numbers.
     pub(super) fn new(seed: u64) -> Self {
         Self { stream: Stream::new(seed, "random graph"), drawn: 0 }
     }
 
-    /// Every number below `limit` is as probable; zero if there is none.
+    /// A uniform number below `limit`; zero if `limit` is zero.
     pub(super) fn below(&mut self, limit: usize) -> usize {
         self.drawn += 1;
         self.stream.below(self.drawn, Purpose::Tie, limit as u64) as usize
@@ -31,12 +31,12 @@ impl Dice {
         Duration::from_micros(self.between(low, high) as u64)
     }
 
-    /// Whether something happens that has so many percent.
+    /// Returns `true` with this probability in percent.
     pub(super) fn happens(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// `value` with so many percent.
+    /// Returns `value` with this probability in percent.
     pub(super) fn maybe<T>(
         &mut self,
         percent: usize,
@@ -45,7 +45,7 @@ impl Dice {
         self.happens(percent).then(|| value(self))
     }
 
-    /// One of `choices`, of which there is at least one.
+    /// One of `choices`, which must not be empty.
     pub(super) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }

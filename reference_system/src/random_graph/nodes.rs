@@ -1,4 +1,4 @@
-//! From the data of a random graph to its nodes.
+//! Construction of the nodes from the specification of a random graph.
 
 use super::Handles;
 use super::callbacks::{Call, Emitter, Sample, State};
@@ -15,7 +15,7 @@ use ringspin_executor::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a receiver's callback does.
+/// The callback of a receiver.
 trait OnCall: FnMut(&mut State, &Sample, &Context<'_>) -> Result<(), String> + Send + 'static {}
 
 impl<F> OnCall for F where
@@ -30,14 +30,14 @@ struct Building<'a> {
     nodes: Vec<Node<State>>,
     handles: Handles,
     guards: Vec<Option<GuardCondition>>,
-    /// By source.
+    /// Watchdog timers, by source.
     watchdogs: Vec<Option<Timer>>,
     late: Vec<(LateSubscription, Duration)>,
-    /// When sources stop.
+    /// The time at which sources stop.
     end: Time,
 }
 
-/// Declares the graph of `spec`, which runs from `start` and whose sources stop at `end`.
+/// Declares the graph of `spec`, which runs from `start`; its sources stop at `end`.
 pub(super) fn build(
     spec: &Spec,
     graph: &Graph,
@@ -81,7 +81,7 @@ pub(super) fn service_name(channel: usize) -> String {
     format!("service_{channel}")
 }
 
-/// What publishers of a topic offer.
+/// The QoS that publishers of a topic offer.
 fn offered(topic: &TopicSpec) -> QoS {
     let mut qos =
         topic.latch.map_or(QoS::keep_last(1), |depth| QoS::keep_last(depth).transient_local());
@@ -94,7 +94,7 @@ fn offered(topic: &TopicSpec) -> QoS {
     }
 }
 
-/// What subscriptions of a topic ask for.
+/// The QoS that subscriptions of a topic request.
 fn requested(topic: &TopicSpec, depth: usize, keeps_all: bool) -> QoS {
     let mut qos = if keeps_all { QoS::keep_all(depth) } else { QoS::keep_last(depth) };
     if topic.latch.is_some() && depth > 1 {
@@ -145,7 +145,7 @@ impl Building<'_> {
         Ok(if channel.is_multiple_of(2) { publisher.digested() } else { publisher })
     }
 
-    /// What a callback of a loop emits.
+    /// The effects of a callback in a loop.
     fn emitters(&self, in_loop: usize, emits: usize) -> Result<Arc<[Emitter]>, BoxError> {
         let node = &self.nodes[in_loop];
         let emitter = |emit: &Emit| self.emitter(node, in_loop, emit);
@@ -182,7 +182,7 @@ impl Building<'_> {
         Ok(Emitter { every: emit.every, call })
     }
 
-    /// What is done at each call of a receiver's callback.
+    /// Creates the function that runs at each call of a receiver's callback.
     fn on_call(&self, receiver: &Receiver) -> Result<impl OnCall + use<>, BoxError> {
         let emitters = self.emitters(receiver.in_loop, receiver.emits)?;
         let (fails_at, mut calls) = (receiver.fails_at, 0);
@@ -395,7 +395,7 @@ impl Building<'_> {
         Ok(())
     }
 
-    /// Late subscriptions are activated by a node of their own.
+    /// Creates a node that activates late subscriptions.
     fn activate_late(&mut self) -> Result<(), BoxError> {
         if self.late.is_empty() {
             return Ok(());
@@ -426,7 +426,7 @@ impl Building<'_> {
     }
 }
 
-/// Loses, changes and delays some messages.
+/// Drops, changes and delays some messages.
 fn intercept(sample: &Message<Sample>, passage: &ringspin_executor::Passage) -> Verdict<Sample> {
     match passage.event.sequence % 7 {
         2 => Verdict::Drop,

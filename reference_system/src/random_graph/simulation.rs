@@ -1,4 +1,4 @@
-//! What is simulated of a random graph: links, durations, cores, ties and jitter.
+//! Generation of a random graph's simulation: links, durations, cores, ties and jitter.
 
 use super::dice::Dice;
 use super::nodes::{service_name, topic_name};
@@ -9,7 +9,7 @@ use ringspin_modes::{Cores, Jitter, Mapping, Simulation, TiePolicy};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// Draws a simulation for `spec`, and notes what is in it.
+/// Generates a simulation for `spec`, and adds its features.
 pub(super) fn draw(spec: &mut Spec, dice: &mut Dice, seed: u64) -> Simulation {
     let mut simulation = Simulation { seed, ..Simulation::default() };
     let mut features = Vec::new();
@@ -79,13 +79,13 @@ fn links(spec: &Spec, dice: &mut Dice, features: &mut Vec<&'static str>) -> Link
     links
 }
 
-/// The name of the loop that a source is in.
+/// The name of the event loop of a source.
 fn loop_name(spec: &Spec, number: usize) -> String {
     let event_loop = &spec.loops[number];
     format!("/node_{}{}", event_loop.node, if event_loop.is_group { ":group" } else { "" })
 }
 
-/// The loops that surely have a callback: only they can have a rule.
+/// The loops that certainly have a callback: only they can have a rule.
 fn loops(spec: &Spec) -> Vec<usize> {
     let receivers = spec.channels.iter().filter_map(|channel| match channel {
         Channel::Service { server, .. } => Some(server.in_loop),
@@ -95,7 +95,7 @@ fn loops(spec: &Spec) -> Vec<usize> {
     spec.sources.iter().map(|source| source.in_loop).chain(receivers).collect()
 }
 
-/// The same duration for all loops that surely have a callback.
+/// The same duration for all loops that certainly have a callback.
 pub(super) fn durations_for_all(spec: &Spec, duration: &Distribution) -> Durations {
     let rule = |number| DurationRule::new(loop_name(spec, number)).duration(duration.clone());
     loops(spec).into_iter().map(rule).fold(Durations::new(), Durations::rule)
@@ -107,7 +107,7 @@ pub(super) fn links_for_all(spec: &Spec, delay: &Distribution) -> Links {
     names(spec).map(|(name, _)| rule(name)).fold(Links::new(), Links::rule)
 }
 
-/// The names of topics and services, and whether it is a topic.
+/// The names of topics and services, with `true` for a topic.
 fn names(spec: &Spec) -> impl Iterator<Item = (String, bool)> + '_ {
     spec.channels.iter().enumerate().filter_map(|(number, channel)| match channel {
         Channel::Guard(_) => None,
@@ -160,6 +160,6 @@ fn cores_and_ties(
     (cores, ties)
 }
 
-/// When sources stop, and how long what is under way then has to arrive.
+/// The time at which sources stop, and the time left for messages in transit to arrive.
 pub(super) const HORIZON: Duration = Duration::from_millis(100);
 pub(super) const TAIL: Duration = Duration::from_millis(400);

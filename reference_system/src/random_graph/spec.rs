@@ -1,38 +1,38 @@
-//! What a random graph consists of, as data.
+//! The specification of a random graph, as data.
 //!
-//! Callbacks that feed each other within an instant must not do so in a circle. So everything that
-//! carries an event (a topic, a service, a guard condition) is a **channel**, and who is called by
-//! one channel emits on later ones only.
+//! Callbacks that trigger each other within one instant must not form a cycle. Everything that
+//! carries an event (a topic, a service, a guard condition) is therefore a numbered **channel**,
+//! and a callback called by one channel emits on later ones only.
 
 use super::dice::Dice;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// The parts of a graph; channels in the order in which they may feed each other.
+/// The parts of a graph. Channels are in the order in which they may trigger each other.
 #[derive(Debug, Default)]
 pub(super) struct Spec {
     pub(super) loops: Vec<LoopSpec>,
     pub(super) channels: Vec<Channel>,
     pub(super) joins: Vec<Join>,
     pub(super) sources: Vec<Source>,
-    /// What callbacks emit; they refer to it by index.
+    /// The effects of callbacks, which refer to them by index.
     pub(super) emits: Vec<Vec<Emit>>,
-    /// The channels on which the input publishes: by time, and in answer to what it saw.
+    /// The channels on which the input publishes: by time, and in response to messages.
     pub(super) input: Option<InputSpec>,
-    /// The names of what is in it.
+    /// The names of its features.
     pub(super) features: BTreeSet<&'static str>,
 }
 
 #[derive(Debug)]
 pub(super) struct LoopSpec {
     pub(super) node: usize,
-    /// Whether it is a second callback group of its node.
+    /// Whether it is the second callback group of its node.
     pub(super) is_group: bool,
     pub(super) kind: Kind,
     pub(super) priority: u8,
 }
 
-/// What happens when a callback of a node fails.
+/// The behaviour of a node whose callback fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     NeverFails,
@@ -40,12 +40,12 @@ pub(super) enum Kind {
     IsIsolated,
 }
 
-/// A callback that is called by a channel.
+/// A callback that receives from a channel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Receiver {
     pub(super) in_loop: usize,
     pub(super) emits: usize,
-    /// At which call it fails.
+    /// The call at which it fails.
     pub(super) fails_at: Option<u64>,
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Channel {
 
 #[derive(Debug, Default)]
 pub(super) struct TopicSpec {
-    /// How many messages its publishers keep for late joiners.
+    /// The number of messages that its publishers keep for late joiners.
     pub(super) latch: Option<usize>,
     pub(super) lifespan: Option<Duration>,
     pub(super) deadline: Option<Duration>,
@@ -74,13 +74,13 @@ pub(super) struct Subscriber {
     pub(super) way: Way,
 }
 
-/// How messages come to a callback.
+/// The kind of receiver of a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     Plain,
-    /// A task awaits them.
+    /// A task that awaits messages.
     Stream,
-    /// From this time on.
+    /// A subscription activated at this time.
     Late(Duration),
 }
 
@@ -88,7 +88,7 @@ pub(super) enum Way {
 #[derive(Debug)]
 pub(super) struct Join {
     pub(super) receiver: Receiver,
-    /// How many channels there are that it emits on none of.
+    /// The number of channels before the first one that it may emit on.
     pub(super) rank: usize,
     pub(super) topics: [usize; 2],
     pub(super) policy: JoinPolicy,
@@ -104,7 +104,7 @@ pub(super) enum JoinPolicy {
     Accumulate,
 }
 
-/// What begins a chain of events.
+/// The start of a chain of events.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) in_loop: usize,
@@ -119,33 +119,33 @@ pub(super) enum SourceKind {
     OneShot,
     /// A task with an interval.
     Task,
-    /// A timer that takes another period after so many calls.
+    /// A timer that changes its period after this number of calls.
     Changing(u64),
     /// A timer that sets a parameter of its node.
     Sets,
-    /// A one-shot timer that other callbacks reset all the time.
+    /// A one-shot timer that other callbacks keep resetting.
     Watchdog,
 }
 
-/// What a callback does besides its computation.
+/// An effect of a callback, besides its computation.
 #[derive(Clone, Debug)]
 pub(super) struct Emit {
     pub(super) to: To,
-    /// Only about each so many calls.
+    /// Takes effect on about one call in `every`.
     pub(super) every: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum To {
     Channel(usize),
-    /// A call, and what is emitted at its end.
+    /// Calls a service, with effects on its completion.
     Call {
         channel: usize,
         depth: usize,
         timeout: Option<Duration>,
         then: usize,
     },
-    /// Resets the watchdog that is this source.
+    /// Resets the watchdog with this source number.
     Reset(usize),
 }
 
@@ -153,24 +153,24 @@ pub(super) enum To {
 pub(super) struct InputSpec {
     pub(super) items: Vec<Duration>,
     pub(super) out: usize,
-    /// It answers what is seen on the first topic by publishing on the second.
+    /// Publishes on the second topic in response to each message on the first one.
     pub(super) answers: Option<[usize; 2]>,
 }
 
-/// Periods that often fall together, in microseconds, and one that seldom does.
+/// Periods that often coincide, in microseconds, and one that rarely does.
 const PERIODS: [u64; 10] = [1000, 2000, 2000, 4000, 5000, 5000, 10_000, 10_000, 20_000, 3700];
 
-/// A spec under construction: who emits on what is decided channel by channel.
+/// A specification under construction: effects are assigned channel by channel.
 pub(super) struct Drawing<'a> {
     pub(super) spec: Spec,
     pub(super) dice: &'a mut Dice,
-    /// What has been drawn of the callbacks that may emit on the next channel.
+    /// The callbacks generated so far that may emit on the next channel.
     emitters: Vec<usize>,
     horizon: Duration,
 }
 
 impl Spec {
-    /// The graph of `dice`, whose sources are active up to `horizon`.
+    /// Generates the graph of `dice`, whose sources are active up to `horizon`.
     pub(super) fn draw(dice: &mut Dice, horizon: Duration) -> Self {
         let spec = Self::default();
         let mut drawing = Drawing { spec, dice, emitters: Vec::new(), horizon };
@@ -245,7 +245,7 @@ impl Drawing<'_> {
                 self.emitters.push(emits);
             }
         }
-        // One at least repeats.
+        // At least one timer repeats.
         let emits = self.emits();
         let period = Duration::from_micros(self.dice.pick(&PERIODS));
         self.spec.sources.push(Source { in_loop: 0, period, kind: Is::Timer, emits });

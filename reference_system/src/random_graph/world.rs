@@ -1,10 +1,10 @@
-//! The outside of a random graph: an input, and a server that is not always prompt.
+//! The world outside a random graph: an input, and a server that defers some responses.
 
 use super::Published;
 use super::callbacks::Sample;
 use ringspin_executor::{BoxError, Collector, Delivery, ExternalInput, Publisher, Responder, Time};
 
-/// Publishes at given times, and answers what it sees.
+/// Publishes at given times, and responds to messages.
 pub(super) struct Input {
     items: std::iter::Peekable<std::vec::IntoIter<Time>>,
     out: (Publisher<Sample>, usize),
@@ -49,7 +49,7 @@ impl ExternalInput for Input {
     }
 }
 
-/// Answers a request at once; or, if that is `deferred`, the request before it.
+/// Responds to a request at once; if `deferred`, responds to the previous request instead.
 pub(super) fn answer_later(
     held: &mut Option<Responder<Sample>>,
     deferred: bool,

@@ -1,5 +1,5 @@
-//! How the best score of each strategy fell with the number of evaluations: a panel for each term
-//! of the score.
+//! Convergence charts: the best score of each strategy over the number of evaluations, one panel
+//! per term of the score.
 
 use super::optimization::{Convergence, OptimizationData, Term, Unit};
 use super::scale::{Scale, label};
@@ -12,7 +12,7 @@ const TOP: f64 = 34.0;
 const BASE: f64 = 196.0;
 const LINE: f64 = 17.0;
 
-/// A panel for each term that is not the same throughout.
+/// One panel for each term that is not constant.
 pub(super) fn panels(data: &OptimizationData) -> Vec<String> {
     let varies = |n: &usize| {
         let mut values = values(&data.convergence, *n);
@@ -22,7 +22,7 @@ pub(super) fn panels(data: &OptimizationData) -> Vec<String> {
     (0..data.terms.len()).filter(varies).filter_map(|n| panel(data, n)).collect()
 }
 
-/// The terms that are the same throughout, with their value; they have no panel.
+/// The constant terms, with their value; they have no panel.
 pub(super) fn constant_terms(data: &OptimizationData) -> Vec<(&Term, f64)> {
     let constant = |(n, term)| {
         let mut values = values(&data.convergence, n);
@@ -32,7 +32,7 @@ pub(super) fn constant_terms(data: &OptimizationData) -> Vec<(&Term, f64)> {
     data.terms.iter().enumerate().filter_map(constant).collect()
 }
 
-/// A value of a term as it is shown, in the unit of [`unit`].
+/// A value of a term in the displayed unit, see [`unit`].
 pub(super) fn shown(value: f64, unit: Unit) -> f64 {
     match unit {
         Unit::Nanoseconds => value / 1e6,
@@ -89,7 +89,7 @@ fn panel(data: &OptimizationData, n: usize) -> Option<String> {
     Some(svg.finish())
 }
 
-/// An axis that need not begin at zero: what counts is how the curves fall.
+/// An axis that need not begin at zero, because the slope of the curves matters.
 fn fitted(values: impl Iterator<Item = f64>) -> Scale {
     let values: Vec<f64> = values.collect();
     let min = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -121,7 +121,7 @@ fn axes(svg: &mut Svg, term: &Term, (x, y): (Scale, Scale)) {
     svg.text((RIGHT, BASE + 32.0), Anchor::End, "small muted", unit);
 }
 
-/// A line that falls when a better candidate is found, and not before.
+/// Draws a step function: it falls where a better candidate is found.
 fn draw(svg: &mut Svg, points: &[(f64, f64)], class: &str, strategy: &str) {
     let Some(first) = points.first() else { return };
     let mut path = Path::start(*first);

@@ -1,8 +1,8 @@
-//! What a report is made of, as data: it can be kept as JSON and drawn again without running
-//! anything, here or elsewhere.
+//! The content of a report, as data: it can be kept as JSON and drawn again without running
+//! anything.
 //!
-//! Every section may be missing; a page has those that have data. Numbers are expected to be
-//! finite: JSON has no others, and a chart leaves them out.
+//! Every section is optional; a page shows those with data. Numbers should be finite: JSON has no
+//! others, and charts skip them.
 
 use ringspin_modes::allowed_cores;
 use ringspin_modes::timeline::Timeline;
@@ -14,30 +14,30 @@ use crate::table::Cell;
 
 use super::optimization::OptimizationData;
 
-/// Everything that a report shows.
+/// The content of a report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReportData {
-    /// How it was made.
+    /// Its origin.
     pub origin: Origin,
-    /// What was measured, live.
+    /// The live measurements.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measured: Vec<Measured>,
-    /// What the deterministic twins of live runs came to.
+    /// The deterministic twins of live runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub twins: Vec<Twin>,
-    /// Parts of runs: who ran when on which core.
+    /// Excerpts of runs, as timelines of cores.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<TimelineSection>,
     /// The graph, with the core of each loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphData>,
-    /// What an optimizer found, and how.
+    /// The result of an optimization.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub optimization: Option<OptimizationData>,
 }
 
-/// How a report was made: what somebody needs to make it again.
+/// The information needed to reproduce a report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
@@ -47,19 +47,19 @@ pub struct Origin {
     pub versions: Vec<(String, String)>,
     /// The processor's name.
     pub processor: String,
-    /// Cores that the process could use.
+    /// The number of cores that the process could use.
     pub cores: usize,
     /// The operating system.
     pub system: String,
-    /// Cores that other programs kept busy meanwhile, on average; none where that is not known.
+    /// The average number of cores that other programs kept busy, if known.
     pub other_busy_cores: Option<f64>,
-    /// Whatever else a reader of the figures has to know, a sentence each.
+    /// Further remarks for the reader of the figures, one sentence each.
     #[serde(default)]
     pub remarks: Vec<String>,
 }
 
 impl Origin {
-    /// This machine and this build.
+    /// The origin on this machine, with this build.
     #[must_use]
     pub fn here(command: &str, remarks: Vec<String>) -> Self {
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
@@ -82,56 +82,56 @@ impl Origin {
 pub struct Measured {
     /// Its figures.
     pub cell: Cell,
-    /// The counted latencies of the hot path to its start, in their order, in nanoseconds.
+    /// The counted latencies of the hot path to its start, in order, in nanoseconds.
     pub latencies_ns: Vec<u64>,
 }
 
-/// The deterministic twin of a live run: the same graph on virtual cores, each callback as long as
-/// it was live.
+/// The deterministic twin of a live run: the same graph on virtual cores, with the live durations
+/// of the callbacks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Twin {
     /// The crunch limit.
     pub n: u64,
-    /// The live mode whose twin it is.
+    /// The mode of the live run.
     pub mode: String,
     /// Simulated time.
     pub simulated_s: f64,
-    /// Real time that it took.
+    /// The real time of the simulation.
     pub wall_s: f64,
     /// The digest of the run.
     pub digest: String,
     /// The latency of the hot path to its start.
     pub hot_path: Summary,
-    /// The same latencies one by one, in nanoseconds.
+    /// The individual latencies, in nanoseconds.
     pub latencies_ns: Vec<u64>,
 }
 
-/// A part of a run.
+/// An excerpt of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimelineSection {
-    /// What ran.
+    /// The run.
     pub title: String,
-    /// Who ran when.
+    /// The calls by core and time.
     pub timeline: Timeline,
-    /// Where the part begins, in nanoseconds since the timeline's origin.
+    /// The start of the excerpt, in nanoseconds since the timeline's origin.
     pub from_ns: u64,
-    /// Where it ends, in nanoseconds since the timeline's origin.
+    /// The end of the excerpt, in nanoseconds since the timeline's origin.
     pub to_ns: u64,
-    /// Event loops to emphasise: those of the hot path.
+    /// Event loops to emphasise: those on the hot path.
     #[serde(default)]
     pub hot: Vec<String>,
-    /// A stretch of time to mark.
+    /// An interval to mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
 }
 
-/// A marked stretch of a timeline.
+/// A marked interval of a timeline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mark {
-    /// What it is.
+    /// Its label.
     pub label: String,
     /// Its start, in nanoseconds since the timeline's origin.
     pub from_ns: u64,
@@ -143,11 +143,11 @@ pub struct Mark {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GraphData {
-    /// Whose mapping it shows.
+    /// The title, which names the mapping.
     pub title: String,
     /// The event loops.
     pub loops: Vec<GraphLoop>,
-    /// Who feeds whom. An edge of a loop that is not listed is left out.
+    /// The edges. An edge of a loop that is not listed is left out.
     pub edges: Vec<GraphEdge>,
 }
 
@@ -157,7 +157,7 @@ pub struct GraphData {
 pub struct GraphLoop {
     /// `/node`, or `/node:group`.
     pub name: String,
-    /// The core that runs it, where it has one of its own choosing.
+    /// The core that runs it, if it has one of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<usize>,
     /// Its priority among the loops of its core; higher goes first.

@@ -1,5 +1,5 @@
-//! The distribution of the hot path's latency: a panel for each crunch limit, a violin for each
-//! run, and what others published as a range with its mean.
+//! The distribution of the hot path's latency: one panel per crunch limit, one violin per run, and
+//! published figures as ranges with their mean.
 
 use super::figures::{self, Row, Source};
 use super::scale::{Scale, label};
@@ -14,14 +14,14 @@ const TOP: f64 = 48.0;
 const BOTTOM: f64 = 42.0;
 /// Half the height of a violin.
 const HALF: f64 = 12.0;
-/// In how many steps the outline of a violin is drawn.
+/// The number of steps in the outline of a violin.
 const STEPS: usize = 60;
-/// Violins of more samples are drawn from this many quantiles.
+/// The number of samples above which a violin is drawn from as many quantiles.
 const SAMPLES_MAX: usize = 400;
-/// As many samples are shown as points.
+/// The largest number of samples shown as points.
 const POINTS_MAX: usize = 120;
 
-/// The panel of crunch limit `n`; none without a row.
+/// The panel of crunch limit `n`; `None` without rows.
 pub(super) fn panel(n: u64, rows: &[Row]) -> Option<String> {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.charted).collect();
     if !rows.iter().any(|row| matches!(row.source, Source::Live(_) | Source::Twin(_))) {
@@ -79,7 +79,7 @@ fn draw(svg: &mut Svg, row: &Row, scale: Scale, top: f64) {
     svg.diamond((scale.at(row.mean), y), 4.0, &format!("{class} mean"), &title);
 }
 
-/// All figures of a row, for a pointer that rests on its glyph.
+/// The figures of a row, as a tooltip.
 fn described(row: &Row) -> String {
     let figures = [
         ("min", row.min),
@@ -118,20 +118,20 @@ fn violin(svg: &mut Svg, samples: &[f64], scale: Scale, y: f64, class: &str, tit
     svg.path(&Path::polygon(upper.chain(lower)), &class, title);
 }
 
-/// All samples, or as many quantiles as a drawing can show.
+/// All samples, or quantiles if there are too many.
 fn thinned(sorted: &[f64]) -> impl Iterator<Item = f64> {
     let count = sorted.len().min(SAMPLES_MAX);
     let last = (count - 1).max(1);
     (0..count).map(move |n| sorted[n * (sorted.len() - 1) / last])
 }
 
-/// A Gaussian kernel density at each step, in pixels, so that it looks the same on either axis;
-/// cut at the smallest and the largest sample, for nothing was beyond.
+/// A Gaussian kernel density at each step, in pixels, so that both kinds of axes look alike; cut at
+/// the smallest and the largest sample.
 fn densities(xs: &[f64], from: f64, to: f64) -> Vec<f64> {
     let count = xs.len() as f64;
     let mean = xs.iter().sum::<f64>() / count;
     let deviation = (xs.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count).sqrt();
-    // Silverman's rule, within what can be seen.
+    // Silverman's rule, limited to visible widths.
     let width = (1.06 * deviation * count.powf(-0.2)).clamp(1.2, 10.0);
     let at = |n: usize| from + (to - from) * n as f64 / STEPS as f64;
     let kernel = |distance: f64| (-0.5 * (distance / width).powi(2)).exp();

@@ -1,25 +1,25 @@
-//! The figures of one crunch limit, side by side: what was measured here, its twin, and what others
-//! published. Charts and tables show the same rows.
+//! The figures of one crunch limit: measured here, simulated, and published. Charts and tables show
+//! the same rows.
 
 use crate::kpi::Summary;
 use crate::published::{self, PAPER, RclcppExecutor, Spread};
 
 use super::data::ReportData;
 
-/// Where a row comes from.
+/// The source of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// Measured live; the index of its colour.
     Live(usize),
-    /// Simulated; the colour of the run whose twin it is.
+    /// Simulated; the index of the colour of the live run.
     Twin(usize),
     /// The paper's table.
     Paper,
-    /// Measured with rclcpp, elsewhere.
+    /// Measured with rclcpp on another machine.
     Rclcpp,
 }
 
-/// One row; times in milliseconds.
+/// A row; times in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Row {
     pub(super) who: String,
@@ -30,15 +30,15 @@ pub(super) struct Row {
     pub(super) p99: Option<f64>,
     pub(super) max: f64,
     pub(super) std: Option<f64>,
-    /// Four crunches on the same machine, where that is known.
+    /// Four crunches on the same machine, if known.
     pub(super) floor: Option<f64>,
-    /// Every latency, ascending, if they are known.
+    /// Every latency, ascending, if known.
     pub(super) samples: Vec<f64>,
     /// Whether a chart shows it; tables show all.
     pub(super) charted: bool,
 }
 
-/// The crunch limits that were measured or simulated, ascending.
+/// The measured or simulated crunch limits, ascending.
 pub(super) fn crunch_limits(data: &ReportData) -> Vec<u64> {
     let measured = data.measured.iter().map(|measured| measured.cell.n);
     let mut limits: Vec<u64> = measured.chain(data.twins.iter().map(|twin| twin.n)).collect();
@@ -146,7 +146,7 @@ fn published_rows(n: u64) -> Vec<Row> {
     rows
 }
 
-/// `ms` as tables print it.
+/// Formats `ms` for tables.
 pub(super) fn ms(ms: f64) -> String {
     match ms.is_finite() {
         true => crate::table::format_ms(ms * 1e6),

@@ -1,9 +1,8 @@
-//! Runs what a report needs: each live mode at each N, and after each its deterministic twin, whose
-//! callbacks take what they took live.
+//! Runs the measurements of a report: each live mode at each N, each followed by its deterministic
+//! twin with the measured durations.
 //!
-//! Live runs come one after the other, never at once. Everything is recorded in the same run
-//! (latencies, durations, at the largest N the timeline), so a chart and the picture beside it are
-//! of the same calls.
+//! Live runs never overlap. Latencies, durations and, at the largest N, the timeline are recorded
+//! in the same run, so that charts and timelines show the same calls.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -29,60 +28,60 @@ use super::data::{
     GraphData, GraphEdge, GraphLoop, Mark, Measured, Origin, ReportData, TimelineSection, Twin,
 };
 
-/// How long one calibration may take.
+/// The time budget of one calibration.
 const CALIBRATION_BUDGET: Duration = Duration::from_millis(60);
 
-/// The shortest and the longest part of a timeline that is shown.
+/// The shortest and the longest excerpt of a timeline.
 const PART_NS: std::ops::RangeInclusive<u64> = 200_000_000..=1_500_000_000;
 
-/// How much of a timeline is shown before the slowest sample.
+/// The part of an excerpt before the slowest sample.
 const LEAD_NS: u64 = 20_000_000;
 
-/// What to run for a report.
+/// The measurements of a report.
 #[derive(Clone, Debug)]
 pub struct ReportOptions {
-    /// The live modes; multi-core without a mapping gets the tuned one of each N.
+    /// The live modes. Multi-core without a mapping uses a tuned one for each N.
     pub modes: Vec<Mode>,
     /// The crunch limits.
     pub crunch_limits: Vec<u64>,
-    /// How long each live run takes.
+    /// The duration of each live run.
     pub duration: Duration,
-    /// How long each twin runs, in simulated time.
+    /// The simulated time of each twin.
     pub simulated: Duration,
-    /// The command line, for whoever wants to make the report again.
+    /// The command line that reproduces the report.
     pub command: String,
 }
 
-/// One run that is about to start.
+/// A run that is about to start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Live runs so far.
+    /// The number of live runs so far.
     pub index: usize,
-    /// Of how many.
+    /// The total number of live runs.
     pub total: usize,
     /// The mode's name.
     pub mode: &'static str,
     /// The crunch limit.
     pub n: u64,
-    /// About how long this and all later steps take.
+    /// The approximate duration of this and all later steps.
     pub remaining: Duration,
 }
 
-/// What was gathered.
+/// The gathered data.
 pub struct Gathered {
-    /// For the page.
+    /// The content of the page.
     pub data: ReportData,
-    /// The timelines of the runs at the largest N, as long as a live run, with their names.
+    /// The named timelines of the runs at the largest N, with the length of a live run.
     pub timelines: Vec<(String, Timeline)>,
     /// Whether it ended before its last run.
     pub interrupted: bool,
 }
 
-/// Runs each mode at each N, and its twin. `before_step` is asked before each live run and may end
-/// it all; what was completed counts.
+/// Runs each mode at each N, followed by its twin. Calls `before_step` before each live run; it may
+/// end the measurements, and completed runs count.
 ///
 /// # Errors
-/// When a run fails; see [`run()`](crate::run::run()).
+/// The error of a failed run; see [`run()`](crate::run::run()).
 pub fn gather(
     options: &ReportOptions,
     mut before_step: impl FnMut(&Step) -> ControlFlow<()>,
@@ -113,8 +112,8 @@ pub fn gather(
 }
 
 impl Gathered {
-    /// Runs one mode at one N, and its twin; false if that was interrupted, and then it does not
-    /// count. `keeps` if its timeline is to be kept, and its graph.
+    /// Runs one mode at one N, followed by its twin; returns `false` if interrupted, without a
+    /// result. `keeps` keeps its timeline and its graph.
     fn run(
         &mut self,
         options: &ReportOptions,
@@ -146,7 +145,7 @@ impl Gathered {
         Ok(true)
     }
 
-    /// A twin runs longer than its live run; of both as much is kept.
+    /// Keeps a timeline. A twin runs longer than its live run, so it is cut to the same length.
     fn keep_timeline(&mut self, run: &Run, title: String, most: Duration) {
         if let Some(timeline) = run.timeline.clone() {
             self.data.timelines.extend(slowest_part(&timeline, &run.samples, &title));
@@ -155,7 +154,7 @@ impl Gathered {
         }
     }
 
-    /// The graph of the run with most cores so far.
+    /// Keeps the graph of the run with the most cores so far.
     fn keep_graph(&mut self, run: &Run, profile: &DurationProfile) -> Result<(), BoxError> {
         let (mode, report) = (&run.recorded.mode, &run.recorded.report);
         let mapping = match mode {
@@ -166,18 +165,18 @@ impl Gathered {
         let mut graph = graph_of(&run.recorded.info, mapping, profile, report.node_s, is_hot)?;
         graph.title = match mapping {
             Some(_) => format!(
-                "The mapping that the multi-core mode had at N = {}, and how busy each event loop \
-                 kept its core.",
+                "The mapping of the multi-core mode at N = {}, and the utilization of each event \
+                 loop.",
                 report.n
             ),
-            None => format!("How busy each event loop kept the core at N = {}.", report.n),
+            None => format!("The utilization of each event loop at N = {}.", report.n),
         };
         self.data.graph = Some(graph);
         Ok(())
     }
 }
 
-/// A run with everything that was recorded of it.
+/// A run with its recordings.
 struct Run {
     recorded: Recorded,
     samples: Vec<SamplePath>,
@@ -214,7 +213,7 @@ fn once(mode: Mode, work: Work, duration: Duration, keeps: bool) -> Result<Run, 
 }
 
 impl Run {
-    /// How long callbacks took. Takes the recorders.
+    /// The durations of callbacks. Takes the recorders.
     fn profile(&self) -> DurationProfile {
         let profilers = self.recorded.recorders.iter().filter_map(|recorder| {
             let any: &dyn Any = &**recorder;
@@ -259,7 +258,7 @@ impl Run {
     }
 }
 
-/// The same cores under simulated time, each callback as long as `profile` says.
+/// The deterministic mode with the same cores, and the durations of `profile`.
 fn twin_mode(live: &Mode, profile: &DurationProfile) -> Mode {
     let cores = match live {
         Mode::MultiCore(Some(mapping)) => Cores::Mapped(mapping.clone()),
@@ -269,7 +268,7 @@ fn twin_mode(live: &Mode, profile: &DurationProfile) -> Mode {
     Mode::Deterministic(Box::new(Simulation { cores, durations, ..Simulation::default() }))
 }
 
-/// The part of a timeline around the slowest counted sample that it covers.
+/// The excerpt of a timeline around its slowest counted sample.
 fn slowest_part(
     timeline: &Timeline,
     samples: &[SamplePath],
@@ -282,7 +281,7 @@ fn slowest_part(
         Some((latency_ns, estimator.timestamp_ns.saturating_sub(latency_ns)))
     };
     let covered = samples.iter().filter_map(way).filter(|(_, lidar_ns)| *lidar_ns >= first_ns);
-    // The first one of equals.
+    // Of equal samples, the first.
     let (latency_ns, lidar_ns) =
         covered.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
     let lidar_ns = lidar_ns - timeline.origin_ns();
@@ -310,12 +309,12 @@ fn is_hot(event_loop: &LoopInfo) -> bool {
         && event_loop.node.strip_prefix('/').is_some_and(|name| HOT_PATH.contains(&name))
 }
 
-/// The graph with the core of each loop, if there is a `mapping`, and how busy it was in
-/// `duration_s` seconds of `profile`. Loops without callbacks are left out. An edge is hot if it
-/// joins two loops that are.
+/// The graph with the core of each loop, if there is a `mapping`, and the utilization of each loop
+/// in `duration_s` seconds of `profile`. Loops without callbacks are left out. An edge is hot if
+/// both of its loops are.
 ///
 /// # Errors
-/// When the mapping is not one of this graph.
+/// An error if the mapping does not fit this graph.
 pub fn graph_of(
     info: &GraphInfo,
     mapping: Option<&Mapping>,
@@ -328,7 +327,7 @@ pub fn graph_of(
         let of_loop = profile.callbacks().iter().filter(|callback| callback.node == name);
         of_loop.map(|callback| callback.total_ns).sum()
     };
-    // By loop of the graph, its index among those that are shown.
+    // By loop of the graph: its index among the loops shown.
     let mut shown = vec![None; info.loops.len()];
     let mut graph = GraphData::default();
     for (n, event_loop) in info.loops.iter().enumerate().filter(|(_, l)| !l.callbacks.is_empty()) {
@@ -359,7 +358,7 @@ pub fn graph_of(
     Ok(graph)
 }
 
-/// By loop, the core that a mapping gives it.
+/// By loop: the core that a mapping assigns.
 fn cores_of(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<Option<usize>>, BoxError> {
     let mut core_of = vec![None; info.loops.len()];
     let Some(mapping) = mapping else { return Ok(core_of) };
@@ -376,7 +375,7 @@ fn cores_of(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<Option<us
 fn origin(options: &ReportOptions, gathered: &Gathered, other_busy_cores: Option<f64>) -> Origin {
     let mut remarks = vec![format!(
         "Each live run took {} s; its first ten samples of the hot path are not counted. Live runs \
-         were recorded, which costs a look at the clock for each call. Each twin ran for {} s of \
+         were recorded, which reads the clock once per call. Each twin ran for {} s of \
          simulated time.",
         options.duration.as_secs_f64(),
         options.simulated.as_secs_f64()
@@ -385,15 +384,14 @@ fn origin(options: &ReportOptions, gathered: &Gathered, other_busy_cores: Option
         remarks.push("Interrupted: completed runs only.".into());
     }
     if cfg!(debug_assertions) {
-        remarks.push("A debug build: its times mean nothing.".into());
+        remarks.push("A debug build: its times are meaningless.".into());
     }
     if allowed_cores().len() == 1 && options.modes.iter().any(|m| matches!(m, Mode::MultiCore(_))) {
-        remarks
-            .push("One core only: the multi-core mode had nothing to run in parallel on.".into());
+        remarks.push("Only one core: the multi-core mode could not run in parallel.".into());
     }
     let missing: u64 = gathered.data.measured.iter().map(|m| m.cell.kpis.not_recorded).sum();
     if missing > 0 {
-        remarks.push(format!("{missing} values found their storage full and are not in it."));
+        remarks.push(format!("{missing} values are missing because their storage was full."));
     }
     Origin { other_busy_cores, ..Origin::here(&options.command, remarks) }
 }
@@ -407,7 +405,7 @@ mod tests {
     use ringspin_modes::timeline::{Lane, Parts, Span, TimelineCallback};
 
     #[test]
-    fn the_graph_has_every_loop_that_runs_on_the_core_of_its_mapping() {
+    fn the_graph_shows_every_running_loop_on_its_mapped_core() {
         let graph = Graph::new();
         let collector = Arc::new(Collector::new());
         system::build(&graph, &Work::crunching(0), &collector).unwrap();
@@ -424,9 +422,9 @@ mod tests {
         assert!(shown.loops.iter().all(|of| of.core.is_some()));
         assert_eq!(shown.loops.iter().filter(|of| of.hot).count(), HOT_PATH.len());
         assert_eq!(shown.edges.iter().filter(|edge| edge.hot).count(), 7);
-        let unknown = Mapping::new().core(7, ["Nobody"]).default_core(3);
+        let unknown = Mapping::new().core(7, ["Unknown"]).default_core(3);
         let error = graph_of(&info, Some(&unknown), &DurationProfile::default(), 1.0, is_hot);
-        assert!(error.unwrap_err().to_string().contains("Nobody"));
+        assert!(error.unwrap_err().to_string().contains("Unknown"));
     }
 
     fn sample(lidar_ms: u64, latency_ms: u64, counted: bool) -> SamplePath {
@@ -446,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn the_part_that_is_shown_is_that_of_the_slowest_counted_sample() {
+    fn the_excerpt_contains_the_slowest_counted_sample() {
         let span = |ms: u64| Span {
             lane: 0,
             callback: 0,

@@ -1,16 +1,16 @@
-//! The graph, coloured by core: what a mapping puts together and what it tears apart.
+//! The graph, coloured by core, which shows the edges that a mapping cuts.
 
 use super::data::{GraphData, GraphLoop};
 use super::layout::{Layout, Sizes, lay_out};
 use super::svg::{Anchor, CHARACTER_PX, Path, Svg, colour};
 
-/// A line of a box.
+/// The height of a line in a box.
 const LINE: f64 = 13.5;
 const MARGIN: f64 = 8.0;
-/// More loops than this are no picture any more.
+/// The number of loops above which the graph is not drawn.
 const LOOPS_MAX: usize = 400;
 
-/// The drawing; none without loops, and of more than 400.
+/// The drawing; `None` without loops, or with more than 400.
 pub(super) fn drawing(graph: &GraphData) -> Option<Svg> {
     if graph.loops.is_empty() || graph.loops.len() > LOOPS_MAX {
         return None;
@@ -26,7 +26,7 @@ pub(super) fn drawing(graph: &GraphData) -> Option<Svg> {
     let size = (layout.width + 2.0 * MARGIN, layout.height + 2.0 * MARGIN);
     let title = format!("The graph of {} event loops, by core", graph.loops.len());
     let mut svg = Svg::new(size.0, size.1, &title).with_class("chart graph");
-    // The hot path last, so that nothing crosses over it.
+    // The hot path comes last, so that it is on top.
     for hot in [false, true] {
         for (n, _) in graph.edges.iter().enumerate().filter(|(_, edge)| edge.hot == hot) {
             draw_edge(&mut svg, graph, &layout, n, node.1 / 2.0);
@@ -38,7 +38,7 @@ pub(super) fn drawing(graph: &GraphData) -> Option<Svg> {
     Some(svg)
 }
 
-/// The cores that occur, ascending, each with its colour's class.
+/// The cores in use, ascending, each with its colour class.
 pub(super) fn cores(graph: &GraphData) -> Vec<(usize, String)> {
     let mut cores: Vec<usize> = graph.loops.iter().filter_map(|l| l.core).collect();
     cores.sort_unstable();
@@ -46,7 +46,7 @@ pub(super) fn cores(graph: &GraphData) -> Vec<(usize, String)> {
     cores.into_iter().map(|core| (core, colour(core))).collect()
 }
 
-/// The node, its group, and what else is known; without what is empty.
+/// The lines of a box: node, group, and further facts, without empty ones.
 fn lines(event_loop: &GraphLoop) -> Vec<String> {
     let name = event_loop.name.trim_start_matches('/');
     let (node, group) = name.split_once(':').unwrap_or((name, ""));
@@ -102,7 +102,7 @@ fn draw_edge(svg: &mut Svg, graph: &GraphData, layout: &Layout, n: usize, half: 
     points[count - 1].1 -= half + if down { 6.0 } else { -6.0 };
     let mut path = Path::start(points[0]);
     for (n, pair) in points.windows(2).enumerate() {
-        // What passes a layer does so straight.
+        // An edge passes through a layer vertically.
         let straight = |n: usize| if n > 0 && n + 1 < count { half } else { 0.0 };
         let from = (pair[0].0, pair[0].1 + straight(n));
         let to = (pair[1].0, pair[1].1 - straight(n + 1));
@@ -119,8 +119,8 @@ fn draw_edge(svg: &mut Svg, graph: &GraphData, layout: &Layout, n: usize, half: 
     svg.path(&Path::polygon(arrow), if hot { "arrow hot" } else { "arrow" }, "");
 }
 
-/// How far from the middle of its node an edge begins or ends, so that those of one node do not
-/// meet in one point: in the order in which they come from left to right.
+/// The horizontal offset of an edge's end from the middle of its node, so that the edges of a node
+/// do not meet in one point: ordered from left to right.
 fn port(layout: &Layout, edge: usize, begins: bool) -> f64 {
     let end = |way: &[(f64, f64)]| if begins { way[0] } else { way[way.len() - 1] };
     let next = |way: &[(f64, f64)]| if begins { way[1].0 } else { way[way.len() - 2].0 };
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_loop_says_its_name_group_core_and_load() {
+    fn a_loop_shows_its_name_group_core_and_load() {
         let event_loop = GraphLoop {
             name: "/detector:settings".into(),
             core: Some(3),

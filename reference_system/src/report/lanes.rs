@@ -1,5 +1,5 @@
-//! A timeline as lanes: above, what each core did; below, the same calls by event loop, coloured by
-//! core. The first shows who waited behind whom, the second in which order data went through.
+//! A timeline as lanes: on top, the calls on each core; below, the same calls by event loop,
+//! coloured by core. The upper part shows waiting, the lower part the order of the data flow.
 
 use ringspin_modes::timeline::{Span, Timeline};
 
@@ -13,19 +13,19 @@ const RIGHT: f64 = WIDTH - 14.0;
 const LANE: f64 = 30.0;
 const ROW: f64 = 15.0;
 const TOP: f64 = 44.0;
-/// More calls than this are not drawn one by one: nobody could tell them apart.
+/// The largest number of calls that are drawn; more are indistinguishable.
 const CALLS_MAX: usize = 4_000;
-/// More lanes or event loops than this are left out.
+/// The largest number of lanes, and of event loops.
 const ROWS_MAX: usize = 64;
 
-/// The drawing; none if nothing ran.
+/// The drawing; `None` if no call ran.
 pub(super) fn drawing(section: &TimelineSection) -> Option<String> {
     let timeline = section.timeline.between(section.from_ns, section.to_ns);
     if timeline.spans().is_empty() || section.to_ns <= section.from_ns {
         return None;
     }
     let (mut lanes, rows) = (used_lanes(&timeline), by_first_call(&timeline));
-    // A lane for each loop would say again what the rows say.
+    // A lane for each loop would repeat the rows.
     let is_row = |lane: &usize| rows.contains(&timeline.lanes()[*lane].name.as_str());
     if lanes.iter().all(is_row) {
         lanes.clear();
@@ -45,7 +45,7 @@ pub(super) fn drawing(section: &TimelineSection) -> Option<String> {
     Some(svg.finish())
 }
 
-/// What was left out of the drawing, if anything was.
+/// A note about calls and loops that the drawing leaves out, if any.
 pub(super) fn left_out(section: &TimelineSection) -> Option<String> {
     let timeline = section.timeline.between(section.from_ns, section.to_ns);
     let calls = timeline.spans().len();
@@ -60,11 +60,11 @@ pub(super) fn left_out(section: &TimelineSection) -> Option<String> {
 struct Drawing<'a> {
     section: &'a TimelineSection,
     timeline: &'a Timeline,
-    /// In milliseconds since the start of the part.
+    /// In milliseconds since the start of the excerpt.
     x: Scale,
 }
 
-/// The lanes on which something ran.
+/// The lanes with calls.
 fn used_lanes(timeline: &Timeline) -> Vec<usize> {
     let mut used: Vec<usize> = timeline.spans().iter().map(|span| span.lane).collect();
     used.sort_unstable();
@@ -79,7 +79,7 @@ fn by_first_call(timeline: &Timeline) -> Vec<&str> {
     loops
 }
 
-/// The event loops in the order in which they first ran.
+/// The event loops in the order of their first call.
 fn all_by_first_call(timeline: &Timeline) -> Vec<&str> {
     let mut loops: Vec<&str> = Vec::new();
     for span in timeline.spans() {
@@ -163,7 +163,7 @@ impl Drawing<'_> {
         svg.rect((from, top), ((to - from).max(1.2), height), class, &title);
     }
 
-    /// How much of a call lies within the part, in nanoseconds.
+    /// The part of a call within the excerpt, in nanoseconds.
     fn within(&self, span: &Span) -> u64 {
         let (from, to) = (self.section.from_ns, self.section.to_ns);
         span.end_ns.min(to).saturating_sub(span.start_ns.max(from))
@@ -178,8 +178,8 @@ impl Drawing<'_> {
     }
 }
 
-/// A name of at most so many characters. Of a node it is the end that goes, of `node:group` the end
-/// of the node, for the group is what tells it from its siblings.
+/// Shortens a name to `characters`. Cuts the end of a node name; in `node:group`, cuts the end of
+/// the node, because the group distinguishes it from its siblings.
 fn shortened(name: &str, characters: usize) -> String {
     if name.chars().count() <= characters {
         return name.to_owned();
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_name_loses_what_tells_least() {
+    fn long_names_keep_their_group() {
         assert_eq!(shortened("short", 10), "short");
         assert_eq!(shortened("a_very_long_node", 10), "a_very_lo…");
         assert_eq!(shortened("a_very_long_node:group", 14), "a_very_…:group");

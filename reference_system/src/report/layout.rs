@@ -1,31 +1,30 @@
-//! Where the nodes of a graph go: in layers along the flow of data, in an order with few crossings,
-//! each near those that it is connected to.
+//! Layered graph layout: layers follow the data flow, with few crossings and short edges.
 //!
-//! The classical steps of layered drawings: cycles broken, layers by longest path, long edges cut
-//! into pieces, orders by barycentres, positions by least squares. All loops are bounded, and ties
-//! are broken by index, so that a graph has one drawing.
+//! The classical steps of layered drawings: break cycles, assign layers by longest path, split long
+//! edges into pieces, order layers by barycentres, compute positions by least squares. All loops
+//! are bounded, and ties are broken by index, so that a graph has one drawing.
 
-/// Sweeps over the layers that look for fewer crossings.
+/// The number of passes over the layers that reduce crossings.
 const SWEEPS: usize = 24;
 
-/// Rounds in which positions approach those of their neighbours.
+/// The number of passes that move positions towards their neighbours.
 const ROUNDS: usize = 24;
 
-/// The width of a piece of an edge that passes a layer.
+/// The width of a piece of an edge within a layer.
 const PASSING: f64 = 14.0;
 
 /// A graph with coordinates.
 pub(super) struct Layout {
     /// The centre of each node.
     pub(super) nodes: Vec<(f64, f64)>,
-    /// For each edge that was given, where it runs, from centre to centre; empty for one that
-    /// leads to its own node or to none.
+    /// For each given edge, its polyline from centre to centre; empty for a self-loop and for an
+    /// edge of an unknown node.
     pub(super) edges: Vec<Vec<(f64, f64)>>,
     pub(super) width: f64,
     pub(super) height: f64,
 }
 
-/// The sizes that a layout keeps to.
+/// The sizes of a layout.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) node: (f64, f64),
@@ -53,14 +52,14 @@ pub(super) fn lay_out(count: usize, edges: &[(usize, usize)], sizes: Sizes) -> L
     }
 }
 
-/// The edges without loops, those that would close a cycle reversed.
+/// The edges without self-loops; those that would close a cycle are reversed.
 fn acyclic(count: usize, edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let known: Vec<(usize, usize)> =
         edges.iter().copied().filter(|(a, b)| a != b && *a < count && *b < count).collect();
     let mut next = vec![Vec::new(); count];
     known.iter().for_each(|(a, b)| next[*a].push(*b));
     // The order in which a depth-first search leaves the nodes: an edge to a node that is left
-    // later leads back.
+    // later closes a cycle.
     let (mut left_at, mut seen, mut clock) = (vec![0; count], vec![false; count], 0);
     for root in 0..count {
         if std::mem::replace(&mut seen[root], true) {
@@ -87,10 +86,10 @@ fn acyclic(count: usize, edges: &[(usize, usize)]) -> Vec<(usize, usize)> {
     known.into_iter().map(|(a, b)| if left_at[b] < left_at[a] { (a, b) } else { (b, a) }).collect()
 }
 
-/// The layer of each node: below all that it depends on, and sources just above those they feed.
+/// The layer of each node: below all its predecessors, and sources just above their successors.
 fn layers(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
     let mut layer_of = vec![0; count];
-    // Each round settles at least one layer more.
+    // Each round settles at least one layer.
     for _ in 0..count {
         let mut changed = false;
         for (from, to) in edges {
@@ -117,11 +116,11 @@ fn layers(count: usize, edges: &[(usize, usize)]) -> Vec<usize> {
 struct Pieces {
     nodes: usize,
     layer_of: Vec<usize>,
-    /// Who is in a layer, from left to right.
+    /// The members of each layer, from left to right.
     rows: Vec<Vec<usize>>,
     above: Vec<Vec<usize>>,
     below: Vec<Vec<usize>>,
-    /// By edge, the vertices that it runs through in its own direction.
+    /// By edge: the vertices on its path, in its own direction.
     chains: Vec<Vec<usize>>,
 }
 
@@ -165,7 +164,7 @@ impl Pieces {
         Self { nodes: count, layer_of, rows, above, below, chains }
     }
 
-    /// Looks for an order of each layer with few crossings, and keeps the best one.
+    /// Searches for an order of each layer with few crossings, and keeps the best one.
     fn order(&mut self) {
         let mut best = (self.crossings(), self.rows.clone());
         for sweep in 0..SWEEPS {
@@ -197,7 +196,7 @@ impl Pieces {
         self.rows[layer].sort_by(|a, b| centre(*a).total_cmp(&centre(*b)));
     }
 
-    /// Swaps those beside each other as long as that removes crossings.
+    /// Swaps adjacent vertices while that removes crossings.
     fn swap_neighbours(&mut self) {
         for _ in 0..SWEEPS {
             let mut improved = false;
@@ -249,7 +248,7 @@ impl Pieces {
         (0..ends.len()).map(later).sum()
     }
 
-    /// The x of each vertex: as near to its neighbours as those beside it allow.
+    /// The x coordinate of each vertex: as close to its neighbours as the layer allows.
     fn positions(&self, sizes: Sizes) -> Vec<f64> {
         let width = |v: usize| if v < self.nodes { sizes.node.0 } else { PASSING };
         let apart = |a: usize, b: usize| (width(a) + width(b)) / 2.0 + sizes.gap.0;
@@ -286,8 +285,8 @@ impl Pieces {
         xs.iter().map(|x| x - left).collect()
     }
 
-    /// Where a vertex would like to be: between its neighbours, at last on both sides. Two pieces
-    /// of one edge pull at each other most, so that long edges are straight.
+    /// The preferred position of a vertex: between its neighbours, in the last rounds on both
+    /// sides. Pieces of the same edge attract each other most, so that long edges are straight.
     fn wanted(&self, vertex: usize, xs: &[f64], round: usize) -> f64 {
         let weight = |other: usize| match vertex >= self.nodes && other >= self.nodes {
             true => 8.0,
@@ -307,13 +306,13 @@ impl Pieces {
     }
 }
 
-/// The nearest positions to `wanted`, which rise, that are at least `gap` apart.
+/// The ascending positions closest to `wanted` with distances of at least `gap`.
 pub(super) fn apart(wanted: &[f64], gap: f64) -> Vec<f64> {
     let shifted: Vec<f64> = wanted.iter().enumerate().map(|(n, w)| w - n as f64 * gap).collect();
     isotonic(&shifted).into_iter().enumerate().map(|(n, at)| at + n as f64 * gap).collect()
 }
 
-/// The rising sequence that is nearest to `values` by least squares: neighbours that are in the
+/// Isotonic regression: the ascending sequence closest to `values` by least squares. Values in the
 /// wrong order share their mean. O(n).
 fn isotonic(values: &[f64]) -> Vec<f64> {
     let mut blocks: Vec<(f64, usize)> = Vec::new();
@@ -364,12 +363,12 @@ mod tests {
             assert_eq!((way[0], way[way.len() - 1]), (layout.nodes[*from], layout.nodes[*to]));
             assert!(way.is_sorted_by(|a, b| a.1 < b.1), "{way:?}");
         }
-        // A source stands just above what it feeds, not at the top.
+        // A source is just above its successor, not at the top.
         assert_eq!(layout.nodes[5].1 - layout.nodes[6].1, 70.0);
     }
 
     #[test]
-    fn crossings_that_can_be_avoided_are() {
+    fn avoidable_crossings_are_removed() {
         let edges = [(0, 4), (1, 3), (3, 6), (4, 5)];
         let layout = lay_out(7, &edges, SIZES);
         let x = |node: usize| layout.nodes[node].0;
@@ -378,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_loops_and_unknown_nodes_are_no_trouble() {
+    fn cycles_self_loops_and_unknown_nodes_are_accepted() {
         let edges = [(0, 1), (1, 2), (2, 0), (1, 1), (0, 9)];
         let layout = lay_out(3, &edges, SIZES);
         assert_apart(&layout);
@@ -389,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_overlap_is_moved_apart_as_little_as_possible() {
+    fn overlapping_nodes_are_moved_apart_minimally() {
         assert_eq!(apart(&[10.0, 10.0, 50.0], 8.0), [6.0, 14.0, 50.0]);
         assert_eq!(isotonic(&[3.0, 1.0, 2.0, 5.0]), [2.0, 2.0, 2.0, 5.0]);
     }

@@ -1,17 +1,17 @@
-//! Text of HTML and SVG that is well-formed by construction: elements are closed where they were
-//! opened, and every text and value is escaped, so that no node's name can break a page.
+//! HTML and SVG text that is well-formed by construction: elements are closed where they are
+//! opened, and every text and value is escaped, so that no node name can break a page.
 
 use std::fmt::{Display, Write};
 
 /// Attributes: names and values.
 pub(super) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
-/// A document that grows.
+/// A document under construction.
 #[derive(Default)]
 pub(super) struct Markup(String);
 
 impl Markup {
-    /// An element with what `inside` writes.
+    /// Writes an element with the content that `inside` writes.
     pub(super) fn element(
         &mut self,
         name: &str,
@@ -24,28 +24,28 @@ impl Markup {
         let _ = write!(self.0, "</{name}>");
     }
 
-    /// An element with a text.
+    /// Writes an element with a text.
     pub(super) fn leaf(&mut self, name: &str, attributes: Attributes<'_>, text: &str) {
         self.element(name, attributes, |inside| inside.text(text));
     }
 
-    /// An element without content.
+    /// Writes an element without content.
     pub(super) fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
         self.start(name, attributes);
         self.0.push_str("/>");
     }
 
-    /// A text.
+    /// Writes a text.
     pub(super) fn text(&mut self, text: &str) {
         push_escaped(&mut self.0, text);
     }
 
-    /// A new line, for readers of the source.
+    /// Writes a line break, for readers of the source.
     pub(super) fn line(&mut self) {
         self.0.push('\n');
     }
 
-    /// What is markup already.
+    /// Writes text that is already markup.
     pub(super) fn raw(&mut self, markup: &str) {
         self.0.push_str(markup);
     }
@@ -67,7 +67,8 @@ impl Markup {
     }
 }
 
-/// Control characters, which neither XML nor HTML can hold, become replacement characters.
+/// Appends escaped text. Control characters, which XML and HTML do not allow, become replacement
+/// characters.
 fn push_escaped(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {
@@ -83,13 +84,13 @@ fn push_escaped(out: &mut String, text: &str) {
     }
 }
 
-/// A length or position of a drawing, in pixels with one decimal.
+/// A length or position in a drawing, in pixels with one decimal.
 pub(super) struct Px(pub(super) f64);
 
 impl Display for Px {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let tenths = (self.0 * 10.0).round() / 10.0;
-        // No "-0", and nothing that is no number.
+        // Avoids "-0" and values that are not numbers.
         match tenths {
             t if !t.is_finite() || t == 0.0 => f.write_str("0"),
             t => write!(f, "{t}"),

@@ -1,8 +1,8 @@
-//! What a report needs of an optimization: what was chosen, how the search went, and whether the
-//! prediction was true.
+//! The optimization section of a report: the chosen mapping, the search, and the accuracy of the
+//! prediction.
 //!
-//! These are plain figures under plain names, not the optimizer's own types, so that the optimizer
-//! may change and kept reports stay readable.
+//! These are plain figures with plain names, not the optimizer's types, so that the optimizer may
+//! change and saved reports remain readable.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,22 +12,22 @@ use super::data::GraphData;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OptimizationData {
-    /// The graph with the mapping that was found: core and priority of each loop.
+    /// The graph with the mapping found: core and priority of each loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<GraphData>,
     /// The terms of a score, the most important first. Lower is better.
     #[serde(default)]
     pub terms: Vec<Term>,
-    /// How the best score of each strategy fell.
+    /// The convergence of each strategy.
     #[serde(default)]
     pub convergence: Vec<Convergence>,
-    /// What each strategy came to.
+    /// The result of each strategy.
     #[serde(default)]
     pub strategies: Vec<StrategyRow>,
-    /// What was predicted beside what was measured.
+    /// Predicted and measured latencies.
     #[serde(default)]
     pub predictions: Vec<Prediction>,
-    /// What chains take at the very worst.
+    /// The worst-case bounds of chains.
     #[serde(default)]
     pub bounds: Vec<Bound>,
 }
@@ -36,9 +36,9 @@ pub struct OptimizationData {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
-    /// For example `p99`.
+    /// Its name, for example `p99`.
     pub name: String,
-    /// What its values are.
+    /// The unit of its values.
     pub unit: Unit,
 }
 
@@ -48,52 +48,52 @@ pub struct Term {
 pub enum Unit {
     /// Nanoseconds; shown as milliseconds.
     Nanoseconds,
-    /// A number of things.
+    /// A count.
     Count,
     /// Millionths of a whole; shown as percent.
     Millionths,
 }
 
-/// How the best score of a strategy fell.
+/// The convergence of a strategy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Convergence {
     /// The strategy.
     pub strategy: String,
-    /// After how many evaluations the best score was what, term by term; by rising evaluations. A
-    /// term without a value is one that never was: the latency of a chain without an end.
+    /// Pairs of a number of evaluations and the best score so far, term by term, in ascending
+    /// order. A missing value is a latency that never occurred, of a chain without an end.
     pub points: Vec<(u64, Vec<Option<f64>>)>,
 }
 
-/// What a strategy came to.
+/// The result of a strategy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StrategyRow {
     /// The strategy.
     pub strategy: String,
-    /// How many candidates it evaluated.
+    /// The number of evaluated candidates.
     pub evaluations: u64,
-    /// Real time that it took, if that was measured.
+    /// The real time of the search, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
-    /// Cores that it uses.
+    /// The number of cores in use.
     pub cores_used: usize,
     /// Its score, term by term.
     pub score: Vec<Option<f64>>,
-    /// Whether its mapping is the one that was chosen.
+    /// Whether its mapping was chosen.
     #[serde(default)]
     pub chosen: bool,
 }
 
-/// A chain's latency as it was predicted and as it was measured.
+/// The predicted and the measured latency of a chain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prediction {
-    /// The chain, and where it ran.
+    /// The chain, and the mapping.
     pub chain: String,
-    /// By the twin.
+    /// The twin's prediction.
     pub predicted: Latency,
-    /// Live.
+    /// The live measurement.
     pub measured: Latency,
 }
 
@@ -109,25 +109,25 @@ pub struct Latency {
     pub max_ns: f64,
 }
 
-/// What a chain takes at the very worst.
+/// The worst-case bound of a chain.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bound {
-    /// Which mapping.
+    /// The mapping.
     pub mapping: String,
-    /// Which chain.
+    /// The chain.
     pub chain: String,
-    /// The longest that it took in the simulation, in nanoseconds; none if it never came to its
-    /// end.
+    /// The longest simulated latency, in nanoseconds; `None` if no sample reached the end of the
+    /// chain.
     pub simulated_ns: Option<f64>,
     /// The bound, in nanoseconds, if there is one.
     pub bound_ns: Option<f64>,
-    /// By which analysis, or why there is none.
+    /// The analysis, or the reason for having no bound.
     pub reason: String,
 }
 
 impl Latency {
-    /// Its figures with their names.
+    /// Its figures, with their names.
     #[must_use]
     pub fn figures(&self) -> [(&'static str, f64); 3] {
         [("mean", self.mean_ns), ("p99", self.p99_ns), ("max", self.max_ns)]
@@ -135,8 +135,8 @@ impl Latency {
 }
 
 impl Prediction {
-    /// By how much the prediction is off, in percent of what was measured, of mean, p99 and
-    /// maximum: positive if it was too high. None where nothing was measured.
+    /// The errors of the prediction of mean, p99 and maximum, in percent of the measurement:
+    /// positive if it was too high. `None` without a measurement.
     #[must_use]
     pub fn errors_percent(&self) -> [Option<f64>; 3] {
         let (predicted, measured) = (self.predicted.figures(), self.measured.figures());

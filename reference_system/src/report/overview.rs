@@ -1,4 +1,4 @@
-//! The latency over the crunch limit, beside what others published: the shape at one glance.
+//! The overview chart: latency over the crunch limit, with published figures.
 
 use crate::published::{PAPER, RCLCPP, RclcppExecutor};
 
@@ -7,23 +7,23 @@ use super::figures;
 use super::scale::{Scale, label};
 use super::svg::{Anchor, Path, Svg, colour};
 
-/// One curve: its name, class, and for each N mean and maximum in milliseconds.
+/// A curve: its name, its class, and for each N its mean and maximum in milliseconds.
 struct Curve {
     name: String,
     class: String,
     points: Vec<(u64, f64, f64)>,
 }
 
-/// For which width it is drawn.
+/// The width of the chart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
-    /// Names beside their curves.
+    /// Labels next to their curves.
     Wide,
-    /// Names below.
+    /// Labels below the chart.
     Narrow,
 }
 
-/// The chart; none without a measurement.
+/// The chart; `None` without a measurement.
 pub(super) fn chart(data: &ReportData, width: Width) -> Option<Svg> {
     let curves = curves(data);
     if !curves.iter().any(|curve| !curve.class.contains("other")) {
@@ -124,7 +124,7 @@ fn axes(
     for n in limits.iter().rev() {
         let at = x.at(*n as f64);
         svg.line((at, base), (at, base + 4.0), "axis");
-        // Neighbours that are too near for a label have a tick only.
+        // A tick too close to the next one has no label.
         if free - at > 30.0 {
             svg.text((at, base + 18.0), Anchor::Middle, "small", &n.to_string());
             free = at;
@@ -152,7 +152,7 @@ fn draw(svg: &mut Svg, curve: &Curve, x: Scale, y: Scale) {
     }
 }
 
-/// Names at the height of their curves' ends, moved apart where they would overlap.
+/// Draws labels at the ends of their curves, moved apart where they would overlap.
 fn names_beside(svg: &mut Svg, curves: &[Curve], (x, y): (Scale, Scale), left: f64) {
     let end =
         |curve: &Curve| curve.points.last().map_or((0.0, 0.0), |p| (x.at(p.0 as f64), y.at(p.1)));

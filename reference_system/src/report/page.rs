@@ -1,4 +1,4 @@
-//! The page: which sections there are, in which order, and the words around charts and tables.
+//! The page: its sections and their order, with the text around charts and tables.
 
 use ringspin_modes::timeline::Timeline;
 
@@ -10,11 +10,11 @@ use super::overview::{self, Width};
 use super::{convergence, distribution, graph, lanes, predictions, tables};
 use crate::published::{PAPER_SOURCE, RCLCPP_SOURCE};
 
-/// What drawings need, on a page or alone.
+/// The styles of drawings, on a page or alone.
 pub(super) const DRAWING_STYLES: &str = include_str!("style.css");
 const PAGE_STYLES: &str = include_str!("page.css");
 
-/// A section: its anchor, its title, what is in it.
+/// A section: anchor, title, content.
 struct Section {
     anchor: &'static str,
     title: &'static str,
@@ -58,7 +58,7 @@ fn head(out: &mut Markup) {
         out.empty("meta", &[("charset", &"utf-8")]);
         let viewport = "width=device-width, initial-scale=1";
         out.empty("meta", &[("name", &"viewport"), ("content", &viewport)]);
-        // Otherwise a browser asks the server, if there is one, for an icon.
+        // Without an icon, a browser would request one from the server.
         out.empty("link", &[("rel", &"icon"), ("href", &"data:,")]);
         out.leaf("title", &[], "ringspin on the Autoware reference system");
         out.element("style", &[], |out| {
@@ -88,7 +88,7 @@ fn introduction(out: &mut Markup, data: &ReportData, sections: &[Section]) {
     tiles(out, data);
 }
 
-/// The figures to remember: of the largest N.
+/// The key figures of the largest N.
 fn tiles(out: &mut Markup, data: &ReportData) {
     let Some(largest) = data.measured.iter().map(|measured| measured.cell.n).max() else { return };
     out.element("div", &[("class", &"tiles")], |out| {
@@ -148,12 +148,12 @@ fn latency_section(data: &ReportData) -> Option<Section> {
     let charts = [Width::Wide, Width::Narrow].map(|width| overview::chart(data, width));
     let charts: String = charts.into_iter().flatten().map(super::svg::Svg::finish).collect();
     if !charts.is_empty() {
-        let caption = "Other machines, so an order of magnitude and a shape, never a factor. \
+        let caption = "Other machines: compare orders of magnitude and trends, never factors. \
                        Dashed: published.";
         figure(out, &charts, caption);
     }
     let drawings = limits.iter().filter_map(|n| distribution::panel(*n, &figures::rows(data, *n)));
-    let caption = "Violin: how the latencies are distributed, cut at the shortest and the longest. \
+    let caption = "Violin: distribution of the latencies, cut at the shortest and the longest. \
                    White box: from the first to the third quartile; thick stroke: median; thin \
                    stroke: 99th percentile; diamond: mean. Dashed outline: the deterministic twin, \
                    simulated. A plain bar reaches from the published minimum (or mean) to the \
@@ -165,7 +165,7 @@ fn latency_section(data: &ReportData) -> Option<Section> {
     if tables::has_rclcpp(data) {
         let rows = limits.iter().flat_map(|n| figures::rows(data, *n));
         let starved = rows.into_iter().any(|row| row.who.ends_with('†'));
-        let note = if starved { " † At the cost of the planner, which starved." } else { "" };
+        let note = if starved { " † At the expense of the planner, which starved." } else { "" };
         out.leaf("p", &[("class", &"muted")], &format!("“Jazzy” is {RCLCPP_SOURCE}.{note}"));
     }
     Some(Section { anchor: "latency", title: "Latency of the hot path", inside })
@@ -179,22 +179,22 @@ fn cost_section(data: &ReportData) -> Option<Section> {
     let out = &mut inside;
     if !data.measured.is_empty() {
         tables::costs(out, data);
-        let text = "A message is overwritten when a newer one comes before its callback ran; every \
-                    input of this graph but two holds one message.";
+        let text = "A message is overwritten when a newer one arrives before its callback runs; \
+                    all inputs of this graph but two hold one message.";
         out.leaf("p", &[("class", &"muted")], text);
     }
     if !data.twins.is_empty() {
         out.leaf("h3", &[], "Deterministic twins");
-        let text = "The same nodes on virtual cores under simulated time, each callback as long as \
-                    it was live. Equal graph, durations and seed give an equal digest on every \
-                    machine.";
+        let text = "The same nodes on virtual cores under simulated time, with the live durations \
+                    of their callbacks. Equal graph, durations and seed give an equal digest on \
+                    every machine.";
         out.leaf("p", &[("class", &"muted")], text);
         tables::twins(out, data);
     }
     Some(Section { anchor: "costs", title: "Costs and losses", inside })
 }
 
-/// Each twin beside the live run whose twin it is.
+/// The prediction of each twin with the measurement of its live run.
 fn predicted(data: &ReportData) -> Vec<Prediction> {
     let latency = |of: &crate::kpi::Summary| Latency {
         mean_ns: of.mean_ns,
@@ -219,11 +219,11 @@ fn prediction_section(data: &ReportData) -> Option<Section> {
         return None;
     }
     let mut inside = Markup::default();
-    let text = "The twin gets nothing but the durations of callbacks, drawn at random from what \
-                they were live; scheduling, waiting and queueing are its own prediction. It knows \
-                neither what the executor does between callbacks, which counts where they take \
-                microseconds, nor other programs that take a core away, which makes maxima the \
-                hardest to meet.";
+    let text = "The twin receives only the durations of callbacks, drawn at random from the live \
+                ones; it predicts scheduling, waiting and queueing. It includes neither the \
+                executor's overhead between callbacks, which matters when callbacks take \
+                microseconds, nor other programs on the cores, which makes maxima the hardest to \
+                predict.";
     inside.leaf("p", &[], text);
     prediction_charts(&mut inside, &rows);
     Some(Section { anchor: "predicted", title: "Predicted against measured", inside })
@@ -245,9 +245,9 @@ fn timeline_section(data: &ReportData) -> Option<Section> {
     }
     let mut inside = Markup::default();
     let out = &mut inside;
-    let text = "Who ran when on which core. The upper lanes are cores, with the hot path \
-                emphasised; below are the same calls by event loop, in the colour of their core. \
-                Rest a pointer on a call for its name and duration.";
+    let text = "Calls by core and time. The upper lanes are cores, with the hot path emphasised; \
+                below are the same calls by event loop, in the colour of their core. Hover over \
+                a call for its name and duration.";
     out.leaf("p", &[], text);
     for (section, drawing) in drawn {
         out.leaf("h3", &[], &section.title);
@@ -267,7 +267,7 @@ fn core_keys(timeline: &Timeline) -> Vec<(String, String)> {
     cores.map(|(core, name)| (super::svg::colour(core), name)).collect()
 }
 
-/// The key of the colours; each is a word beside its colour, for nobody sees all colours alike.
+/// The legend. Each colour has a label, because not all readers can distinguish colours.
 fn keys(out: &mut Markup, keys: &[(String, String)], hot: bool) {
     out.element("div", &[("class", &"keys")], |out| {
         for (class, name) in keys {
@@ -291,7 +291,7 @@ fn graph_section(data: &ReportData) -> Option<Section> {
     is_drawn.then_some(Section { anchor: "graph", title: "The graph by core", inside })
 }
 
-/// Draws a graph with its key; false if there is nothing to draw.
+/// Draws a graph with its legend; returns `false` if there is nothing to draw.
 fn draw_graph(out: &mut Markup, data: &GraphData) -> bool {
     let Some(drawing) = graph::drawing(data) else { return false };
     out.leaf("p", &[], &data.title);
@@ -310,7 +310,7 @@ fn optimization_section(data: &ReportData) -> Option<Section> {
         draw_graph(out, graph);
     }
     if !data.convergence.is_empty() {
-        out.leaf("h3", &[], "How the search went");
+        out.leaf("h3", &[], "Convergence");
         let constant: Vec<String> = convergence::constant_terms(data)
             .into_iter()
             .map(|(term, value)| format!("{} {}", term.name, tables::term(value, term.unit)))
@@ -320,7 +320,7 @@ fn optimization_section(data: &ReportData) -> Option<Section> {
                            are compared term by term, so a less important term may rise."
                 .to_owned();
         if !constant.is_empty() {
-            caption += &format!(" The same throughout: {}.", constant.join(", "));
+            caption += &format!(" Constant terms: {}.", constant.join(", "));
         }
         panels(out, convergence::panels(data), &caption);
     }
@@ -329,7 +329,7 @@ fn optimization_section(data: &ReportData) -> Option<Section> {
         tables::strategies(out, data);
     }
     if !data.bounds.is_empty() {
-        out.leaf("h3", &[], "At the very worst");
+        out.leaf("h3", &[], "Worst case");
         tables::bounds(out, data);
     }
     if !data.predictions.is_empty() {
@@ -364,5 +364,5 @@ fn origin_section(origin: &Origin) -> Section {
     for remark in &origin.remarks {
         out.leaf("p", &[], remark);
     }
-    Section { anchor: "origin", title: "How this was made", inside }
+    Section { anchor: "origin", title: "Origin", inside }
 }

@@ -1,5 +1,5 @@
-//! Predicted against measured: a panel for each of mean, 99th percentile and maximum, a row for
-//! each chain, the prediction hollow and the measurement filled.
+//! Predicted against measured: one panel for each of mean, 99th percentile and maximum, one row per
+//! chain; predictions are hollow, measurements filled.
 
 use super::figures::ms;
 use super::optimization::Prediction;
@@ -12,7 +12,7 @@ const RIGHT: f64 = WIDTH - 12.0;
 const TOP: f64 = 34.0;
 const ROW: f64 = 36.0;
 
-/// The panels of mean, p99 and maximum; none without rows.
+/// The panels of mean, p99 and maximum; empty without rows.
 pub(super) fn panels(rows: &[Prediction]) -> Vec<String> {
     match rows.is_empty() {
         true => Vec::new(),

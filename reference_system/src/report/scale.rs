@@ -1,6 +1,6 @@
-//! Axes: from values to pixels, linear or logarithmic, and where the ticks are.
+//! Axes: linear and logarithmic mapping of values to pixels, and ticks.
 
-/// From this ratio of the largest to the smallest value on, an axis is logarithmic.
+/// The ratio of the largest to the smallest value above which an axis is logarithmic.
 const LOG_RATIO: f64 = 12.0;
 
 /// An axis.
@@ -10,14 +10,14 @@ pub(super) struct Scale {
     /// The limits of the domain; their logarithms if it is logarithmic.
     min: f64,
     max: f64,
-    /// Where the limits are drawn.
+    /// The pixel positions of the limits.
     from_px: f64,
     to_px: f64,
 }
 
 impl Scale {
-    /// An axis from zero, or a logarithmic one where positive values span more than a decade.
-    /// Values that are not finite are left out.
+    /// Creates an axis that starts at zero, or a logarithmic one if positive values span more than
+    /// a decade. Values that are not finite are ignored.
     pub(super) fn of(values: impl IntoIterator<Item = f64>, from_px: f64, to_px: f64) -> Self {
         let values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
         let max = values.iter().copied().fold(0.0, f64::max);
@@ -29,14 +29,14 @@ impl Scale {
         Self { log: false, min: 0.0, max, from_px, to_px }
     }
 
-    /// A logarithmic axis for positive values, with some room at both ends.
+    /// Creates a logarithmic axis for positive values, with some margin at both ends.
     pub(super) fn log(min: f64, max: f64, from_px: f64, to_px: f64) -> Self {
         let (min, max) = (min.ln(), max.ln());
         let room = ((max - min) * 0.04).max(0.05);
         Self { log: true, min: min - room, max: max + room, from_px, to_px }
     }
 
-    /// A linear axis of exactly these limits.
+    /// Creates a linear axis with exactly these limits.
     pub(super) fn linear(min: f64, max: f64, from_px: f64, to_px: f64) -> Self {
         Self { log: false, min, max: if max > min { max } else { min + 1.0 }, from_px, to_px }
     }
@@ -45,7 +45,7 @@ impl Scale {
         self.log
     }
 
-    /// Where `value` is drawn; beyond the limits, at the nearer one.
+    /// The position of `value`, clamped to the axis.
     pub(super) fn at(&self, value: f64) -> f64 {
         let value = match self.log {
             true if value > 0.0 => value.ln(),
@@ -56,7 +56,7 @@ impl Scale {
         self.from_px + share * (self.to_px - self.from_px)
     }
 
-    /// The ticks: at most about one for every `gap_px` pixels.
+    /// The ticks, about `gap_px` pixels apart or more.
     pub(super) fn ticks(&self, gap_px: f64) -> Vec<f64> {
         let most = ((self.to_px - self.from_px).abs() / gap_px).max(2.0);
         if self.log { self.log_ticks(most) } else { self.linear_ticks(most) }
@@ -88,7 +88,7 @@ impl Scale {
     }
 }
 
-/// A tick's label: no more digits than it needs.
+/// A tick label with as few digits as possible.
 pub(super) fn label(value: f64) -> String {
     match value.abs() {
         size if size >= 1e6 => format!("{}M", trimmed(value / 1e6)),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_is_drawn_at_the_edge() {
+    fn values_outside_the_axis_are_clamped() {
         let scale = Scale::log(1.0, 100.0, 10.0, 90.0);
         assert_eq!((scale.at(0.0), scale.at(1e9), scale.at(-1.0)), (10.0, 90.0, 10.0));
     }

@@ -1,17 +1,17 @@
-//! Drawings: the few shapes that the charts are made of. Colours come from the page by class, so
-//! that one drawing serves light and dark; what a shape means in numbers is its `<title>`.
+//! SVG drawings from a few shapes. Classes select colours in the page's style sheet, so that one
+//! drawing serves light and dark themes; the `<title>` of a shape holds its numbers.
 
 use std::fmt::Write;
 
 use super::markup::{Markup, Px};
 
-/// How many colours there are; further cores and strategies share them.
+/// The number of colours; further cores and strategies reuse them.
 pub(super) const COLOURS: usize = 8;
 
-/// The width of a character of the small print, in pixels: an estimate on the safe side.
+/// The estimated width of a small character, in pixels; rather too large than too small.
 pub(super) const CHARACTER_PX: f64 = 6.4;
 
-/// Where a text is held.
+/// The horizontal anchor of a text.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -19,7 +19,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A drawing that grows.
+/// A drawing under construction.
 pub(super) struct Svg {
     inside: Markup,
     width: f64,
@@ -29,12 +29,12 @@ pub(super) struct Svg {
 }
 
 impl Svg {
-    /// An empty drawing; `label` says what it shows to those who cannot see it.
+    /// Creates an empty drawing; `label` describes it to screen readers.
     pub(super) fn new(width: f64, height: f64, label: &str) -> Self {
         Self { inside: Markup::default(), width, height, label: label.into(), class: "chart" }
     }
 
-    /// With classes of its own.
+    /// Sets a class of its own.
     pub(super) fn with_class(mut self, class: &'static str) -> Self {
         self.class = class;
         self
@@ -61,7 +61,7 @@ impl Svg {
         );
     }
 
-    /// A rectangle from its upper left corner; `title` is shown by a pointer that rests on it.
+    /// Draws a rectangle from its upper left corner; `title` is its tooltip.
     pub(super) fn rect(
         &mut self,
         (x, y): (f64, f64),
@@ -99,18 +99,18 @@ impl Svg {
             .element("path", &[("class", &class), ("d", &path.0)], |inside| inside.title(title));
     }
 
-    /// A square on its corner.
+    /// Draws a square standing on its corner.
     pub(super) fn diamond(&mut self, (x, y): (f64, f64), size: f64, class: &str, title: &str) {
         let corners = [(x - size, y), (x, y - size), (x + size, y), (x, y + size)];
         self.path(&Path::polygon(corners), class, title);
     }
 
-    /// The drawing, for a page that has its styles.
+    /// The SVG element, for a page with the styles.
     pub(super) fn finish(self) -> String {
         self.wrapped("")
     }
 
-    /// The drawing with the page's styles, as a file of its own.
+    /// The SVG as a file with its own styles.
     pub(super) fn standalone(self, styles: &str) -> String {
         self.wrapped(styles) + "\n"
     }
@@ -178,7 +178,7 @@ impl Path {
         let _ = write!(self.0, "L{} {}", Px(to.0), Px(to.1));
     }
 
-    /// A curve that leaves `from`, where the path is, and reaches `to` vertically.
+    /// Adds a curve from `from`, the current point, that reaches `to` vertically.
     pub(super) fn curve(&mut self, from: (f64, f64), to: (f64, f64)) {
         let middle = Px((from.1 + to.1) / 2.0);
         let (x0, x, y) = (Px(from.0), Px(to.0), Px(to.1));
@@ -186,7 +186,7 @@ impl Path {
     }
 }
 
-/// The class of a colour: of a core, a mode, a strategy.
+/// The colour class of a core, a mode or a strategy.
 pub(super) fn colour(index: usize) -> String {
     format!("c{}", index % COLOURS)
 }

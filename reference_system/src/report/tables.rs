@@ -1,5 +1,5 @@
-//! The tables of a page. Each stands in a box of its own that scrolls, so that a phone shows the
-//! whole page at its width.
+//! The tables of a page. Each is in its own scrolling box, so that a phone shows the whole page at
+//! its width.
 
 use super::convergence::named;
 use super::data::ReportData;
@@ -8,7 +8,7 @@ use super::markup::Markup;
 use super::optimization::{OptimizationData, Prediction, Unit};
 use crate::published::RCLCPP;
 
-/// A table: the columns named in `left` hold text, the others numbers.
+/// Writes a table; the columns in `left` hold text, the others numbers.
 pub(super) fn table(
     out: &mut Markup,
     header: &[&str],
@@ -40,7 +40,7 @@ pub(super) fn table(
     out.line();
 }
 
-/// The class of column `n`. The last one with text stays in sight when the others scroll.
+/// The class of column `n`. The last text column stays visible while the others scroll.
 fn column(n: usize, left: usize) -> &'static str {
     match n + 1 {
         next if next == left => "left key",
@@ -49,7 +49,7 @@ fn column(n: usize, left: usize) -> &'static str {
     }
 }
 
-/// Every row of every crunch limit.
+/// Writes every row of every crunch limit.
 pub(super) fn latencies(out: &mut Markup, data: &ReportData) {
     let header = ["N", "who", "min", "mean", "p50", "p99", "max", "std", "floor", "mean ÷ floor"];
     let mut rows = Vec::new();
@@ -83,7 +83,7 @@ fn latency_cells(n: u64, row: &Row) -> Vec<String> {
     ]
 }
 
-/// What the live runs cost, and what they lost.
+/// Writes the costs of the live runs, and their losses.
 pub(super) fn costs(out: &mut Markup, data: &ReportData) {
     let header = [
         "N",
@@ -114,7 +114,7 @@ pub(super) fn costs(out: &mut Markup, data: &ReportData) {
     table(out, &header, 2, rows);
 }
 
-/// The runs of the twins.
+/// Writes the runs of the twins.
 pub(super) fn twins(out: &mut Markup, data: &ReportData) {
     let header = ["N", "twin of", "digest", "simulated, s", "real, s", "simulated s per s"];
     let rows = data.twins.iter().map(|twin| {
@@ -132,7 +132,7 @@ pub(super) fn twins(out: &mut Markup, data: &ReportData) {
     table(out, &header, 3, rows);
 }
 
-/// Predicted beside measured, with errors.
+/// Writes predicted and measured latencies, with errors.
 pub(super) fn predictions(out: &mut Markup, rows: &[Prediction]) {
     let header = [
         "chain",
@@ -157,8 +157,8 @@ pub(super) fn predictions(out: &mut Markup, rows: &[Prediction]) {
     table(out, &header, 1, rows);
 }
 
-/// What each strategy came to. Columns that nobody needs are left out: times that nobody measured,
-/// and cores that are a term of the score.
+/// Writes the results of the strategies. Leaves out unneeded columns: times without a measurement,
+/// and cores if they are a term of the score.
 pub(super) fn strategies(out: &mut Markup, data: &OptimizationData) {
     let timed = data.strategies.iter().any(|row| row.wall_s.is_some());
     let counted = !data.terms.iter().any(|term| term.name == "cores");
@@ -181,9 +181,9 @@ pub(super) fn strategies(out: &mut Markup, data: &OptimizationData) {
     table(out, &header, 1, rows);
 }
 
-/// What chains take at the very worst.
+/// Writes the worst-case bounds of chains.
 pub(super) fn bounds(out: &mut Markup, data: &OptimizationData) {
-    let header = ["mapping", "chain", "longest simulated, ms", "at worst, ms"];
+    let header = ["mapping", "chain", "longest simulated, ms", "worst case, ms"];
     let shown = |ns: Option<f64>| ns.map_or_else(|| "–".into(), |ns| ms(ns / 1e6));
     let rows = data.bounds.iter().map(|bound| {
         let names = [bound.mapping.clone(), bound.chain.clone()];
@@ -198,7 +198,7 @@ pub(super) fn bounds(out: &mut Markup, data: &OptimizationData) {
     }
 }
 
-/// A term's value as tables print it.
+/// Formats a term's value for tables.
 pub(super) fn term(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Nanoseconds => ms(value / 1e6),
@@ -208,14 +208,14 @@ pub(super) fn term(value: f64, unit: Unit) -> String {
     }
 }
 
-/// An error as tables and charts print it.
+/// Formats an error for tables and charts.
 pub(super) fn error(percent: Option<f64>) -> String {
     let tenths = percent.filter(|p| p.is_finite()).map(|p| (p * 10.0).round() / 10.0);
-    // No "-0.0".
+    // Avoids "-0.0".
     tenths.map_or_else(|| "–".into(), |p| format!("{:+.1} %", p + 0.0))
 }
 
-/// Whether rclcpp's figures have a row beside those of this report.
+/// Whether rclcpp figures appear in this report.
 pub(super) fn has_rclcpp(data: &ReportData) -> bool {
     figures::crunch_limits(data).iter().any(|n| RCLCPP.iter().any(|row| row.n == *n))
 }

@@ -1,5 +1,5 @@
-//! What a page has of its data: everything that there is, nothing that there is not, and no name
-//! that breaks it. Pages are read by a strict XML parser, which forgives nothing.
+//! Completeness of a page: all data of a report, no missing sections, no name that breaks it. A
+//! strict XML parser reads the pages.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::kpi::{Kpis, Summary};
 use crate::published::{PaperExecutor, RCLCPP, paper};
 use crate::table::{Cell, format_ms};
 
-/// A name that nobody should give and that must not break anything.
+/// An unusual name that must not break anything.
 const ODD: &str = "/<b>&\"";
 
 fn parsed(page: &str) -> Document<'_> {
@@ -22,7 +22,7 @@ fn parsed(page: &str) -> Document<'_> {
     Document::parse_with_options(page, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// All text that a reader sees, or hears from a title.
+/// All text of a page, including titles.
 fn text(document: &Document<'_>) -> String {
     let is_style = |node: &Node<'_, '_>| {
         node.parent().is_some_and(|parent| parent.tag_name().name() == "style")
@@ -102,7 +102,7 @@ fn graph() -> GraphData {
         ..GraphLoop::default()
     };
     GraphData {
-        title: "Which core runs what.".into(),
+        title: "The mapping.".into(),
         loops: vec![event_loop(ODD, 4, true), event_loop("/planner:fast", 7, true)],
         edges: vec![
             GraphEdge { from: 0, to: 1, topic: "/odd <topic>".into(), hot: true },
@@ -233,7 +233,7 @@ fn every_number_of_the_data_is_on_the_page() {
 }
 
 #[test]
-fn names_are_shown_as_they_are() {
+fn names_are_shown_unchanged() {
     let page = render(&full());
     assert!(!page.contains("<b>&"));
     let seen = text(&parsed(&page));
@@ -246,7 +246,7 @@ fn names_are_shown_as_they_are() {
 
 #[test]
 fn sections_without_data_are_left_out() {
-    assert_eq!(headings(&parsed(&render(&ReportData::default()))), ["How this was made"]);
+    assert_eq!(headings(&parsed(&render(&ReportData::default()))), ["Origin"]);
     let all = headings(&parsed(&render(&full())));
     assert_eq!(all.len(), 7, "{all:?}");
     let without = |change: fn(&mut ReportData)| {
@@ -268,7 +268,7 @@ fn sections_without_data_are_left_out() {
 }
 
 #[test]
-fn what_was_not_measured_is_no_figure() {
+fn missing_measurements_have_no_figures() {
     let mut data = full();
     data.measured[1].cell.kpis = Kpis::default();
     data.measured[1].latencies_ns.clear();
@@ -280,7 +280,7 @@ fn what_was_not_measured_is_no_figure() {
 }
 
 #[test]
-fn figures_that_are_no_numbers_break_no_page() {
+fn non_finite_figures_do_not_break_the_page() {
     let mut data = full();
     let mut optimization = optimization();
     for (value, strategy) in [f64::NAN, f64::INFINITY, -1.0].into_iter().zip(0..) {
@@ -308,7 +308,7 @@ fn figures_that_are_no_numbers_break_no_page() {
 }
 
 #[test]
-fn data_survives_json_and_gives_the_same_page() {
+fn data_round_trips_through_json_and_gives_the_same_page() {
     let data = full();
     let text = serde_json::to_string(&data).unwrap();
     let read: ReportData = serde_json::from_str(&text).unwrap();
@@ -334,7 +334,7 @@ fn large_graphs_and_timelines_are_bounded() {
     let loops = &mut data.graph.as_mut().unwrap().loops;
     let more = (0..500).map(|n| GraphLoop { name: format!("/n{n}"), ..GraphLoop::default() });
     loops.extend(more);
-    assert_eq!(headings(&parsed(&render(&data))), ["How this was made"]);
+    assert_eq!(headings(&parsed(&render(&data))), ["Origin"]);
 
     let mut parts = Parts::from(timeline());
     parts.spans = (0..9_000u64)
@@ -349,22 +349,22 @@ fn large_graphs_and_timelines_are_bounded() {
 }
 
 #[test]
-fn each_call_is_in_the_lane_of_its_core_and_in_the_row_of_its_loop() {
+fn each_call_appears_by_core_and_by_loop() {
     let data = ReportData { timelines: full().timelines, ..ReportData::default() };
     let page = render(&data);
     let document = parsed(&page);
-    // By class, the distinct heights at which calls are drawn, and how many there are.
+    // By class: the distinct heights of calls, and their number.
     let calls = |class: &str| {
         let is_call = |node: &Node<'_, '_>| node.attribute("class") == Some(class);
         let calls = document.descendants().filter(is_call);
         let heights: Vec<&str> = calls.filter_map(|node| node.attribute("y")).collect();
         (heights.iter().copied().collect::<BTreeSet<_>>().len(), heights.len())
     };
-    // From 4 to 104 ms run calls 1 to 34, of which the even ones are hot.
+    // Calls 1 to 34 run from 4 to 104 ms; the even ones are hot.
     assert_eq!((calls("call hot"), calls("call")), ((1, 17), (1, 17)));
     assert_eq!((calls("c4 call"), calls("c7 call")), ((1, 17), (1, 17)));
     let seen = text(&document);
-    // Sixteen whole calls of 2.5 ms and 2 ms of the last one; 17, of the first the last 1.5 ms.
+    // Sixteen whole calls of 2.5 ms, the last 1.5 ms of the first call, and 2 ms of the last one.
     assert!(seen.contains("core 4 · 42.0 % busy"), "{seen}");
     assert!(seen.contains("core 7 · 41.5 % busy"), "{seen}");
     let title = format!("{ODD} timer 10ms: at 2.000 ms for 2.500 ms on core 4");

@@ -1,4 +1,4 @@
-//! What a search and its confirmation came to, in the words of a report.
+//! Conversion of a search and its confirmation to report data.
 
 use std::time::Duration;
 
@@ -12,9 +12,8 @@ use super::optimization::{
 };
 use crate::optimize::{Outlook, Tuned};
 
-/// A search for `objective`, with `chosen` as the mapping that it is about, whose cores have the
-/// numbers `core_ids`; what is to be expected of it and others; and the candidates that were
-/// measured, each with its name.
+/// Converts a search for `objective`. `chosen` is the mapping of the section, whose cores have the
+/// numbers `core_ids`. Adds the outlooks, and the named candidates that were measured.
 #[must_use]
 pub fn optimization_of(
     tuned: &Tuned,
@@ -48,7 +47,7 @@ fn term_of(term: ScoreTerm) -> Term {
     Term { name: term.name().into(), unit }
 }
 
-/// The terms of a score. A chain that never came to its end has no latency.
+/// The terms of a score. A chain without an end has no latency.
 fn terms(score: &Score) -> Vec<Option<f64>> {
     let known = |value: &u64| (*value != u64::MAX).then_some(*value as f64);
     score.terms().iter().map(known).collect()
@@ -57,7 +56,7 @@ fn terms(score: &Score) -> Vec<Option<f64>> {
 fn convergence(found: &Found) -> Convergence {
     let points = found.convergence.iter();
     let points = points.map(|at| (at.evaluations as u64, terms(&at.best)));
-    // It went on after its last improvement, in vain.
+    // The search continued after its last improvement.
     let end = (found.evaluations as u64, terms(&found.score));
     let points = points.chain([end]).collect();
     Convergence { strategy: found.strategy.to_string(), points }
@@ -88,7 +87,7 @@ fn predictions(chains: &[Chain], confirmed: &[(String, Confirmed)]) -> Vec<Predi
     confirmed.iter().flat_map(of_candidate).collect()
 }
 
-/// Which analysis gives the bounds.
+/// The name and the assumptions of the analysis.
 const ANALYSIS: &str = "By the response-time analysis of D. Casini et al. (ECRTS 2019), if no \
     callback and no message takes longer than the longest one that was measured, and the operating \
     system takes no time from the cores.";
@@ -118,7 +117,7 @@ fn latency(of: &ChainLatency) -> Latency {
 
 /// The graph of the loads, with the loops and edges of the chains as its hot paths.
 fn graph(tuned: &Tuned, chains: &[Chain], chosen: &Assignment, core_ids: &[usize]) -> GraphData {
-    // A step of a chain may name several loops that are side by side.
+    // A step of a chain may name several parallel loops.
     let steps = |chain: &Chain| -> Vec<Vec<String>> {
         let names = |step: &String| step.split('|').map(|name| name.trim().to_owned()).collect();
         chain.path.iter().map(names).collect()
@@ -147,7 +146,7 @@ fn graph(tuned: &Tuned, chains: &[Chain], chosen: &Assignment, core_ids: &[usize
         })
     };
     GraphData {
-        title: "The mapping that was chosen, and how busy each event loop keeps a core.".into(),
+        title: "The chosen mapping, and the utilization of each event loop.".into(),
         loops: loops.iter().enumerate().map(shown).collect(),
         edges: tuned.loads.edges.iter().filter_map(edge).collect(),
     }
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_is_told_with_its_cores_chains_and_progress() {
+    fn a_search_is_converted_with_cores_chains_and_convergence() {
         let tuned = tuned();
         let objective: Objective = "misses, mean".parse().unwrap();
         let chains = [Chain::new("joined", ["/a | /b", "/c"])];
@@ -234,11 +233,11 @@ mod tests {
         let cores: Vec<_> = graph.loops.iter().map(|of| of.core).collect();
         assert_eq!(cores, [Some(4), Some(7), Some(7)]);
         assert!(graph.loops.iter().all(|of| of.hot && of.utilization == Some(0.25)));
-        // The two branches are side by side, not one after the other.
+        // The two branches are parallel, not sequential.
         let hot: Vec<_> = graph.edges.iter().map(|edge| (edge.from, edge.to, edge.hot)).collect();
         assert_eq!(hot, [(0, 2, true), (1, 2, true), (0, 1, false)]);
         assert_eq!(data.terms[1], Term { name: "mean".into(), unit: Unit::Nanoseconds });
-        // Of several seeds the best; what never ended has no latency.
+        // Of several seeds the best; a chain without an end has no latency.
         let end = vec![Some(0.0), Some(5e6)];
         let points = [(1, vec![Some(3.0), None]), (9, end.clone()), (77, end)];
         assert_eq!((data.convergence.len(), &data.convergence[0].points[..]), (1, &points[..]));
@@ -246,7 +245,7 @@ mod tests {
         assert_eq!(data.strategies[0].wall_s, Some(1.5));
         let [tuned, default] = &data.bounds[..] else { panic!("one bound each") };
         assert_eq!((tuned.simulated_ns, tuned.bound_ns), (Some(102.0), Some(130.0)));
-        assert!(default.bound_ns.is_none() && default.reason.contains("core 1 is busy 120 %"));
+        assert!(default.bound_ns.is_none() && default.reason.contains("worst-case load"));
         assert_eq!(data.predictions[0].chain, "default: joined");
         assert_eq!(data.predictions[0].errors_percent()[0], Some(25.0));
         let read = serde_json::from_str::<OptimizationData>(&serde_json::to_string(&data).unwrap());

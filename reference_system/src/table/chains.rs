@@ -1,11 +1,11 @@
-//! The chains of LaME beside what was published for others.
+//! Table of LaME's chains, with published figures.
 
 use super::{aligned, figure, format_ms, table, text};
 use crate::chains::ChainReport;
 use crate::lame::PUBLISHED_SOURCE;
 
-/// A row for each chain: ours, then those of the published systems. Latencies are in ms, from the
-/// start of the chain's first callback to the end of its last; "-" stands where it never ended.
+/// Renders a row for each chain: own figures, then those of the published systems. Latencies are in
+/// ms, from the start of the chain's first callback to the end of its last; "-" if it never ended.
 #[must_use]
 pub fn render_chains(chains: &[ChainReport]) -> String {
     let header =
@@ -21,7 +21,7 @@ pub fn render_chains(chains: &[ChainReport]) -> String {
     }
     format!(
         "LaME's chains from the first start to the last end, in ms; floor = the work on the path,\n\
-         due = the deadline, late = how many ended after it.\n\
+         due = deadline, late = number of misses.\n\
          {}\n{PUBLISHED_SOURCE}\n",
         text(&table)
     )
@@ -52,7 +52,7 @@ mod tests {
     use crate::kpi::Summary;
 
     #[test]
-    fn every_chain_stands_beside_the_published_figures() {
+    fn every_chain_is_listed_with_published_figures() {
         let mut reports = Collector::new().report();
         reports[0].latency = Summary::of(&[51_000_000, 53_000_000]);
         (reports[0].misses, reports[0].started) = (1, 3);

@@ -1,13 +1,12 @@
-//! A search and its confirmation: the strategies side by side, simulation beside worst case, and
-//! prediction beside measurement.
+//! Tables of a search and its confirmation: strategies, simulated and worst-case latencies,
+//! predictions and measurements.
 
 use super::{aligned, format_ms, table, text};
 use crate::optimize::{Outlook, Tuned};
 use ringspin_optimizer::{Chain, ChainLatency, Confirmed, Objective, Term};
 
-/// A row for each strategy: what it evaluated and in which time, how far it is from the optimum if
-/// that is known, and the terms of the best score that it found. The best of all is marked. Too
-/// many candidates have no exact search.
+/// Renders a row for each strategy: evaluations and time, gap to the optimum if known, and the
+/// terms of its best score. The best row is marked. An exact search that was refused has no row.
 #[must_use]
 pub fn render_strategies(tuned: &Tuned, objective: &Objective) -> String {
     let mut header = ["", "strategy", "tried", "s", "gap"].map(str::to_owned).to_vec();
@@ -53,11 +52,11 @@ fn value_of(term: Term, value: u64) -> String {
     }
 }
 
-/// A row for each mapping and chain: mean, p99 and maximum as simulated, and the worst case by
-/// analysis; below, why some have none.
+/// Renders a row for each mapping and chain: simulated mean, p99 and maximum, and the worst-case
+/// bound; below, the reasons for missing bounds.
 #[must_use]
 pub fn render_outlooks(chains: &[Chain], outlooks: &[Outlook]) -> String {
-    let header = ["\nmapping", "\nchain", "simulated\nmean", "\np99", "\nmax", "at worst,\nms"];
+    let header = ["\nmapping", "\nchain", "simulated\nmean", "\np99", "\nmax", "worst case,\nms"];
     let mut table = table(&header, &[0, 1]);
     let mut reasons: Vec<String> = Vec::new();
     for outlook in outlooks {
@@ -81,7 +80,7 @@ pub fn render_outlooks(chains: &[Chain], outlooks: &[Outlook]) -> String {
     format!("{}\n{reasons}", text(&table))
 }
 
-/// `text` in lines of at most 100 characters.
+/// Wraps `text` to lines of at most 100 characters.
 fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut length = 0;
@@ -102,8 +101,8 @@ fn wrapped(text: &str) -> String {
     lines + "\n"
 }
 
-/// A row for each candidate and chain: mean, p99 and maximum as predicted and as measured, and by
-/// how much the prediction of the mean and p99 is off.
+/// Renders a row for each candidate and chain: predicted and measured mean, p99 and maximum, and
+/// the errors of the predicted mean and p99.
 #[must_use]
 pub fn render_confirmed(chains: &[Chain], confirmed: &[(String, Confirmed)]) -> String {
     let header = [
@@ -140,7 +139,7 @@ fn figures(latency: &ChainLatency) -> [String; 3] {
     figures.map(|ns| if latency.samples == 0 { "-".into() } else { format_ms(ns as f64) })
 }
 
-/// By how much a prediction is off, in percent of what was measured.
+/// The error of a prediction, in percent of the measurement.
 fn error(predicted: u64, measured: u64) -> String {
     match measured {
         0 => "-".into(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::stdout;
 
 #[test]
-fn the_determinism_benchmark_comes_to_its_known_answer_in_every_run() {
+fn every_run_of_the_determinism_benchmark_gives_the_expected_result() {
     let line = "determinism --runs 3 --threads 2 --sleep-max";
     let text = |sleep_max| stdout(&line.split(' ').chain([sleep_max]).collect::<Vec<_>>());
     let (still, restless) = (text("0ms"), text("1us"));

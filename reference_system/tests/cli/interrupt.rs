@@ -1,4 +1,4 @@
-//! Ctrl-C: what has run so far is kept.
+//! Ctrl-C keeps the results so far.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{lines, program};
 
-/// Ctrl-C, as the terminal sends it.
+/// Sends the signal of Ctrl-C.
 fn interrupt(child: &Child) {
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
@@ -23,9 +23,9 @@ fn ctrl_c_ends_a_run_early_with_the_figures_so_far() {
     let line = "run --mode deterministic --n 64 --duration 24h --json - --trace";
     let mut command = program(&line.split(' ').collect::<Vec<_>>());
     let mut child = command.arg(&path).stdout(Stdio::piped()).spawn().unwrap();
-    // The first record is written after Ctrl-C is caught.
+    // The handler for Ctrl-C is installed before the first record.
     while std::fs::metadata(&path).map_or(0, |file| file.len()) == 0 {
-        assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
+        assert_eq!(child.try_wait().unwrap(), None, "the run ended without an interrupt");
         std::thread::sleep(Duration::from_millis(5));
     }
     interrupt(&child);
@@ -45,9 +45,10 @@ fn ctrl_c_ends_the_determinism_benchmark_with_the_runs_so_far() {
     let line = "determinism --runs 1000000 --threads 2 --sleep-max 5ms --json";
     let mut command = program(&line.split(' ').collect::<Vec<_>>());
     let mut child = command.arg(&path).stdout(Stdio::piped()).spawn().unwrap();
-    // The file is created after Ctrl-C is caught. No run ends soon, for each sleeps 19,011 times.
+    // The handler for Ctrl-C is installed before the file is created. Runs are long: each sleeps
+    // 19,011 times.
     while !path.exists() {
-        assert_eq!(child.try_wait().unwrap(), None, "it ended by itself");
+        assert_eq!(child.try_wait().unwrap(), None, "the run ended without an interrupt");
         std::thread::sleep(Duration::from_millis(5));
     }
     interrupt(&child);
@@ -63,7 +64,7 @@ fn ctrl_c_ends_the_determinism_benchmark_with_the_runs_so_far() {
 fn ctrl_c_ends_a_search_with_the_best_mapping_so_far() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mapping.toml");
-    // No search of so many candidates ends soon.
+    // A search with this budget does not end soon.
     let line = "optimize --workload lame --nominal --cores 4 --evaluations 4000000000 --out";
     let mut command = program(&line.split(' ').collect::<Vec<_>>());
     command.arg(&path).stdout(Stdio::piped()).stderr(Stdio::piped());

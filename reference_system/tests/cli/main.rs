@@ -1,5 +1,4 @@
-//! The program as a user runs it: its output, its files, its exit codes. No test looks at how long
-//! something took.
+//! The command line: output, files and exit codes. No test depends on timing.
 
 mod compare;
 mod determinism;
@@ -23,7 +22,7 @@ pub(crate) fn output(arguments: &[&str]) -> Output {
     program(arguments).output().unwrap()
 }
 
-/// What a successful call prints.
+/// The stdout of a successful call.
 pub(crate) fn stdout(arguments: &[&str]) -> String {
     let output = output(arguments);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -31,13 +30,13 @@ pub(crate) fn stdout(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The report of a run of the given options.
+/// The report of a run with these options.
 pub(crate) fn report(options: &str) -> Value {
     let line = format!("run {options} --json -");
     serde_json::from_str(&stdout(&line.split(' ').collect::<Vec<_>>())).unwrap()
 }
 
-/// The one line `digest: <32 hexadecimal digits>` of a deterministic run of the given options.
+/// The line `digest: <32 hexadecimal digits>` of a deterministic run with these options.
 pub(crate) fn digest(options: &str) -> String {
     let line = format!("run --mode deterministic {options}");
     let text = stdout(&line.split(' ').collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! `reference-system optimize`: from a profile to a mapping, and what is refused.
+//! `reference-system optimize`: from a profile to a mapping, and refused input.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{output, report, stdout};
 
-/// A profile as a search needs it, measured without much work.
+/// Writes a profile that was measured with little work, for a search.
 fn profile_in(folder: &Path) -> String {
     let path = folder.join("profile.toml").to_str().unwrap().to_owned();
     let options = ["optimize", "--n", "200", "--span", "300ms", "--evaluations", "1"];
@@ -17,7 +17,7 @@ fn profile_in(folder: &Path) -> String {
 }
 
 #[test]
-fn a_search_ends_with_a_mapping_for_cores_that_need_not_exist_whatever_the_threads() {
+fn a_search_gives_the_same_mapping_for_any_number_of_threads() {
     let folder = tempfile::tempdir().unwrap();
     let profile = profile_in(folder.path());
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
@@ -33,14 +33,14 @@ fn a_search_ends_with_a_mapping_for_cores_that_need_not_exist_whatever_the_threa
         for strategy in ["genetic", "round robin", "greedy", "random", "hill climbing"] {
             assert!(table.contains(strategy), "{table}");
         }
-        assert!(table.contains("at worst") && table.contains("default"), "{table}");
+        assert!(table.contains("worst case") && table.contains("default"), "{table}");
         let texts = [&mapping, &json, &page].map(|path| std::fs::read_to_string(path).unwrap());
         assert!(texts[0].contains("FrontLidarDriver") && texts[0].contains("[[core]]"));
-        assert!(texts[2].contains("How the search went"));
-        assert!(texts[2].contains("At the very worst"));
+        assert!(texts[2].contains("Convergence"));
+        assert!(texts[2].contains("Worst case"));
         let chart = std::fs::read_to_string(&chart).unwrap();
         assert!(chart.starts_with("<svg") && chart.contains("FrontLidarDriver"), "{chart}");
-        // What took how long is not the same; nor is the command line, which the page shows.
+        // Times differ between runs, and so does the command line on the page.
         let [mapping, json, _] = texts;
         let mut json: Value = serde_json::from_str(&json).unwrap();
         for strategy in json["strategies"].as_array_mut().unwrap() {
@@ -56,7 +56,7 @@ fn a_search_ends_with_a_mapping_for_cores_that_need_not_exist_whatever_the_threa
 }
 
 #[test]
-fn a_profile_that_does_not_fit_is_refused() {
+fn a_profile_of_another_graph_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = profile_in(folder.path());
     let profile = std::fs::read_to_string(&path).unwrap();

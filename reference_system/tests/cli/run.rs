@@ -1,11 +1,11 @@
-//! `reference-system run`: figures, digests, and the files that a run writes and reads.
+//! `reference-system run`: figures, digests, and files.
 
 use serde_json::Value;
 
 use super::{digest, lines, output, report, stdout};
 
 #[test]
-fn the_digest_is_the_same_whatever_the_callbacks_do_and_however_often_it_runs() {
+fn the_digest_is_independent_of_work_and_repetition() {
     let expected = digest("--n 64 --duration 1s");
     for options in [
         "--n 64 --duration 1s",
@@ -50,7 +50,7 @@ fn the_trace_has_a_line_for_each_dispatch_and_starts_as_the_graph_says() {
     let report = report(&options);
     let trace = lines(&path);
     assert_eq!(report["dispatched"], trace.len());
-    // The fastest sensor comes first, at 25 ms, and what follows from it ends that instant.
+    // The first event is the fastest sensor at 25 ms; its successors follow at the same instant.
     let expected = [
         ("/EuclideanClusterSettings", None),
         ("/EuclideanClusterDetector", Some("EuclideanIntersection")),
@@ -103,7 +103,7 @@ fn lame_reports_its_chains_beside_the_published_figures() {
 }
 
 #[test]
-fn a_deterministic_run_takes_a_mapping_for_its_virtual_cores_once() {
+fn cores_of_a_deterministic_run_come_from_one_source() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -120,7 +120,7 @@ fn a_deterministic_run_takes_a_mapping_for_its_virtual_cores_once() {
     assert!(!output.status.success() && error.contains("has `cores` already"), "{error}");
 }
 
-/// The hot path latency of a kept sample, worked out from its history as the specification says.
+/// The hot path latency of a kept sample, computed from its history as specified.
 fn latency_by_hand(sample: &Value) -> Option<u64> {
     let history = sample["history"].as_array().unwrap();
     let stamp = |node: &str| {
@@ -132,7 +132,7 @@ fn latency_by_hand(sample: &Value) -> Option<u64> {
 }
 
 #[test]
-fn the_kpis_of_a_live_run_agree_with_its_samples_by_hand() {
+fn live_kpis_match_recomputed_samples() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("samples.jsonl");
     let report =
@@ -210,7 +210,7 @@ fn a_live_runs_profile_gives_simulated_callbacks_their_durations() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (profile, twin) = (file("profile.toml"), file("twin.toml"));
-    // Crunching takes time on every machine.
+    // A crunch takes time on every machine.
     stdout(&["run", "--n", "200", "--duration", "500ms", "--profile", &profile]);
     std::fs::write(&twin, "cores = \"single\"\nprofile = \"profile.toml\"\n").unwrap();
     let options = format!("--mode deterministic --no-work --duration 10s --simulation {twin}");
@@ -229,8 +229,8 @@ fn a_live_runs_profile_gives_simulated_callbacks_their_durations() {
 }
 
 #[test]
-fn too_much_work_is_announced() {
-    // Without work nothing is, whatever N.
+fn overload_is_announced() {
+    // Without work there is no warning, whatever N.
     let overloaded = |line: &str| {
         let output = output(&line.split(' ').collect::<Vec<_>>());
         assert!(output.status.success());

@@ -1,4 +1,4 @@
-//! The small commands, and the errors of all of them.
+//! The small commands, and the error messages of all commands.
 
 use super::{output, stdout};
 
@@ -20,7 +20,7 @@ fn a_calibration_has_a_row_for_each_n() {
 }
 
 #[test]
-fn an_error_names_the_input_and_the_way_out_and_tells_usage_from_failure() {
+fn errors_name_the_input_and_advice_and_set_the_exit_code() {
     let cases = [
         (2, "run --mode single --mapping m.toml", &["--mapping", "--mode multi"][..]),
         (2, "run --mode multi --trace t.jsonl", &["--trace", "--mode deterministic"]),

@@ -5,12 +5,12 @@ use crate::explore::Model;
 use crate::keep_last::{Pushed, queue_at};
 use crate::pool::Pool;
 
-/// Each producer's messages, of `PRODUCERS * EACH`, are told apart by their tens.
+/// Messages of different producers, `PRODUCERS * EACH` in total, differ in their tens digit.
 const PRODUCERS: u32 = 3;
 const EACH: u32 = 5;
 
-/// Three producers and a consumer of the newest three: every message is taken or overwritten, once;
-/// `Grew` counts those taken; each producer's come in order; the newest is there.
+/// Three producers and a consumer of the newest messages: each message is taken or overwritten
+/// once; `Grew` counts the taken ones; messages of one producer stay in order; the newest is kept.
 fn race(depth: usize) {
     let pool = Pool::new();
     pool.reserve(4);
@@ -45,11 +45,11 @@ fn race(depth: usize) {
 }
 
 #[test]
-fn three_producers_and_the_newest_three() {
+fn three_producers_keep_the_newest_three() {
     Model::new(1_000).kills("keep_last.commit").kills("keep_last.take").check(|| race(3));
 }
 
 #[test]
-fn three_producers_and_the_newest() {
+fn three_producers_keep_the_newest() {
     Model::new(1_000).kills("keep_last.commit").kills("keep_last.take").check(|| race(1));
 }

@@ -6,10 +6,10 @@ use crate::multiplexer::{gating, overrun};
 use crate::pool::Pool;
 use shuttle::thread::{spawn, yield_now};
 
-/// The producer waits for the slowest of the consumers, of which some leave and others come: each
-/// sees a piece of the stream without a gap, and the one that stays sees all of it.
+/// The producer waits for the slowest consumer while consumers leave and join: each sees a part of
+/// the stream without a gap, and the one that stays sees all of it.
 #[test]
-fn gating_with_consumers_that_come_and_go() {
+fn gating_keeps_the_stream_complete_while_consumers_join_and_leave() {
     const ITEMS: u32 = 12;
     Model::new(4_000).kills("gating.claim").check(|| {
         let (mut producer, multiplexer) = gating::multiplexer_at(1, 3, BEFORE_WRAP);
@@ -56,9 +56,9 @@ fn consumer_read(consumer: &mut gating::Consumer<u32>) -> Option<u32> {
     consumer.read().map(|item| *item)
 }
 
-/// The producer never waits; each of two consumers sees or is told of every message, in order.
+/// The producer never waits; each of two consumers sees or counts every message, in order.
 #[test]
-fn overrun_with_two_slow_consumers() {
+fn overrun_reports_every_lost_message_to_slow_consumers() {
     const MESSAGES: u64 = 8;
     Model::new(1_000).kills("pool.share").check(|| {
         let pool = Pool::new();

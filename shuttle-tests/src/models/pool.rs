@@ -17,9 +17,9 @@ impl Drop for Message {
 }
 
 /// Three threads fill slots, share one message and drop theirs in another order: a slot has one
-/// owner at a time, and never more than nine are in use, so the pool does not grow beyond twelve.
+/// owner at a time, and at most nine are in use, so the pool does not grow beyond twelve.
 #[test]
-fn slots_go_round_between_three_threads() {
+fn three_threads_share_the_slots_without_growth() {
     let model = Model::new(1_000).kills("pool.take").kills("pool.free");
     model.kills("pool.clone").kills("pool.drop").check(|| {
         let drops = Arc::new(AtomicU32::new(0));
@@ -45,7 +45,7 @@ fn slots_go_round_between_three_threads() {
     });
 }
 
-/// The pool and its messages go in any order, the slots with the last of them.
+/// The pool and its messages are dropped in any order, the slots with the last of them.
 #[test]
 fn messages_outlive_their_pool() {
     let model = Model::new(1_000).kills("pool.last").kills("pool.settle");

@@ -5,14 +5,14 @@ use crate::explore::Model;
 use crate::ready::{Full, ring_at};
 use shuttle::thread::yield_now;
 
-/// Each producer's tokens, of `PRODUCERS * EACH`, are told apart by their tens.
+/// Tokens of different producers, `PRODUCERS * EACH` in total, differ in their tens digit.
 const PRODUCERS: u32 = 3;
 const EACH: u32 = 6;
 
-/// Three producers push through a ring of four, several times round and over the wrap of the
-/// sequence: nothing is lost, doubled or reordered.
+/// Three producers push through a ring of four, several laps and past the wrap of the sequence:
+/// no token is lost, duplicated or reordered.
 #[test]
-fn three_producers() {
+fn three_producers_lose_no_token() {
     Model::new(2_000).kills("ready.commit").check(|| {
         let (producer, mut consumer) = ring_at(4, BEFORE_WRAP);
         let senders = Senders::spawn(PRODUCERS, |id| {

@@ -1,5 +1,5 @@
-//! The ready set. A wake-up or a mark that is lost leaves the worker parked for ever, which Shuttle
-//! reports as a deadlock.
+//! The ready set. A lost wake-up or mark leaves the worker parked for ever, which Shuttle reports
+//! as a deadlock.
 
 use super::join;
 use crate::explore::{Model, is_mutant};
@@ -9,10 +9,10 @@ use shuttle::thread::spawn;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The mutant of the worker's own logic: it takes a mark off without looking once more.
+/// The mutant of the worker's own logic: it clears a mark without a second check.
 const NO_RECHECK: &str = "worker.recheck";
 
-/// Pops `tokens` from `rings`, of which each belongs to the loop `used` names; sleeps in between.
+/// Pops `tokens` from `rings`, which belong to the loops in `used`; sleeps in between.
 fn work(set: &ReadySet, used: &[usize], rings: &mut [Consumer], tokens: usize) {
     set.register_sleeper();
     let (mut popped, mut start) = (0, 0);
@@ -52,7 +52,7 @@ fn race(loops: usize, used: [usize; 2], each: usize) {
     let worker = spawn(move || work(&shared, &used, &mut rings, 3 * each));
     join(threads);
     join([worker]);
-    // Marks may be left of events that were handled early: the worker would now clear them.
+    // Marks may be left of events that were handled early; the worker would clear them next.
     while let Some(index) = set.next(0) {
         set.clear(index);
     }
@@ -67,20 +67,20 @@ fn every_event_wakes_the_worker() {
 
 /// More loops than the summary has bits; both of one leaf.
 #[test]
-fn every_event_wakes_the_worker_by_a_leaf() {
+fn every_event_wakes_the_worker_in_one_leaf() {
     let model = Model::new(2_000).kills(NO_RECHECK).kills("ready_set.leaf");
     model.kills("ready_set.leaf_clear").kills("ready_set.sleep").check(|| race(64, [5, 6], 2));
 }
 
 /// Two leaves, each with a bit of the summary.
 #[test]
-fn every_event_wakes_the_worker_by_two_leaves() {
+fn every_event_wakes_the_worker_in_two_leaves() {
     let model = Model::new(2_000).kills("ready_set.mark").kills("ready_set.group_clear");
     model.check(|| race(128, [5, 64 + 5], 3));
 }
 
 /// Two leaves that share a bit of the summary.
 #[test]
-fn every_event_wakes_the_worker_by_a_group_of_leaves() {
+fn every_event_wakes_the_worker_in_a_group_of_leaves() {
     Model::new(2_000).kills(NO_RECHECK).check(|| race(63 * 64 + 1, [5, 64 + 5], 3));
 }

@@ -1,12 +1,12 @@
-//! The single-producer, single-consumer ring. It has no read-modify-write that could be torn; what
-//! a wrong cursor would do, the cells notice.
+//! The single-producer, single-consumer ring. It has no read-modify-write to tear; the cells detect
+//! wrong cursors.
 
 use super::Senders;
 use crate::explore::Model;
 use crate::spsc::{Full, ring_at};
 use shuttle::thread::yield_now;
 
-/// Singles and batches, several times round and over the wrap of the cursors.
+/// Single items and batches, several laps and past the wrap of the cursors.
 #[test]
 fn singles_and_batches() {
     for capacity in [3, 5] {

@@ -8,10 +8,10 @@ use shuttle::thread::spawn;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Two producers and a consumer that parks whenever it finds nothing; a lost notification is a
+/// Two producers and a consumer that parks whenever it finds no item; a lost notification is a
 /// deadlock.
 #[test]
-fn a_parked_consumer_hears_of_every_item() {
+fn a_parked_consumer_receives_every_item() {
     Model::new(1_000).check(|| {
         let (producer, mut consumer) = ring_at(16, 0);
         let signal = Arc::new(Signal::new());

@@ -1,5 +1,5 @@
-//! A toy twin: loops with fixed durations on cores that run them to completion, first in first
-//! out within a priority. Small, but as rugged for a search as the real one.
+//! A toy twin: loops with fixed durations, run to completion on cores, first-in first-out within a
+//! priority. Small, but with as many local optima for a search as the real twin.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
 use crate::loads::{Edge, Loads, LoopLoad};
 use crate::search::random::SplitMix64;
 
-/// What a loop waits for.
+/// The trigger of a loop.
 #[derive(Clone, Debug)]
 pub(crate) enum Input {
     /// Its timer's period.
     Timer(u64),
-    /// The messages of another loop; the second one is only looked at and not passed on.
+    /// The messages of another loop; messages of the second one are processed, but not passed on.
     Messages(usize, Option<usize>),
 }
 
@@ -30,11 +30,11 @@ pub(crate) struct Toy {
     horizon_ns: u64,
 }
 
-/// Something that a loop is to do: since when it is under way, and from which timer it stems.
+/// A pending call of a loop, with its creation time and the timer that started its chain.
 #[derive(Clone, Copy)]
 struct Work {
     node: usize,
-    /// From the loop's own input: to be passed on.
+    /// Whether it comes from the loop's first input and is passed on.
     own: bool,
     source: usize,
     since_ns: u64,
@@ -58,8 +58,8 @@ impl Toy {
         }
     }
 
-    /// A random graph that keeps `cores` about as busy as `load` says, with its longest path and
-    /// a random one as chains.
+    /// A random graph that keeps `cores` about as busy as `load` says. Its chains are its longest
+    /// path and a random one.
     pub(crate) fn random(loops: usize, cores: f64, load: f64, seed: u64) -> Self {
         let mut random = SplitMix64::new(seed, 99);
         let sources = (loops / 4).max(1);
@@ -85,7 +85,7 @@ impl Toy {
         toy
     }
 
-    /// From the timer to `end`.
+    /// The path from its timer to `end`.
     fn path_to(&self, end: usize) -> Vec<usize> {
         let mut path = vec![end];
         while let Input::Messages(from, _) = self.inputs[path[path.len() - 1]] {
@@ -122,7 +122,7 @@ impl Toy {
         loads
     }
 
-    /// Who gets what `node` publishes, and whether as its own input.
+    /// The receivers of `node`'s messages, and whether each gets them as its first input.
     fn receivers(&self, node: usize) -> impl Iterator<Item = (usize, bool)> {
         self.inputs.iter().enumerate().flat_map(move |(receiver, input)| match input {
             Input::Messages(own, other) => {
@@ -169,7 +169,7 @@ impl Toy {
         cores
     }
 
-    /// Every sample of every chain.
+    /// The latencies of every sample, by chain.
     pub(crate) fn latencies_ns(&self, assignment: &Assignment) -> Vec<Vec<u64>> {
         self.run(assignment).samples
     }
@@ -180,13 +180,13 @@ impl Toy {
     }
 }
 
-/// The cores at work.
+/// The state of the cores.
 struct Cores<'a> {
     toy: &'a Toy,
     assignment: &'a Assignment,
-    /// Of each core, what waits: by inverted priority, then by index into `works`.
+    /// By core: pending calls, by inverted priority, then by index into `works`.
     ready: Vec<BTreeSet<(u8, usize)>>,
-    /// Of each core, what runs, and when it ends.
+    /// By core: the running call and its end.
     running: Vec<Option<(u64, Work)>>,
     works: Vec<Work>,
     samples: Vec<Vec<u64>>,
@@ -195,7 +195,7 @@ struct Cores<'a> {
 }
 
 impl Cores<'_> {
-    /// Ends what is over, and returns what follows from it.
+    /// Ends the calls that are over, and returns the ones that they trigger.
     fn end(&mut self, now: u64) -> Vec<Work> {
         let mut arrivals = Vec::new();
         for running in &mut self.running {
@@ -214,7 +214,7 @@ impl Cores<'_> {
         arrivals
     }
 
-    /// Keep last: a waiting message of the same kind is displaced.
+    /// Adds a call; displaces a waiting one of the same kind, as keep-last does.
     fn arrive(&mut self, work: Work) {
         let ready = &mut self.ready[self.assignment.cores()[work.node]];
         let same = |(_, order): &&(u8, usize)| {
@@ -231,7 +231,7 @@ impl Cores<'_> {
         }
     }
 
-    /// Lets every idle core take the next.
+    /// Starts the next call on every idle core.
     fn begin(&mut self, now: u64) {
         for (core, running) in self.running.iter_mut().enumerate() {
             if running.is_some() {

@@ -1,7 +1,7 @@
-//! One function for each entry of `clippy.toml` that is about the standard library or ringspin.
-//! Each expects the one finding; clippy reports the expectation where nothing is found.
+//! One function for each entry of `clippy.toml` about the standard library or ringspin. Each
+//! expects one finding; clippy reports an unfulfilled expectation.
 
-#![expect(missing_docs, reason = "each function is what it is named after")]
+#![expect(missing_docs, reason = "each function is named after its violation")]
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Condvar, MutexGuard, WaitTimeoutResult};

@@ -13,7 +13,7 @@
 //!
 //! ```text
 //! program run JOB [--seed N] [--schedule S] [--certificate FILE] [--trace FILE]
-//! program verify JOB [--runs N]
+//! program verify JOB [--runs N] [--against FILE]
 //! program explore JOB [--seeds 0..1000] [--order shuffle|pct:3] [--jitter 1ms] [--threads N]
 //! program check JOB
 //! program nodes
@@ -28,7 +28,8 @@ mod arguments;
 
 use crate::deterministic::{Jitter, TiePolicy};
 use crate::job::{
-    Counterexample, Exploration, ExploreError, Job, Ran, Report, Uncontrolled, describe,
+    Certificate, Counterexample, Exploration, ExploreError, FreshProcess, Job, Ran, Report,
+    Uncontrolled, describe,
 };
 use crate::job_file::JobFile;
 use crate::registry::Registry;
@@ -84,7 +85,8 @@ pub fn main(registry: Registry) -> ExitCode {
 /// As [`main`], with any command line (the program's name first) and outputs; returns the exit
 /// code.
 ///
-/// A watchdog ends the process, whoever calls this.
+/// A watchdog ends the process, whoever calls this. `verify` stays within this process, because the
+/// command line is not that with which the process could be started again.
 ///
 /// ```
 /// use ringspin_modes::{Registry, command};
@@ -224,11 +226,23 @@ impl<'a> Program<'a> {
     fn verify(&mut self, verify: &Verify) -> Result<u8, Ended> {
         let bar = bar(u64::from(verify.runs));
         let job = self.startable(&verify.job)?.after_each_run(|| bar.inc(1));
-        let verified = job.verify(verify.runs as usize);
+        let runs = verify.runs as usize;
+        let verified = match self.alone {
+            true => job.verify_in_processes(runs, &FreshProcess::same_arguments()),
+            false => job.verify(runs),
+        };
         bar.finish_and_clear();
         let report = verified.map_err(|error| Ended::Failed(error.to_string()))?;
         self.say_what_ran(&verify.job.job, &report)?;
-        writeln!(self.out, "  {} runs were the same, dispatch by dispatch", verify.runs)?;
+        let fresh = match self.alone {
+            true => format!(", {} of them in fresh processes", runs - 2),
+            false => String::new(),
+        };
+        writeln!(self.out, "  {runs} runs were the same, dispatch by dispatch{fresh}")?;
+        if let Some(path) = &verify.against {
+            compare_with(path, &job.certificate(&report))?;
+            writeln!(self.out, "  the same as certified by {}", path.display())?;
+        }
         Ok(0)
     }
 
@@ -335,6 +349,23 @@ impl<'a> Program<'a> {
         written.map_err(|error| {
             unusable(format!("cannot write `{}`: {error}; check the path", path.display()))
         })
+    }
+}
+
+/// Compares a run with the certificate at `path`.
+fn compare_with(path: &Path, certificate: &Certificate) -> Result<(), Ended> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| unusable(format!("cannot read `{name}`: {error}; check the path")))?;
+    let differences = certificate
+        .differences(&text)
+        .map_err(|error| unusable(format!("`{name}` is no certificate: {error}")))?;
+    match differences.is_empty() {
+        true => Ok(()),
+        false => {
+            let lines: String = differences.iter().map(|line| format!("\n  {line}")).collect();
+            Err(Ended::Failed(format!("the run differs from the certificate `{name}`:{lines}")))
+        }
     }
 }
 

@@ -3,15 +3,19 @@
 mod certificate;
 mod ending;
 mod explore;
+mod fresh;
 mod report;
 mod session;
 mod shrink;
 mod verify;
 mod watchdog;
 
-pub use certificate::{CallbackCounts, Certificate, Counts, Platform, Uncontrolled};
+pub use certificate::{
+    CallbackCounts, Certificate, CertificateError, Counts, Platform, Uncontrolled,
+};
 pub use ending::EndError;
 pub use explore::{Counterexample, Exploration, ExploreError, Explored, Order};
+pub use fresh::FreshProcess;
 pub use report::Report;
 pub use session::{Session, StateError, Step};
 pub(crate) use verify::describe;
@@ -297,10 +301,14 @@ impl<'a, T> Job<'a, T> {
                 Ran { report: Some(session.report()), error }
             }
         };
+        self.tell_of_run();
+        ran
+    }
+
+    fn tell_of_run(&self) {
         if let Some(tell) = &self.after_run {
             tell();
         }
-        ran
     }
 
     fn run_session(&self, session: &mut Session<T>) -> Result<(), BoxError> {

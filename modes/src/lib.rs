@@ -55,9 +55,9 @@ pub use edges::{GraphEdge, graph_edges};
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{
-    CallbackCounts, Certificate, CheckFailed, Counterexample, Counts, Difference, Divergence,
-    EndError, Exploration, ExploreError, Explored, Job, Order, Platform, Report, Session,
-    StateError, Step, Stuck, Uncontrolled, VerifyError,
+    CallbackCounts, Certificate, CertificateError, CheckFailed, Counterexample, Counts, Difference,
+    Divergence, EndError, Exploration, ExploreError, Explored, FreshProcess, Job, Order, Platform,
+    Report, Session, StateError, Step, Stuck, Uncontrolled, VerifyError,
 };
 pub use job_file::{JobFile, JobFileError};
 pub use mapping::{Machine, Mapping, MappingError};

@@ -30,7 +30,7 @@ pub(super) struct CommandLine {
 pub(super) enum Command {
     /// Run a job once.
     Run(Run),
-    /// Run a job several times, and compare each dispatch.
+    /// Run a job several times, also in fresh processes, and compare each dispatch.
     Verify(Verify),
     /// Run a job in many orders of what happens at the same time, until one fails.
     Explore(Explore),
@@ -69,9 +69,14 @@ pub(super) struct Run {
 pub(super) struct Verify {
     #[command(flatten)]
     pub(super) job: JobArguments,
-    /// How many runs.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..))]
+    /// How many runs: two in this process, the others in a fresh process each, with another
+    /// environment.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(3..))]
     pub(super) runs: u32,
+    /// Compare the run with this certificate, too, which `run --certificate` wrote, here or on
+    /// another machine.
+    #[arg(long, value_name = "FILE")]
+    pub(super) against: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

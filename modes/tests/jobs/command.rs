@@ -92,7 +92,7 @@ fn a_failure_is_one_and_what_cannot_run_is_two() {
         ),
         ("[[node]]\ntype = \"nobody\"", "run $job.toml --seed x", "error: invalid value 'x'"),
         ("[[node]]\ntype = \"nobody\"", "run $job.toml --schedule x", "error: invalid value 'x'"),
-        ("[[node]]\ntype = \"nobody\"", "verify $job.toml --runs 1", "error: invalid value '1'"),
+        ("[[node]]\ntype = \"nobody\"", "verify $job.toml --runs 2", "error: invalid value '2'"),
         ("[[node]]\ntype = \"nobody\"", "explore $job.toml --seeds 5..5", "error: invalid value"),
         ("[[node]]\ntype = \"nobody\"", "explore $job.toml --order pct:0", "error: invalid value"),
         ("[[node]]\ntype = \"nobody\"", "explore $job.toml --jitter 5", "error: invalid value '5'"),

@@ -6,6 +6,7 @@ mod delays;
 mod departures;
 mod durations;
 mod explore;
+mod fresh_processes;
 mod going_on;
 mod inputs;
 mod known_answer;

@@ -14,7 +14,8 @@
 //! ```text
 //! program run JOB [--seed N] [--schedule S] [--certificate FILE] [--trace FILE]
 //! program verify JOB [--runs N] [--against FILE]
-//! program explore JOB [--seeds 0..1000] [--order shuffle|pct:3] [--jitter 1ms] [--threads N]
+//! program explore JOB [--seeds 0..1000] [--keep-seed] [--order shuffle|pct:3|default]
+//!                     [--jitter 1ms] [--threads N]
 //! program check JOB
 //! program nodes
 //! ```
@@ -27,6 +28,7 @@
 mod arguments;
 
 use crate::deterministic::{Jitter, TiePolicy};
+use crate::error::SpinError;
 use crate::job::{
     Certificate, Counterexample, Exploration, ExploreError, FreshProcess, Job, Ran, Report,
     Uncontrolled, describe,
@@ -183,7 +185,7 @@ impl<'a> Program<'a> {
                 simulation.jitter = Jitter::default();
             }
         });
-        let ran = job.run_with(job.simulation().clone(), run.trace.is_some());
+        let ran = job.run_own(run.trace.is_some());
         let Ran { report: Some(mut report), error } = ran else {
             let error = ran.error.unwrap_or_else(|| "it did not start".into());
             return Err(in_file(&run.job.job, &error));
@@ -202,10 +204,16 @@ impl<'a> Program<'a> {
         }
         match error {
             None => Ok(report.exit_code().unwrap_or(0)),
+            Some(error) if matches!(error.downcast_ref(), Some(SpinError::NotApplied(_))) => {
+                Err(in_file(&run.job.job, &error))
+            }
             Some(error) => {
-                let deviations = report.deviations().iter().map(|line| format!("  {line}\n"));
-                let deviations: String = deviations.collect();
-                Err(Ended::Failed(format!("{deviations}{error}")))
+                let mut lines = report.deviations().to_vec();
+                if !report.not_applied().is_empty() {
+                    lines.push(format!("not applied: {}", report.not_applied()));
+                }
+                let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+                Err(Ended::Failed(format!("{lines}{error}")))
             }
         }
     }
@@ -250,9 +258,14 @@ impl<'a> Program<'a> {
         // The first run is that in the default order.
         let bar = bar((explore.seeds.end - explore.seeds.start).saturating_add(1));
         let job = self.startable(&explore.job)?.after_each_run(|| bar.inc(1));
-        let (seeds, order, threads) = (explore.seeds.clone(), explore.order, explore.threads);
-        let jitter = explore.jitter;
-        let exploration = Exploration { seeds, order, jitter, threads, ..Default::default() };
+        let exploration = Exploration {
+            seeds: explore.seeds.clone(),
+            keep_seed: explore.keep_seed,
+            order: explore.order,
+            jitter: explore.jitter,
+            threads: explore.threads,
+            ..Exploration::default()
+        };
         let explored = match self.alone {
             true => without_panic_messages(|| job.explore(&exploration)),
             false => job.explore(&exploration),
@@ -270,7 +283,9 @@ impl<'a> Program<'a> {
                 Ok(0)
             }
             Err(ExploreError::Found(found)) => Err(Ended::Failed(self.found(&found, &explore.job))),
-            Err(error @ ExploreError::Schedule(_)) => Err(unusable(error)),
+            Err(error @ (ExploreError::Schedule(_) | ExploreError::NotApplied(_))) => {
+                Err(unusable(error))
+            }
             Err(error) => Err(Ended::Failed(error.to_string())),
         }
     }

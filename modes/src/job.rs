@@ -1,5 +1,6 @@
 //! A deterministic run in a few words: for tests and CI.
 
+mod cause;
 mod certificate;
 mod ending;
 mod explore;
@@ -22,7 +23,8 @@ pub(crate) use verify::describe;
 pub use verify::{Difference, Divergence, VerifyError};
 pub use watchdog::Stuck;
 
-use crate::deterministic::{ChainPath, Simulation, TieBreaker, TiePolicy};
+use crate::deterministic::{ChainPath, NotApplied, Schedule, Simulation, TieBreaker, TiePolicy};
+use crate::error::SpinError;
 use crate::executor::Executor;
 use ending::Ending;
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
@@ -97,7 +99,25 @@ pub(crate) struct Ran {
     pub(crate) error: Option<BoxError>,
 }
 
+/// Records of a run that are kept on request.
+#[derive(Clone, Copy, Default)]
+struct Records {
+    trace: bool,
+    /// One instant, in detail.
+    instant: Option<Time>,
+}
+
 impl Ran {
+    /// With an error if the run ended well, but entries of a schedule were not applied.
+    fn and_applied(mut self) -> Self {
+        if let (Some(report), None) = (&self.report, &self.error)
+            && !report.not_applied.is_empty()
+        {
+            self.error = Some(SpinError::from(NotApplied(report.not_applied.clone())).into());
+        }
+        self
+    }
+
     fn into_report(self) -> Result<Report, BoxError> {
         match self.error {
             Some(error) => Err(error),
@@ -260,10 +280,12 @@ impl<'a, T> Job<'a, T> {
     /// # Errors
     /// What `build` returns, or a [`SpinError`](crate::SpinError).
     pub fn start(&self) -> Result<Session<T>, BoxError> {
-        self.start_with(self.simulation.clone(), false)
+        let mut session = self.start_with(self.simulation.clone(), Records::default())?;
+        session.executor().applies_schedule = true;
+        Ok(session)
     }
 
-    fn start_with(&self, simulation: Simulation, traced: bool) -> Result<Session<T>, BoxError> {
+    fn start_with(&self, simulation: Simulation, records: Records) -> Result<Session<T>, BoxError> {
         let mut simulation = simulation;
         if let Some(duration) = self.run_for {
             simulation.end = Some(simulation.start + duration);
@@ -272,7 +294,9 @@ impl<'a, T> Job<'a, T> {
         let mut executor = Executor::deterministic(simulation)
             .with_arguments(self.arguments.clone())
             .with_failure_policy(self.policy);
-        executor.traced = traced;
+        (executor.traced, executor.watched) = (records.trace, records.instant);
+        // The job itself looks at that, when the run has ended.
+        executor.applies_schedule = false;
         executor.chains = self.chains.clone();
         // An order that is explored, shrunk or repeated comes before one's own.
         if own_ties {
@@ -287,14 +311,21 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and runs it.
     ///
     /// # Errors
-    /// What `build` returns, a [`SpinError`](crate::SpinError), or [`CheckFailed`].
+    /// What `build` returns, a [`SpinError`](crate::SpinError) (also if the job follows a schedule
+    /// of which entries were not applied), or [`CheckFailed`].
     pub fn run(&self) -> Result<Report, BoxError> {
-        self.run_with(self.simulation.clone(), false).into_report()
+        self.run_own(false).into_report()
     }
 
-    /// A run of another simulation, with a trace if that is wanted.
-    pub(crate) fn run_with(&self, simulation: Simulation, traced: bool) -> Ran {
-        let ran = match self.start_with(simulation, traced) {
+    /// A run of the job's own simulation, with a trace if that is wanted.
+    pub(crate) fn run_own(&self, trace: bool) -> Ran {
+        let records = Records { trace, ..Records::default() };
+        self.run_with(self.simulation.clone(), records).and_applied()
+    }
+
+    /// A run of another simulation. Entries of a schedule that were not applied are no error.
+    fn run_with(&self, simulation: Simulation, records: Records) -> Ran {
+        let ran = match self.start_with(simulation, records) {
             Err(error) => Ran { report: None, error: Some(error) },
             Ok(mut session) => {
                 let error = self.run_session(&mut session).err();
@@ -324,8 +355,10 @@ impl<'a, T> Job<'a, T> {
         Ok(())
     }
 
-    /// The job's simulation with other ties.
-    fn with_ties(&self, ties: TiePolicy) -> Simulation {
-        Simulation { ties, ..self.simulation.clone() }
+    /// Runs the job in one order; a trace is not kept.
+    fn run_scripted(&self, schedule: &Schedule, instant: Option<Time>) -> Ran {
+        let ties = TiePolicy::Scripted(schedule.clone());
+        let simulation = Simulation { ties, ..self.simulation.clone() };
+        self.run_with(simulation, Records { instant, ..Records::default() })
     }
 }

@@ -48,8 +48,9 @@ pub mod timeline;
 
 pub use configuration::ConfigurationError;
 pub use deterministic::{
-    Candidate, ChainError, ChainPath, ChainSamples, Cores, Deviation, Jitter, Jolt, RunDigest,
-    Schedule, ScheduleError, Simulation, TieBreaker, TiePolicy,
+    Candidate, ChainError, ChainPath, ChainSamples, Cores, Deviation, InstantEvent, Jitter, Jolt,
+    NotApplied, Postponement, RunDigest, Schedule, ScheduleError, Simulation, TieBreaker,
+    TiePolicy,
 };
 pub use edges::{GraphEdge, graph_edges};
 pub use error::SpinError;

@@ -255,7 +255,7 @@ impl<T> Job<'_, T> {
             certificate: FORMAT,
             digest: report.digest().to_string(),
             dispatches: report.dispatches(),
-            seed: simulation.seed,
+            seed: simulation.effective_seed(),
             start_ns: simulation.start.as_nanos(),
             end_ns: report.end().as_nanos(),
             exit_code: report.exit_code(),

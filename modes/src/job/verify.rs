@@ -147,7 +147,7 @@ impl<T> Job<'_, T> {
         let call = Call::next(std::panic::Location::caller());
         if let Some(request) = Request::from_env() {
             if request.is_for(&call) {
-                request.reply(self.run_with(self.simulation.clone(), true));
+                request.reply(self.run_own(true));
             }
             // Another call is asked. This one must not start processes that start processes.
             return self.verify(runs.max(3));
@@ -177,7 +177,7 @@ impl<T> Job<'_, T> {
     }
 
     fn run_traced(&self, run: usize) -> Result<(Report, Summary, Trace), VerifyError> {
-        let ran = self.run_with(self.simulation.clone(), true);
+        let ran = self.run_own(true);
         let mut report = ran.into_report().map_err(|reason| VerifyError::Failed { run, reason })?;
         let trace = report.trace.take().unwrap_or_default();
         let summary = Summary::of(&report, &trace);

@@ -11,5 +11,6 @@ mod going_on;
 mod inputs;
 mod known_answer;
 mod sessions;
+mod shrinking;
 mod ties;
 mod verify;

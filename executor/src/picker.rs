@@ -14,7 +14,7 @@ const TURN_MAX: u32 = 4;
 ///
 /// Within a priority it goes round: after the turn of ring `i` comes the next ready one above `i`.
 /// Rings that lie in the order of their chains are thus served along the chain, in one round.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Picker {
     classes: Vec<Class>,
     /// Picks since a lower priority than the highest ready one had its turn.
@@ -24,7 +24,7 @@ pub struct Picker {
 }
 
 /// The rings of one priority.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Class {
     /// Where the class after this one starts.
     end: usize,

@@ -13,8 +13,9 @@
 //!
 //! ```text
 //! program run JOB [--seed N] [--schedule S] [--certificate FILE] [--trace FILE]
-//! program verify JOB [--runs N]
-//! program explore JOB [--seeds 0..1000] [--order shuffle|pct:3] [--jitter 1ms] [--threads N]
+//! program verify JOB [--runs N] [--against FILE]
+//! program explore JOB [--seeds 0..1000] [--keep-seed] [--order shuffle|pct:3|default]
+//!                     [--jitter 1ms] [--threads N]
 //! program check JOB
 //! program nodes
 //! ```
@@ -27,8 +28,10 @@
 mod arguments;
 
 use crate::deterministic::{Jitter, TiePolicy};
+use crate::error::SpinError;
 use crate::job::{
-    Counterexample, Exploration, ExploreError, Job, Ran, Report, Uncontrolled, describe,
+    Certificate, Counterexample, Exploration, ExploreError, FreshProcess, Job, Ran, Report,
+    Uncontrolled, describe,
 };
 use crate::job_file::JobFile;
 use crate::registry::Registry;
@@ -84,7 +87,8 @@ pub fn main(registry: Registry) -> ExitCode {
 /// As [`main`], with any command line (the program's name first) and outputs; returns the exit
 /// code.
 ///
-/// A watchdog ends the process, whoever calls this.
+/// A watchdog ends the process, whoever calls this. `verify` stays within this process, because the
+/// command line is not that with which the process could be started again.
 ///
 /// ```
 /// use ringspin_modes::{Registry, command};
@@ -181,7 +185,7 @@ impl<'a> Program<'a> {
                 simulation.jitter = Jitter::default();
             }
         });
-        let ran = job.run_with(job.simulation().clone(), run.trace.is_some());
+        let ran = job.run_own(run.trace.is_some());
         let Ran { report: Some(mut report), error } = ran else {
             let error = ran.error.unwrap_or_else(|| "it did not start".into());
             return Err(in_file(&run.job.job, &error));
@@ -200,10 +204,16 @@ impl<'a> Program<'a> {
         }
         match error {
             None => Ok(report.exit_code().unwrap_or(0)),
+            Some(error) if matches!(error.downcast_ref(), Some(SpinError::NotApplied(_))) => {
+                Err(in_file(&run.job.job, &error))
+            }
             Some(error) => {
-                let deviations = report.deviations().iter().map(|line| format!("  {line}\n"));
-                let deviations: String = deviations.collect();
-                Err(Ended::Failed(format!("{deviations}{error}")))
+                let mut lines = report.deviations().to_vec();
+                if !report.not_applied().is_empty() {
+                    lines.push(format!("not applied: {}", report.not_applied()));
+                }
+                let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+                Err(Ended::Failed(format!("{lines}{error}")))
             }
         }
     }
@@ -224,11 +234,23 @@ impl<'a> Program<'a> {
     fn verify(&mut self, verify: &Verify) -> Result<u8, Ended> {
         let bar = bar(u64::from(verify.runs));
         let job = self.startable(&verify.job)?.after_each_run(|| bar.inc(1));
-        let verified = job.verify(verify.runs as usize);
+        let runs = verify.runs as usize;
+        let verified = match self.alone {
+            true => job.verify_in_processes(runs, &FreshProcess::same_arguments()),
+            false => job.verify(runs),
+        };
         bar.finish_and_clear();
         let report = verified.map_err(|error| Ended::Failed(error.to_string()))?;
         self.say_what_ran(&verify.job.job, &report)?;
-        writeln!(self.out, "  {} runs were the same, dispatch by dispatch", verify.runs)?;
+        let fresh = match self.alone {
+            true => format!(", {} of them in fresh processes", runs - 2),
+            false => String::new(),
+        };
+        writeln!(self.out, "  {runs} runs were the same, dispatch by dispatch{fresh}")?;
+        if let Some(path) = &verify.against {
+            compare_with(path, &job.certificate(&report))?;
+            writeln!(self.out, "  the same as certified by {}", path.display())?;
+        }
         Ok(0)
     }
 
@@ -236,9 +258,14 @@ impl<'a> Program<'a> {
         // The first run is that in the default order.
         let bar = bar((explore.seeds.end - explore.seeds.start).saturating_add(1));
         let job = self.startable(&explore.job)?.after_each_run(|| bar.inc(1));
-        let (seeds, order, threads) = (explore.seeds.clone(), explore.order, explore.threads);
-        let jitter = explore.jitter;
-        let exploration = Exploration { seeds, order, jitter, threads, ..Default::default() };
+        let exploration = Exploration {
+            seeds: explore.seeds.clone(),
+            keep_seed: explore.keep_seed,
+            order: explore.order,
+            jitter: explore.jitter,
+            threads: explore.threads,
+            ..Exploration::default()
+        };
         let explored = match self.alone {
             true => without_panic_messages(|| job.explore(&exploration)),
             false => job.explore(&exploration),
@@ -256,7 +283,9 @@ impl<'a> Program<'a> {
                 Ok(0)
             }
             Err(ExploreError::Found(found)) => Err(Ended::Failed(self.found(&found, &explore.job))),
-            Err(error @ ExploreError::Schedule(_)) => Err(unusable(error)),
+            Err(error @ (ExploreError::Schedule(_) | ExploreError::NotApplied(_))) => {
+                Err(unusable(error))
+            }
             Err(error) => Err(Ended::Failed(error.to_string())),
         }
     }
@@ -335,6 +364,23 @@ impl<'a> Program<'a> {
         written.map_err(|error| {
             unusable(format!("cannot write `{}`: {error}; check the path", path.display()))
         })
+    }
+}
+
+/// Compares a run with the certificate at `path`.
+fn compare_with(path: &Path, certificate: &Certificate) -> Result<(), Ended> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| unusable(format!("cannot read `{name}`: {error}; check the path")))?;
+    let differences = certificate
+        .differences(&text)
+        .map_err(|error| unusable(format!("`{name}` is no certificate: {error}")))?;
+    match differences.is_empty() {
+        true => Ok(()),
+        false => {
+            let lines: String = differences.iter().map(|line| format!("\n  {line}")).collect();
+            Err(Ended::Failed(format!("the run differs from the certificate `{name}`:{lines}")))
+        }
     }
 }
 

@@ -30,10 +30,13 @@ mod ties;
 mod timing;
 mod traffic;
 
+pub(crate) use agenda::InstantLog;
 pub(crate) use chains::Follower;
 pub use chains::{ChainError, ChainPath, ChainSamples};
 pub use record::{Record, RunDigest, Trace};
-pub use schedule::{Deviation, Jolt, Schedule, ScheduleError};
+pub use schedule::{
+    Deviation, InstantEvent, Jolt, NotApplied, Postponement, Schedule, ScheduleError,
+};
 pub(crate) use simulation::Setting;
 pub use simulation::{Cores, Jitter, Simulation};
 pub use ties::{Candidate, TieBreaker, TiePolicy};
@@ -50,6 +53,7 @@ use ringspin_executor::{
 };
 use std::sync::Arc;
 use std::time::Duration;
+use ties::Chooser;
 use timing::Timing;
 use traffic::Jolts;
 
@@ -67,6 +71,10 @@ pub(crate) struct Sequencer {
     jolts: Jolts,
     display: Option<ClockDisplay>,
     end: Option<Time>,
+    /// The schedule that the run follows, if it does.
+    script: Option<Schedule>,
+    /// Whether nothing is left to do up to the run's end.
+    is_over: bool,
 }
 
 /// What came of looking for something to do at an instant.
@@ -87,6 +95,8 @@ pub(crate) struct Parts {
     pub(crate) inputs: Vec<NamedInput>,
     pub(crate) recorder: Option<Box<dyn Recorder>>,
     pub(crate) breaker: Option<Box<dyn TieBreaker>>,
+    /// The instant of which a record is kept.
+    pub(crate) watched: Option<Time>,
     pub(crate) follower: Option<Follower>,
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
 }
@@ -94,11 +104,16 @@ pub(crate) struct Parts {
 impl Sequencer {
     /// Takes over the worker, at the simulation's start.
     pub(crate) fn new(parts: Parts, setting: Setting, info: &GraphInfo) -> Self {
-        let Parts { mut worker, inputs, recorder, breaker, follower, middleware } = parts;
+        let Parts { mut worker, inputs, recorder, breaker, watched, follower, middleware } = parts;
         let display = ClockDisplay::new(middleware);
         let Setting { simulation, transit, durations, cores, jolts } = setting;
         let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
-        let breaker = breaker.or_else(|| simulation.ties.breaker()).map(Breaker::new);
+        let chooser = breaker.map(Chooser::Breaker).or_else(|| simulation.ties.chooser());
+        let breaker = chooser.map(|chooser| Breaker::new(chooser, watched));
+        let script = match simulation.ties {
+            TiePolicy::Scripted(schedule) => Some(schedule),
+            _ => None,
+        };
         let agenda = match cores {
             Some(cores) => Some(Agenda::on_cores(info, cores)),
             None if timing.is_some() || breaker.is_some() => Some(Agenda::unlimited(info)),
@@ -121,6 +136,8 @@ impl Sequencer {
             jolts,
             display,
             end: simulation.end,
+            script,
+            is_over: false,
         }
     }
 
@@ -300,7 +317,7 @@ impl Sequencer {
             let pending = match breaker {
                 None => agenda.pop(),
                 // As in the contract's order, timers wait for the items of inputs.
-                Some(_) if !agenda.has_next() && inputs.deliver_one(now)? => {
+                Some(_) if !agenda.sweeps() && !agenda.has_next() && inputs.deliver_one(now)? => {
                     agenda.take_over(worker, now);
                     continue;
                 }
@@ -326,6 +343,7 @@ impl Sequencer {
 
     /// Nothing is left to do up to `end`. Time does not go back, if that has passed.
     fn arrive_at(&mut self, end: Time) {
+        self.is_over |= self.end == Some(end);
         if end != Time::MAX && end > self.now() {
             self.transit.clock().set(end);
             self.display.iter_mut().for_each(|display| display.show(end));
@@ -344,6 +362,7 @@ impl Sequencer {
             next = earlier(next, self.inputs.next_time());
         }
         let Some(next) = next else {
+            self.is_over = true;
             return match self.inputs.refused() {
                 None => Ok(false),
                 Some(input) => Err(SpinError::InputStuck { input: input.into(), time: now }.into()),
@@ -358,6 +377,7 @@ impl Sequencer {
         if next > end {
             return Ok(false);
         }
+        self.is_over = false;
         self.transit.clock().set(next);
         self.display.iter_mut().for_each(|display| display.show(next));
         self.inputs.time_goes_on();

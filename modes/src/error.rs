@@ -1,6 +1,6 @@
 //! How spinning can end otherwise than asked for.
 
-use crate::deterministic::ChainError;
+use crate::deterministic::{ChainError, NotApplied};
 use ringspin_executor::{Failure, FreezeError, Time};
 use thiserror::Error;
 
@@ -44,6 +44,9 @@ pub enum SpinError {
     /// What is to be simulated does not fit the graph.
     #[error("{0}")]
     Simulation(String),
+    /// Entries of the schedule were not applied.
+    #[error(transparent)]
+    NotApplied(#[from] NotApplied),
     /// The clock that is to be followed cannot be had.
     #[error(
         "time is to be that of /clock, but {0}: connect the executor with ROS 2, or leave \

@@ -1,8 +1,8 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{
-    ChainError, ChainPath, ChainSamples, Condition, Follower, Parts, RunDigest, Sequencer, Setting,
-    Simulation, TieBreaker, Trace,
+    ChainError, ChainPath, ChainSamples, Condition, Follower, NotApplied, Parts, RunDigest,
+    Sequencer, Setting, Simulation, TieBreaker, Trace,
 };
 use crate::error::SpinError;
 use crate::live::{self, Run};
@@ -51,6 +51,10 @@ pub struct Executor {
     /// In deterministic mode: whether a trace is kept.
     pub(crate) traced: bool,
     pub(crate) tie_breaker: Option<Box<dyn TieBreaker>>,
+    /// In deterministic mode: the instant of which a record is kept.
+    pub(crate) watched: Option<Time>,
+    /// Whether entries of a schedule that cannot be applied are an error.
+    pub(crate) applies_schedule: bool,
     /// In deterministic mode: what is followed.
     pub(crate) chains: Vec<ChainPath>,
     /// Whether time is that of `/clock`, whatever the arguments say.
@@ -99,7 +103,8 @@ impl Executor {
     pub fn new(mode: Mode) -> Self {
         let graph = Graph::new();
         if let Mode::Deterministic(simulation) = &mode {
-            graph.set_seed(simulation.seed).expect("an empty graph has no random streams");
+            let seed = simulation.effective_seed();
+            graph.set_seed(seed).expect("an empty graph has no random streams");
         }
         Self {
             graph,
@@ -112,6 +117,8 @@ impl Executor {
             recorder: None,
             traced: false,
             tie_breaker: None,
+            watched: None,
+            applies_schedule: true,
             chains: Vec::new(),
             sim_time: false,
             running: None,
@@ -219,9 +226,9 @@ impl Executor {
             (_, Some(setting)) => {
                 let (worker, recorder) = (workers.remove(0), next_recorder());
                 let breaker = self.tie_breaker.take();
-                setting.check_breaker(breaker.is_some())?;
-                let middleware = self.graph.middleware();
-                let parts = Parts { worker, inputs, recorder, breaker, follower, middleware };
+                let (watched, middleware) = (self.watched, self.graph.middleware());
+                let parts =
+                    Parts { worker, inputs, recorder, breaker, watched, follower, middleware };
                 let mut sequencer = Sequencer::new(parts, setting, monitor.info());
                 if self.traced {
                     sequencer.trace();
@@ -310,7 +317,7 @@ impl Executor {
 
     fn spin_to(&mut self, end: End, over: Condition<'_>) -> Result<(), SpinError> {
         self.freeze()?;
-        let wait = self.wait;
+        let (wait, applies_schedule) = (self.wait, self.applies_schedule);
         let (stop, Running { monitor, scheduler }) = self.parts();
         let stop = &stop;
         match scheduler {
@@ -318,6 +325,10 @@ impl Executor {
                 // Simulated time has begun.
                 let End::At(end) = end else { return Ok(()) };
                 sequencer.run(end, stop, monitor.info(), over)?;
+                let not_applied = sequencer.not_applied_yet(monitor.info());
+                if applies_schedule && !not_applied.is_empty() && !stop.is_stopped() {
+                    return Err(NotApplied(not_applied).into());
+                }
             }
             Scheduler::SingleCore { worker, clock, .. } => {
                 live::run_worker(worker, Run { clock, stop, wait, end });

@@ -1,24 +1,30 @@
 //! A deterministic run in a few words: for tests and CI.
 
+mod cause;
 mod certificate;
 mod ending;
 mod explore;
+mod fresh;
 mod report;
 mod session;
 mod shrink;
 mod verify;
 mod watchdog;
 
-pub use certificate::{CallbackCounts, Certificate, Counts, Platform, Uncontrolled};
+pub use certificate::{
+    CallbackCounts, Certificate, CertificateError, Counts, Platform, Uncontrolled,
+};
 pub use ending::EndError;
 pub use explore::{Counterexample, Exploration, ExploreError, Explored, Order};
+pub use fresh::FreshProcess;
 pub use report::Report;
 pub use session::{Session, StateError, Step};
 pub(crate) use verify::describe;
 pub use verify::{Difference, Divergence, VerifyError};
 pub use watchdog::Stuck;
 
-use crate::deterministic::{ChainPath, Simulation, TieBreaker, TiePolicy};
+use crate::deterministic::{ChainPath, NotApplied, Schedule, Simulation, TieBreaker, TiePolicy};
+use crate::error::SpinError;
 use crate::executor::Executor;
 use ending::Ending;
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
@@ -93,7 +99,25 @@ pub(crate) struct Ran {
     pub(crate) error: Option<BoxError>,
 }
 
+/// Records of a run that are kept on request.
+#[derive(Clone, Copy, Default)]
+struct Records {
+    trace: bool,
+    /// One instant, in detail.
+    instant: Option<Time>,
+}
+
 impl Ran {
+    /// With an error if the run ended well, but entries of a schedule were not applied.
+    fn and_applied(mut self) -> Self {
+        if let (Some(report), None) = (&self.report, &self.error)
+            && !report.not_applied.is_empty()
+        {
+            self.error = Some(SpinError::from(NotApplied(report.not_applied.clone())).into());
+        }
+        self
+    }
+
     fn into_report(self) -> Result<Report, BoxError> {
         match self.error {
             Some(error) => Err(error),
@@ -256,10 +280,12 @@ impl<'a, T> Job<'a, T> {
     /// # Errors
     /// What `build` returns, or a [`SpinError`](crate::SpinError).
     pub fn start(&self) -> Result<Session<T>, BoxError> {
-        self.start_with(self.simulation.clone(), false)
+        let mut session = self.start_with(self.simulation.clone(), Records::default())?;
+        session.executor().applies_schedule = true;
+        Ok(session)
     }
 
-    fn start_with(&self, simulation: Simulation, traced: bool) -> Result<Session<T>, BoxError> {
+    fn start_with(&self, simulation: Simulation, records: Records) -> Result<Session<T>, BoxError> {
         let mut simulation = simulation;
         if let Some(duration) = self.run_for {
             simulation.end = Some(simulation.start + duration);
@@ -268,7 +294,9 @@ impl<'a, T> Job<'a, T> {
         let mut executor = Executor::deterministic(simulation)
             .with_arguments(self.arguments.clone())
             .with_failure_policy(self.policy);
-        executor.traced = traced;
+        (executor.traced, executor.watched) = (records.trace, records.instant);
+        // The job itself looks at that, when the run has ended.
+        executor.applies_schedule = false;
         executor.chains = self.chains.clone();
         // An order that is explored, shrunk or repeated comes before one's own.
         if own_ties {
@@ -283,24 +311,35 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and runs it.
     ///
     /// # Errors
-    /// What `build` returns, a [`SpinError`](crate::SpinError), or [`CheckFailed`].
+    /// What `build` returns, a [`SpinError`](crate::SpinError) (also if the job follows a schedule
+    /// of which entries were not applied), or [`CheckFailed`].
     pub fn run(&self) -> Result<Report, BoxError> {
-        self.run_with(self.simulation.clone(), false).into_report()
+        self.run_own(false).into_report()
     }
 
-    /// A run of another simulation, with a trace if that is wanted.
-    pub(crate) fn run_with(&self, simulation: Simulation, traced: bool) -> Ran {
-        let ran = match self.start_with(simulation, traced) {
+    /// A run of the job's own simulation, with a trace if that is wanted.
+    pub(crate) fn run_own(&self, trace: bool) -> Ran {
+        let records = Records { trace, ..Records::default() };
+        self.run_with(self.simulation.clone(), records).and_applied()
+    }
+
+    /// A run of another simulation. Entries of a schedule that were not applied are no error.
+    fn run_with(&self, simulation: Simulation, records: Records) -> Ran {
+        let ran = match self.start_with(simulation, records) {
             Err(error) => Ran { report: None, error: Some(error) },
             Ok(mut session) => {
                 let error = self.run_session(&mut session).err();
                 Ran { report: Some(session.report()), error }
             }
         };
+        self.tell_of_run();
+        ran
+    }
+
+    fn tell_of_run(&self) {
         if let Some(tell) = &self.after_run {
             tell();
         }
-        ran
     }
 
     fn run_session(&self, session: &mut Session<T>) -> Result<(), BoxError> {
@@ -316,8 +355,10 @@ impl<'a, T> Job<'a, T> {
         Ok(())
     }
 
-    /// The job's simulation with other ties.
-    fn with_ties(&self, ties: TiePolicy) -> Simulation {
-        Simulation { ties, ..self.simulation.clone() }
+    /// Runs the job in one order; a trace is not kept.
+    fn run_scripted(&self, schedule: &Schedule, instant: Option<Time>) -> Ran {
+        let ties = TiePolicy::Scripted(schedule.clone());
+        let simulation = Simulation { ties, ..self.simulation.clone() };
+        self.run_with(simulation, Records { instant, ..Records::default() })
     }
 }

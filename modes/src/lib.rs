@@ -48,16 +48,17 @@ pub mod timeline;
 
 pub use configuration::ConfigurationError;
 pub use deterministic::{
-    Candidate, ChainError, ChainPath, ChainSamples, Cores, Deviation, Jitter, Jolt, RunDigest,
-    Schedule, ScheduleError, Simulation, TieBreaker, TiePolicy,
+    Candidate, ChainError, ChainPath, ChainSamples, Cores, Deviation, InstantEvent, Jitter, Jolt,
+    NotApplied, Postponement, RunDigest, Schedule, ScheduleError, Simulation, TieBreaker,
+    TiePolicy,
 };
 pub use edges::{GraphEdge, graph_edges};
 pub use error::SpinError;
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{
-    CallbackCounts, Certificate, CheckFailed, Counterexample, Counts, Difference, Divergence,
-    EndError, Exploration, ExploreError, Explored, Job, Order, Platform, Report, Session,
-    StateError, Step, Stuck, Uncontrolled, VerifyError,
+    CallbackCounts, Certificate, CertificateError, CheckFailed, Counterexample, Counts, Difference,
+    Divergence, EndError, Exploration, ExploreError, Explored, FreshProcess, Job, Order, Platform,
+    Report, Session, StateError, Step, Stuck, Uncontrolled, VerifyError,
 };
 pub use job_file::{JobFile, JobFileError};
 pub use mapping::{Machine, Mapping, MappingError};

@@ -30,9 +30,10 @@ pub(super) struct CommandLine {
 pub(super) enum Command {
     /// Run a job once.
     Run(Run),
-    /// Run a job several times, and compare each dispatch.
+    /// Run a job several times, also in fresh processes, and compare each dispatch.
     Verify(Verify),
-    /// Run a job in many orders of what happens at the same time, until one fails.
+    /// Run a job with many seeds and in many orders of what happens at the same time, until one
+    /// fails.
     Explore(Explore),
     /// Build the graph of a job, and say what its digest does not see.
     Check(JobArguments),
@@ -69,20 +70,29 @@ pub(super) struct Run {
 pub(super) struct Verify {
     #[command(flatten)]
     pub(super) job: JobArguments,
-    /// How many runs.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..))]
+    /// How many runs: two in this process, the others in a fresh process each, with another
+    /// environment.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(3..))]
     pub(super) runs: u32,
+    /// Compare the run with this certificate, too, which `run --certificate` wrote, here or on
+    /// another machine.
+    #[arg(long, value_name = "FILE")]
+    pub(super) against: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Explore {
     #[command(flatten)]
     pub(super) job: JobArguments,
-    /// One run for each of these seeds.
+    /// One run for each of these seeds, which decide about the order and everything that is random.
     #[arg(long, default_value = "0..1000", value_parser = seeds)]
     pub(super) seeds: Range<u64>,
-    /// How orders are chosen: `shuffle`, or `pct:DEPTH`, which is better at bugs that need DEPTH
-    /// events in a certain order.
+    /// Keep the job's seed for losses, delays, durations and what nodes draw: only order and jitter
+    /// differ.
+    #[arg(long)]
+    pub(super) keep_seed: bool,
+    /// How orders are chosen: `shuffle`; `pct:DEPTH`, which is better at bugs that need DEPTH
+    /// events in a certain order; or `default`, to explore only what is random.
     #[arg(long, default_value = "shuffle", value_parser = order)]
     pub(super) order: Order,
     /// Each message arrives up to this much later; by default as the job file's jitter says.
@@ -104,10 +114,11 @@ fn order(text: &str) -> Result<Order, String> {
     let depth = |text: &str| text.parse().ok().filter(|depth| *depth > 0);
     match text.split_once(':') {
         None if text == "shuffle" => Some(Order::Shuffle),
+        None if text == "default" => Some(Order::Default),
         Some(("pct", text)) => depth(text).map(|depth| Order::Pct { depth }),
         _ => None,
     }
-    .ok_or_else(|| "write `shuffle`, or `pct:3` for bugs of three events".into())
+    .ok_or_else(|| "write `shuffle`, `default`, or `pct:3` for bugs of three events".into())
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

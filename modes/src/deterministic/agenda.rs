@@ -4,8 +4,8 @@
 //! all that is needed. Otherwise its events are taken out into the agenda, which keeps those of a
 //! busy core waiting while others go on.
 
-use super::schedule::{Deviation, Taken};
-use super::ties::{Candidate, TieBreaker};
+use super::schedule::{Deviation, Postponement, Taken};
+use super::ties::{Candidate, Chooser, TakenEvents};
 use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
 use ringspin_ringbuf::ReadySet;
 use std::cmp::Reverse;
@@ -45,6 +45,7 @@ struct LoopAgenda {
     core: u32,
     /// Its index on its core.
     place: u32,
+    priority: u8,
     pending: VecDeque<Pending>,
 }
 
@@ -78,8 +79,13 @@ impl Agenda {
             Core { loops, busy: false, sweep }
         };
         let cores: Vec<_> = cores.into_iter().map(core).collect();
-        let empty = |_| LoopAgenda { core: 0, place: 0, pending: VecDeque::new() };
-        let mut loops: Vec<_> = info.loops.iter().map(empty).collect();
+        let loops = info.loops.iter().map(|event_loop| LoopAgenda {
+            core: 0,
+            place: 0,
+            priority: event_loop.priority,
+            pending: VecDeque::new(),
+        });
+        let mut loops: Vec<_> = loops.collect();
         for (n, core) in cores.iter().enumerate() {
             for (place, id) in core.loops.iter().enumerate() {
                 let agenda = &mut loops[id.0 as usize];
@@ -141,6 +147,57 @@ impl Agenda {
     /// As [`pop`](Self::pop), with `breaker` choosing among the events of free cores and the due
     /// timers.
     pub(super) fn choose(
+        &mut self,
+        breaker: &mut Breaker,
+        worker: &mut Worker,
+        now: Time,
+    ) -> Option<Pending> {
+        breaker.arrive_at(now);
+        let chosen = match self.sweeps() {
+            true => self.choose_on_cores(breaker, now),
+            false => self.choose_next(breaker, worker, now),
+        };
+        if let Some(Pending { event: ReadyEvent { callback: Some(callback), .. }, .. }) = chosen {
+            breaker.take(now, callback);
+        }
+        chosen
+    }
+
+    /// With cores that choose as live workers do. The first candidate is the one that would be
+    /// taken without a breaker.
+    fn choose_on_cores(&mut self, breaker: &mut Breaker, now: Time) -> Option<Pending> {
+        let mut picks = self.picks();
+        let first = picks.first()?;
+        let id = self.cores[first.core].loops[first.place].0;
+        if self.loops[id as usize].pending.front().is_some_and(Pending::is_notice) {
+            let Pick { core, picker, .. } = picks.swap_remove(0);
+            self.cores[core].set_picker(picker);
+            return Some(self.remove(id, 0));
+        }
+        breaker.gather_on_cores(self, &picks, now);
+        let chosen = breaker.choose(now);
+        let (_, id, index) = breaker.places[chosen];
+        let LoopAgenda { core, place, .. } = self.loops[id as usize];
+        let is_it = |pick: &Pick| (pick.core, pick.place) == (core as usize, place as usize);
+        match picks.into_iter().find(is_it) {
+            Some(pick) => self.cores[pick.core].set_picker(pick.picker),
+            None => self.cores[core as usize].serve(place as usize),
+        }
+        Some(self.remove(id, index))
+    }
+
+    /// The choice of each free core that has an event.
+    fn picks(&self) -> Vec<Pick> {
+        let free = self.cores.iter().enumerate().filter(|(_, core)| !core.busy);
+        let pick = |(core, of): (usize, &Core)| {
+            let (picker, set) = of.sweep.as_ref()?;
+            let mut picker = picker.clone();
+            picker.pick(set).map(|place| Pick { core, place, picker })
+        };
+        free.filter_map(pick).collect()
+    }
+
+    fn choose_next(
         &mut self,
         breaker: &mut Breaker,
         worker: &mut Worker,
@@ -252,9 +309,43 @@ impl Agenda {
     }
 }
 
-/// A tie breaker with what it chooses from.
+impl Core {
+    fn set_picker(&mut self, picker: Picker) {
+        if let Some((own, _)) = &mut self.sweep {
+            *own = picker;
+        }
+    }
+
+    /// Takes the loop at `place`, which the picker would not have chosen.
+    fn serve(&mut self, place: usize) {
+        if let Some((picker, _)) = &mut self.sweep {
+            let only = ReadySet::new(self.loops.len());
+            only.mark(place);
+            picker.pick(&only);
+        }
+    }
+}
+
+/// The loop that a core would turn to.
+struct Pick {
+    core: usize,
+    place: usize,
+    /// The core's picker after that.
+    picker: Picker,
+}
+
+/// A record of one instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct InstantLog {
+    /// The callbacks of the events that were taken, in order.
+    pub(crate) taken: Vec<CallbackId>,
+    /// The number of candidates of each choice.
+    pub(crate) candidates: Vec<u32>,
+}
+
+/// Chooses among the events of an instant, and keeps a record of the choices.
 pub(super) struct Breaker {
-    breaker: Box<dyn TieBreaker>,
+    chooser: Chooser,
     candidates: Vec<Candidate>,
     /// Of the candidates that are events: their order, loop, and index in that loop's agenda.
     places: Vec<(u64, u32, usize)>,
@@ -268,13 +359,48 @@ pub(super) struct Breaker {
     made: u64,
     /// The deviations so far.
     pub(super) taken: Vec<Taken>,
+    /// The events that were taken at the current instant; for scripts only.
+    events: TakenEvents,
+    /// The instant of which a record is kept.
+    watched: Option<Time>,
+    pub(super) log: InstantLog,
 }
 
 impl Breaker {
-    pub(super) fn new(breaker: Box<dyn TieBreaker>) -> Self {
-        let (candidates, places, due, timers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (choices, instant, made, taken) = (0, Time::ZERO, 0, Vec::new());
-        Self { breaker, candidates, places, due, timers, choices, instant, made, taken }
+    pub(super) fn new(chooser: Chooser, watched: Option<Time>) -> Self {
+        Self {
+            chooser,
+            candidates: Vec::new(),
+            places: Vec::new(),
+            due: Vec::new(),
+            timers: Vec::new(),
+            choices: 0,
+            instant: Time::ZERO,
+            made: 0,
+            taken: Vec::new(),
+            events: TakenEvents::default(),
+            watched,
+            log: InstantLog::default(),
+        }
+    }
+
+    /// An event is to be chosen at `now`.
+    fn arrive_at(&mut self, now: Time) {
+        if now != self.instant {
+            (self.instant, self.choices) = (now, 0);
+            self.events.clear();
+        }
+    }
+
+    /// An event was chosen.
+    fn take(&mut self, now: Time, callback: CallbackId) {
+        if let Chooser::Script(script) = &mut self.chooser {
+            script.take(callback, &self.events);
+            self.events.take(callback);
+        }
+        if self.watched == Some(now) {
+            self.log.taken.push(callback);
+        }
     }
 
     /// Fills in the candidates: of each free loop what became ready together with its first event,
@@ -282,25 +408,10 @@ impl Breaker {
     fn gather(&mut self, agenda: &Agenda, worker: &Worker, now: Time) {
         self.places.clear();
         for &(_, id) in &agenda.next {
-            let pending = &agenda.loops[id as usize].pending;
-            let since = pending[0].since;
-            let together =
-                pending.iter().take_while(|event| event.since == since && !event.is_notice());
-            for (index, event) in together.enumerate() {
-                let same = |before: &Pending| before.event.callback == event.event.callback;
-                if !pending.iter().take(index).any(same) {
-                    self.places.push((event.order, id, index));
-                }
-            }
+            self.add_loop(agenda, id);
         }
         self.places.sort_unstable();
-        let callback = |&(_, id, index): &(u64, u32, usize)| {
-            let pending: &Pending = &agenda.loops[id as usize].pending[index];
-            let callback = pending.event.callback.expect("a notice is no candidate");
-            Candidate { callback, due_timer: false }
-        };
-        self.candidates.clear();
-        self.candidates.extend(self.places.iter().map(callback));
+        self.add_candidates(agenda);
         worker.due_timers(now, &mut self.due);
         self.timers.clear();
         for (n, &callback) in self.due.iter().enumerate() {
@@ -311,24 +422,94 @@ impl Breaker {
         }
     }
 
+    /// Fills in the candidates of cores that choose as live workers do. The choice of the first
+    /// core comes first. Which loop has its turn is no promise among loops of one priority, and
+    /// neither is the order of events of one instant; but an event that has waited for its core
+    /// goes before all of lower priority.
+    fn gather_on_cores(&mut self, agenda: &Agenda, picks: &[Pick], now: Time) {
+        self.places.clear();
+        for pick in picks {
+            let ids = agenda.cores[pick.core].loops.iter().map(|id| id.0);
+            let firsts = ids.filter_map(|id| {
+                let event_loop = &agenda.loops[id as usize];
+                event_loop.pending.front().map(|first| (id, event_loop.priority, first.since))
+            });
+            let waited = firsts.clone().filter(|(.., since)| *since < now);
+            let waited = waited.map(|(_, priority, _)| priority).max().unwrap_or(0);
+            let picked = agenda.cores[pick.core].loops[pick.place].0;
+            for (id, priority, _) in firsts {
+                if priority >= waited || id == picked {
+                    self.add_loop(agenda, id);
+                }
+            }
+        }
+        self.places.sort_unstable();
+        let default = picks.first().map(|pick| agenda.cores[pick.core].loops[pick.place].0);
+        let default =
+            self.places.iter().position(|&(_, id, index)| (Some(id), index) == (default, 0));
+        self.places[..=default.unwrap_or(0)].rotate_right(1);
+        self.add_candidates(agenda);
+    }
+
+    /// Adds what became ready together with the loop's first event, once for each callback.
+    fn add_loop(&mut self, agenda: &Agenda, id: u32) {
+        let pending = &agenda.loops[id as usize].pending;
+        let since = pending[0].since;
+        let together =
+            pending.iter().take_while(|event| event.since == since && !event.is_notice());
+        for (index, event) in together.enumerate() {
+            let same = |before: &Pending| before.event.callback == event.event.callback;
+            if !pending.iter().take(index).any(same) {
+                self.places.push((event.order, id, index));
+            }
+        }
+    }
+
+    fn add_candidates(&mut self, agenda: &Agenda) {
+        let callback = |&(_, id, index): &(u64, u32, usize)| {
+            let pending: &Pending = &agenda.loops[id as usize].pending[index];
+            let callback = pending.event.callback.expect("a notice is no candidate");
+            Candidate { callback, due_timer: false }
+        };
+        self.candidates.clear();
+        self.candidates.extend(self.places.iter().map(callback));
+    }
+
     fn choose(&mut self, now: Time) -> usize {
-        if self.candidates.len() == 1 {
+        let count = self.candidates.len();
+        if count == 1 {
             return 0;
         }
-        if now != self.instant {
-            (self.instant, self.choices) = (now, 0);
-        }
-        let chosen = self.breaker.choose(now, &self.candidates).min(self.candidates.len() - 1);
-        if chosen > 0 {
+        let (chosen, deviates) = match &mut self.chooser {
+            Chooser::Breaker(breaker) => {
+                let chosen = breaker.choose(now, &self.candidates).min(count - 1);
+                (chosen, chosen > 0)
+            }
+            Chooser::Script(script) => {
+                script.choose(now, self.choices, &self.candidates, &self.events)
+            }
+        };
+        if deviates {
             let (choice, taken) = (self.choices, chosen as u32);
             let deviation = Deviation { time: now, choice, taken };
             let callback = |n: usize| self.candidates[n].callback;
             let (taken, instead_of) = (callback(chosen), callback(0));
             self.taken.push(Taken { deviation, taken, instead_of });
         }
+        if self.watched == Some(now) {
+            self.log.candidates.push(count as u32);
+        }
         self.choices += 1;
         self.made += 1;
         chosen
+    }
+
+    /// The postponements that were kept so far.
+    pub(super) fn postponements(&self) -> Vec<Postponement> {
+        match &self.chooser {
+            Chooser::Breaker(_) => Vec::new(),
+            Chooser::Script(script) => script.applied().collect(),
+        }
     }
 
     /// How many choices there were in all.

@@ -1,7 +1,9 @@
 //! What a sequencer can tell of its run.
 
 use super::record::Digester;
-use super::{Breaker, ChainSamples, Follower, RunDigest, Schedule, Sequencer, Timing, Trace};
+use super::{
+    Breaker, ChainSamples, Follower, InstantLog, RunDigest, Schedule, Sequencer, Timing, Trace,
+};
 use ringspin_executor::{CallbackId, GraphInfo, Recorder, Worker};
 use ringspin_ringbuf::Counter;
 use std::any::Any;
@@ -41,12 +43,38 @@ impl Sequencer {
 
     /// How the run so far deviated from the default order, and that in words.
     pub(crate) fn schedule(&self, info: &GraphInfo) -> (Schedule, Vec<String>) {
+        let seed = self.script.as_ref().and_then(|script| script.seed);
+        let seed_words = seed.map(|seed| {
+            format!("seed {seed} for delays, losses, durations and the nodes' random numbers")
+        });
         let taken = self.breaker.iter().flat_map(|breaker| &breaker.taken);
-        let (deviations, mut words): (Vec<_>, Vec<_>) =
+        let (deviations, words): (Vec<_>, Vec<_>) =
             taken.map(|taken| (taken.deviation, taken.in_words(info))).unzip();
+        let postponements: Vec<_> = self.breaker.iter().flat_map(Breaker::postponements).collect();
         let jolts = self.jolts.all();
-        words.extend(jolts.iter().map(|jolt| jolt.in_words(info)));
-        (Schedule { deviations, jolts }, words)
+        let words = seed_words.into_iter().chain(words);
+        let words = words.chain(postponements.iter().map(|held| held.in_words(info)));
+        let words = words.chain(jolts.iter().map(|jolt| jolt.in_words(info))).collect();
+        (Schedule { seed, deviations, postponements, jolts }, words)
+    }
+
+    /// The entries of the schedule that have not been applied, if the run follows one.
+    pub(crate) fn not_applied(&self, info: &GraphInfo) -> Schedule {
+        match &self.script {
+            None => Schedule::default(),
+            Some(script) => script.without(&self.schedule(info).0),
+        }
+    }
+
+    /// The same up to now: if the run is not over, the rest may still come.
+    pub(crate) fn not_applied_yet(&self, info: &GraphInfo) -> Schedule {
+        let all = self.not_applied(info);
+        if self.is_over { all } else { all.up_to(self.now()) }
+    }
+
+    /// The record of the watched instant.
+    pub(crate) fn instant_log(&self) -> Option<&InstantLog> {
+        self.breaker.as_ref().map(|breaker| &breaker.log)
     }
 
     /// The callbacks that returned later than their logical execution time, and how often.

@@ -2,6 +2,7 @@
 //! and typed into a shell.
 
 use ringspin_executor::{CallbackId, EventId, GraphInfo, SourceId, Time};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
@@ -42,30 +43,104 @@ impl Jolt {
     }
 }
 
-/// All deviations of a run from the default order and from the delays of its links.
+/// An event of one instant, by the callback that it is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InstantEvent {
+    /// The callback.
+    pub callback: CallbackId,
+    /// Zero-based number of the event among those of the callback at this instant.
+    pub number: u32,
+}
+
+/// At one instant, an event was not taken before another one had been taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Postponement {
+    /// The instant.
+    pub time: Time,
+    /// The event that waited.
+    pub held: InstantEvent,
+    /// The event for which it waited.
+    pub until: InstantEvent,
+}
+
+impl Postponement {
+    /// The postponement in words.
+    pub(super) fn in_words(&self, info: &GraphInfo) -> String {
+        let turn = |turn: InstantEvent| match turn.number {
+            0 => info.name_of(turn.callback),
+            number => format!("event {number} of {}", info.name_of(turn.callback)),
+        };
+        format!("at {}: {} only after {}", self.time, turn(self.held), turn(self.until))
+    }
+}
+
+/// All deviations of a run from the default order, from the delays of its links, and from the seed
+/// of its job.
 ///
-/// As text it is a list such as `t2.5:0>1,m7.12>3+250`: at 2.5 s, at the first choice (0), the
-/// second candidate (1) was taken; message 12 of source 7 reached callback 3 by 250 nanoseconds
-/// later.
+/// As text it is a list such as `s9,t2.5:0>1,p3:4.0>5.2,m7.12>3+250`: everything random has seed 9;
+/// at 2.5 s, at the first choice (0), the second candidate (1) was taken; at 3 s, the first event
+/// (0) of callback 4 was taken after the third (2) of callback 5; message 12 of source 7 reached
+/// callback 3 by 250 nanoseconds later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
+    /// Replaces the [seed](crate::Simulation::seed) of everything random.
+    pub seed: Option<u64>,
     /// In order of time.
     pub deviations: Vec<Deviation>,
+    /// In order of time.
+    pub postponements: Vec<Postponement>,
     /// In order of event and callback.
     pub jolts: Vec<Jolt>,
 }
 
 impl Schedule {
-    /// How many deviations there are in all.
+    /// How many entries there are in all.
     pub fn len(&self) -> usize {
-        self.deviations.len() + self.jolts.len()
+        let Self { seed, deviations, postponements, jolts } = self;
+        usize::from(seed.is_some()) + deviations.len() + postponements.len() + jolts.len()
     }
 
-    /// Whether it is the default order.
+    /// Whether it is the default order with the job's own seed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    pub(crate) fn sort(&mut self) {
+        self.deviations.sort_unstable();
+        self.postponements.sort_unstable();
+        self.jolts.sort_unstable();
+    }
+
+    /// The entries that `applied` lacks. A seed is always applied.
+    pub(super) fn without(&self, applied: &Self) -> Self {
+        fn lacking<I: Copy + Ord>(all: &[I], applied: &[I]) -> Vec<I> {
+            let applied: BTreeSet<I> = applied.iter().copied().collect();
+            all.iter().copied().filter(|item| !applied.contains(item)).collect()
+        }
+        Self {
+            seed: None,
+            deviations: lacking(&self.deviations, &applied.deviations),
+            postponements: lacking(&self.postponements, &applied.postponements),
+            jolts: lacking(&self.jolts, &applied.jolts),
+        }
+    }
+
+    /// The orders of instants up to `now`.
+    pub(super) fn up_to(mut self, now: Time) -> Self {
+        self.deviations.retain(|deviation| deviation.time <= now);
+        self.postponements.retain(|postponement| postponement.time <= now);
+        self.jolts.clear();
+        self
+    }
 }
+
+/// Entries of a schedule were not applied: the run has no such choice, event or message.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "failed to apply these entries of the schedule: {0}; the run has no such choice or message: \
+     remove them, or explore again"
+)]
+pub struct NotApplied(pub Schedule);
 
 /// A deviation, and between which callbacks.
 #[derive(Clone, Copy, Debug)]
@@ -86,29 +161,49 @@ impl Taken {
 /// A schedule could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is no deviation: write `t<seconds>:<choice>><taken>` or \
+    "`{0}` is no deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`, \
+     `p<seconds>:<callback>.<number>><callback>.<number>` or \
      `m<source>.<sequence>><callback>+<nanoseconds>`, separated by commas, as it was printed"
 )]
 pub struct ScheduleError(String);
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seed = self.seed.iter().map(|seed| format!("s{seed}"));
         let deviations = self.deviations.iter().map(Deviation::to_string);
-        let all: Vec<_> = deviations.chain(self.jolts.iter().map(Jolt::to_string)).collect();
+        let postponements = self.postponements.iter().map(Postponement::to_string);
+        let jolts = self.jolts.iter().map(Jolt::to_string);
+        let all: Vec<_> = seed.chain(deviations).chain(postponements).chain(jolts).collect();
         f.write_str(&all.join(","))
+    }
+}
+
+/// Seconds with as many digits as are needed.
+fn write_time(time: Time, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let ns = time.as_nanos();
+    let (seconds, fraction) = (ns / 1_000_000_000, format!("{:09}", ns % 1_000_000_000));
+    write!(f, "{seconds}")?;
+    match fraction.trim_end_matches('0') {
+        "" => Ok(()),
+        fraction => write!(f, ".{fraction}"),
     }
 }
 
 impl fmt::Display for Deviation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ns = self.time.as_nanos();
-        let (seconds, fraction) = (ns / 1_000_000_000, format!("{:09}", ns % 1_000_000_000));
-        write!(f, "t{seconds}")?;
-        match fraction.trim_end_matches('0') {
-            "" => {}
-            fraction => write!(f, ".{fraction}")?,
-        }
+        f.write_str("t")?;
+        write_time(self.time, f)?;
         write!(f, ":{}>{}", self.choice, self.taken)
+    }
+}
+
+impl fmt::Display for Postponement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { time, held, until } = self;
+        f.write_str("p")?;
+        write_time(*time, f)?;
+        write!(f, ":{}.{}", held.callback.0, held.number)?;
+        write!(f, ">{}.{}", until.callback.0, until.number)
     }
 }
 
@@ -126,31 +221,49 @@ impl FromStr for Schedule {
         let mut schedule = Self::default();
         for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
             let error = || ScheduleError(item.into());
-            if let Some(rest) = item.strip_prefix('t') {
-                schedule.deviations.push(deviation(rest).ok_or_else(error)?);
-            } else {
-                let rest = item.strip_prefix('m').ok_or_else(error)?;
-                schedule.jolts.push(jolt(rest).ok_or_else(error)?);
+            let (kind, rest) = item.split_at_checked(1).ok_or_else(error)?;
+            match kind {
+                "s" if schedule.seed.is_none() => {
+                    schedule.seed = Some(rest.parse().map_err(|_| error())?);
+                }
+                "t" => schedule.deviations.push(deviation(rest).ok_or_else(error)?),
+                "p" => schedule.postponements.push(postponement(rest).ok_or_else(error)?),
+                "m" => schedule.jolts.push(jolt(rest).ok_or_else(error)?),
+                _ => return Err(error()),
             }
         }
-        schedule.deviations.sort_unstable();
-        schedule.jolts.sort_unstable();
+        schedule.sort();
         Ok(schedule)
     }
 }
 
-fn deviation(text: &str) -> Option<Deviation> {
-    let (time, rest) = text.split_once(':')?;
-    let (choice, taken) = rest.split_once('>')?;
-    let (seconds, fraction) = time.split_once('.').unwrap_or((time, ""));
+fn time(text: &str) -> Option<Time> {
+    let (seconds, fraction) = text.split_once('.').unwrap_or((text, ""));
     if fraction.len() > 9 {
         return None;
     }
     let seconds: u64 = seconds.parse().ok()?;
     let fraction: u64 = format!("{fraction:0<9}").parse().ok()?;
     let ns = seconds.checked_mul(1_000_000_000)?.checked_add(fraction)?;
+    Some(Time::from_nanos(ns))
+}
+
+fn deviation(text: &str) -> Option<Deviation> {
+    let (at, rest) = text.split_once(':')?;
+    let (choice, taken) = rest.split_once('>')?;
     let (choice, taken) = (choice.parse().ok()?, taken.parse().ok()?);
-    Some(Deviation { time: Time::from_nanos(ns), choice, taken })
+    Some(Deviation { time: time(at)?, choice, taken })
+}
+
+fn postponement(text: &str) -> Option<Postponement> {
+    let turn = |text: &str| {
+        let (callback, number) = text.split_once('.')?;
+        let callback = CallbackId(callback.parse().ok()?);
+        Some(InstantEvent { callback, number: number.parse().ok()? })
+    };
+    let (at, rest) = text.split_once(':')?;
+    let (held, until) = rest.split_once('>')?;
+    Some(Postponement { time: time(at)?, held: turn(held)?, until: turn(until)? })
 }
 
 fn jolt(text: &str) -> Option<Jolt> {
@@ -173,7 +286,9 @@ mod tests {
     proptest! {
         #[test]
         fn what_was_printed_can_be_read(
+            seed: Option<u64>,
             deviations in prop::collection::vec(any::<(u64, u32, u32)>(), 0..5),
+            postponements in prop::collection::vec(any::<(u64, [u32; 4])>(), 0..5),
             jolts in prop::collection::vec(any::<(u32, u64, u32, u64)>(), 0..5),
         ) {
             let deviation = |(ns, choice, taken)| {
@@ -184,12 +299,19 @@ mod tests {
                 callback: CallbackId(callback),
                 delay_ns,
             };
+            let turn = |callback, number| InstantEvent { callback: CallbackId(callback), number };
+            let postponement = |(ns, [a, n, b, m]): (u64, [u32; 4])| Postponement {
+                time: Time::from_nanos(ns),
+                held: turn(a, n),
+                until: turn(b, m),
+            };
             let mut schedule = Schedule {
+                seed,
                 deviations: deviations.into_iter().map(deviation).collect(),
+                postponements: postponements.into_iter().map(postponement).collect(),
                 jolts: jolts.into_iter().map(jolt).collect(),
             };
-            schedule.deviations.sort_unstable();
-            schedule.jolts.sort_unstable();
+            schedule.sort();
             prop_assert_eq!(schedule.to_string().parse::<Schedule>(), Ok(schedule));
         }
     }
@@ -199,8 +321,23 @@ mod tests {
         let schedule: Schedule = "t2.5:0>1, m7.12>3+250".parse().unwrap();
         assert_eq!(schedule.deviations[0].time.as_nanos(), 2_500_000_000);
         assert_eq!(schedule.to_string(), "t2.5:0>1,m7.12>3+250");
-        for wrong in ["t2.5", "x", "t1:a>2", "m7>3+1", "t0.1234567891:0>1", "t99999999999999:0>1"] {
-            let error = wrong.parse::<Schedule>().unwrap_err().to_string();
+        let schedule: Schedule = "p3:4.0>5.2,s9".parse().unwrap();
+        assert_eq!((schedule.len(), schedule.seed), (2, Some(9)));
+        assert_eq!(schedule.to_string(), "s9,p3:4.0>5.2");
+        for wrong in [
+            "t2.5",
+            "x",
+            "s",
+            "s-1",
+            "s2",
+            "p1:2>3.4",
+            "ä",
+            "t1:a>2",
+            "m7>3+1",
+            "t0.1234567891:0>1",
+            "t99999999999999:0>1",
+        ] {
+            let error = format!("s1,{wrong}").parse::<Schedule>().unwrap_err().to_string();
             assert!(error.contains(wrong), "{error}");
         }
     }

@@ -1,5 +1,6 @@
 //! What is simulated, as data: it can be written in TOML, compared, and hashed.
 
+use super::schedule::Schedule;
 use super::ties::TiePolicy;
 use super::traffic::{JoltSource, Jolts, Traffic};
 use crate::error::SpinError;
@@ -76,6 +77,16 @@ impl Default for Simulation {
     }
 }
 
+impl Simulation {
+    /// The seed of everything random: that of a schedule that is followed, if it has one.
+    pub(crate) fn effective_seed(&self) -> u64 {
+        match &self.ties {
+            TiePolicy::Scripted(Schedule { seed: Some(seed), .. }) => *seed,
+            _ => self.seed,
+        }
+    }
+}
+
 /// A simulation that was compared with its graph.
 pub(crate) struct Setting {
     pub(super) simulation: Simulation,
@@ -94,7 +105,7 @@ impl Setting {
         causes: bool,
     ) -> Result<Self, SpinError> {
         let refused = |error: &dyn std::error::Error| SpinError::Simulation(error.to_string());
-        let seed = simulation.seed;
+        let seed = simulation.effective_seed();
         let links = simulation.links.resolve(info, seed).map_err(|error| refused(&error))?;
         let table = simulation.durations.resolve(info, seed).map_err(|error| refused(&error))?;
         let causes = causes || table.depends_on_sending();
@@ -115,21 +126,7 @@ impl Setting {
         let scope = Scope { departures: durations.is_some(), causes };
         let traffic = Box::new(Traffic::new(links, jitter, jolts.clone(), info));
         let transit = Arc::new(Transit::new(simulation.start, traffic, scope));
-        let setting = Self { simulation: simulation.clone(), transit, durations, cores, jolts };
-        setting.check_breaker(simulation.ties != TiePolicy::Fifo)?;
-        Ok(setting)
-    }
-
-    /// Refuses what breaks ties, if there is something, beside virtual cores.
-    pub(crate) fn check_breaker(&self, breaks_ties: bool) -> Result<(), SpinError> {
-        match self.cores {
-            Some(_) if breaks_ties => Err(SpinError::Simulation(
-                "virtual cores choose among their loops as live ones do: a tie policy needs \
-                 unlimited cores"
-                    .into(),
-            )),
-            _ => Ok(()),
-        }
+        Ok(Self { simulation: simulation.clone(), transit, durations, cores, jolts })
     }
 }
 

@@ -6,10 +6,10 @@
 //! its seed. What two events of one callback are, and what became ready at different times for one
 //! loop, keeps its order under every policy.
 
-use super::schedule::{Deviation, Schedule};
+use super::schedule::{Deviation, InstantEvent, Postponement, Schedule};
 use crate::models::random::{Purpose, Stream};
 use ringspin_executor::{CallbackId, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// In which order events of the same instant are dispatched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,18 +61,24 @@ pub trait TieBreaker: Send {
 }
 
 impl TiePolicy {
-    /// What chooses; `None` for the contract's order.
-    pub(super) fn breaker(&self) -> Option<Box<dyn TieBreaker>> {
-        Some(match self {
+    /// Chooses among the events of an instant; `None` for the contract's order.
+    pub(super) fn chooser(&self) -> Option<Chooser> {
+        Some(Chooser::Breaker(match self {
             Self::Fifo => return None,
             Self::Reverse => Box::new(Reverse),
             Self::Shuffle { seed } => {
                 Box::new(Shuffle { stream: Stream::new(*seed, "shuffle"), choices: 0 })
             }
             Self::Pct { seed, depth, steps } => Box::new(Pct::new(*seed, *depth, *steps)),
-            Self::Scripted(schedule) => Box::new(Script::new(schedule)),
-        })
+            Self::Scripted(schedule) => return Some(Chooser::Script(Script::new(schedule))),
+        }))
     }
+}
+
+/// Chooses among the events of an instant.
+pub(super) enum Chooser {
+    Breaker(Box<dyn TieBreaker>),
+    Script(Script),
 }
 
 struct Reverse;
@@ -137,11 +143,14 @@ impl TieBreaker for Pct {
     }
 }
 
-/// Follows a script.
-struct Script {
+/// Follows a schedule.
+pub(super) struct Script {
     deviations: BTreeMap<(Time, u32), u32>,
-    now: Time,
-    choices: u32,
+    postponements: BTreeMap<Time, Vec<Postponement>>,
+    /// The postponements of which an event waits.
+    waiting: BTreeSet<Postponement>,
+    /// The postponements of which an event has waited until the other one was taken.
+    applied: BTreeSet<Postponement>,
 }
 
 impl Script {
@@ -149,17 +158,81 @@ impl Script {
         let deviations = schedule.deviations.iter();
         let deviations =
             deviations.map(|&Deviation { time, choice, taken }| ((time, choice), taken));
-        Self { deviations: deviations.collect(), now: Time::ZERO, choices: 0 }
+        let mut postponements: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for postponement in &schedule.postponements {
+            postponements.entry(postponement.time).or_default().push(*postponement);
+        }
+        let (waiting, applied) = (BTreeSet::new(), BTreeSet::new());
+        Self { deviations: deviations.collect(), postponements, waiting, applied }
+    }
+
+    /// The index of the candidate for choice number `choice` of the instant `now`, at which these
+    /// events have been `taken`; and whether a deviation says so.
+    pub(super) fn choose(
+        &mut self,
+        now: Time,
+        choice: u32,
+        candidates: &[Candidate],
+        taken: &TakenEvents,
+    ) -> (usize, bool) {
+        if let Some(&taken) = self.deviations.get(&(now, choice))
+            && (1..candidates.len()).contains(&(taken as usize))
+        {
+            return (taken as usize, true);
+        }
+        let Some(postponements) = self.postponements.get(&now) else { return (0, false) };
+        let holds = |candidate: &Candidate, postponement: &&Postponement| {
+            taken.is_next(candidate.callback, postponement.held) && !taken.has(postponement.until)
+        };
+        let held_by = |candidate| postponements.iter().filter(move |p| holds(candidate, p));
+        let free = candidates.iter().position(|candidate| held_by(candidate).next().is_none());
+        // If all are held back, none can wait for another one.
+        let chosen = free.unwrap_or(0);
+        self.waiting.extend(candidates[..chosen].iter().flat_map(held_by));
+        (chosen, false)
+    }
+
+    /// An event is taken after those of `taken`.
+    pub(super) fn take(&mut self, callback: CallbackId, taken: &TakenEvents) {
+        let Self { waiting, applied, .. } = self;
+        waiting.retain(|postponement| {
+            let is_over = taken.is_next(callback, postponement.until);
+            if is_over {
+                applied.insert(*postponement);
+            }
+            // If it cannot wait any longer, nothing else was left to do.
+            !is_over && !taken.is_next(callback, postponement.held)
+        });
+    }
+
+    /// The postponements that were kept so far.
+    pub(super) fn applied(&self) -> impl Iterator<Item = Postponement> {
+        self.applied.iter().copied()
     }
 }
 
-impl TieBreaker for Script {
-    fn choose(&mut self, now: Time, _: &[Candidate]) -> usize {
-        if now != self.now {
-            (self.now, self.choices) = (now, 0);
-        }
-        let taken = self.deviations.get(&(now, self.choices));
-        self.choices += 1;
-        taken.map_or(0, |&taken| taken as usize)
+/// How many events of each callback were taken at an instant.
+#[derive(Debug, Default)]
+pub(super) struct TakenEvents(BTreeMap<CallbackId, u32>);
+
+impl TakenEvents {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn take(&mut self, callback: CallbackId) {
+        *self.0.entry(callback).or_default() += 1;
+    }
+
+    fn count(&self, callback: CallbackId) -> u32 {
+        self.0.get(&callback).copied().unwrap_or(0)
+    }
+
+    fn is_next(&self, callback: CallbackId, turn: InstantEvent) -> bool {
+        callback == turn.callback && self.count(callback) == turn.number
+    }
+
+    fn has(&self, turn: InstantEvent) -> bool {
+        self.count(turn.callback) > turn.number
     }
 }

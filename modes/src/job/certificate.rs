@@ -6,8 +6,13 @@ use crate::mapping::Mapping;
 use crate::models::{Durations, Links};
 use ringspin_executor::{CallbackId, FailurePolicy, GraphInfo, LoopId};
 use serde::Serialize;
+use serde_json::Value;
 use std::fmt::Write as _;
+use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
+
+/// The version of the format.
+const FORMAT: u32 = 1;
 
 /// A run, in a form to keep: two runs with the same certificate did the same, as far as that was
 /// looked at.
@@ -181,6 +186,62 @@ impl Certificate {
         json.push('\n');
         json
     }
+
+    /// The parts in which this certificate differs from `json`, a document of
+    /// [`to_json`](Self::to_json), possibly of another machine: a line for each. The platforms are
+    /// not compared.
+    ///
+    /// # Errors
+    /// [`CertificateError`] if `json` is no certificate of this format.
+    pub fn differences(&self, json: &str) -> Result<Vec<String>, CertificateError> {
+        let theirs: Value = serde_json::from_str(json)?;
+        let ours = serde_json::to_value(self)?;
+        let (Value::Object(ours), Value::Object(mut theirs)) = (ours, theirs) else {
+            return Err(CertificateError::Format("no JSON object".into()));
+        };
+        if theirs.get("certificate") != ours.get("certificate") {
+            let found = theirs.get("certificate").unwrap_or(&Value::Null);
+            return Err(CertificateError::Format(format!("version {found}")));
+        }
+        let mut lines = Vec::new();
+        for (key, ours) in ours.iter().filter(|(key, _)| *key != "platform") {
+            let theirs = theirs.remove(key).unwrap_or(Value::Null);
+            differences_of(key, &theirs, ours, &mut lines);
+        }
+        Ok(lines)
+    }
+}
+
+/// The text is no certificate that can be compared.
+#[derive(Debug, Error)]
+pub enum CertificateError {
+    /// It is no JSON.
+    #[error("{0}; write it with `run --certificate`")]
+    Json(#[from] serde_json::Error),
+    /// It has another format.
+    #[error("{0} instead of version {FORMAT}; write it again with `run --certificate`")]
+    Format(String),
+}
+
+/// Adds the differences below `path`. Of lists, the first element that differs stands for all.
+fn differences_of(path: &str, theirs: &Value, ours: &Value, lines: &mut Vec<String>) {
+    match (theirs, ours) {
+        _ if theirs == ours => {}
+        (Value::Object(theirs), Value::Object(ours)) => {
+            for (key, ours) in ours {
+                let theirs = theirs.get(key).unwrap_or(&Value::Null);
+                differences_of(&format!("{path}.{key}"), theirs, ours, lines);
+            }
+        }
+        (Value::Array(theirs), Value::Array(ours)) => {
+            let longest = theirs.len().max(ours.len());
+            let index = (0..longest).find(|&n| theirs.get(n) != ours.get(n)).unwrap_or(0);
+            let at = |list: &[Value]| list.get(index).map_or("(the end)".into(), Value::to_string);
+            let (theirs, ours) = (at(theirs), at(ours));
+            lines.push(format!("{path}[{index}]: {theirs} in the certificate, {ours} here"));
+        }
+        _ => lines.push(format!("{path}: {theirs} in the certificate, {ours} here")),
+    }
 }
 
 impl<T> Job<'_, T> {
@@ -191,10 +252,10 @@ impl<T> Job<'_, T> {
     pub fn certificate(&self, report: &Report) -> Certificate {
         let simulation = &self.simulation;
         Certificate {
-            certificate: 1,
+            certificate: FORMAT,
             digest: report.digest().to_string(),
             dispatches: report.dispatches(),
-            seed: simulation.seed,
+            seed: simulation.effective_seed(),
             start_ns: simulation.start.as_nanos(),
             end_ns: report.end().as_nanos(),
             exit_code: report.exit_code(),
@@ -279,7 +340,7 @@ fn order_of(ties: &TiePolicy) -> String {
     }
 }
 
-fn hash(text: &str) -> String {
+pub(super) fn hash(text: &str) -> String {
     format!("{:032x}", xxh3_128(text.as_bytes()))
 }
 
@@ -288,7 +349,7 @@ fn name_of(info: &GraphInfo, event_loop: LoopId) -> String {
 }
 
 /// A graph, a line for each thing in it.
-fn listing(info: &GraphInfo) -> String {
+pub(super) fn listing(info: &GraphInfo) -> String {
     let mut text = String::new();
     let mut line = |args: std::fmt::Arguments<'_>| {
         text.write_fmt(args).expect("a string takes all");
@@ -320,6 +381,16 @@ fn listing(info: &GraphInfo) -> String {
     }
     info.inputs.iter().for_each(|input| line(format_args!("input {input}")));
     text
+}
+
+/// The outcome of a run besides its dispatches, a line for each part.
+pub(super) fn outcome(report: &Report) -> Vec<String> {
+    let (end, exit_code) = (report.end(), report.exit_code());
+    let mut lines = vec![format!("end {end}"), format!("exit code {exit_code:?}")];
+    lines.extend(report.failures().iter().map(ToString::to_string));
+    lines.push(format!("{:?}", counts(report)));
+    lines.extend(callbacks(report).iter().map(|callback| format!("{callback:?}")));
+    lines
 }
 
 fn counts(report: &Report) -> Counts {

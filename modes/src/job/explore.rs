@@ -1,7 +1,8 @@
 //! Exploring: the same job in many orders, until one of them fails.
 
-use super::{Job, Ran, shrink};
-use crate::deterministic::{Jitter, Schedule, ScheduleError, TiePolicy};
+use super::shrink::{self, Found};
+use super::{Job, Ran, Records};
+use crate::deterministic::{Jitter, NotApplied, Schedule, ScheduleError, Simulation, TiePolicy};
 use ringspin_executor::BoxError;
 use std::fmt;
 use std::ops::Range;
@@ -15,6 +16,8 @@ const SCHEDULE_VARIABLE: &str = "RINGSPIN_SCHEDULE";
 /// How the orders of an exploration are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
+    /// The default order: what differs is drawn from the seed.
+    Default,
     /// Each order of an instant is as likely as any other.
     Shuffle,
     /// As [`TiePolicy::Pct`], with this depth and as many steps as the default order has.
@@ -24,11 +27,15 @@ pub enum Order {
     },
 }
 
-/// Which orders are explored.
+/// Which runs are explored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exploration {
-    /// One run for each.
+    /// One run for each, in which it decides about the order and is the seed of everything random:
+    /// losses, delays, durations, jitter, and what nodes draw.
     pub seeds: Range<u64>,
+    /// Whether only order and jitter differ, and everything else that is random has the seed of the
+    /// job.
+    pub keep_seed: bool,
     /// How orders are chosen.
     pub order: Order,
     /// Each message arrives up to this much later; by default as the job's own jitter has it.
@@ -40,10 +47,16 @@ pub struct Exploration {
 }
 
 impl Default for Exploration {
-    /// A thousand shuffled orders, on all cores, with the jitter of the job.
+    /// A thousand seeds with shuffled orders, on all cores, with the jitter of the job.
     fn default() -> Self {
-        let (order, jitter) = (Order::Shuffle, None);
-        Self { seeds: 0..1000, order, jitter, threads: 0, shrink_runs_max: 2000 }
+        Self {
+            seeds: 0..1000,
+            keep_seed: false,
+            order: Order::Shuffle,
+            jitter: None,
+            threads: 0,
+            shrink_runs_max: 2000,
+        }
     }
 }
 
@@ -59,9 +72,12 @@ pub struct Explored {
 /// Why an exploration ended early.
 #[derive(Debug, Error)]
 pub enum ExploreError {
-    /// It fails in the default order, too: that has to be mended first.
+    /// It fails in the default order with its own seed, too: that has to be mended first.
     #[error("the job fails in the default order already: {0}")]
     Default(BoxError),
+    /// The job does not fail, but the schedule does not fit it any more.
+    #[error(transparent)]
+    NotApplied(#[from] NotApplied),
     /// `RINGSPIN_SCHEDULE` cannot be read.
     #[error("RINGSPIN_SCHEDULE: {0}")]
     Schedule(#[from] ScheduleError),
@@ -70,14 +86,15 @@ pub enum ExploreError {
     Found(Box<Counterexample>),
 }
 
-/// An order in which a job fails.
+/// A run in which a job fails, and how it differs from the default order with the job's own seed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct Counterexample {
     /// The seed; `None` if the schedule came from the environment.
     pub seed: Option<u64>,
-    /// How many deviations from the default order its run has.
+    /// How many deviations from the default order and the delays of links its run has.
     pub deviations: usize,
-    /// The fewest of them with which it still fails.
+    /// The fewest with which it still fails for the same reason. It has a seed if the job does not
+    /// fail with its own one.
     pub schedule: Schedule,
     /// How it fails then.
     pub failure: String,
@@ -90,15 +107,20 @@ pub struct Counterexample {
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.seed {
-            Some(seed) => writeln!(
-                f,
-                "seed {seed} fails; of its {} deviations from the default order, {} {} enough \
-                 ({} runs to find out):",
-                self.deviations,
-                self.schedule.len(),
-                if self.schedule.len() == 1 { "is" } else { "are" },
-                self.shrink_runs,
-            )?,
+            Some(seed) => {
+                let deviations = self.deviations;
+                let enough = match self.schedule.len() - usize::from(self.schedule.seed.is_some()) {
+                    0 => "none is needed".to_owned(),
+                    1 => "1 is enough".to_owned(),
+                    n => format!("{n} are enough"),
+                };
+                let runs = self.shrink_runs;
+                writeln!(
+                    f,
+                    "seed {seed} fails; of its {deviations} deviations from the default order, \
+                     {enough} ({runs} runs to find out):"
+                )?;
+            }
             None => writeln!(f, "it fails with these deviations from the default order:")?,
         }
         for line in &self.explanation {
@@ -110,9 +132,13 @@ impl fmt::Display for Counterexample {
 }
 
 impl<T> Job<'_, T> {
-    /// Runs the job in many orders of the events of each instant, until one fails: a callback
-    /// panics or returns an error, or a [check](Self::check) does not hold. That order is shrunk to
-    /// the fewest deviations from the default order that still fail.
+    /// Runs the job with many seeds of everything random and in many orders of the events of each
+    /// instant, until one fails: a callback panics or returns an error, or a [check](Self::check)
+    /// does not hold. That run is shrunk to the fewest deviations from the default order, and from
+    /// the job's own seed, with which the same failure comes again.
+    ///
+    /// On virtual cores, orders are those that are possible there: an event that has waited for its
+    /// core goes before those of lower priority.
     ///
     /// The failure found is that of the lowest seed, however many threads there are. With the
     /// variable `RINGSPIN_SCHEDULE`, as a failure prints it, that one order is run instead.
@@ -129,35 +155,46 @@ impl<T> Job<'_, T> {
     /// Runs the job in one order.
     ///
     /// # Errors
-    /// [`ExploreError::Found`] if it fails.
+    /// [`ExploreError::Found`] if it fails; [`ExploreError::NotApplied`] if it does not, and entries
+    /// of the schedule were not applied.
     pub fn try_schedule(&self, schedule: &Schedule) -> Result<Explored, ExploreError> {
-        let ran = self.run_scripted(schedule);
-        match ran.error {
-            None => Ok(Explored { runs: 1, deviating: u64::from(!schedule.is_empty()) }),
-            Some(error) => Err(ExploreError::Found(Box::new(Counterexample {
-                seed: None,
-                deviations: schedule.len(),
-                schedule: schedule.clone(),
-                failure: error.to_string(),
-                shrink_runs: 0,
-                explanation: ran.report.map(|report| report.deviations).unwrap_or_default(),
-            }))),
+        let ran = self.run_scripted(schedule, None);
+        let not_applied = ran.report.as_ref().map(|report| report.not_applied.clone());
+        let not_applied = not_applied.filter(|schedule| !schedule.is_empty());
+        let mut explanation = ran.report.map(|report| report.deviations).unwrap_or_default();
+        match (ran.error, not_applied) {
+            (None, None) => Ok(Explored { runs: 1, deviating: u64::from(!schedule.is_empty()) }),
+            (None, Some(not_applied)) => Err(NotApplied(not_applied).into()),
+            (Some(error), not_applied) => {
+                explanation.extend(not_applied.map(|left| format!("not applied: {left}")));
+                Err(ExploreError::Found(Box::new(Counterexample {
+                    seed: None,
+                    deviations: schedule.len(),
+                    schedule: schedule.clone(),
+                    failure: error.to_string(),
+                    shrink_runs: 0,
+                    explanation,
+                })))
+            }
         }
     }
 
     fn explore_seeds(&self, exploration: &Exploration) -> Result<Explored, ExploreError> {
-        let default = self.run_scripted(&Schedule::default());
+        let default = self.run_scripted(&Schedule::default(), None);
         let default = default.into_report().map_err(ExploreError::Default)?;
         let ties = |seed| match exploration.order {
+            Order::Default => TiePolicy::Fifo,
             Order::Shuffle => TiePolicy::Shuffle { seed },
             Order::Pct { depth } => TiePolicy::Pct { seed, depth, steps: default.choices().max(1) },
         };
         let run = |seed| {
-            let mut simulation = self.with_ties(ties(seed));
-            // Delays and durations are those of the job, only the jitter is this seed's.
+            let mut simulation = Simulation { ties: ties(seed), ..self.simulation.clone() };
+            if !exploration.keep_seed {
+                simulation.seed = seed;
+            }
             let max = exploration.jitter.unwrap_or(simulation.jitter.max);
             simulation.jitter = Jitter { max, seed };
-            self.run_with(simulation, false)
+            self.run_with(simulation, Records::default())
         };
         let search = Search::new(exploration.seeds.clone());
         let threads = match exploration.threads {
@@ -172,61 +209,61 @@ impl<T> Job<'_, T> {
         });
         match search.end() {
             Ok(explored) => Ok(explored),
-            Err((seed, schedule)) => {
-                let found = shrink::shrink(self, seed, &schedule, exploration.shrink_runs_max);
+            Err(mut found) => {
+                if !exploration.keep_seed {
+                    found.schedule.seed = Some(found.seed);
+                }
+                let found = shrink::shrink(self, &found, exploration.shrink_runs_max);
                 Err(ExploreError::Found(Box::new(found)))
             }
         }
     }
-
-    /// Runs the job in one order.
-    pub(super) fn run_scripted(&self, schedule: &Schedule) -> Ran {
-        self.run_with(self.with_ties(TiePolicy::Scripted(schedule.clone())), false)
-    }
 }
 
 /// A search that several threads work on.
-struct Search(Mutex<Found>);
+struct Search(Mutex<Progress>);
 
-struct Found {
+struct Progress {
     seeds: Range<u64>,
     explored: Explored,
-    /// The lowest seed that fails, and its order.
-    failed: Option<(u64, Schedule)>,
+    /// The run with the lowest seed that fails.
+    failed: Option<Found>,
 }
 
 impl Search {
     fn new(seeds: Range<u64>) -> Self {
         let explored = Explored { runs: 0, deviating: 0 };
-        Self(Mutex::new(Found { seeds, explored, failed: None }))
+        Self(Mutex::new(Progress { seeds, explored, failed: None }))
     }
 
-    fn found(&self) -> std::sync::MutexGuard<'_, Found> {
+    fn progress(&self) -> std::sync::MutexGuard<'_, Progress> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs seeds, in order, until none is left or one has failed.
     fn work(&self, run: impl Fn(u64) -> Ran) {
         loop {
-            let mut found = self.found();
+            let mut progress = self.progress();
             // Lower seeds than one that failed are all under way.
-            let Some(seed) = found.seeds.next().filter(|_| found.failed.is_none()) else {
+            let Some(seed) = progress.seeds.next().filter(|_| progress.failed.is_none()) else {
                 return;
             };
-            drop(found);
+            drop(progress);
             let Ran { report, error } = run(seed);
             let schedule = report.map(|report| report.schedule).unwrap_or_default();
-            let mut found = self.found();
-            found.explored.runs += 1;
-            found.explored.deviating += u64::from(!schedule.is_empty());
-            if error.is_some() && found.failed.as_ref().is_none_or(|(lowest, _)| seed < *lowest) {
-                found.failed = Some((seed, schedule));
+            let mut progress = self.progress();
+            progress.explored.runs += 1;
+            progress.explored.deviating += u64::from(!schedule.is_empty());
+            if let Some(error) = error
+                && progress.failed.as_ref().is_none_or(|lowest| seed < lowest.seed)
+            {
+                progress.failed = Some(Found { seed, schedule, error });
             }
         }
     }
 
-    fn end(self) -> Result<Explored, (u64, Schedule)> {
-        let found = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.failed.map_or(Ok(found.explored), Err)
+    fn end(self) -> Result<Explored, Found> {
+        let progress = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        progress.failed.map_or(Ok(progress.explored), Err)
     }
 }

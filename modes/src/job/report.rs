@@ -1,6 +1,6 @@
 //! What a deterministic run came to.
 
-use crate::deterministic::{ChainSamples, RunDigest, Schedule, Trace};
+use crate::deterministic::{ChainSamples, InstantLog, RunDigest, Schedule, Trace};
 use ringspin_executor::{Failure, GraphInfo, Statistics, Time};
 use std::sync::Arc;
 
@@ -15,6 +15,8 @@ pub struct Report {
     pub(super) exit_code: Option<u8>,
     pub(super) schedule: Schedule,
     pub(super) deviations: Vec<String>,
+    pub(super) not_applied: Schedule,
+    pub(super) instant: InstantLog,
     pub(super) choices: u64,
     pub(super) overruns: Vec<(String, u64)>,
     pub(super) chains: Vec<ChainSamples>,
@@ -62,6 +64,12 @@ impl Report {
     /// The [schedule](Self::schedule) in words.
     pub fn deviations(&self) -> &[String] {
         &self.deviations
+    }
+
+    /// The entries of the schedule that the run was to follow and that were not applied, because it
+    /// had no such choice or message.
+    pub fn not_applied(&self) -> &Schedule {
+        &self.not_applied
     }
 
     /// How often a tie policy had a choice.

@@ -179,6 +179,8 @@ impl<T> Session<T> {
             exit_code,
             schedule,
             deviations,
+            not_applied: sequencer.not_applied(&info),
+            instant: sequencer.instant_log().cloned().unwrap_or_default(),
             choices: sequencer.choices(),
             overruns: sequencer.overruns(&info),
             chains: sequencer.chains(),

@@ -1,100 +1,315 @@
-//! Shrinking: the fewest deviations from the default order with which a job still fails.
+//! Shrinking: the fewest and smallest deviations from the default order with which a job still
+//! fails for the same reason.
 //!
-//! Delta debugging (ddmin) over the deviations: Zeller and Hildebrandt, "Simplifying and isolating
-//! failure-inducing input", IEEE Transactions on Software Engineering 28 (2002). A subset of a
-//! schedule is a schedule, because deviations are numbered within their instants.
+//! Delta debugging (ddmin) over the entries of the schedule: Zeller and Hildebrandt, "Simplifying
+//! and isolating failure-inducing input", IEEE Transactions on Software Engineering 28 (2002). A
+//! subset of a schedule is a schedule, because deviations are numbered within their instants. The
+//! deviations of one instant depend on each other, though: without one of them, the others take
+//! other events. So several deviations of one instant are replaced by one where that is enough: an
+//! event that is taken earlier, or one that waits for another.
 
-use super::Job;
+use super::cause::Cause;
 use super::explore::Counterexample;
-use crate::deterministic::{Deviation, Jolt, Schedule};
+use super::{Job, Ran};
+use crate::deterministic::{Deviation, InstantEvent, InstantLog, Jolt, Postponement, Schedule};
+use ringspin_executor::{BoxError, CallbackId, GraphInfo, Time};
+use std::collections::BTreeMap;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Item {
+    Seed(u64),
     Deviation(Deviation),
+    Postponement(Postponement),
     Jolt(Jolt),
 }
 
+impl Item {
+    /// The instant whose order it changes.
+    fn instant(&self) -> Option<Time> {
+        match self {
+            Self::Deviation(deviation) => Some(deviation.time),
+            Self::Postponement(postponement) => Some(postponement.time),
+            Self::Seed(_) | Self::Jolt(_) => None,
+        }
+    }
+}
+
 fn items(schedule: &Schedule) -> Vec<Item> {
-    let deviations = schedule.deviations.iter().copied().map(Item::Deviation);
-    deviations.chain(schedule.jolts.iter().copied().map(Item::Jolt)).collect()
+    let Schedule { seed, deviations, postponements, jolts } = schedule;
+    let mut items: Vec<Item> = seed.iter().copied().map(Item::Seed).collect();
+    items.extend(deviations.iter().copied().map(Item::Deviation));
+    items.extend(postponements.iter().copied().map(Item::Postponement));
+    items.extend(jolts.iter().copied().map(Item::Jolt));
+    items
 }
 
 fn schedule(items: &[Item]) -> Schedule {
     let mut schedule = Schedule::default();
     for item in items {
         match *item {
+            Item::Seed(seed) => schedule.seed = Some(seed),
             Item::Deviation(deviation) => schedule.deviations.push(deviation),
+            Item::Postponement(postponement) => schedule.postponements.push(postponement),
             Item::Jolt(jolt) => schedule.jolts.push(jolt),
         }
     }
-    schedule.deviations.sort_unstable();
+    schedule.sort();
     schedule
 }
 
-/// Shrinks the order of the run with `seed`, in `runs_max` runs at most.
-pub(super) fn shrink<T>(
-    job: &Job<'_, T>,
-    seed: u64,
-    found: &Schedule,
-    runs_max: usize,
-) -> Counterexample {
-    let mut runs = 0;
-    // Beyond the limit nothing fails, so that nothing changes any more.
-    let mut fails = |items: &[Item]| {
-        let may_run = runs < runs_max;
-        runs += usize::from(may_run);
-        may_run && job.run_scripted(&schedule(items)).error.is_some()
+/// A run that failed.
+pub(super) struct Found {
+    /// Its number in the exploration.
+    pub(super) seed: u64,
+    /// All of its deviations, and its seed if that is not the job's.
+    pub(super) schedule: Schedule,
+    pub(super) error: BoxError,
+}
+
+/// Shrinks the schedule of a run that failed, in `runs_max` runs at most, and one more.
+pub(super) fn shrink<T>(job: &Job<'_, T>, found: &Found, runs_max: usize) -> Counterexample {
+    let cause = Cause::of(&found.error);
+    let mut shrinker = Shrinker { job, cause, runs: 0, runs_max };
+    let shrunk = schedule(&shrinker.shrink(items(&found.schedule)));
+    let last = job.run_scripted(&shrunk, None);
+    let failure = match &last.error {
+        Some(error) => error.to_string(),
+        None => format!(
+            "the failure did not come again: something else than seed and order decides about it; \
+             look for it with `verify`. It was: {}",
+            found.error
+        ),
     };
-    let all = items(found);
-    let fewest = ddmin(all.clone(), &mut fails, runs_max);
-    let shrunk = schedule(&one_for_many(fewest, fails));
-    let last = job.run_scripted(&shrunk);
-    let not_again = || {
-        "the failure did not come again: something else than the order decides about it; look for \
-         it with `verify`"
-            .to_owned()
+    // Beyond the limit of runs there may be entries left that do nothing.
+    let (schedule, explanation) = match last.report {
+        Some(report) => (report.schedule, report.deviations),
+        None => (shrunk, Vec::new()),
     };
+    let deviations = found.schedule.len() - usize::from(found.schedule.seed.is_some());
     Counterexample {
-        seed: Some(seed),
-        deviations: all.len(),
-        explanation: last.report.map(|report| report.deviations).unwrap_or_default(),
-        schedule: shrunk,
-        failure: last.error.map_or_else(not_again, |error| error.to_string()),
-        shrink_runs: runs + 1,
+        seed: Some(found.seed),
+        deviations,
+        schedule,
+        failure,
+        shrink_runs: shrinker.runs + 1,
+        explanation,
     }
 }
 
-/// How many candidates of a choice are tried in place of several deviations.
-const TAKEN_MAX: u32 = 4;
+struct Shrinker<'j, 'a, T> {
+    job: &'j Job<'a, T>,
+    cause: Cause,
+    runs: usize,
+    runs_max: usize,
+}
 
-/// Where several deviations of one instant are needed, another one, as early or earlier, may do
-/// alone: to take an event first is one deviation, to take all others later is many.
-fn one_for_many(mut items: Vec<Item>, mut fails: impl FnMut(&[Item]) -> bool) -> Vec<Item> {
-    let deviation = |item: &Item| match item {
-        Item::Deviation(deviation) => Some(*deviation),
-        Item::Jolt(_) => None,
-    };
-    let mut instants: Vec<_> = items.iter().filter_map(deviation).map(|d| d.time).collect();
-    instants.dedup();
-    for time in instants {
-        let is_here = |item: &Item| deviation(item).is_some_and(|d| d.time == time);
-        let (here, others): (Vec<Item>, Vec<Item>) = items.iter().partition(|item| is_here(item));
-        let last = here.iter().filter_map(deviation).map(|d| d.choice).max().unwrap_or(0);
-        if here.len() < 2 {
-            continue;
+impl<T> Shrinker<'_, '_, T> {
+    /// Runs with `items`, unless there were too many runs.
+    fn run(&mut self, items: &[Item], instant: Option<Time>) -> Option<Ran> {
+        if self.runs >= self.runs_max {
+            return None;
         }
-        let choices = (0..=last).flat_map(|choice| (1..=TAKEN_MAX).map(move |n| (choice, n)));
-        let mut alone = choices.map(|(choice, taken)| Deviation { time, choice, taken });
-        let found = alone.find_map(|deviation| {
-            let mut fewer = others.clone();
-            fewer.push(Item::Deviation(deviation));
-            fails(&fewer).then_some(fewer)
-        });
-        items = found.unwrap_or(items);
+        self.runs += 1;
+        Some(self.job.run_scripted(&schedule(items), instant))
     }
-    items
+
+    /// Whether a run with `items` fails for the same reason, and all events that are to wait for
+    /// others do. Beyond the limit of runs nothing fails, so that nothing changes any more.
+    fn fails(&mut self, items: &[Item]) -> bool {
+        let Some(Ran { report, error: Some(error) }) = self.run(items, None) else { return false };
+        let waits = report.is_none_or(|report| report.not_applied.postponements.is_empty());
+        waits && Cause::of(&error) == self.cause
+    }
+
+    fn shrink(&mut self, all: Vec<Item>) -> Vec<Item> {
+        let is_seed = |item: &Item| matches!(item, Item::Seed(_));
+        let (seed, others): (Vec<Item>, Vec<Item>) = all.iter().partition(|item| is_seed(item));
+        let mut fewest = all;
+        if !seed.is_empty() {
+            if self.fails(&seed) {
+                fewest = seed;
+            } else if self.fails(&others) {
+                fewest = others;
+            }
+        }
+        fewest = self.minimize(fewest);
+        let before = fewest.clone();
+        let mut instants: Vec<_> = fewest.iter().filter_map(Item::instant).collect();
+        instants.dedup();
+        for instant in instants {
+            fewest = self.one_for_many(fewest, instant);
+        }
+        if fewest != before {
+            fewest = self.minimize(fewest);
+        }
+        self.shorten(fewest)
+    }
+
+    fn minimize(&mut self, items: Vec<Item>) -> Vec<Item> {
+        let limit = self.runs_max - self.runs;
+        ddmin(items, |items| self.fails(items), limit)
+    }
+
+    /// Replaces the deviations of one instant by one or by fewer, if that is enough.
+    fn one_for_many(&mut self, items: Vec<Item>, instant: Time) -> Vec<Item> {
+        let is_here = |item: &Item| item.instant() == Some(instant);
+        let (here, others): (Vec<Item>, Vec<Item>) = items.iter().partition(|item| is_here(item));
+        if here.len() < 2 {
+            return items;
+        }
+        let logs = self.log(&others, instant).zip(self.log(&items, instant));
+        let Some(((default, info), (failing, _))) = logs else { return items };
+        let with = |few: &[Item]| [&others[..], few].concat();
+        let inversions = inversions(&default, &failing, instant);
+        let share_loop = |p: &Postponement| {
+            let of = |event: InstantEvent| info.callbacks[event.callback.0 as usize].event_loop;
+            of(p.held) == of(p.until)
+        };
+        let (near, far): (Vec<_>, Vec<_>) = inversions.iter().partition(|p| share_loop(p));
+        let earlier: Vec<Item> = earlier(&default, instant).map(Item::Deviation).collect();
+        let near_first = near.iter().copied().map(Item::Postponement);
+        let all = near_first
+            .chain(earlier.iter().copied())
+            .chain(far.iter().copied().map(Item::Postponement));
+        for item in all {
+            if self.runs >= self.runs_max {
+                return items;
+            }
+            if self.fails(&with(&[item])) {
+                return with(&[item]);
+            }
+        }
+        let fewest = self.fewest(&others, [near, inversions], earlier);
+        match fewest {
+            Some(fewest) if fewest.len() < here.len() => with(&fewest),
+            _ => items,
+        }
+    }
+
+    /// The fewest events that have to wait, where one is not enough, of the first of `sets` that is
+    /// enough; or as few of these and of the `earlier` ones.
+    fn fewest(
+        &mut self,
+        others: &[Item],
+        sets: [Vec<Postponement>; 2],
+        earlier: Vec<Item>,
+    ) -> Option<Vec<Item>> {
+        let with = |few: &[Item]| [others, few].concat();
+        for set in sets {
+            let set: Vec<Item> = set.into_iter().map(Item::Postponement).collect();
+            if !self.fails(&with(&set)) {
+                continue;
+            }
+            let limit = self.runs_max - self.runs;
+            let found = ddmin(set.clone(), |few| self.fails(&with(few)), limit);
+            // None of these can be left out, but fewer others may do.
+            let more = [&set[..], &earlier[..]].concat();
+            for size in 2..found.len() {
+                let pools = [&more, &set].into_iter();
+                let mut pools = pools.filter(|of| combinations(of.len(), size) <= SUBSETS_MAX);
+                let mut few = Vec::new();
+                if let Some(pool) = pools.next()
+                    && self.search(pool, size, others, &mut few)
+                {
+                    return Some(few);
+                }
+            }
+            return Some(found);
+        }
+        None
+    }
+
+    /// Adds `size` of `set` to `few`, so that the job fails with these.
+    fn search(&mut self, set: &[Item], size: usize, others: &[Item], few: &mut Vec<Item>) -> bool {
+        if size == 0 {
+            return self.fails(&[others, few].concat());
+        }
+        for n in 0..=set.len().saturating_sub(size) {
+            let Some(item) = set.get(n) else { break };
+            few.push(*item);
+            if self.search(&set[n + 1..], size - 1, others, few) {
+                return true;
+            }
+            few.pop();
+        }
+        false
+    }
+
+    /// The record of one instant of a run with `items`, and the graph.
+    fn log(
+        &mut self,
+        items: &[Item],
+        instant: Time,
+    ) -> Option<(InstantLog, std::sync::Arc<GraphInfo>)> {
+        let report = self.run(items, Some(instant))?.report?;
+        Some((report.instant, report.info))
+    }
+
+    /// Makes delays as short as is enough.
+    fn shorten(&mut self, mut items: Vec<Item>) -> Vec<Item> {
+        for n in 0..items.len() {
+            let Item::Jolt(jolt) = items[n] else { continue };
+            // Without it, the job does not fail; with `enough`, it does.
+            let (mut none, mut enough) = (0, jolt.delay_ns);
+            while enough - none > 1 && self.runs < self.runs_max {
+                let delay_ns = none + (enough - none) / 2;
+                items[n] = Item::Jolt(Jolt { delay_ns, ..jolt });
+                match self.fails(&items) {
+                    true => enough = delay_ns,
+                    false => none = delay_ns,
+                }
+            }
+            items[n] = Item::Jolt(Jolt { delay_ns: enough, ..jolt });
+        }
+        items
+    }
 }
 
+/// How many subsets of one size are tried at most.
+const SUBSETS_MAX: usize = 1000;
+
+/// The number of subsets with `size` of `n` elements.
+fn combinations(n: usize, size: usize) -> usize {
+    (0..size).fold(1usize, |product, k| product.saturating_mul(n.saturating_sub(k)) / (k + 1))
+}
+
+/// Every single deviation that is possible at an instant with this record.
+fn earlier(log: &InstantLog, time: Time) -> impl Iterator<Item = Deviation> {
+    let choices = log.candidates.iter().zip(0..);
+    choices.flat_map(move |(&candidates, choice)| {
+        (1..candidates).map(move |taken| Deviation { time, choice, taken })
+    })
+}
+
+/// The pairs of events whose order differs: for each, the first one waits for the second one. Those
+/// that were closest by default come first.
+fn inversions(default: &InstantLog, failing: &InstantLog, time: Time) -> Vec<Postponement> {
+    let by_default = events(default);
+    let then: BTreeMap<_, _> = events(failing).into_iter().zip(0..).collect();
+    let mut found = Vec::new();
+    for (place, until) in by_default.iter().enumerate() {
+        let Some(at) = then.get(until) else { continue };
+        for (before, held) in by_default[..place].iter().enumerate() {
+            if then.get(held).is_none_or(|held_at| held_at > at) {
+                found.push((place - before, Postponement { time, held: *held, until: *until }));
+            }
+        }
+    }
+    found.sort_by_key(|(distance, _)| *distance);
+    found.into_iter().map(|(_, postponement)| postponement).collect()
+}
+
+/// The events of an instant, numbered by callback.
+fn events(log: &InstantLog) -> Vec<InstantEvent> {
+    let mut numbers = BTreeMap::<CallbackId, u32>::new();
+    let number = |&callback: &CallbackId| {
+        let next = numbers.entry(callback).or_default();
+        let number = *next;
+        *next += 1;
+        InstantEvent { callback, number }
+    };
+    log.taken.iter().map(number).collect()
+}
 /// A subset of `items` for which `fails` holds, but for none with one item less; unless that would
 /// take more than `runs_max` calls.
 fn ddmin<I: Clone>(

@@ -1,5 +1,6 @@
 //! Verifying: the same job again, compared dispatch by dispatch.
 
+use super::fresh::{Call, FreshProcess, Reply, Request, Summary};
 use super::{Job, Report};
 use crate::deterministic::{Record, Trace};
 use ringspin_executor::{BoxError, EventId, GraphInfo};
@@ -23,6 +24,14 @@ pub enum VerifyError {
     /// A run differed from the first.
     #[error(transparent)]
     Diverged(#[from] Box<Divergence>),
+    /// A fresh process did not run the job.
+    #[error("failed to run the job in a fresh process (run {run}): {reason}")]
+    Process {
+        /// Which run, from one.
+        run: usize,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// What differs first.
@@ -38,6 +47,8 @@ pub enum Difference {
     Length,
     /// The graphs differ: building them is not deterministic.
     Graph,
+    /// The dispatches are the same, but not what was counted, or how the runs ended.
+    Outcome,
 }
 
 /// The first dispatch in which two runs of a job differ.
@@ -49,9 +60,10 @@ pub struct Divergence {
     pub index: usize,
     /// What differs.
     pub difference: Difference,
-    /// The dispatch of the first run, in words; `None` if that had ended.
+    /// The dispatch of the first run, in words; `None` if that had ended. For graphs and outcomes,
+    /// the first line of their description that differs.
     pub first: Option<String>,
-    /// The dispatch of the other run.
+    /// The same of the other run.
     pub other: Option<String>,
     /// The dispatches that led there: what sent the event, and so on, up to one from outside. All
     /// of these were equal in both runs.
@@ -68,12 +80,17 @@ impl fmt::Display for Divergence {
                  state"
             }
             Difference::Length => "one of the runs ended",
-            Difference::Graph => {
-                return write!(f, "run {}: building the graph gave another graph", self.run);
-            }
+            Difference::Graph => "building the graph gave another graph",
+            Difference::Outcome => "the same dispatches came to another outcome",
         };
         let none = || "(the end)".to_owned();
-        writeln!(f, "run {} diverges from run 1 at dispatch {}: {what}", self.run, self.index)?;
+        match self.difference {
+            Difference::Graph | Difference::Outcome => writeln!(f, "run {}: {what}", self.run)?,
+            _ => {
+                let (run, index) = (self.run, self.index);
+                writeln!(f, "run {run} diverges from run 1 at dispatch {index}: {what}")?;
+            }
+        }
         writeln!(f, "  run 1: {}", self.first.clone().unwrap_or_else(none))?;
         write!(f, "  run {}: {}", self.run, self.other.clone().unwrap_or_else(none))?;
         for cause in &self.chain {
@@ -84,44 +101,149 @@ impl fmt::Display for Divergence {
 }
 
 impl<T> Job<'_, T> {
-    /// Runs the job `runs` times, at least twice, and compares each dispatch of each run with the
-    /// first.
+    /// Runs the job `runs` times, at least twice, in this process, and compares each dispatch of
+    /// each run with the first.
     ///
     /// What callbacks do with their messages and states is compared as far as they
     /// [show](ringspin_executor::Context::digest) it. Keeps two traces, of about 100 bytes for each
-    /// dispatch.
+    /// dispatch. Does not find what is the same throughout a process, such as its id, addresses, or
+    /// the keys of a shared `RandomState`: see [`verify_in_processes`](Self::verify_in_processes).
     ///
     /// # Errors
     /// [`VerifyError`] names the first dispatch that differs, and what led there.
     pub fn verify(&self, runs: usize) -> Result<Report, VerifyError> {
-        let traced = |run| {
-            let ran = self.run_with(self.simulation.clone(), true);
-            ran.into_report().map_err(|reason| VerifyError::Failed { run, reason })
-        };
-        let mut first = traced(1)?;
-        let expected = first.trace.take().unwrap_or_default();
+        let first = self.run_first()?;
         for run in 2..=runs.max(2) {
-            let mut report = traced(run)?;
-            let trace = report.trace.take().unwrap_or_default();
-            let divergence = compare(&expected, &trace, &first, &report);
-            if let Some(divergence) = divergence {
-                return Err(Box::new(Divergence { run, ..divergence }).into());
-            }
+            self.compare_here(run, &first)?;
         }
-        Ok(first)
+        Ok(first.report)
+    }
+
+    /// As [`verify`](Self::verify), at least three times: the first two runs are in this process,
+    /// which finds what a run leaves behind for the next, and all others in fresh processes, each
+    /// with another environment (locale, time zone, temporary folder, size).
+    ///
+    /// A fresh process is this program, started again with the arguments of `process`. It has to
+    /// come to this call again, on a thread that makes the same calls before it; there, it runs the
+    /// job once and exits.
+    ///
+    /// ```no_run
+    /// # use ringspin_modes::{FreshProcess, Job};
+    /// # let job = Job::new(|_| Ok(()));
+    /// // in a test:
+    /// job.verify_in_processes(3, &FreshProcess::this_test())?;
+    /// # Ok::<(), ringspin_modes::VerifyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`VerifyError::Process`] if a process does not start or
+    /// does not come to this call.
+    #[track_caller]
+    pub fn verify_in_processes(
+        &self,
+        runs: usize,
+        process: &FreshProcess,
+    ) -> Result<Report, VerifyError> {
+        let call = Call::next(std::panic::Location::caller());
+        if let Some(request) = Request::from_env() {
+            if request.is_for(&call) {
+                request.reply(self.run_own(true));
+            }
+            // Another call is asked. This one must not start processes that start processes.
+            return self.verify(runs.max(3));
+        }
+        let first = self.run_first()?;
+        self.compare_here(2, &first)?;
+        for run in 3..=runs.max(3) {
+            let Reply { summary, trace } = process.run(&call, run)?;
+            if let Some(reason) = summary.failed {
+                return Err(VerifyError::Failed { run, reason: reason.into() });
+            }
+            first.compare(run, &summary, &trace)?;
+            self.tell_of_run();
+        }
+        Ok(first.report)
+    }
+
+    fn run_first(&self) -> Result<First, VerifyError> {
+        let (report, summary, trace) = self.run_traced(1)?;
+        Ok(First { report, summary, trace })
+    }
+
+    /// Another run in this process.
+    fn compare_here(&self, run: usize, first: &First) -> Result<(), VerifyError> {
+        let (_, summary, trace) = self.run_traced(run)?;
+        first.compare(run, &summary, &trace)
+    }
+
+    fn run_traced(&self, run: usize) -> Result<(Report, Summary, Trace), VerifyError> {
+        let ran = self.run_own(true);
+        let mut report = ran.into_report().map_err(|reason| VerifyError::Failed { run, reason })?;
+        let trace = report.trace.take().unwrap_or_default();
+        let summary = Summary::of(&report, &trace);
+        Ok((report, summary, trace))
     }
 }
 
-/// The first difference of two runs; the number of the run is left open.
-fn compare(expected: &Trace, trace: &Trace, first: &Report, other: &Report) -> Option<Divergence> {
-    let graphs_differ = first.info != other.info;
+/// The run that others are compared with.
+struct First {
+    report: Report,
+    summary: Summary,
+    trace: Trace,
+}
+
+impl First {
+    /// Compares with another run.
+    fn compare(&self, run: usize, summary: &Summary, trace: &Trace) -> Result<(), VerifyError> {
+        let difference = match summary.has_graph_of(&self.summary) {
+            false => Some(self.other_lines(Difference::Graph, graph_of, summary)),
+            true => compare(&self.trace, trace, self.report.graph()).or_else(|| {
+                let differs = self.summary.outcome != summary.outcome;
+                differs.then(|| self.other_lines(Difference::Outcome, outcome_of, summary))
+            }),
+        };
+        match difference {
+            None => Ok(()),
+            Some(divergence) => Err(Box::new(Divergence { run, ..divergence }).into()),
+        }
+    }
+
+    /// The first of the lines that differ.
+    fn other_lines(
+        &self,
+        difference: Difference,
+        lines: impl Fn(&Summary) -> &[String],
+        other: &Summary,
+    ) -> Divergence {
+        let (ours, theirs) = (lines(&self.summary), lines(other));
+        let longest = ours.len().max(theirs.len());
+        let index = (0..longest).find(|&n| ours.get(n) != theirs.get(n)).unwrap_or(0);
+        Divergence {
+            run: 0,
+            index,
+            difference,
+            first: ours.get(index).cloned(),
+            other: theirs.get(index).cloned(),
+            chain: Vec::new(),
+        }
+    }
+}
+
+fn graph_of(summary: &Summary) -> &[String] {
+    &summary.graph
+}
+
+fn outcome_of(summary: &Summary) -> &[String] {
+    &summary.outcome
+}
+
+/// The first difference of two runs of one graph; the number of the run is left open.
+fn compare(expected: &Trace, trace: &Trace, info: &GraphInfo) -> Option<Divergence> {
     let (ours, theirs) = (&expected.records, &trace.records);
     let longest = ours.len().max(theirs.len());
-    let index = (0..longest).find(|&n| ours.get(n) != theirs.get(n));
-    let index = index.or(graphs_differ.then_some(0))?;
+    let index = (0..longest).find(|&n| ours.get(n) != theirs.get(n))?;
     let (one, two) = (ours.get(index), theirs.get(index));
     let difference = match (one, two) {
-        _ if graphs_differ => Difference::Graph,
         (Some(one), Some(two)) => match (one.dispatch, two.dispatch) {
             (a, b) if (a.callback, a.event) != (b.callback, b.event) => Difference::Order,
             (a, b) if a.time != b.time => Difference::Time,
@@ -134,13 +256,13 @@ fn compare(expected: &Trace, trace: &Trace, first: &Report, other: &Report) -> O
         Some(two) => (trace, Some(two)),
         None => (expected, one),
     };
-    let chain = record.map(|record| chain(trace, record, &other.info)).unwrap_or_default();
+    let chain = record.map(|record| chain(trace, record, info)).unwrap_or_default();
     Some(Divergence {
         run: 0,
         index,
         difference,
-        first: one.map(|record| describe(record, &first.info)),
-        other: two.map(|record| describe(record, &other.info)),
+        first: one.map(|record| describe(record, info)),
+        other: two.map(|record| describe(record, info)),
         chain,
     })
 }

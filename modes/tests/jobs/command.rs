@@ -92,7 +92,7 @@ fn a_failure_is_one_and_what_cannot_run_is_two() {
         ),
         ("[[node]]\ntype = \"nobody\"", "run $job.toml --seed x", "error: invalid value 'x'"),
         ("[[node]]\ntype = \"nobody\"", "run $job.toml --schedule x", "error: invalid value 'x'"),
-        ("[[node]]\ntype = \"nobody\"", "verify $job.toml --runs 1", "error: invalid value '1'"),
+        ("[[node]]\ntype = \"nobody\"", "verify $job.toml --runs 2", "error: invalid value '2'"),
         ("[[node]]\ntype = \"nobody\"", "explore $job.toml --seeds 5..5", "error: invalid value"),
         ("[[node]]\ntype = \"nobody\"", "explore $job.toml --order pct:0", "error: invalid value"),
         ("[[node]]\ntype = \"nobody\"", "explore $job.toml --jitter 5", "error: invalid value '5'"),
@@ -275,11 +275,58 @@ fn a_schedule_replaces_ties_and_jitter() {
     let again = certificate(&format!("--schedule {}", plain["schedule"].as_str().unwrap()));
     assert_eq!(again["digest"], plain["digest"]);
     assert_eq!(again["schedule"], plain["schedule"]);
+    let (code, _, err) = folder.run(&race(), "run $job.toml --schedule t0.1:0>1,t900:5>77");
+    assert_eq!(code, 2);
+    let stale = "$job.toml: failed to apply these entries of the schedule: t900:5>77; ";
+    assert!(err.starts_with(stale), "{err}");
     let scripted = certificate("--schedule t0.1:0>1");
     assert_eq!(scripted["schedule"], "t0.1:0>1");
     std::fs::write(folder.path("job.toml"), RACE).unwrap();
     let without = certificate("--schedule t0.1:0>1");
     assert_eq!(scripted["configuration"], without["configuration"]);
+}
+
+#[test]
+fn explore_finds_a_seed_on_virtual_cores_and_prints_the_command_that_repeats_it() {
+    let lossy = Registry::new()
+        .node("a", |graph, place| {
+            let node = place.create_node(graph, 0u32)?;
+            let out = node.create_publisher("ticks", QoS::keep_last(8))?;
+            node.create_timer(Duration::from_millis(100), move |n, _| {
+                *n += 1;
+                out.publish(*n)
+            })?;
+            Ok(())
+        })
+        .node("judge", |graph, place| {
+            let node = place.create_node(graph, 0u32)?;
+            let hear = |last: &mut u32, n: &Message<u32>, _: &mut Context<'_>| {
+                let lost = **n - *last - 1;
+                *last = **n;
+                if lost > 2 { Err("three were lost") } else { Ok(()) }
+            };
+            node.create_subscription("ticks", QoS::keep_last(8), hear)?;
+            Ok(())
+        });
+    let text = "seed = 1\nfor = \"2 s\"\ncores = \"single\"\n\
+        [[node]]\ntype = \"a\"\n[[node]]\ntype = \"judge\"\n\
+        [[link]]\ntopic = \"/ticks\"\nloss = 0.15\n\
+        [[execution]]\nnode = \"/judge\"\nduration = \"10 ms\"\n";
+    let folder = Folder::new(text);
+    for order in ["default", "shuffle", "pct:2"] {
+        let line = format!("explore $job.toml --seeds 100..2000 --order {order}");
+        let (code, out, err) = folder.run(&lossy, &line);
+        assert_eq!((code, &*out), (1, ""), "{err}");
+        assert!(err.contains("none is needed"), "{err}");
+        assert!(err.contains("for delays, losses, durations and the nodes' random"), "{err}");
+        let again = err.trim_end().rsplit_once("to see it again: program ").expect(&err).1;
+        assert!(again.starts_with("run $job.toml --schedule 's"), "{again}");
+        let (code, _, err) = folder.run(&lossy, &again.replace('\'', ""));
+        assert_eq!(code, 1);
+        assert!(err.contains("three were lost"), "{err}");
+    }
+    let (code, _, err) = folder.run(&lossy, "explore $job.toml --seeds 0..200 --keep-seed");
+    assert_eq!((code, &*err), (0, ""));
 }
 
 #[test]

@@ -27,7 +27,11 @@ fn what_the_parser_refuses_has_line_column_and_the_keys() {
         ("ties = { shuffle = { sed = 1 } }", 1, "unexpected keys in table: sed, available"),
         ("ties = { pct = { depth = 0, steps = 9 } }", 1, "expected a nonzero u32"),
         ("ties = { pct = { steps = 9 } }", 1, "missing field `depth`"),
-        ("schedule = \"t1\"", 1, "`t1` is no deviation: write `t<seconds>:<choice>><taken>`"),
+        (
+            "schedule = \"t1\"",
+            1,
+            "`t1` is no deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`",
+        ),
         ("jitter = \"1 ms\"", 1, "expected a table such as { max = \"1 ms\", seed = 1 }"),
         ("node = 5", 1, "expected a sequence"),
         ("node = [5]", 1, "expected a `[[node]]` table with a `type`"),

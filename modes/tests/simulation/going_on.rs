@@ -5,7 +5,7 @@ use ringspin_executor::{
     BoxError, Delivery, ExternalInput, Graph, Message, Publisher, QoS, Responder, Time,
 };
 use ringspin_modes::models::{Distribution, DurationRule, Durations, LinkRule, Links};
-use ringspin_modes::{Candidate, Cores, Job, TieBreaker, TiePolicy};
+use ringspin_modes::{Candidate, Job, TieBreaker, TiePolicy};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -167,14 +167,6 @@ fn what_has_waited_for_its_core_goes_before_a_timer_under_every_policy() {
         let expected = entries(&[(10, "timer"), (20, "message"), (30, "timer")]);
         assert_eq!(taken(&session.handles), expected, "{ties:?}");
     }
-}
-
-#[test]
-fn a_tie_breaker_beside_virtual_cores_is_refused() {
-    let job = Job::new(|_| Ok(())).with_tie_breaker(|| First);
-    let job = job.simulate(|simulation| simulation.cores = Cores::Single);
-    let error = job.run().unwrap_err().to_string();
-    assert!(error.contains("a tie policy needs unlimited cores"), "{error}");
 }
 
 /// Who gets it can answer a call.

@@ -1,7 +1,10 @@
 //! Orders of one instant: the default one, others, and that each comes again.
 
 use ringspin_executor::{BoxError, CallbackId, Graph, Message, QoS, Time};
-use ringspin_modes::{Candidate, Job, Report, Schedule, TieBreaker, TiePolicy};
+use ringspin_modes::models::{Distribution, DurationRule, Durations, LinkRule, Links};
+use ringspin_modes::{
+    Candidate, Cores, Job, Mapping, Report, Schedule, Simulation, TieBreaker, TiePolicy,
+};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -182,4 +185,89 @@ fn messages_of_one_publisher_keep_their_order_under_every_policy() {
         });
         job.run().unwrap();
     }
+}
+
+/// [`busy`] on virtual cores: one for all, or two.
+fn on_cores(two: bool) -> Job<'static> {
+    Job::new(busy).run_for(200 * MS).simulate(|simulation: &mut Simulation| {
+        let mapping = Mapping::new().core(0, ["/source", "/one"]).default_core(1);
+        simulation.cores = if two { Cores::Mapped(mapping) } else { Cores::Single };
+        let takes = |node: &str, us| {
+            DurationRule::new(node).duration(Distribution::fixed(Duration::from_micros(us)))
+        };
+        let rules = vec![takes("/one", 300), takes("/two", 150), takes("/server", 50)];
+        simulation.durations = Durations { rules };
+    })
+}
+
+#[test]
+fn orders_on_virtual_cores_start_from_the_default_and_come_again() {
+    for two in [false, true] {
+        let default = on_cores(two).run().unwrap();
+        let chosen = on_cores(two).with_tie_breaker(|| First).run().unwrap();
+        assert_eq!(chosen.digest(), default.digest());
+        assert!(chosen.choices() > 50, "{}", chosen.choices());
+        let with = |ties: TiePolicy| on_cores(two).simulate(|s| s.ties = ties).run().unwrap();
+        let empty = with(TiePolicy::Scripted(Schedule::default()));
+        assert_eq!(empty.digest(), default.digest());
+        let mut digests = vec![default.digest()];
+        for seed in 0..4 {
+            let pct = TiePolicy::Pct { seed, depth: 3, steps: 500 };
+            for policy in [TiePolicy::Shuffle { seed }, pct] {
+                let report = with(policy);
+                let again = with(TiePolicy::Scripted(report.schedule().clone()));
+                assert_eq!(again.digest(), report.digest());
+                assert_eq!(again.schedule(), report.schedule());
+                digests.push(report.digest());
+            }
+        }
+        digests.sort_by_key(|digest| digest.0);
+        digests.dedup();
+        assert_eq!(digests.len(), 9, "each policy and seed has an order of its own");
+    }
+}
+
+/// On one core, `low` and `high` get messages at the same instants, and `busy` has a timer.
+fn prioritized(graph: &Graph) -> Result<(), BoxError> {
+    let source = graph.create_node("source", 0u32)?;
+    let out = source.create_publisher::<u32>("t", QoS::default())?;
+    source.create_timer(4 * MS, move |n, _| {
+        *n += 1;
+        out.publish(*n)
+    })?;
+    graph.create_node("busy", ())?.create_timer(4 * MS, |_, _| ())?;
+    for (name, priority) in [("low", 0), ("high", 1)] {
+        let node = graph.create_node(name, Vec::<Time>::new())?;
+        node.set_priority(priority)?;
+        node.create_subscription("t", QoS::default(), |calls, _: &Message<u32>, cx| {
+            calls.push(cx.now());
+        })?;
+    }
+    Ok(())
+}
+
+#[test]
+fn an_event_that_has_waited_for_its_virtual_core_goes_before_lower_priorities() {
+    let swaps = |delay: Duration, seed: u64| {
+        let job = Job::new(prioritized).simulate(|simulation| {
+            let mapping = Mapping::new().core(0, ["/busy", "/low", "/high"]).core(1, ["/source"]);
+            simulation.cores = Cores::Mapped(mapping);
+            let takes = |node: &str| DurationRule::new(node).duration(Distribution::fixed(MS));
+            simulation.durations =
+                Durations { rules: ["/busy", "/low", "/high"].map(takes).into() };
+            simulation.links =
+                Links::new().rule(LinkRule::new("/t").delay(Distribution::fixed(delay)));
+            simulation.ties = TiePolicy::Shuffle { seed };
+        });
+        let mut session = job.start().unwrap();
+        session.run_for(100 * MS).unwrap();
+        let mut calls = |node: &str| session.state::<Vec<Time>>(node).unwrap().clone();
+        let (low, high) = (calls("/low"), calls("/high"));
+        assert!(low.len() > 20 && high.len() > 20);
+        low.iter().zip(&high).filter(|(low, high)| low < high).count()
+    };
+    let all = |delay| (0..20).map(|seed| swaps(delay, seed)).sum::<usize>();
+    let at_once = all(Duration::ZERO);
+    assert!(at_once > 50, "in one instant either can be first: {at_once}");
+    assert_eq!(all(MS / 2), 0, "both have waited when the core is free");
 }

@@ -36,8 +36,8 @@ impl Evidence {
 
     pub(crate) fn add<T: Digest + ?Sized>(&self, value: &T) {
         if self.collecting.is_raised() {
+            self.any.raise(); // first: what a digest that panics has added is taken, too
             value.digest(lock(&self.shown).get_or_insert_default());
-            self.any.raise();
         }
     }
 

@@ -8,6 +8,7 @@
 use crate::event::{CallbackId, EventId, SourceId};
 use crate::lock::lock;
 use crate::time::{Clock, SimClock, Time};
+use crate::user_code::catch_panic;
 use ringspin_ringbuf::Counter;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -253,18 +254,24 @@ impl Transit {
         self.under_way.set(traffic.flights.len() as u64);
     }
 
-    /// Drops what is under way, and what that sends when it is dropped.
-    pub fn clear(&self) {
+    /// Drops what is under way, each message on its own, and what that sends when it is dropped.
+    /// Returns the message of the first drop that panics.
+    pub fn clear(&self) -> Option<String> {
+        let mut first = None;
         for _ in 0..CLEARS_MAX {
             let mut traffic = self.traffic();
             let flights = std::mem::take(&mut traffic.flights);
             self.under_way.set(0);
             drop(traffic);
             if flights.is_empty() {
-                return;
+                break;
             }
-            drop(flights); // a drop is the user's, and may publish: so not under the lock
+            // A drop is the user's, and may publish: so not under the lock.
+            for flight in flights {
+                first = first.or(catch_panic(|| drop(flight)).err());
+            }
         }
+        first
     }
 
     fn traffic(&self) -> MutexGuard<'_, Traffic> {

@@ -38,7 +38,7 @@ pub(crate) use simulation::Setting;
 pub use simulation::{Cores, Jitter, Simulation};
 pub use ties::{Candidate, TieBreaker, TiePolicy};
 
-use crate::error::SpinError;
+use crate::error::{Panicked, SpinError};
 use agenda::{Agenda, Breaker};
 use cycle::Instant;
 use display::ClockDisplay;
@@ -268,7 +268,7 @@ impl Sequencer {
     fn is_quiet(&mut self, now: Time) -> Result<bool, Box<SpinError>> {
         self.inputs.quiet(now)?;
         let published = self.worker.has_ready();
-        Ok(!published && self.inputs.next_time().is_none_or(|time| time > now))
+        Ok(!published && self.inputs.next_time(now)?.is_none_or(|time| time > now))
     }
 
     /// Notes a dispatch.
@@ -304,7 +304,7 @@ impl Sequencer {
                     agenda.take_over(worker, now);
                     continue;
                 }
-                Some(breaker) => agenda.choose(breaker, worker, now),
+                Some(breaker) => agenda.choose(breaker, worker, now).map_err(SpinError::from)?,
             };
             let Some(pending) = pending else { return Ok(None) };
             if let Some(timing) = timing {
@@ -341,7 +341,7 @@ impl Sequencer {
             next = earlier(next, agenda.next_end());
         }
         if !self.inputs.is_empty() {
-            next = earlier(next, self.inputs.next_time());
+            next = earlier(next, self.inputs.next_time(now)?);
         }
         let Some(next) = next else {
             return match self.inputs.refused() {
@@ -364,7 +364,9 @@ impl Sequencer {
         if let Some(agenda) = &mut self.agenda {
             agenda.free(next);
         }
-        self.transit.arrive();
+        // What gives way to what arrives is dropped here.
+        Panicked::catch("dropping a message", Some(next), || self.transit.arrive())
+            .map_err(SpinError::from)?;
         Ok(true)
     }
 }
@@ -381,6 +383,8 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
 impl Drop for Sequencer {
     /// What is under way may hold the other ends of its own way.
     fn drop(&mut self) {
-        self.transit.clear();
+        if let Some(panic) = self.transit.clear() {
+            tracing::error!(panic, "the drop of a message panicked");
+        }
     }
 }

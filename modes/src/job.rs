@@ -19,6 +19,7 @@ pub use verify::{Difference, Divergence, VerifyError};
 pub use watchdog::Stuck;
 
 use crate::deterministic::{ChainPath, Simulation, TieBreaker, TiePolicy};
+use crate::error::Panicked;
 use crate::executor::Executor;
 use ending::Ending;
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
@@ -76,13 +77,14 @@ pub struct Job<'a, T = ()> {
     over: Option<Over<'a, T>>,
     ending: Option<Ending>,
     checks: Vec<Check<'a, T>>,
-    breaker: Option<Box<dyn Fn() -> Box<dyn TieBreaker> + Send + Sync + 'a>>,
+    breaker: Option<Create<'a>>,
     watchdog: Option<Watchdog<'a>>,
     chains: Vec<ChainPath>,
     after_run: Option<Box<dyn Fn() + Send + Sync + 'a>>,
 }
 
 type Build<'a, T> = Box<dyn Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a>;
+type Create<'a> = Box<dyn Fn() -> Box<dyn TieBreaker> + Send + Sync + 'a>;
 type Over<'a, T> = Box<dyn Fn(&T, Time) -> bool + Send + Sync + 'a>;
 type Check<'a, T> = Box<dyn Fn(&mut Session<T>) -> Result<(), BoxError> + Send + Sync + 'a>;
 
@@ -254,7 +256,7 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and stops before the first event, for a test that steps.
     ///
     /// # Errors
-    /// What `build` returns, or a [`SpinError`](crate::SpinError).
+    /// What `build` returns, [`Panicked`] if it panics, or a [`SpinError`](crate::SpinError).
     pub fn start(&self) -> Result<Session<T>, BoxError> {
         self.start_with(self.simulation.clone(), false)
     }
@@ -272,9 +274,13 @@ impl<'a, T> Job<'a, T> {
         executor.chains = self.chains.clone();
         // An order that is explored, shrunk or repeated comes before one's own.
         if own_ties {
-            executor.tie_breaker = self.breaker.as_ref().map(|breaker| breaker());
+            let create = |breaker: &Create<'a>| {
+                Panicked::catch("creating the tie breaker", None, || breaker())
+            };
+            executor.tie_breaker = self.breaker.as_ref().map(create).transpose()?;
         }
-        let handles = (self.build)(executor.graph())?;
+        let graph = executor.graph();
+        let handles = Panicked::catch("building the graph", None, || (self.build)(graph))??;
         let ended = self.ending.as_ref().map(|ending| ending.watch(&mut executor)).transpose()?;
         executor.freeze()?;
         Ok(Session::new(executor, handles, ended))
@@ -283,24 +289,35 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and runs it.
     ///
     /// # Errors
-    /// What `build` returns, a [`SpinError`](crate::SpinError), or [`CheckFailed`].
+    /// What `build` returns, a [`SpinError`](crate::SpinError), [`CheckFailed`], or [`Panicked`] if
+    /// other code than a callback panics: an end condition, a tie breaker, the drop of a state.
     pub fn run(&self) -> Result<Report, BoxError> {
         self.run_with(self.simulation.clone(), false).into_report()
     }
 
     /// A run of another simulation, with a trace if that is wanted.
     pub(crate) fn run_with(&self, simulation: Simulation, traced: bool) -> Ran {
-        let ran = match self.start_with(simulation, traced) {
+        // What is caught here has no name of its own, as the drop of a queued message.
+        let ran = Panicked::catch("the run", None, || self.run_once(simulation, traced));
+        let mut ran = ran.unwrap_or_else(|panic| Ran { report: None, error: Some(panic.into()) });
+        if let Some(tell) = &self.after_run
+            && let Err(panic) = Panicked::catch("what is told after each run", None, tell)
+        {
+            ran.error.get_or_insert(panic.into());
+        }
+        ran
+    }
+
+    fn run_once(&self, simulation: Simulation, traced: bool) -> Ran {
+        match self.start_with(simulation, traced) {
             Err(error) => Ran { report: None, error: Some(error) },
             Ok(mut session) => {
                 let error = self.run_session(&mut session).err();
-                Ran { report: Some(session.report()), error }
+                let report = Some(session.report());
+                let at_the_end = session.end();
+                Ran { report, error: error.or(at_the_end) }
             }
-        };
-        if let Some(tell) = &self.after_run {
-            tell();
         }
-        ran
     }
 
     fn run_session(&self, session: &mut Session<T>) -> Result<(), BoxError> {
@@ -310,6 +327,9 @@ impl<'a, T> Job<'a, T> {
             let over = self.over.as_ref();
             session.run_until_true(|handles, now| over.is_some_and(|over| over(handles, now)))
         })?;
+        if let Some(panic) = watched.and_then(|watched| watched.panicked()) {
+            return Err(panic.into());
+        }
         for check in &self.checks {
             session.check(check)?;
         }

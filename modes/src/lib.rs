@@ -52,7 +52,7 @@ pub use deterministic::{
     Schedule, ScheduleError, Simulation, TieBreaker, TiePolicy,
 };
 pub use edges::{GraphEdge, graph_edges};
-pub use error::SpinError;
+pub use error::{Panicked, SpinError};
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{
     CallbackCounts, Certificate, CheckFailed, Counterexample, Counts, Difference, Divergence,

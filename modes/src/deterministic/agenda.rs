@@ -6,6 +6,7 @@
 
 use super::schedule::{Deviation, Taken};
 use super::ties::{Candidate, TieBreaker};
+use crate::error::Panicked;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
 use ringspin_ringbuf::ReadySet;
 use std::cmp::Reverse;
@@ -145,24 +146,24 @@ impl Agenda {
         breaker: &mut Breaker,
         worker: &mut Worker,
         now: Time,
-    ) -> Option<Pending> {
+    ) -> Result<Option<Pending>, Panicked> {
         loop {
             if let Some(id) = self.first_notice() {
-                return Some(self.remove(id, 0));
+                return Ok(Some(self.remove(id, 0)));
             }
             breaker.gather(self, worker, now);
             if breaker.candidates.is_empty() {
-                return None;
+                return Ok(None);
             }
-            let chosen = breaker.choose(now);
+            let chosen = breaker.choose(now)?;
             if let Some(&(_, id, index)) = breaker.places.get(chosen) {
-                return Some(self.remove(id, index));
+                return Ok(Some(self.remove(id, index)));
             }
             let timer = breaker.candidates[chosen].callback;
             worker.expire_nth(now, breaker.timers[chosen - breaker.places.len()]);
             self.take_over(worker, now);
             if let Some(pending) = self.newest_of(timer) {
-                return Some(pending);
+                return Ok(Some(pending));
             }
             // Its core is busy: it waits there.
         }
@@ -311,14 +312,17 @@ impl Breaker {
         }
     }
 
-    fn choose(&mut self, now: Time) -> usize {
+    fn choose(&mut self, now: Time) -> Result<usize, Panicked> {
         if self.candidates.len() == 1 {
-            return 0;
+            return Ok(0);
         }
         if now != self.instant {
             (self.instant, self.choices) = (now, 0);
         }
-        let chosen = self.breaker.choose(now, &self.candidates).min(self.candidates.len() - 1);
+        let Self { breaker, candidates, .. } = self;
+        let chosen = Panicked::catch("the tie breaker", Some(now), || {
+            breaker.choose(now, candidates).min(candidates.len() - 1)
+        })?;
         if chosen > 0 {
             let (choice, taken) = (self.choices, chosen as u32);
             let deviation = Deviation { time: now, choice, taken };
@@ -328,7 +332,7 @@ impl Breaker {
         }
         self.choices += 1;
         self.made += 1;
-        chosen
+        Ok(chosen)
     }
 
     /// How many choices there were in all.

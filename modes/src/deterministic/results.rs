@@ -2,6 +2,7 @@
 
 use super::record::Digester;
 use super::{Breaker, ChainSamples, Follower, RunDigest, Schedule, Sequencer, Timing, Trace};
+use crate::error::Panicked;
 use ringspin_executor::{CallbackId, GraphInfo, Recorder, Worker};
 use ringspin_ringbuf::Counter;
 use std::any::Any;
@@ -59,6 +60,27 @@ impl Sequencer {
     /// How many choices there were in the run so far.
     pub(crate) fn choices(&self) -> u64 {
         self.breaker.as_ref().map_or(0, Breaker::choices)
+    }
+
+    /// Drops what is the user's, each part on its own; returns the drops that panicked. The run is
+    /// over.
+    pub(crate) fn dismantle(&mut self) -> Vec<Panicked> {
+        let now = self.now();
+        let drop_part =
+            |part: &str, drop: &mut dyn FnMut()| Panicked::catch(part, Some(now), drop).err();
+        let panicked = |part: &str, reason| {
+            let part = format!("dropping {part}");
+            Panicked { part, time: Some(now), reason }
+        };
+        let of_worker = self.worker.dismantle();
+        let of_worker = of_worker.into_iter().map(|(part, reason)| panicked(&part, reason));
+        let mut panics: Vec<_> = of_worker.collect();
+        panics.extend(self.inputs.dismantle(now));
+        let mut recorder = self.take_recorder();
+        panics.extend(drop_part("dropping the recorder", &mut || drop(recorder.take())));
+        panics.extend(drop_part("dropping the tie breaker", &mut || drop(self.breaker.take())));
+        panics.extend(self.transit.clear().map(|reason| panicked("a message", reason)));
+        panics
     }
 
     /// The worker, to look at what it runs.

@@ -7,7 +7,7 @@ use crate::job::Job;
 use crate::mapping::list;
 use crate::models::names::way_out;
 use crate::registry::{Build, Place, Registry};
-use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph};
+use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, catch_panic};
 use std::time::Duration;
 use toml::Spanned;
 
@@ -153,7 +153,10 @@ impl JobFile {
         let origin = format!("{}:", self.source.origin);
         let mut job = Job::new(move |graph| {
             for (instance, build) in &nodes {
-                build(graph, &instance.place).map_err(|error| instance.failed(error))?;
+                let built = catch_panic(|| build(graph, &instance.place));
+                built
+                    .unwrap_or_else(|panic| Err(format!("it panicked: {panic}").into()))
+                    .map_err(|error| instance.failed(error))?;
             }
             declared(graph, &origin)
         });

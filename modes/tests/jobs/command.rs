@@ -112,6 +112,17 @@ fn a_failure_is_one_and_what_cannot_run_is_two() {
 }
 
 #[test]
+fn a_builder_that_panics_makes_every_command_unusable_and_names_the_line() {
+    let registry = Registry::new().node("camera", |_, _| panic!("no camera"));
+    for command in ["run", "verify", "explore", "check"] {
+        let folder = Folder::new(&format!("{SECOND}[[node]]\ntype = \"camera\""));
+        let (code, _, err) = folder.run(&registry, &format!("{command} $job.toml"));
+        let expected = "$job.toml:3: node /camera cannot be built: it panicked: no camera\n";
+        assert_eq!((code, &*err), (2, expected), "{command}");
+    }
+}
+
+#[test]
 fn help_is_no_error_and_names_the_exit_codes() {
     let (code, out, err) = run("", "--help");
     assert_eq!((code, &*err), (0, ""));

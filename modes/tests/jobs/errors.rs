@@ -1,7 +1,7 @@
 //! What is wrong with a job file, where, and how to go on.
 
 use super::{PAIR, file, registry};
-use ringspin_modes::{JobFile, JobFileError, Registry};
+use ringspin_modes::{Exploration, JobFile, JobFileError, Registry};
 use std::time::Duration;
 
 fn refused(text: &str) -> String {
@@ -182,6 +182,35 @@ fn nodes_that_cannot_be_are_named() {
     let message = fails("[[node]]\ntype = \"talker\"\nparameters = { period_ms = 0.5 }", &registry);
     assert!(message.starts_with("the text:2: node /talker cannot be built: "), "{message}");
     assert!(message.contains("the text:3"), "where the value was given: {message}");
+}
+
+/// The camera of the guide: its period is computed from a parameter, which may be no rate.
+#[test]
+fn a_builder_that_panics_is_an_error_with_the_line_of_its_node() {
+    let registry = Registry::new().node("camera", |graph, place| {
+        let camera = place.create_node(graph, 0u64)?;
+        let rate = camera.declare_parameter("rate", 10.0)?.get();
+        camera.create_timer(Duration::from_secs_f64(1.0 / rate), |count, _| *count += 1)?;
+        Ok(())
+    });
+    for (rate, reason) in [
+        ("-5.0", "it panicked: cannot convert float seconds to Duration"),
+        ("nan", "it panicked: cannot convert float seconds to Duration"),
+        ("0.0", "it panicked: cannot convert float seconds to Duration"),
+        ("1e-300", "it panicked: cannot convert float seconds to Duration"),
+        ("inf", "node /front: a timer cannot have a period of 0ns"),
+    ] {
+        let text = format!(
+            "for = \"1 s\"\n[[node]]\ntype = \"camera\"\nname = \"front\"\n\
+             parameters = {{ rate = {rate} }}"
+        );
+        let message = fails(&text, &registry);
+        let expected = format!("the text:3: node /front cannot be built: {reason}");
+        assert!(message.starts_with(&expected), "{rate}: {message}");
+        let job = file(&text).job(&registry).unwrap();
+        let explored = job.explore(&Exploration { seeds: 0..3, ..Exploration::default() });
+        assert!(explored.unwrap_err().to_string().contains(&expected), "{rate}");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod explore;
 mod going_on;
 mod inputs;
 mod known_answer;
+mod panics;
 mod sessions;
 mod ties;
 mod verify;

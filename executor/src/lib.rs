@@ -115,4 +115,4 @@ pub use topic::{LateSubscription, Loan, PublishError, Publisher, Verdict};
 pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
 pub use user_code::catch_panic;
 pub use worker::{ReadyEvent, Worker};
-pub use worker_thread::{WorkerThread, running_node};
+pub use worker_thread::{ForeignEvent, WorkerThread, running_node};

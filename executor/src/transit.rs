@@ -9,6 +9,7 @@ use crate::event::{CallbackId, EventId, SourceId};
 use crate::lock::lock;
 use crate::time::{Clock, SimClock, Time};
 use crate::user_code::catch_panic;
+use crate::worker_thread::{ForeignEvent, OwnerThread};
 use ringspin_ringbuf::Counter;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -76,6 +77,7 @@ pub struct Transit {
     scope: Scope,
     /// How many flights there are: the lock costs more than to look here.
     under_way: Counter,
+    owner: Arc<OwnerThread>,
     traffic: Mutex<Traffic>,
 }
 
@@ -128,7 +130,25 @@ impl Transit {
         clock.set(start);
         let (flights, sent) = (BinaryHeap::new(), Vec::new());
         let traffic = Traffic { network, left: Vec::new(), flights, flown: 0, sent };
-        Self { clock, scope, under_way: Counter::default(), traffic: Mutex::new(traffic) }
+        let (under_way, owner) = (Counter::default(), Arc::new(OwnerThread::current()));
+        Self { clock, scope, under_way, owner, traffic: Mutex::new(traffic) }
+    }
+
+    /// This thread runs the graph from now on: events that other threads cause are
+    /// [foreign](Self::foreign). Before that it is the thread that created the transit.
+    pub fn run_by_this_thread(&self) {
+        self.owner.take_over();
+    }
+
+    /// The events that other threads than that of the run caused so far, with their numbers. They
+    /// come at times that no other run repeats.
+    pub fn foreign(&self) -> Vec<(ForeignEvent, u64)> {
+        self.owner.foreign()
+    }
+
+    #[inline]
+    pub(crate) fn owner(&self) -> &Arc<OwnerThread> {
+        &self.owner
     }
 
     /// The clock, which only the scheduler moves.

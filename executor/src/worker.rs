@@ -375,6 +375,12 @@ impl Worker {
         Some(callback)
     }
 
+    /// The digest of what was shown since the last dispatch, by code that is no callback: `None` if
+    /// there was nothing, and live.
+    pub fn pending_digest(&self) -> Option<u64> {
+        self.shared.evidence.as_ref()?.pending()
+    }
+
     /// Drops the states and callbacks of all loops, each on its own. Returns the part, as in
     /// "the state of /node", and the message of each drop that panics. The worker dispatches
     /// nothing afterwards.

@@ -170,6 +170,7 @@ impl<'a> Program<'a> {
     fn startable(&self, arguments: &JobArguments) -> Result<Job<'a>, Ended> {
         let job = self.job(arguments)?;
         job.start().map_err(|error| in_file(&arguments.job, &error))?;
+        job.check_end().map_err(unusable)?;
         Ok(job)
     }
 
@@ -215,6 +216,9 @@ impl<'a> Program<'a> {
         for failure in report.failures() {
             writeln!(self.out, "  {failure}")?;
         }
+        for (events, count) in report.foreign() {
+            writeln!(self.out, "  another thread caused {count} {events}")?;
+        }
         match report.exit_code() {
             None => Ok(()),
             Some(code) => writeln!(self.out, "  a node ended it with exit code {code}"),
@@ -229,6 +233,7 @@ impl<'a> Program<'a> {
         let report = verified.map_err(|error| Ended::Failed(error.to_string()))?;
         self.say_what_ran(&verify.job.job, &report)?;
         writeln!(self.out, "  {} runs were the same, dispatch by dispatch", verify.runs)?;
+        self.say_unseen(&Uncontrolled::of_run(&report))?;
         Ok(0)
     }
 
@@ -293,6 +298,7 @@ impl<'a> Program<'a> {
     fn check(&mut self, arguments: &JobArguments) -> Result<u8, Ended> {
         let job = self.job(arguments)?;
         let mut session = job.start().map_err(|error| in_file(&arguments.job, &error))?;
+        job.check_end().map_err(unusable)?;
         let info = session.graph();
         let nodes = info.loops.iter().map(|event_loop| event_loop.node_index + 1).max();
         writeln!(
@@ -304,18 +310,12 @@ impl<'a> Program<'a> {
             info.topics.len(),
             info.services.len(),
         )?;
-        let Uncontrolled { publishers, states, services, inputs } = Uncontrolled::of(info);
-        for (what, names) in [
-            ("messages of", publishers),
-            ("the state of", states),
-            ("requests and responses of", services),
-            ("what comes from", inputs),
-        ] {
-            for name in names {
-                writeln!(self.out, "  the digest does not see {what} {name}")?;
-            }
-        }
+        self.say_unseen(&Uncontrolled::of(info))?;
         Ok(0)
+    }
+
+    fn say_unseen(&mut self, uncontrolled: &Uncontrolled) -> io::Result<()> {
+        uncontrolled.lines().try_for_each(|line| writeln!(self.out, "  {line}"))
     }
 
     /// Has `write` fill the file, or the standard output for `-`.

@@ -46,7 +46,7 @@ use inputs::Inputs;
 use record::{Digester, Progress};
 use ringspin_executor::{
     CallbackId, Clock, GraphInfo, Middleware, NamedInput, Recorder, StopHandle, Time, Transit,
-    Worker,
+    Worker, WorkerThread,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -128,6 +128,12 @@ impl Sequencer {
         self.transit.clock().now()
     }
 
+    /// This thread runs the graph until the mark is dropped.
+    fn enter(&self) -> WorkerThread {
+        self.transit.run_by_this_thread();
+        self.worker.enter()
+    }
+
     /// Runs every instant up to `end`, inclusive, unless it is stopped, or nothing is left to do,
     /// or `over` says at a quiet instant that this is the end.
     pub(crate) fn run(
@@ -137,7 +143,7 @@ impl Sequencer {
         info: &GraphInfo,
         over: Condition<'_>,
     ) -> Result<(), Box<SpinError>> {
-        let _mark = self.worker.enter();
+        let _mark = self.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         if self.now() > end {
             return Ok(());
@@ -163,7 +169,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<Option<CallbackId>, Box<SpinError>> {
-        let _mark = self.worker.enter();
+        let _mark = self.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         while !stop.is_stopped() && self.now() <= end {
             match self.turn(info)? {
@@ -187,7 +193,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<u64, Box<SpinError>> {
-        let _mark = self.worker.enter();
+        let _mark = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() && dispatched == 0 {
             let ready = if self.agenda.is_some() { 0 } else { self.worker.ready_events() };
@@ -218,7 +224,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<u64, Box<SpinError>> {
-        let _mark = self.worker.enter();
+        let _mark = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() {
             match self.turn(info)? {

@@ -21,6 +21,7 @@ pub use watchdog::Stuck;
 use crate::deterministic::{ChainPath, Simulation, TieBreaker, TiePolicy};
 use crate::error::Panicked;
 use crate::executor::Executor;
+use crate::job_file::JobFileError;
 use ending::Ending;
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
 use std::time::Duration;
@@ -81,6 +82,8 @@ pub struct Job<'a, T = ()> {
     watchdog: Option<Watchdog<'a>>,
     chains: Vec<ChainPath>,
     after_run: Option<Box<dyn Fn() + Send + Sync + 'a>>,
+    /// The job file, if its run must have an end.
+    must_end: Option<String>,
 }
 
 type Build<'a, T> = Box<dyn Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a>;
@@ -132,6 +135,7 @@ impl<'a, T> Job<'a, T> {
             watchdog: None,
             chains: Vec::new(),
             after_run: None,
+            must_end: None,
         }
     }
 
@@ -248,6 +252,24 @@ impl<'a, T> Job<'a, T> {
         self
     }
 
+    /// Refuses runs without an end; `origin` is the job file that has none.
+    pub(crate) fn must_end(mut self, origin: String) -> Self {
+        self.must_end = Some(origin);
+        self
+    }
+
+    /// Whether something ends the run, if something has to.
+    pub(crate) fn check_end(&self) -> Result<(), JobFileError> {
+        let ends = self.simulation.end.is_some()
+            || self.run_for.is_some()
+            || self.ending.is_some()
+            || self.over.is_some();
+        match &self.must_end {
+            Some(origin) if !ends => Err(JobFileError::NoEnd { origin: origin.clone() }),
+            _ => Ok(()),
+        }
+    }
+
     /// What is simulated.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
@@ -309,7 +331,8 @@ impl<'a, T> Job<'a, T> {
     }
 
     fn run_once(&self, simulation: Simulation, traced: bool) -> Ran {
-        match self.start_with(simulation, traced) {
+        let started = self.start_with(simulation, traced);
+        match started.and_then(|session| Ok(self.check_end().map(|()| session)?)) {
             Err(error) => Ran { report: None, error: Some(error) },
             Ok(mut session) => {
                 let error = self.run_session(&mut session).err();

@@ -3,7 +3,7 @@
 use super::record::Digester;
 use super::{Breaker, ChainSamples, Follower, RunDigest, Schedule, Sequencer, Timing, Trace};
 use crate::error::Panicked;
-use ringspin_executor::{CallbackId, GraphInfo, Recorder, Worker};
+use ringspin_executor::{CallbackId, ForeignEvent, GraphInfo, Recorder, Worker};
 use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::sync::Arc;
@@ -11,7 +11,35 @@ use std::sync::Arc;
 impl Sequencer {
     /// The digest of all dispatches so far, and their number.
     pub(crate) fn digest(&mut self) -> (RunDigest, u64) {
-        self.digester(|digester| (digester.digest(), digester.dispatches().get()))
+        let pending = self.worker.pending_digest();
+        self.digester(|digester| (digester.digest(pending), digester.dispatches().get()))
+    }
+
+    /// The events that other threads than that of the run caused so far, in words, and their
+    /// numbers.
+    pub(crate) fn foreign(&self, info: &GraphInfo) -> Vec<(String, u64)> {
+        let in_words = |event| match event {
+            ForeignEvent::For(id) => match (id.0 as usize) < info.callbacks.len() {
+                true => format!("events for {}", info.name_of(id)),
+                false => "changes of timers or nodes".into(),
+            },
+            ForeignEvent::Of(source) => match info.publisher(source) {
+                Some((topic, by)) => {
+                    let by = info.loops[by.0 as usize].full_name();
+                    format!("messages of {by} on {}", topic.name)
+                }
+                None => format!("messages of source {}", source.0),
+            },
+        };
+        let mut foreign: Vec<(String, u64)> = Vec::new();
+        for (event, count) in self.transit.foreign() {
+            let words = in_words(event);
+            match foreign.last_mut().filter(|(before, _)| *before == words) {
+                Some((_, before)) => *before += count,
+                None => foreign.push((words, count)),
+            }
+        }
+        foreign
     }
 
     /// The user's recorder, if there is one.

@@ -206,6 +206,7 @@ impl<T> Session<T> {
             deviations,
             choices: sequencer.choices(),
             overruns: sequencer.overruns(&info),
+            foreign: sequencer.foreign(&info),
             chains: sequencer.chains(),
             info,
             trace: sequencer.take_trace(),

@@ -36,6 +36,8 @@ pub enum Difference {
     Digest,
     /// One of the runs ended here.
     Length,
+    /// What was published after the last dispatch, by an input or a test.
+    Outside,
     /// The graphs differ: building them is not deterministic.
     Graph,
 }
@@ -68,6 +70,7 @@ impl fmt::Display for Divergence {
                  state"
             }
             Difference::Length => "one of the runs ended",
+            Difference::Outside => "other messages were published after that, by no callback",
             Difference::Graph => {
                 return write!(f, "run {}: building the graph gave another graph", self.run);
             }
@@ -118,7 +121,8 @@ fn compare(expected: &Trace, trace: &Trace, first: &Report, other: &Report) -> O
     let (ours, theirs) = (&expected.records, &trace.records);
     let longest = ours.len().max(theirs.len());
     let index = (0..longest).find(|&n| ours.get(n) != theirs.get(n));
-    let index = index.or(graphs_differ.then_some(0))?;
+    let index = index.or(graphs_differ.then_some(0));
+    let index = index.or((first.digest != other.digest).then_some(longest))?;
     let (one, two) = (ours.get(index), theirs.get(index));
     let difference = match (one, two) {
         _ if graphs_differ => Difference::Graph,
@@ -127,6 +131,7 @@ fn compare(expected: &Trace, trace: &Trace, first: &Report, other: &Report) -> O
             (a, b) if a.time != b.time => Difference::Time,
             _ => Difference::Digest,
         },
+        (None, None) => Difference::Outside,
         _ => Difference::Length,
     };
     // The run that goes on has the event whose causes are of interest.

@@ -77,6 +77,10 @@ fn contradictions_name_the_line_and_the_way_out() {
             "schedule = \"t1:0>1\"\njitter = { max = \"1 ms\" }",
             "the text:2: `schedule` says in which order events go, and how late; remove `jitter`",
         ),
+        (
+            "endless = true\nfor = \"1 s\"",
+            "the text:2: `endless` says that nothing has to end the run, and this does; keep one",
+        ),
         ("watchdog = \"0 s\"", "the text:1: a watchdog of no time; give it some, as \"30 s\""),
         (
             "ros_args = [\"--\", \"--fast\"]",
@@ -214,6 +218,30 @@ fn a_builder_that_panics_is_an_error_with_the_line_of_its_node() {
 }
 
 #[test]
+fn a_job_without_an_end_is_refused_unless_it_says_so() {
+    let registry = registry();
+    let job = |text: &str| file(&format!("{text}\n{PAIR}")).job(&registry).unwrap();
+    let expected = "the text does not say when the run ends, so its timers would fire for ever; add \
+                    `for = \"60 s\"`, `end`, or `end_when`, or `endless = true` if a node ends it or \
+                    nothing is left to do at some time";
+    assert_eq!(job("").run().unwrap_err().to_string(), expected);
+    assert!(job("").verify(2).unwrap_err().to_string().contains(expected));
+    let explored = job("").explore(&Exploration::default());
+    assert!(explored.unwrap_err().to_string().contains(expected));
+    assert_eq!(job("endless = false").run().unwrap_err().to_string(), expected);
+    for end in ["for = \"1 s\"", "end = \"1 s\"", "end_when = { topic = \"/chatter\" }"] {
+        job(end).run().unwrap();
+    }
+    // The program may say so as well, and a test that steps has no end.
+    let second = Duration::from_secs(1);
+    job("").run_for(second).run().unwrap();
+    job("").end_when(|(), now| now.as_nanos() > 0).run().unwrap();
+    assert!(job("").start().unwrap().step().unwrap().is_some());
+    let exits = format!("endless = true\n{PAIR}parameters = {{ exit_at = 4 }}");
+    assert_eq!(file(&exits).job(&registry).unwrap().run().unwrap().exit_code(), Some(7));
+}
+
+#[test]
 fn what_does_not_fit_the_graph_is_named() {
     for (text, expected) in [
         ("[[link]]\ntopic = \"/chater\"", "link 1 (`/chater`): the graph has no such topic"),
@@ -246,6 +274,7 @@ fn a_simulation_has_no_keys_of_jobs() {
     for (line, key) in [
         ("watchdog = \"1 s\"", "watchdog"),
         ("failures = \"stop\"", "failures"),
+        ("endless = true", "endless"),
         ("end_when = { topic = \"/a\" }", "end_when"),
         ("ros_args = []", "ros_args"),
         ("[[node]]\ntype = \"a\"", "node"),

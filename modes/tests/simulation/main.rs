@@ -5,6 +5,7 @@ mod cores;
 mod delays;
 mod departures;
 mod durations;
+mod evidence;
 mod explore;
 mod going_on;
 mod inputs;

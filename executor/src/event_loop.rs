@@ -6,8 +6,10 @@ use crate::evidence::Evidence;
 use crate::message::Message;
 use crate::timer::Timer;
 use crate::topic::Inlet;
+use crate::user_code::catch_panic;
 use ringspin_ringbuf::Lines;
 use std::any::Any;
+use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -107,11 +109,33 @@ pub(crate) trait EventLoop: Send {
     /// Drops the state and all that waits: nothing is dispatched any more. If that panics, it has
     /// dropped the rest all the same.
     fn retire(&mut self);
+    /// Drops the state and the entities, each on its own. Returns the part and the message of each
+    /// drop that panics.
+    fn dismantle(&mut self) -> Vec<(Part, String)>;
     /// Adds the state to the evidence, if it is to be shown.
     fn show(&self, evidence: &Evidence);
     /// Adds the lines that a dispatch to this entity touches.
     fn add_to(&self, entity: u32, lines: &mut Lines);
     fn as_any_mut(&mut self) -> &mut dyn Any;
+}
+
+/// A part of an event loop that the user's code drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    State,
+    Callback,
+    /// Creates the states of a restartable node.
+    Factory,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::State => "the state",
+            Self::Callback => "a callback",
+            Self::Factory => "the factory of states",
+        })
+    }
 }
 
 /// On one cache line, if the state is small.
@@ -156,6 +180,29 @@ impl<S> Body<S> {
     /// The state, unless the loop is retired.
     pub(crate) fn state_mut(&mut self) -> Option<&mut S> {
         self.state.as_mut()
+    }
+
+    fn drop_parts(&mut self) -> Vec<(Part, String)> {
+        let mut panics = Vec::new();
+        let mut note = |part, dropped: Result<(), String>| {
+            panics.extend(dropped.err().map(|message| (part, message)));
+        };
+        note(Part::State, catch_panic(|| self.state = None));
+        for entity in self.entities.drain(..) {
+            note(Part::Callback, catch_panic(|| drop(entity)));
+        }
+        note(Part::Factory, catch_panic(|| self.factory = None));
+        panics
+    }
+}
+
+impl<S> Drop for Body<S> {
+    /// What is dropped is the user's. A second panic while the first one unwinds would abort the
+    /// process, so no panic leaves.
+    fn drop(&mut self) {
+        for (part, panic) in self.drop_parts() {
+            tracing::error!(%part, panic, "a drop panicked");
+        }
     }
 }
 
@@ -202,6 +249,10 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         if let Err(panic) = result {
             resume_unwind(panic);
         }
+    }
+
+    fn dismantle(&mut self) -> Vec<(Part, String)> {
+        self.drop_parts()
     }
 
     fn show(&self, evidence: &Evidence) {

@@ -3,17 +3,18 @@
 //! The order of events is compared anyway. What is in them is not, unless somebody says so: a
 //! callback ([`Context::digest`](crate::Context::digest)), for a publisher
 //! ([`Publisher::digested`]) or for a group ([`Node::digest_state`]). Live, all of that costs a
-//! branch.
+//! branch. Of a message that no subscription receives, the identity is compared as well.
 
 use crate::digest::{Digest, DigestHasher};
-use crate::event::SourceId;
+use crate::event::{EventId, SourceId};
 use crate::graph::CreateError;
 use crate::lock::lock;
 use crate::node::Node;
 use crate::topic::Publisher;
+use crate::worker_thread::{ForeignEvent, OwnerThread};
 use ringspin_ringbuf::Flag;
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// What the running callback shows.
 #[derive(Default)]
@@ -27,17 +28,36 @@ pub(crate) struct Evidence {
     shown: Mutex<Option<DigestHasher>>,
     /// The publishers that show their messages.
     publishers: Mutex<BTreeSet<SourceId>>,
+    /// In simulated time.
+    owner: OnceLock<Arc<OwnerThread>>,
 }
 
 impl Evidence {
-    pub(crate) fn collect(&self) {
+    /// From now on, in simulated time, which `owner` runs.
+    pub(crate) fn collect(&self, owner: &Arc<OwnerThread>) {
+        self.owner.get_or_init(|| owner.clone());
         self.collecting.raise();
     }
 
     pub(crate) fn add<T: Digest + ?Sized>(&self, value: &T) {
         if self.collecting.is_raised() {
+            self.any.raise(); // first: what a digest that panics has added is taken, too
             value.digest(lock(&self.shown).get_or_insert_default());
-            self.any.raise();
+        }
+    }
+
+    pub(crate) fn is_collecting(&self) -> bool {
+        self.collecting.is_raised()
+    }
+
+    /// Adds the identity of a message that no subscription receives, unless its publisher shows its
+    /// messages.
+    pub(crate) fn add_unheard(&self, EventId { source, sequence }: EventId) {
+        if let Some(owner) = self.owner.get() {
+            owner.note(|| ForeignEvent::Of(source));
+        }
+        if !self.is_digested(source) {
+            self.add(&(source.0, sequence));
         }
     }
 
@@ -65,6 +85,14 @@ impl Evidence {
     #[inline]
     pub(crate) fn take(&self) -> Option<u64> {
         if self.any.is_raised() { self.take_shown() } else { None }
+    }
+
+    /// The digest of what was shown since the last dispatch: it came from outside.
+    pub(crate) fn pending(&self) -> Option<u64> {
+        if !self.any.is_raised() {
+            return None;
+        }
+        lock(&self.shown).as_ref().map(DigestHasher::finish)
     }
 
     #[inline(never)]

@@ -201,8 +201,8 @@ impl Graph {
         let failures = Arc::new(Failures::new(stop.clone(), nodes));
         let _ = draft.failures.set(failures.clone()); // the graph is frozen once
         let evidence = transit.map(|_| draft.evidence.clone());
-        if let Some(evidence) = &evidence {
-            evidence.collect();
+        if let Some(transit) = transit {
+            draft.evidence.collect(transit.owner());
         }
         let simulated = transit.map(|transit| transit.clock().clone());
         let shared =

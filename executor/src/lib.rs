@@ -49,6 +49,7 @@ mod timer;
 mod timers;
 mod topic;
 mod transit;
+mod user_code;
 mod worker;
 mod worker_thread;
 
@@ -112,5 +113,6 @@ pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};
 pub use topic::{LateSubscription, Loan, PublishError, Publisher, Verdict};
 pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
+pub use user_code::catch_panic;
 pub use worker::{ReadyEvent, Worker};
-pub use worker_thread::{WorkerThread, running_node};
+pub use worker_thread::{ForeignEvent, WorkerThread, running_node};

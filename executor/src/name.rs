@@ -48,6 +48,11 @@ fn check(kind: &'static str, name: &str, tokens: &str) -> Result<(), NameError> 
     tokens.split('/').try_for_each(check_token).map_err(error)
 }
 
+/// Whether a topic is a node's own: no valid name has two underscores in a row.
+pub(crate) fn is_internal(topic: &str) -> bool {
+    topic.contains("/__")
+}
+
 /// Checks a node's base name, which has no slashes.
 ///
 /// # Errors

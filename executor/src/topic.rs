@@ -25,9 +25,11 @@ use crate::evidence::Evidence;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
 use crate::middleware::Remote;
+use crate::name;
 use crate::qos::{History, QoS};
 use crate::time::Time;
 use crate::transit::Transit;
+use crate::worker_thread::ForeignEvent;
 use detour::{Ahead, Detour, Interception};
 use latch::Latch;
 use late::Late;
@@ -73,10 +75,18 @@ impl Ready {
         let token = self.stamp(since);
         // The ring has a place for every message of every queue and for every timer.
         self.ring.push(token).expect("a ready ring holds a token for each queued event");
-        // In simulated time there is one ring, and nobody sleeps.
-        if self.transit.is_none() {
-            self.set.mark(self.index as usize);
+        // In simulated time there is one ring, and no worker sleeps.
+        match &self.transit {
+            None => self.set.mark(self.index as usize),
+            Some(transit) => transit.owner().note(|| self.foreign_event()),
         }
+    }
+
+    /// As it is counted if another thread than that of the run causes it. In simulated time the one
+    /// worker numbers its callbacks as the graph does, and what is not a callback's after them.
+    #[cold]
+    fn foreign_event(&self) -> ForeignEvent {
+        ForeignEvent::For(CallbackId(self.token))
     }
 }
 
@@ -244,6 +254,15 @@ impl<M: Send + Sync + 'static> Topic<M> {
         self.ports.get().is_some_and(|ports| ports.is_empty())
     }
 
+    /// A message that no subscription receives. Where there is one, the digest sees the message as
+    /// a dispatch; here its identity stands for it, unless its publisher shows all of it.
+    #[cold]
+    fn note_unheard(&self, id: EventId) {
+        if self.evidence.is_collecting() && !name::is_internal(&self.name) {
+            self.evidence.add_unheard(id);
+        }
+    }
+
     /// The subscriptions, with a place reserved in each that would refuse a message.
     #[inline]
     fn reserve(&self) -> Result<&[Port<M>], Refusal> {
@@ -399,6 +418,9 @@ impl<M: Send + Sync + 'static> Port<M> {
                 None
             }
             Pushed::Overwrote(oldest) => {
+                if let Some(transit) = &self.ready.transit {
+                    transit.owner().note(|| self.ready.foreign_event());
+                }
                 self.subscription.counters.overwritten.next();
                 Some(Message(oldest))
             }

@@ -8,6 +8,8 @@
 use crate::event::{CallbackId, EventId, SourceId};
 use crate::lock::lock;
 use crate::time::{Clock, SimClock, Time};
+use crate::user_code::catch_panic;
+use crate::worker_thread::{ForeignEvent, OwnerThread};
 use ringspin_ringbuf::Counter;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -75,6 +77,7 @@ pub struct Transit {
     scope: Scope,
     /// How many flights there are: the lock costs more than to look here.
     under_way: Counter,
+    owner: Arc<OwnerThread>,
     traffic: Mutex<Traffic>,
 }
 
@@ -127,7 +130,25 @@ impl Transit {
         clock.set(start);
         let (flights, sent) = (BinaryHeap::new(), Vec::new());
         let traffic = Traffic { network, left: Vec::new(), flights, flown: 0, sent };
-        Self { clock, scope, under_way: Counter::default(), traffic: Mutex::new(traffic) }
+        let (under_way, owner) = (Counter::default(), Arc::new(OwnerThread::current()));
+        Self { clock, scope, under_way, owner, traffic: Mutex::new(traffic) }
+    }
+
+    /// This thread runs the graph from now on: events that other threads cause are
+    /// [foreign](Self::foreign). Before that it is the thread that created the transit.
+    pub fn run_by_this_thread(&self) {
+        self.owner.take_over();
+    }
+
+    /// The events that other threads than that of the run caused so far, with their numbers. They
+    /// come at times that no other run repeats.
+    pub fn foreign(&self) -> Vec<(ForeignEvent, u64)> {
+        self.owner.foreign()
+    }
+
+    #[inline]
+    pub(crate) fn owner(&self) -> &Arc<OwnerThread> {
+        &self.owner
     }
 
     /// The clock, which only the scheduler moves.
@@ -253,18 +274,24 @@ impl Transit {
         self.under_way.set(traffic.flights.len() as u64);
     }
 
-    /// Drops what is under way, and what that sends when it is dropped.
-    pub fn clear(&self) {
+    /// Drops what is under way, each message on its own, and what that sends when it is dropped.
+    /// Returns the message of the first drop that panics.
+    pub fn clear(&self) -> Option<String> {
+        let mut first = None;
         for _ in 0..CLEARS_MAX {
             let mut traffic = self.traffic();
             let flights = std::mem::take(&mut traffic.flights);
             self.under_way.set(0);
             drop(traffic);
             if flights.is_empty() {
-                return;
+                break;
             }
-            drop(flights); // a drop is the user's, and may publish: so not under the lock
+            // A drop is the user's, and may publish: so not under the lock.
+            for flight in flights {
+                first = first.or(catch_panic(|| drop(flight)).err());
+            }
         }
+        first
     }
 
     fn traffic(&self) -> MutexGuard<'_, Traffic> {

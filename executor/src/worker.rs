@@ -23,6 +23,7 @@ use crate::picker::Picker;
 use crate::route::{Control, Route};
 use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
+use crate::user_code::catch_panic;
 use crate::worker_thread::{Running, WorkerThread};
 use ringspin_ringbuf::{ReadySet, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,13 +57,18 @@ impl Shared {
     }
 
     /// The digest of what a callback has shown, and of its state.
+    ///
+    /// # Errors
+    /// The message of a panic in the state's `Digest`.
     #[inline]
-    fn shown(&self, body: &dyn EventLoop) -> Option<u64> {
-        let evidence = self.evidence.as_ref()?;
+    fn shown(&self, body: &dyn EventLoop) -> Result<Option<u64>, String> {
+        let Some(evidence) = &self.evidence else { return Ok(None) };
         if evidence.digests_states() {
-            body.show(evidence);
+            let shown = catch_panic(|| body.show(evidence));
+            let digest = evidence.take(); // also of a state whose digest panicked halfway
+            return shown.map(|()| digest);
         }
-        evidence.take()
+        Ok(evidence.take())
     }
 }
 
@@ -358,15 +364,35 @@ impl Worker {
             let (name, counters) = (|| info.name_of(callback), &self.counters[token]);
             self.deadlines[n].returned(since, self.shared.completion(), counters, name);
         }
-        if let Some(recorder) = &mut self.recorder {
-            let digest = self.shared.shown(&**body);
-            recorder.finished(dispatch, Completion { time: self.shared.completion(), digest });
-        }
-        if let Some(cause) = cause {
-            let dispatch = *dispatch;
+        let dispatch = *dispatch;
+        let recorded = match &mut self.recorder {
+            Some(recorder) => record(&mut **recorder, &self.shared, &**body, &dispatch),
+            None => Ok(()),
+        };
+        if let Some(cause) = cause.or(recorded.err()) {
             self.fail(dispatch, token, cause);
         }
         Some(callback)
+    }
+
+    /// The digest of what was shown since the last dispatch, by code that is no callback: `None` if
+    /// there was nothing, and live.
+    pub fn pending_digest(&self) -> Option<u64> {
+        self.shared.evidence.as_ref()?.pending()
+    }
+
+    /// Drops the states and callbacks of all loops, each on its own. Returns the part, as in
+    /// "the state of /node", and the message of each drop that panics. The worker dispatches
+    /// nothing afterwards.
+    pub fn dismantle(&mut self) -> Vec<(String, String)> {
+        let Self { bodies, loops, shared, .. } = self;
+        let mut panics = Vec::new();
+        for (body, id) in bodies.iter_mut().zip(loops) {
+            let name = || shared.info.loops[id.0 as usize].full_name();
+            let dropped = body.dismantle().into_iter();
+            panics.extend(dropped.map(|(part, panic)| (format!("{part} of {}", name()), panic)));
+        }
+        panics
     }
 
     /// Handles a token that is no callback's.
@@ -409,6 +435,27 @@ impl Worker {
             failures.report(loop_info.node_index, failure(cause), false);
         }
     }
+}
+
+/// Tells `recorder` that a callback has returned.
+///
+/// # Errors
+/// What panicked: the `Digest` of the state, or the recorder.
+#[inline]
+fn record(
+    recorder: &mut dyn Recorder,
+    shared: &Shared,
+    body: &dyn EventLoop,
+    dispatch: &Dispatch,
+) -> Result<(), Cause> {
+    let panic = |what, panic| Cause::Panic(format!("{what} panicked: {panic}"));
+    let (digest, shown) = match shared.shown(body) {
+        Ok(digest) => (digest, Ok(())),
+        Err(message) => (None, Err(panic("the digest of its state", message))),
+    };
+    let completion = Completion { time: shared.completion(), digest };
+    let told = catch_panic(|| recorder.finished(dispatch, completion));
+    shown.and(told.map_err(|message| panic("its recorder", message)))
 }
 
 /// The span of a callback.

@@ -174,6 +174,7 @@ impl<'a> Program<'a> {
     fn startable(&self, arguments: &JobArguments) -> Result<Job<'a>, Ended> {
         let job = self.job(arguments)?;
         job.start().map_err(|error| in_file(&arguments.job, &error))?;
+        job.check_end().map_err(unusable)?;
         Ok(job)
     }
 
@@ -225,6 +226,9 @@ impl<'a> Program<'a> {
         for failure in report.failures() {
             writeln!(self.out, "  {failure}")?;
         }
+        for (events, count) in report.foreign() {
+            writeln!(self.out, "  another thread caused {count} {events}")?;
+        }
         match report.exit_code() {
             None => Ok(()),
             Some(code) => writeln!(self.out, "  a node ended it with exit code {code}"),
@@ -247,6 +251,7 @@ impl<'a> Program<'a> {
             false => String::new(),
         };
         writeln!(self.out, "  {runs} runs were the same, dispatch by dispatch{fresh}")?;
+        self.say_unseen(&Uncontrolled::of_run(&report))?;
         if let Some(path) = &verify.against {
             compare_with(path, &job.certificate(&report))?;
             writeln!(self.out, "  the same as certified by {}", path.display())?;
@@ -322,6 +327,7 @@ impl<'a> Program<'a> {
     fn check(&mut self, arguments: &JobArguments) -> Result<u8, Ended> {
         let job = self.job(arguments)?;
         let mut session = job.start().map_err(|error| in_file(&arguments.job, &error))?;
+        job.check_end().map_err(unusable)?;
         let info = session.graph();
         let nodes = info.loops.iter().map(|event_loop| event_loop.node_index + 1).max();
         writeln!(
@@ -333,18 +339,12 @@ impl<'a> Program<'a> {
             info.topics.len(),
             info.services.len(),
         )?;
-        let Uncontrolled { publishers, states, services, inputs } = Uncontrolled::of(info);
-        for (what, names) in [
-            ("messages of", publishers),
-            ("the state of", states),
-            ("requests and responses of", services),
-            ("what comes from", inputs),
-        ] {
-            for name in names {
-                writeln!(self.out, "  the digest does not see {what} {name}")?;
-            }
-        }
+        self.say_unseen(&Uncontrolled::of(info))?;
         Ok(0)
+    }
+
+    fn say_unseen(&mut self, uncontrolled: &Uncontrolled) -> io::Result<()> {
+        uncontrolled.lines().try_for_each(|line| writeln!(self.out, "  {line}"))
     }
 
     /// Has `write` fill the file, or the standard output for `-`.

@@ -41,7 +41,7 @@ pub(crate) use simulation::Setting;
 pub use simulation::{Cores, Jitter, Simulation};
 pub use ties::{Candidate, TieBreaker, TiePolicy};
 
-use crate::error::SpinError;
+use crate::error::{Panicked, SpinError};
 use agenda::{Agenda, Breaker};
 use cycle::Instant;
 use display::ClockDisplay;
@@ -49,7 +49,7 @@ use inputs::Inputs;
 use record::{Digester, Progress};
 use ringspin_executor::{
     CallbackId, Clock, GraphInfo, Middleware, NamedInput, Recorder, StopHandle, Time, Transit,
-    Worker,
+    Worker, WorkerThread,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -145,6 +145,12 @@ impl Sequencer {
         self.transit.clock().now()
     }
 
+    /// This thread runs the graph until the mark is dropped.
+    fn enter(&self) -> WorkerThread {
+        self.transit.run_by_this_thread();
+        self.worker.enter()
+    }
+
     /// Runs every instant up to `end`, inclusive, unless it is stopped, or nothing is left to do,
     /// or `over` says at a quiet instant that this is the end.
     pub(crate) fn run(
@@ -154,7 +160,7 @@ impl Sequencer {
         info: &GraphInfo,
         over: Condition<'_>,
     ) -> Result<(), Box<SpinError>> {
-        let _mark = self.worker.enter();
+        let _mark = self.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         if self.now() > end {
             return Ok(());
@@ -180,7 +186,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<Option<CallbackId>, Box<SpinError>> {
-        let _mark = self.worker.enter();
+        let _mark = self.enter();
         let end = self.end.map_or(end, |own| own.min(end));
         while !stop.is_stopped() && self.now() <= end {
             match self.turn(info)? {
@@ -204,7 +210,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<u64, Box<SpinError>> {
-        let _mark = self.worker.enter();
+        let _mark = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() && dispatched == 0 {
             let ready = if self.agenda.is_some() { 0 } else { self.worker.ready_events() };
@@ -235,7 +241,7 @@ impl Sequencer {
         stop: &StopHandle,
         info: &GraphInfo,
     ) -> Result<u64, Box<SpinError>> {
-        let _mark = self.worker.enter();
+        let _mark = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() {
             match self.turn(info)? {
@@ -285,7 +291,7 @@ impl Sequencer {
     fn is_quiet(&mut self, now: Time) -> Result<bool, Box<SpinError>> {
         self.inputs.quiet(now)?;
         let published = self.worker.has_ready();
-        Ok(!published && self.inputs.next_time().is_none_or(|time| time > now))
+        Ok(!published && self.inputs.next_time(now)?.is_none_or(|time| time > now))
     }
 
     /// Notes a dispatch.
@@ -321,7 +327,7 @@ impl Sequencer {
                     agenda.take_over(worker, now);
                     continue;
                 }
-                Some(breaker) => agenda.choose(breaker, worker, now),
+                Some(breaker) => agenda.choose(breaker, worker, now).map_err(SpinError::from)?,
             };
             let Some(pending) = pending else { return Ok(None) };
             if let Some(timing) = timing {
@@ -359,7 +365,7 @@ impl Sequencer {
             next = earlier(next, agenda.next_end());
         }
         if !self.inputs.is_empty() {
-            next = earlier(next, self.inputs.next_time());
+            next = earlier(next, self.inputs.next_time(now)?);
         }
         let Some(next) = next else {
             self.is_over = true;
@@ -384,7 +390,9 @@ impl Sequencer {
         if let Some(agenda) = &mut self.agenda {
             agenda.free(next);
         }
-        self.transit.arrive();
+        // What gives way to what arrives is dropped here.
+        Panicked::catch("dropping a message", Some(next), || self.transit.arrive())
+            .map_err(SpinError::from)?;
         Ok(true)
     }
 }
@@ -401,6 +409,8 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
 impl Drop for Sequencer {
     /// What is under way may hold the other ends of its own way.
     fn drop(&mut self) {
-        self.transit.clear();
+        if let Some(panic) = self.transit.clear() {
+            tracing::error!(panic, "the drop of a message panicked");
+        }
     }
 }

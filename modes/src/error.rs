@@ -1,8 +1,44 @@
 //! How spinning can end otherwise than asked for.
 
 use crate::deterministic::{ChainError, NotApplied};
-use ringspin_executor::{Failure, FreezeError, Time};
+use ringspin_executor::{Failure, FreezeError, Time, catch_panic};
+use std::fmt;
 use thiserror::Error;
+
+/// A panic in the user's code that is no callback: what builds a graph, chooses, ends a run, or is
+/// dropped with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// The part of the program, as in "the tie breaker".
+    pub part: String,
+    /// The simulated time, if the run had begun.
+    pub time: Option<Time>,
+    /// The message of the panic.
+    pub reason: String,
+}
+
+impl Panicked {
+    /// Calls `code`, which is the user's; a panic becomes an error that names `part`.
+    pub(crate) fn catch<R>(
+        part: &str,
+        time: Option<Time>,
+        code: impl FnOnce() -> R,
+    ) -> Result<R, Self> {
+        catch_panic(code).map_err(|reason| Self { part: part.into(), time, reason })
+    }
+}
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { part, time, reason } = self;
+        match time {
+            Some(time) => write!(f, "{part} panicked at {time}: {reason}"),
+            None => write!(f, "{part} panicked: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Panicked {}
 
 /// Why spinning ended otherwise than asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -66,6 +102,9 @@ pub enum SpinError {
         /// What it said.
         reason: String,
     },
+    /// Code of the user's that is no callback panicked.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
     /// An input has an item that nobody takes, and nothing else is left to do.
     #[error(
         "at {time} nobody takes the next item of input {input:?}, and nothing else is left to do: \

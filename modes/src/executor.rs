@@ -4,7 +4,7 @@ use crate::deterministic::{
     ChainError, ChainPath, ChainSamples, Condition, Follower, NotApplied, Parts, RunDigest,
     Sequencer, Setting, Simulation, TieBreaker, Trace,
 };
-use crate::error::SpinError;
+use crate::error::{Panicked, SpinError};
 use crate::live::{self, Run};
 use crate::live_clock::{End, LiveTime};
 use crate::mapping::{CorePlan, Mapping};
@@ -217,11 +217,8 @@ impl Executor {
         let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
         let Frozen { monitor, mut workers, inputs } = frozen;
         live.wakes(&workers);
-        let mut recorders = self.recorder.as_mut().map(|factory| {
-            let made: Vec<_> = (0..workers.len()).map(|n| factory(monitor.info(), n)).collect();
-            made.into_iter()
-        });
-        let mut next_recorder = || recorders.as_mut().and_then(Iterator::next);
+        let mut recorders = self.recorders(monitor.info(), workers.len())?;
+        let mut next_recorder = || recorders.next();
         let scheduler = match (&self.mode, setting) {
             (_, Some(setting)) => {
                 let (worker, recorder) = (workers.remove(0), next_recorder());
@@ -250,6 +247,22 @@ impl Executor {
             memory::lock_all();
         }
         Ok(Running { monitor, scheduler })
+    }
+
+    /// A recorder for each worker, if there are any.
+    fn recorders(
+        &mut self,
+        info: &GraphInfo,
+        workers: usize,
+    ) -> Result<impl Iterator<Item = Box<dyn Recorder>> + use<>, Panicked> {
+        let create = |factory: &mut RecorderFactory, n| {
+            Panicked::catch("creating the recorder", None, || factory(info, n))
+        };
+        let created = self
+            .recorder
+            .iter_mut()
+            .flat_map(|factory| (0..workers).map(|n| create(factory, n)).collect::<Vec<_>>());
+        Ok(created.collect::<Result<Vec<_>, _>>()?.into_iter())
     }
 
     /// Runs until somebody stops the executor or a callback fails; in deterministic mode also until

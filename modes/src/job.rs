@@ -24,8 +24,9 @@ pub use verify::{Difference, Divergence, VerifyError};
 pub use watchdog::Stuck;
 
 use crate::deterministic::{ChainPath, NotApplied, Schedule, Simulation, TieBreaker, TiePolicy};
-use crate::error::SpinError;
+use crate::error::{Panicked, SpinError};
 use crate::executor::Executor;
+use crate::job_file::JobFileError;
 use ending::Ending;
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
 use std::time::Duration;
@@ -82,13 +83,16 @@ pub struct Job<'a, T = ()> {
     over: Option<Over<'a, T>>,
     ending: Option<Ending>,
     checks: Vec<Check<'a, T>>,
-    breaker: Option<Box<dyn Fn() -> Box<dyn TieBreaker> + Send + Sync + 'a>>,
+    breaker: Option<Create<'a>>,
     watchdog: Option<Watchdog<'a>>,
     chains: Vec<ChainPath>,
     after_run: Option<Box<dyn Fn() + Send + Sync + 'a>>,
+    /// The job file, if its run must have an end.
+    must_end: Option<String>,
 }
 
 type Build<'a, T> = Box<dyn Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a>;
+type Create<'a> = Box<dyn Fn() -> Box<dyn TieBreaker> + Send + Sync + 'a>;
 type Over<'a, T> = Box<dyn Fn(&T, Time) -> bool + Send + Sync + 'a>;
 type Check<'a, T> = Box<dyn Fn(&mut Session<T>) -> Result<(), BoxError> + Send + Sync + 'a>;
 
@@ -154,6 +158,7 @@ impl<'a, T> Job<'a, T> {
             watchdog: None,
             chains: Vec::new(),
             after_run: None,
+            must_end: None,
         }
     }
 
@@ -270,6 +275,24 @@ impl<'a, T> Job<'a, T> {
         self
     }
 
+    /// Refuses runs without an end; `origin` is the job file that has none.
+    pub(crate) fn must_end(mut self, origin: String) -> Self {
+        self.must_end = Some(origin);
+        self
+    }
+
+    /// Whether something ends the run, if something has to.
+    pub(crate) fn check_end(&self) -> Result<(), JobFileError> {
+        let ends = self.simulation.end.is_some()
+            || self.run_for.is_some()
+            || self.ending.is_some()
+            || self.over.is_some();
+        match &self.must_end {
+            Some(origin) if !ends => Err(JobFileError::NoEnd { origin: origin.clone() }),
+            _ => Ok(()),
+        }
+    }
+
     /// What is simulated.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
@@ -278,7 +301,7 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and stops before the first event, for a test that steps.
     ///
     /// # Errors
-    /// What `build` returns, or a [`SpinError`](crate::SpinError).
+    /// What `build` returns, [`Panicked`] if it panics, or a [`SpinError`](crate::SpinError).
     pub fn start(&self) -> Result<Session<T>, BoxError> {
         let mut session = self.start_with(self.simulation.clone(), Records::default())?;
         session.executor().applies_schedule = true;
@@ -300,9 +323,13 @@ impl<'a, T> Job<'a, T> {
         executor.chains = self.chains.clone();
         // An order that is explored, shrunk or repeated comes before one's own.
         if own_ties {
-            executor.tie_breaker = self.breaker.as_ref().map(|breaker| breaker());
+            let create = |breaker: &Create<'a>| {
+                Panicked::catch("creating the tie breaker", None, || breaker())
+            };
+            executor.tie_breaker = self.breaker.as_ref().map(create).transpose()?;
         }
-        let handles = (self.build)(executor.graph())?;
+        let graph = executor.graph();
+        let handles = Panicked::catch("building the graph", None, || (self.build)(graph))??;
         let ended = self.ending.as_ref().map(|ending| ending.watch(&mut executor)).transpose()?;
         executor.freeze()?;
         Ok(Session::new(executor, handles, ended))
@@ -312,7 +339,8 @@ impl<'a, T> Job<'a, T> {
     ///
     /// # Errors
     /// What `build` returns, a [`SpinError`](crate::SpinError) (also if the job follows a schedule
-    /// of which entries were not applied), or [`CheckFailed`].
+    /// of which entries were not applied), [`CheckFailed`], or [`Panicked`] if other code than a
+    /// callback panics: an end condition, a tie breaker, the drop of a state.
     pub fn run(&self) -> Result<Report, BoxError> {
         self.run_own(false).into_report()
     }
@@ -325,20 +353,31 @@ impl<'a, T> Job<'a, T> {
 
     /// A run of another simulation. Entries of a schedule that were not applied are no error.
     fn run_with(&self, simulation: Simulation, records: Records) -> Ran {
-        let ran = match self.start_with(simulation, records) {
-            Err(error) => Ran { report: None, error: Some(error) },
-            Ok(mut session) => {
-                let error = self.run_session(&mut session).err();
-                Ran { report: Some(session.report()), error }
-            }
-        };
-        self.tell_of_run();
+        // What is caught here has no name of its own, as the drop of a queued message.
+        let ran = Panicked::catch("the run", None, || self.run_once(simulation, records));
+        let mut ran = ran.unwrap_or_else(|panic| Ran { report: None, error: Some(panic.into()) });
+        if let Err(panic) = self.tell_of_run() {
+            ran.error.get_or_insert(panic.into());
+        }
         ran
     }
 
-    fn tell_of_run(&self) {
-        if let Some(tell) = &self.after_run {
-            tell();
+    /// Calls the observer that is told after each run.
+    fn tell_of_run(&self) -> Result<(), Panicked> {
+        let Some(tell) = &self.after_run else { return Ok(()) };
+        Panicked::catch("the observer of runs", None, tell)
+    }
+
+    fn run_once(&self, simulation: Simulation, records: Records) -> Ran {
+        let started = self.start_with(simulation, records);
+        match started.and_then(|session| Ok(self.check_end().map(|()| session)?)) {
+            Err(error) => Ran { report: None, error: Some(error) },
+            Ok(mut session) => {
+                let error = self.run_session(&mut session).err();
+                let report = Some(session.report());
+                let at_the_end = session.end();
+                Ran { report, error: error.or(at_the_end) }
+            }
         }
     }
 
@@ -349,6 +388,9 @@ impl<'a, T> Job<'a, T> {
             let over = self.over.as_ref();
             session.run_until_true(|handles, now| over.is_some_and(|over| over(handles, now)))
         })?;
+        if let Some(panic) = watched.and_then(|watched| watched.panicked()) {
+            return Err(panic.into());
+        }
         for check in &self.checks {
             session.check(check)?;
         }

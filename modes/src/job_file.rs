@@ -3,7 +3,8 @@
 //! ```toml
 //! seed = 7                        # of everything random; 0 without it
 //! start = "0 s"                   # simulated time at the start
-//! for = "60 s"                    # or `end`, the simulated time at the end
+//! for = "60 s"                    # or `end`, the simulated time at the end; a job needs one of
+//!                                 # these, `end_when`, or `endless = true`
 //! ties = "fifo"                   # or "reverse", { shuffle = { seed = 1 } },
 //!                                 # { pct = { seed = 1, depth = 3, steps = 1000 } };
 //!                                 # or schedule = "t0.1:0>1", as it was printed
@@ -29,6 +30,7 @@
 //! ```toml
 //! watchdog = "30 s"               # of real time for one callback; then exit code 124
 //! failures = "stop"               # or "isolate"
+//! endless = true                  # ends when nothing is left to do, or a node ends it
 //! end_when = { topic = "/goal", messages = 1 }
 //! ros_args = ["--params-file", "robot.yaml", "-r", "/tf:=/tf_sim"]
 //!

@@ -53,7 +53,7 @@ pub use deterministic::{
     TiePolicy,
 };
 pub use edges::{GraphEdge, graph_edges};
-pub use error::SpinError;
+pub use error::{Panicked, SpinError};
 pub use executor::{Executor, Mode, ModeError, allowed_cores};
 pub use job::{
     CallbackCounts, Certificate, CertificateError, CheckFailed, Counterexample, Counts, Difference,

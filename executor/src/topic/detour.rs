@@ -4,8 +4,9 @@ use super::{Port, Topic, lock};
 use crate::graph::{CreateError, Graph};
 use crate::message::{Envelope, Message};
 use crate::name;
-use crate::time::Time;
+use crate::time::{Clock, Time};
 use crate::transit::{Fate, Passage, Transit};
+use crate::worker_thread::ForeignEvent;
 use ringspin_ringbuf::Pool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -67,7 +68,10 @@ impl<M: Send + Sync + 'static> Detour<M> {
             return subscription.lose();
         };
         match fate {
-            Fate::Lost => subscription.lose(),
+            Fate::Lost => {
+                self.note_thread();
+                subscription.lose();
+            }
             Fate::Once(time) => self.fly(time + delay, message),
             Fate::Twice(time, again) => {
                 self.fly(time + delay, message.clone());
@@ -82,8 +86,15 @@ impl<M: Send + Sync + 'static> Detour<M> {
     }
 
     fn fly(&self, arrival: Time, message: Message<M>) {
+        if arrival > self.transit.clock().now() {
+            self.note_thread(); // on its arrival it will be the sequencer's
+        }
         let to = self.to.clone();
         self.transit.fly(arrival, move || drop(to.push(message)));
+    }
+
+    fn note_thread(&self) {
+        self.transit.owner().note(|| ForeignEvent::For(self.to.subscription.callback));
     }
 
     /// What goes on its way, and how much later; `None` if nothing does.

@@ -80,6 +80,9 @@ impl<M: Send + Sync + 'static> Latch<M> {
             return Err(Unpublished::Refused(Refusal::Full, content));
         }
         let message = Message(content.share(&topic.pool, next_id(), expiry));
+        if ports.is_empty() && latched.joined.is_empty() {
+            topic.note_unheard(message.id());
+        }
         let ports = ports.iter().chain(latched.joined.iter().map(|port| &**port));
         let mut displaced = Vec::new(); // allocates only if a queue overflows
         let mut ahead = Ahead(ports);
@@ -127,6 +130,9 @@ impl<M: Send + Sync + 'static> Latch<M> {
         latched.transit = transit.cloned();
         let expiry = Expiry::of(now, self.lifespan);
         for (id, message) in std::mem::take(&mut latched.early) {
+            if !topic.is_subscribed() && latched.joined.is_empty() {
+                topic.note_unheard(id);
+            }
             let message = Owned::new(&mut None, message).share(&topic.pool, id, expiry);
             latched.kept.push_back(Message(message));
         }

@@ -130,6 +130,7 @@ impl<M: Send + Sync + 'static> Offer<M> {
         };
         let id = next_id();
         let Some((last, others)) = ports.split_last() else {
+            topic.note_unheard(id);
             let published = self.publish_remotely(content.message());
             return published.map_err(|error| Unpublished::Remote(error, Some(content)));
         };

@@ -92,6 +92,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         let id = self.next_id();
         if let Some((last, others)) = ports.split_last() {
             deliver(self.topic.pool.insert(Envelope::lasting(id, message)), last, others);
+        } else {
+            self.topic.note_unheard(id);
         }
         Ok(())
     }
@@ -190,6 +192,8 @@ impl<M: Send + Sync + Default + 'static> Loan<'_, M> {
         self.envelope.expiry = Expiry::NEVER;
         if let Some((last, others)) = ports.split_last() {
             deliver(self.envelope.share(), last, others);
+        } else {
+            topic.note_unheard(self.envelope.id);
         }
         Ok(())
     }

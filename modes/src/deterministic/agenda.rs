@@ -6,6 +6,7 @@
 
 use super::schedule::{Deviation, Postponement, Taken};
 use super::ties::{Candidate, Chooser, TakenEvents};
+use crate::error::Panicked;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
 use ringspin_ringbuf::ReadySet;
 use std::cmp::Reverse;
@@ -151,31 +152,35 @@ impl Agenda {
         breaker: &mut Breaker,
         worker: &mut Worker,
         now: Time,
-    ) -> Option<Pending> {
+    ) -> Result<Option<Pending>, Panicked> {
         breaker.arrive_at(now);
         let chosen = match self.sweeps() {
-            true => self.choose_on_cores(breaker, now),
-            false => self.choose_next(breaker, worker, now),
+            true => self.choose_on_cores(breaker, now)?,
+            false => self.choose_next(breaker, worker, now)?,
         };
         if let Some(Pending { event: ReadyEvent { callback: Some(callback), .. }, .. }) = chosen {
             breaker.take(now, callback);
         }
-        chosen
+        Ok(chosen)
     }
 
     /// With cores that choose as live workers do. The first candidate is the one that would be
     /// taken without a breaker.
-    fn choose_on_cores(&mut self, breaker: &mut Breaker, now: Time) -> Option<Pending> {
+    fn choose_on_cores(
+        &mut self,
+        breaker: &mut Breaker,
+        now: Time,
+    ) -> Result<Option<Pending>, Panicked> {
         let mut picks = self.picks();
-        let first = picks.first()?;
+        let Some(first) = picks.first() else { return Ok(None) };
         let id = self.cores[first.core].loops[first.place].0;
         if self.loops[id as usize].pending.front().is_some_and(Pending::is_notice) {
             let Pick { core, picker, .. } = picks.swap_remove(0);
             self.cores[core].set_picker(picker);
-            return Some(self.remove(id, 0));
+            return Ok(Some(self.remove(id, 0)));
         }
         breaker.gather_on_cores(self, &picks, now);
-        let chosen = breaker.choose(now);
+        let chosen = breaker.choose(now)?;
         let (_, id, index) = breaker.places[chosen];
         let LoopAgenda { core, place, .. } = self.loops[id as usize];
         let is_it = |pick: &Pick| (pick.core, pick.place) == (core as usize, place as usize);
@@ -183,7 +188,7 @@ impl Agenda {
             Some(pick) => self.cores[pick.core].set_picker(pick.picker),
             None => self.cores[core as usize].serve(place as usize),
         }
-        Some(self.remove(id, index))
+        Ok(Some(self.remove(id, index)))
     }
 
     /// The choice of each free core that has an event.
@@ -202,24 +207,24 @@ impl Agenda {
         breaker: &mut Breaker,
         worker: &mut Worker,
         now: Time,
-    ) -> Option<Pending> {
+    ) -> Result<Option<Pending>, Panicked> {
         loop {
             if let Some(id) = self.first_notice() {
-                return Some(self.remove(id, 0));
+                return Ok(Some(self.remove(id, 0)));
             }
             breaker.gather(self, worker, now);
             if breaker.candidates.is_empty() {
-                return None;
+                return Ok(None);
             }
-            let chosen = breaker.choose(now);
+            let chosen = breaker.choose(now)?;
             if let Some(&(_, id, index)) = breaker.places.get(chosen) {
-                return Some(self.remove(id, index));
+                return Ok(Some(self.remove(id, index)));
             }
             let timer = breaker.candidates[chosen].callback;
             worker.expire_nth(now, breaker.timers[chosen - breaker.places.len()]);
             self.take_over(worker, now);
             if let Some(pending) = self.newest_of(timer) {
-                return Some(pending);
+                return Ok(Some(pending));
             }
             // Its core is busy: it waits there.
         }
@@ -475,19 +480,20 @@ impl Breaker {
         self.candidates.extend(self.places.iter().map(callback));
     }
 
-    fn choose(&mut self, now: Time) -> usize {
-        let count = self.candidates.len();
+    fn choose(&mut self, now: Time) -> Result<usize, Panicked> {
+        let Self { chooser, candidates, events, choices, .. } = self;
+        let count = candidates.len();
         if count == 1 {
-            return 0;
+            return Ok(0);
         }
-        let (chosen, deviates) = match &mut self.chooser {
+        let (chosen, deviates) = match chooser {
             Chooser::Breaker(breaker) => {
-                let chosen = breaker.choose(now, &self.candidates).min(count - 1);
+                let chosen = Panicked::catch("the tie breaker", Some(now), || {
+                    breaker.choose(now, candidates).min(count - 1)
+                })?;
                 (chosen, chosen > 0)
             }
-            Chooser::Script(script) => {
-                script.choose(now, self.choices, &self.candidates, &self.events)
-            }
+            Chooser::Script(script) => script.choose(now, *choices, candidates, events),
         };
         if deviates {
             let (choice, taken) = (self.choices, chosen as u32);
@@ -501,7 +507,7 @@ impl Breaker {
         }
         self.choices += 1;
         self.made += 1;
-        chosen
+        Ok(chosen)
     }
 
     /// The postponements that were kept so far.

@@ -1,6 +1,6 @@
 //! Simulated time for those outside who only look on.
 
-use ringspin_executor::{Middleware, Time};
+use ringspin_executor::{Middleware, Time, catch_panic};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,7 +25,8 @@ impl ClockDisplay {
             return;
         }
         self.next = now + self.period;
-        if let Err(error) = self.middleware.publish_clock(now) {
+        let published = catch_panic(|| self.middleware.publish_clock(now));
+        if let Err(error) = published.unwrap_or_else(|panic| Err(panic.into())) {
             tracing::warn!(%now, %error, "the clock cannot be published");
         }
     }

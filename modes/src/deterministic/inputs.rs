@@ -1,7 +1,7 @@
 //! The inputs of a run: asked for their items one at a time, so that nothing is lost.
 
-use crate::error::SpinError;
-use ringspin_executor::{BoxError, Delivery, NamedInput, Time};
+use crate::error::{Panicked, SpinError};
+use ringspin_executor::{BoxError, Delivery, ExternalInput, NamedInput, Time, catch_panic};
 
 /// The inputs.
 pub(super) struct Inputs {
@@ -38,11 +38,10 @@ impl Inputs {
     /// What it says; or that it has handed over too many items at this instant.
     pub(super) fn deliver_one(&mut self, now: Time) -> Result<bool, SpinError> {
         for asked in self.asked.iter_mut().filter(|asked| !asked.refused) {
-            let input = &mut asked.named.input;
-            if input.next_time().is_none_or(|time| time > now) {
+            if asked.next_time(now)?.is_none_or(|time| time > now) {
                 continue;
             }
-            match input.deliver(now).map_err(|error| failed(&asked.named.name, now, &error))? {
+            match call(&mut asked.named, now, |input| input.deliver(now))? {
                 Delivery::Done => {
                     self.told = false;
                     self.items += 1;
@@ -77,21 +76,54 @@ impl Inputs {
             return Ok(());
         }
         for Asked { named, .. } in &mut self.asked {
-            named.input.quiet(now).map_err(|error| failed(&named.name, now, &error))?;
+            call(named, now, |input| input.quiet(now))?;
         }
         Ok(())
     }
 
-    /// When the next input has an item.
-    pub(super) fn next_time(&mut self) -> Option<Time> {
-        let waiting = self.asked.iter_mut().filter(|asked| !asked.refused);
-        waiting.filter_map(|asked| asked.named.input.next_time()).min()
+    /// When the next input has an item, asked at `now`.
+    pub(super) fn next_time(&mut self, now: Time) -> Result<Option<Time>, SpinError> {
+        let mut first: Option<Time> = None;
+        for asked in self.asked.iter_mut().filter(|asked| !asked.refused) {
+            if let Some(time) = asked.next_time(now)? {
+                first = Some(first.map_or(time, |first| first.min(time)));
+            }
+        }
+        Ok(first)
+    }
+
+    /// Drops the inputs, each on its own.
+    pub(super) fn dismantle(&mut self, now: Time) -> Vec<Panicked> {
+        let dropped = self.asked.drain(..).map(|Asked { named, .. }| {
+            let part = format!("dropping input {:?}", named.name);
+            Panicked::catch(&part, Some(now), || drop(named.input))
+        });
+        dropped.filter_map(Result::err).collect()
     }
 
     /// An input whose item nobody takes.
     pub(super) fn refused(&self) -> Option<&str> {
         self.asked.iter().find(|asked| asked.refused).map(|asked| &*asked.named.name)
     }
+}
+
+impl Asked {
+    fn next_time(&mut self, now: Time) -> Result<Option<Time>, SpinError> {
+        call(&mut self.named, now, |input| Ok(input.next_time()))
+    }
+}
+
+/// Calls an input; its error and its panic are errors with its name.
+fn call<R>(
+    named: &mut NamedInput,
+    now: Time,
+    method: impl FnOnce(&mut dyn ExternalInput) -> Result<R, BoxError>,
+) -> Result<R, SpinError> {
+    let NamedInput { name, input } = named;
+    let called = catch_panic(|| method(&mut **input));
+    called
+        .unwrap_or_else(|panic| Err(format!("it panicked: {panic}").into()))
+        .map_err(|error| failed(name, now, &error))
 }
 
 fn failed(input: &str, time: Time, error: &BoxError) -> SpinError {

@@ -160,9 +160,13 @@ impl Digester {
         &self.dispatches
     }
 
-    pub(super) fn digest(&mut self) -> RunDigest {
+    /// With `pending`, what was shown since the last dispatch, by code that is no callback.
+    pub(super) fn digest(&mut self, pending: Option<u64>) -> RunDigest {
         self.flush::<0>();
-        RunDigest(self.hash.digest128())
+        let Some(pending) = pending else { return RunDigest(self.hash.digest128()) };
+        let mut hash = self.hash.clone(); // the next dispatch will show it
+        hash.update(&pending.to_le_bytes());
+        RunDigest(hash.digest128())
     }
 
     /// From now on, keeps a trace.

@@ -4,7 +4,8 @@ use super::record::Digester;
 use super::{
     Breaker, ChainSamples, Follower, InstantLog, RunDigest, Schedule, Sequencer, Timing, Trace,
 };
-use ringspin_executor::{CallbackId, GraphInfo, Recorder, Worker};
+use crate::error::Panicked;
+use ringspin_executor::{CallbackId, ForeignEvent, GraphInfo, Recorder, Worker};
 use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::sync::Arc;
@@ -12,7 +13,35 @@ use std::sync::Arc;
 impl Sequencer {
     /// The digest of all dispatches so far, and their number.
     pub(crate) fn digest(&mut self) -> (RunDigest, u64) {
-        self.digester(|digester| (digester.digest(), digester.dispatches().get()))
+        let pending = self.worker.pending_digest();
+        self.digester(|digester| (digester.digest(pending), digester.dispatches().get()))
+    }
+
+    /// The events that other threads than that of the run caused so far, in words, and their
+    /// numbers.
+    pub(crate) fn foreign(&self, info: &GraphInfo) -> Vec<(String, u64)> {
+        let in_words = |event| match event {
+            ForeignEvent::For(id) => match (id.0 as usize) < info.callbacks.len() {
+                true => format!("events for {}", info.name_of(id)),
+                false => "changes of timers or nodes".into(),
+            },
+            ForeignEvent::Of(source) => match info.publisher(source) {
+                Some((topic, by)) => {
+                    let by = info.loops[by.0 as usize].full_name();
+                    format!("messages of {by} on {}", topic.name)
+                }
+                None => format!("messages of source {}", source.0),
+            },
+        };
+        let mut foreign: Vec<(String, u64)> = Vec::new();
+        for (event, count) in self.transit.foreign() {
+            let words = in_words(event);
+            match foreign.last_mut().filter(|(before, _)| *before == words) {
+                Some((_, before)) => *before += count,
+                None => foreign.push((words, count)),
+            }
+        }
+        foreign
     }
 
     /// The user's recorder, if there is one.
@@ -87,6 +116,27 @@ impl Sequencer {
     /// How many choices there were in the run so far.
     pub(crate) fn choices(&self) -> u64 {
         self.breaker.as_ref().map_or(0, Breaker::choices)
+    }
+
+    /// Drops what is the user's, each part on its own; returns the drops that panicked. The run is
+    /// over.
+    pub(crate) fn dismantle(&mut self) -> Vec<Panicked> {
+        let now = self.now();
+        let drop_part =
+            |part: &str, drop: &mut dyn FnMut()| Panicked::catch(part, Some(now), drop).err();
+        let panicked = |part: &str, reason| {
+            let part = format!("dropping {part}");
+            Panicked { part, time: Some(now), reason }
+        };
+        let of_worker = self.worker.dismantle();
+        let of_worker = of_worker.into_iter().map(|(part, reason)| panicked(&part, reason));
+        let mut panics: Vec<_> = of_worker.collect();
+        panics.extend(self.inputs.dismantle(now));
+        let mut recorder = self.take_recorder();
+        panics.extend(drop_part("dropping the recorder", &mut || drop(recorder.take())));
+        panics.extend(drop_part("dropping the tie breaker", &mut || drop(self.breaker.take())));
+        panics.extend(self.transit.clear().map(|reason| panicked("a message", reason)));
+        panics
     }
 
     /// The worker, to look at what it runs.

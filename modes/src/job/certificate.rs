@@ -4,7 +4,7 @@ use super::{Job, Report};
 use crate::deterministic::{Cores, Jitter, Simulation, TiePolicy};
 use crate::mapping::Mapping;
 use crate::models::{Durations, Links};
-use ringspin_executor::{CallbackId, FailurePolicy, GraphInfo, LoopId};
+use ringspin_executor::{CallbackId, FailurePolicy, GraphInfo, LoopId, TopicInfo};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -94,6 +94,8 @@ pub struct Counts {
     pub refused: u64,
     /// Calls that took longer than their logical execution time.
     pub overruns: u64,
+    /// Events that other threads than that of the run caused.
+    pub foreign: u64,
 }
 
 /// What one callback did.
@@ -112,7 +114,7 @@ pub struct CallbackCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Uncontrolled {
     /// Publishers whose messages are not [digested](ringspin_executor::Publisher::digested), as in
-    /// "/lidar on /points". Those that nobody subscribes to are not listed.
+    /// "/lidar on /points": the digest sees that there is a message, not its content.
     pub publishers: Vec<String>,
     /// Event loops whose state is not [digested](ringspin_executor::Node::digest_state).
     pub states: Vec<String>,
@@ -120,19 +122,21 @@ pub struct Uncontrolled {
     pub services: Vec<String>,
     /// Inputs: what they hand over is digested as far as its publishers are.
     pub inputs: Vec<String>,
+    /// The [events of other threads](Report::foreign), as in "3 messages of /lidar on /points";
+    /// known only after a run.
+    pub threads: Vec<String>,
 }
 
 impl Uncontrolled {
     /// Whether the digest sees all that can be known beforehand.
     pub fn is_empty(&self) -> bool {
-        let Self { publishers, states, services, inputs } = self;
-        [publishers, states, services, inputs].iter().all(|names| names.is_empty())
+        let Self { publishers, states, services, inputs, threads } = self;
+        [publishers, states, services, inputs, threads].iter().all(|names| names.is_empty())
     }
 
     /// What of a graph the digest does not see.
     pub fn of(info: &GraphInfo) -> Self {
-        let heard = info.topics.iter().filter(|topic| !topic.subscriptions.is_empty());
-        let publishers = heard.flat_map(|topic| {
+        let publishers = info.topics.iter().filter(|topic| is_seen(topic)).flat_map(|topic| {
             let silent = topic.publishers.iter().filter(|(_, id)| !topic.digested.contains(id));
             silent.map(|(by, _)| format!("{} on {}", name_of(info, *by), topic.name))
         });
@@ -143,8 +147,42 @@ impl Uncontrolled {
             states: states.map(|l| l.full_name()).collect(),
             services: used.map(|service| service.name.clone()).collect(),
             inputs: info.inputs.clone(),
+            threads: Vec::new(),
         }
     }
+
+    /// What the digest of a run does not see.
+    pub fn of_run(report: &Report) -> Self {
+        let threads = report.foreign().iter();
+        let threads = threads.map(|(events, count)| format!("{count} {events}")).collect();
+        Self { threads, ..Self::of(report.graph()) }
+    }
+
+    /// A line for each of them.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+        let Self { publishers, states, services, inputs, threads } = self;
+        let lines = |what: &'static str, names: &[String]| {
+            let line = |name| format!("the digest does not see {what} {name}");
+            names.iter().map(line).collect::<Vec<_>>()
+        };
+        let unseen = [
+            lines("the content of messages of", publishers),
+            lines("the state of", states),
+            lines("requests and responses of", services),
+            lines("what comes from", inputs),
+        ];
+        let threads = threads.iter();
+        let threads = threads.map(|events| {
+            format!("another thread caused {events}: at a time that no other run repeats")
+        });
+        unseen.into_iter().flatten().chain(threads.collect::<Vec<_>>())
+    }
+}
+
+/// Whether what is published on a topic leaves its node: a node's own topic without a subscription
+/// has no effect at all.
+fn is_seen(topic: &TopicInfo) -> bool {
+    !topic.subscriptions.is_empty() || !topic.name.contains("/__")
 }
 
 /// On what a run ran.
@@ -266,7 +304,7 @@ impl<T> Job<'_, T> {
             schedule: report.schedule().to_string(),
             counts: counts(report),
             callbacks: callbacks(report),
-            uncontrolled: Uncontrolled::of(report.graph()),
+            uncontrolled: Uncontrolled::of_run(report),
             platform: Platform::current(),
         }
     }
@@ -409,6 +447,7 @@ fn counts(report: &Report) -> Counts {
         late: sum(|callback| callback.late),
         refused: statistics.refused.iter().map(|(_, count)| count).sum(),
         overruns: report.overruns().iter().map(|(_, count)| count).sum(),
+        foreign: report.foreign().iter().map(|(_, count)| count).sum(),
     }
 }
 

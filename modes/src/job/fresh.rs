@@ -184,6 +184,8 @@ pub(super) struct Reply {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Summary {
     pub(super) failed: Option<String>,
+    /// The digest of the run.
+    pub(super) digest: String,
     /// All that is known of the graph.
     graph_hash: String,
     /// A line for each thing in the graph.
@@ -199,6 +201,7 @@ impl Summary {
         let info = report.graph();
         Self {
             failed: None,
+            digest: report.digest().to_string(),
             graph_hash: certificate::hash(&format!("{info:?}")),
             graph: certificate::listing(info).lines().map(String::from).collect(),
             outcome: certificate::outcome(report),
@@ -221,6 +224,7 @@ impl Reply {
             Some(report) => Summary { failed, ..Summary::of(report, &trace) },
             None => Summary {
                 failed,
+                digest: String::new(),
                 graph_hash: String::new(),
                 graph: Vec::new(),
                 outcome: Vec::new(),

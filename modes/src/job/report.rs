@@ -19,6 +19,7 @@ pub struct Report {
     pub(super) instant: InstantLog,
     pub(super) choices: u64,
     pub(super) overruns: Vec<(String, u64)>,
+    pub(super) foreign: Vec<(String, u64)>,
     pub(super) chains: Vec<ChainSamples>,
     pub(super) info: Arc<GraphInfo>,
     pub(super) trace: Option<Trace>,
@@ -81,6 +82,14 @@ impl Report {
     /// publications left late.
     pub fn overruns(&self) -> &[(String, u64)] {
         &self.overruns
+    }
+
+    /// The events that other threads than that of the run caused, by what they were for, and how
+    /// many: as in ("events for /fusion `subscription /points`", 3). They come at times that no
+    /// other run repeats. The messages, triggers and calls of every thread but the one that runs
+    /// the job count, whatever these wait for.
+    pub fn foreign(&self) -> &[(String, u64)] {
+        &self.foreign
     }
 
     /// The samples of the [chains](crate::Job::with_chains), in their order.

@@ -3,10 +3,9 @@
 use super::ending::Ended;
 use super::{CheckFailed, Report, watchdog};
 use crate::deterministic::Sequencer;
-use crate::error::SpinError;
+use crate::error::{Panicked, SpinError};
 use crate::executor::{Executor, Running, Scheduler};
-use ringspin_executor::{BoxError, CallbackId, GraphInfo, Monitor, Time};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use ringspin_executor::{BoxError, CallbackId, GraphInfo, Monitor, Time, catch_panic};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -135,8 +134,34 @@ impl<T> Session<T> {
         mut condition: impl FnMut(&T, Time) -> bool,
     ) -> Result<(), SpinError> {
         let (handles, ended) = (&self.handles, &self.ended);
-        let mut over = |now| ended.as_ref().is_some_and(Ended::is_over) || condition(handles, now);
-        self.executor.spin_until_over(Time::MAX, &mut over)
+        let mut panicked = None;
+        let mut over = |now| {
+            ended.as_ref().is_some_and(Ended::is_over)
+                || Panicked::catch("the end condition", Some(now), || condition(handles, now))
+                    .unwrap_or_else(|panic| {
+                        panicked = Some(panic);
+                        true
+                    })
+        };
+        self.executor.spin_until_over(Time::MAX, &mut over)?;
+        panicked.map_or(Ok(()), |panic| Err(panic.into()))
+    }
+
+    /// Drops all parts of the run, each on its own; returns the drops that panicked.
+    pub(super) fn end(mut self) -> Option<BoxError> {
+        let time = Some(self.now());
+        let mut panics = self.parts().1.dismantle();
+        let Self { executor, handles, .. } = self;
+        let dropped = [
+            Panicked::catch("dropping the job's handles", time, || drop(handles)),
+            Panicked::catch("dropping the executor", time, || drop(executor)),
+        ];
+        panics.extend(dropped.into_iter().filter_map(Result::err));
+        if panics.len() < 2 {
+            return panics.pop().map(BoxError::from);
+        }
+        let sentences: Vec<_> = panics.iter().map(Panicked::to_string).collect();
+        Some(sentences.join("; ").into())
     }
 
     /// The state of an event loop: `/node`, or `/node:group`.
@@ -183,6 +208,7 @@ impl<T> Session<T> {
             instant: sequencer.instant_log().cloned().unwrap_or_default(),
             choices: sequencer.choices(),
             overruns: sequencer.overruns(&info),
+            foreign: sequencer.foreign(&info),
             chains: sequencer.chains(),
             info,
             trace: sequencer.take_trace(),
@@ -196,10 +222,9 @@ impl<T> Session<T> {
     ) -> Result<(), CheckFailed> {
         let time = self.now();
         let failed = |reason| CheckFailed { time, reason };
-        match catch_unwind(AssertUnwindSafe(|| check(self))) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(failed(error.to_string())),
-            Err(panic) => Err(failed(ringspin_executor::panic_message(&*panic))),
+        match catch_panic(|| check(self).map_err(|error| error.to_string())) {
+            Ok(checked) => checked.map_err(failed),
+            Err(panic) => Err(failed(panic)),
         }
     }
 

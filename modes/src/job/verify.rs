@@ -45,6 +45,8 @@ pub enum Difference {
     Digest,
     /// One of the runs ended here.
     Length,
+    /// What was published after the last dispatch, by an input or a test.
+    Outside,
     /// The graphs differ: building them is not deterministic.
     Graph,
     /// The dispatches are the same, but not what was counted, or how the runs ended.
@@ -80,6 +82,7 @@ impl fmt::Display for Divergence {
                  state"
             }
             Difference::Length => "one of the runs ended",
+            Difference::Outside => "other messages were published after that, by no callback",
             Difference::Graph => "building the graph gave another graph",
             Difference::Outcome => "the same dispatches came to another outcome",
         };
@@ -160,7 +163,8 @@ impl<T> Job<'_, T> {
                 return Err(VerifyError::Failed { run, reason: reason.into() });
             }
             first.compare(run, &summary, &trace)?;
-            self.tell_of_run();
+            let told = self.tell_of_run();
+            told.map_err(|panic| VerifyError::Failed { run, reason: panic.into() })?;
         }
         Ok(first.report)
     }
@@ -197,15 +201,25 @@ impl First {
     fn compare(&self, run: usize, summary: &Summary, trace: &Trace) -> Result<(), VerifyError> {
         let difference = match summary.has_graph_of(&self.summary) {
             false => Some(self.other_lines(Difference::Graph, graph_of, summary)),
-            true => compare(&self.trace, trace, self.report.graph()).or_else(|| {
-                let differs = self.summary.outcome != summary.outcome;
-                differs.then(|| self.other_lines(Difference::Outcome, outcome_of, summary))
-            }),
+            true => compare(&self.trace, trace, self.report.graph())
+                .or_else(|| self.compare_ends(summary)),
         };
         match difference {
             None => Ok(()),
             Some(divergence) => Err(Box::new(Divergence { run, ..divergence }).into()),
         }
+    }
+
+    /// Compares the ends of two runs with the same dispatches.
+    fn compare_ends(&self, other: &Summary) -> Option<Divergence> {
+        if self.summary.digest != other.digest {
+            let index = self.trace.records.len();
+            let (first, chain) = (None, Vec::new());
+            let difference = Difference::Outside;
+            return Some(Divergence { run: 0, index, difference, first, other: None, chain });
+        }
+        let differs = self.summary.outcome != other.outcome;
+        differs.then(|| self.other_lines(Difference::Outcome, outcome_of, other))
     }
 
     /// The first of the lines that differ.

@@ -1,9 +1,10 @@
 //! The watchdog: names a callback that does not return.
 
+use crate::error::Panicked;
 use ringspin_executor::StopHandle;
 use ringspin_ringbuf::Counter;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -37,6 +38,8 @@ pub(super) struct Watched<'a> {
     watchdog: &'a Watchdog<'a>,
     dispatches: Arc<Counter>,
     stop: StopHandle,
+    /// The panic of its report.
+    panicked: OnceLock<Panicked>,
 }
 
 /// The watchdog's thread ends with this.
@@ -50,7 +53,7 @@ impl<'a> Watchdog<'a> {
     }
 
     pub(super) fn watching(&'a self, dispatches: Arc<Counter>, stop: StopHandle) -> Watched<'a> {
-        Watched { watchdog: self, dispatches, stop }
+        Watched { watchdog: self, dispatches, stop, panicked: OnceLock::new() }
     }
 }
 
@@ -65,13 +68,22 @@ impl Watched<'_> {
         Leash { _over: over }
     }
 
+    /// The first panic of the report, if it panicked.
+    pub(super) fn panicked(self) -> Option<Panicked> {
+        self.panicked.into_inner()
+    }
+
     fn look(&self, end: &Receiver<()>) {
         let mut before = None;
         while end.recv_timeout(self.watchdog.limit) == Err(RecvTimeoutError::Timeout) {
             let now = self.dispatches.get();
             let callbacks = self.stop.running_callbacks();
             if before == Some(now) && !callbacks.is_empty() {
-                (self.watchdog.report)(&Stuck { limit: self.watchdog.limit, callbacks });
+                let stuck = Stuck { limit: self.watchdog.limit, callbacks };
+                let report = || (self.watchdog.report)(&stuck);
+                if let Err(panic) = Panicked::catch("the watchdog's report", None, report) {
+                    self.panicked.get_or_init(|| panic);
+                }
             }
             before = Some(now);
         }

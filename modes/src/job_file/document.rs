@@ -18,6 +18,7 @@ pub(super) struct Document {
     pub(super) end: Option<Spanned<Nanos>>,
     #[serde(rename = "for")]
     pub(super) duration: Option<Spanned<Nanos>>,
+    pub(super) endless: Option<Spanned<bool>>,
     pub(super) ties: Option<Spanned<Ties>>,
     #[serde(default, deserialize_with = "schedule")]
     pub(super) schedule: Option<Schedule>,

@@ -7,7 +7,7 @@ use crate::job::Job;
 use crate::mapping::list;
 use crate::models::names::way_out;
 use crate::registry::{Build, Place, Registry};
-use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph};
+use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, catch_panic};
 use std::time::Duration;
 use toml::Spanned;
 
@@ -18,6 +18,8 @@ pub(super) struct Jobs {
     pub(super) first_key: Option<(String, &'static str)>,
     pub(super) arguments: Arguments,
     nodes: Vec<Instance>,
+    /// Whether the file says that nothing has to end the run.
+    endless: bool,
     policy: FailurePolicy,
     watchdog: Option<Duration>,
     /// The topic, and how many of its messages end the run.
@@ -56,7 +58,14 @@ impl Jobs {
             let EndWhen { topic, messages } = when.into_inner();
             (topic, messages.get())
         });
+        let endless = document.endless.as_ref().is_some_and(|endless| *endless.get_ref());
+        let ends = [&document.end, &document.duration].into_iter().flatten().next();
+        if let Some(end) = ends.filter(|_| endless) {
+            let problem = "`endless` says that nothing has to end the run, and this does; keep one";
+            return Err(source.wrong(end.span(), problem));
+        }
         Ok(Self {
+            endless,
             first_key,
             arguments: general?.overridden_by(own),
             nodes,
@@ -74,6 +83,7 @@ impl Jobs {
 fn first_key(document: &Document, source: &Source) -> Option<(String, &'static str)> {
     let keys = [
         (document.watchdog.as_ref().map(Spanned::span), "watchdog"),
+        (document.endless.as_ref().map(Spanned::span), "endless"),
         (document.failures.as_ref().map(Spanned::span), "failures"),
         (document.end_when.as_ref().map(Spanned::span), "end_when"),
         (document.ros_args.as_ref().map(Spanned::span), "ros_args"),
@@ -153,12 +163,18 @@ impl JobFile {
         let origin = format!("{}:", self.source.origin);
         let mut job = Job::new(move |graph| {
             for (instance, build) in &nodes {
-                build(graph, &instance.place).map_err(|error| instance.failed(error))?;
+                let built = catch_panic(|| build(graph, &instance.place));
+                built
+                    .unwrap_or_else(|panic| Err(format!("it panicked: {panic}").into()))
+                    .map_err(|error| instance.failed(error))?;
             }
             declared(graph, &origin)
         });
         if let Some(limit) = self.jobs.watchdog {
             job = job.with_watchdog(limit, |stuck| stuck.abort());
+        }
+        if !self.jobs.endless {
+            job = job.must_end(self.source.origin.clone());
         }
         if let Some((topic, messages)) = &self.jobs.end_when {
             job = job.end_on_messages(topic.clone(), *messages);

@@ -111,12 +111,23 @@ fn what_the_digest_does_not_see_is_listed() {
     let uncontrolled = Uncontrolled::of(&graph.info());
     assert!(!uncontrolled.is_empty());
     let expected = Uncontrolled {
-        publishers: vec!["/shown on /unseen".into()],
+        publishers: vec!["/shown on /nobody".into(), "/shown on /unseen".into()],
         states: vec!["/hidden".into()],
         services: vec!["/add".into()],
         inputs: vec!["bag".into()],
+        threads: vec![],
     };
     assert_eq!(uncontrolled, expected);
+}
+
+/// Parameters and lifecycles publish on topics of their own node, which it may not listen to.
+#[test]
+fn topics_of_a_node_to_itself_are_not_listed_without_a_subscription() {
+    let graph = Graph::new();
+    let node = graph.create_node("node", ()).unwrap();
+    let gain = node.declare_parameter("gain", 1.0).unwrap();
+    assert_eq!(gain.get(), 1.0);
+    assert_eq!(Uncontrolled::of(&graph.info()), Uncontrolled::default());
 }
 
 #[test]

@@ -97,10 +97,14 @@ fn a_failure_is_one_and_what_cannot_run_is_two() {
         ("[[node]]\ntype = \"nobody\"", "explore $job.toml --order pct:0", "error: invalid value"),
         ("[[node]]\ntype = \"nobody\"", "explore $job.toml --jitter 5", "error: invalid value '5'"),
         (
-            "[[node]]\ntype = \"nobody\"",
+            "for = \"1 s\"\n[[node]]\ntype = \"nobody\"",
             "run $job.toml --trace $no/trace",
             "cannot write `$no/trace",
         ),
+        ("[[node]]\ntype = \"talker\"", "run $job.toml", "$job.toml does not say when the run"),
+        ("[[node]]\ntype = \"talker\"", "check $job.toml", "$job.toml does not say when the run"),
+        ("[[node]]\ntype = \"talker\"", "verify $job.toml", "$job.toml does not say when the run"),
+        ("[[node]]\ntype = \"talker\"", "explore $job.toml", "$job.toml does not say when"),
         ("", "nodes --ros-args -q", "unknown ROS argument `-q`"),
         ("", "", "Runs nodes of this program in simulated time"),
         ("", "frob", "error: unrecognized subcommand 'frob'"),
@@ -108,6 +112,17 @@ fn a_failure_is_one_and_what_cannot_run_is_two() {
         let (code, _, err) = run(text, line);
         assert_eq!(code, 2, "{line}: {err}");
         assert!(err.starts_with(said), "{line}: {err}");
+    }
+}
+
+#[test]
+fn a_builder_that_panics_makes_every_command_unusable_and_names_the_line() {
+    let registry = Registry::new().node("camera", |_, _| panic!("no camera"));
+    for command in ["run", "verify", "explore", "check"] {
+        let folder = Folder::new(&format!("{SECOND}[[node]]\ntype = \"camera\""));
+        let (code, _, err) = folder.run(&registry, &format!("{command} $job.toml"));
+        let expected = "$job.toml:3: node /camera cannot be built: it panicked: no camera\n";
+        assert_eq!((code, &*err), (2, expected), "{command}");
     }
 }
 
@@ -177,7 +192,9 @@ fn check_says_what_the_digest_does_not_see() {
 fn verify_compares_runs() {
     let (code, out, err) = run(&format!("{SECOND}{PAIR}"), "verify $job.toml --runs 4");
     assert_eq!((code, &*err), (0, ""));
-    assert!(out.ends_with("\n  4 runs were the same, dispatch by dispatch\n"), "{out}");
+    let same = "\n  4 runs were the same, dispatch by dispatch\n  \
+                the digest does not see the state of /listener\n";
+    assert!(out.ends_with(same), "{out}");
 
     let built = std::sync::Mutex::new(0);
     let fickle = registry().node("fickle", move |graph, place| {

@@ -1,7 +1,7 @@
 //! What is wrong with a job file, where, and how to go on.
 
 use super::{PAIR, file, registry};
-use ringspin_modes::{JobFile, JobFileError, Registry};
+use ringspin_modes::{Exploration, JobFile, JobFileError, Registry};
 use std::time::Duration;
 
 fn refused(text: &str) -> String {
@@ -80,6 +80,10 @@ fn contradictions_name_the_line_and_the_way_out() {
         (
             "schedule = \"t1:0>1\"\njitter = { max = \"1 ms\" }",
             "the text:2: `schedule` says in which order events go, and how late; remove `jitter`",
+        ),
+        (
+            "endless = true\nfor = \"1 s\"",
+            "the text:2: `endless` says that nothing has to end the run, and this does; keep one",
         ),
         ("watchdog = \"0 s\"", "the text:1: a watchdog of no time; give it some, as \"30 s\""),
         (
@@ -188,6 +192,59 @@ fn nodes_that_cannot_be_are_named() {
     assert!(message.contains("the text:3"), "where the value was given: {message}");
 }
 
+/// The camera of the guide: its period is computed from a parameter, which may be no rate.
+#[test]
+fn a_builder_that_panics_is_an_error_with_the_line_of_its_node() {
+    let registry = Registry::new().node("camera", |graph, place| {
+        let camera = place.create_node(graph, 0u64)?;
+        let rate = camera.declare_parameter("rate", 10.0)?.get();
+        camera.create_timer(Duration::from_secs_f64(1.0 / rate), |count, _| *count += 1)?;
+        Ok(())
+    });
+    for (rate, reason) in [
+        ("-5.0", "it panicked: cannot convert float seconds to Duration"),
+        ("nan", "it panicked: cannot convert float seconds to Duration"),
+        ("0.0", "it panicked: cannot convert float seconds to Duration"),
+        ("1e-300", "it panicked: cannot convert float seconds to Duration"),
+        ("inf", "node /front: a timer cannot have a period of 0ns"),
+    ] {
+        let text = format!(
+            "for = \"1 s\"\n[[node]]\ntype = \"camera\"\nname = \"front\"\n\
+             parameters = {{ rate = {rate} }}"
+        );
+        let message = fails(&text, &registry);
+        let expected = format!("the text:3: node /front cannot be built: {reason}");
+        assert!(message.starts_with(&expected), "{rate}: {message}");
+        let job = file(&text).job(&registry).unwrap();
+        let explored = job.explore(&Exploration { seeds: 0..3, ..Exploration::default() });
+        assert!(explored.unwrap_err().to_string().contains(&expected), "{rate}");
+    }
+}
+
+#[test]
+fn a_job_without_an_end_is_refused_unless_it_says_so() {
+    let registry = registry();
+    let job = |text: &str| file(&format!("{text}\n{PAIR}")).job(&registry).unwrap();
+    let expected = "the text does not say when the run ends, so its timers would fire for ever; add \
+                    `for = \"60 s\"`, `end`, or `end_when`, or `endless = true` if a node ends it or \
+                    nothing is left to do at some time";
+    assert_eq!(job("").run().unwrap_err().to_string(), expected);
+    assert!(job("").verify(2).unwrap_err().to_string().contains(expected));
+    let explored = job("").explore(&Exploration::default());
+    assert!(explored.unwrap_err().to_string().contains(expected));
+    assert_eq!(job("endless = false").run().unwrap_err().to_string(), expected);
+    for end in ["for = \"1 s\"", "end = \"1 s\"", "end_when = { topic = \"/chatter\" }"] {
+        job(end).run().unwrap();
+    }
+    // The program may say so as well, and a test that steps has no end.
+    let second = Duration::from_secs(1);
+    job("").run_for(second).run().unwrap();
+    job("").end_when(|(), now| now.as_nanos() > 0).run().unwrap();
+    assert!(job("").start().unwrap().step().unwrap().is_some());
+    let exits = format!("endless = true\n{PAIR}parameters = {{ exit_at = 4 }}");
+    assert_eq!(file(&exits).job(&registry).unwrap().run().unwrap().exit_code(), Some(7));
+}
+
 #[test]
 fn what_does_not_fit_the_graph_is_named() {
     for (text, expected) in [
@@ -221,6 +278,7 @@ fn a_simulation_has_no_keys_of_jobs() {
     for (line, key) in [
         ("watchdog = \"1 s\"", "watchdog"),
         ("failures = \"stop\"", "failures"),
+        ("endless = true", "endless"),
         ("end_when = { topic = \"/a\" }", "end_when"),
         ("ros_args = []", "ros_args"),
         ("[[node]]\ntype = \"a\"", "node"),

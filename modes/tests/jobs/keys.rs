@@ -138,6 +138,7 @@ fn curious(seen: &Arc<Mutex<Vec<String>>>) -> Registry {
 #[test]
 fn a_node_gets_its_place_its_parameters_and_its_names() {
     let text = r#"
+        endless = true
         ros_args = ["-p", "count:=1", "-p", "frame:=base", "-r", "out:=/weak"]
         [[node]]
         type = "curious"

@@ -12,7 +12,7 @@ mod remote;
 pub use chore::{AnnouncedChore, Chore};
 pub(crate) use events::Reports;
 pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
-pub(crate) use remote::{Remote, Taken};
+pub(crate) use remote::{Remote, Source, Taken};
 
 use crate::event_loop::BoxError;
 use crate::followed_clock::FollowedClock;
@@ -21,7 +21,7 @@ use crate::notifier::Notifier;
 use crate::parameter::{ParameterClient, ParameterValue};
 use crate::qos::QoS;
 use crate::time::{Clock, NodeClock, Time};
-use ringspin_ringbuf::Counter;
+use ringspin_ringbuf::{Announcements, Counter};
 use std::any::{Any, TypeId, type_name};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -206,10 +206,10 @@ pub trait RemoteSubscription: Send {
     /// Why it cannot; the message is lost then, and the next one may be taken.
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
 
-    /// Whether each message that was announced and is not there was overwritten. If it may as well
-    /// be one that was not meant for this subscription, nothing is counted.
-    fn announces_exactly(&self) -> bool {
-        true
+    /// How many of `missing` messages, which were announced and are not there, were overwritten.
+    /// The others were not meant for this subscription. Called once for each missing message.
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        missing
     }
 
     /// Where to watch what happens to it; `None` if nothing is ever reported.
@@ -264,7 +264,7 @@ pub struct Arrivals(Arc<Arrived>);
 #[derive(Debug, Default)]
 struct Arrived {
     notifier: Arc<Notifier>,
-    announced: Counter,
+    announced: Announcements,
     /// If somebody wants to know when something came: the clock, and what it said then.
     heard: OnceLock<(NodeClock, Counter)>,
 }
@@ -274,7 +274,9 @@ impl Arrivals {
     /// the graph is being built, too. Lock-free, and short: it may be called within a publisher's
     /// call.
     ///
-    /// An item may be gone when the loop comes to take it, because a newer one has taken its place.
+    /// The loop makes an attempt for each announced item, and goes on until one yields nothing. So
+    /// an item may be gone when the loop comes to take it, because a newer one has taken its place
+    /// or because it was meant for another end; and it may be announced after it was taken.
     pub fn announce(&self, count: usize) {
         self.0.announced.add(count as u64);
         if let Some((clock, at)) = self.0.heard.get().filter(|_| count > 0) {
@@ -298,8 +300,8 @@ impl Arrivals {
         &self.0.notifier
     }
 
-    fn announced(&self) -> u64 {
-        self.0.announced.get()
+    fn announcements(&self) -> &Announcements {
+        &self.0.announced
     }
 }
 

@@ -1,6 +1,6 @@
 //! The counterpart of a node of the graph, and of its ends.
 
-use crate::listeners::{Listener, ListenerCount};
+use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::middleware::{Shared, Traffic};
 use crate::parameters::{ParameterEvents, parameter_chores};
 use crate::raw::{RawInlet, RawOutlet};
@@ -14,6 +14,7 @@ use ringspin_executor::{
     QoS, RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
     RemoteSubscription, ServiceTypes, TypeName,
 };
+use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -44,6 +45,12 @@ impl RosNode {
         let reporter = Reporter::new(watched, self.shared.matches_locals, &self.complaints)?;
         Ok(Some(Arc::new(reporter)))
     }
+
+    /// What tells overwritten messages of `topic` from ignored ones.
+    fn missing(&self, topic: &str, qos: &QoS, locals: Locals) -> Missing {
+        let ignores = locals == Locals::Ignore && self.shared.matches_locals;
+        Missing::new(ignores.then(|| self.shared.listeners.sent(topic)), qos)
+    }
 }
 
 impl RemoteNode for RosNode {
@@ -54,7 +61,8 @@ impl RemoteNode for RosNode {
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
         if let Some(type_name) = self.shared.raw_topics.type_of(topic, message)? {
-            return Ok(Some(Arc::new(RawOutlet::new(&self.node, topic, &type_name, &qos)?)));
+            let sent = self.shared.listeners.sent(topic);
+            return Ok(Some(Arc::new(RawOutlet::new(&self.node, topic, &type_name, &qos, sent)?)));
         }
         let Some(table) = self.shared.types.message(message.id) else {
             return Ok(None);
@@ -69,7 +77,8 @@ impl RemoteNode for RosNode {
         let listeners = skips.then(|| self.shared.listeners.count(topic));
         let inside = listeners.map(|count| Inside { count, matches: self.shared.knows_locals });
         let reporter = self.reporter(End::Publisher(publisher.endpoint().clone()), qos)?;
-        Ok(Some(Arc::new(RosPublisher { publisher, inside, reporter })))
+        let sent = self.shared.listeners.sent(topic);
+        Ok(Some(Arc::new(RosPublisher { publisher, inside, sent, reporter })))
     }
 
     fn subscribe(
@@ -85,17 +94,19 @@ impl RemoteNode for RosNode {
         };
         if let Some(name) = self.shared.raw_topics.type_of(topic, message)? {
             let announce = move |count| arrivals.announce(count);
-            let inlet = RawInlet::new(&self.node, topic, &name, &qos, locals, announce)?;
+            let missing = self.missing(topic, &qos, locals);
+            let inlet = RawInlet::new(&self.node, topic, &name, &qos, (locals, missing), announce)?;
             return Ok(Some(Box::new(inlet)));
         }
         let Some(table) = self.shared.types.message(message.id) else {
             return Ok(None);
         };
+        let missing = self.missing(topic, &qos, locals);
         let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
         subscription.on_new_message(move |count| arrivals.announce(count))?;
         let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
         let _listener = self.shared.listeners.add(topic);
-        Ok(Some(Box::new(RosSubscription { subscription, locals, reporter, _listener })))
+        Ok(Some(Box::new(RosSubscription { subscription, missing, reporter, _listener })))
     }
 
     fn serve(
@@ -156,6 +167,7 @@ struct RosPublisher {
     publisher: ErasedPublisher,
     /// If it need not serialize for those who get the message directly.
     inside: Option<Inside>,
+    sent: Arc<Counter>,
     reporter: Option<Arc<Reporter>>,
 }
 
@@ -180,6 +192,7 @@ impl RemotePublisher for RosPublisher {
         {
             return Ok(());
         }
+        self.sent.next();
         Ok(self.publisher.publish(message)?)
     }
 
@@ -194,7 +207,7 @@ impl RemotePublisher for RosPublisher {
 
 struct RosSubscription {
     subscription: ErasedSubscription,
-    locals: Locals,
+    missing: Missing,
     reporter: Option<Arc<Reporter>>,
     _listener: Listener,
 }
@@ -204,9 +217,8 @@ impl RemoteSubscription for RosSubscription {
         Ok(self.subscription.take(into)?.is_some())
     }
 
-    fn announces_exactly(&self) -> bool {
-        // Fast DDS announces what publishers of this process send, and skips it when it is taken.
-        self.locals == Locals::Deliver
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        self.missing.overwritten(missing)
     }
 
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {

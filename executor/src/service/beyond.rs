@@ -3,7 +3,7 @@
 use super::client::Shared;
 use super::{CallError, CallRefused, ReplyTo, Request, Response};
 use crate::event_loop::BoxError;
-use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Taken};
+use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Source, Taken};
 use std::sync::{Arc, Weak};
 
 /// Sends the response to a request from beyond the process. ROS 2 has no word for a request that is
@@ -22,24 +22,50 @@ pub(super) fn send_response<P: 'static>(
     }
 }
 
-/// How requests come from `server`.
-pub(super) fn take_requests<Q, P>(
-    mut server: Box<dyn RemoteServer>,
-) -> impl FnMut(&mut Option<Request<Q, P>>) -> Result<Taken, BoxError>
-where
-    Q: 'static,
-{
-    move |item| {
+/// The requests that `server` brings.
+pub(super) struct RemoteRequests {
+    service: String,
+    depth: usize,
+    server: Box<dyn RemoteServer>,
+    overwritten: u64,
+}
+
+impl RemoteRequests {
+    pub(super) fn new(service: &str, depth: usize, server: Box<dyn RemoteServer>) -> Self {
+        Self { service: service.into(), depth, server, overwritten: 0 }
+    }
+}
+
+impl<Q: 'static, P: 'static> Source<Request<Q, P>> for RemoteRequests {
+    fn take(&mut self, item: &mut Option<Request<Q, P>>) -> Result<Taken, BoxError> {
         let mut body: Option<Q> = None;
-        let responder = server.take(&mut body)?;
+        let responder = self.server.take(&mut body)?;
         Ok(match (body, responder) {
             (Some(body), Some(responder)) => {
                 *item = Some(Request { body, reply_to: ReplyTo::Remote(responder) });
                 Taken::Item
             }
             (None, None) => Taken::Nothing,
-            _ => Taken::Stale, // there may be more behind it
+            _ => Taken::Stale,
         })
+    }
+
+    /// Their callers wait in vain. Logged whenever the number has doubled, so that a flood does not
+    /// fill the log.
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        let before = self.overwritten;
+        self.overwritten += missing;
+        if before.checked_ilog2() != self.overwritten.checked_ilog2() {
+            tracing::warn!(
+                service = self.service,
+                overwritten = self.overwritten,
+                "lost requests of other processes: more than the service's depth of {} came at \
+                 once, so the oldest were overwritten and get no response; create the service with \
+                 a greater depth",
+                self.depth
+            );
+        }
+        missing
     }
 }
 
@@ -57,29 +83,36 @@ pub(super) fn send_request<Q: 'static>(
     })
 }
 
-/// How responses come from `remote`, for calls that `shared` knows.
-pub(super) fn take_responses<S, Q, P>(
-    shared: Weak<Shared<S, Q, P>>,
-    remote: Arc<dyn RemoteClient>,
-) -> impl FnMut(&mut Option<Response<P>>) -> Result<Taken, BoxError>
+/// The responses that `remote` brings, for calls that `shared` knows.
+pub(super) struct RemoteResponses<S, Q, P> {
+    pub(super) shared: Weak<Shared<S, Q, P>>,
+    pub(super) remote: Arc<dyn RemoteClient>,
+}
+
+impl<S, Q, P> Source<Response<P>> for RemoteResponses<S, Q, P>
 where
+    Shared<S, Q, P>: Send + Sync,
     P: 'static,
 {
-    move |item| {
+    fn take(&mut self, item: &mut Option<Response<P>>) -> Result<Taken, BoxError> {
         let mut body: Option<P> = None;
-        let number = remote.take(&mut body)?;
-        let Some(number) = number else {
+        let Some(number) = self.remote.take(&mut body)? else {
             return Ok(Taken::Nothing);
         };
         let Some(body) = body else {
-            return Ok(Taken::Stale); // there may be more behind it
+            return Ok(Taken::Stale);
         };
         // The one who sends it holds the lock until it is listed.
-        let slot = shared.upgrade().and_then(|shared| shared.answered_beyond(number));
+        let slot = self.shared.upgrade().and_then(|shared| shared.answered_beyond(number));
         let Some(slot) = slot else {
             return Ok(Taken::Stale);
         };
         *item = Some(Response { slot, result: Ok(body) });
         Ok(Taken::Item)
+    }
+
+    /// Responses to other clients: no response of this client gives way to another one.
+    fn overwritten(&mut self, _missing: u64) -> u64 {
+        0
     }
 }

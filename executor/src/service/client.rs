@@ -1,6 +1,6 @@
 //! The end of a service that asks.
 
-use super::beyond::{send_request, take_responses};
+use super::beyond::{RemoteResponses, send_request};
 use super::calls::{Call, Calls, Then};
 use super::{
     CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request, Requests, Response,
@@ -371,8 +371,8 @@ impl<S: Send + 'static> Node<S> {
         });
         let timeout_source = draft.next_source();
         let remote = remote.zip(arrivals).map(|(remote, arrivals)| {
-            let take = take_responses(Arc::downgrade(&shared), remote);
-            draft.remote_responses(&service, Box::new(take), arrivals)
+            let responses = RemoteResponses { shared: Arc::downgrade(&shared), remote };
+            draft.remote_responses(&service, Box::new(responses), arrivals)
         });
         let feed = Feed::queue(qos.depth(), remote.as_ref());
         let callback_draft =

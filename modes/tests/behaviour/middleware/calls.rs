@@ -52,6 +52,18 @@ fn answers(client: &dyn RemoteClient) -> Vec<(i64, u64)> {
     .collect()
 }
 
+/// The numbers of all calls with a response so far, whatever lies between them.
+fn all_answers(client: &dyn RemoteClient) -> Vec<i64> {
+    let (mut response, mut numbers, mut empty) = (None::<u64>, Vec::new(), 0);
+    while empty < 10_000 {
+        match client.take(&mut response).unwrap() {
+            Some(number) => numbers.push(number),
+            None => empty += 1,
+        }
+    }
+    numbers
+}
+
 /// A node that calls `service`, and what its calls end with.
 type Caller = (Node<Log<Answer>>, Client<Log<Answer>, u64, u64>, Log<Answer>);
 
@@ -105,6 +117,44 @@ fn two_processes_serve_each_other() {
         peer.join().unwrap();
         assert_eq!(calling.join().unwrap(), (0..50).map(|n| 6 * n).collect::<Vec<_>>());
     });
+}
+
+/// Every client is announced the responses to all of them, and its takes drop those to others.
+#[test]
+fn clients_of_one_service_get_all_of_their_own_responses() {
+    for others in [1, 4, 19] {
+        in_every_way(|mut executor, ether| {
+            connect(&executor, ether.another());
+            let (node, first, ends) = calling(&executor, 3);
+            let second = node.create_client::<u64, u64>("double", QoS::keep_last(3)).unwrap();
+            let others = [(); 19].map(|()| caller(&ether, "/double")).into_iter().take(others);
+            let others: Vec<_> = others.collect();
+            let mut outside = server(&ether, "/double");
+            executor.freeze().unwrap();
+            for round in 0..10 {
+                for (n, client) in (0..).zip([&first, &second, &first, &second]) {
+                    for other in &others {
+                        other.send(&(1_000 + n)).unwrap();
+                    }
+                    call(client, 10 * round + n).unwrap();
+                }
+                ether.flush();
+                assert_eq!(answer_all(&mut *outside).len(), 4 * (others.len() + 1));
+                spin_on(&mut executor, &ether);
+                assert_eq!(ends.lock().unwrap().len() as u64, 4 * (round + 1), "all are answered");
+            }
+            let mut expected: Vec<_> =
+                (0..10).flat_map(|r| (0..4).map(move |n| 10 * r + n)).collect();
+            let mut ended: Vec<u64> = entries(&ends).into_iter().map(Result::unwrap).collect();
+            expected.iter_mut().for_each(|n| *n *= 2);
+            ended.sort_unstable();
+            assert_eq!(ended, expected);
+            for other in &others {
+                let numbers: Vec<i64> = all_answers(&**other);
+                assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
+            }
+        });
+    }
 }
 
 #[test]

@@ -84,6 +84,7 @@ struct State {
     readers: Vec<(String, Reader)>,
     writers: Vec<(String, Arc<Writer>)>,
     servers: Vec<(String, Server)>,
+    askers: Vec<(String, Arc<Asker>)>,
     faults: BTreeMap<Fault, u32>,
     nodes: Vec<String>,
     gauges: Vec<Gauge>,
@@ -376,7 +377,7 @@ impl RemoteNode for Node {
         let Ether { process, bypassed, .. } = self.ether;
         let server = Server { process, bypassed, queue: Arc::default(), arrivals };
         self.ether.state().servers.push((service.into(), server.clone()));
-        Ok(Some(Box::new(Desk { ether: self.ether.clone(), server })))
+        Ok(Some(Box::new(Desk { ether: self.ether.clone(), service: service.into(), server })))
     }
 
     fn call(
@@ -392,6 +393,7 @@ impl RemoteNode for Node {
         }
         let answers = Mutex::default();
         let asker = Arc::new(Asker { answers, asked: Mutex::new(0), arrivals });
+        self.ether.state().askers.push((service.into(), asker.clone()));
         Ok(Some(Arc::new(Line { ether: self.ether.clone(), service: service.into(), asker })))
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 
 pub(super) struct Desk {
     pub(super) ether: Ether,
+    pub(super) service: String,
     pub(super) server: Server,
 }
 
@@ -15,29 +16,38 @@ impl RemoteServer for Desk {
         };
         self.ether.attempt(Fault::Take)?;
         decode(request, into);
-        Ok(Some(Arc::new(Answer { bus: self.ether.bus.clone(), number, asker })))
+        let (ether, service) = (self.ether.clone(), self.service.clone());
+        Ok(Some(Arc::new(Answer { ether, service, number, asker })))
     }
 }
 
 pub(super) struct Answer {
-    pub(super) bus: Arc<Bus>,
-    pub(super) number: i64,
-    pub(super) asker: Arc<Asker>,
+    ether: Ether,
+    service: String,
+    number: i64,
+    asker: Arc<Asker>,
 }
 
 impl RemoteResponder for Answer {
+    /// Every client of the service gets the response, as with Fast DDS: each has to find out which
+    /// ones are for itself.
     fn respond(&self, response: &dyn Any) -> Result<(), BoxError> {
-        let (asker, answer) = (self.asker.clone(), (self.number, encode(response)));
-        self.bus.carry(Box::new(move || {
-            asker.answers.lock().unwrap().push_back(answer);
-            asker.arrivals.announce(1);
-        }));
+        let (number, answer) = (self.number, encode(response));
+        let askers = self.ether.state().askers.clone();
+        for (_, asker) in askers.into_iter().filter(|(service, _)| *service == self.service) {
+            let is_own = Arc::ptr_eq(&asker, &self.asker);
+            self.ether.bus.carry(Box::new(move || {
+                asker.answers.lock().unwrap().push_back(is_own.then_some((number, answer)));
+                asker.arrivals.announce(1);
+            }));
+        }
         Ok(())
     }
 }
 
 pub(super) struct Asker {
-    pub(super) answers: Mutex<VecDeque<(i64, u64)>>,
+    /// `None` for a response to another client.
+    pub(super) answers: Mutex<VecDeque<Option<(i64, u64)>>>,
     pub(super) asked: Mutex<i64>,
     pub(super) arrivals: Arrivals,
 }
@@ -78,8 +88,8 @@ impl RemoteClient for Line {
 
     fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {
         let answer = self.asker.answers.lock().unwrap().pop_front();
-        let Some((number, answer)) = answer else {
-            return Ok(None);
+        let Some((number, answer)) = answer.flatten() else {
+            return Ok(None); // as rmw does, which cannot tell the two cases apart
         };
         decode(answer, into);
         Ok(Some(number))

@@ -26,6 +26,9 @@ use std::any::{Any, TypeId, type_name};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+#[cfg(doc)]
+use crate::service::CallError;
+
 /// Carries topics and services beyond the process.
 pub trait Middleware: Send + Sync {
     /// What it is called in errors and logs.
@@ -242,11 +245,18 @@ pub trait RemoteClient: Send + Sync {
     /// Whether there is a server now.
     fn is_available(&self) -> bool;
 
-    /// Sends `request`, which has the request's type, and returns the number of the call.
+    /// Sends `request`, which has the request's type, and returns the identity of the call.
     ///
     /// # Errors
     /// Why it cannot.
-    fn send(&self, request: &dyn Any) -> Result<i64, BoxError>;
+    fn send(&self, request: &dyn Any) -> Result<Sent, BoxError>;
+
+    /// How many of the servers that were ever seen are gone, counted from the first one up to the
+    /// oldest one that is still there. When it grows, the client's [`Arrivals`] announce a count of
+    /// zero, and calls that only these servers could answer end with [`CallError::ServerLost`].
+    fn servers_gone(&self) -> u64 {
+        0
+    }
 
     /// Takes the next response into `into`, which is an `&mut Option<P>` of the response's type,
     /// and returns the number of its call.
@@ -254,6 +264,16 @@ pub trait RemoteClient: Send + Sync {
     /// # Errors
     /// Why it cannot; the response is lost then, and the next one may be taken.
     fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError>;
+}
+
+/// A request that has left the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The number of the call: its response has it, too.
+    pub number: i64,
+    /// How many servers the client had ever seen by then. One of them answers, unless
+    /// [as many are gone](RemoteClient::servers_gone).
+    pub servers: u64,
 }
 
 /// Where a middleware announces what has come for one end: its event loop will take it. Cheap to

@@ -3,7 +3,7 @@
 use super::client::Shared;
 use super::{CallError, CallRefused, ReplyTo, Request, Response};
 use crate::event_loop::BoxError;
-use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Source, Taken};
+use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Sent, Source, Taken};
 use std::sync::{Arc, Weak};
 
 /// Sends the response to a request from beyond the process. ROS 2 has no word for a request that is
@@ -69,11 +69,11 @@ impl<Q: 'static, P: 'static> Source<Request<Q, P>> for RemoteRequests {
     }
 }
 
-/// Sends `request` beyond the process; returns the number of the call.
+/// Sends `request` beyond the process; returns the identity of the call.
 pub(super) fn send_request<Q: 'static>(
     remote: &dyn RemoteClient,
     request: Q,
-) -> Result<i64, CallRefused<Q>> {
+) -> Result<Sent, CallRefused<Q>> {
     if !remote.is_available() {
         return Err(CallRefused { request, reason: CallError::NoService });
     }
@@ -85,8 +85,16 @@ pub(super) fn send_request<Q: 'static>(
 
 /// The responses that `remote` brings, for calls that `shared` knows.
 pub(super) struct RemoteResponses<S, Q, P> {
-    pub(super) shared: Weak<Shared<S, Q, P>>,
-    pub(super) remote: Arc<dyn RemoteClient>,
+    shared: Weak<Shared<S, Q, P>>,
+    remote: Arc<dyn RemoteClient>,
+    /// The servers that were gone when no call waited for one of them.
+    servers_gone: u64,
+}
+
+impl<S, Q, P> RemoteResponses<S, Q, P> {
+    pub(super) fn new(shared: Weak<Shared<S, Q, P>>, remote: Arc<dyn RemoteClient>) -> Self {
+        Self { shared, remote, servers_gone: 0 }
+    }
 }
 
 impl<S, Q, P> Source<Response<P>> for RemoteResponses<S, Q, P>
@@ -103,7 +111,8 @@ where
             return Ok(Taken::Stale);
         };
         // The one who sends it holds the lock until it is listed.
-        let slot = self.shared.upgrade().and_then(|shared| shared.answered_beyond(number));
+        let shared = self.shared.upgrade();
+        let slot = shared.and_then(|shared| shared.calls().answered_beyond(number));
         let Some(slot) = slot else {
             return Ok(Taken::Stale);
         };
@@ -114,5 +123,21 @@ where
     /// Responses to other clients: no response of this client gives way to another one.
     fn overwritten(&mut self, _missing: u64) -> u64 {
         0
+    }
+
+    /// Ends a call whose servers are gone. Responses that had come before have been taken.
+    fn conclude(&mut self, item: &mut Option<Response<P>>) -> bool {
+        let gone = self.remote.servers_gone();
+        if gone == self.servers_gone {
+            return false;
+        }
+        let shared = self.shared.upgrade();
+        let Some(slot) = shared.and_then(|shared| shared.calls().lost_beyond(gone)) else {
+            // Calls that are made later know of a server that is not gone.
+            self.servers_gone = gone;
+            return false;
+        };
+        *item = Some(Response { slot, result: Err(CallError::ServerLost) });
+        true
     }
 }

@@ -59,12 +59,17 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn server(&self) -> Option<Server> {
+    /// The servers that there ever were.
+    fn servers(&self) -> Vec<Server> {
         let state = self.ether.state();
-        let mut servers = state.servers.iter().filter(|(service, _)| *service == self.service);
+        let servers = state.servers.iter().filter(|(service, _)| *service == self.service);
         let reachable =
             |server: &Server| !(server.bypassed && server.process == self.ether.process);
-        servers.find(|(_, server)| reachable(server)).map(|(_, server)| server.clone())
+        servers.map(|(_, server)| server.clone()).filter(reachable).collect()
+    }
+
+    fn server(&self) -> Option<Server> {
+        self.servers().into_iter().find(|server| server.lives())
     }
 }
 
@@ -73,17 +78,22 @@ impl RemoteClient for Line {
         self.server().is_some()
     }
 
-    fn send(&self, request: &dyn Any) -> Result<i64, BoxError> {
+    fn servers_gone(&self) -> u64 {
+        self.servers().iter().take_while(|server| !server.lives()).count() as u64
+    }
+
+    fn send(&self, request: &dyn Any) -> Result<Sent, BoxError> {
         self.ether.attempt(Fault::Send)?;
+        let servers = self.servers().len() as u64;
         let server = self.server().ok_or("there is no server")?;
         let mut asked = self.asker.asked.lock().unwrap();
         *asked += 1;
-        let request = (encode(request), *asked, self.asker.clone());
+        let (number, request) = (*asked, (encode(request), *asked, self.asker.clone()));
         self.ether.bus.carry(Box::new(move || {
             server.queue.lock().unwrap().push_back(request);
             server.arrivals.announce(1);
         }));
-        Ok(*asked)
+        Ok(Sent { number, servers })
     }
 
     fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {

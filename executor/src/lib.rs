@@ -80,7 +80,7 @@ pub use message::Message;
 pub use middleware::{
     AnnouncedChore, Arrivals, Chore, Middleware, RemoteClient, RemoteEvent, RemoteEventKind,
     RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer, RemoteStatus,
-    RemoteSubscription, ServiceTypes, TypeName,
+    RemoteSubscription, Sent, ServiceTypes, TypeName,
 };
 pub use name::NameError;
 pub use node::Node;

@@ -12,7 +12,7 @@ mod remote;
 pub use chore::{AnnouncedChore, Chore};
 pub(crate) use events::Reports;
 pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
-pub(crate) use remote::{Remote, Taken};
+pub(crate) use remote::{Remote, Source, Taken};
 
 use crate::event_loop::BoxError;
 use crate::followed_clock::FollowedClock;
@@ -21,10 +21,13 @@ use crate::notifier::Notifier;
 use crate::parameter::{ParameterClient, ParameterValue};
 use crate::qos::QoS;
 use crate::time::{Clock, NodeClock, Time};
-use ringspin_ringbuf::Counter;
+use ringspin_ringbuf::{Announcements, Counter};
 use std::any::{Any, TypeId, type_name};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+#[cfg(doc)]
+use crate::service::CallError;
 
 /// Carries topics and services beyond the process.
 pub trait Middleware: Send + Sync {
@@ -206,10 +209,10 @@ pub trait RemoteSubscription: Send {
     /// Why it cannot; the message is lost then, and the next one may be taken.
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
 
-    /// Whether each message that was announced and is not there was overwritten. If it may as well
-    /// be one that was not meant for this subscription, nothing is counted.
-    fn announces_exactly(&self) -> bool {
-        true
+    /// How many of `missing` messages, which were announced and are not there, were overwritten.
+    /// The others were not meant for this subscription. Called once for each missing message.
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        missing
     }
 
     /// Where to watch what happens to it; `None` if nothing is ever reported.
@@ -230,11 +233,17 @@ pub trait RemoteServer: Send {
 
 /// Sends the response to one request, from any thread.
 pub trait RemoteResponder: Send + Sync {
-    /// Sends `response`, which has the response's type.
+    /// Sends `response`, which has the response's type. False if the client is not connected yet;
+    /// then [`respond_later`](Self::respond_later) is called.
     ///
     /// # Errors
     /// Why it cannot.
-    fn respond(&self, response: &dyn Any) -> Result<(), BoxError>;
+    fn respond(&self, response: &dyn Any) -> Result<bool, BoxError>;
+
+    /// Sends `response` when the client is connected. Does not wait.
+    fn respond_later(&self, response: Box<dyn Any + Send + Sync>) {
+        drop(response);
+    }
 }
 
 /// Calls a service outside of the process, from any thread.
@@ -242,11 +251,18 @@ pub trait RemoteClient: Send + Sync {
     /// Whether there is a server now.
     fn is_available(&self) -> bool;
 
-    /// Sends `request`, which has the request's type, and returns the number of the call.
+    /// Sends `request`, which has the request's type, and returns the identity of the call.
     ///
     /// # Errors
     /// Why it cannot.
-    fn send(&self, request: &dyn Any) -> Result<i64, BoxError>;
+    fn send(&self, request: &dyn Any) -> Result<Sent, BoxError>;
+
+    /// How many of the servers that were ever seen are gone, counted from the first one up to the
+    /// oldest one that is still there. When it grows, the client's [`Arrivals`] announce a count of
+    /// zero, and calls that only these servers could answer end with [`CallError::ServerLost`].
+    fn servers_gone(&self) -> u64 {
+        0
+    }
 
     /// Takes the next response into `into`, which is an `&mut Option<P>` of the response's type,
     /// and returns the number of its call.
@@ -254,6 +270,16 @@ pub trait RemoteClient: Send + Sync {
     /// # Errors
     /// Why it cannot; the response is lost then, and the next one may be taken.
     fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError>;
+}
+
+/// A request that has left the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The number of the call: its response has it, too.
+    pub number: i64,
+    /// How many servers the client had ever seen by then. One of them answers, unless
+    /// [as many are gone](RemoteClient::servers_gone).
+    pub servers: u64,
 }
 
 /// Where a middleware announces what has come for one end: its event loop will take it. Cheap to
@@ -264,7 +290,7 @@ pub struct Arrivals(Arc<Arrived>);
 #[derive(Debug, Default)]
 struct Arrived {
     notifier: Arc<Notifier>,
-    announced: Counter,
+    announced: Announcements,
     /// If somebody wants to know when something came: the clock, and what it said then.
     heard: OnceLock<(NodeClock, Counter)>,
 }
@@ -274,7 +300,9 @@ impl Arrivals {
     /// the graph is being built, too. Lock-free, and short: it may be called within a publisher's
     /// call.
     ///
-    /// An item may be gone when the loop comes to take it, because a newer one has taken its place.
+    /// The loop makes an attempt for each announced item, and goes on until one yields nothing. So
+    /// an item may be gone when the loop comes to take it, because a newer one has taken its place
+    /// or because it was meant for another end; and it may be announced after it was taken.
     pub fn announce(&self, count: usize) {
         self.0.announced.add(count as u64);
         if let Some((clock, at)) = self.0.heard.get().filter(|_| count > 0) {
@@ -298,8 +326,8 @@ impl Arrivals {
         &self.0.notifier
     }
 
-    fn announced(&self) -> u64 {
-        self.0.announced.get()
+    fn announcements(&self) -> &Announcements {
+        &self.0.announced
     }
 }
 

@@ -36,6 +36,10 @@ mod mutant;
 
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/announcements.rs"]
+mod announcements;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/blocks.rs"]
 mod blocks;
 #[cfg(test)]

@@ -17,13 +17,14 @@ pub(crate) struct Model {
     schedules_min: usize,
     preemptions_max: Option<usize>,
     kills: Vec<(&'static str, Ordering)>,
+    faults: Vec<&'static str>,
 }
 
 impl Model {
     /// Creates a model that must explore at least `schedules_min` schedules; with fewer, its
     /// threads do not interact, and it proves nothing.
     pub(crate) fn new(schedules_min: usize) -> Self {
-        Self { schedules_min, preemptions_max: None, kills: Vec::new() }
+        Self { schedules_min, preemptions_max: None, kills: Vec::new(), faults: Vec::new() }
     }
 
     /// Limits the exploration to schedules with at most this many preemptions.
@@ -34,6 +35,12 @@ impl Model {
     /// Requires that the model fails when the ordering at `site` is only `weaker`.
     pub(crate) fn kills(mut self, site: &'static str, weaker: Ordering) -> Self {
         self.kills.push((site, weaker));
+        self
+    }
+
+    /// The model must fail with the deliberate fault at `site`.
+    pub(crate) fn detects(mut self, site: &'static str) -> Self {
+        self.faults.push(site);
         self
     }
 
@@ -49,7 +56,10 @@ impl Model {
         println!("{test}: {schedules} schedules in {:.1?}", start.elapsed());
         assert!(schedules >= self.schedules_min, "schedules explored: {schedules}");
         for (site, weaker) in self.kills {
-            demand_failure(test, site, weaker);
+            demand_failure(test, &format!("{site}={weaker:?}"));
+        }
+        for site in self.faults {
+            demand_failure(test, &format!("{site}={}", mutant::FAULT));
         }
     }
 
@@ -70,11 +80,10 @@ impl Model {
 }
 
 /// Runs `test` in a separate process with the mutant, and fails unless the model does.
-fn demand_failure(test: &str, site: &str, weaker: Ordering) {
-    let mutant = format!("{site}={weaker:?}");
+fn demand_failure(test: &str, mutant: &str) {
     let output = Command::new(std::env::current_exe().expect("a test knows its executable"))
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(mutant::VARIABLE, &mutant)
+        .env(mutant::VARIABLE, mutant)
         .output()
         .expect("a test can run its executable");
     assert!(!output.status.success(), "the mutant {mutant} survived");

@@ -1,4 +1,4 @@
-//! Mutants: one named ordering, weaker than written.
+//! Mutants: one named ordering that is weaker than written, or one named fault of the logic.
 //!
 //! An environment variable selects the mutant, because a failing model leaves half-run coroutines
 //! behind, whose destructors may abort. Each mutant therefore runs in its own process.
@@ -6,13 +6,17 @@
 use loom::sync::atomic::Ordering;
 use std::sync::LazyLock;
 
-/// The environment variable that selects a mutant, as `site=Ordering`.
+/// The environment variable that selects a mutant, as `site=Ordering` or `site=fault`.
 pub(crate) const VARIABLE: &str = "RINGSPIN_LOOM_MUTANT";
 
-static MUTANT: LazyLock<Option<(String, Ordering)>> = LazyLock::new(|| {
+/// Stands for a fault where an ordering has its weaker one.
+pub(crate) const FAULT: &str = "fault";
+
+/// The site, and the weaker ordering; `None` for a fault.
+static MUTANT: LazyLock<Option<(String, Option<Ordering>)>> = LazyLock::new(|| {
     let value = std::env::var(VARIABLE).ok()?;
     let (site, weaker) = value.split_once('=').expect("the mutant is written as site=Ordering");
-    Some((site.to_owned(), parse(weaker)))
+    Some((site.to_owned(), (weaker != FAULT).then(|| parse(weaker))))
 });
 
 /// Whether this process runs with a mutant.
@@ -23,9 +27,14 @@ pub(crate) fn is_selected() -> bool {
 /// The expansion of `order!` in the models: `order`, unless `site` is the mutant.
 pub(crate) fn ordering(site: &'static str, order: Ordering) -> Ordering {
     match &*MUTANT {
-        Some((mutant, weaker)) if mutant == site => *weaker,
+        Some((mutant, Some(weaker))) if mutant == site => *weaker,
         _ => order,
     }
+}
+
+/// Whether the fault at `site` is the mutant.
+pub(crate) fn is_fault(site: &str) -> bool {
+    matches!(&*MUTANT, Some((mutant, None)) if mutant == site)
 }
 
 /// The orderings one step weaker than `order`.

@@ -33,6 +33,8 @@ compile_error!("loom models compile the modules, not this crate: see the loom-te
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub mod announcements;
 #[cfg(feature = "alloc")]
 mod blocks;
 mod cells;
@@ -61,6 +63,8 @@ pub mod wait;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 mod word;
 
+#[cfg(all(feature = "std", target_has_atomic = "64"))]
+pub use announcements::{Announcements, Attempt, Round, Takes};
 #[cfg(target_has_atomic = "64")]
 pub use counter::{Counter, Flag, Notice, Permits};
 #[cfg(feature = "alloc")]

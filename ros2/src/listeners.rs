@@ -1,11 +1,22 @@
 //! Who listens within this process: for them alone nothing has to be serialized.
 
+use ringspin_executor::{Durability, QoS};
+use ringspin_ringbuf::Counter;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The subscriptions that this process has in rcl, by topic.
+/// The ends that this process has in rcl, by topic.
 #[derive(Debug, Default)]
-pub(crate) struct Listeners(Mutex<BTreeMap<String, Arc<()>>>);
+pub(crate) struct Listeners(Mutex<BTreeMap<String, Local>>);
+
+/// The ends of one topic.
+#[derive(Clone, Debug, Default)]
+struct Local {
+    /// Held by each subscription.
+    listeners: Arc<()>,
+    /// The messages that publishers of this process gave to rcl.
+    sent: Arc<Counter>,
+}
 
 /// Held by a subscription as long as it is there.
 #[derive(Clone, Debug)]
@@ -16,19 +27,57 @@ pub(crate) struct Listener(#[expect(dead_code, reason = "it is counted, not look
 pub(crate) struct ListenerCount(Weak<()>);
 
 impl Listeners {
-    fn of(&self, topic: &str) -> Arc<()> {
+    fn of(&self, topic: &str) -> Local {
         let mut topics = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         topics.entry(topic.into()).or_default().clone()
     }
 
     /// For another subscription of `topic`.
     pub(crate) fn add(&self, topic: &str) -> Listener {
-        Listener(self.of(topic))
+        Listener(self.of(topic).listeners)
     }
 
     /// The number of those of `topic`, as it is at each time.
     pub(crate) fn count(&self, topic: &str) -> ListenerCount {
-        ListenerCount(Arc::downgrade(&self.of(topic)))
+        ListenerCount(Arc::downgrade(&self.of(topic).listeners))
+    }
+
+    /// The number of messages of `topic` that publishers of this process gave to rcl. Each counts
+    /// before it gives one.
+    pub(crate) fn sent(&self, topic: &str) -> Arc<Counter> {
+        self.of(topic).sent
+    }
+}
+
+/// Tells which announced messages, which a subscription did not get, were overwritten.
+///
+/// A subscription that [ignores](crate::rcl::Locals::Ignore) the publishers of its process is
+/// called for their messages all the same, and its takes skip them. At most so many of the missing
+/// messages are theirs as they have sent; the others were overwritten.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    /// `None` where messages of the process are not ignored, or do not come.
+    sent: Option<Arc<Counter>>,
+    /// Messages of the process that are accounted for.
+    skipped: u64,
+}
+
+impl Missing {
+    /// For a subscription with `qos` that is called for messages of its process, which `sent`
+    /// counts, only to ignore them; without `sent`, for any other one.
+    pub(crate) fn new(sent: Option<Arc<Counter>>, qos: &QoS) -> Self {
+        // Older ones come only to a subscription that asks for them.
+        let is_late = qos.durability() == Durability::Volatile;
+        let skipped = sent.as_ref().filter(|_| is_late).map_or(0, |sent| sent.get());
+        Self { sent, skipped }
+    }
+
+    /// How many of `missing` messages were overwritten: at least.
+    pub(crate) fn overwritten(&mut self, missing: u64) -> u64 {
+        let sent = self.sent.as_ref().map_or(self.skipped, |sent| sent.get());
+        let skipped = missing.min(sent - self.skipped);
+        self.skipped += skipped;
+        missing - skipped
     }
 }
 
@@ -55,5 +104,22 @@ mod tests {
         assert_eq!((count.get(), listeners.count("/a").get()), (1, 1));
         drop(second);
         assert_eq!(count.get(), 0);
+    }
+
+    #[test]
+    fn missing_messages_are_overwritten_unless_the_process_may_have_sent_them() {
+        let listeners = Listeners::default();
+        let sent = listeners.sent("/a");
+        sent.add(3);
+        let mut late = Missing::new(Some(listeners.sent("/a")), &QoS::default());
+        let latched = QoS::default().transient_local();
+        let mut latched = Missing::new(Some(sent.clone()), &latched);
+        let mut exact = Missing::new(None, &QoS::default());
+        sent.add(2);
+        assert_eq!([1, 4].map(|missing| late.overwritten(missing)), [0, 3]);
+        assert_eq!([1, 6].map(|missing| latched.overwritten(missing)), [0, 2]);
+        assert_eq!(exact.overwritten(4), 4);
+        sent.add(1);
+        assert_eq!(late.overwritten(1), 0);
     }
 }

@@ -1,6 +1,7 @@
 //! The counterpart of a node of the graph, and of its ends.
 
-use crate::listeners::{Listener, ListenerCount};
+use crate::late::LateResponses;
+use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::middleware::{Shared, Traffic};
 use crate::parameters::{ParameterEvents, parameter_chores};
 use crate::raw::{RawInlet, RawOutlet};
@@ -9,11 +10,13 @@ use crate::rcl::{
     RequestId, RosError,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
+use crate::servers::RosClient;
 use ringspin_executor::{
     AnnouncedChore, Arrivals, BoxError, Durability, Liveliness, ParameterClient, ParameterValue,
     QoS, RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
     RemoteSubscription, ServiceTypes, TypeName,
 };
+use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -44,6 +47,12 @@ impl RosNode {
         let reporter = Reporter::new(watched, self.shared.matches_locals, &self.complaints)?;
         Ok(Some(Arc::new(reporter)))
     }
+
+    /// What tells overwritten messages of `topic` from ignored ones.
+    fn missing(&self, topic: &str, qos: &QoS, locals: Locals) -> Missing {
+        let ignores = locals == Locals::Ignore && self.shared.matches_locals;
+        Missing::new(ignores.then(|| self.shared.listeners.sent(topic)), qos)
+    }
 }
 
 impl RemoteNode for RosNode {
@@ -54,7 +63,8 @@ impl RemoteNode for RosNode {
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
         if let Some(type_name) = self.shared.raw_topics.type_of(topic, message)? {
-            return Ok(Some(Arc::new(RawOutlet::new(&self.node, topic, &type_name, &qos)?)));
+            let sent = self.shared.listeners.sent(topic);
+            return Ok(Some(Arc::new(RawOutlet::new(&self.node, topic, &type_name, &qos, sent)?)));
         }
         let Some(table) = self.shared.types.message(message.id) else {
             return Ok(None);
@@ -69,7 +79,8 @@ impl RemoteNode for RosNode {
         let listeners = skips.then(|| self.shared.listeners.count(topic));
         let inside = listeners.map(|count| Inside { count, matches: self.shared.knows_locals });
         let reporter = self.reporter(End::Publisher(publisher.endpoint().clone()), qos)?;
-        Ok(Some(Arc::new(RosPublisher { publisher, inside, reporter })))
+        let sent = self.shared.listeners.sent(topic);
+        Ok(Some(Arc::new(RosPublisher { publisher, inside, sent, reporter })))
     }
 
     fn subscribe(
@@ -85,17 +96,19 @@ impl RemoteNode for RosNode {
         };
         if let Some(name) = self.shared.raw_topics.type_of(topic, message)? {
             let announce = move |count| arrivals.announce(count);
-            let inlet = RawInlet::new(&self.node, topic, &name, &qos, locals, announce)?;
+            let missing = self.missing(topic, &qos, locals);
+            let inlet = RawInlet::new(&self.node, topic, &name, &qos, (locals, missing), announce)?;
             return Ok(Some(Box::new(inlet)));
         }
         let Some(table) = self.shared.types.message(message.id) else {
             return Ok(None);
         };
+        let missing = self.missing(topic, &qos, locals);
         let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
         subscription.on_new_message(move |count| arrivals.announce(count))?;
         let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
         let _listener = self.shared.listeners.add(topic);
-        Ok(Some(Box::new(RosSubscription { subscription, locals, reporter, _listener })))
+        Ok(Some(Box::new(RosSubscription { subscription, missing, reporter, _listener })))
     }
 
     fn serve(
@@ -110,7 +123,7 @@ impl RemoteNode for RosNode {
         };
         let server = Arc::new(ErasedService::new(&self.node, table, service, &qos)?);
         server.on_new_request(move |count| arrivals.announce(count))?;
-        Ok(Some(Box::new(RosServer(server))))
+        Ok(Some(Box::new(RosServer::new(server))))
     }
 
     fn call(
@@ -124,8 +137,9 @@ impl RemoteNode for RosNode {
             return Ok(None);
         };
         let client = ErasedClient::new(&self.node, table, service, &qos)?;
-        client.on_new_response(move |count| arrivals.announce(count))?;
-        Ok(Some(Arc::new(RosClient(client))))
+        let watch = &self.shared.server_watch;
+        let client = RosClient::new(client, arrivals, watch, || self.shared.observer())?;
+        Ok(Some(Arc::new(client)))
     }
 
     fn chores(&self, parameters: ParameterClient) -> Result<Vec<AnnouncedChore>, BoxError> {
@@ -156,6 +170,7 @@ struct RosPublisher {
     publisher: ErasedPublisher,
     /// If it need not serialize for those who get the message directly.
     inside: Option<Inside>,
+    sent: Arc<Counter>,
     reporter: Option<Arc<Reporter>>,
 }
 
@@ -180,6 +195,7 @@ impl RemotePublisher for RosPublisher {
         {
             return Ok(());
         }
+        self.sent.next();
         Ok(self.publisher.publish(message)?)
     }
 
@@ -194,7 +210,7 @@ impl RemotePublisher for RosPublisher {
 
 struct RosSubscription {
     subscription: ErasedSubscription,
-    locals: Locals,
+    missing: Missing,
     reporter: Option<Arc<Reporter>>,
     _listener: Listener,
 }
@@ -204,9 +220,8 @@ impl RemoteSubscription for RosSubscription {
         Ok(self.subscription.take(into)?.is_some())
     }
 
-    fn announces_exactly(&self) -> bool {
-        // Fast DDS announces what publishers of this process send, and skips it when it is taken.
-        self.locals == Locals::Deliver
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        self.missing.overwritten(missing)
     }
 
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
@@ -214,42 +229,47 @@ impl RemoteSubscription for RosSubscription {
     }
 }
 
-struct RosServer(Arc<ErasedService>);
+struct RosServer {
+    service: Arc<ErasedService>,
+    late: Arc<LateResponses>,
+}
+
+impl RosServer {
+    fn new(service: Arc<ErasedService>) -> Self {
+        let late = Arc::new(LateResponses::new(service.clone()));
+        Self { service, late }
+    }
+}
 
 impl RemoteServer for RosServer {
     fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
-        let request = self.0.take_request(into)?;
-        let service = self.0.clone();
+        let request = self.service.take_request(into)?;
+        let (service, late) = (self.service.clone(), self.late.clone());
         Ok(request.map(|request| -> Arc<dyn RemoteResponder> {
-            Arc::new(RosResponder { service, request })
+            Arc::new(RosResponder { service, late, request })
         }))
     }
 }
 
 struct RosResponder {
     service: Arc<ErasedService>,
+    late: Arc<LateResponses>,
     request: RequestId,
 }
 
 impl RemoteResponder for RosResponder {
-    fn respond(&self, response: &dyn Any) -> Result<(), BoxError> {
-        Ok(self.service.send_response(self.request, response)?)
-    }
-}
-
-struct RosClient(ErasedClient);
-
-impl RemoteClient for RosClient {
-    fn is_available(&self) -> bool {
-        // It fails after a shutdown only.
-        self.0.is_available().unwrap_or(false)
+    fn respond(&self, response: &dyn Any) -> Result<bool, BoxError> {
+        if self.late.concern(&self.request) {
+            return Ok(false);
+        }
+        match self.service.send_response(self.request, response) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_timeout() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
-    fn send(&self, request: &dyn Any) -> Result<i64, BoxError> {
-        Ok(self.0.send_request(request)?)
-    }
-
-    fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {
-        Ok(self.0.take_response(into)?)
+    fn respond_later(&self, response: Box<dyn Any + Send + Sync>) {
+        self.late.add(self.request, response);
     }
 }

@@ -6,7 +6,7 @@
 mod answers;
 mod values;
 
-use crate::rcl::{Node, Publisher, RosError, RosService, Service};
+use crate::rcl::{Node, Publisher, RequestId, RosError, RosService, Service};
 use answers::{
     describe_parameters, get_parameter_types, get_parameters, list_parameters, set_parameters,
     set_parameters_atomically,
@@ -24,6 +24,7 @@ struct ParameterService<S: RosService> {
     service: Service<S>,
     parameters: ParameterClient,
     answer: fn(&ParameterClient, S::Request) -> S::Response,
+    request: Option<(S::Request, RequestId)>,
 }
 
 impl<S: RosService> Chore for ParameterService<S> {
@@ -31,21 +32,27 @@ impl<S: RosService> Chore for ParameterService<S> {
         format!("service {}", self.service.name())
     }
 
-    /// A request that cannot be read, or a client that has gone: neither is the node's failure.
+    fn take(&mut self) -> Result<bool, BoxError> {
+        self.request = self.service.take_request()?;
+        Ok(self.request.is_some())
+    }
+
+    /// A client that has gone is no failure of the node.
     fn run(&mut self) -> Result<(), BoxError> {
-        if let Err(error) = self.answer_next() {
-            tracing::warn!(%error, "a request about parameters stays without an answer");
+        let Some((request, id)) = self.request.take() else { return Ok(()) };
+        let response = (self.answer)(&self.parameters, request);
+        if let Err(error) = self.service.send_response(id, &response) {
+            tracing::warn!(%error, "failed to answer a request about parameters");
         }
         Ok(())
     }
-}
 
-impl<S: RosService> ParameterService<S> {
-    fn answer_next(&self) -> Result<(), RosError> {
-        let Some((request, id)) = self.service.take_request()? else {
-            return Ok(());
-        };
-        self.service.send_response(id, &(self.answer)(&self.parameters, request))
+    fn overwritten(&mut self, missing: u64) {
+        tracing::warn!(
+            service = self.service.name(),
+            overwritten = missing,
+            "lost requests about parameters: too many came at once, and the oldest get no response"
+        );
     }
 }
 
@@ -91,7 +98,8 @@ impl Offer<'_> {
         let announced = arrivals.clone();
         service.on_new_request(move |count| announced.announce(count))?;
         let parameters = self.parameters.clone();
-        Ok((Box::new(ParameterService { service, parameters, answer }), arrivals))
+        let service = ParameterService { service, parameters, answer, request: None };
+        Ok((Box::new(service), arrivals))
     }
 }
 

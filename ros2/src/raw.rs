@@ -1,11 +1,13 @@
 //! Serialized messages at the level of nodes, of types that are known by their names only.
 
 use crate::Ros2;
+use crate::listeners::Missing;
 use crate::rcl::{Locals, Node, RawPublisher, RawSubscription, RosError};
 use ringspin_executor::{BoxError, QoS, RemotePublisher, RemoteSubscription, TypeName};
+use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use thiserror::Error;
 
 /// A message in the middleware's serialization: for ROS 2 CDR, with its header of four bytes.
@@ -95,7 +97,10 @@ impl Ros2 {
 }
 
 /// Publishes serialized messages.
-pub(crate) struct RawOutlet(RawPublisher);
+pub(crate) struct RawOutlet {
+    publisher: RawPublisher,
+    sent: Arc<Counter>,
+}
 
 impl RawOutlet {
     pub(crate) fn new(
@@ -103,26 +108,28 @@ impl RawOutlet {
         topic: &str,
         type_name: &str,
         qos: &QoS,
+        sent: Arc<Counter>,
     ) -> Result<Self, RosError> {
-        Ok(Self(RawPublisher::new(node, topic, type_name, qos)?))
+        Ok(Self { publisher: RawPublisher::new(node, topic, type_name, qos)?, sent })
     }
 }
 
 impl RemotePublisher for RawOutlet {
     fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
         let message = message.downcast_ref::<RawMessage>().ok_or("not a serialized message")?;
-        Ok(self.0.publish_serialized(&message.0)?)
+        self.sent.next();
+        Ok(self.publisher.publish_serialized(&message.0)?)
     }
 
     fn assert_liveliness(&self) -> Result<(), BoxError> {
-        Ok(self.0.assert_liveliness()?)
+        Ok(self.publisher.assert_liveliness()?)
     }
 }
 
 /// Brings serialized messages.
 pub(crate) struct RawInlet {
     subscription: RawSubscription,
-    locals: Locals,
+    missing: Missing,
 }
 
 impl RawInlet {
@@ -131,12 +138,12 @@ impl RawInlet {
         topic: &str,
         type_name: &str,
         qos: &QoS,
-        locals: Locals,
+        (locals, missing): (Locals, Missing),
         announce: impl Fn(usize) + Send + Sync + 'static,
     ) -> Result<Self, RosError> {
         let subscription = RawSubscription::new(node, topic, type_name, qos, locals)?;
         subscription.on_new_message(announce)?;
-        Ok(Self { subscription, locals })
+        Ok(Self { subscription, missing })
     }
 }
 
@@ -150,7 +157,7 @@ impl RemoteSubscription for RawInlet {
         Ok(true)
     }
 
-    fn announces_exactly(&self) -> bool {
-        self.locals == Locals::Deliver
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        self.missing.overwritten(missing)
     }
 }

@@ -208,35 +208,48 @@ impl Complaints {
 
     /// What says them.
     pub(crate) fn chore(self: &Arc<Self>) -> AnnouncedChore {
-        (Box::new(Complain(self.clone())), self.arrivals.clone())
+        let complain = Complain { complaints: self.clone(), next: None };
+        (Box::new(complain), self.arrivals.clone())
     }
 }
 
-struct Complain(Arc<Complaints>);
+struct Complain {
+    complaints: Arc<Complaints>,
+    /// The end that the next complaint is about, and the report of it.
+    next: Option<(String, RemoteStatus)>,
+}
 
 impl Chore for Complain {
     fn name(&self) -> String {
         "complaints about incompatible QoS".into()
     }
 
-    fn run(&mut self) -> Result<(), BoxError> {
-        let mut watches = self.0.watches.lock().unwrap_or_else(PoisonError::into_inner);
+    fn take(&mut self) -> Result<bool, BoxError> {
+        let mut watches = self.complaints.watches.lock().unwrap_or_else(PoisonError::into_inner);
         for watch in watches.iter_mut().flatten() {
-            let status = watch.take()?;
-            let Some(RemoteStatus::IncompatibleQos { last_policy, last_peer, .. }) = status else {
-                continue;
-            };
-            let end = watch.watched.describe();
-            let policy = last_policy.map_or_else(|| "?".into(), |policy| policy.to_string());
-            match last_peer {
-                Some(peer) => tracing::warn!(
-                    "{end} and {peer}: incompatible QoS, so no message goes between them"
-                ),
-                None => tracing::warn!(
-                    "{end} and a peer have incompatible QoS ({policy}), so no message goes \
-                     between them"
-                ),
+            if let Some(status) = watch.take()? {
+                self.next = Some((watch.watched.describe(), status));
+                return Ok(true);
             }
+        }
+        Ok(false)
+    }
+
+    fn run(&mut self) -> Result<(), BoxError> {
+        let Some((end, RemoteStatus::IncompatibleQos { last_policy, last_peer, .. })) =
+            self.next.take()
+        else {
+            return Ok(());
+        };
+        let policy = last_policy.map_or_else(|| "?".into(), |policy| policy.to_string());
+        match last_peer {
+            Some(peer) => tracing::warn!(
+                "{end} and {peer}: incompatible QoS, so no message goes between them"
+            ),
+            None => tracing::warn!(
+                "{end} and a peer have incompatible QoS ({policy}), so no message goes between \
+                 them"
+            ),
         }
         Ok(())
     }

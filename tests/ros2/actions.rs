@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const FIBONACCI: &str = "test_msgs/action/Fibonacci";
 
-type Action = FromRos<Fibonacci::Action>;
+pub(crate) type Action = FromRos<Fibonacci::Action>;
 
 /// A goal on its way.
 struct Sequence {
@@ -45,7 +45,7 @@ impl Sequence {
 }
 
 /// A node that counts as far as it is asked to, up to 50.
-fn serve(executor: &Executor, action: &str) {
+pub(crate) fn serve(executor: &Executor, action: &str) {
     let node = executor.create_node("mathematician", Vec::<Sequence>::new()).unwrap();
     node.create_action_server::<Action, _>(
         action,

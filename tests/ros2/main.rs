@@ -8,6 +8,7 @@
 mod peer;
 
 mod actions;
+mod clients;
 mod clock;
 mod events;
 mod hybrid;

@@ -6,19 +6,32 @@ use crate::event::{EventId, LoopId, SourceId};
 use crate::event_loop::{BoxError, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateNodeError, Draft, Feed};
 use crate::parameter::ParameterClient;
+use ringspin_ringbuf::{Attempt, Takes};
 use std::sync::Arc;
 
-/// A duty of a middleware towards one node: its parameter services, say. Each item that its
-/// [`Arrivals`] announce is an event of the node's event loop, like any other.
+/// A duty of a middleware towards one node: its parameter services, say. Each item that it takes is
+/// an event of the node's event loop, like any other.
 pub trait Chore: Send {
     /// The callback's name in statistics and records.
     fn name(&self) -> String;
 
-    /// Takes one item and does what is to be done about it; nothing if it is gone.
+    /// Takes the next item, for [`run`](Self::run); false if there is none. Called at least once
+    /// for each item that its [`Arrivals`] announce, and until there is none.
     ///
     /// # Errors
-    /// Why it cannot; that is a failure of the node.
+    /// The reason why an item cannot be taken. It is logged, and the next one may be taken.
+    fn take(&mut self) -> Result<bool, BoxError>;
+
+    /// Does what is to be done about the item that was taken.
+    ///
+    /// # Errors
+    /// The reason why it cannot; that is a failure of the node.
     fn run(&mut self) -> Result<(), BoxError>;
+
+    /// Is told of `missing` items, which were announced and are not there.
+    fn overwritten(&mut self, missing: u64) {
+        let _ = missing;
+    }
 }
 
 /// A chore, and where what it is about is announced.
@@ -28,6 +41,7 @@ pub(crate) struct ChoreEntity {
     chore: Box<dyn Chore>,
     arrivals: Arrivals,
     source: SourceId,
+    takes: Takes,
     handled: u64,
 }
 
@@ -46,18 +60,25 @@ impl<S> Entity<S> for ChoreEntity {
 }
 
 impl ChoreEntity {
-    /// Counts the next item that was announced, if there is one, and passes the token on.
+    /// Has the chore take the next item, if there is one, and passes the token on.
     fn next(&mut self) -> bool {
-        self.arrivals.notifier().take();
-        let announced = self.arrivals.announced();
-        if self.handled == announced {
-            return false;
+        let Self { chore, arrivals, takes, .. } = self;
+        arrivals.notifier().take();
+        let take = || match chore.take() {
+            Ok(true) => Attempt::Item,
+            Ok(false) => Attempt::Empty,
+            Err(error) => {
+                tracing::error!(chore = chore.name(), %error, "failed to take what has come");
+                Attempt::Failed
+            }
+        };
+        let notifier = arrivals.notifier();
+        let round = takes.round(arrivals.announcements(), || notifier.notify(), take);
+        if round.missing > 0 {
+            chore.overwritten(round.missing);
         }
-        self.handled += 1;
-        if self.handled < announced {
-            self.arrivals.notifier().notify();
-        }
-        true
+        self.handled += u64::from(round.has_item);
+        round.has_item
     }
 }
 
@@ -87,6 +108,7 @@ impl Draft {
         let feed = Feed::Notifier(arrivals.notifier().clone());
         let draft = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
         self.add_callback(event_loop, chore.name(), draft);
-        ChoreEntity { chore, arrivals, source: self.next_source(), handled: 0 }
+        let source = self.next_source();
+        ChoreEntity { chore, arrivals, source, takes: Takes::default(), handled: 0 }
     }
 }

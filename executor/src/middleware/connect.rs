@@ -1,6 +1,6 @@
 //! How the ends of a graph that is being built get their counterparts.
 
-use super::remote::{Remote, Take, Taken};
+use super::remote::{Remote, Source, Taken};
 use super::{
     Arrivals, Beyond, LateRemote, RemoteClient, RemoteNode, RemotePublisher, RemoteServer,
     RemoteSubscription, ServiceTypes, TypeName,
@@ -109,11 +109,8 @@ impl Draft {
         let arrivals = Arrivals::default();
         let late = Arc::new(Mutex::new(None::<Box<dyn RemoteSubscription>>));
         let joined = late.clone();
-        let take = move |item: &mut Option<M>| match lock(&late).as_mut() {
-            Some(subscription) => Taken::from(&mut **subscription, item),
-            None => Ok(Taken::NotYet),
-        };
-        let remote = Remote::new(topic, self.next_source(), Box::new(take), arrivals.clone());
+        let source = Box::new(Late(late));
+        let remote = Remote::new(topic, self.next_source(), source, arrivals.clone());
         let topic = topic.to_owned();
         let join = move || {
             let subscribed = node.subscribe(&topic, TypeName::of::<M>(), qos, arrivals.clone())?;
@@ -142,26 +139,26 @@ impl Draft {
         Ok(remote.map(|remote| (remote, arrivals)))
     }
 
-    /// Where the requests of `service` come in, which `take` takes.
+    /// Where the `requests` of `service` come in.
     pub(crate) fn remote_requests<M: 'static>(
         &mut self,
         service: &str,
-        take: Take<M>,
+        requests: Box<dyn Source<M>>,
         arrivals: Arrivals,
     ) -> Remote<M> {
         let source = self.next_source();
-        self.exclusively(Remote::new(service, source, take, arrivals))
+        self.exclusively(Remote::new(service, source, requests, arrivals))
     }
 
-    /// Where the responses of `service` come in, which `take` takes. They come from where the
-    /// request went, so those of the process always have their way.
+    /// Where the `responses` of `service` come in. They come from where the request went, so those
+    /// of the process always have their way.
     pub(crate) fn remote_responses<M: 'static>(
         &mut self,
         service: &str,
-        take: Take<M>,
+        responses: Box<dyn Source<M>>,
         arrivals: Arrivals,
     ) -> Remote<M> {
-        Remote::new(service, self.next_source(), take, arrivals)
+        Remote::new(service, self.next_source(), responses, arrivals)
     }
 
     pub(crate) fn call_remotely<Q: 'static, P: 'static>(
@@ -183,5 +180,18 @@ impl Draft {
     /// Whether anything comes in from outside.
     pub(crate) fn receives(&self) -> bool {
         self.middleware.as_ref().is_some_and(|middleware| middleware.receives())
+    }
+}
+
+/// A subscription that joins its topic later.
+struct Late(Arc<Mutex<Option<Box<dyn RemoteSubscription>>>>);
+
+impl<M: 'static> Source<M> for Late {
+    fn take(&mut self, item: &mut Option<M>) -> Result<Taken, BoxError> {
+        lock(&self.0).as_mut().map_or(Ok(Taken::NotYet), |subscription| subscription.take(item))
+    }
+
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        lock(&self.0).as_mut().map_or(0, |subscription| (**subscription).overwritten(missing))
     }
 }

@@ -1,72 +1,82 @@
-//! The way in: what a middleware announced, taken by the event loop that it is for.
+//! The way in: items that a middleware announced, taken by the event loop that they are for.
 
 use super::{Arrivals, RemoteEvents, RemoteSubscription};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
 use crate::notifier::Notifier;
+use ringspin_ringbuf::{Attempt, Round, Takes};
 use std::sync::Arc;
 
-/// What became of an attempt to take an item.
+/// The outcome of an attempt to take an item.
 pub(crate) enum Taken {
     /// It is in the place that it was to be put into.
     Item,
-    /// It concerns nobody any more: a response that came too late, say.
+    /// An item was taken that needs no delivery: a response that came too late, say.
     Stale,
-    /// There is none: what was announced was overwritten.
+    /// There is none. This says nothing about items behind it.
     Nothing,
-    /// There is none, and what was announced may not have been meant for this end.
-    NotMeant,
-    /// Nobody brings any yet. Who will then announces it.
+    /// The source does not exist yet. It announces when it does.
     NotYet,
 }
 
-impl Taken {
-    /// The next message of `subscription`, put into `item`. One that was there and did not come is
-    /// no reason to give up those behind it.
-    pub(crate) fn from<M: 'static>(
-        subscription: &mut dyn RemoteSubscription,
-        item: &mut Option<M>,
-    ) -> Result<Self, BoxError> {
-        let was_there = subscription.take(item)?;
-        Ok(match item {
-            Some(_) => Self::Item,
-            None if was_there => Self::Stale,
-            None if !subscription.announces_exactly() => Self::NotMeant,
-            None => Self::Nothing,
-        })
+/// Where items of type `M` come from, besides the process.
+pub(crate) trait Source<M>: Send {
+    /// Takes one item into `item`, which is empty.
+    fn take(&mut self, item: &mut Option<M>) -> Result<Taken, BoxError>;
+
+    /// How many of `missing` announced items, which were not there, were overwritten. The others
+    /// were not meant for this end.
+    fn overwritten(&mut self, missing: u64) -> u64;
+
+    /// Puts into `item` what the source has to say besides, when all announced items are taken;
+    /// false if nothing. Announced by a count of zero.
+    fn conclude(&mut self, item: &mut Option<M>) -> bool {
+        let _ = item;
+        false
     }
 }
 
-/// Takes items, one at a time, into a place that is empty.
-pub(crate) type Take<M> = Box<dyn FnMut(&mut Option<M>) -> Result<Taken, BoxError> + Send>;
+impl<M: 'static> Source<M> for Box<dyn RemoteSubscription> {
+    fn take(&mut self, item: &mut Option<M>) -> Result<Taken, BoxError> {
+        let was_there = (**self).take(item)?;
+        Ok(match item {
+            Some(_) => Taken::Item,
+            None if was_there => Taken::Stale,
+            None => Taken::Nothing,
+        })
+    }
 
-/// Where items of type `M` come from, besides the process.
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        (**self).overwritten(missing)
+    }
+}
+
+/// The items of a middleware for one end.
 ///
 /// There is one token for all that was announced, and it is passed on until nothing is left. So
 /// the ready ring needs one place, whatever the middleware holds.
 pub(crate) struct Remote<M> {
     /// For errors.
     name: Box<str>,
-    take: Take<M>,
-    /// What was fetched. It stays here until it goes to where it is needed: messages may be large,
-    /// and moving them from hand to hand took longer than taking them.
+    source: Box<dyn Source<M>>,
+    /// The item that was fetched. It stays here until it goes to where it is needed: messages may
+    /// be large, and moving them from hand to hand took longer than taking them.
     item: Option<M>,
     pub(crate) arrivals: Arrivals,
     /// Where to watch what happens besides.
     pub(crate) events: Option<Arc<dyn RemoteEvents>>,
-    source: SourceId,
+    source_id: SourceId,
     sequence: u64,
-    /// How many of those that were announced are taken, or known to be gone.
-    handled: u64,
+    takes: Takes,
     /// Whether it brings what is published in the process, too.
     pub(crate) is_exclusive: bool,
     /// Whether it is preferred to the queue of the process.
     pub(crate) has_turn: bool,
 }
 
-/// What an event loop gets.
+/// The outcome of a [fetch](Remote::fetch).
 pub(crate) struct Arrival {
-    /// That of the item that was [fetched](Remote::take_fetched), if there is one.
+    /// The identity of the item, if there is one to [take](Remote::take_fetched).
     pub(crate) id: Option<EventId>,
     /// Items that were announced and are gone, because newer ones took their places.
     pub(crate) overwritten: u64,
@@ -75,33 +85,35 @@ pub(crate) struct Arrival {
 }
 
 impl<M: 'static> Remote<M> {
-    pub(crate) fn new(name: &str, source: SourceId, take: Take<M>, arrivals: Arrivals) -> Self {
-        let (name, item, sequence, handled) = (name.into(), None, 0, 0);
-        let (is_exclusive, has_turn) = (false, false);
+    pub(crate) fn new(
+        name: &str,
+        source_id: SourceId,
+        source: Box<dyn Source<M>>,
+        arrivals: Arrivals,
+    ) -> Self {
         Self {
-            name,
-            take,
-            item,
+            name: name.into(),
+            source,
+            item: None,
             arrivals,
             events: None,
-            source,
-            sequence,
-            handled,
-            is_exclusive,
-            has_turn,
+            source_id,
+            sequence: 0,
+            takes: Takes::default(),
+            is_exclusive: false,
+            has_turn: false,
         }
     }
 
     /// The messages of `subscription`.
     pub(crate) fn messages(
         name: &str,
-        source: SourceId,
-        mut subscription: Box<dyn RemoteSubscription>,
+        source_id: SourceId,
+        subscription: Box<dyn RemoteSubscription>,
         arrivals: Arrivals,
     ) -> Self {
         let events = subscription.events();
-        let take = move |item: &mut Option<M>| Taken::from(&mut *subscription, item);
-        Self { events, ..Self::new(name, source, Box::new(take), arrivals) }
+        Self { events, ..Self::new(name, source_id, Box::new(subscription), arrivals) }
     }
 
     pub(crate) fn notifier(&self) -> &Arc<Notifier> {
@@ -116,61 +128,36 @@ impl<M: 'static> Remote<M> {
 
     /// Takes the next item, and passes the token on if there may be more.
     pub(crate) fn fetch(&mut self) -> Arrival {
-        let mut arrival = Arrival { id: None, overwritten: 0, lost: 0 };
-        self.item = None; // of an attempt that panicked
-        // Read before the attempt: what is announced later brings a notice of its own. What is
-        // counted here is there, because a middleware keeps it behind a lock or the like.
-        let announced = self.arrivals.announced();
-        let waiting = announced - self.handled;
-        if waiting == 0 {
-            return arrival;
-        }
-        self.handled += 1;
-        let mut rest = Rest { notifier: self.arrivals.notifier(), is_left: waiting > 1 };
-        match (self.take)(&mut self.item) {
-            Ok(Taken::Item) => {
-                arrival.id = Some(EventId { source: self.source, sequence: self.sequence });
-                self.sequence += 1;
-            }
-            Ok(Taken::Stale) => {}
-            Ok(Taken::Nothing) => {
-                arrival.overwritten = waiting;
-                self.handled = announced;
-                rest.is_left = false;
-            }
-            Ok(Taken::NotMeant) => {
-                self.handled = announced;
-                rest.is_left = false;
-            }
-            Ok(Taken::NotYet) => {
-                self.handled -= 1;
-                rest.is_left = false;
-            }
+        let Self { name, source, item, arrivals, takes, .. } = self;
+        *item = None; // of an attempt that panicked
+        let notifier = arrivals.notifier();
+        let take = || match source.take(item) {
+            Ok(Taken::Item) => Attempt::Item,
+            Ok(Taken::Stale) => Attempt::Dropped,
+            Ok(Taken::Nothing) => Attempt::Empty,
+            Ok(Taken::NotYet) => Attempt::NotConnected,
             Err(error) => {
-                tracing::error!(name = &*self.name, %error, "cannot take what has come");
-                arrival.lost = 1;
+                tracing::error!(name = &**name, %error, "cannot take what has come");
+                Attempt::Failed
             }
+        };
+        let round = takes.round(arrivals.announcements(), || notifier.notify(), take);
+        let Round { mut has_item, missing, failed, is_drained } = round;
+        let overwritten = if missing > 0 { source.overwritten(missing) } else { 0 };
+        if is_drained && source.conclude(item) {
+            notifier.notify(); // there may be more of the kind
+            has_item = true;
         }
-        arrival
+        let id = has_item.then(|| {
+            self.sequence += 1;
+            EventId { source: self.source_id, sequence: self.sequence - 1 }
+        });
+        Arrival { id, overwritten, lost: failed }
     }
 
     /// The item of the last [fetch](Self::fetch).
     #[inline]
     pub(crate) fn take_fetched(&mut self) -> Option<M> {
         self.item.take()
-    }
-}
-
-/// Passes the token on for what is left, when it goes: after an attempt that panics, too.
-struct Rest<'a> {
-    notifier: &'a Notifier,
-    is_left: bool,
-}
-
-impl Drop for Rest<'_> {
-    fn drop(&mut self) {
-        if self.is_left {
-            self.notifier.notify();
-        }
     }
 }

@@ -3,51 +3,81 @@
 use super::client::Shared;
 use super::{CallError, CallRefused, ReplyTo, Request, Response};
 use crate::event_loop::BoxError;
-use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Taken};
+use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Sent, Source, Taken};
 use std::sync::{Arc, Weak};
 
 /// Sends the response to a request from beyond the process. ROS 2 has no word for a request that is
 /// not answered: the caller waits.
-pub(super) fn send_response<P: 'static>(
+pub(super) fn send_response<P: Send + Sync + 'static>(
     responder: &dyn RemoteResponder,
     result: Result<P, CallError>,
 ) {
-    match result {
-        Ok(response) => {
-            if let Err(error) = responder.respond(&response) {
-                tracing::error!(%error, "a response did not leave the process");
-            }
+    let response = match result {
+        Ok(response) => response,
+        Err(why) => {
+            tracing::warn!(%why, "a request from outside stays without an answer");
+            return;
         }
-        Err(why) => tracing::warn!(%why, "a request from outside stays without an answer"),
+    };
+    match responder.respond(&response) {
+        Ok(true) => {}
+        Ok(false) => responder.respond_later(Box::new(response)),
+        Err(error) => tracing::error!(%error, "a response did not leave the process"),
     }
 }
 
-/// How requests come from `server`.
-pub(super) fn take_requests<Q, P>(
-    mut server: Box<dyn RemoteServer>,
-) -> impl FnMut(&mut Option<Request<Q, P>>) -> Result<Taken, BoxError>
-where
-    Q: 'static,
-{
-    move |item| {
+/// The requests that `server` brings.
+pub(super) struct RemoteRequests {
+    service: String,
+    depth: usize,
+    server: Box<dyn RemoteServer>,
+    overwritten: u64,
+}
+
+impl RemoteRequests {
+    pub(super) fn new(service: &str, depth: usize, server: Box<dyn RemoteServer>) -> Self {
+        Self { service: service.into(), depth, server, overwritten: 0 }
+    }
+}
+
+impl<Q: 'static, P: 'static> Source<Request<Q, P>> for RemoteRequests {
+    fn take(&mut self, item: &mut Option<Request<Q, P>>) -> Result<Taken, BoxError> {
         let mut body: Option<Q> = None;
-        let responder = server.take(&mut body)?;
+        let responder = self.server.take(&mut body)?;
         Ok(match (body, responder) {
             (Some(body), Some(responder)) => {
                 *item = Some(Request { body, reply_to: ReplyTo::Remote(responder) });
                 Taken::Item
             }
             (None, None) => Taken::Nothing,
-            _ => Taken::Stale, // there may be more behind it
+            _ => Taken::Stale,
         })
+    }
+
+    /// Their callers wait in vain. Logged whenever the number has doubled, so that a flood does not
+    /// fill the log.
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        let before = self.overwritten;
+        self.overwritten += missing;
+        if before.checked_ilog2() != self.overwritten.checked_ilog2() {
+            tracing::warn!(
+                service = self.service,
+                overwritten = self.overwritten,
+                "lost requests of other processes: more than the service's depth of {} came at \
+                 once, so the oldest were overwritten and get no response; create the service with \
+                 a greater depth",
+                self.depth
+            );
+        }
+        missing
     }
 }
 
-/// Sends `request` beyond the process; returns the number of the call.
+/// Sends `request` beyond the process; returns the identity of the call.
 pub(super) fn send_request<Q: 'static>(
     remote: &dyn RemoteClient,
     request: Q,
-) -> Result<i64, CallRefused<Q>> {
+) -> Result<Sent, CallRefused<Q>> {
     if !remote.is_available() {
         return Err(CallRefused { request, reason: CallError::NoService });
     }
@@ -57,29 +87,61 @@ pub(super) fn send_request<Q: 'static>(
     })
 }
 
-/// How responses come from `remote`, for calls that `shared` knows.
-pub(super) fn take_responses<S, Q, P>(
+/// The responses that `remote` brings, for calls that `shared` knows.
+pub(super) struct RemoteResponses<S, Q, P> {
     shared: Weak<Shared<S, Q, P>>,
     remote: Arc<dyn RemoteClient>,
-) -> impl FnMut(&mut Option<Response<P>>) -> Result<Taken, BoxError>
+    /// The servers that were gone when no call waited for one of them.
+    servers_gone: u64,
+}
+
+impl<S, Q, P> RemoteResponses<S, Q, P> {
+    pub(super) fn new(shared: Weak<Shared<S, Q, P>>, remote: Arc<dyn RemoteClient>) -> Self {
+        Self { shared, remote, servers_gone: 0 }
+    }
+}
+
+impl<S, Q, P> Source<Response<P>> for RemoteResponses<S, Q, P>
 where
+    Shared<S, Q, P>: Send + Sync,
     P: 'static,
 {
-    move |item| {
+    fn take(&mut self, item: &mut Option<Response<P>>) -> Result<Taken, BoxError> {
         let mut body: Option<P> = None;
-        let number = remote.take(&mut body)?;
-        let Some(number) = number else {
+        let Some(number) = self.remote.take(&mut body)? else {
             return Ok(Taken::Nothing);
         };
         let Some(body) = body else {
-            return Ok(Taken::Stale); // there may be more behind it
+            return Ok(Taken::Stale);
         };
         // The one who sends it holds the lock until it is listed.
-        let slot = shared.upgrade().and_then(|shared| shared.answered_beyond(number));
+        let shared = self.shared.upgrade();
+        let slot = shared.and_then(|shared| shared.calls().answered_beyond(number));
         let Some(slot) = slot else {
             return Ok(Taken::Stale);
         };
         *item = Some(Response { slot, result: Ok(body) });
         Ok(Taken::Item)
+    }
+
+    /// Responses to other clients: no response of this client gives way to another one.
+    fn overwritten(&mut self, _missing: u64) -> u64 {
+        0
+    }
+
+    /// Ends a call whose servers are gone. Responses that had come before have been taken.
+    fn conclude(&mut self, item: &mut Option<Response<P>>) -> bool {
+        let gone = self.remote.servers_gone();
+        if gone == self.servers_gone {
+            return false;
+        }
+        let shared = self.shared.upgrade();
+        let Some(slot) = shared.and_then(|shared| shared.calls().lost_beyond(gone)) else {
+            // Calls that are made later know of a server that is not gone.
+            self.servers_gone = gone;
+            return false;
+        };
+        *item = Some(Response { slot, result: Err(CallError::ServerLost) });
+        true
     }
 }

@@ -31,6 +31,13 @@ pub enum CallError {
     /// The server's node is isolated after a failure.
     #[error("the service's node is out of service after a failure")]
     ServiceStopped,
+    /// All servers in other processes that could answer are gone: they have ended, have crashed, or
+    /// are out of reach. Whether the request was handled is not known.
+    #[error(
+        "the service's server is gone: its process ended, crashed or is out of reach; call again \
+         when the service is ready"
+    )]
+    ServerLost,
     /// The client's node is isolated after a failure, or its executor is gone.
     #[error("the client's node does not run any more")]
     ClientStopped,

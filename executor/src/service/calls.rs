@@ -3,6 +3,7 @@
 use super::{CallError, Reply};
 use crate::context::Context;
 use crate::event_loop::BoxError;
+use crate::middleware::Sent;
 use crate::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +31,7 @@ pub(super) struct Call<S, P> {
     pub(super) then: Option<Then<S, P>>,
     pub(super) deadline: Option<Time>,
     /// If the call left the process.
-    pub(super) beyond: Option<i64>,
+    pub(super) beyond: Option<Sent>,
 }
 
 impl<S, P> Calls<S, P> {
@@ -53,10 +54,27 @@ impl<S, P> Calls<S, P> {
         if let Some(deadline) = call.deadline {
             self.deadlines.remove(&(deadline, slot));
         }
-        if let Some(number) = call.beyond {
-            self.beyond.remove(&number);
+        if let Some(sent) = call.beyond {
+            self.beyond.remove(&sent.number);
         }
         call.then
+    }
+
+    /// The slot of the call that left the process under `number`, unless it has ended. From now on
+    /// its response alone frees it.
+    pub(super) fn answered_beyond(&mut self, number: i64) -> Option<usize> {
+        let slot = self.beyond.remove(&number)?;
+        self.slots[slot].as_mut()?.beyond = None;
+        Some(slot)
+    }
+
+    /// As [`answered_beyond`](Self::answered_beyond), for the first call that none but the first
+    /// `gone` servers could answer.
+    pub(super) fn lost_beyond(&mut self, gone: u64) -> Option<usize> {
+        let sent = |slot: usize| self.slots[slot].as_ref().and_then(|call| call.beyond);
+        let mut calls = self.beyond.values().filter_map(|slot| sent(*slot));
+        let lost = calls.find(|sent| sent.servers <= gone)?;
+        self.answered_beyond(lost.number)
     }
 
     /// What is to be called for the next call that has timed out.

@@ -1,6 +1,6 @@
 //! The end of a service that asks.
 
-use super::beyond::{send_request, take_responses};
+use super::beyond::{RemoteResponses, send_request};
 use super::calls::{Call, Calls, Then};
 use super::{
     CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request, Requests, Response,
@@ -11,7 +11,7 @@ use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
 use crate::lock::lock;
-use crate::middleware::RemoteClient;
+use crate::middleware::{RemoteClient, Sent};
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::time::{Clock, NodeClock};
@@ -58,15 +58,6 @@ pub(super) struct Shared<S, Q, P> {
 }
 
 impl<S, Q, P> Shared<S, Q, P> {
-    /// The slot of the call that left the process under this number, unless it has ended. From now
-    /// on its response alone frees it.
-    pub(super) fn answered_beyond(&self, number: i64) -> Option<usize> {
-        let mut calls = self.calls();
-        let slot = calls.beyond.remove(&number)?;
-        calls.slots[slot].as_mut()?.beyond = None;
-        Some(slot)
-    }
-
     /// Nobody waits any more for the response to the call that left the process under this number:
     /// it may never come.
     fn abandon(&self, number: i64) {
@@ -76,7 +67,7 @@ impl<S, Q, P> Shared<S, Q, P> {
         drop(then);
     }
 
-    fn calls(&self) -> MutexGuard<'_, Calls<S, P>> {
+    pub(super) fn calls(&self) -> MutexGuard<'_, Calls<S, P>> {
         lock(&self.calls)
     }
 
@@ -96,8 +87,8 @@ where
     P: Send + Sync + 'static,
 {
     /// Sends the request of the call in `slot`, to a server in the process if there is one. Returns
-    /// the number of the call if it left the process.
-    fn send(&self, request: Q, slot: usize, sequence: u64) -> Result<Option<i64>, CallRefused<Q>> {
+    /// the identity of the call if it left the process.
+    fn send(&self, request: Q, slot: usize, sequence: u64) -> Result<Option<Sent>, CallRefused<Q>> {
         if let Some(remote) = &self.remote
             && self.requests.is_deserted()
         {
@@ -130,8 +121,8 @@ where
     /// The same client, with calls that end with [`CallError::TimedOut`] when there is no response
     /// within `timeout` of the executor's time.
     ///
-    /// For a service beyond the process this is the only way to learn that nobody answers: nothing
-    /// says so, and without a timeout the call counts as unanswered for ever.
+    /// A call to another process also ends when its server is gone ([`CallError::ServerLost`]); that
+    /// a server is there and does not answer, only a timeout tells.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -195,8 +186,8 @@ where
         });
         let beyond = self.send(request, then).map_err(|refused| refused.reason)?;
         receiver.recv_timeout(timeout).unwrap_or_else(|error| {
-            if let Some(number) = beyond {
-                self.shared.abandon(number);
+            if let Some(sent) = beyond {
+                self.shared.abandon(sent.number);
             }
             Err(match error {
                 mpsc::RecvTimeoutError::Timeout => CallError::TimedOut,
@@ -205,8 +196,8 @@ where
         })
     }
 
-    /// Returns the number of the call if it left the process.
-    fn send(&self, request: Q, then: Then<S, P>) -> Result<Option<i64>, CallRefused<Q>> {
+    /// Returns the identity of the call if it left the process.
+    fn send(&self, request: Q, then: Then<S, P>) -> Result<Option<Sent>, CallRefused<Q>> {
         let shared = &*self.shared;
         // Held until the request is in its queue: so calls are numbered in the order of the queue.
         let mut calls = shared.calls();
@@ -219,8 +210,8 @@ where
         let beyond = shared.send(request, slot, calls.made)?;
         calls.free.pop();
         calls.made += 1;
-        if let Some(number) = beyond {
-            calls.beyond.insert(number, slot);
+        if let Some(sent) = beyond {
+            calls.beyond.insert(sent.number, slot);
         }
         let deadline = self.timeout.map(|timeout| shared.clock.departure() + timeout);
         calls.slots[slot] = Some(Call { then: Some(then), deadline, beyond });
@@ -371,8 +362,8 @@ impl<S: Send + 'static> Node<S> {
         });
         let timeout_source = draft.next_source();
         let remote = remote.zip(arrivals).map(|(remote, arrivals)| {
-            let take = take_responses(Arc::downgrade(&shared), remote);
-            draft.remote_responses(&service, Box::new(take), arrivals)
+            let responses = RemoteResponses::new(Arc::downgrade(&shared), remote);
+            draft.remote_responses(&service, Box::new(responses), arrivals)
         });
         let feed = Feed::queue(qos.depth(), remote.as_ref());
         let callback_draft =

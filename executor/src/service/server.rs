@@ -1,6 +1,6 @@
 //! The end of a service that answers.
 
-use super::beyond::take_requests;
+use super::beyond::RemoteRequests;
 use super::{CallError, ReplyTo, Request};
 use crate::context::Context;
 use crate::control::CallbackCounters;
@@ -142,8 +142,8 @@ impl<S: Send + 'static> Node<S> {
         }
         let remote = draft.serve_remotely::<Q, P>(self.node_index(), &service, qos)?;
         let remote = remote.map(|(server, arrivals)| {
-            let take = take_requests(server);
-            draft.remote_requests(&service, Box::new(take), arrivals)
+            let requests = RemoteRequests::new(&service, qos.depth(), server);
+            draft.remote_requests(&service, Box::new(requests), arrivals)
         });
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth());

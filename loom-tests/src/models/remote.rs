@@ -1,10 +1,11 @@
-//! What a middleware announces, as `executor/src/middleware.rs` (`Arrivals::announce`) and
-//! `executor/src/middleware/remote.rs` (`Remote::fetch`) do, with the queue of the process beside
-//! it (`Inlet::take_either` in `executor/src/topic/inlet.rs`): one token stands for all that came
-//! from outside, and every token for one item of either.
+//! Items that a middleware announces: `ringbuf/src/announcements.rs` with what surrounds it in
+//! `executor/src/middleware/remote.rs` (`Remote::fetch`) and `executor/src/topic/inlet.rs`
+//! (`Inlet::take_either`). One token stands for all that came from outside, and every other token
+//! for one message of the process.
 
 use super::join;
-use crate::counter::{Counter, Notice};
+use crate::announcements::{Announcements, Attempt, Round, Takes};
+use crate::counter::Notice;
 use crate::model::Model;
 use crate::ready::{Consumer, Producer, ring_at};
 use crate::ready_set::ReadySet;
@@ -15,22 +16,34 @@ use loom::thread::spawn;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One subscription, whose messages are counted: behind a lock, as a middleware keeps them, and in
-/// the process without any ordering, so that only a token can make them visible in time.
+/// An item as the reader of Fast DDS holds it.
+struct Sample {
+    /// Items are held in this order, whenever they come.
+    published_at: u32,
+    /// Whether it has been counted for an announcement.
+    is_counted: bool,
+    /// Whether it is for this end; else a take removes it, and yields nothing.
+    is_own: bool,
+}
+
+/// One subscription or client. Its items are behind a lock, as a middleware keeps them; those of
+/// the process are counted without any ordering, so that only a token can make them visible.
 struct Inlet {
     notice: Notice,
-    announced: Counter,
-    outside: Mutex<u64>,
+    announced: Announcements,
+    outside: Mutex<Vec<Sample>>,
     inside: AtomicU32,
     ready: Producer,
     set: ReadySet,
 }
 
-/// What the event loop knows of it.
+/// The event loop's state of it.
 #[derive(Default)]
 struct Taker {
-    handled: u64,
+    takes: Takes,
     has_turn: bool,
+    /// Announced items that were not there.
+    missing: u64,
 }
 
 impl Inlet {
@@ -39,8 +52,8 @@ impl Inlet {
         let (ready, ring) = ring_at(places, 0);
         let inlet = Self {
             notice: Notice::given(),
-            announced: Counter::default(),
-            outside: Mutex::new(0),
+            announced: Announcements::default(),
+            outside: Mutex::new(Vec::new()),
             inside: AtomicU32::new(0),
             ready,
             set: ReadySet::new(1),
@@ -60,11 +73,28 @@ impl Inlet {
         }
     }
 
-    /// A middleware brings a message.
-    fn bring(&self) {
-        *self.outside.lock().unwrap() += 1;
-        self.announced.add(1);
-        self.notify();
+    /// A middleware receives an item.
+    fn receive(&self, published_at: u32, is_own: bool) {
+        let mut outside = self.outside.lock().unwrap();
+        let place = outside.iter().take_while(|held| held.published_at < published_at).count();
+        outside.insert(place, Sample { published_at, is_counted: false, is_own });
+    }
+
+    /// The middleware announces the items that have not been counted, if there are any.
+    fn announce(&self) {
+        let mut outside = self.outside.lock().unwrap();
+        let new = outside.iter_mut().filter(|held| !held.is_counted);
+        let count = new.map(|held| held.is_counted = true).count();
+        drop(outside);
+        if count > 0 {
+            self.announced.add(count as u64);
+            self.notify();
+        }
+    }
+
+    fn bring(&self, published_at: u32, is_own: bool) {
+        self.receive(published_at, is_own);
+        self.announce();
     }
 
     /// A publisher of the process.
@@ -89,24 +119,22 @@ impl Inlet {
 
     fn fetch(&self, taker: &mut Taker) -> u64 {
         taker.has_turn = false;
-        let announced = self.announced.get();
-        let waiting = announced - taker.handled;
-        if waiting == 0 {
-            return 0;
-        }
-        taker.handled += 1;
-        let mut outside = self.outside.lock().unwrap();
-        *outside = outside.checked_sub(1).expect("what was announced is there");
-        drop(outside);
-        if waiting > 1 {
-            self.notify();
-        }
-        1
+        let take = || {
+            let mut outside = self.outside.lock().unwrap();
+            match (!outside.is_empty()).then(|| outside.remove(0)) {
+                Some(Sample { is_own: true, .. }) => Attempt::Item,
+                _ => Attempt::Empty,
+            }
+        };
+        let Round { has_item, missing, .. } =
+            taker.takes.round(&self.announced, || self.notify(), take);
+        taker.missing += missing;
+        u64::from(has_item)
     }
 
-    /// What a worker does until it has `messages`. One that is left without a token leaves it
-    /// asleep for ever, which loom reports as a deadlock.
-    fn work(&self, ring: &mut Consumer, messages: u64) {
+    /// A worker until it has `messages`; returns how many announced items were not there. A message
+    /// that is left without a token leaves it asleep for ever, which loom reports as a deadlock.
+    fn work(&self, ring: &mut Consumer, messages: u64) -> u64 {
         self.set.register_sleeper();
         let (mut taken, mut taker) = (0, Taker::default());
         while taken < messages {
@@ -124,6 +152,7 @@ impl Inlet {
                 }
             }
         }
+        taker.missing
     }
 }
 
@@ -132,12 +161,11 @@ impl Inlet {
 #[test]
 fn what_is_announced_is_taken_by_one_token_that_is_passed_on() {
     let model = Model::new(1_000).preemptions(2);
-    let model = model.kills("notice.give", Acquire).kills("notice.give", Release);
-    model.kills("notice.take", Acquire).kills("notice.take", Release).check(|| {
+    model.kills("notice.give", Release).kills("notice.take", Acquire).check(|| {
         let (inlet, mut ring) = Inlet::started(1);
-        let bringing = [(); 2].map(|()| {
+        let bringing = [1, 2].map(|at| {
             let inlet = inlet.clone();
-            spawn(move || inlet.bring())
+            spawn(move || inlet.bring(at, true))
         });
         let worker = spawn(move || {
             inlet.work(&mut ring, 2);
@@ -155,7 +183,7 @@ fn both_sources_share_their_tokens() {
     let model = Model::new(1_000).preemptions(2);
     model.kills("ready.commit", Relaxed).kills("ready.pop", Relaxed).check(|| {
         let (inlet, mut ring) = Inlet::started(2);
-        let threads = [Inlet::bring, Inlet::publish].map(|act| {
+        let threads = [|inlet: &Inlet| inlet.bring(1, true), Inlet::publish].map(|act| {
             let inlet = inlet.clone();
             spawn(move || act(&inlet))
         });
@@ -164,6 +192,59 @@ fn both_sources_share_their_tokens() {
             ring
         });
         join(threads);
+        drop(worker.join().unwrap());
+    });
+}
+
+/// Two clients of one service: each is announced the responses to both, and its take drops those to
+/// the other one. The own response is taken, whatever lies before it and however it is announced.
+#[test]
+fn responses_to_other_clients_hide_no_own_one() {
+    let model = Model::new(1_000).preemptions(2);
+    let model = model.kills("notice.give", Acquire).kills("notice.give", Release);
+    let model = model.kills("notice.take", Acquire).kills("notice.take", Release);
+    model.detects("announcements.write_off").detects("announcements.stop_at_limit").check(|| {
+        let (inlet, mut ring) = Inlet::started(1);
+        let first = spawn({
+            let inlet = inlet.clone();
+            move || {
+                // One announcement for two items: that many may lie before an own one.
+                inlet.receive(1, false);
+                inlet.receive(2, false);
+                inlet.announce();
+                inlet.bring(3, true);
+            }
+        });
+        let second = spawn({
+            let inlet = inlet.clone();
+            move || inlet.bring(4, false)
+        });
+        let worker = spawn(move || {
+            inlet.work(&mut ring, 1);
+            ring
+        });
+        join([first, second]);
+        drop(worker.join().unwrap());
+    });
+}
+
+/// Of two publishers, the second one's message comes first. The first one's is taken in its place
+/// before it is counted, and is then never announced: the other one is taken all the same.
+#[test]
+fn a_message_that_is_never_announced_hides_no_other_one() {
+    let model = Model::new(1_000).preemptions(2);
+    model.detects("announcements.no_last_attempt").check(|| {
+        let (inlet, mut ring) = Inlet::started(1);
+        let publishers = [1, 2].map(|at| {
+            let inlet = inlet.clone();
+            spawn(move || inlet.bring(at, true))
+        });
+        let worker = spawn(move || {
+            let missing = inlet.work(&mut ring, 2);
+            assert_eq!(missing, 0, "a message that is taken early is not missing");
+            ring
+        });
+        join(publishers);
         drop(worker.join().unwrap());
     });
 }

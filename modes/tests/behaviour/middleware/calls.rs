@@ -52,6 +52,18 @@ fn answers(client: &dyn RemoteClient) -> Vec<(i64, u64)> {
     .collect()
 }
 
+/// The numbers of all calls with a response so far, whatever lies between them.
+fn all_answers(client: &dyn RemoteClient) -> Vec<i64> {
+    let (mut response, mut numbers, mut empty) = (None::<u64>, Vec::new(), 0);
+    while empty < 10_000 {
+        match client.take(&mut response).unwrap() {
+            Some(number) => numbers.push(number),
+            None => empty += 1,
+        }
+    }
+    numbers
+}
+
 /// A node that calls `service`, and what its calls end with.
 type Caller = (Node<Log<Answer>>, Client<Log<Answer>, u64, u64>, Log<Answer>);
 
@@ -107,6 +119,44 @@ fn two_processes_serve_each_other() {
     });
 }
 
+/// Every client is announced the responses to all of them, and its takes drop those to others.
+#[test]
+fn clients_of_one_service_get_all_of_their_own_responses() {
+    for others in [1, 4, 19] {
+        in_every_way(|mut executor, ether| {
+            connect(&executor, ether.another());
+            let (node, first, ends) = calling(&executor, 3);
+            let second = node.create_client::<u64, u64>("double", QoS::keep_last(3)).unwrap();
+            let others = [(); 19].map(|()| caller(&ether, "/double")).into_iter().take(others);
+            let others: Vec<_> = others.collect();
+            let mut outside = server(&ether, "/double");
+            executor.freeze().unwrap();
+            for round in 0..10 {
+                for (n, client) in (0..).zip([&first, &second, &first, &second]) {
+                    for other in &others {
+                        other.send(&(1_000 + n)).unwrap();
+                    }
+                    call(client, 10 * round + n).unwrap();
+                }
+                ether.flush();
+                assert_eq!(answer_all(&mut *outside).len(), 4 * (others.len() + 1));
+                spin_on(&mut executor, &ether);
+                assert_eq!(ends.lock().unwrap().len() as u64, 4 * (round + 1), "all are answered");
+            }
+            let mut expected: Vec<_> =
+                (0..10).flat_map(|r| (0..4).map(move |n| 10 * r + n)).collect();
+            let mut ended: Vec<u64> = entries(&ends).into_iter().map(Result::unwrap).collect();
+            expected.iter_mut().for_each(|n| *n *= 2);
+            ended.sort_unstable();
+            assert_eq!(ended, expected);
+            for other in &others {
+                let numbers: Vec<i64> = all_answers(&**other);
+                assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
+            }
+        });
+    }
+}
+
 #[test]
 fn a_server_in_the_process_is_preferred() {
     in_every_way(|mut executor, ether| {
@@ -120,7 +170,7 @@ fn a_server_in_the_process_is_preferred() {
         (1..4).for_each(|n| call(&client, n).unwrap());
         // Requests from outside are served, too.
         let asking = caller(&ether, "/double");
-        assert_eq!(asking.send(&4u64).unwrap(), 1);
+        assert_eq!(asking.send(&4u64).unwrap().number, 1);
         spin_on(&mut executor, &ether);
         spin_on(&mut executor, &ether);
         assert_eq!(entries(&ends), [Ok(3), Ok(5), Ok(7)]);
@@ -146,7 +196,7 @@ fn requests_from_outside_wait_their_turn_and_are_answered_from_any_thread() {
         let asking = caller(&ether, "/double");
         executor.freeze().unwrap();
         assert!(asking.is_available());
-        let numbers: Vec<i64> = (0..30u64).map(|n| asking.send(&n).unwrap()).collect();
+        let numbers: Vec<i64> = (0..30u64).map(|n| asking.send(&n).unwrap().number).collect();
         spin_on(&mut executor, &ether);
         drop(executor);
         let mut got = Vec::new();
@@ -212,6 +262,101 @@ fn a_timeout_frees_the_slot_and_a_late_response_is_nobodys() {
         spin_on(&mut executor, &ether);
         assert_eq!(entries(&ends)[2..], [Ok(6), Ok(8)]);
         assert!(executor.failures().is_empty());
+    });
+}
+
+#[test]
+fn calls_end_when_all_servers_that_could_answer_are_gone() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let (node, client, ends) = calling(&executor, 10);
+        let seen = ends.clone();
+        let asking = client.clone();
+        node.spawn("ask", async move {
+            let end = asking.call_async(1).await.map(|reply| *reply);
+            seen.lock().unwrap().push(end);
+        })
+        .unwrap();
+        let mut first = server(&ether, "/double");
+        executor.freeze().unwrap();
+        spin_on(&mut executor, &ether);
+        (2..11).for_each(|n| call(&client, n).unwrap());
+        assert_eq!(call(&client, 0), Err(CallError::TooManyCalls));
+        ether.flush();
+        // One was answered before the crash, of which the loop learns in the same moment.
+        let mut request: Option<u64> = None;
+        first.take(&mut request).unwrap().unwrap().respond(&2u64).unwrap();
+        ether.crash("/double");
+        spin_on(&mut executor, &ether);
+        let mut ended = entries(&ends);
+        ended.sort_by_key(Result::is_err);
+        assert_eq!(ended[0], Ok(2));
+        assert_eq!(ended[1..], [Err(CallError::ServerLost); 9]);
+        assert_eq!(call(&client, 0), Err(CallError::NoService));
+        // Another server answers, though the first one is reported as gone once more.
+        for round in 1..4 {
+            let mut next = server(&ether, "/double");
+            (0..10).for_each(|n| call(&client, n).unwrap());
+            ether.flush();
+            assert_eq!(answer_all(&mut *next).len(), 10);
+            ether.crash("/double");
+            spin_on(&mut executor, &ether);
+            assert_eq!(
+                entries(&ends)[10 * round..],
+                [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(|n| Ok(2 * n))
+            );
+        }
+        assert!(executor.failures().is_empty());
+    });
+}
+
+/// The graph of a middleware learns of a new server before it misses the old one.
+#[test]
+fn calls_to_a_server_that_is_gone_end_while_another_one_answers() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let (_node, client, ends) = calling(&executor, 10);
+        let _first = server(&ether, "/double");
+        executor.freeze().unwrap();
+        (0..5).for_each(|n| call(&client, n).unwrap());
+        ether.flush();
+        ether.crash("/double");
+        let mut second = server(&ether, "/double");
+        (5..10).for_each(|n| call(&client, n).unwrap());
+        ether.flush();
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&ends), [Err(CallError::ServerLost); 5]);
+        assert_eq!(answer_all(&mut *second), [5, 6, 7, 8, 9]);
+        spin_on(&mut executor, &ether);
+        assert_eq!(entries(&ends)[5..], [5, 6, 7, 8, 9].map(|n| Ok(2 * n)));
+    });
+}
+
+#[test]
+fn a_thread_that_waits_learns_that_the_server_is_gone() {
+    on_all_cores(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let (_node, client, _ends) = calling(&executor, 2);
+        let mut first = server(&ether, "/double");
+        executor.freeze().unwrap();
+        let (stop, bus) = (executor.stop_handle(), ether.clone());
+        let calling = thread::spawn(move || {
+            let ends = [(); 5].map(|()| client.call_and_wait(1, Duration::from_secs(600)));
+            stop.stop();
+            ends.map(|end| end.map(|reply| *reply))
+        });
+        let crashing = thread::spawn(move || {
+            let mut request: Option<u64> = None;
+            while first.take(&mut request).unwrap().is_none() {
+                thread::yield_now();
+            }
+            bus.crash("/double");
+        });
+        executor.spin().unwrap();
+        crashing.join().unwrap();
+        let mut expected = [Err(CallError::NoService); 5];
+        expected[0] = Err(CallError::ServerLost);
+        assert_eq!(calling.join().unwrap(), expected);
     });
 }
 

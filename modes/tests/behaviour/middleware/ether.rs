@@ -8,7 +8,7 @@ use gauges::{Gauge, Gauges};
 use ringspin_executor::{
     Arrivals, BoxError, Durability, FollowedClock, History, Middleware, QoS, RemoteClient,
     RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder,
-    RemoteServer, RemoteStatus, RemoteSubscription, ServiceTypes, Time, TypeName,
+    RemoteServer, RemoteStatus, RemoteSubscription, Sent, ServiceTypes, Time, TypeName,
 };
 use services::{Asker, Desk, Line};
 use std::any::Any;
@@ -84,6 +84,7 @@ struct State {
     readers: Vec<(String, Reader)>,
     writers: Vec<(String, Arc<Writer>)>,
     servers: Vec<(String, Server)>,
+    askers: Vec<(String, Arc<Asker>)>,
     faults: BTreeMap<Fault, u32>,
     nodes: Vec<String>,
     gauges: Vec<Gauge>,
@@ -131,6 +132,13 @@ struct Server {
     bypassed: bool,
     queue: Arc<Mutex<VecDeque<Asked>>>,
     arrivals: Arrivals,
+    is_gone: Arc<Mutex<bool>>,
+}
+
+impl Server {
+    fn lives(&self) -> bool {
+        !*self.is_gone.lock().unwrap()
+    }
 }
 
 impl Ether {
@@ -194,6 +202,20 @@ impl Ether {
             }));
         });
         told.count()
+    }
+
+    /// Has all servers of `service` crash; their clients learn of it.
+    pub(super) fn crash(&self, service: &str) {
+        let (servers, askers) = {
+            let state = self.state();
+            (state.servers.clone(), state.askers.clone())
+        };
+        for (_, server) in servers.iter().filter(|(name, _)| name == service) {
+            *server.is_gone.lock().unwrap() = true;
+        }
+        for (_, asker) in askers.into_iter().filter(|(name, _)| name == service) {
+            self.bus.carry(Box::new(move || asker.arrivals.announce(0)));
+        }
     }
 
     /// Tells everybody who follows the time; returns how many there are.
@@ -374,9 +396,10 @@ impl RemoteNode for Node {
             return Ok(None);
         }
         let Ether { process, bypassed, .. } = self.ether;
-        let server = Server { process, bypassed, queue: Arc::default(), arrivals };
+        let (queue, is_gone) = Default::default();
+        let server = Server { process, bypassed, queue, arrivals, is_gone };
         self.ether.state().servers.push((service.into(), server.clone()));
-        Ok(Some(Box::new(Desk { ether: self.ether.clone(), server })))
+        Ok(Some(Box::new(Desk { ether: self.ether.clone(), service: service.into(), server })))
     }
 
     fn call(
@@ -392,6 +415,7 @@ impl RemoteNode for Node {
         }
         let answers = Mutex::default();
         let asker = Arc::new(Asker { answers, asked: Mutex::new(0), arrivals });
+        self.ether.state().askers.push((service.into(), asker.clone()));
         Ok(Some(Arc::new(Line { ether: self.ether.clone(), service: service.into(), asker })))
     }
 }

@@ -4,6 +4,7 @@ use super::*;
 
 pub(super) struct Desk {
     pub(super) ether: Ether,
+    pub(super) service: String,
     pub(super) server: Server,
 }
 
@@ -15,29 +16,38 @@ impl RemoteServer for Desk {
         };
         self.ether.attempt(Fault::Take)?;
         decode(request, into);
-        Ok(Some(Arc::new(Answer { bus: self.ether.bus.clone(), number, asker })))
+        let (ether, service) = (self.ether.clone(), self.service.clone());
+        Ok(Some(Arc::new(Answer { ether, service, number, asker })))
     }
 }
 
 pub(super) struct Answer {
-    pub(super) bus: Arc<Bus>,
-    pub(super) number: i64,
-    pub(super) asker: Arc<Asker>,
+    ether: Ether,
+    service: String,
+    number: i64,
+    asker: Arc<Asker>,
 }
 
 impl RemoteResponder for Answer {
-    fn respond(&self, response: &dyn Any) -> Result<(), BoxError> {
-        let (asker, answer) = (self.asker.clone(), (self.number, encode(response)));
-        self.bus.carry(Box::new(move || {
-            asker.answers.lock().unwrap().push_back(answer);
-            asker.arrivals.announce(1);
-        }));
-        Ok(())
+    /// Every client of the service gets the response, as with Fast DDS: each has to find out which
+    /// ones are for itself.
+    fn respond(&self, response: &dyn Any) -> Result<bool, BoxError> {
+        let (number, answer) = (self.number, encode(response));
+        let askers = self.ether.state().askers.clone();
+        for (_, asker) in askers.into_iter().filter(|(service, _)| *service == self.service) {
+            let is_own = Arc::ptr_eq(&asker, &self.asker);
+            self.ether.bus.carry(Box::new(move || {
+                asker.answers.lock().unwrap().push_back(is_own.then_some((number, answer)));
+                asker.arrivals.announce(1);
+            }));
+        }
+        Ok(true)
     }
 }
 
 pub(super) struct Asker {
-    pub(super) answers: Mutex<VecDeque<(i64, u64)>>,
+    /// `None` for a response to another client.
+    pub(super) answers: Mutex<VecDeque<Option<(i64, u64)>>>,
     pub(super) asked: Mutex<i64>,
     pub(super) arrivals: Arrivals,
 }
@@ -49,12 +59,17 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn server(&self) -> Option<Server> {
+    /// The servers that there ever were.
+    fn servers(&self) -> Vec<Server> {
         let state = self.ether.state();
-        let mut servers = state.servers.iter().filter(|(service, _)| *service == self.service);
+        let servers = state.servers.iter().filter(|(service, _)| *service == self.service);
         let reachable =
             |server: &Server| !(server.bypassed && server.process == self.ether.process);
-        servers.find(|(_, server)| reachable(server)).map(|(_, server)| server.clone())
+        servers.map(|(_, server)| server.clone()).filter(reachable).collect()
+    }
+
+    fn server(&self) -> Option<Server> {
+        self.servers().into_iter().find(|server| server.lives())
     }
 }
 
@@ -63,23 +78,28 @@ impl RemoteClient for Line {
         self.server().is_some()
     }
 
-    fn send(&self, request: &dyn Any) -> Result<i64, BoxError> {
+    fn servers_gone(&self) -> u64 {
+        self.servers().iter().take_while(|server| !server.lives()).count() as u64
+    }
+
+    fn send(&self, request: &dyn Any) -> Result<Sent, BoxError> {
         self.ether.attempt(Fault::Send)?;
+        let servers = self.servers().len() as u64;
         let server = self.server().ok_or("there is no server")?;
         let mut asked = self.asker.asked.lock().unwrap();
         *asked += 1;
-        let request = (encode(request), *asked, self.asker.clone());
+        let (number, request) = (*asked, (encode(request), *asked, self.asker.clone()));
         self.ether.bus.carry(Box::new(move || {
             server.queue.lock().unwrap().push_back(request);
             server.arrivals.announce(1);
         }));
-        Ok(*asked)
+        Ok(Sent { number, servers })
     }
 
     fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {
         let answer = self.asker.answers.lock().unwrap().pop_front();
-        let Some((number, answer)) = answer else {
-            return Ok(None);
+        let Some((number, answer)) = answer.flatten() else {
+            return Ok(None); // as rmw does, which cannot tell the two cases apart
         };
         decode(answer, into);
         Ok(Some(number))

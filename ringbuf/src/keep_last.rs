@@ -110,14 +110,14 @@ impl<T> Queue<T> {
 
 impl<T> Drop for Queue<T> {
     fn drop(&mut self) {
-        for entry in self.entries() {
+        let left = self.entries().iter().filter_map(|entry| {
             // "keep_last.drop": the last of the queue's `Arc`s already acquired all others' past.
             let word = Word::from_bits(entry.load(order!(Relaxed, "keep_last.drop")));
-            if !word.is_empty() {
-                // SAFETY: the entry owned this index, and nobody else can reach the queue anymore.
-                drop(unsafe { self.pool.adopt(word.value()) });
-            }
-        }
+            // SAFETY: the entry owned this index, and nothing else can reach the queue anymore.
+            (!word.is_empty()).then(|| unsafe { self.pool.adopt(word.value()) })
+        });
+        // As a `Vec`, so that all are dropped even if one of them panics.
+        drop(left.collect::<Vec<_>>());
     }
 }
 
@@ -280,6 +280,24 @@ mod tests {
     }
 
     #[test]
+    fn queue_drops_all_messages_even_if_a_drop_panics() {
+        struct Bomb(bool, #[expect(dead_code)] Arc<()>);
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                assert!(!self.0, "a message that panics when it is dropped");
+            }
+        }
+        let (witness, pool) = (Arc::new(()), Pool::new());
+        let (producer, consumer) = queue(&pool, 8);
+        for n in 0..8 {
+            let _ = producer.push(pool.insert(Bomb(n == 3, witness.clone())));
+        }
+        let dropping = std::panic::AssertUnwindSafe(|| drop((producer, consumer)));
+        assert!(std::panic::catch_unwind(dropping).is_err());
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    #[test]
     #[should_panic(expected = "another pool")]
     fn a_foreign_message_is_refused() {
         let (producer, _consumer) = queue(&Pool::new(), 1);
@@ -339,21 +357,24 @@ mod tests {
             origin in prop_oneof![Just(0), Just((1u64 << 40) - 3), Just(u64::MAX / 2 - 2)],
             pushes in proptest::collection::vec(any::<bool>(), 0..200),
         ) {
-            let pool = Pool::new();
+            let (witness, pool) = (Arc::new(()), Pool::new());
             let (producer, mut consumer) = queue_at(&pool, depth, origin);
             let mut model = VecDeque::new();
             for (n, push) in pushes.into_iter().enumerate() {
                 if push {
                     let oldest = if model.len() == depth { model.pop_front() } else { None };
                     model.push_back(n);
-                    match producer.push(pool.insert(n)) {
+                    match producer.push(pool.insert((n, witness.clone()))) {
                         Pushed::Grew => prop_assert_eq!(oldest, None),
-                        Pushed::Overwrote(message) => prop_assert_eq!(oldest, Some(*message)),
+                        Pushed::Overwrote(message) => prop_assert_eq!(oldest, Some(message.0)),
                     }
                 } else {
-                    prop_assert_eq!(consumer.take().map(|m| *m), model.pop_front());
+                    prop_assert_eq!(consumer.take().map(|m| m.0), model.pop_front());
                 }
+                prop_assert_eq!(Arc::strong_count(&witness), 1 + model.len());
             }
+            drop((producer, consumer));
+            prop_assert_eq!(Arc::strong_count(&witness), 1, "the queue drops what is left in it");
         }
     }
 }

@@ -9,13 +9,26 @@
 //! # Progress
 //! * [`Producer::push`]: wait-free, one exchange.
 //! * [`Consumer::pop`]: lock-free; a retry means that the producer overwrote the item in the moment
-//!   of taking it.
+//!   of taking it, or that the consumer was lapped and looks for the oldest item, in `N` steps at
+//!   most.
+//!
+//! # Lag
+//! A consumer may lag by any number of items: it then finds the newest `N`, oldest first. An entry
+//! stores the low 24 bits of a position, so a lag of a multiple of 2^24 items leaves the expected
+//! sequence in the consumer's entry. The entry before it shows the difference: an item that
+//! precedes the consumer's position was taken or overwritten, so if it is still there, the
+//! consumer was lapped.
+//!
+//! One case is not detected: if the thread of a pop is suspended between its look at an entry and
+//! the exchange, while exactly a multiple of 2^24, `N` and `N + 1` items are pushed, the exchange
+//! takes the item that is there now. It is a valid item, but older ones may follow it.
 //!
 //! Works where only 32-bit atomics exist. For many producers, and items shared between queues, see
 //! [`keep_last`](crate::keep_last).
 
 use crate::sync::{AtomicU32, UnsafeCell, order};
 use core::mem::MaybeUninit;
+use core::ops::Range;
 use crossbeam_utils::CachePadded;
 
 /// The deepest queue: a cell's number must fit in an entry's seven bits.
@@ -25,7 +38,7 @@ pub const MAX_DEPTH: usize = 126;
 ///
 /// | bits | field | meaning |
 /// |------|-------|---------|
-/// | 31..8 | sequence | low 24 bits of the position that last used the entry |
+/// | 31..8 | sequence | low 24 bits of the item's position |
 /// | 7 | full | whether the cell holds an item |
 /// | 6..0 | cell | the cell that belongs to the entry |
 #[derive(Clone, Copy, Debug)]
@@ -33,11 +46,17 @@ struct Entry(u32);
 
 const FULL: u32 = 1 << 7;
 const CELL: u32 = FULL - 1;
-const SEQUENCE_SHIFT: u32 = 8;
+/// The models see sequences of two bits: a lag of a whole turn takes four pushes there.
+const SEQUENCE_BITS: u32 = if cfg!(ringbuf_loom) { 2 } else { 24 };
+const SEQUENCE_SHIFT: u32 = u32::BITS - SEQUENCE_BITS;
 
 impl Entry {
-    const fn new(sequence: u32, full: bool, cell: u32) -> Self {
-        Self(sequence << SEQUENCE_SHIFT | if full { FULL } else { 0 } | cell)
+    const fn full(position: u32, cell: u32) -> Self {
+        Self(position << SEQUENCE_SHIFT | FULL | cell)
+    }
+
+    const fn empty(cell: u32) -> Self {
+        Self(cell)
     }
 
     const fn is_full(self) -> bool {
@@ -48,10 +67,13 @@ impl Entry {
         self.0 & CELL
     }
 
-    /// How many positions its sequence lies ahead of `position`, modulo 2^24.
-    const fn ahead_of(self, position: u32) -> i32 {
-        let difference = (self.0 & !(FULL | CELL)).wrapping_sub(position << SEQUENCE_SHIFT);
-        difference as i32 >> SEQUENCE_SHIFT
+    const fn sequence(self) -> u32 {
+        self.0 >> SEQUENCE_SHIFT
+    }
+
+    /// Whether it is full, and holds the low bits of `position`.
+    const fn holds(self, position: u32) -> bool {
+        self.is_full() && self.sequence() == position << SEQUENCE_SHIFT >> SEQUENCE_SHIFT
     }
 }
 
@@ -89,8 +111,7 @@ impl<T: Send, const N: usize> KeepLast<T, N> {
         let mut entries = [const { AtomicU32::new(0) }; N];
         let mut n = 0;
         while n < N {
-            let previous_lap = (n as u32).wrapping_sub(N as u32);
-            entries[n] = AtomicU32::new(Entry::new(previous_lap, false, n as u32).0);
+            entries[n] = AtomicU32::new(Entry::empty(n as u32).0);
             n += 1;
         }
         Self {
@@ -112,10 +133,7 @@ impl<T: Send, const N: usize> Default for KeepLast<T, N> {
 impl<T: Send, const N: usize> KeepLast<T, N> {
     #[cfg(ringbuf_loom)]
     pub(crate) fn new() -> Self {
-        let entry = |n: usize| {
-            let previous_lap = (n as u32).wrapping_sub(N as u32);
-            AtomicU32::new(Entry::new(previous_lap, false, n as u32).0)
-        };
+        let entry = |n: usize| AtomicU32::new(Entry::empty(n as u32).0);
         Self {
             entries: CachePadded::new(std::array::from_fn(entry)),
             split: AtomicU32::new(0),
@@ -145,13 +163,28 @@ impl<T, const N: usize> KeepLast<T, N> {
 
 impl<T, const N: usize> Drop for KeepLast<T, N> {
     fn drop(&mut self) {
-        for entry in self.entries.iter() {
-            // "keep_last_static.drop": whoever drops the queue has it alone.
-            let entry = Entry(entry.load(order!(Relaxed, "keep_last_static.drop")));
-            if entry.is_full() {
-                // SAFETY: a full entry's cell holds an item, and nobody else can reach it.
-                self.cell(entry.cell()).with_mut(|cell| unsafe { (*cell).assume_init_drop() });
+        drop(Left { queue: self, entries: 0..N });
+    }
+}
+
+/// Drops the items of `entries`; the remaining ones also if a drop panics.
+struct Left<'a, T, const N: usize> {
+    queue: &'a KeepLast<T, N>,
+    entries: Range<usize>,
+}
+
+impl<T, const N: usize> Drop for Left<'_, T, N> {
+    fn drop(&mut self) {
+        while let Some(entry) = self.entries.next() {
+            let rest = Self { queue: self.queue, entries: self.entries.clone() };
+            // "keep_last_static.drop": this thread has the queue alone.
+            let entry = self.queue.entries[entry].load(order!(Relaxed, "keep_last_static.drop"));
+            if Entry(entry).is_full() {
+                let cell = self.queue.cell(Entry(entry).cell());
+                // SAFETY: a full entry's cell holds an item, and nothing else can reach it.
+                cell.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
             }
+            core::mem::forget(rest);
         }
     }
 }
@@ -165,10 +198,15 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Moves `steps` positions on, in a queue with `entries` entries.
-    fn advance(&mut self, steps: u32, entries: usize) {
-        self.position = self.position.wrapping_add(steps);
-        self.entry = (self.entry + steps as usize) % entries;
+    /// The cursor at `position`, in the next of `entries` entries.
+    const fn next(self, position: u32, entries: usize) -> Self {
+        Self { position, entry: if self.entry + 1 == entries { 0 } else { self.entry + 1 } }
+    }
+
+    /// The cursor one position before, in a queue with `entries` entries.
+    const fn previous(self, entries: usize) -> Self {
+        let entry = if self.entry == 0 { entries - 1 } else { self.entry - 1 };
+        Self { position: self.position.wrapping_sub(1), entry }
     }
 }
 
@@ -191,10 +229,10 @@ impl<T, const N: usize> Producer<'_, T, N> {
         queue.cell(self.spare).with_mut(|cell| unsafe { (*cell).write(item) });
         // "keep_last_static.push": releases the item to "keep_last_static.peek"; acquires the cell
         // that it receives, and what the consumer did to it before "keep_last_static.take".
-        let filled = Entry::new(self.tail.position, true, self.spare).0;
+        let filled = Entry::full(self.tail.position, self.spare).0;
         let order = order!(AcqRel, "keep_last_static.push");
         let displaced = Entry(queue.entries[self.tail.entry].swap(filled, order));
-        self.tail.advance(1, N);
+        self.tail = self.tail.next(self.tail.position.wrapping_add(1), N);
         self.spare = displaced.cell();
         if !displaced.is_full() {
             return None;
@@ -225,29 +263,40 @@ impl<T, const N: usize> Consumer<'_, T, N> {
     pub fn pop(&mut self) -> Option<T> {
         let queue = self.queue;
         loop {
-            let entry = &queue.entries[self.head.entry];
+            let Cursor { position, entry } = self.head;
+            let entry = &queue.entries[entry];
             // "keep_last_static.peek": pairs with "keep_last_static.push".
             let found = Entry(entry.load(order!(Acquire, "keep_last_static.peek")));
-            let ahead = found.ahead_of(self.head.position);
-            if ahead < 0 {
+            if !found.is_full() {
+                // This side emptied it, so nothing was pushed at this position.
                 return None;
             }
-            if ahead > 0 {
+            if !found.holds(position) {
                 // Overwritten; the oldest that can be left is the one after it, less a lap.
-                self.head.advance(ahead as u32 + 1 - N as u32, N);
+                let oldest = found.sequence().wrapping_add(1).wrapping_sub(N as u32);
+                self.head = self.head.next(oldest, N);
                 continue;
             }
-            let emptied = Entry::new(self.head.position, false, self.spare).0;
+            let previous = self.head.previous(N);
+            // "keep_last_static.before": "keep_last_static.peek" acquired all earlier pushes.
+            let before =
+                queue.entries[previous.entry].load(order!(Relaxed, "keep_last_static.before"));
+            if Entry(before).holds(previous.position) {
+                // Lapped: the items of this lap start there or earlier.
+                self.head = previous;
+                continue;
+            }
             // "keep_last_static.take": hands the spare cell, and the end of its last use, to
-            // "keep_last_static.push". The item was acquired by the look before.
+            // "keep_last_static.push"; and acquires the item, which is not the one of the look if
+            // the sequence has gone round in between.
             let exchanged = entry.compare_exchange(
                 found.0,
-                emptied,
-                order!(Release, "keep_last_static.take"),
+                Entry::empty(self.spare).0,
+                order!(AcqRel, "keep_last_static.take"),
                 order!(Relaxed, "keep_last_static.retry"),
             );
             if exchanged.is_ok() {
-                self.head.advance(1, N);
+                self.head = self.head.next(position.wrapping_add(1), N);
                 self.spare = found.cell();
                 let cell = queue.cell(self.spare);
                 // SAFETY: the exchange made the cell this side's, with the item that it holds.
@@ -305,39 +354,107 @@ mod tests {
         assert_eq!(overwritten, ITEMS, "taken and overwritten");
     }
 
-    /// Runs `pushes` against a deque, after `warm_up` pushes that bring the positions to a wrap.
-    fn compare<const N: usize>(warm_up: u32, pushes: &[bool]) -> Result<(), TestCaseError> {
-        let queue = KeepLast::<usize, N>::new();
+    /// Distances by which a consumer can lag: below, at and above each turn of a sequence's sign
+    /// and of the sequence itself.
+    fn lags() -> impl Strategy<Value = u32> {
+        let turns = [0, 1 << (SEQUENCE_BITS - 1), 1 << SEQUENCE_BITS, 3 << SEQUENCE_BITS];
+        (0usize..4, 0u32..20).prop_map(move |(turn, more)| (turns[turn] + more).saturating_sub(10))
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Push,
+        Pop,
+        /// So many pushes of which only the last `N` leave items.
+        Lag(u32),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            8 => Just(Step::Push),
+            8 => Just(Step::Pop),
+            1 => lags().prop_map(Step::Lag),
+        ];
+        proptest::collection::vec(step, 0..200)
+    }
+
+    type Item = (u64, Arc<()>);
+
+    /// Pushes `N` items after pretending that `lag` items were pushed, over those in the queue.
+    fn lag_behind<const N: usize>(
+        queue: &KeepLast<Item, N>,
+        producer: &mut Producer<'_, Item, N>,
+        lag: u32,
+    ) {
+        let relaxed = crate::sync::Ordering::Relaxed;
+        let laps = lag / N as u32 * N as u32;
+        for entry in &*queue.entries {
+            entry.fetch_add(laps << SEQUENCE_SHIFT, relaxed);
+        }
+        producer.tail.position = producer.tail.position.wrapping_add(laps);
+    }
+
+    /// Runs `steps` against a deque, with the stream starting at `origin`.
+    fn compare<const N: usize>(origin: u32, steps: &[Step]) -> Result<(), TestCaseError> {
+        let witness = Arc::new(());
+        let queue = KeepLast::<Item, N>::new();
         let (mut producer, mut consumer) = queue.split().unwrap();
-        // As if `warm_up` items had passed: every position moves on, entries stay in phase.
-        let shift = warm_up - warm_up % N as u32;
-        for entry in queue.entries.iter() {
-            entry.fetch_add(shift << SEQUENCE_SHIFT, crate::sync::Ordering::Relaxed);
-        }
-        producer.tail.position = shift;
-        consumer.head.position = shift;
-        let mut model = VecDeque::new();
-        for (n, push) in pushes.iter().enumerate() {
-            if *push {
+        let start = origin - origin % N as u32;
+        (producer.tail.position, consumer.head.position) = (start, start);
+        let (mut model, mut next) = (VecDeque::new(), 0);
+        for step in steps {
+            let pushes = match step {
+                Step::Pop => {
+                    prop_assert_eq!(consumer.pop().map(|item| item.0), model.pop_front());
+                    0
+                }
+                Step::Push => 1,
+                Step::Lag(_) => N,
+            };
+            for _ in 0..pushes {
                 let oldest = if model.len() == N { model.pop_front() } else { None };
-                model.push_back(n);
-                prop_assert_eq!(producer.push(n), oldest);
-            } else {
-                prop_assert_eq!(consumer.pop(), model.pop_front());
+                model.push_back(next);
+                prop_assert_eq!(producer.push((next, witness.clone())).map(|item| item.0), oldest);
+                next += 1;
             }
+            if let Step::Lag(lag) = step {
+                lag_behind(&queue, &mut producer, *lag);
+            }
+            prop_assert_eq!(Arc::strong_count(&witness), 1 + model.len());
         }
+        drop(queue);
+        prop_assert_eq!(Arc::strong_count(&witness), 1, "the queue drops what is left in it");
         Ok(())
     }
 
     proptest! {
         #[test]
-        fn behaves_like_a_deque_that_drops_its_front(
-            warm_up in prop_oneof![Just(0), Just((1u32 << 24) - 1), Just(u32::MAX - 1)],
-            pushes in proptest::collection::vec(any::<bool>(), 0..200),
+        fn behaves_like_a_deque_that_drops_its_front_however_far_the_consumer_lags(
+            origin in prop_oneof![Just(0), Just((1u32 << 24) - 1), Just(u32::MAX - 1)],
+            steps in steps(),
         ) {
-            compare::<1>(warm_up, &pushes)?;
-            compare::<3>(warm_up, &pushes)?;
-            compare::<5>(warm_up, &pushes)?;
+            compare::<1>(origin, &steps)?;
+            compare::<2>(origin, &steps)?;
+            compare::<3>(origin, &steps)?;
+            compare::<5>(origin, &steps)?;
+            compare::<126>(origin, &steps)?;
+        }
+    }
+
+    /// The same without pretending, for one queue.
+    #[test]
+    fn newest_items_are_popped_after_more_pushes_than_a_sequence_can_count() {
+        let queue = KeepLast::<u32, 3>::new();
+        let (mut producer, mut consumer) = queue.split().unwrap();
+        let turns = [1 << 23, 1 << 24].map(|turn| (turn..turn + 4).map(|pushes| pushes - 2));
+        let mut pushed = 0;
+        for pushes in turns.into_iter().flatten() {
+            for _ in 0..pushes {
+                producer.push(pushed);
+                pushed += 1;
+            }
+            let newest: Vec<_> = std::iter::from_fn(|| consumer.pop()).take(4).collect();
+            assert_eq!(newest, [pushed - 3, pushed - 2, pushed - 1], "after {pushes} pushes");
         }
     }
 }

@@ -92,6 +92,16 @@ impl<T: Send, const N: usize> Static<T, N> {
     }
 }
 
+#[cfg(all(test, not(ringbuf_loom)))]
+impl<T: Send, const N: usize> Static<T, N> {
+    /// Starts the stream of an unused ring at `origin`, as [`ring_at`] does.
+    fn start_at(&mut self, origin: usize) {
+        self.origin = origin;
+        *self.head = AtomicUsize::new(origin);
+        self.slots.iter_mut().for_each(|slot| slot.start_at(origin));
+    }
+}
+
 #[cfg(not(ringbuf_loom))]
 impl<T: Send, const N: usize> Default for Static<T, N> {
     fn default() -> Self {
@@ -411,19 +421,78 @@ mod tests {
         assert_eq!(Arc::strong_count(&witness), 1);
     }
 
-    #[test]
-    fn a_ring_is_dropped_with_runs_that_were_read_in_part() {
-        let witness = Arc::new(());
-        for origin in [0, usize::MAX - 20] {
-            let (mut producer, mut consumer) = ring_at(40, origin);
-            for (pushed, popped) in [(1, 0), (17, 3), (22, 30), (33, 1), (1, 9)] {
-                producer.push_batch((0..pushed).map(|_| witness.clone()));
-                (0..popped).for_each(|_| drop(consumer.pop().unwrap()));
-            }
-            assert_eq!(Arc::strong_count(&witness), 1 + 31);
-            drop((producer, consumer));
-            assert_eq!(Arc::strong_count(&witness), 1);
+    /// Where positions wrap, and where the sign of a position changes.
+    const ORIGINS: [usize; 4] = [0, usize::MAX - 20, usize::MAX, isize::MAX as usize - 20];
+
+    /// Pushes batches of `pushed` and pops `popped` items one by one in turns, then drops the ends.
+    /// Every item was dropped then.
+    fn fill_and_drop<S: Slots<Item = (Arc<()>, [u64; WORDS])>, R, const WORDS: usize>(
+        (mut producer, mut consumer): (Producer<R>, Consumer<R>),
+        witness: &Arc<()>,
+        [pushed, popped]: [usize; 2],
+    ) where
+        R: Deref<Target = Ring<S>>,
+    {
+        let mut inside = 0;
+        for _ in 0..3 {
+            inside += producer.push_batch((0..pushed).map(|_| (witness.clone(), [0; WORDS])));
+            inside -= (0..popped).filter_map(|_| consumer.pop()).count();
+            assert_eq!(Arc::strong_count(witness), 1 + inside);
         }
+    }
+
+    fn batches_of_every_size_are_dropped<const WORDS: usize>() {
+        for (capacity, origin) in [1, 2, 8, 40].into_iter().flat_map(|c| ORIGINS.map(|o| (c, o))) {
+            for pushed in 0..=capacity {
+                for popped in 0..=pushed {
+                    let witness = Arc::new(());
+                    let ends = ring_at(capacity, origin);
+                    fill_and_drop::<_, _, WORDS>(ends, &witness, [pushed, popped]);
+                    assert_eq!(
+                        Arc::strong_count(&witness),
+                        1,
+                        "{capacity} slots from {origin}, {pushed} pushed and {popped} popped"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn dropped_ring_drops_what_is_left_of_every_batch() {
+        batches_of_every_size_are_dropped::<0>();
+        batches_of_every_size_are_dropped::<8>();
+    }
+
+    #[test]
+    fn dropped_static_ring_drops_what_is_left_of_every_batch() {
+        for origin in ORIGINS {
+            for [pushed, popped] in (0..=8).flat_map(|n| (0..=n).map(move |m| [n, m])) {
+                let witness = Arc::new(());
+                let mut ring = Static::<_, 8>::new();
+                ring.start_at(origin);
+                fill_and_drop::<_, _, 1>(ring.split().unwrap(), &witness, [pushed, popped]);
+                drop(ring);
+                let left = Arc::strong_count(&witness) - 1;
+                assert_eq!(left, 0, "from {origin}, {pushed} pushed and {popped} popped");
+            }
+        }
+    }
+
+    #[test]
+    fn ring_drops_all_items_even_if_a_drop_panics() {
+        struct Bomb(bool, #[expect(dead_code)] Arc<()>);
+        impl Drop for Bomb {
+            fn drop(&mut self) {
+                assert!(!self.0, "an item that panics when it is dropped");
+            }
+        }
+        let witness = Arc::new(());
+        let (mut producer, mut consumer) = ring(40);
+        producer.push_batch((0..40).map(|n| Bomb(n == 17, witness.clone())));
+        (0..5).for_each(|_| drop(consumer.pop()));
+        assert!(catch_unwind(AssertUnwindSafe(|| drop((producer, consumer)))).is_err());
+        assert_eq!(Arc::strong_count(&witness), 1);
     }
 
     #[test]
@@ -523,6 +592,8 @@ mod tests {
             origin in prop_oneof![Just(0), Just(usize::MAX - 13), Just(usize::MAX / 2 - 12)],
             actions in proptest::collection::vec((0u8..7, 0usize..40), 0..200),
         ) {
+            let witness = Arc::new(());
+            let item = |n: usize| (n, witness.clone());
             let (mut producer, mut consumer) = ring_at(capacity, origin);
             prop_assert_eq!(producer.capacity(), capacity);
             let mut model = VecDeque::new();
@@ -530,23 +601,23 @@ mod tests {
                 let room = capacity - model.len();
                 match action {
                     0 | 1 => {
-                        prop_assert_eq!(producer.push(n).is_ok(), room > 0);
+                        prop_assert_eq!(producer.push(item(n)).is_ok(), room > 0);
                         model.extend((room > 0).then_some(n));
                     }
                     2 => {
-                        let pushed = producer.push_batch((n..).take(count));
+                        let pushed = producer.push_batch((n..).take(count).map(item));
                         prop_assert_eq!(pushed, room.min(count));
                         model.extend((n..).take(pushed));
                     }
                     3 => {
                         let mut popped = Vec::new();
-                        consumer.pop_batch(|item| popped.push(item));
+                        consumer.pop_batch(|item| popped.push(item.0));
                         prop_assert_eq!(popped, model.drain(..).collect::<Vec<_>>());
                     }
                     4 => {
                         let mut numbers = n..;
                         let written = producer.write_batch(count, |slot| {
-                            slot.write(numbers.next().expect("numbers do not end"))
+                            slot.write(item(numbers.next().expect("numbers do not end")))
                         });
                         prop_assert_eq!(written, room.min(count));
                         model.extend((n..).take(written));
@@ -554,13 +625,18 @@ mod tests {
                     5 => {
                         let mut seen = Vec::new();
                         let due = count.min(model.len());
-                        prop_assert_eq!(consumer.read_batch(count, |item| seen.push(*item)), due);
+                        prop_assert_eq!(consumer.read_batch(count, |item| seen.push(item.0)), due);
                         prop_assert_eq!(seen, model.drain(..due).collect::<Vec<_>>());
                     }
-                    _ => prop_assert_eq!(consumer.pop(), model.pop_front()),
+                    _ => {
+                        prop_assert_eq!(consumer.pop().map(|item| item.0), model.pop_front());
+                    }
                 }
                 prop_assert_eq!(consumer.is_empty(), model.is_empty());
+                prop_assert_eq!(Arc::strong_count(&witness), 1 + model.len());
             }
+            drop((producer, consumer));
+            prop_assert_eq!(Arc::strong_count(&witness), 1, "the ring drops what is left in it");
         }
     }
 }

@@ -44,6 +44,11 @@ impl<T> Slot<T> {
     pub(crate) const fn new() -> Self {
         Self { word: AtomicUsize::new(0), item: Cell::new() }
     }
+
+    #[cfg(all(test, not(ringbuf_loom)))]
+    pub(crate) fn start_at(&mut self, origin: usize) {
+        self.word = AtomicUsize::new(origin);
+    }
 }
 
 /// Where slots are kept: in the ring, or on the heap. Nothing else implements it.
@@ -197,22 +202,36 @@ impl<S: Slots> Ring<S> {
 
 impl<S: Slots> Drop for Ring<S> {
     fn drop(&mut self) {
-        // Goes on where the consumer stopped, and ends where that one would.
-        // "spsc.drop": whoever drops the ring has it alone.
-        let mut head = self.head.load(order!(Relaxed, "spsc.drop"));
-        let slot = head.wrapping_sub(self.origin) % (S::PER_BLOCK * self.slots.blocks());
-        let mut place = Place { block: slot / S::PER_BLOCK, offset: slot % S::PER_BLOCK };
-        loop {
-            let published = self.word(place.block).load(order!(Relaxed, "spsc.drop"));
-            if !is_after(published, head) {
-                return;
-            }
-            while head != published {
-                // SAFETY: the item was published, and lies at or after the consumer's head, so it
-                // was not read. Nobody else can reach it.
-                self.cell(place).with_mut(|item| unsafe { (*item).assume_init_drop() });
-                (head, place) = (head.wrapping_add(1), self.after(place));
-            }
+        // "spsc.drop": this thread has the ring alone. Every publication stores the new end of the
+        // stream to one word at least, so the word that is furthest ahead holds the end. (The word
+        // at the head alone may be old: a batch stores only to the block in which it starts.)
+        let head = self.head.load(order!(Relaxed, "spsc.drop"));
+        let words = (0..self.slots.blocks())
+            .map(|block| self.word(block).load(order!(Relaxed, "spsc.drop")).wrapping_sub(head));
+        let left = words.map(|ahead| ahead as isize).max().unwrap_or(0);
+        drop(Left { ring: self, head, items: left.max(0) as usize });
+    }
+}
+
+/// Drops the items from `head` on; the remaining ones also if a drop panics.
+struct Left<'a, S: Slots> {
+    ring: &'a Ring<S>,
+    head: usize,
+    items: usize,
+}
+
+impl<S: Slots> Drop for Left<'_, S> {
+    fn drop(&mut self) {
+        let slots = S::PER_BLOCK * self.ring.slots.blocks();
+        while self.items > 0 {
+            let slot = self.head.wrapping_sub(self.ring.origin) % slots;
+            let place = Place { block: slot / S::PER_BLOCK, offset: slot % S::PER_BLOCK };
+            (self.head, self.items) = (self.head.wrapping_add(1), self.items - 1);
+            let rest = Left { ring: self.ring, ..*self };
+            // SAFETY: the item was published, and lies at or after the consumer's head, so it was
+            // not read. Nothing else can reach it.
+            self.ring.cell(place).with_mut(|item| unsafe { (*item).assume_init_drop() });
+            core::mem::forget(rest);
         }
     }
 }

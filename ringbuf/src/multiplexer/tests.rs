@@ -165,6 +165,24 @@ mod gating_ring {
     }
 
     #[test]
+    fn dropped_multiplexer_drops_what_is_left_of_every_batch() {
+        for (capacity, origin) in [(1, 0), (8, (1 << 40) - 5), (40, 0), (40, u64::MAX / 2 - 5)] {
+            for (pushed, read) in (0..=capacity).flat_map(|n| (0..=n).map(move |m| (n, m))) {
+                let witness = Arc::new(());
+                let (mut producer, multiplexer) = gating::multiplexer_at(capacity, 1, origin);
+                let mut consumer = multiplexer.join().unwrap();
+                for _ in 0..3 {
+                    producer.push_batch(&mut (0..pushed).map(|_| witness.clone()));
+                    consumer.read_batch(read, |_| ());
+                }
+                drop((producer, multiplexer, consumer));
+                let left = Arc::strong_count(&witness) - 1;
+                assert_eq!(left, 0, "{capacity} from {origin}, {pushed} pushed and {read} read");
+            }
+        }
+    }
+
+    #[test]
     fn hardly_more_than_the_capacity_stays() {
         for (capacity, stays) in [(1, 1), (15, 15), (16, 16), (17, 18), (60, 60), (100, 105)] {
             let witness = Arc::new(());
@@ -316,6 +334,24 @@ mod gating_ring {
 
 mod overrun_ring {
     use super::*;
+
+    #[test]
+    fn dropped_multiplexer_drops_what_is_left_of_every_batch() {
+        for origin in [0, (1 << 40) - 5, u64::MAX / 2 - 5] {
+            for (pushed, read) in (0..=11).flat_map(|n| (0..=n).map(move |m| (n, m))) {
+                let (witness, pool) = (Arc::new(()), Pool::new());
+                let (mut producer, multiplexer) = overrun::multiplexer_at(&pool, 8, origin);
+                let mut consumer = multiplexer.join();
+                for _ in 0..3 {
+                    producer.push_batch((0..pushed).map(|_| pool.insert(witness.clone())));
+                    (0..read).for_each(|_| drop(consumer.read()));
+                }
+                drop((producer, multiplexer, consumer));
+                let left = Arc::strong_count(&witness) - 1;
+                assert_eq!(left, 0, "from {origin}, {pushed} pushed and {read} read");
+            }
+        }
+    }
 
     /// A deque of the newest messages, and how many fell out in front since the last read.
     struct Reader {

@@ -1,6 +1,7 @@
 //! What every mode promises, tested in every mode through one parameter.
 
 mod actions;
+mod bursts;
 mod cores;
 mod deadlines;
 mod delivery;

@@ -1,6 +1,7 @@
 //! An event loop: the state of one callback group, and its callbacks.
 
 use crate::context::Context;
+use crate::escape::catch_panic;
 use crate::event::{EventId, SourceId};
 use crate::evidence::Evidence;
 use crate::message::Message;
@@ -9,7 +10,6 @@ use crate::topic::Inlet;
 use ringspin_ringbuf::Lines;
 use std::any::Any;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The error that a callback may return.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -71,8 +71,9 @@ pub(crate) trait Entity<S>: Send {
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome;
     /// Takes the next event of `port` and drops it; false if there was none.
     fn discard(&mut self, port: usize) -> bool;
-    /// Drops what waits for something: nothing is dispatched any more.
-    fn retire(&mut self) {}
+    /// Drops the callback, with all that it captured, and what waits for something: from here on
+    /// events are only discarded.
+    fn retire(&mut self);
     /// Adds the lines that a dispatch touches.
     fn add_to(&self, lines: &mut Lines) {
         lines.add(self);
@@ -104,9 +105,11 @@ pub(crate) trait EventLoop: Send {
     fn entities(&self) -> usize;
     /// Replaces the state after a failure; false if it cannot, or has done so often enough.
     fn restart(&mut self) -> bool;
-    /// Drops the state and all that waits: nothing is dispatched any more. If that panics, it has
-    /// dropped the rest all the same.
-    fn retire(&mut self);
+    /// Drops the state, the callbacks and all that waits: from here on events are only discarded.
+    ///
+    /// # Errors
+    /// The text of the first panic; the rest is dropped all the same.
+    fn retire(&mut self) -> Result<(), String>;
     /// Adds the state to the evidence, if it is to be shown.
     fn show(&self, evidence: &Evidence);
     /// Adds the lines that a dispatch to this entity touches.
@@ -193,15 +196,14 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         }
     }
 
-    fn retire(&mut self) {
+    fn retire(&mut self) -> Result<(), String> {
         // What is dropped is the user's. A drop that panics must not keep the others from going.
-        let mut result = catch_unwind(AssertUnwindSafe(|| self.state = None));
+        let mut result = catch_panic(|| self.state = None);
+        result = result.and(catch_panic(|| self.factory = None));
         for entity in &mut self.entities {
-            result = result.and(catch_unwind(AssertUnwindSafe(|| entity.retire())));
+            result = result.and(catch_panic(|| entity.retire()));
         }
-        if let Err(panic) = result {
-            resume_unwind(panic);
-        }
+        result
     }
 
     fn show(&self, evidence: &Evidence) {
@@ -225,13 +227,14 @@ impl<S: Send + 'static> EventLoop for Body<S> {
 /// A subscription's callback.
 pub(crate) struct SubscriptionEntity<M, F, R> {
     inlet: Inlet<M>,
-    callback: F,
+    /// `None` once it is retired.
+    callback: Option<F>,
     result: PhantomData<fn() -> R>,
 }
 
 impl<M, F, R> SubscriptionEntity<M, F, R> {
     pub(crate) fn new(inlet: Inlet<M>, callback: F) -> Self {
-        Self { inlet, callback, result: PhantomData }
+        Self { inlet, callback: Some(callback), result: PhantomData }
     }
 }
 
@@ -243,15 +246,20 @@ where
 {
     #[inline]
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(message) = self.inlet.take_fresh(cx) else {
+        let (Some(callback), Some(message)) = (&mut self.callback, self.inlet.take_fresh(cx))
+        else {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
-        Outcome::Done((self.callback)(state, &message, cx).into_result())
+        Outcome::Done(callback(state, &message, cx).into_result())
     }
 
     fn discard(&mut self, _port: usize) -> bool {
         self.inlet.take().is_some()
+    }
+
+    fn retire(&mut self) {
+        self.callback = None;
     }
 }
 
@@ -260,13 +268,14 @@ pub(crate) struct TimerEntity<F, R> {
     timer: Timer,
     source: SourceId,
     fired: u64,
-    callback: F,
+    /// `None` once it is retired.
+    callback: Option<F>,
     result: PhantomData<fn() -> R>,
 }
 
 impl<F, R> TimerEntity<F, R> {
     pub(crate) fn new(timer: Timer, source: SourceId, callback: F) -> Self {
-        Self { timer, source, fired: 0, callback, result: PhantomData }
+        Self { timer, source, fired: 0, callback: Some(callback), result: PhantomData }
     }
 }
 
@@ -277,9 +286,12 @@ where
 {
     #[inline]
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        let Some(callback) = &mut self.callback else {
+            return Outcome::Nothing;
+        };
         cx.begin(EventId { source: self.source, sequence: self.fired });
         self.fired += 1;
-        let result = (self.callback)(state, cx).into_result();
+        let result = callback(state, cx).into_result();
         if cx.cancelled {
             self.timer.cancel();
         }
@@ -289,5 +301,9 @@ where
     fn discard(&mut self, _port: usize) -> bool {
         self.fired += 1;
         true
+    }
+
+    fn retire(&mut self) {
+        self.callback = None;
     }
 }

@@ -17,6 +17,7 @@ mod deadline;
 mod deadlines;
 pub mod digest;
 mod endpoints;
+mod escape;
 mod event;
 mod event_loop;
 mod evidence;
@@ -62,9 +63,10 @@ pub use collector::Collector;
 pub use context::Context;
 pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopError, StopHandle,
-    WorkerStatistics, panic_message,
+    WorkerStatistics,
 };
 pub use digest::{Digest, DigestHasher};
+pub use escape::{catch_panic, panic_message};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};
 pub use followed_clock::FollowedClock;

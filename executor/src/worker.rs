@@ -10,14 +10,15 @@ pub use taken::ReadyEvent;
 
 use crate::clock_watch::ClockWatch;
 use crate::context::Context;
-use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters, panic_message};
+use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
 use crate::counted::Calls;
 use crate::deadline::DeadlineWatch;
-use crate::event::{CallbackId, Completion, Dispatch, LoopId, Recorder};
+use crate::escape::{catch_panic, error_message};
+use crate::event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder};
 use crate::event_loop::{Body, EventLoop, Outcome};
 use crate::evidence::Evidence;
 use crate::frozen::WorkerParts;
-use crate::graph::GraphInfo;
+use crate::graph::{GraphInfo, LoopInfo};
 use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::route::{Control, Route};
@@ -25,7 +26,6 @@ use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
 use crate::worker_thread::{Running, WorkerThread};
 use ringspin_ringbuf::{ReadySet, ready};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
@@ -52,6 +52,21 @@ impl Shared {
         match &self.simulated {
             Some(clock) => clock.completion(),
             None => self.clock.completion(),
+        }
+    }
+
+    /// Drops what `event_loop` has of the user.
+    fn retire(&self, event_loop: &LoopInfo, body: &mut dyn EventLoop) {
+        if let Err(panic) = body.retire() {
+            let failure = Failure {
+                node: event_loop.full_name(),
+                callback: "drop of its state and callbacks".into(),
+                callback_id: CallbackId::NONE,
+                event: EventId::default(),
+                time: self.clock.now(),
+                cause: Cause::Panic(panic),
+            };
+            self.failures.report_other(Some(event_loop.node_index), failure);
         }
     }
 
@@ -323,7 +338,7 @@ impl Worker {
         let Shared { info, failures, clock, simulated, evidence } = &self.shared;
         if failures.is_isolated(node_index as usize) {
             // What is discarded is the user's, and so is its drop.
-            let discarded = catch_unwind(AssertUnwindSafe(|| body.discard(target)));
+            let discarded = catch_panic(|| body.discard(target));
             let discarded = u64::from(discarded.unwrap_or(true));
             self.counters[token].discarded.add_by_owner(discarded);
             return None;
@@ -337,36 +352,60 @@ impl Worker {
             dispatch: Dispatch { event_loop, callback, ..Dispatch::default() },
             cancelled: false,
             evidence: evidence.as_deref(),
+            recorder_panic: None,
         };
         self.running.callback.set(u64::from(callback.0) + 1);
-        let outcome = {
-            // A look at the level costs nothing; a span that nobody wants would cost 3 ns.
-            let traced = LevelFilter::current() >= LevelFilter::TRACE;
-            let _span = traced.then(|| span(info, callback));
-            catch_unwind(AssertUnwindSafe(|| body.dispatch(target, &mut cx)))
+        // A look at the level costs nothing; a span that nothing reads would cost 3 ns.
+        let outcome = match LevelFilter::current() >= LevelFilter::TRACE {
+            true => spanned(info, callback, || body.dispatch(target, &mut cx)),
+            false => catch_panic(|| body.dispatch(target, &mut cx)),
         };
         self.running.callback.set(0);
         let cause = match outcome {
             Ok(Outcome::Nothing) => return None,
             Ok(Outcome::Done(Ok(()))) => None,
-            Ok(Outcome::Done(Err(error))) => Some(Cause::Error(error.to_string())),
-            Err(panic) => Some(Cause::Panic(panic_message(&*panic))),
+            Ok(Outcome::Done(Err(error))) => Some(Cause::Error(error_message(error))),
+            Err(panic) => Some(Cause::Panic(panic)),
         };
-        let dispatch = &cx.dispatch;
+        let Context { dispatch, recorder_panic, .. } = cx;
         self.calls.of(token).add_by_owner(1);
-        if let (Some(n), Some(since)) = (deadline, ready_since) {
-            let (name, counters) = (|| info.name_of(callback), &self.counters[token]);
-            self.deadlines[n].returned(since, self.shared.completion(), counters, name);
-        }
-        if let Some(recorder) = &mut self.recorder {
-            let digest = self.shared.shown(&**body);
-            recorder.finished(dispatch, Completion { time: self.shared.completion(), digest });
+        let late = deadline.zip(ready_since);
+        let mut finished = recorder_panic.map_or(Ok(()), Err);
+        if late.is_some() || self.recorder.is_some() {
+            finished = finished.and(self.finish(&dispatch, token, late));
         }
         if let Some(cause) = cause {
-            let dispatch = *dispatch;
             self.fail(dispatch, token, cause);
         }
+        if let Err(panic) = finished {
+            self.fail_besides(dispatch, panic);
+        }
         Some(callback)
+    }
+
+    /// Notes the end of a dispatch with a deadline or a recorder.
+    ///
+    /// # Errors
+    /// The text of a panic: of the recorder, a digest, or the log.
+    #[inline]
+    fn finish(
+        &mut self,
+        dispatch: &Dispatch,
+        token: usize,
+        late: Option<(usize, Time)>,
+    ) -> Result<(), String> {
+        catch_panic(|| {
+            if let Some((n, since)) = late {
+                let counters = &self.counters[token];
+                let name = || self.shared.info.name_of(dispatch.callback);
+                self.deadlines[n].returned(since, self.shared.completion(), counters, name);
+            }
+            if let Some(recorder) = &mut self.recorder {
+                let body = &self.bodies[self.routes[token].loop_index as usize];
+                let digest = self.shared.shown(&**body);
+                recorder.finished(dispatch, Completion { time: self.shared.completion(), digest });
+            }
+        })
     }
 
     /// Handles a token that is no callback's.
@@ -378,14 +417,25 @@ impl Worker {
                 notifier.take();
                 let event_loop = &self.shared.info.loops[self.loops[*loop_index].0 as usize];
                 if self.shared.failures.is_isolated(event_loop.node_index) {
-                    let body = &mut self.bodies[*loop_index];
-                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body.retire())) {
-                        let panic = panic_message(&*panic);
-                        tracing::error!(node = event_loop.node, panic, "dropping its state failed");
-                    }
+                    self.shared.retire(event_loop, &mut *self.bodies[*loop_index]);
                 }
             }
         }
+    }
+
+    /// Something else than the callback of `dispatch` panicked after it: that stops the executor.
+    #[cold]
+    fn fail_besides(&self, dispatch: Dispatch, panic: String) {
+        let Shared { info, failures, clock, .. } = &self.shared;
+        let failure = Failure {
+            node: info.loop_of(dispatch.callback).full_name(),
+            callback: info.callbacks[dispatch.callback.0 as usize].name.clone(),
+            callback_id: dispatch.callback,
+            event: dispatch.event,
+            time: clock.now(),
+            cause: Cause::Panic(format!("the record of the callback panicked: {panic}")),
+        };
+        failures.report_other(None, failure);
     }
 
     #[cold]
@@ -402,19 +452,39 @@ impl Worker {
             cause,
         };
         let body = &mut self.bodies[loop_index as usize];
-        let restarted = catch_unwind(AssertUnwindSafe(|| body.restart()));
-        failures.report(loop_info.node_index, failure(cause), matches!(restarted, Ok(true)));
+        let restarted = catch_panic(|| body.restart());
+        failures.report(loop_info.node_index, failure(cause), restarted == Ok(true));
         if let Err(panic) = restarted {
-            let cause = Cause::Panic(format!("the restart failed: {}", panic_message(&*panic)));
+            let cause = Cause::Panic(format!("the restart failed: {panic}"));
             failures.report(loop_info.node_index, failure(cause), false);
         }
     }
 }
 
-/// The span of a callback.
+impl Drop for Worker {
+    /// The states and callbacks are the user's: each is dropped, and a panic reported, even if
+    /// others panic. Two panics at once would abort the process.
+    fn drop(&mut self) {
+        for (id, body) in self.loops.iter().zip(&mut self.bodies) {
+            self.shared.retire(&self.shared.info.loops[id.0 as usize], &mut **body);
+        }
+    }
+}
+
+/// Calls `dispatch` within the span of its callback.
 #[cold]
-fn span(info: &GraphInfo, callback: CallbackId) -> tracing::span::EnteredSpan {
+fn spanned<T>(
+    info: &GraphInfo,
+    callback: CallbackId,
+    dispatch: impl FnOnce() -> T,
+) -> Result<T, String> {
     let of = info.loop_of(callback);
     let name = &*info.callbacks[callback.0 as usize].name;
-    tracing::trace_span!("callback", node = &*of.node, group = &*of.group, name).entered()
+    // Two catches: leaving the span while the callback's panic unwinds may be a second panic.
+    catch_panic(|| {
+        let span = tracing::trace_span!("callback", node = &*of.node, group = &*of.group, name);
+        let _entered = span.entered();
+        catch_panic(dispatch)
+    })
+    .flatten()
 }

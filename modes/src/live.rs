@@ -5,7 +5,7 @@ use crate::live_clock::{End, LiveTime};
 use crate::mapping::CorePlan;
 use crate::pace::Pace;
 use ringspin_executor::wait::{Idle, Wait};
-use ringspin_executor::{Clock, StopHandle, Time, WaitStrategy, Worker};
+use ringspin_executor::{Clock, Monitor, StopHandle, Time, WaitStrategy, Worker, panic_message};
 use std::time::Duration;
 
 /// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
@@ -138,10 +138,12 @@ pub(crate) fn run_all(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, 
     dispatched
 }
 
-/// Makes the timers ready that are due.
-pub(crate) fn expire_due(worker: &mut Worker, clock: &LiveTime) {
+/// Dispatches the events that are ready now, expiries of timers among them; returns how many.
+pub(crate) fn run_ready(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle) -> u64 {
+    let _mark = worker.enter();
     let now = note_time(clock, worker);
     while worker.expire_one(now) {}
+    worker.dispatch_ready(|| stop.is_stopped())
 }
 
 /// Has the kernel wake this thread when its sleep ends, not up to 50 microseconds later.
@@ -152,10 +154,12 @@ fn reduce_timer_slack() {
     }
 }
 
-/// Runs each worker on a thread of its own, pinned to its core, until all have returned.
+/// Runs each worker on a thread of its own, pinned to its core, until all have returned. A panic
+/// outside of the callbacks stops all of them.
 pub(crate) fn run_pinned(
     workers: &mut [(CorePlan, Worker)],
     run: Run<'_>,
+    monitor: &Monitor,
 ) -> Result<(), SpinError> {
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
@@ -163,12 +167,13 @@ pub(crate) fn run_pinned(
             let name = format!("ringspin-{}", plan.core);
             let run = Run { wait: plan.wait.unwrap_or(run.wait), ..run };
             let body = move || {
-                let pinned = pin(plan);
-                match pinned {
-                    Ok(()) => run_worker(worker, run),
-                    Err(_) => run.stop.stop(),
-                }
-                pinned
+                let pinned_run = || {
+                    pin(plan).inspect_err(|_| run.stop.stop())?;
+                    run_worker(worker, run);
+                    Ok(())
+                };
+                let name = format!("the worker of core {}", plan.core);
+                monitor.contain(&name, pinned_run).unwrap_or(Ok(()))
             };
             match std::thread::Builder::new().name(name).spawn_scoped(scope, body) {
                 Ok(thread) => threads.push(thread),
@@ -179,7 +184,8 @@ pub(crate) fn run_pinned(
             }
         }
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            let panicked = |panic: Box<_>| Err(SpinError::Thread(panic_message(&*panic)));
+            thread.join().unwrap_or_else(panicked)
         };
         // All are joined before the first error is returned.
         let results: Vec<Result<(), SpinError>> = threads.into_iter().map(join).collect();

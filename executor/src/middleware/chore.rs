@@ -25,7 +25,8 @@ pub trait Chore: Send {
 pub type AnnouncedChore = (Box<dyn Chore>, Arrivals);
 
 pub(crate) struct ChoreEntity {
-    chore: Box<dyn Chore>,
+    /// `None` once it is retired.
+    chore: Option<Box<dyn Chore>>,
     arrivals: Arrivals,
     source: SourceId,
     handled: u64,
@@ -36,12 +37,19 @@ impl<S> Entity<S> for ChoreEntity {
         if !self.next() {
             return Outcome::Nothing;
         }
+        let Some(chore) = &mut self.chore else {
+            return Outcome::Nothing;
+        };
         cx.begin(EventId { source: self.source, sequence: self.handled - 1 });
-        Outcome::Done(self.chore.run())
+        Outcome::Done(chore.run())
     }
 
     fn discard(&mut self, _port: usize) -> bool {
         self.next()
+    }
+
+    fn retire(&mut self) {
+        self.chore = None;
     }
 }
 
@@ -87,6 +95,7 @@ impl Draft {
         let feed = Feed::Notifier(arrivals.notifier().clone());
         let draft = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
         self.add_callback(event_loop, chore.name(), draft);
-        ChoreEntity { chore, arrivals, source: self.next_source(), handled: 0 }
+        let source = self.next_source();
+        ChoreEntity { chore: Some(chore), arrivals, source, handled: 0 }
     }
 }

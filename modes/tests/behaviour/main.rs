@@ -5,6 +5,8 @@ mod bursts;
 mod cores;
 mod deadlines;
 mod delivery;
+#[cfg(unix)]
+mod escapes;
 mod failures;
 mod graph;
 mod groups;

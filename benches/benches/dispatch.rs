@@ -3,6 +3,8 @@
 //! # Method
 //! * `single-core`: a token travels around a ring of nodes in single-core mode; the figure is the
 //!   time of one event (one publish, one dispatch, 8 bytes).
+//! * `with a timer`: the same between two nodes, beside a timer of another node: idle, or with a
+//!   period of a millisecond. This is the cost of looking for due timers after each event.
 //! * `among idle`: the same between ten nodes, in a graph with additional idle nodes. Shows that an
 //!   event does not scan the graph.
 //! * `statistics`: the cost of the counters per event, and of a snapshot of a thousand callbacks.
@@ -33,6 +35,26 @@ fn single_core(criterion: &mut Criterion, core: usize) {
     for nodes in NODES {
         let mut relay = Relay::<1>::new(Executor::single_core(), nodes).expect("a valid graph");
         group.bench_function(BenchmarkId::new("event", format!("{nodes} nodes")), |bencher| {
+            bencher.iter_custom(|events| on_core(core, || relay.time(events)));
+        });
+    }
+}
+
+fn with_a_timer(criterion: &mut Criterion, core: usize) {
+    let mut group = criterion.benchmark_group("with a timer");
+    group.throughput(Throughput::Elements(1));
+    for (name, period) in [
+        ("none", None),
+        ("idle", Some(Duration::from_secs(3600))),
+        ("1 kHz", Some(Duration::from_millis(1))),
+    ] {
+        let executor = Executor::single_core();
+        if let Some(period) = period {
+            let node = executor.create_node("ticking", ()).expect("a valid name");
+            node.create_timer(period, |_, _| ()).expect("a valid period");
+        }
+        let mut relay = Relay::<1>::new(executor, 2).expect("a valid graph");
+        group.bench_function(BenchmarkId::new("event", name), |bencher| {
             bencher.iter_custom(|events| on_core(core, || relay.time(events)));
         });
     }
@@ -88,6 +110,7 @@ fn main() {
         .configure_from_args();
     let core = *allowed_cores().first().expect("a process may run somewhere");
     statistics(&mut criterion);
+    with_a_timer(&mut criterion, core);
     among_idle(&mut criterion, core);
     single_core(&mut criterion, core);
     deterministic(&mut criterion, core);

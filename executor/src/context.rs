@@ -2,6 +2,7 @@
 
 use crate::control::StopHandle;
 use crate::digest::Digest;
+use crate::escape::catch_panic;
 use crate::event::{Dispatch, EventId, Recorder};
 use crate::evidence::Evidence;
 use crate::graph::{GraphInfo, LoopInfo};
@@ -20,6 +21,8 @@ pub struct Context<'a> {
     pub(crate) cancelled: bool,
     /// In simulated time.
     pub(crate) evidence: Option<&'a Evidence>,
+    /// The text of the recorder's panic, if it had one.
+    pub(crate) recorder_panic: Option<String>,
 }
 
 impl Context<'_> {
@@ -95,7 +98,10 @@ impl Context<'_> {
         let now = self.recorder.is_some().then(|| self.now());
         if let (Some(recorder), Some(now)) = (&mut self.recorder, now) {
             self.dispatch.time = now;
-            recorder.started(&self.dispatch);
+            // It is not the callback's failure.
+            let started = catch_panic(|| recorder.started(&self.dispatch));
+            let text = |panic| format!("its recorder panicked: {panic}");
+            self.recorder_panic = started.err().map(text);
         }
     }
 }

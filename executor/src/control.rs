@@ -1,12 +1,12 @@
 //! What all workers share: the stop request, the failures, and the counters.
 
+use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId};
 use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::time::Time;
 use crate::worker_thread::{self, Running};
 use ringspin_ringbuf::{Counter, Flag, ReadySet};
-use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -135,14 +135,16 @@ impl fmt::Debug for StopHandle {
     }
 }
 
-/// What happens to the others when a callback fails.
+/// What happens to the others when a callback fails. A panic outside of the callbacks (of a recorder,
+/// or of the log's subscriber) stops the executor, whatever the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailurePolicy {
     /// The executor stops, and `spin` returns the failure.
     #[default]
     StopAll,
-    /// The node is isolated: its state is dropped, its events are discarded from then on, calls of
-    /// its services fail, and everyone else goes on.
+    /// The node is isolated: its state, its callbacks with all that they captured, and its tasks are
+    /// dropped; its events are discarded from then on, calls of its services fail, and the other
+    /// nodes go on. A panic in such a drop is a further failure, with no consequence.
     IsolateNode,
 }
 
@@ -155,16 +157,19 @@ pub enum Cause {
     Error(String),
 }
 
-/// A callback that panicked or returned an error.
+/// A callback that panicked or returned an error; or another panic on a worker's thread, of a
+/// recorder, a log's subscriber, or a drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The node's fully qualified name, with `:group` behind it if it is not the default group.
+    /// The node's fully qualified name, with `:group` behind it if it is not the default group. If
+    /// no node has to do with it, the worker.
     pub node: String,
-    /// Which of its callbacks, for example `subscription /points`.
+    /// Which of its callbacks, for example `subscription /points`; if it was none, the part of the
+    /// executor.
     pub callback: String,
-    /// The callback's number.
+    /// The callback's number, or [`CallbackId::NONE`].
     pub callback_id: CallbackId,
-    /// The event that it was handling.
+    /// The event that it was handling; the default if there was none.
     pub event: EventId,
     /// When it failed, by the executor's clock.
     pub time: Time,
@@ -178,6 +183,10 @@ impl fmt::Display for Failure {
             Cause::Panic(message) => ("panicked", message),
             Cause::Error(message) => ("failed", message),
         };
+        if self.callback_id == CallbackId::NONE {
+            let Self { node, callback, time, .. } = self;
+            return write!(f, "{node}, {callback}, {verb} at {time}: {message}");
+        }
         let EventId { source, sequence } = self.event;
         write!(
             f,
@@ -232,16 +241,34 @@ impl Failures {
 
     /// Keeps `failure`, and unless its node was `restarted`, does what the node's policy says.
     pub(crate) fn report(&self, node: usize, failure: Failure, restarted: bool) {
-        tracing::error!(%failure, restarted, "a callback failed");
         let stopping = !restarted && self.nodes[node].policy == FailurePolicy::StopAll;
-        lock(&self.list).push((failure, stopping));
-        if stopping {
-            self.stop.stop();
-        } else if !restarted {
+        self.keep(failure, restarted, stopping);
+        if !restarted && !stopping {
             self.isolated[node].raise();
             self.any_isolated.raise(); // whoever sees it sees the other one, too
             self.nodes[node].loops.iter().for_each(|retirement| retirement.notify());
             self.nodes[node].watchers.iter().for_each(|watcher| watcher.notify());
+        }
+    }
+
+    /// Keeps a failure that is no callback's. Of a node that is isolated already nothing follows
+    /// from it; any other stops the executor, whatever the policies.
+    pub(crate) fn report_other(&self, node: Option<usize>, failure: Failure) {
+        let stopping = !node.is_some_and(|node| self.is_isolated(node));
+        self.keep(failure, false, stopping);
+    }
+
+    fn keep(&self, failure: Failure, restarted: bool, stopping: bool) {
+        lock(&self.list).push((failure.clone(), stopping));
+        if stopping {
+            self.stop.stop();
+        }
+        // It runs the user's code, and comes last: nothing depends on it.
+        let logged = catch_panic(|| tracing::error!(%failure, restarted, "a callback failed"));
+        if let Err(panic) = logged {
+            let cause = Cause::Panic(format!("the log of a failure panicked: {panic}"));
+            lock(&self.list).push((Failure { cause, ..failure }, true));
+            self.stop.stop();
         }
     }
 
@@ -253,17 +280,6 @@ impl Failures {
 
     pub(crate) fn all(&self) -> Vec<Failure> {
         lock(&self.list).iter().map(|(failure, _)| failure.clone()).collect()
-    }
-}
-
-/// The text of a panic, if it has one.
-pub fn panic_message(panic: &(dyn Any + Send)) -> String {
-    if let Some(text) = panic.downcast_ref::<&str>() {
-        (*text).into()
-    } else if let Some(text) = panic.downcast_ref::<String>() {
-        text.clone()
-    } else {
-        "a panic without a text".into()
     }
 }
 

@@ -24,6 +24,11 @@ pub struct LoopId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallbackId(pub u32);
 
+impl CallbackId {
+    /// No callback: of a [`Failure`](crate::Failure) outside of any.
+    pub const NONE: Self = Self(u32::MAX);
+}
+
 /// One dispatch: an event was handed to a callback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dispatch {

@@ -1,17 +1,16 @@
 //! An event loop: the state of one callback group, and its callbacks.
 
 use crate::context::Context;
+use crate::escape::catch_panic;
 use crate::event::{EventId, SourceId};
 use crate::evidence::Evidence;
 use crate::message::Message;
 use crate::timer::Timer;
 use crate::topic::Inlet;
-use crate::user_code::catch_panic;
 use ringspin_ringbuf::Lines;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The error that a callback may return.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -73,8 +72,9 @@ pub(crate) trait Entity<S>: Send {
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome;
     /// Takes the next event of `port` and drops it; false if there was none.
     fn discard(&mut self, port: usize) -> bool;
-    /// Drops what waits for something: nothing is dispatched any more.
-    fn retire(&mut self) {}
+    /// Drops the callback, with all that it captured, and what waits for something: from here on
+    /// events are only discarded.
+    fn retire(&mut self);
     /// Adds the lines that a dispatch touches.
     fn add_to(&self, lines: &mut Lines) {
         lines.add(self);
@@ -106,9 +106,11 @@ pub(crate) trait EventLoop: Send {
     fn entities(&self) -> usize;
     /// Replaces the state after a failure; false if it cannot, or has done so often enough.
     fn restart(&mut self) -> bool;
-    /// Drops the state and all that waits: nothing is dispatched any more. If that panics, it has
-    /// dropped the rest all the same.
-    fn retire(&mut self);
+    /// Drops the state, the callbacks and all that waits: from here on events are only discarded.
+    ///
+    /// # Errors
+    /// The text of the first panic; the rest is dropped all the same.
+    fn retire(&mut self) -> Result<(), String>;
     /// Drops the state and the entities, each on its own. Returns the part and the message of each
     /// drop that panics.
     fn dismantle(&mut self) -> Vec<(Part, String)>;
@@ -240,15 +242,14 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         }
     }
 
-    fn retire(&mut self) {
+    fn retire(&mut self) -> Result<(), String> {
         // What is dropped is the user's. A drop that panics must not keep the others from going.
-        let mut result = catch_unwind(AssertUnwindSafe(|| self.state = None));
+        let mut result = catch_panic(|| self.state = None);
+        result = result.and(catch_panic(|| self.factory = None));
         for entity in &mut self.entities {
-            result = result.and(catch_unwind(AssertUnwindSafe(|| entity.retire())));
+            result = result.and(catch_panic(|| entity.retire()));
         }
-        if let Err(panic) = result {
-            resume_unwind(panic);
-        }
+        result
     }
 
     fn dismantle(&mut self) -> Vec<(Part, String)> {
@@ -276,13 +277,14 @@ impl<S: Send + 'static> EventLoop for Body<S> {
 /// A subscription's callback.
 pub(crate) struct SubscriptionEntity<M, F, R> {
     inlet: Inlet<M>,
-    callback: F,
+    /// `None` once it is retired.
+    callback: Option<F>,
     result: PhantomData<fn() -> R>,
 }
 
 impl<M, F, R> SubscriptionEntity<M, F, R> {
     pub(crate) fn new(inlet: Inlet<M>, callback: F) -> Self {
-        Self { inlet, callback, result: PhantomData }
+        Self { inlet, callback: Some(callback), result: PhantomData }
     }
 }
 
@@ -294,15 +296,20 @@ where
 {
     #[inline]
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(message) = self.inlet.take_fresh(cx) else {
+        let (Some(callback), Some(message)) = (&mut self.callback, self.inlet.take_fresh(cx))
+        else {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
-        Outcome::Done((self.callback)(state, &message, cx).into_result())
+        Outcome::Done(callback(state, &message, cx).into_result())
     }
 
     fn discard(&mut self, _port: usize) -> bool {
         self.inlet.take().is_some()
+    }
+
+    fn retire(&mut self) {
+        self.callback = None;
     }
 }
 
@@ -311,13 +318,14 @@ pub(crate) struct TimerEntity<F, R> {
     timer: Timer,
     source: SourceId,
     fired: u64,
-    callback: F,
+    /// `None` once it is retired.
+    callback: Option<F>,
     result: PhantomData<fn() -> R>,
 }
 
 impl<F, R> TimerEntity<F, R> {
     pub(crate) fn new(timer: Timer, source: SourceId, callback: F) -> Self {
-        Self { timer, source, fired: 0, callback, result: PhantomData }
+        Self { timer, source, fired: 0, callback: Some(callback), result: PhantomData }
     }
 }
 
@@ -328,9 +336,12 @@ where
 {
     #[inline]
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        let Some(callback) = &mut self.callback else {
+            return Outcome::Nothing;
+        };
         cx.begin(EventId { source: self.source, sequence: self.fired });
         self.fired += 1;
-        let result = (self.callback)(state, cx).into_result();
+        let result = callback(state, cx).into_result();
         if cx.cancelled {
             self.timer.cancel();
         }
@@ -340,5 +351,9 @@ where
     fn discard(&mut self, _port: usize) -> bool {
         self.fired += 1;
         true
+    }
+
+    fn retire(&mut self) {
+        self.callback = None;
     }
 }

@@ -1,12 +1,13 @@
 //! Freezing: the graph becomes workers that share nothing but lock-free rings.
 
 use crate::control::{
-    CallbackCounters, CallbackStatistics, Failure, FailurePolicy, Failures, NodeControl,
+    CallbackCounters, CallbackStatistics, Cause, Failure, FailurePolicy, Failures, NodeControl,
     RestCounters, Statistics, StopHandle, WorkerStatistics,
 };
 use crate::counted::Counted;
 use crate::deadline::DeadlineWatch;
-use crate::event::{CallbackId, LoopId};
+use crate::escape::catch_panic;
+use crate::event::{CallbackId, EventId, LoopId};
 use crate::graph::{Draft, Feed, Graph, GraphInfo};
 use crate::input::NamedInput;
 use crate::notifier::Notifier;
@@ -120,6 +121,7 @@ pub struct Monitor {
     topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
     failures: Arc<Failures>,
     rests: Arc<[Arc<RestCounters>]>,
+    clock: Arc<dyn Clock>,
 }
 
 impl Monitor {
@@ -141,6 +143,23 @@ impl Monitor {
     /// The first failure whose policy was to stop everything.
     pub fn stopping_failure(&self) -> Option<Failure> {
         self.failures.stopping()
+    }
+
+    /// Calls `run`, the part of a scheduler that `name` names. If it panics, the executor stops, and
+    /// the [failure](Self::failures) has that name; `None` then.
+    pub fn contain<T>(&self, name: &str, run: impl FnOnce() -> T) -> Option<T> {
+        let failed = |panic| {
+            let failure = Failure {
+                node: name.into(),
+                callback: "outside of a callback".into(),
+                callback_id: CallbackId::NONE,
+                event: EventId::default(),
+                time: self.clock.now(),
+                cause: Cause::Panic(panic),
+            };
+            self.failures.report_other(None, failure);
+        };
+        catch_panic(run).map_err(failed).ok()
     }
 
     /// A snapshot of all counters; each is exact, together they are not from one instant.
@@ -237,7 +256,8 @@ impl Graph {
         }
         let counters = Counted::all(&draft, &workers);
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
-        let monitor = Monitor { info, counters, topics: topics.into(), failures, rests };
+        let (topics, clock) = (topics.into(), shared.clock);
+        let monitor = Monitor { info, counters, topics, failures, rests, clock };
         let inputs = std::mem::take(&mut draft.inputs);
         Ok(Frozen { workers, monitor, inputs })
     }

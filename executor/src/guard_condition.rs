@@ -39,7 +39,8 @@ struct GuardEntity<F, R> {
     /// Triggers that were answered.
     answered: u64,
     counters: Arc<CallbackCounters>,
-    callback: F,
+    /// `None` once it is retired.
+    callback: Option<F>,
     result: PhantomData<fn() -> R>,
 }
 
@@ -54,16 +55,23 @@ where
         if triggers == self.answered {
             return Outcome::Nothing; // the first event, without a trigger before the start
         }
+        let Some(callback) = &mut self.callback else {
+            return Outcome::Nothing;
+        };
         self.counters.coalesced.add_by_owner(triggers - self.answered - 1);
         self.answered = triggers;
         cx.begin(EventId { source: self.source, sequence: triggers - 1 });
-        Outcome::Done((self.callback)(state, cx).into_result())
+        Outcome::Done(callback(state, cx).into_result())
     }
 
     fn discard(&mut self, _port: usize) -> bool {
         self.shared.notifier.take();
         self.answered = self.shared.triggers.happened();
         true
+    }
+
+    fn retire(&mut self) {
+        self.callback = None;
     }
 }
 
@@ -108,6 +116,7 @@ impl<S: Send + 'static> Node<S> {
         draft.add_callback(self.event_loop(), name, callback_draft);
         let guard = GuardCondition(shared.clone());
         let result = PhantomData;
+        let callback = Some(callback);
         let entity = GuardEntity { shared, source, answered: 0, counters, callback, result };
         draft.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(guard)

@@ -17,6 +17,7 @@ mod deadline;
 mod deadlines;
 pub mod digest;
 mod endpoints;
+mod escape;
 mod event;
 mod event_loop;
 mod evidence;
@@ -49,7 +50,6 @@ mod timer;
 mod timers;
 mod topic;
 mod transit;
-mod user_code;
 mod worker;
 mod worker_thread;
 
@@ -63,9 +63,10 @@ pub use collector::Collector;
 pub use context::Context;
 pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopError, StopHandle,
-    WorkerStatistics, panic_message,
+    WorkerStatistics,
 };
 pub use digest::{Digest, DigestHasher};
+pub use escape::{catch_panic, panic_message};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};
 pub use followed_clock::FollowedClock;
@@ -113,6 +114,5 @@ pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};
 pub use topic::{LateSubscription, Loan, PublishError, Publisher, Verdict};
 pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
-pub use user_code::catch_panic;
 pub use worker::{ReadyEvent, Worker};
 pub use worker_thread::{ForeignEvent, WorkerThread, running_node};

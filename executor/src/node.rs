@@ -58,9 +58,11 @@ impl<S: Send + 'static> Node<S> {
     /// Gives this group's event loop a priority over the other loops of its worker; the default is
     /// zero, higher goes first.
     ///
-    /// Loops of equal priority take turns. While loops of lower priority are ready, every 17th
-    /// event is theirs, in turns, so that they do not starve. In deterministic mode priorities have
-    /// no effect: events are dispatched in the order in which they became ready.
+    /// Loops of equal priority take turns of four events. While loops of lower priority are ready,
+    /// every 17th event is theirs, in turns, so that they do not starve; but not directly before an
+    /// event of a higher priority than the last one. So a timer that is due waits for at most one
+    /// callback of a lower priority. In deterministic mode priorities have no effect: events are
+    /// dispatched in the order in which they became ready.
     ///
     /// # Errors
     /// [`CreateError::Frozen`].
@@ -96,6 +98,12 @@ impl<S: Send + 'static> Node<S> {
     /// Timers are anchored in phase at the start of the executor (in deterministic mode, at
     /// simulated time zero): a late call does not move the later ones. A period that passes while
     /// the call before it still waits is counted as missed and logged, never made up for.
+    ///
+    /// Live, a due timer is noticed after the callback that runs at that moment, or the one that is
+    /// about to begin. Its expiry is then an event of this group: it waits for the events that the
+    /// group has ready already, and for one turn of each other group of its
+    /// [priority](Self::set_priority) on its core for every four of them. A group of its own with a
+    /// higher priority waits for that one callback only.
     ///
     /// # Errors
     /// [`CreateError`] for a period of zero, or a frozen graph.

@@ -3,7 +3,8 @@
 use ringspin_ringbuf::ReadySet;
 
 /// How many events in a row may come from loops of the highest priority while others are ready.
-/// Then one event of the others is dispatched, in turns among them all.
+/// Then one event of the others is dispatched, in turns among them all; but not directly before an
+/// event of a higher priority than the last one, which has waited for that one already.
 const STREAK_MAX: u32 = 16;
 
 /// How many events in a row a loop may have before the next of its priority gets its turn. More
@@ -21,6 +22,8 @@ pub struct Picker {
     streak: u32,
     /// Where the search for the next one of lower priority starts.
     relief: usize,
+    /// The class of the last pick.
+    last: usize,
 }
 
 /// The rings of one priority.
@@ -57,7 +60,7 @@ impl Picker {
             classes.push(Class { end: start + class.len(), cursor: start, turn: 0 });
             start += class.len();
         }
-        Self { classes, streak: 0, relief: 0 }
+        Self { classes, streak: 0, relief: 0, last: 0 }
     }
 
     /// The next ring to serve, if any is ready. Constant time, plus the number of priorities if
@@ -74,14 +77,17 @@ impl Picker {
 
     fn pick_by_priority(&mut self, set: &ReadySet) -> Option<usize> {
         let first = set.next(0)?;
-        let class = self.classes.iter_mut().find(|class| first < class.end)?;
+        let highest = self.class_of(first)?;
+        let has_risen = highest < std::mem::replace(&mut self.last, highest);
+        let class = &mut self.classes[highest];
         let below = |start| set.next(start).filter(|&index| index >= class.end);
         match below(self.relief.max(class.end)).or_else(|| below(class.end)) {
             None => self.streak = 0,
-            Some(_) if self.streak < STREAK_MAX => self.streak += 1,
+            Some(_) if self.streak < STREAK_MAX || has_risen => self.streak += 1,
             Some(lower) => {
                 self.streak = 0;
                 self.relief = lower + 1;
+                self.last = self.class_of(lower)?;
                 return Some(lower);
             }
         }
@@ -90,6 +96,10 @@ impl Picker {
         let index = next.filter(|next| (class.cursor..class.end).contains(next)).unwrap_or(first);
         class.serve(index);
         Some(index)
+    }
+
+    fn class_of(&self, index: usize) -> Option<usize> {
+        self.classes.iter().position(|class| index < class.end)
     }
 }
 
@@ -135,6 +145,34 @@ mod tests {
         assert_eq!(&picked[..3], [1, 1, 1]);
         assert_eq!(count(1), 16 * 40);
         assert_eq!([count(2), count(3), count(4)], [14, 13, 13], "the others share the rest");
+    }
+
+    /// Whenever the first ring becomes ready, one event of a lower priority was served since then at
+    /// most; and the lowest one is served all the same.
+    #[test]
+    fn an_event_of_higher_priority_waits_for_one_of_a_lower_one() {
+        for every in 1..40 {
+            let set = ReadySet::new(3);
+            (1..3).for_each(|index| set.mark(index));
+            let mut picker = Picker::new(&[9, 5, 0]);
+            let (mut lowest, mut last) = (0, 0);
+            for n in 0..1_000 {
+                let picked = picker.pick(&set).unwrap();
+                // The one that is picked runs while the first ring becomes ready.
+                assert!(!set_contains(&set, 0) || picked == 0 || last == 0, "{every}: {n}");
+                lowest += usize::from(picked == 2);
+                last = picked;
+                set.clear(0);
+                if n % every == 0 {
+                    set.mark(0);
+                }
+            }
+            assert!(lowest >= 1_000 / 40, "{every}: {lowest}");
+        }
+    }
+
+    fn set_contains(set: &ReadySet, index: usize) -> bool {
+        set.next(index) == Some(index)
     }
 
     #[test]

@@ -39,11 +39,13 @@ pub use stamped::Stamped;
 pub use trigger::{New, Trigger};
 
 use crate::context::Context;
+use crate::escape::catch_panic;
 use crate::event_loop::{CallbackResult, Entity, Outcome};
 use crate::graph::CreateError;
 use crate::node::Node;
 use matcher::{Arrival, Matcher};
 use std::marker::PhantomData;
+use std::panic::resume_unwind;
 
 impl<S: Send + 'static> Node<S> {
     /// Calls `callback` for messages of several topics that belong together, as `policy` defines:
@@ -80,8 +82,7 @@ impl<S: Send + 'static> Node<S> {
         let queues = inputs.connect(&mut self.connector(&mut draft, target), capacity)?;
         draft.body::<S>(self.event_loop()).add(Box::new(Synchronizer::<I, P, F, R> {
             queues,
-            matcher,
-            callback,
+            matching: Some(Matching { matcher, callback }),
             result: PhantomData,
         }));
         Ok(())
@@ -91,23 +92,28 @@ impl<S: Send + 'static> Node<S> {
 /// The entity of a synchronized subscription.
 struct Synchronizer<I: Inputs, P: Policy<I>, F, R> {
     queues: I::Queues,
-    matcher: P::Matcher,
-    callback: F,
+    /// `None` once it is retired.
+    matching: Option<Matching<P::Matcher, F>>,
     result: PhantomData<fn() -> R>,
 }
 
-impl<I: Inputs, P: Policy<I>, F, R> Synchronizer<I, P, F, R> {
-    /// Removes the messages of the last set, if that was not done.
-    fn finish(&mut self) {
-        let queues = &mut self.queues;
-        self.matcher.finish(&mut |input, position, fate| {
-            I::queue(queues, input).remove(position, fate);
-        });
-    }
+/// The decision which messages belong together, and the callback for those that do.
+struct Matching<M, F> {
+    matcher: M,
+    callback: F,
+}
 
+/// Removes the messages of the last set, if that was not done.
+fn finish<I: Inputs>(matcher: &mut impl Matcher, queues: &mut I::Queues) {
+    matcher.finish(&mut |input, position, fate| {
+        I::queue(queues, input).remove(position, fate);
+    });
+}
+
+impl<I: Inputs, P: Policy<I>, F, R> Synchronizer<I, P, F, R> {
     #[cold]
-    fn irregular(&mut self, port: usize, cx: &Context<'_>) {
-        if I::queue(&mut self.queues, port).count_irregular() {
+    fn irregular(queues: &mut I::Queues, port: usize, cx: &Context<'_>) {
+        if I::queue(queues, port).count_irregular() {
             tracing::warn!(
                 node = cx.node(),
                 input = port,
@@ -127,24 +133,26 @@ where
     R: CallbackResult,
 {
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        self.finish(); // the callback may have panicked
-        let Some(event) = I::queue(&mut self.queues, port).take() else {
+        let Some(Matching { matcher, callback }) = &mut self.matching else {
+            return Outcome::Nothing;
+        };
+        let queues = &mut self.queues;
+        finish::<I>(matcher, queues); // the callback may have panicked
+        let Some(event) = I::queue(queues, port).take() else {
             return Outcome::Nothing;
         };
         cx.begin(event);
-        let stamp = P::stamp(&self.queues, port);
-        if self.matcher.arrive(port, stamp) == Arrival::Irregular {
-            self.irregular(port, cx);
+        if matcher.arrive(port, P::stamp(queues, port)) == Arrival::Irregular {
+            Self::irregular(queues, port, cx);
         }
         loop {
-            let queues = &mut self.queues;
-            let set = self.matcher.next(&mut |input, position, fate| {
+            let set = matcher.next(&mut |input, position, fate| {
                 I::queue(queues, input).remove(position, fate);
             });
             let Some(at) = set else { return Outcome::Done(Ok(())) };
-            let set = P::set(&mut self.queues, &at);
-            let result = (self.callback)(state, set, cx).into_result();
-            self.finish();
+            let set = P::set(queues, &at);
+            let result = callback(state, set, cx).into_result();
+            finish::<I>(matcher, queues);
             if result.is_err() {
                 return Outcome::Done(result);
             }
@@ -153,5 +161,17 @@ where
 
     fn discard(&mut self, port: usize) -> bool {
         I::queue(&mut self.queues, port).discard()
+    }
+
+    fn retire(&mut self) {
+        let matching = self.matching.take();
+        let mut result = catch_panic(|| drop(matching));
+        for port in 0..I::ROLES.len() {
+            let queue = I::queue(&mut self.queues, port);
+            result = result.and(catch_panic(|| queue.clear()));
+        }
+        if let Err(panic) = result {
+            resume_unwind(Box::new(panic));
+        }
     }
 }

@@ -5,10 +5,10 @@
 //! over to the [`Transit`] of the graph, which asks the [`Network`] for the message's fate. What is
 //! to arrive later waits here, and arrives when the scheduler says that its time has come.
 
+use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, SourceId};
 use crate::lock::lock;
 use crate::time::{Clock, SimClock, Time};
-use crate::user_code::catch_panic;
 use crate::worker_thread::{ForeignEvent, OwnerThread};
 use ringspin_ringbuf::Counter;
 use std::cmp::{Ordering, Reverse};

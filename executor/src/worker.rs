@@ -10,23 +10,22 @@ pub use taken::ReadyEvent;
 
 use crate::clock_watch::ClockWatch;
 use crate::context::Context;
-use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters, panic_message};
+use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
 use crate::counted::Calls;
 use crate::deadline::DeadlineWatch;
-use crate::event::{CallbackId, Completion, Dispatch, LoopId, Recorder};
+use crate::escape::{catch_panic, error_message};
+use crate::event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder};
 use crate::event_loop::{Body, EventLoop, Outcome};
 use crate::evidence::Evidence;
 use crate::frozen::WorkerParts;
-use crate::graph::GraphInfo;
+use crate::graph::{GraphInfo, LoopInfo};
 use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::route::{Control, Route};
 use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
-use crate::user_code::catch_panic;
 use crate::worker_thread::{Running, WorkerThread};
 use ringspin_ringbuf::{ReadySet, ready};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
@@ -53,6 +52,21 @@ impl Shared {
         match &self.simulated {
             Some(clock) => clock.completion(),
             None => self.clock.completion(),
+        }
+    }
+
+    /// Drops what `event_loop` has of the user.
+    fn retire(&self, event_loop: &LoopInfo, body: &mut dyn EventLoop) {
+        if let Err(panic) = body.retire() {
+            let failure = Failure {
+                node: event_loop.full_name(),
+                callback: "drop of its state and callbacks".into(),
+                callback_id: CallbackId::NONE,
+                event: EventId::default(),
+                time: self.clock.now(),
+                cause: Cause::Panic(panic),
+            };
+            self.failures.report_other(Some(event_loop.node_index), failure);
         }
     }
 
@@ -329,7 +343,7 @@ impl Worker {
         let Shared { info, failures, clock, simulated, evidence } = &self.shared;
         if failures.is_isolated(node_index as usize) {
             // What is discarded is the user's, and so is its drop.
-            let discarded = catch_unwind(AssertUnwindSafe(|| body.discard(target)));
+            let discarded = catch_panic(|| body.discard(target));
             let discarded = u64::from(discarded.unwrap_or(true));
             self.counters[token].discarded.add_by_owner(discarded);
             return None;
@@ -343,34 +357,36 @@ impl Worker {
             dispatch: Dispatch { event_loop, callback, ..Dispatch::default() },
             cancelled: false,
             evidence: evidence.as_deref(),
+            recorder_panic: None,
         };
         self.running.callback.set(u64::from(callback.0) + 1);
-        let outcome = {
-            // A look at the level costs nothing; a span that nobody wants would cost 3 ns.
-            let traced = LevelFilter::current() >= LevelFilter::TRACE;
-            let _span = traced.then(|| span(info, callback));
-            catch_unwind(AssertUnwindSafe(|| body.dispatch(target, &mut cx)))
+        // A look at the level costs nothing; a span that nothing reads would cost 3 ns.
+        let outcome = match LevelFilter::current() >= LevelFilter::TRACE {
+            true => spanned(info, callback, || body.dispatch(target, &mut cx)),
+            false => catch_panic(|| body.dispatch(target, &mut cx)),
         };
         self.running.callback.set(0);
         let cause = match outcome {
             Ok(Outcome::Nothing) => return None,
             Ok(Outcome::Done(Ok(()))) => None,
-            Ok(Outcome::Done(Err(error))) => Some(Cause::Error(error.to_string())),
-            Err(panic) => Some(Cause::Panic(panic_message(&*panic))),
+            Ok(Outcome::Done(Err(error))) => Some(Cause::Error(error_message(error))),
+            Err(panic) => Some(Cause::Panic(panic)),
         };
-        let dispatch = &cx.dispatch;
+        let Context { dispatch, recorder_panic, .. } = cx;
         self.calls.of(token).add_by_owner(1);
-        if let (Some(n), Some(since)) = (deadline, ready_since) {
-            let (name, counters) = (|| info.name_of(callback), &self.counters[token]);
-            self.deadlines[n].returned(since, self.shared.completion(), counters, name);
+        let late = deadline.zip(ready_since);
+        let mut finished = recorder_panic.map_or(Ok(()), Err);
+        let mut cause = cause;
+        if late.is_some() || self.recorder.is_some() {
+            let (shown, recorded) = self.finish(&dispatch, token, late);
+            cause = cause.or(shown.err());
+            finished = finished.and(recorded);
         }
-        let dispatch = *dispatch;
-        let recorded = match &mut self.recorder {
-            Some(recorder) => record(&mut **recorder, &self.shared, &**body, &dispatch),
-            None => Ok(()),
-        };
-        if let Some(cause) = cause.or(recorded.err()) {
+        if let Some(cause) = cause {
             self.fail(dispatch, token, cause);
+        }
+        if let Err(panic) = finished {
+            self.fail_besides(dispatch, panic);
         }
         Some(callback)
     }
@@ -395,6 +411,38 @@ impl Worker {
         panics
     }
 
+    /// Notes the end of a dispatch with a deadline or a recorder. Returns the panic of the state's
+    /// `Digest`, which is a failure of the node, and that of the recorder or the log, which is not.
+    #[inline]
+    fn finish(
+        &mut self,
+        dispatch: &Dispatch,
+        token: usize,
+        late: Option<(usize, Time)>,
+    ) -> (Result<(), Cause>, Result<(), String>) {
+        let noted = match late {
+            Some((n, since)) => catch_panic(|| {
+                let counters = &self.counters[token];
+                let name = || self.shared.info.name_of(dispatch.callback);
+                self.deadlines[n].returned(since, self.shared.completion(), counters, name);
+            }),
+            None => Ok(()),
+        };
+        let noted = noted.map_err(|panic| format!("the log of a late return panicked: {panic}"));
+        let Some(recorder) = &mut self.recorder else { return (Ok(()), noted) };
+        let body = &self.bodies[self.routes[token].loop_index as usize];
+        let (digest, shown) = match self.shared.shown(&**body) {
+            Ok(digest) => (digest, Ok(())),
+            Err(panic) => {
+                (None, Err(Cause::Panic(format!("the digest of its state panicked: {panic}"))))
+            }
+        };
+        let completion = Completion { time: self.shared.completion(), digest };
+        let recorded = catch_panic(|| recorder.finished(dispatch, completion));
+        let recorded = recorded.map_err(|panic| format!("its recorder panicked: {panic}"));
+        (shown, noted.and(recorded))
+    }
+
     /// Handles a token that is no callback's.
     #[cold]
     fn control(&mut self, token: usize) {
@@ -404,14 +452,25 @@ impl Worker {
                 notifier.take();
                 let event_loop = &self.shared.info.loops[self.loops[*loop_index].0 as usize];
                 if self.shared.failures.is_isolated(event_loop.node_index) {
-                    let body = &mut self.bodies[*loop_index];
-                    if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body.retire())) {
-                        let panic = panic_message(&*panic);
-                        tracing::error!(node = event_loop.node, panic, "dropping its state failed");
-                    }
+                    self.shared.retire(event_loop, &mut *self.bodies[*loop_index]);
                 }
             }
         }
+    }
+
+    /// Something else than the callback of `dispatch` panicked after it: that stops the executor.
+    #[cold]
+    fn fail_besides(&self, dispatch: Dispatch, panic: String) {
+        let Shared { info, failures, clock, .. } = &self.shared;
+        let failure = Failure {
+            node: info.loop_of(dispatch.callback).full_name(),
+            callback: info.callbacks[dispatch.callback.0 as usize].name.clone(),
+            callback_id: dispatch.callback,
+            event: dispatch.event,
+            time: clock.now(),
+            cause: Cause::Panic(panic),
+        };
+        failures.report_other(None, failure);
     }
 
     #[cold]
@@ -428,40 +487,39 @@ impl Worker {
             cause,
         };
         let body = &mut self.bodies[loop_index as usize];
-        let restarted = catch_unwind(AssertUnwindSafe(|| body.restart()));
-        failures.report(loop_info.node_index, failure(cause), matches!(restarted, Ok(true)));
+        let restarted = catch_panic(|| body.restart());
+        failures.report(loop_info.node_index, failure(cause), restarted == Ok(true));
         if let Err(panic) = restarted {
-            let cause = Cause::Panic(format!("the restart failed: {}", panic_message(&*panic)));
+            let cause = Cause::Panic(format!("the restart failed: {panic}"));
             failures.report(loop_info.node_index, failure(cause), false);
         }
     }
 }
 
-/// Tells `recorder` that a callback has returned.
-///
-/// # Errors
-/// What panicked: the `Digest` of the state, or the recorder.
-#[inline]
-fn record(
-    recorder: &mut dyn Recorder,
-    shared: &Shared,
-    body: &dyn EventLoop,
-    dispatch: &Dispatch,
-) -> Result<(), Cause> {
-    let panic = |what, panic| Cause::Panic(format!("{what} panicked: {panic}"));
-    let (digest, shown) = match shared.shown(body) {
-        Ok(digest) => (digest, Ok(())),
-        Err(message) => (None, Err(panic("the digest of its state", message))),
-    };
-    let completion = Completion { time: shared.completion(), digest };
-    let told = catch_panic(|| recorder.finished(dispatch, completion));
-    shown.and(told.map_err(|message| panic("its recorder", message)))
+impl Drop for Worker {
+    /// The states and callbacks are the user's: each is dropped, and a panic reported, even if
+    /// others panic. Two panics at once would abort the process.
+    fn drop(&mut self) {
+        for (id, body) in self.loops.iter().zip(&mut self.bodies) {
+            self.shared.retire(&self.shared.info.loops[id.0 as usize], &mut **body);
+        }
+    }
 }
 
-/// The span of a callback.
+/// Calls `dispatch` within the span of its callback.
 #[cold]
-fn span(info: &GraphInfo, callback: CallbackId) -> tracing::span::EnteredSpan {
+fn spanned<T>(
+    info: &GraphInfo,
+    callback: CallbackId,
+    dispatch: impl FnOnce() -> T,
+) -> Result<T, String> {
     let of = info.loop_of(callback);
     let name = &*info.callbacks[callback.0 as usize].name;
-    tracing::trace_span!("callback", node = &*of.node, group = &*of.group, name).entered()
+    // Two catches: leaving the span while the callback's panic unwinds may be a second panic.
+    catch_panic(|| {
+        let span = tracing::trace_span!("callback", node = &*of.node, group = &*of.group, name);
+        let _entered = span.entered();
+        catch_panic(dispatch)
+    })
+    .flatten()
 }

@@ -62,6 +62,10 @@ pub struct Executor {
     running: Option<Running>,
 }
 
+/// The names of schedulers in [failures](Failure) outside of the callbacks.
+pub(crate) const WORKER: &str = "the worker";
+pub(crate) const SEQUENCER: &str = "the sequencer";
+
 pub(crate) type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
 
 /// A frozen graph in the hands of its scheduler.
@@ -337,17 +341,19 @@ impl Executor {
             Scheduler::Deterministic(sequencer) => {
                 // Simulated time has begun.
                 let End::At(end) = end else { return Ok(()) };
-                sequencer.run(end, stop, monitor.info(), over)?;
+                let run = || sequencer.run(end, stop, monitor.info(), over);
+                monitor.contain(SEQUENCER, run).unwrap_or(Ok(()))?;
                 let not_applied = sequencer.not_applied_yet(monitor.info());
                 if applies_schedule && !not_applied.is_empty() && !stop.is_stopped() {
                     return Err(NotApplied(not_applied).into());
                 }
             }
             Scheduler::SingleCore { worker, clock, .. } => {
-                live::run_worker(worker, Run { clock, stop, wait, end });
+                let run = Run { clock, stop, wait, end };
+                monitor.contain(WORKER, || live::run_worker(worker, run));
             }
             Scheduler::MultiCore { workers, clock, .. } => {
-                live::run_pinned(workers, Run { clock, stop, wait, end })?;
+                live::run_pinned(workers, Run { clock, stop, wait, end }, monitor)?;
             }
         }
         self.failed()

@@ -19,6 +19,7 @@
 //! | [`mapping`] | which core runs which event loops |
 //! | `memory` | pages that stay where they are |
 //! | `mode` | the names of the modes |
+//! | `pace` | when a busy worker of the live modes reads the clock |
 //! | [`models`] | how long messages travel and callbacks run in simulated time |
 //! | [`timeline`] | who ran when on which core, also for trace viewers |
 
@@ -40,6 +41,7 @@ mod middleware;
 mod mode;
 pub mod models;
 mod options;
+mod pace;
 mod plan;
 mod registry;
 mod signal;

@@ -3,19 +3,14 @@
 use crate::error::SpinError;
 use crate::live_clock::{End, LiveTime};
 use crate::mapping::CorePlan;
+use crate::pace::Pace;
 use ringspin_executor::wait::{Idle, Wait};
-use ringspin_executor::{Clock, StopHandle, Time, WaitStrategy, Worker};
+use ringspin_executor::{Clock, Monitor, StopHandle, Time, WaitStrategy, Worker, panic_message};
 use std::time::Duration;
 
 /// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
 /// nanosecond a sleep overshoots by about 8 microseconds on a quiet machine.
 const SPIN_TAIL: Duration = Duration::from_micros(10);
-
-/// How late a timer may be noticed because events were dispatched without a look at the clock.
-const CLOCK_INTERVAL: Duration = Duration::from_micros(10);
-
-/// Most dispatches between two looks at the clock.
-const CLOCK_DISPATCHES_MAX: u32 = 64;
 
 /// How long a worker sleeps that waits for a clock which stands still: until it is woken.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
@@ -30,65 +25,59 @@ pub(crate) struct Run<'a> {
     pub(crate) end: End,
 }
 
-/// Decides when to look at the clock: reading it costs as much as a short callback, so a worker
-/// with short callbacks reads it once for several of them.
-struct Pace {
-    read_at: Time,
-    dispatches: u32,
-    left: u32,
-}
-
-impl Pace {
-    fn read(&mut self, now: Time) {
-        let average = now.since(self.read_at) / self.dispatches.max(1);
-        let affordable = CLOCK_INTERVAL.as_nanos() / average.as_nanos().max(1);
-        self.left = (affordable as u32).clamp(1, CLOCK_DISPATCHES_MAX);
-        self.read_at = now;
-        self.dispatches = 0;
-    }
-}
-
 /// Runs `worker` on this thread until it is stopped or the end is reached.
+///
+/// After each callback it looks whether a timer is due or the end has come; see [`Pace`].
 pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     let Run { clock, stop, wait, end } = run;
     let _mark = worker.enter();
     worker.ready_set().register_sleeper();
     reduce_timer_slack();
     let mut waiter = wait.waiter();
-    let mut pace = Pace { read_at: clock.now(), dispatches: 0, left: 0 };
+    let mut pace = Pace::new(clock);
+    // A clock that is followed is read at no cost, and goes at a pace of its own.
+    let is_followed = clock.followed().is_some();
     while !stop.is_stopped() {
-        if pace.left > 0 && worker.dispatch_next().is_some() {
-            pace.left -= 1;
-            pace.dispatches += 1;
+        let due = next_due(worker, end.by(clock));
+        if is_followed || !pace.is_ahead(due) {
+            let now = read(clock, worker, &mut pace);
+            if now >= end.by(clock) {
+                return;
+            }
+            while worker.expire_one(now) {}
+        }
+        if worker.dispatch_next().is_some() {
             waiter.reset();
-            continue;
-        }
-        let now = read(clock, worker);
-        let end = end.by(clock);
-        if now >= end {
-            return;
-        }
-        let idle = pace.left > 0;
-        pace.read(now);
-        let mut expired = false;
-        while worker.expire_one(now) {
-            expired = true;
-        }
-        if expired || !idle || !worker.ready_set().is_empty() {
-            continue;
-        }
-        worker.count_idle();
-        let due = worker.next_deadline().map_or(end, |deadline| deadline.min(end));
-        match time_to_sleep(clock, now, due) {
-            None => std::hint::spin_loop(),
-            Some(left) if waiter.idle() == Idle::Park => worker.sleep(left),
-            Some(_) => {}
+        } else if worker.ready_set().is_empty() {
+            worker.count_idle();
+            if waiter.idle() == Idle::Park {
+                let now = read(clock, worker, &mut pace);
+                let due = next_due(worker, end.by(clock));
+                match time_to_sleep(clock, now, due) {
+                    Some(left) => worker.sleep(left),
+                    None => std::hint::spin_loop(),
+                }
+            }
         }
     }
 }
 
+/// When the next timer is due, or the run ends.
+#[inline]
+fn next_due(worker: &Worker, end: Time) -> Time {
+    worker.next_deadline().map_or(end, |deadline| deadline.min(end))
+}
+
 /// The time, of which `worker` has to know if it may do what time does not do.
-fn read(clock: &LiveTime, worker: &mut Worker) -> Time {
+fn read(clock: &LiveTime, worker: &mut Worker, pace: &mut Pace) -> Time {
+    if clock.followed().is_none() {
+        return pace.read(clock);
+    }
+    note_time(clock, worker)
+}
+
+/// As [`read`], for those who read the clock for each event.
+fn note_time(clock: &LiveTime, worker: &mut Worker) -> Time {
     let now = clock.now();
     if clock.followed().is_some() {
         worker.note_time(now);
@@ -110,7 +99,7 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, 
     let _mark = worker.enter();
     worker.ready_set().register_sleeper();
     while !stop.is_stopped() {
-        let now = read(clock, worker);
+        let now = note_time(clock, worker);
         while worker.expire_one(now) {}
         if worker.dispatch_next().is_some() {
             return true;
@@ -122,8 +111,7 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, 
         if !worker.ready_set().is_empty() {
             continue; // what was handled so far was no event
         }
-        let due = worker.next_deadline().map_or(end, |deadline| deadline.min(end));
-        match time_to_sleep(clock, now, due) {
+        match time_to_sleep(clock, now, next_due(worker, end)) {
             Some(left) => worker.sleep(left),
             None => std::hint::spin_loop(),
         }
@@ -136,24 +124,26 @@ pub(crate) fn run_all(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, 
     let _mark = worker.enter();
     let mut dispatched = 0;
     while !stop.is_stopped() {
-        let now = read(clock, worker);
+        let now = note_time(clock, worker);
         while worker.expire_one(now) {}
         match worker.dispatch_next() {
             Some(_) => dispatched += 1,
             None if worker.ready_set().is_empty() => break,
             None => {}
         }
-        if now >= end.by(clock) {
+        if clock.now() >= end.by(clock) {
             break;
         }
     }
     dispatched
 }
 
-/// Makes the timers ready that are due.
-pub(crate) fn expire_due(worker: &mut Worker, clock: &LiveTime) {
-    let now = read(clock, worker);
+/// Dispatches the events that are ready now, expiries of timers among them; returns how many.
+pub(crate) fn run_ready(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle) -> u64 {
+    let _mark = worker.enter();
+    let now = note_time(clock, worker);
     while worker.expire_one(now) {}
+    worker.dispatch_ready(|| stop.is_stopped())
 }
 
 /// Has the kernel wake this thread when its sleep ends, not up to 50 microseconds later.
@@ -164,10 +154,12 @@ fn reduce_timer_slack() {
     }
 }
 
-/// Runs each worker on a thread of its own, pinned to its core, until all have returned.
+/// Runs each worker on a thread of its own, pinned to its core, until all have returned. A panic
+/// outside of the callbacks stops all of them.
 pub(crate) fn run_pinned(
     workers: &mut [(CorePlan, Worker)],
     run: Run<'_>,
+    monitor: &Monitor,
 ) -> Result<(), SpinError> {
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
@@ -175,12 +167,13 @@ pub(crate) fn run_pinned(
             let name = format!("ringspin-{}", plan.core);
             let run = Run { wait: plan.wait.unwrap_or(run.wait), ..run };
             let body = move || {
-                let pinned = pin(plan);
-                match pinned {
-                    Ok(()) => run_worker(worker, run),
-                    Err(_) => run.stop.stop(),
-                }
-                pinned
+                let pinned_run = || {
+                    pin(plan).inspect_err(|_| run.stop.stop())?;
+                    run_worker(worker, run);
+                    Ok(())
+                };
+                let name = format!("the worker of core {}", plan.core);
+                monitor.contain(&name, pinned_run).unwrap_or(Ok(()))
             };
             match std::thread::Builder::new().name(name).spawn_scoped(scope, body) {
                 Ok(thread) => threads.push(thread),
@@ -191,7 +184,8 @@ pub(crate) fn run_pinned(
             }
         }
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
-            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            let panicked = |panic: Box<_>| Err(SpinError::Thread(panic_message(&*panic)));
+            thread.join().unwrap_or_else(panicked)
         };
         // All are joined before the first error is returned.
         let results: Vec<Result<(), SpinError>> = threads.into_iter().map(join).collect();

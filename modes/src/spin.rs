@@ -1,7 +1,7 @@
 //! Spinning in steps, for those who have a loop of their own.
 
 use crate::error::SpinError;
-use crate::executor::{Executor, Running, Scheduler};
+use crate::executor::{Executor, Running, SEQUENCER, Scheduler, WORKER};
 use crate::live;
 use std::time::Duration;
 
@@ -18,10 +18,14 @@ impl Executor {
         let end = self.end_after(timeout);
         let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
-            Scheduler::SingleCore { worker, clock, .. } => live::run_one(worker, clock, &stop, end),
+            Scheduler::SingleCore { worker, clock, .. } => {
+                let run = || live::run_one(worker, clock, &stop, end);
+                monitor.contain(WORKER, run).unwrap_or_default()
+            }
             Scheduler::Deterministic(sequencer) => {
                 let end = sequencer.now() + timeout;
-                sequencer.run_one(end, &stop, monitor.info())?.is_some()
+                let run = || sequencer.run_one(end, &stop, monitor.info());
+                monitor.contain(SEQUENCER, run).unwrap_or(Ok(None))?.is_some()
             }
             Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
         };
@@ -41,11 +45,13 @@ impl Executor {
         let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
             Scheduler::SingleCore { worker, clock, .. } => {
-                let _mark = worker.enter();
-                live::expire_due(worker, clock);
-                worker.dispatch_ready(|| stop.is_stopped())
+                let run = || live::run_ready(worker, clock, &stop);
+                monitor.contain(WORKER, run).unwrap_or_default()
             }
-            Scheduler::Deterministic(sequencer) => sequencer.run_ready(&stop, monitor.info())?,
+            Scheduler::Deterministic(sequencer) => {
+                let run = || sequencer.run_ready(&stop, monitor.info());
+                monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?
+            }
             Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
         };
         self.failed().map(|()| dispatched)
@@ -61,8 +67,14 @@ impl Executor {
         let end = self.end_after(max);
         let (stop, Running { monitor, scheduler }) = self.parts();
         let dispatched = match scheduler {
-            Scheduler::SingleCore { worker, clock, .. } => live::run_all(worker, clock, &stop, end),
-            Scheduler::Deterministic(sequencer) => sequencer.run_instant(&stop, monitor.info())?,
+            Scheduler::SingleCore { worker, clock, .. } => {
+                let run = || live::run_all(worker, clock, &stop, end);
+                monitor.contain(WORKER, run).unwrap_or_default()
+            }
+            Scheduler::Deterministic(sequencer) => {
+                let run = || sequencer.run_instant(&stop, monitor.info());
+                monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?
+            }
             Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
         };
         self.failed().map(|()| dispatched)

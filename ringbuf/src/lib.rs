@@ -17,6 +17,7 @@
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |
 //! | [`counter`] | relaxed counters, flags, notices and permits for the crates above |
+//! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
 
 //! # Features
 //! * `std` (default): everything.
@@ -58,6 +59,7 @@ mod slots;
 pub mod spsc;
 mod spsc_ring;
 mod sync;
+mod ticks;
 #[cfg(feature = "std")]
 pub mod wait;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
@@ -73,6 +75,7 @@ pub use lines::{Footprints, Lines};
 pub use pool::{Pool, Shared};
 #[cfg(feature = "std")]
 pub use ready_set::ReadySet;
+pub use ticks::ticks;
 #[cfg(feature = "std")]
 pub use wait::{Signal, Wait, WaitStrategy};
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]

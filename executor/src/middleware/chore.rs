@@ -38,7 +38,8 @@ pub trait Chore: Send {
 pub type AnnouncedChore = (Box<dyn Chore>, Arrivals);
 
 pub(crate) struct ChoreEntity {
-    chore: Box<dyn Chore>,
+    /// `None` once it is retired.
+    chore: Option<Box<dyn Chore>>,
     arrivals: Arrivals,
     source: SourceId,
     takes: Takes,
@@ -50,12 +51,19 @@ impl<S> Entity<S> for ChoreEntity {
         if !self.next() {
             return Outcome::Nothing;
         }
+        let Some(chore) = &mut self.chore else {
+            return Outcome::Nothing;
+        };
         cx.begin(EventId { source: self.source, sequence: self.handled - 1 });
-        Outcome::Done(self.chore.run())
+        Outcome::Done(chore.run())
     }
 
     fn discard(&mut self, _port: usize) -> bool {
         self.next()
+    }
+
+    fn retire(&mut self) {
+        self.chore = None;
     }
 }
 
@@ -64,6 +72,7 @@ impl ChoreEntity {
     fn next(&mut self) -> bool {
         let Self { chore, arrivals, takes, .. } = self;
         arrivals.notifier().take();
+        let Some(chore) = chore else { return false };
         let take = || match chore.take() {
             Ok(true) => Attempt::Item,
             Ok(false) => Attempt::Empty,
@@ -109,6 +118,6 @@ impl Draft {
         let draft = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
         self.add_callback(event_loop, chore.name(), draft);
         let source = self.next_source();
-        ChoreEntity { chore, arrivals, source, takes: Takes::default(), handled: 0 }
+        ChoreEntity { chore: Some(chore), arrivals, source, takes: Takes::default(), handled: 0 }
     }
 }

@@ -26,7 +26,8 @@ struct Watch<S, C: Condition> {
     due: Option<Time>,
     source: SourceId,
     events: u64,
-    callback: EventCallback<S, C::Event>,
+    /// `None` once it is retired.
+    callback: Option<EventCallback<S, C::Event>>,
 }
 
 impl<S, C: Condition> Entity<S> for Watch<S, C> {
@@ -47,12 +48,12 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
                 (None, _) => {}
             }
         }
-        let Some(event) = event else {
+        let (Some(callback), Some(event)) = (&mut self.callback, event) else {
             return Outcome::Nothing;
         };
         cx.begin(EventId { source: self.source, sequence: self.events });
         self.events += 1;
-        Outcome::Done((self.callback)(state, event, cx))
+        Outcome::Done(callback(state, event, cx))
     }
 
     fn discard(&mut self, port: usize) -> bool {
@@ -60,6 +61,10 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
             self.notifier.take();
         }
         true
+    }
+
+    fn retire(&mut self) {
+        self.callback = None;
     }
 }
 
@@ -89,7 +94,7 @@ impl<S: Send + 'static> Node<S> {
             draft.add_callback(event_loop, format!("{name}, timer"), expiry);
         }
         let source = draft.next_source();
-        let due = None;
+        let (due, callback) = (None, Some(callback));
         let watch = Watch { condition, notifier, timer, due, source, events: 0, callback };
         draft.body::<S>(event_loop).add(Box::new(watch));
         Ok(())

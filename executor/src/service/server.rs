@@ -46,7 +46,8 @@ impl<P: Send + Sync + 'static> fmt::Debug for Responder<P> {
 
 struct ServiceEntity<Q, P, F, R> {
     inlet: Inlet<Request<Q, P>>,
-    callback: F,
+    /// `None` once it is retired.
+    callback: Option<F>,
     result: PhantomData<fn() -> R>,
 }
 
@@ -58,12 +59,12 @@ where
     R: CallbackResult,
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(request) = self.inlet.take() else {
+        let (Some(callback), Some(request)) = (&mut self.callback, self.inlet.take()) else {
             return Outcome::Nothing;
         };
         cx.begin(request.id());
         let responder = Responder(Some(request.reply_to.clone()));
-        Outcome::Done((self.callback)(state, &request.body, responder, cx).into_result())
+        Outcome::Done(callback(state, &request.body, responder, cx).into_result())
     }
 
     fn discard(&mut self, _port: usize) -> bool {
@@ -72,6 +73,10 @@ where
         };
         request.reply_to.send(Err(CallError::ServiceStopped));
         true
+    }
+
+    fn retire(&mut self) {
+        self.callback = None;
     }
 }
 
@@ -156,7 +161,7 @@ impl<S: Send + 'static> Node<S> {
         let id = draft.add_callback(self.event_loop(), name, callback_draft);
         draft.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
         let inlet = requests.subscribe(id, qos, 0, counters, remote);
-        let entity = ServiceEntity { inlet, callback, result: PhantomData };
+        let entity = ServiceEntity { inlet, callback: Some(callback), result: PhantomData };
         draft.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(())
     }

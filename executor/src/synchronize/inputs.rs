@@ -134,6 +134,8 @@ pub trait AnyQueue: Send {
     fn take(&mut self) -> Option<EventId>;
     /// Takes the next message from the topic and drops it; false if there was none.
     fn discard(&mut self) -> bool;
+    /// Drops the messages that are kept.
+    fn clear(&mut self);
     /// Removes a message that was kept.
     fn remove(&mut self, position: usize, fate: Fate);
     /// Counts a message with a stamp that was not to be expected; true for the first one.
@@ -151,6 +153,10 @@ impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
 
     fn discard(&mut self) -> bool {
         self.inlet.take().is_some()
+    }
+
+    fn clear(&mut self) {
+        self.kept.clear();
     }
 
     #[inline]

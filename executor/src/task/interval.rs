@@ -105,6 +105,8 @@ impl<S> Entity<S> for IntervalEntity {
     fn discard(&mut self, _port: usize) -> bool {
         true
     }
+
+    fn retire(&mut self) {}
 }
 
 impl<S: Send + 'static> Node<S> {

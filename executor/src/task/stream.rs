@@ -96,6 +96,13 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     fn discard(&mut self, _port: usize) -> bool {
         self.inlet.take().is_some()
     }
+
+    fn retire(&mut self) {
+        let mut buffer = lock(&self.buffer);
+        let (messages, waker) = (std::mem::take(&mut buffer.messages), buffer.waker.take());
+        drop(buffer);
+        drop((messages, waker)); // the user's, so not under the lock
+    }
 }
 
 impl<S: Send + 'static> Node<S> {

@@ -2,7 +2,9 @@
 
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
 use ringspin_executor::{
-    CallError, Cause, Context, FailurePolicy, Message, Node, Publisher, QoS, Responder, StopHandle,
+    Action, ActionClientOptions, ActionServerOptions, CallError, CallbackId, CancelResponse, Cause,
+    Context, FailurePolicy, GoalCallbacks, GoalResponse, Input, Latest, Message, Node, Publisher,
+    QoS, Responder, StopHandle, SubscriptionEvents, Trigger,
 };
 use ringspin_modes::{Executor, SpinError};
 use std::future::pending;
@@ -64,8 +66,8 @@ fn restarts_run_out_and_then_the_policy_decides() {
         let group = node.create_callback_group("group", ticks.clone()).unwrap();
         group.create_timer(MS, |_, _| ()).unwrap();
         let witness = ticks.clone();
-        // Its state and the callback hold it; they go when the node does.
-        stop_when(&executor, move || Arc::strong_count(&witness) == 3);
+        // The state of the group and the callback hold it; they go when the node does.
+        stop_when(&executor, move || Arc::strong_count(&witness) == 2);
         executor.spin().unwrap();
         assert_eq!(entries(&ticks), [1, 2, 3, 1, 2, 3, 1, 2, 3], "two restarts, each from anew");
         let failures = executor.failures();
@@ -161,7 +163,10 @@ fn a_panic_in_the_drop_of_a_state_does_not_keep_the_rest_from_retiring() {
         executor.spin().unwrap();
         assert!(tasks.iter().all(|task| task.is_finished()));
         assert!(!*armed.lock().unwrap(), "its drop was tried");
-        assert_eq!(executor.failures().len(), 1);
+        let [failure, drop] = &executor.failures()[..] else { panic!("two failures") };
+        assert_eq!(failure.callback, "one-shot timer 1ms");
+        assert_eq!((&*drop.node, drop.callback_id), ("/fragile", CallbackId::NONE));
+        assert_eq!(drop.cause, Cause::Panic("a state that cannot be dropped".into()));
     });
 }
 
@@ -359,5 +364,192 @@ fn a_flood_of_discarded_messages_does_not_keep_the_executor_from_stopping() {
         executor.spin().unwrap();
         let heads = *lair.heads.lock().unwrap();
         assert!((100..1_000).contains(&heads), "{heads} heads");
+    });
+}
+
+/// A responder that a callback's captures hold, not the state, is answered as well.
+#[test]
+fn callers_of_captured_responders_learn_of_the_isolation() {
+    in_every_mode_isolating(|mut executor| {
+        let node = executor.create_node("fragile", ()).unwrap();
+        let mut captured = Vec::new();
+        node.create_deferred_service(
+            "service",
+            QoS::services(),
+            move |_: &mut (), _: &u32, responder: Responder<u32>, _: &mut Context<'_>| {
+                captured.push(responder);
+            },
+        )
+        .unwrap();
+        // The node fails once both callers wait.
+        let calls: Arc<Mutex<u32>> = Arc::default();
+        let made = calls.clone();
+        node.create_timer(MS, move |_, _| assert!(*made.lock().unwrap() < 2, "broken")).unwrap();
+        let answers: Log<Result<u32, CallError>> = log();
+        let (seen, made) = (answers.clone(), calls.clone());
+        let caller = executor.create_node("caller", ()).unwrap();
+        let client = caller.create_client::<u32, u32>("service", QoS::services()).unwrap();
+        let outside = client.clone();
+        caller
+            .create_one_shot_timer(MS, move |_, _| {
+                let (seen, made) = (seen.clone(), made.clone());
+                client
+                    .call(1, move |_, reply, _| {
+                        seen.lock().unwrap().push(reply.map(|reply| *reply));
+                    })
+                    .unwrap();
+                *made.lock().unwrap() += 1;
+            })
+            .unwrap();
+        executor.freeze().unwrap();
+        let (seen, made) = (answers.clone(), calls);
+        let waiting = std::thread::spawn(move || {
+            let answer = loop {
+                *made.lock().unwrap() += 1;
+                match outside.call_and_wait(2, Duration::from_secs(3600)) {
+                    // In simulated time the executor may have come to its end.
+                    Err(CallError::NotFrozen) => std::thread::yield_now(),
+                    answer => break answer.map(|reply| *reply),
+                }
+            };
+            seen.lock().unwrap().push(answer);
+        });
+        while entries(&answers).len() < 2 {
+            executor.spin_for(10 * MS).unwrap();
+        }
+        waiting.join().unwrap();
+        let told = |answer: &Result<u32, CallError>| {
+            matches!(answer, Err(CallError::Unanswered | CallError::ServiceStopped))
+        };
+        assert!(entries(&answers).iter().all(told), "{:?}", entries(&answers));
+    });
+}
+
+struct Count;
+
+impl Action for Count {
+    type Goal = u32;
+    type Result = u32;
+    type Feedback = u32;
+}
+
+/// Every kind of callback, each with something captured.
+fn all_kinds_of_callbacks(executor: &Executor, node: &Node<Arc<()>>, held: &Arc<()>) {
+    let keep = || held.clone();
+    let (kept, qos) = (keep(), QoS::default());
+    node.create_subscription("a", qos, move |_, _: &Message<u8>, _| drop(kept.clone())).unwrap();
+    let kept = keep();
+    let late = node.create_late_subscription("b", qos, move |_, _: &Message<u8>, _| {
+        drop(kept.clone());
+    });
+    late.unwrap().activate();
+    let kept = keep();
+    let missed = SubscriptionEvents::new().on_deadline_missed(move |_, _, _| drop(kept.clone()));
+    let qos_d = qos.deadline(Duration::from_secs(3600));
+    node.create_subscription_with_events("c", qos_d, missed, |_, _: &Message<u8>, _| ()).unwrap();
+    let kept = keep();
+    node.create_timer(MS, move |_, _| drop(kept.clone())).unwrap();
+    let kept = keep();
+    node.create_guard_condition("guard", move |_, _| drop(kept.clone())).unwrap();
+    let kept = keep();
+    node.create_service("service", qos, move |_, _: &u8, _| {
+        drop(kept.clone());
+        0u8
+    })
+    .unwrap();
+    let kept = keep();
+    node.create_deferred_service("deferred", qos, move |_, _: &u8, _: Responder<u8>, _| {
+        drop(kept.clone());
+    })
+    .unwrap();
+    let (kept, predicate) = (keep(), keep());
+    let trigger = Trigger::when(move |_| Arc::strong_count(&predicate) > 0);
+    let inputs = (Input::<u8>::new("a", qos), Input::<u8>::new("b", qos));
+    node.create_synchronized_subscription(inputs, Latest::new(trigger), move |_, _, _| {
+        drop(kept.clone());
+    })
+    .unwrap();
+    let kept = keep();
+    let lifecycle = node.lifecycle().on_configure(move |_, _| drop(kept.clone())).create();
+    lifecycle.unwrap();
+    let kept = keep();
+    node.on_parameter_change(move |_, _, _| drop(kept.clone())).unwrap();
+    let kept = [keep(), keep(), keep()];
+    let [on_goal, on_cancel, on_accepted] = kept;
+    node.create_action_server::<Count, _>(
+        "action",
+        ActionServerOptions::default(),
+        move |_, _, _| {
+            drop(on_goal.clone());
+            GoalResponse::Accept
+        },
+        move |_, _, _| {
+            drop(on_cancel.clone());
+            CancelResponse::Accept
+        },
+        move |_, _, _| drop(on_accepted.clone()),
+    )
+    .unwrap();
+    let kept = keep();
+    let endless = async move {
+        let _kept = kept;
+        pending::<()>().await;
+    };
+    node.spawn("task", endless).unwrap();
+    calls_that_wait(executor, node, held);
+}
+
+/// Calls and a goal of `node` that are never answered, with captures.
+fn calls_that_wait(executor: &Executor, node: &Node<Arc<()>>, held: &Arc<()>) {
+    let other = keeping(executor, "silent", "silence");
+    other
+        .create_action_server::<Count, _>(
+            "silent_action",
+            ActionServerOptions::default(),
+            |_, _, _| GoalResponse::Accept,
+            |_, _, _| CancelResponse::Reject,
+            |_, goal, _| std::mem::forget(goal),
+        )
+        .unwrap();
+    let client = node.create_client::<u32, u32>("silence", QoS::services()).unwrap();
+    let options = ActionClientOptions::default();
+    let goals = node.create_action_client::<Count>("silent_action", options).unwrap();
+    let kept = held.clone();
+    node.create_one_shot_timer(MS, move |_, _| {
+        let (one, two, three) = (kept.clone(), kept.clone(), kept.clone());
+        client.call(1, move |_, _, _| drop(one)).unwrap();
+        let callbacks = GoalCallbacks::new()
+            .on_feedback(move |_, _, _| drop(two.clone()))
+            .on_result(move |_, _, _| drop(three));
+        goals.send_goal(1, callbacks).unwrap();
+        // A handle that outlives the node keeps nothing of it.
+        std::mem::forget((client.clone(), goals.clone()));
+    })
+    .unwrap();
+}
+
+#[test]
+fn isolated_node_keeps_nothing_that_its_callbacks_captured() {
+    in_every_mode_isolating(|mut executor| {
+        let held = Arc::new(());
+        let create = held.clone();
+        let node = executor.graph();
+        let node = node.create_restartable_node("fragile", 0, move || create.clone()).unwrap();
+        all_kinds_of_callbacks(&executor, &node, &held);
+        let group = node.create_callback_group("group", held.clone()).unwrap();
+        let kept = held.clone();
+        group.create_timer(MS, move |_, _| drop(kept.clone())).unwrap();
+        let out = node.create_publisher("a", QoS::default()).unwrap();
+        let started = Arc::new(Mutex::new(false));
+        let go = started.clone();
+        node.create_timer(5 * MS, move |_, _| {
+            out.publish(1u8).unwrap();
+            if std::mem::replace(&mut *go.lock().unwrap(), true) { Err("broken") } else { Ok(()) }
+        })
+        .unwrap();
+        let witness = held.clone();
+        stop_when(&executor, move || *started.lock().unwrap() && Arc::strong_count(&witness) == 2);
+        executor.spin().unwrap();
+        assert_eq!(executor.failures().len(), 1);
     });
 }

@@ -1,9 +1,12 @@
 //! What every mode promises, tested in every mode through one parameter.
 
 mod actions;
+mod bursts;
 mod cores;
 mod deadlines;
 mod delivery;
+#[cfg(unix)]
+mod escapes;
 mod failures;
 mod graph;
 mod groups;

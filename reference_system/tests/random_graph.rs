@@ -245,7 +245,14 @@ fn exploration_is_independent_of_the_number_of_threads() {
         let explore = |threads, order| {
             let jitter = Some(Duration::from_micros(100));
             let shrink_runs_max = 10;
-            let exploration = Exploration { seeds: 0..12, order, jitter, threads, shrink_runs_max };
+            let exploration = Exploration {
+                seeds: 0..12,
+                order,
+                jitter,
+                threads,
+                shrink_runs_max,
+                ..Exploration::default()
+            };
             format!("{:?}", job.explore(&exploration))
         };
         for order in [Order::Shuffle, Order::Pct { depth: 2 }] {

@@ -285,6 +285,9 @@ impl<'a> Program<'a> {
                     explored.runs,
                     explored.deviating,
                 )?;
+                for (code, runs) in explored.exit_codes {
+                    writeln!(self.out, "  a node ended {runs} of them with exit code {code}")?;
+                }
                 Ok(0)
             }
             Err(ExploreError::Found(found)) => Err(Ended::Failed(self.found(&found, &explore.job))),

@@ -1,9 +1,10 @@
 //! Exploring: the same job in many orders, until one of them fails.
 
 use super::shrink::{self, Found};
-use super::{Job, Ran, Records};
+use super::{Job, Ran, Records, Report};
 use crate::deterministic::{Jitter, NotApplied, Schedule, ScheduleError, Simulation, TiePolicy};
 use ringspin_executor::BoxError;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -67,6 +68,8 @@ pub struct Explored {
     pub runs: u64,
     /// In how many of them something happened in another order than by default.
     pub deviating: u64,
+    /// The codes with which nodes ended runs, and how many runs each: that is no failure.
+    pub exit_codes: BTreeMap<u8, u64>,
 }
 
 /// Why an exploration ended early.
@@ -161,9 +164,14 @@ impl<T> Job<'_, T> {
         let ran = self.run_scripted(schedule, None);
         let not_applied = ran.report.as_ref().map(|report| report.not_applied.clone());
         let not_applied = not_applied.filter(|schedule| !schedule.is_empty());
+        let exit_code = ran.report.as_ref().and_then(Report::exit_code);
         let mut explanation = ran.report.map(|report| report.deviations).unwrap_or_default();
         match (ran.error, not_applied) {
-            (None, None) => Ok(Explored { runs: 1, deviating: u64::from(!schedule.is_empty()) }),
+            (None, None) => Ok(Explored {
+                runs: 1,
+                deviating: u64::from(!schedule.is_empty()),
+                exit_codes: exit_code.into_iter().map(|code| (code, 1)).collect(),
+            }),
             (None, Some(not_applied)) => Err(NotApplied(not_applied).into()),
             (Some(error), not_applied) => {
                 explanation.extend(not_applied.map(|left| format!("not applied: {left}")));
@@ -232,7 +240,7 @@ struct Progress {
 
 impl Search {
     fn new(seeds: Range<u64>) -> Self {
-        let explored = Explored { runs: 0, deviating: 0 };
+        let explored = Explored { runs: 0, deviating: 0, exit_codes: BTreeMap::new() };
         Self(Mutex::new(Progress { seeds, explored, failed: None }))
     }
 
@@ -250,10 +258,14 @@ impl Search {
             };
             drop(progress);
             let Ran { report, error } = run(seed);
+            let exit_code = report.as_ref().and_then(Report::exit_code);
             let schedule = report.map(|report| report.schedule).unwrap_or_default();
             let mut progress = self.progress();
             progress.explored.runs += 1;
             progress.explored.deviating += u64::from(!schedule.is_empty());
+            if let Some(code) = exit_code {
+                *progress.explored.exit_codes.entry(code).or_default() += 1;
+            }
             if let Some(error) = error
                 && progress.failed.as_ref().is_none_or(|lowest| seed < lowest.seed)
             {

@@ -347,6 +347,14 @@ fn explore_finds_a_seed_on_virtual_cores_and_prints_the_command_that_repeats_it(
 }
 
 #[test]
+fn explore_counts_the_exit_codes_of_nodes() {
+    let text = format!("{SECOND}{PAIR}parameters = {{ exit_at = 4 }}");
+    let (code, out, err) = run(&text, "explore $job.toml --seeds 0..5");
+    assert_eq!((code, &*err), (0, ""));
+    assert!(out.ends_with("none failed\n  a node ended 5 of them with exit code 7\n"), "{out}");
+}
+
+#[test]
 fn explore_needs_a_job_that_can_pass() {
     let text = format!("{SECOND}{PAIR}parameters = {{ fail_at = 4 }}");
     let (code, _, err) = run(&text, "explore $job.toml --seeds 0..5");

@@ -117,6 +117,11 @@ impl Agenda {
         }
     }
 
+    /// How many events are pending, also those that wait for a busy core. Linear in the loops.
+    pub(super) fn len(&self) -> usize {
+        self.loops.iter().map(|event_loop| event_loop.pending.len()).sum()
+    }
+
     /// Whether there is an event that a core can turn to; for cores without a picker.
     pub(super) fn has_next(&self) -> bool {
         !self.next.is_empty()

@@ -3,8 +3,11 @@
 use super::schedule::{Jolt, Schedule};
 use super::simulation::Jitter;
 use crate::models::links::LinkTable;
+use crate::models::links::publisher_names;
 use crate::models::random::{Purpose, Stream};
-use ringspin_executor::{CallbackId, EventId, Fate, GraphInfo, Network, Passage, SourceId, Time};
+use ringspin_executor::{
+    CallbackId, EventId, Fate, GraphInfo, LoopId, Network, Passage, SourceId, Time, TopicInfo,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -75,8 +78,24 @@ impl JoltSource {
     fn stream(&self, passage: &Passage, info: &GraphInfo) -> Option<Stream> {
         let Self::Random { seed, .. } = self else { return None };
         let by = info.publisher(passage.event.source);
-        let by = by.map_or("", |(_, by)| &*info.loops[by.0 as usize].node);
+        let by = by.map_or_else(String::new, |(topic, _)| publisher_of(info, topic, passage));
         Some(Stream::new(*seed, &format!("jitter {by} -> {}", info.name_of(passage.callback))))
+    }
+}
+
+/// The node that sent a message, and which of its publishers on the topic, unless that is the first
+/// one without a name.
+fn publisher_of(info: &GraphInfo, topic: &TopicInfo, passage: &Passage) -> String {
+    let node = |(by, _): &(LoopId, SourceId)| info.loops[by.0 as usize].node_index;
+    let nodes: Vec<_> = topic.publishers.iter().map(node).collect();
+    let names = publisher_names(topic, &nodes).into_iter().zip(&topic.publishers);
+    let mut names = names.filter(|(_, (_, source))| *source == passage.event.source);
+    match names.next() {
+        None => String::new(),
+        Some((name, (by, _))) => match (&*info.loops[by.0 as usize].node, &*name) {
+            (node, "#0") => node.into(),
+            (node, name) => format!("{node} {name}"),
+        },
     }
 }
 

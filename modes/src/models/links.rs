@@ -48,7 +48,9 @@
 //!    in order.
 //!
 //! What is drawn for a message depends on the seed, the names at both ends of its edge, and its
-//! number: not on other edges, other rules or other messages.
+//! number: not on other edges, other rules or other messages. Where a callback group has several
+//! publishers on a topic, [name](ringspin_executor::Publisher::named) them: those without a name are
+//! numbered in order of creation.
 
 mod error;
 mod resolve;
@@ -58,6 +60,7 @@ mod table;
 mod tests;
 
 pub use error::LinkError;
+pub(crate) use resolve::publisher_names;
 pub use table::LinkTable;
 
 use super::distribution::Distribution;

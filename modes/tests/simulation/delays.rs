@@ -1,8 +1,8 @@
 //! Messages that take time, or do not arrive: the figures are exact to the nanosecond.
 
 use ringspin_executor::{BoxError, Collector, Graph, Message, QoS, Time, Verdict};
-use ringspin_modes::Job;
 use ringspin_modes::models::Links;
+use ringspin_modes::{Jitter, Job, Simulation};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -457,4 +457,47 @@ fn what_is_under_way_keeps_a_run_going_until_it_has_arrived() {
     session.run_until(Time::MAX).unwrap();
     assert_eq!(flights(&session.handles), [(1, 3_600_001)]);
     assert_eq!(session.now(), ms(3_600_001));
+}
+
+/// When each publisher's messages arrive, of a node that has these publishers (the empty name is
+/// none) on one topic, which all publish at the same times.
+fn arrivals(publishers: &'static [&'static str], change: fn(&mut Simulation)) -> Vec<Vec<u64>> {
+    let job = Job::new(|graph| {
+        let node = graph.create_node("node", ())?;
+        for (n, name) in publishers.iter().enumerate() {
+            let out = node.create_publisher::<usize>("t", QoS::default())?;
+            let out = if name.is_empty() { out } else { out.named(name) };
+            node.create_timer(10 * MS, move |(), _| out.publish(n))?;
+        }
+        Ok(graph.create_node("to", ())?.create_collector::<usize>("t", QoS::keep_last(1000))?)
+    });
+    let mut session = job.run_for(500 * MS).simulate(change).start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let mut arrivals = vec![Vec::new(); publishers.len()];
+    for (time, by) in session.handles.take() {
+        arrivals[*by].push(time.as_nanos());
+    }
+    arrivals
+}
+
+#[test]
+fn publishers_of_one_node_on_one_topic_have_random_numbers_of_their_own() {
+    fn jitter(simulation: &mut Simulation) {
+        simulation.jitter = Jitter { max: 5 * MS, seed: 1 };
+    }
+    fn delay(simulation: &mut Simulation) {
+        let uniform = "[[link]]\ntopic = \"/t\"\ndelay = { uniform = [\"0 ms\", \"5 ms\"] }";
+        simulation.links = links(uniform);
+    }
+    for change in [jitter, delay] {
+        let alone = arrivals(&[""], change);
+        let two = arrivals(&["", ""], change);
+        assert_ne!(two[0], two[1]);
+        assert_eq!(two[0], alone[0]);
+        // A name keeps its numbers wherever its publisher comes, and leaves those of others alone.
+        let named = arrivals(&["front"], change);
+        let both = arrivals(&["rear", "front", ""], change);
+        assert_eq!((&both[1], &both[2]), (&named[0], &alone[0]));
+        assert_ne!(both[0], both[1]);
+    }
 }

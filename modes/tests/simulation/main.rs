@@ -10,6 +10,7 @@ mod explore;
 mod going_on;
 mod inputs;
 mod known_answer;
+mod limits;
 mod panics;
 mod sessions;
 mod ties;

@@ -35,9 +35,16 @@ impl Links {
         }
         let mut table = LinkTable::new(info.callbacks.len());
         for way in ways {
-            if let Some(rule) = self.rules.iter().rfind(|rule| rule.matches(&way)) {
+            let mut rules: Vec<LinkRule> = Vec::new();
+            for rule in self.rules.iter().rev().filter(|rule| rule.matches(&way)) {
+                rules.push(rule.clone());
+                if !rule.has_window() {
+                    break; // those before it never count
+                }
+            }
+            if !rules.is_empty() {
                 let stream = Stream::new(seed, &way.name);
-                table.add(way.callback, Edge::new(way.source, rule.clone(), stream));
+                table.add(way.callback, Edge::new(way.source, rules, stream));
             }
         }
         Ok(table)
@@ -62,6 +69,11 @@ fn check(rule: &LinkRule, name: &str, info: &GraphInfo, ways: &[Way<'_>]) -> Res
         let known = topics.chain(info.services.iter().map(|service| &service.name)).cloned();
         let way_out = way_out(&rule.topic, known, "it has none at all");
         return Err(LinkError::UnknownTopic { rule: name.into(), way_out });
+    }
+    if let (Some(since), Some(until)) = (rule.since, rule.until)
+        && since >= until
+    {
+        return Err(LinkError::Window { rule: name.into(), since, until });
     }
     for (key, value) in rule.probabilities() {
         if !is_probability(value) {

@@ -33,6 +33,7 @@ mod traffic;
 pub(crate) use chains::Follower;
 pub use chains::{ChainError, ChainPath, ChainSamples};
 pub use record::{Record, RunDigest, Trace};
+pub(crate) use schedule::KEPT_MAX;
 pub use schedule::{Deviation, Jolt, Schedule, ScheduleError};
 pub(crate) use simulation::Setting;
 pub use simulation::{Cores, Jitter, Simulation};
@@ -96,9 +97,10 @@ impl Sequencer {
     pub(crate) fn new(parts: Parts, setting: Setting, info: &GraphInfo) -> Self {
         let Parts { mut worker, inputs, recorder, breaker, follower, middleware } = parts;
         let display = ClockDisplay::new(middleware);
-        let Setting { simulation, transit, durations, cores, jolts } = setting;
+        let Setting { simulation, transit, durations, cores, jolts, deviations_max } = setting;
         let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
-        let breaker = breaker.or_else(|| simulation.ties.breaker()).map(Breaker::new);
+        let breaker = breaker.or_else(|| simulation.ties.breaker());
+        let breaker = breaker.map(|breaker| Breaker::new(breaker, deviations_max));
         let agenda = match cores {
             Some(cores) => Some(Agenda::on_cores(info, cores)),
             None if timing.is_some() || breaker.is_some() => Some(Agenda::unlimited(info)),

@@ -1,8 +1,8 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{
-    ChainError, ChainPath, ChainSamples, Condition, Follower, Parts, RunDigest, Sequencer, Setting,
-    Simulation, TieBreaker, Trace,
+    ChainError, ChainPath, ChainSamples, Condition, Follower, KEPT_MAX, Parts, RunDigest,
+    Sequencer, Setting, Simulation, TieBreaker, Trace,
 };
 use crate::error::{Panicked, SpinError};
 use crate::live::{self, Run};
@@ -51,6 +51,8 @@ pub struct Executor {
     /// In deterministic mode: whether a trace is kept.
     pub(crate) traced: bool,
     pub(crate) tie_breaker: Option<Box<dyn TieBreaker>>,
+    /// In deterministic mode: how many deviations of each kind are kept.
+    pub(crate) deviations_max: usize,
     /// In deterministic mode: what is followed.
     pub(crate) chains: Vec<ChainPath>,
     /// Whether time is that of `/clock`, whatever the arguments say.
@@ -112,6 +114,7 @@ impl Executor {
             recorder: None,
             traced: false,
             tie_breaker: None,
+            deviations_max: KEPT_MAX,
             chains: Vec::new(),
             sim_time: false,
             running: None,
@@ -194,7 +197,7 @@ impl Executor {
         let setting = match &self.mode {
             Mode::Deterministic(simulation) => {
                 let causes = self.traced || follower.is_some();
-                Some(Setting::new(simulation, &info, causes)?)
+                Some(Setting::new(simulation, &info, causes, self.deviations_max)?)
             }
             Mode::SingleCore | Mode::MultiCore(_) if follower.is_some() => {
                 return Err(ChainError::Live.into());

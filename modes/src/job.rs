@@ -294,8 +294,10 @@ impl<'a, T> Job<'a, T> {
             .with_failure_policy(self.policy);
         executor.traced = traced;
         executor.chains = self.chains.clone();
-        // An order that is explored, shrunk or repeated comes before one's own.
-        if own_ties {
+        // An order that is explored, shrunk or repeated comes before one's own, and all of it counts.
+        if !own_ties {
+            executor.deviations_max = usize::MAX;
+        } else {
             let create = |breaker: &Create<'a>| {
                 Panicked::catch("creating the tie breaker", None, || breaker())
             };

@@ -4,7 +4,7 @@
 //! all that is needed. Otherwise its events are taken out into the agenda, which keeps those of a
 //! busy core waiting while others go on.
 
-use super::schedule::{Deviation, Taken};
+use super::schedule::{Deviation, Kept, Taken};
 use super::ties::{Candidate, TieBreaker};
 use crate::error::Panicked;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
@@ -273,13 +273,14 @@ pub(super) struct Breaker {
     /// In all.
     made: u64,
     /// The deviations so far.
-    pub(super) taken: Vec<Taken>,
+    pub(super) taken: Kept<Taken>,
 }
 
 impl Breaker {
-    pub(super) fn new(breaker: Box<dyn TieBreaker>) -> Self {
+    /// Keeps `deviations_max` of the deviations.
+    pub(super) fn new(breaker: Box<dyn TieBreaker>, deviations_max: usize) -> Self {
         let (candidates, places, due, timers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (choices, instant, made, taken) = (0, Time::ZERO, 0, Vec::new());
+        let (choices, instant, made, taken) = (0, Time::ZERO, 0, Kept::new(deviations_max));
         Self { breaker, candidates, places, due, timers, choices, instant, made, taken }
     }
 

@@ -68,14 +68,16 @@ impl Sequencer {
         self.digester(samples).unwrap_or_default()
     }
 
-    /// How the run so far deviated from the default order, and that in words.
-    pub(crate) fn schedule(&self, info: &GraphInfo) -> (Schedule, Vec<String>) {
-        let taken = self.breaker.iter().flat_map(|breaker| &breaker.taken);
+    /// How the run so far deviated from the default order, as far as that is kept, and that in
+    /// words; and how many deviations there were in all.
+    pub(crate) fn schedule(&self, info: &GraphInfo) -> (Schedule, Vec<String>, u64) {
+        let taken = self.breaker.iter().flat_map(|breaker| breaker.taken.items());
         let (deviations, mut words): (Vec<_>, Vec<_>) =
             taken.map(|taken| (taken.deviation, taken.in_words(info))).unzip();
-        let jolts = self.jolts.all();
+        let (jolts, count) = self.jolts.all();
+        let count = count + self.breaker.as_ref().map_or(0, |breaker| breaker.taken.count());
         words.extend(jolts.iter().map(|jolt| jolt.in_words(info)));
-        (Schedule { deviations, jolts }, words)
+        (Schedule { deviations, jolts }, words, count)
     }
 
     /// The callbacks that returned later than their logical execution time, and how often.

@@ -84,14 +84,18 @@ pub(crate) struct Setting {
     /// The loops of each virtual core, unless each loop has its own.
     pub(super) cores: Option<Vec<Vec<LoopId>>>,
     pub(super) jolts: Jolts,
+    /// How many deviations of each kind are kept.
+    pub(super) deviations_max: usize,
 }
 
 impl Setting {
-    /// Of `simulation` for a graph; `causes` if the trace is to know who sent what.
+    /// Of `simulation` for a graph; `causes` if the trace is to know who sent what, and
+    /// `deviations_max` deviations of each kind are kept.
     pub(crate) fn new(
         simulation: &Simulation,
         info: &GraphInfo,
         causes: bool,
+        deviations_max: usize,
     ) -> Result<Self, SpinError> {
         let refused = |error: &dyn std::error::Error| SpinError::Simulation(error.to_string());
         let seed = simulation.seed;
@@ -107,7 +111,7 @@ impl Setting {
                 "it ends at {end}, before it starts at {start}: choose a later end"
             )));
         }
-        let jolts = Jolts::default();
+        let jolts = Jolts::new(deviations_max);
         let jitter = match &simulation.ties {
             TiePolicy::Scripted(schedule) => JoltSource::scripted(schedule),
             _ => JoltSource::new(simulation.jitter),
@@ -115,7 +119,9 @@ impl Setting {
         let scope = Scope { departures: durations.is_some(), causes };
         let traffic = Box::new(Traffic::new(links, jitter, jolts.clone(), info));
         let transit = Arc::new(Transit::new(simulation.start, traffic, scope));
-        let setting = Self { simulation: simulation.clone(), transit, durations, cores, jolts };
+        let simulation_of = simulation.clone();
+        let setting =
+            Self { simulation: simulation_of, transit, durations, cores, jolts, deviations_max };
         setting.check_breaker(simulation.ties != TiePolicy::Fifo)?;
         Ok(setting)
     }

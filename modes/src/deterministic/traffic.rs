@@ -1,6 +1,6 @@
 //! The network of a simulation: the links' delays, and jitter on top.
 
-use super::schedule::{Jolt, Schedule};
+use super::schedule::{Jolt, Kept, Schedule};
 use super::simulation::Jitter;
 use crate::models::links::LinkTable;
 use crate::models::links::publisher_names;
@@ -13,14 +13,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The jolts of a run so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Jolts(Arc<Mutex<Vec<Jolt>>>);
+#[derive(Clone, Debug)]
+pub(super) struct Jolts(Arc<Mutex<Kept<Jolt>>>);
 
 impl Jolts {
-    pub(super) fn all(&self) -> Vec<Jolt> {
-        let mut jolts = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    /// Keeps `max` of them.
+    pub(super) fn new(max: usize) -> Self {
+        Self(Arc::new(Mutex::new(Kept::new(max))))
+    }
+
+    /// Those that are kept, and how many there were in all.
+    pub(super) fn all(&self) -> (Vec<Jolt>, u64) {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jolts = kept.items().to_vec();
         jolts.sort_unstable();
-        jolts
+        (jolts, kept.count())
     }
 
     fn push(&self, jolt: Jolt) {

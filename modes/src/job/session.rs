@@ -194,7 +194,7 @@ impl<T> Session<T> {
         let (monitor, sequencer) = self.parts();
         let info = monitor.shared_info();
         let (digest, dispatches) = sequencer.digest();
-        let (schedule, deviations) = sequencer.schedule(&info);
+        let (schedule, deviations, deviations_count) = sequencer.schedule(&info);
         Report {
             digest,
             dispatches,
@@ -204,6 +204,7 @@ impl<T> Session<T> {
             exit_code,
             schedule,
             deviations,
+            deviations_count,
             choices: sequencer.choices(),
             overruns: sequencer.overruns(&info),
             foreign: sequencer.foreign(&info),

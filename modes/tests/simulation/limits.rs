@@ -3,7 +3,7 @@
 
 use ringspin_executor::{BoxError, Delivery, ExternalInput, Graph, Message, Publisher, QoS, Time};
 use ringspin_modes::models::Links;
-use ringspin_modes::{Job, SpinError, TiePolicy};
+use ringspin_modes::{Exploration, ExploreError, Jitter, Job, SpinError, TiePolicy};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -164,6 +164,57 @@ fn an_input_that_does_not_let_time_go_on_is_found() {
         let named = if at_quiet { "/n `subscription /t`" } else { "input \"tireless\"" };
         assert!(error.contains(named), "{error}");
     }
+}
+
+/// Two timers that are due together, and messages: each instant has a choice, each message a delay.
+fn busy(graph: &Graph) -> Result<(), BoxError> {
+    for name in ["a", "b"] {
+        let node = graph.create_node(name, ())?;
+        let out = node.create_publisher::<u32>("t", QoS::default())?;
+        node.create_timer(MS, move |(), _| out.publish(1))?;
+    }
+    let to = graph.create_node("to", ())?;
+    to.create_subscription("t", QoS::keep_last(100), |(), _: &Message<u32>, _| {})?;
+    Ok(())
+}
+
+#[test]
+fn a_long_run_keeps_a_bounded_number_of_deviations() {
+    let job = Job::new(busy).simulate(|s| {
+        s.jitter = Jitter { max: MS / 2, seed: 1 };
+        s.ties = TiePolicy::Reverse;
+    });
+    let short = job.run_for(5000 * MS);
+    let report = short.run().unwrap();
+    assert!(report.is_schedule_complete());
+    assert_eq!(report.deviations_count(), 5_000 + 10_000, "an order for each instant");
+    let certificate = short.certificate(&report);
+    assert_eq!((certificate.deviations, certificate.schedule.is_empty()), (15_000, false));
+    let long = short.run_for(30_000 * MS);
+    let report = long.run().unwrap();
+    assert!(!report.is_schedule_complete());
+    assert_eq!(report.deviations_count(), 30_000 + 60_000);
+    let schedule = report.schedule();
+    assert_eq!((schedule.deviations.len(), schedule.jolts.len()), (10_000, 10_000));
+    assert_eq!(report.deviations().len(), 20_000);
+    let certificate = long.certificate(&report);
+    assert_eq!((certificate.deviations, &*certificate.schedule), (90_000, ""));
+}
+
+/// Exploring shrinks all deviations of a run, however many there are.
+#[test]
+fn exploring_keeps_all_deviations() {
+    let job = Job::new(busy).run_for(12_000 * MS).check(|session| {
+        let schedule = session.report().schedule().clone();
+        match schedule.len() {
+            0..=10_000 => Ok(()),
+            len => Err(format!("{len} deviations").into()),
+        }
+    });
+    let exploration =
+        Exploration { seeds: 0..1, jitter: Some(MS), shrink_runs_max: 0, ..Default::default() };
+    let Err(ExploreError::Found(found)) = job.explore(&exploration) else { panic!("not found") };
+    assert!(found.deviations > 20_000, "{}", found.deviations);
 }
 
 /// Two seconds before the end of what 64 bits can tell.

@@ -4,6 +4,7 @@
 //! cargo run --example jobs -- run examples/jobs/nominal.toml --certificate -
 //! cargo run --example jobs -- verify examples/jobs/degraded.toml --runs 5
 //! cargo run --example jobs -- explore examples/jobs/race.toml
+//! cargo run --example jobs -- run examples/jobs/partition.toml
 //! cargo run --example jobs -- check examples/jobs/nominal.toml
 //! ```
 //!

@@ -13,7 +13,7 @@ use crate::node::Node;
 use crate::topic::Publisher;
 use crate::worker_thread::{ForeignEvent, OwnerThread};
 use ringspin_ringbuf::Flag;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// What the running callback shows.
@@ -28,6 +28,8 @@ pub(crate) struct Evidence {
     shown: Mutex<Option<DigestHasher>>,
     /// The publishers that show their messages.
     publishers: Mutex<BTreeSet<SourceId>>,
+    /// The publishers with a name of their own.
+    names: Mutex<BTreeMap<SourceId, String>>,
     /// In simulated time.
     owner: OnceLock<Arc<OwnerThread>>,
 }
@@ -68,6 +70,15 @@ impl Evidence {
     /// A publisher shows its messages from now on.
     pub(crate) fn digest_publisher(&self, publisher: SourceId) {
         lock(&self.publishers).insert(publisher);
+    }
+
+    pub(crate) fn name_publisher(&self, publisher: SourceId, name: &str) {
+        lock(&self.names).insert(publisher, name.into());
+    }
+
+    /// The name that a publisher was given, if it was given one.
+    pub(crate) fn name_of(&self, publisher: SourceId) -> Option<String> {
+        lock(&self.names).get(&publisher).cloned()
     }
 
     /// Groups show their states from now on.

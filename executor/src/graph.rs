@@ -153,8 +153,9 @@ impl Draft {
 
     fn topic_as_it_is(&self, topic: &TopicDraft) -> TopicInfo {
         let sources = topic.info.publishers.iter().map(|(_, source)| *source);
+        let named = sources.clone().filter_map(|s| Some((s, self.evidence.name_of(s)?))).collect();
         let digested = sources.filter(|source| self.evidence.is_digested(*source)).collect();
-        TopicInfo { digested, ..topic.info.clone() }
+        TopicInfo { digested, named, ..topic.info.clone() }
     }
 
     pub(crate) fn erased_topics(&self) -> Vec<(String, Arc<dyn AnyTopic>)> {
@@ -246,6 +247,7 @@ impl Draft {
                     publishers: Vec::new(),
                     subscriptions: Vec::new(),
                     digested: Vec::new(),
+                    named: Vec::new(),
                 },
                 typed: Box::new(topic.clone()),
                 erased: topic,

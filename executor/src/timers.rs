@@ -43,6 +43,8 @@ pub(crate) struct Timers {
     /// Of each timer.
     rests: Vec<Rest>,
     deadlines: Deadlines,
+    /// The timers whose next deadline is later than 64 bits can tell.
+    exhausted: Vec<usize>,
     /// Of each timer, what its expiry and what follows from it touch; empty if nobody prepared it.
     footprints: Footprints,
 }
@@ -182,6 +184,13 @@ impl Timers {
         self.rests.iter().map(|rest| rest.callback)
     }
 
+    /// The callbacks of the timers whose next deadline is later than 64 bits can tell: they do not
+    /// expire any more.
+    pub(crate) fn exhausted(&self) -> impl Iterator<Item = CallbackId> {
+        let still = |index: &usize| self.timers[*index].control.deadline.get() == u64::MAX;
+        self.exhausted.iter().copied().filter(still).map(|index| self.rests[index].callback)
+    }
+
     /// The callback of a timer.
     pub(crate) fn callback(&self, index: usize) -> CallbackId {
         self.rests[index].callback
@@ -197,9 +206,17 @@ impl Timers {
             // Divisions are slow, and most timers are on time.
             let skipped = if late < timer.period { 0 } else { late / timer.period };
             let periods = timer.period.saturating_mul(skipped + 1);
-            let next = deadline.saturating_add(periods);
-            self.deadlines.set(index, next);
-            timer.control.deadline.set(next);
+            match deadline.checked_add(periods) {
+                Some(next) => {
+                    self.deadlines.set(index, next);
+                    timer.control.deadline.set(next);
+                }
+                None => {
+                    self.deadlines.remove(index);
+                    timer.control.deadline.set(u64::MAX);
+                    self.exhausted.push(index);
+                }
+            }
             skipped
         } else {
             self.deadlines.remove(index);

@@ -271,6 +271,11 @@ impl Worker {
         self.bodies[index].as_any_mut().downcast_mut::<Body<S>>()?.state_mut()
     }
 
+    /// The callbacks of the timers whose next deadline is later than a [`Time`] can be.
+    pub fn exhausted_timers(&self) -> impl Iterator<Item = CallbackId> {
+        self.timers.exhausted()
+    }
+
     /// The callbacks of the timers that are due at `now`, by deadline, then creation.
     pub fn due_timers(&self, now: Time, due: &mut Vec<CallbackId>) {
         self.timers.due(now, due);

@@ -34,6 +34,7 @@ pub(crate) use agenda::InstantLog;
 pub(crate) use chains::Follower;
 pub use chains::{ChainError, ChainPath, ChainSamples};
 pub use record::{Record, RunDigest, Trace};
+pub(crate) use schedule::KEPT_MAX;
 pub use schedule::{
     Deviation, InstantEvent, Jolt, NotApplied, Postponement, Schedule, ScheduleError,
 };
@@ -106,10 +107,10 @@ impl Sequencer {
     pub(crate) fn new(parts: Parts, setting: Setting, info: &GraphInfo) -> Self {
         let Parts { mut worker, inputs, recorder, breaker, watched, follower, middleware } = parts;
         let display = ClockDisplay::new(middleware);
-        let Setting { simulation, transit, durations, cores, jolts } = setting;
+        let Setting { simulation, transit, durations, cores, jolts, deviations_max } = setting;
         let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
         let chooser = breaker.map(Chooser::Breaker).or_else(|| simulation.ties.chooser());
-        let breaker = chooser.map(|chooser| Breaker::new(chooser, watched));
+        let breaker = chooser.map(|chooser| Breaker::new(chooser, watched, deviations_max));
         let script = match simulation.ties {
             TiePolicy::Scripted(schedule) => Some(schedule),
             _ => None,
@@ -127,7 +128,7 @@ impl Sequencer {
         Self {
             worker,
             transit,
-            instant: Instant::new(simulation.instant_dispatches_max),
+            instant: Instant::new(simulation.instant_dispatches_max, info.callbacks.len()),
             inputs: Inputs::new(inputs, simulation.instant_dispatches_max),
             progress: simulation.no_progress_max.map(progress),
             agenda,
@@ -169,7 +170,7 @@ impl Sequencer {
             match self.turn(info)? {
                 Turn::Dispatched(_) | Turn::Something => {}
                 Turn::Quiet if over(self.now()) => return Ok(()),
-                Turn::Quiet if self.advance(end)? => {}
+                Turn::Quiet if self.advance(end, info)? => {}
                 Turn::Quiet => {
                     self.arrive_at(end);
                     return Ok(());
@@ -192,7 +193,7 @@ impl Sequencer {
             match self.turn(info)? {
                 Turn::Dispatched(callback) => return Ok(Some(callback)),
                 Turn::Something => {}
-                Turn::Quiet if self.advance(end)? => {}
+                Turn::Quiet if self.advance(end, info)? => {}
                 Turn::Quiet => {
                     self.arrive_at(end);
                     break;
@@ -269,13 +270,16 @@ impl Sequencer {
         }
         let now = self.now();
         if !self.inputs.is_empty() && self.inputs.deliver_one(now)? {
+            self.instant.caused();
             return Ok(Turn::Something);
         }
         if self.agenda.is_some() {
             if self.worker.expire_one(now) {
+                self.instant.caused();
                 return Ok(Turn::Something);
             }
         } else if let Some(dispatched) = self.worker.dispatch_due(now) {
+            self.instant.caused();
             let Some(callback) = dispatched else { return Ok(Turn::Something) };
             self.dispatched(callback, info)?;
             return Ok(Turn::Dispatched(callback));
@@ -298,7 +302,9 @@ impl Sequencer {
     #[inline(always)]
     fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), Box<SpinError>> {
         let clock = self.transit.clock();
-        self.instant.dispatched(callback, || clock.now(), info)?;
+        let (agenda, worker) = (&self.agenda, &self.worker);
+        let pending = || worker.ready_events() + agenda.as_ref().map_or(0, Agenda::len);
+        self.instant.dispatched(callback, pending, || clock.now(), info)?;
         if let Some((_, progress)) = &mut self.progress {
             progress.dispatched(callback, clock.now());
         }
@@ -312,7 +318,7 @@ impl Sequencer {
     #[inline(never)]
     fn dispatch_pending(&mut self) -> Result<Option<CallbackId>, Box<SpinError>> {
         let now = self.now();
-        let Self { agenda, worker, breaker, timing, transit, inputs, .. } = self;
+        let Self { agenda, worker, breaker, timing, transit, inputs, instant, .. } = self;
         let Some(agenda) = agenda else { return Ok(None) };
         agenda.take_over(worker, now);
         if agenda.sweeps() {
@@ -324,6 +330,7 @@ impl Sequencer {
                 None => agenda.pop(),
                 // As in the contract's order, timers wait for the items of inputs.
                 Some(_) if !agenda.sweeps() && !agenda.has_next() && inputs.deliver_one(now)? => {
+                    instant.caused();
                     agenda.take_over(worker, now);
                     continue;
                 }
@@ -347,6 +354,24 @@ impl Sequencer {
         }
     }
 
+    /// Nothing is left to do that a time can be told of; whether something would go on otherwise.
+    #[cold]
+    fn check_end_of_time(&self, info: &GraphInfo) -> Result<(), SpinError> {
+        let end = |time: Option<Time>| time == Some(Time::MAX);
+        let timers = self.worker.exhausted_timers().map(|id| info.name_of(id));
+        let mut what: Vec<_> = timers.collect();
+        if end(self.transit.next_arrival()) {
+            what.push("messages under way".into());
+        }
+        if end(self.agenda.as_ref().and_then(Agenda::next_end)) {
+            what.push("a callback that takes time".into());
+        }
+        match what.is_empty() {
+            true => Ok(()),
+            false => Err(SpinError::EndOfTime { time: Time::MAX, what: what.join(", ") }),
+        }
+    }
+
     /// Nothing is left to do up to `end`. Time does not go back, if that has passed.
     fn arrive_at(&mut self, end: Time) {
         self.is_over |= self.end == Some(end);
@@ -357,7 +382,7 @@ impl Sequencer {
     }
 
     /// Lets time go on to what comes next, if that is by `end`.
-    fn advance(&mut self, end: Time) -> Result<bool, Box<SpinError>> {
+    fn advance(&mut self, end: Time, info: &GraphInfo) -> Result<bool, Box<SpinError>> {
         let now = self.now();
         self.instant.over();
         let mut next = earlier(self.worker.next_deadline(), self.transit.next_arrival());
@@ -367,8 +392,11 @@ impl Sequencer {
         if !self.inputs.is_empty() {
             next = earlier(next, self.inputs.next_time(now)?);
         }
-        let Some(next) = next else {
+        let Some(next) = next.filter(|next| *next < Time::MAX) else {
             self.is_over = true;
+            if end == Time::MAX {
+                self.check_end_of_time(info)?;
+            }
             return match self.inputs.refused() {
                 None => Ok(false),
                 Some(input) => Err(SpinError::InputStuck { input: input.into(), time: now }.into()),

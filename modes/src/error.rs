@@ -67,7 +67,8 @@ pub enum SpinError {
     /// Simulated time cannot go on.
     #[error(
         "more than {limit} callbacks ran at the simulated instant {time}, and it does not end: \
-         these feed each other without delay: {callbacks}"
+         these feed each other without delay: {callbacks}; give a link between them a delay, or \
+         raise `instant_dispatches_max` if this ends by itself"
     )]
     ZeroDelayCycle {
         /// The instant.
@@ -76,6 +77,17 @@ pub enum SpinError {
         limit: u64,
         /// The callbacks that took part, with their nodes.
         callbacks: String,
+    },
+    /// Simulated time ends.
+    #[error(
+        "simulated time ends at {time}, 584 years after its epoch, and {what} would go on; end the \
+         run before that, or start it earlier"
+    )]
+    EndOfTime {
+        /// The last nanosecond that 64 bits can tell.
+        time: Time,
+        /// The timers or callbacks.
+        what: String,
     },
     /// What is to be simulated does not fit the graph.
     #[error("{0}")]

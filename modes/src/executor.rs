@@ -1,8 +1,8 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{
-    ChainError, ChainPath, ChainSamples, Condition, Follower, NotApplied, Parts, RunDigest,
-    Sequencer, Setting, Simulation, TieBreaker, Trace,
+    ChainError, ChainPath, ChainSamples, Condition, Follower, KEPT_MAX, NotApplied, Parts,
+    RunDigest, Sequencer, Setting, Simulation, TieBreaker, Trace,
 };
 use crate::error::{Panicked, SpinError};
 use crate::live::{self, Run};
@@ -55,6 +55,8 @@ pub struct Executor {
     pub(crate) watched: Option<Time>,
     /// Whether entries of a schedule that cannot be applied are an error.
     pub(crate) applies_schedule: bool,
+    /// In deterministic mode: how many deviations of each kind are kept.
+    pub(crate) deviations_max: usize,
     /// In deterministic mode: what is followed.
     pub(crate) chains: Vec<ChainPath>,
     /// Whether time is that of `/clock`, whatever the arguments say.
@@ -123,6 +125,7 @@ impl Executor {
             tie_breaker: None,
             watched: None,
             applies_schedule: true,
+            deviations_max: KEPT_MAX,
             chains: Vec::new(),
             sim_time: false,
             running: None,
@@ -205,7 +208,7 @@ impl Executor {
         let setting = match &self.mode {
             Mode::Deterministic(simulation) => {
                 let causes = self.traced || follower.is_some();
-                Some(Setting::new(simulation, &info, causes)?)
+                Some(Setting::new(simulation, &info, causes, self.deviations_max)?)
             }
             Mode::SingleCore | Mode::MultiCore(_) if follower.is_some() => {
                 return Err(ChainError::Live.into());

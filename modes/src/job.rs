@@ -109,6 +109,8 @@ struct Records {
     trace: bool,
     /// One instant, in detail.
     instant: Option<Time>,
+    /// All deviations from the default order, not only the first ones: for shrinking.
+    all_deviations: bool,
 }
 
 impl Ran {
@@ -321,6 +323,9 @@ impl<'a, T> Job<'a, T> {
         // The job itself looks at that, when the run has ended.
         executor.applies_schedule = false;
         executor.chains = self.chains.clone();
+        if records.all_deviations {
+            executor.deviations_max = usize::MAX;
+        }
         // An order that is explored, shrunk or repeated comes before one's own.
         if own_ties {
             let create = |breaker: &Create<'a>| {
@@ -401,6 +406,6 @@ impl<'a, T> Job<'a, T> {
     fn run_scripted(&self, schedule: &Schedule, instant: Option<Time>) -> Ran {
         let ties = TiePolicy::Scripted(schedule.clone());
         let simulation = Simulation { ties, ..self.simulation.clone() };
-        self.run_with(simulation, Records { instant, ..Records::default() })
+        self.run_with(simulation, Records { instant, all_deviations: true, ..Records::default() })
     }
 }

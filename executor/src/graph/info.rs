@@ -53,6 +53,8 @@ pub struct TopicInfo {
     /// Those of its publishers whose messages are [shown](crate::Publisher::digested) to the digest
     /// of a run, in order of creation.
     pub digested: Vec<SourceId>,
+    /// Those of its publishers that were [named](crate::Publisher::named), with their names.
+    pub named: Vec<(SourceId, String)>,
 }
 
 /// The description of a graph: who is there, and who feeds whom.

@@ -149,6 +149,26 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         }
     }
 
+    /// The same publisher, with a name that tells it from others of its group on the topic, where
+    /// one is needed: in simulated time, what is drawn for its messages (delays, losses, jitter)
+    /// depends on that name. Publishers without one are numbered in order of creation, so that
+    /// another one before them would change their numbers.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("lidar", ())?;
+    /// let front = node.create_publisher::<u8>("scan", QoS::default())?.named("front");
+    /// let rear = node.create_publisher::<u8>("scan", QoS::default())?.named("rear");
+    /// # let _ = (front, rear);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        self.topic.evidence.name_publisher(self.source, name);
+        self
+    }
+
     /// The same publisher, which shows its messages.
     pub(crate) fn showing(mut self, show: fn(&M, &Evidence)) -> Self {
         self.topic.evidence.digest_publisher(self.source);

@@ -4,7 +4,7 @@
 //! all that is needed. Otherwise its events are taken out into the agenda, which keeps those of a
 //! busy core waiting while others go on.
 
-use super::schedule::{Deviation, Postponement, Taken};
+use super::schedule::{Deviation, Kept, Postponement, Taken};
 use super::ties::{Candidate, Chooser, TakenEvents};
 use crate::error::Panicked;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
@@ -121,6 +121,11 @@ impl Agenda {
                 None => {}
             }
         }
+    }
+
+    /// How many events are pending, also those that wait for a busy core. Linear in the loops.
+    pub(super) fn len(&self) -> usize {
+        self.loops.iter().map(|event_loop| event_loop.pending.len()).sum()
     }
 
     /// Whether there is an event that a core can turn to; for cores without a picker.
@@ -363,7 +368,7 @@ pub(super) struct Breaker {
     /// In all.
     made: u64,
     /// The deviations so far.
-    pub(super) taken: Vec<Taken>,
+    pub(super) taken: Kept<Taken>,
     /// The events that were taken at the current instant; for scripts only.
     events: TakenEvents,
     /// The instant of which a record is kept.
@@ -372,7 +377,8 @@ pub(super) struct Breaker {
 }
 
 impl Breaker {
-    pub(super) fn new(chooser: Chooser, watched: Option<Time>) -> Self {
+    /// Keeps `deviations_max` of the deviations.
+    pub(super) fn new(chooser: Chooser, watched: Option<Time>, deviations_max: usize) -> Self {
         Self {
             chooser,
             candidates: Vec::new(),
@@ -382,7 +388,7 @@ impl Breaker {
             choices: 0,
             instant: Time::ZERO,
             made: 0,
-            taken: Vec::new(),
+            taken: Kept::new(deviations_max),
             events: TakenEvents::default(),
             watched,
             log: InstantLog::default(),

@@ -1,4 +1,11 @@
 //! Cycles without delay: an instant that does not end.
+//!
+//! Many events of one instant are no cycle: a timer may publish a million messages. A cycle has
+//! chains of causes without end. So beyond the limit of dispatches, rounds are counted: as many
+//! dispatches as were ready when the round began. In the order of the contract, each event of a
+//! round was caused by one of the round before; under other policies a chain needs more rounds, by
+//! the logarithm of the number of events. When there were many more rounds than the graph has
+//! callbacks, some callback has caused itself, time and again.
 
 use crate::error::SpinError;
 use ringspin_executor::{CallbackId, GraphInfo, Time};
@@ -7,29 +14,48 @@ use ringspin_executor::{CallbackId, GraphInfo, Time};
 pub(super) struct Instant {
     limit: u64,
     dispatches: u64,
-    /// The callbacks dispatched after the limit was reached.
+    /// Since the limit was reached, and since something else than an event was the cause.
+    rounds: u64,
+    rounds_max: u64,
+    left_in_round: usize,
+    /// The callbacks dispatched after the last round.
     suspects: Vec<CallbackId>,
 }
 
-/// How many dispatches beyond the limit are looked at to name the cycle.
+/// How many dispatches beyond the rounds are looked at to name the cycle.
 const SUSPECTS: usize = 256;
 
 impl Instant {
-    pub(super) fn new(limit: u64) -> Self {
-        Self { limit, dispatches: 0, suspects: Vec::new() }
+    pub(super) fn new(limit: u64, callbacks: usize) -> Self {
+        let rounds_max = 32 * callbacks as u64 + 256;
+        let suspects = Vec::new();
+        Self { limit, dispatches: 0, rounds: 0, rounds_max, left_in_round: 0, suspects }
     }
 
     /// Time goes on.
     pub(super) fn over(&mut self) {
         self.dispatches = 0;
-        self.suspects.clear();
+        self.left_in_round = 0;
+        self.caused();
     }
 
-    /// Notes a dispatch of this instant, which has to end some time.
+    /// A timer or an item of an input is the cause of what follows. There are as many timers as
+    /// there are, and the items of an instant have a limit of their own.
+    #[inline]
+    pub(super) fn caused(&mut self) {
+        self.rounds = 0;
+        if !self.suspects.is_empty() {
+            self.suspects.clear();
+        }
+    }
+
+    /// Notes a dispatch of this instant, which has to end some time. `pending` is the number of
+    /// events that are ready.
     #[inline]
     pub(super) fn dispatched(
         &mut self,
         callback: CallbackId,
+        pending: impl FnOnce() -> usize,
         now: impl FnOnce() -> Time,
         info: &GraphInfo,
     ) -> Result<(), Box<SpinError>> {
@@ -37,18 +63,26 @@ impl Instant {
         if self.dispatches <= self.limit {
             return Ok(());
         }
-        self.suspect(callback, now(), info)
+        self.suspect(callback, pending, now, info)
     }
 
     #[cold]
     fn suspect(
         &mut self,
         callback: CallbackId,
-        now: Time,
+        pending: impl FnOnce() -> usize,
+        now: impl FnOnce() -> Time,
         info: &GraphInfo,
     ) -> Result<(), Box<SpinError>> {
-        self.suspects.push(callback);
-        if self.suspects.len() < SUSPECTS { Ok(()) } else { Err(self.error(now, info).into()) }
+        if self.rounds > self.rounds_max {
+            self.suspects.push(callback);
+        } else if self.left_in_round == 0 {
+            self.rounds += 1;
+            self.left_in_round = pending();
+        } else {
+            self.left_in_round -= 1;
+        }
+        if self.suspects.len() < SUSPECTS { Ok(()) } else { Err(self.error(now(), info).into()) }
     }
 
     fn error(&self, time: Time, info: &GraphInfo) -> SpinError {

@@ -47,7 +47,11 @@ impl Inputs {
                     self.items += 1;
                     let limit = self.items_max;
                     if self.items > limit {
-                        let endless = format!("more than {limit} items at one instant").into();
+                        let endless = format!(
+                            "more than {limit} items at one instant: let its time go on, or raise \
+                             `instant_dispatches_max`"
+                        );
+                        let endless = endless.into();
                         return Err(failed(&asked.named.name, now, &endless));
                     }
                     return Ok(true);

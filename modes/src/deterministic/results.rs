@@ -70,21 +70,23 @@ impl Sequencer {
         self.digester(samples).unwrap_or_default()
     }
 
-    /// How the run so far deviated from the default order, and that in words.
-    pub(crate) fn schedule(&self, info: &GraphInfo) -> (Schedule, Vec<String>) {
+    /// How the run so far deviated from the default order, as far as that is kept, and that in
+    /// words; and how many deviations there were in all.
+    pub(crate) fn schedule(&self, info: &GraphInfo) -> (Schedule, Vec<String>, u64) {
         let seed = self.script.as_ref().and_then(|script| script.seed);
         let seed_words = seed.map(|seed| {
             format!("seed {seed} for delays, losses, durations and the nodes' random numbers")
         });
-        let taken = self.breaker.iter().flat_map(|breaker| &breaker.taken);
+        let taken = self.breaker.iter().flat_map(|breaker| breaker.taken.items());
         let (deviations, words): (Vec<_>, Vec<_>) =
             taken.map(|taken| (taken.deviation, taken.in_words(info))).unzip();
         let postponements: Vec<_> = self.breaker.iter().flat_map(Breaker::postponements).collect();
-        let jolts = self.jolts.all();
+        let (jolts, count) = self.jolts.all();
+        let count = count + self.breaker.as_ref().map_or(0, |breaker| breaker.taken.count());
         let words = seed_words.into_iter().chain(words);
         let words = words.chain(postponements.iter().map(|held| held.in_words(info)));
         let words = words.chain(jolts.iter().map(|jolt| jolt.in_words(info))).collect();
-        (Schedule { seed, deviations, postponements, jolts }, words)
+        (Schedule { seed, deviations, postponements, jolts }, words, count)
     }
 
     /// The entries of the schedule that have not been applied, if the run follows one.

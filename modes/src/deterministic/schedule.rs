@@ -142,6 +142,41 @@ impl Schedule {
 )]
 pub struct NotApplied(pub Schedule);
 
+/// How many deviations and how many jolts a run keeps, unless it explores: with jitter, each
+/// message is one.
+pub(crate) const KEPT_MAX: usize = 10_000;
+
+/// The first items of a series, and their number in all.
+#[derive(Clone, Debug)]
+pub(super) struct Kept<T> {
+    items: Vec<T>,
+    count: u64,
+    max: usize,
+}
+
+impl<T> Kept<T> {
+    /// Keeps `max` of them.
+    pub(super) fn new(max: usize) -> Self {
+        Self { items: Vec::new(), count: 0, max }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, item: T) {
+        self.count += 1;
+        if self.items.len() < self.max {
+            self.items.push(item);
+        }
+    }
+
+    pub(super) fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+}
+
 /// A deviation, and between which callbacks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taken {

@@ -95,16 +95,23 @@ pub(crate) struct Setting {
     /// The loops of each virtual core, unless each loop has its own.
     pub(super) cores: Option<Vec<Vec<LoopId>>>,
     pub(super) jolts: Jolts,
+    /// How many deviations of each kind are kept.
+    pub(super) deviations_max: usize,
 }
 
 impl Setting {
-    /// Of `simulation` for a graph; `causes` if the trace is to know who sent what.
+    /// Of `simulation` for a graph; `causes` if the trace is to know who sent what, and
+    /// `deviations_max` deviations of each kind are kept.
     pub(crate) fn new(
         simulation: &Simulation,
         info: &GraphInfo,
         causes: bool,
+        deviations_max: usize,
     ) -> Result<Self, SpinError> {
         let refused = |error: &dyn std::error::Error| SpinError::Simulation(error.to_string());
+        // Which entries of a schedule were applied is told by all of them.
+        let is_scripted = matches!(simulation.ties, TiePolicy::Scripted(_));
+        let deviations_max = if is_scripted { usize::MAX } else { deviations_max };
         let seed = simulation.effective_seed();
         let links = simulation.links.resolve(info, seed).map_err(|error| refused(&error))?;
         let table = simulation.durations.resolve(info, seed).map_err(|error| refused(&error))?;
@@ -118,7 +125,7 @@ impl Setting {
                 "it ends at {end}, before it starts at {start}: choose a later end"
             )));
         }
-        let jolts = Jolts::default();
+        let jolts = Jolts::new(deviations_max);
         let jitter = match &simulation.ties {
             TiePolicy::Scripted(schedule) => JoltSource::scripted(schedule),
             _ => JoltSource::new(simulation.jitter),
@@ -126,7 +133,8 @@ impl Setting {
         let scope = Scope { departures: durations.is_some(), causes };
         let traffic = Box::new(Traffic::new(links, jitter, jolts.clone(), info));
         let transit = Arc::new(Transit::new(simulation.start, traffic, scope));
-        Ok(Self { simulation: simulation.clone(), transit, durations, cores, jolts })
+        let simulation = simulation.clone();
+        Ok(Self { simulation, transit, durations, cores, jolts, deviations_max })
     }
 }
 

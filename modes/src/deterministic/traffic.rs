@@ -1,23 +1,33 @@
 //! The network of a simulation: the links' delays, and jitter on top.
 
-use super::schedule::{Jolt, Schedule};
+use super::schedule::{Jolt, Kept, Schedule};
 use super::simulation::Jitter;
 use crate::models::links::LinkTable;
+use crate::models::links::publisher_names;
 use crate::models::random::{Purpose, Stream};
-use ringspin_executor::{CallbackId, EventId, Fate, GraphInfo, Network, Passage, SourceId, Time};
+use ringspin_executor::{
+    CallbackId, EventId, Fate, GraphInfo, LoopId, Network, Passage, SourceId, Time, TopicInfo,
+};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The jolts of a run so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Jolts(Arc<Mutex<Vec<Jolt>>>);
+#[derive(Clone, Debug)]
+pub(super) struct Jolts(Arc<Mutex<Kept<Jolt>>>);
 
 impl Jolts {
-    pub(super) fn all(&self) -> Vec<Jolt> {
-        let mut jolts = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    /// Keeps `max` of them.
+    pub(super) fn new(max: usize) -> Self {
+        Self(Arc::new(Mutex::new(Kept::new(max))))
+    }
+
+    /// Those that are kept, and how many there were in all.
+    pub(super) fn all(&self) -> (Vec<Jolt>, u64) {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut jolts = kept.items().to_vec();
         jolts.sort_unstable();
-        jolts
+        (jolts, kept.count())
     }
 
     fn push(&self, jolt: Jolt) {
@@ -75,8 +85,24 @@ impl JoltSource {
     fn stream(&self, passage: &Passage, info: &GraphInfo) -> Option<Stream> {
         let Self::Random { seed, .. } = self else { return None };
         let by = info.publisher(passage.event.source);
-        let by = by.map_or("", |(_, by)| &*info.loops[by.0 as usize].node);
+        let by = by.map_or_else(String::new, |(topic, _)| publisher_of(info, topic, passage));
         Some(Stream::new(*seed, &format!("jitter {by} -> {}", info.name_of(passage.callback))))
+    }
+}
+
+/// The node that sent a message, and which of its publishers on the topic, unless that is the first
+/// one without a name.
+fn publisher_of(info: &GraphInfo, topic: &TopicInfo, passage: &Passage) -> String {
+    let node = |(by, _): &(LoopId, SourceId)| info.loops[by.0 as usize].node_index;
+    let nodes: Vec<_> = topic.publishers.iter().map(node).collect();
+    let names = publisher_names(topic, &nodes).into_iter().zip(&topic.publishers);
+    let mut names = names.filter(|(_, (_, source))| *source == passage.event.source);
+    match names.next() {
+        None => String::new(),
+        Some((name, (by, _))) => match (&*info.loops[by.0 as usize].node, &*name) {
+            (node, "#0") => node.into(),
+            (node, name) => format!("{node} {name}"),
+        },
     }
 }
 

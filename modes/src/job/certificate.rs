@@ -59,7 +59,10 @@ pub struct Certificate {
     pub configuration: String,
     /// In which order the events of an instant were dispatched.
     pub ties: String,
-    /// How the run deviated from the default order, for `RINGSPIN_SCHEDULE`.
+    /// How many deviations from the default order and from the delays of links the run had.
+    pub deviations: u64,
+    /// Those deviations, for `RINGSPIN_SCHEDULE`; empty if they are too many to be
+    /// [kept](Report::is_schedule_complete).
     pub schedule: String,
     /// What was counted.
     pub counts: Counts,
@@ -301,7 +304,11 @@ impl<T> Job<'_, T> {
             graph: hash(&listing(report.graph())),
             configuration: hash(&self.configuration()),
             ties: order_of(&simulation.ties),
-            schedule: report.schedule().to_string(),
+            deviations: report.deviations_count(),
+            schedule: match report.is_schedule_complete() {
+                true => report.schedule().to_string(),
+                false => String::new(),
+            },
             counts: counts(report),
             callbacks: callbacks(report),
             uncontrolled: Uncontrolled::of_run(report),

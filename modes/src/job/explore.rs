@@ -202,7 +202,7 @@ impl<T> Job<'_, T> {
             }
             let max = exploration.jitter.unwrap_or(simulation.jitter.max);
             simulation.jitter = Jitter { max, seed };
-            self.run_with(simulation, Records::default())
+            self.run_with(simulation, Records { all_deviations: true, ..Records::default() })
         };
         let search = Search::new(exploration.seeds.clone());
         let threads = match exploration.threads {

@@ -17,6 +17,7 @@ pub struct Report {
     pub(super) deviations: Vec<String>,
     pub(super) not_applied: Schedule,
     pub(super) instant: InstantLog,
+    pub(super) deviations_count: u64,
     pub(super) choices: u64,
     pub(super) overruns: Vec<(String, u64)>,
     pub(super) foreign: Vec<(String, u64)>,
@@ -58,8 +59,23 @@ impl Report {
 
     /// How the run deviated from the contract's order and from the delays of its links: empty
     /// without a tie policy and jitter.
+    ///
+    /// Of a long run it has the first 10,000 deviations of order and the first 10,000 delays, so
+    /// that memory stays flat: [`is_schedule_complete`](Self::is_schedule_complete) tells. Only a
+    /// complete schedule repeats the run; its seeds always do.
     pub fn schedule(&self) -> &Schedule {
         &self.schedule
+    }
+
+    /// Whether the [schedule](Self::schedule) has all deviations.
+    pub fn is_schedule_complete(&self) -> bool {
+        self.schedule.len() as u64 == self.deviations_count
+    }
+
+    /// How many deviations the run had, whether the [schedule](Self::schedule) has all of them or
+    /// not.
+    pub fn deviations_count(&self) -> u64 {
+        self.deviations_count
     }
 
     /// The [schedule](Self::schedule) in words.

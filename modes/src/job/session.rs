@@ -194,7 +194,7 @@ impl<T> Session<T> {
         let (monitor, sequencer) = self.parts();
         let info = monitor.shared_info();
         let (digest, dispatches) = sequencer.digest();
-        let (schedule, deviations) = sequencer.schedule(&info);
+        let (schedule, deviations, deviations_count) = sequencer.schedule(&info);
         Report {
             digest,
             dispatches,
@@ -206,6 +206,7 @@ impl<T> Session<T> {
             deviations,
             not_applied: sequencer.not_applied(&info),
             instant: sequencer.instant_log().cloned().unwrap_or_default(),
+            deviations_count,
             choices: sequencer.choices(),
             overruns: sequencer.overruns(&info),
             foreign: sequencer.foreign(&info),

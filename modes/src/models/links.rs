@@ -37,6 +37,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A rule with a window is for what leaves within it (`since` inclusive, `until` exclusive); at
+//! other times the rules before it count. So a partition is a rule that loses everything for a
+//! while:
+//!
+//! ```
+//! # use ringspin_modes::models::Links;
+//! let links = Links::from_toml(r#"
+//!     [[link]]
+//!     topic = "/points"
+//!     delay = "3ms"
+//!
+//!     [[link]]                    # from 10 s to 12 s nothing gets through
+//!     topic = "/points"
+//!     to = "/fusion"
+//!     since = "10 s"
+//!     until = "12 s"
+//!     loss = 1.0
+//! "#)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! What happens to a message, in this order:
 //! 1. With a bandwidth, it occupies its edge for its size over the bandwidth, after the message
 //!    before it.
@@ -48,7 +69,9 @@
 //!    in order.
 //!
 //! What is drawn for a message depends on the seed, the names at both ends of its edge, and its
-//! number: not on other edges, other rules or other messages.
+//! number: not on other edges, other rules or other messages. Where a callback group has several
+//! publishers on a topic, [name](ringspin_executor::Publisher::named) them: those without a name are
+//! numbered in order of creation.
 
 mod error;
 mod resolve;
@@ -58,10 +81,12 @@ mod table;
 mod tests;
 
 pub use error::LinkError;
+pub(crate) use resolve::publisher_names;
 pub use table::LinkTable;
 
 use super::distribution::Distribution;
-use super::quantity::Bandwidth;
+use super::quantity::{Bandwidth, optional_time};
+use ringspin_executor::Time;
 use serde::de::{Deserializer, Error, Unexpected};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -98,6 +123,12 @@ pub struct LinkRule {
     /// Only to this node or callback group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// Only for messages that leave at this simulated time or later.
+    #[serde(default, with = "optional_time", skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
+    /// Only for messages that leave before this simulated time.
+    #[serde(default, with = "optional_time", skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
     /// How long a message travels; no time by default.
     #[serde(default = "at_once")]
     pub delay: Distribution,
@@ -154,6 +185,8 @@ impl LinkRule {
             topic: topic.into(),
             from: None,
             to: None,
+            since: None,
+            until: None,
             delay: at_once(),
             loss: 0.0,
             duplication: 0.0,
@@ -175,6 +208,39 @@ impl LinkRule {
     pub fn to(mut self, name: impl Into<String>) -> Self {
         self.to = Some(name.into());
         self
+    }
+
+    /// Only for messages that leave at `time` or later.
+    ///
+    /// ```
+    /// use ringspin_executor::Time;
+    /// use ringspin_modes::models::LinkRule;
+    /// // Nothing reaches the planner for two seconds: a partition.
+    /// let cut = LinkRule::new("/points").to("/planner").loss(1.0);
+    /// let cut = cut.since(Time::from_secs(10)).until(Time::from_secs(12));
+    /// ```
+    #[must_use]
+    pub fn since(mut self, time: Time) -> Self {
+        self.since = Some(time);
+        self
+    }
+
+    /// Only for messages that leave before `time`.
+    #[must_use]
+    pub fn until(mut self, time: Time) -> Self {
+        self.until = Some(time);
+        self
+    }
+
+    /// Whether it is for what leaves at `departure`.
+    fn is_at(&self, departure: Time) -> bool {
+        self.since.is_none_or(|since| since <= departure)
+            && self.until.is_none_or(|until| departure < until)
+    }
+
+    /// Whether it is for some times only.
+    fn has_window(&self) -> bool {
+        self.since.is_some() || self.until.is_some()
     }
 
     /// How long a message travels.

@@ -101,6 +101,23 @@ impl<'de> Deserialize<'de> for Bandwidth {
     }
 }
 
+/// A time that may be missing, written as the duration since the epoch.
+pub(crate) mod optional_time {
+    use super::{Deserialize, Deserializer, Nanos, Serialize, Serializer};
+    use ringspin_executor::Time;
+
+    pub(crate) fn serialize<S: Serializer>(time: &Option<Time>, to: S) -> Result<S::Ok, S::Error> {
+        time.map(|time| Nanos(time.as_nanos())).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Time>, D::Error> {
+        let nanos = Option::<Nanos>::deserialize(from)?;
+        Ok(nanos.map(|nanos| Time::from_nanos(nanos.0)))
+    }
+}
+
 /// A duration in nanoseconds, which is written with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Nanos(pub(crate) u64);

@@ -1,8 +1,8 @@
 //! Messages that take time, or do not arrive: the figures are exact to the nanosecond.
 
 use ringspin_executor::{BoxError, Collector, Graph, Message, QoS, Time, Verdict};
-use ringspin_modes::Job;
 use ringspin_modes::models::Links;
+use ringspin_modes::{Jitter, Job, Simulation};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -457,4 +457,123 @@ fn what_is_under_way_keeps_a_run_going_until_it_has_arrived() {
     session.run_until(Time::MAX).unwrap();
     assert_eq!(flights(&session.handles), [(1, 3_600_001)]);
     assert_eq!(session.now(), ms(3_600_001));
+}
+
+/// When each publisher's messages arrive, of a node that has these publishers (the empty name is
+/// none) on one topic, which all publish at the same times.
+fn arrivals(publishers: &'static [&'static str], change: fn(&mut Simulation)) -> Vec<Vec<u64>> {
+    let job = Job::new(|graph| {
+        let node = graph.create_node("node", ())?;
+        for (n, name) in publishers.iter().enumerate() {
+            let out = node.create_publisher::<usize>("t", QoS::default())?;
+            let out = if name.is_empty() { out } else { out.named(name) };
+            node.create_timer(10 * MS, move |(), _| out.publish(n))?;
+        }
+        Ok(graph.create_node("to", ())?.create_collector::<usize>("t", QoS::keep_last(1000))?)
+    });
+    let mut session = job.run_for(500 * MS).simulate(change).start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let mut arrivals = vec![Vec::new(); publishers.len()];
+    for (time, by) in session.handles.take() {
+        arrivals[*by].push(time.as_nanos());
+    }
+    arrivals
+}
+
+#[test]
+fn publishers_of_one_node_on_one_topic_have_random_numbers_of_their_own() {
+    fn jitter(simulation: &mut Simulation) {
+        simulation.jitter = Jitter { max: 5 * MS, seed: 1 };
+    }
+    fn delay(simulation: &mut Simulation) {
+        let uniform = "[[link]]\ntopic = \"/t\"\ndelay = { uniform = [\"0 ms\", \"5 ms\"] }";
+        simulation.links = links(uniform);
+    }
+    for change in [jitter, delay] {
+        let alone = arrivals(&[""], change);
+        let two = arrivals(&["", ""], change);
+        assert_ne!(two[0], two[1]);
+        assert_eq!(two[0], alone[0]);
+        // A name keeps its numbers wherever its publisher comes, and leaves those of others alone.
+        let named = arrivals(&["front"], change);
+        let both = arrivals(&["rear", "front", ""], change);
+        assert_eq!((&both[1], &both[2]), (&named[0], &alone[0]));
+        assert_ne!(both[0], both[1]);
+    }
+}
+
+#[test]
+fn a_partition_loses_what_leaves_within_its_window() {
+    let text = r#"
+        [[link]]
+        topic = "/t"
+        delay = "5 ms"
+        [[link]]
+        topic = "/t"
+        to = "/cut"
+        since = "30 ms"
+        until = "60 ms"
+        loss = 1.0
+    "#;
+    let job = linked(text, |graph| {
+        clock(graph, "t", 10 * MS, QoS::default())?;
+        let all = QoS::keep_last(100);
+        Ok((collect(graph, "cut", "t", all)?, collect(graph, "whole", "t", all)?))
+    });
+    let mut session = job.run_for(100 * MS).start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let sent = |collector| flights(collector).into_iter().map(|(sent, _)| sent).collect::<Vec<_>>();
+    assert_eq!(sent(&session.handles.0), [10, 20, 60, 70, 80, 90], "in [30 ms, 60 ms) none");
+    assert_eq!(sent(&session.handles.1).len(), 9);
+    assert_eq!(session.report().statistics().lost(), 3);
+    for (window, sent) in [("since = \"50 ms\"", 4), ("until = \"50 ms\"", 5)] {
+        let text = format!("[[link]]\ntopic = \"/t\"\nloss = 1.0\n{window}");
+        let job = linked(&text, |graph| {
+            clock(graph, "t", 10 * MS, QoS::default())?;
+            collect(graph, "to", "t", QoS::keep_last(100))
+        });
+        let mut session = job.run_for(90 * MS).start().unwrap();
+        session.run_until(Time::MAX).unwrap();
+        assert_eq!(flights(&session.handles).len(), sent, "{window}");
+    }
+}
+
+#[test]
+fn what_leaves_after_a_window_overtakes_nothing_of_before() {
+    let rule = "[[link]]\ntopic = \"/t\"\nsince = \"20 ms\"\nuntil = \"30 ms\"\ndelay = \"15 ms\"";
+    let job = linked(rule, |graph| {
+        clock(graph, "t", 10 * MS, QoS::default())?;
+        collect(graph, "to", "t", QoS::keep_last(100))
+    });
+    let mut session = job.run_for(50 * MS).start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let expected = [(10, 10), (20, 35), (30, 35), (40, 40), (50, 50)];
+    assert_eq!(flights(&session.handles), expected);
+}
+
+/// A callback that takes time: its messages leave at its end, and that counts.
+#[test]
+fn a_window_is_for_the_time_at_which_a_message_leaves() {
+    let cut = links("[[link]]\ntopic = \"/t\"\nsince = \"25 ms\"\nloss = 1.0");
+    let job = Job::new(|graph| {
+        clock(graph, "t", 20 * MS, QoS::default())?;
+        collect(graph, "to", "t", QoS::default())
+    });
+    let job = job.run_for(30 * MS).simulate(|s| s.links = cut);
+    let received = |job: &Job<'_, Collector<Time>>| {
+        let mut session = job.start().unwrap();
+        session.run_until(Time::MAX).unwrap();
+        session.handles.values().len()
+    };
+    assert_eq!(received(&job), 1);
+    let job = job.simulate(|s| s.durations = super::going_on::takes("/clock_t", 10 * MS));
+    assert_eq!(received(&job), 0, "it leaves at 30 ms");
+}
+
+#[test]
+fn a_window_that_no_time_is_in_is_refused() {
+    let rule = "[[link]]\ntopic = \"/t\"\nsince = \"2 s\"\nuntil = \"2 s\"";
+    let job = linked(rule, |graph| clock(graph, "t", MS, QoS::default()));
+    let error = job.run().unwrap_err().to_string();
+    assert!(error.starts_with("link 1 (`/t`): it begins at 2.000000000 s and ends at"), "{error}");
 }

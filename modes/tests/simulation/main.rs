@@ -11,6 +11,7 @@ mod fresh_processes;
 mod going_on;
 mod inputs;
 mod known_answer;
+mod limits;
 mod panics;
 mod sessions;
 mod shrinking;

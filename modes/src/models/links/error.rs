@@ -1,5 +1,6 @@
 //! What can be wrong with links, in words that name the way out.
 
+use ringspin_executor::Time;
 use thiserror::Error;
 
 /// Why links could not be read, or do not fit the graph.
@@ -7,7 +8,7 @@ use thiserror::Error;
 pub enum LinkError {
     /// The text has no rules that can be understood. The message carries line and column.
     #[error("the links cannot be read: {}\ncorrect that line; the keys of a `[[link]]` are \
-        `topic`, `from`, `to`, `delay`, `loss`, `duplication`, `reordering`, `bandwidth` and \
+        `topic`, `from`, `to`, `since`, `until`, `delay`, `loss`, `duplication`, `reordering`, `bandwidth` and \
         `bytes`", error.to_string().trim_end())]
     Toml {
         /// Where and why, as the TOML parser reports it.
@@ -66,6 +67,16 @@ pub enum LinkError {
         key: &'static str,
         /// What was given.
         value: f64,
+    },
+    /// A window that no time is in.
+    #[error("{rule}: it begins at {since} and ends at {until}; let it end after it begins")]
+    Window {
+        /// The rule's number, from one, and its topic.
+        rule: String,
+        /// Its beginning.
+        since: Time,
+        /// Its end.
+        until: Time,
     },
     /// Requests and responses that get lost or come twice.
     #[error(

@@ -22,8 +22,9 @@ impl Links {
     /// Finds the edges of each rule. O(edges * rules).
     ///
     /// An edge draws its numbers from a stream that is named after both ends: node and callback
-    /// group, and the how-manieth publisher or subscription there. So what is drawn for it stays
-    /// the same when nodes, topics or rules are added.
+    /// group, and the [name](ringspin_executor::Publisher::named) of the publisher there. Publishers
+    /// without a name, and subscriptions, are numbered within their group and topic. So what is
+    /// drawn for it stays the same when nodes, topics, rules or named publishers are added.
     ///
     /// # Errors
     /// The first rule that is for no edge of the graph, or asks for what cannot be.
@@ -34,9 +35,16 @@ impl Links {
         }
         let mut table = LinkTable::new(info.callbacks.len());
         for way in ways {
-            if let Some(rule) = self.rules.iter().rfind(|rule| rule.matches(&way)) {
+            let mut rules: Vec<LinkRule> = Vec::new();
+            for rule in self.rules.iter().rev().filter(|rule| rule.matches(&way)) {
+                rules.push(rule.clone());
+                if !rule.has_window() {
+                    break; // those before it never count
+                }
+            }
+            if !rules.is_empty() {
                 let stream = Stream::new(seed, &way.name);
-                table.add(way.callback, Edge::new(way.source, rule.clone(), stream));
+                table.add(way.callback, Edge::new(way.source, rules, stream));
             }
         }
         Ok(table)
@@ -61,6 +69,11 @@ fn check(rule: &LinkRule, name: &str, info: &GraphInfo, ways: &[Way<'_>]) -> Res
         let known = topics.chain(info.services.iter().map(|service| &service.name)).cloned();
         let way_out = way_out(&rule.topic, known, "it has none at all");
         return Err(LinkError::UnknownTopic { rule: name.into(), way_out });
+    }
+    if let (Some(since), Some(until)) = (rule.since, rule.until)
+        && since >= until
+    {
+        return Err(LinkError::Window { rule: name.into(), since, until });
     }
     for (key, value) in rule.probabilities() {
         if !is_probability(value) {
@@ -94,6 +107,7 @@ fn ways(info: &GraphInfo) -> Vec<Way<'_>> {
 
 fn of_topic<'a>(info: &'a GraphInfo, topic: &'a TopicInfo) -> Vec<Way<'a>> {
     let from: Vec<_> = topic.publishers.iter().map(|(from, _)| *from).collect();
+    let publishers = publisher_names(topic, &from);
     let to = topic.subscriptions.iter().map(|c| info.callbacks[c.0 as usize].event_loop);
     let to: Vec<_> = to.collect();
     let mut ways = Vec::with_capacity(from.len() * to.len());
@@ -101,9 +115,9 @@ fn of_topic<'a>(info: &'a GraphInfo, topic: &'a TopicInfo) -> Vec<Way<'a>> {
         for (m, &callback) in topic.subscriptions.iter().enumerate() {
             let [from_loop, to_loop] = [publisher, to[m]].map(|id| &info.loops[id.0 as usize]);
             let name = format!(
-                "{} #{} -> topic {} -> {} #{}",
+                "{} {} -> topic {} -> {} #{}",
                 from_loop.full_name(),
-                occurrence(&from[..n], &publisher),
+                publishers[n],
                 topic.name,
                 to_loop.full_name(),
                 occurrence(&to[..m], &to[m]),
@@ -113,6 +127,21 @@ fn of_topic<'a>(info: &'a GraphInfo, topic: &'a TopicInfo) -> Vec<Way<'a>> {
         }
     }
     ways
+}
+
+/// Tells the publishers of a topic apart that are at the same `places`: by their names, or by their
+/// numbers among those without one.
+pub(crate) fn publisher_names<P: Copy + PartialEq>(topic: &TopicInfo, places: &[P]) -> Vec<String> {
+    let mut unnamed: Vec<P> = Vec::new();
+    let names = topic.publishers.iter().zip(places).map(|((_, source), place)| {
+        if let Some((_, name)) = topic.named.iter().find(|(named, _)| named == source) {
+            return format!("{name:?}");
+        }
+        let number = occurrence(&unnamed, place);
+        unnamed.push(*place);
+        format!("#{number}")
+    });
+    names.collect()
 }
 
 /// Each client's way to the server, and back.

@@ -16,7 +16,10 @@ pub struct LinkTable {
 #[derive(Clone, Debug)]
 pub(super) struct Edge {
     source: SourceId,
-    rule: LinkRule,
+    /// The first one whose window a message is in counts. At least one.
+    rules: Vec<LinkRule>,
+    /// For when none counts: at once, but in order.
+    none: LinkRule,
     stream: Stream,
     /// Until when earlier messages occupy it.
     busy_until: Time,
@@ -71,45 +74,44 @@ impl LinkTable {
 }
 
 impl Edge {
-    pub(super) fn new(source: SourceId, rule: LinkRule, stream: Stream) -> Self {
-        Self { source, rule, stream, busy_until: Time::ZERO, last_arrival: Time::ZERO }
+    pub(super) fn new(source: SourceId, rules: Vec<LinkRule>, stream: Stream) -> Self {
+        let (none, busy_until, last_arrival) = (LinkRule::new(""), Time::ZERO, Time::ZERO);
+        Self { source, rules, none, stream, busy_until, last_arrival }
     }
 
     fn fate(&mut self, n: u64, departure: Time, bytes: usize) -> Fate {
-        let happens = |purpose, probability| self.stream.happens(n, purpose, probability);
-        let is_lost = happens(Purpose::Loss, self.rule.loss);
-        let overtakes = happens(Purpose::Reordering, self.rule.reordering);
-        let has_copy = happens(Purpose::Duplication, self.rule.duplication);
-        let sent = self.send(departure, bytes);
+        let Self { rules, none, stream, busy_until, last_arrival, .. } = self;
+        let rule = rules.iter().find(|rule| rule.is_at(departure)).unwrap_or(none);
+        let happens = |purpose, probability| stream.happens(n, purpose, probability);
+        let is_lost = happens(Purpose::Loss, rule.loss);
+        let overtakes = happens(Purpose::Reordering, rule.reordering);
+        let has_copy = happens(Purpose::Duplication, rule.duplication);
+        // When it is on its way, after what occupies the edge.
+        let mut send = || {
+            let Some(bandwidth) = rule.bandwidth else { return departure };
+            let bytes = rule.bytes.unwrap_or(bytes as u64);
+            *busy_until = departure.max(*busy_until) + bandwidth.time_for(bytes);
+            *busy_until
+        };
+        // When it arrives in order.
+        let mut arrive = |sent: Time, purpose| {
+            let delay = Duration::from_nanos(rule.delay.sample(*stream, n, purpose));
+            *last_arrival = (sent + delay).max(*last_arrival);
+            *last_arrival
+        };
+        let sent = send();
         if is_lost {
             return Fate::Lost;
         }
         let arrival = match overtakes {
             // What leaves later does not arrive earlier, so it has no part in the order.
             true => sent,
-            false => self.arrive(sent, n, Purpose::Delay),
+            false => arrive(sent, Purpose::Delay),
         };
         if !has_copy {
             return Fate::Once(arrival);
         }
-        let copy_sent = self.send(departure, bytes);
-        Fate::Twice(arrival, self.arrive(copy_sent, n, Purpose::CopyDelay))
-    }
-
-    /// When a message is on its way that may leave at `departure`.
-    fn send(&mut self, departure: Time, bytes: usize) -> Time {
-        let Some(bandwidth) = self.rule.bandwidth else {
-            return departure;
-        };
-        let bytes = self.rule.bytes.unwrap_or(bytes as u64);
-        self.busy_until = departure.max(self.busy_until) + bandwidth.time_for(bytes);
-        self.busy_until
-    }
-
-    /// When message `n`, on its way since `sent`, arrives in order.
-    fn arrive(&mut self, sent: Time, n: u64, purpose: Purpose) -> Time {
-        let delay = Duration::from_nanos(self.rule.delay.sample(self.stream, n, purpose));
-        self.last_arrival = (sent + delay).max(self.last_arrival);
-        self.last_arrival
+        let copy_sent = send();
+        Fate::Twice(arrival, arrive(copy_sent, Purpose::CopyDelay))
     }
 }

@@ -1,8 +1,10 @@
 //! Serialized messages of types known by name, at the level of nodes.
 
-use crate::{LIVE, LONG, Peer, Spinning, advertise, on, received, ros2, subscribe, unique_to};
+use crate::{
+    Heard, LIVE, LONG, Peer, Spinning, advertise, on, received, ros2, subscribe, unique_to,
+};
 use ringspin::ros2::RawMessage;
-use ringspin::{Executor, Message, QoS};
+use ringspin::{Executor, Matched, Message, PublisherEvents, QoS};
 use serde_json::json;
 use std::sync::mpsc::channel;
 
@@ -21,7 +23,12 @@ fn bytes_go_both_ways_and_within_the_process() {
         }
         let executor = on(&ros2, Executor::single_core());
         let node = executor.create_node("raw_echo", ()).unwrap();
-        let out = node.create_publisher::<RawMessage>(&back, QoS::default()).unwrap();
+        let matched = Heard::<Matched>::new();
+        let tell = matched.sender();
+        let events =
+            PublisherEvents::new().on_matched(move |(), event, _| tell.send(event).unwrap());
+        let out =
+            node.create_publisher_with_events::<RawMessage>(&back, QoS::default(), events).unwrap();
         node.create_subscription(
             &there,
             QoS::default(),
@@ -42,7 +49,9 @@ fn bytes_go_both_ways_and_within_the_process() {
         let mut peer = Peer::start("raw_peer");
         subscribe(&mut peer, &back, TEXT, json!({}));
         advertise(&mut peer, &there, TEXT, json!({}));
+        // The subscription inside and the peer's: both ends have to know of the other one.
         peer.ask(json!({"do": "matched", "topic": back}));
+        matched.next("the peer's subscription", |event| event.current_count == 2);
         peer.ask(json!({"do": "publish", "topic": there, "value": {"data": "añ"}}));
         assert_eq!(received(&mut peer, &back, 1)[0]["data"], "añ");
         assert_eq!(hears.recv_timeout(LONG).as_deref(), Ok(&BYTES[..]));

@@ -28,6 +28,7 @@ mod context;
 mod entity;
 mod error;
 mod event;
+mod fit;
 mod graph;
 mod lock;
 mod logging;

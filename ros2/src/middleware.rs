@@ -2,7 +2,7 @@
 //! the graph has a counterpart in rcl.
 
 use crate::clock::{ClockFollower, ClockSource};
-use crate::fast_dds;
+use crate::fast_dds::{self, Profile};
 use crate::listeners::Listeners;
 use crate::node::RosNode;
 use crate::raw::RawTopics;
@@ -21,8 +21,8 @@ pub enum Traffic {
     /// processes through ROS 2.
     ///
     /// What ROS 2 itself does for a node is for other processes, too: its `/parameter_events` are
-    /// not heard by a node of the same graph, and with [`fast_dds::DIRECT`] its parameter services
-    /// are not found there. Within a graph use
+    /// not heard by a node of the same graph, and with Fast DDS its parameter services are not
+    /// found there. Within a graph use
     /// [`ParameterClient`](ringspin_executor::ParameterClient) and
     /// [`on_parameter_change`](ringspin_executor::Node::on_parameter_change).
     #[default]
@@ -86,6 +86,7 @@ pub struct Builder {
     types: Types,
     parameter_services: bool,
     clock_period: Option<Duration>,
+    shared_memory: bool,
 }
 
 impl Ros2 {
@@ -98,6 +99,7 @@ impl Ros2 {
             types: Types::installed(),
             parameter_services: true,
             clock_period: None,
+            shared_memory: false,
         }
     }
 
@@ -159,17 +161,31 @@ impl Builder {
         self
     }
 
+    /// Whether Fast DDS uses shared memory beside UDP; no, if nothing else is said. See
+    /// [`Profile::shared_memory`] for the reason.
+    #[must_use]
+    pub fn shared_memory(mut self, used: bool) -> Self {
+        self.shared_memory = used;
+        self
+    }
+
     /// Connects.
     ///
     /// # Errors
     /// Where rcl or the middleware cannot start.
     pub fn connect(self) -> Result<Ros2, RosError> {
-        self.tell_fast_dds();
-        let context = Context::with_options(&self.arguments, &self.options)?;
         let (traffic, types) = (self.traffic, self.types);
+        let profile = Profile {
+            shared_memory: self.shared_memory,
+            ignore_local_endpoints: traffic == Traffic::Direct,
+        };
+        let context = Context::with_profile(&self.arguments, &self.options, profile)?;
         let matches_locals = match traffic {
             Traffic::Loopback => true,
-            Traffic::Direct => fast_dds::is_used() && !fast_dds::has(fast_dds::DIRECT),
+            Traffic::Direct => {
+                let ignores = context.profile().is_some_and(|p| p.ignore_local_endpoints);
+                fast_dds::is_used() && !ignores
+            }
             Traffic::PublishOnly => false,
         };
         let parameter_services = self.parameter_services && traffic != Traffic::PublishOnly;
@@ -179,7 +195,7 @@ impl Builder {
             traffic,
             types,
             matches_locals,
-            knows_locals: matches_locals && fast_dds::is_known(),
+            knows_locals: matches_locals && !fast_dds::is_configured(),
             raw_topics: RawTopics::default(),
             listeners: Listeners::default(),
             parameter_services,
@@ -189,26 +205,6 @@ impl Builder {
             server_watch: ServerWatch::default(),
         };
         Ok(Ros2 { shared: Arc::new(shared) })
-    }
-}
-
-impl Builder {
-    /// Chooses Fast DDS's profile, unless the user has. Without one everything works, with limits.
-    fn tell_fast_dds(&self) {
-        let profile = match self.traffic {
-            Traffic::Direct => fast_dds::DIRECT,
-            Traffic::Loopback | Traffic::PublishOnly => fast_dds::DEEP,
-        };
-        match fast_dds::prefer(profile) {
-            Ok(true) => {}
-            Ok(false) => tracing::info!(
-                "Fast DDS gets no profile, because there are other threads (LTTng's, which rcl \
-                 brings, are): call `fast_dds::restart_with` at the start of `main`; without, its \
-                 histories end at 5000 messages, and while others listen, messages from node to \
-                 node take room in them"
-            ),
-            Err(error) => tracing::warn!(%error, "Fast DDS gets no profile"),
-        }
     }
 }
 

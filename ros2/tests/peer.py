@@ -34,6 +34,7 @@ from rclpy.qos import (DurabilityPolicy, HistoryPolicy, LivelinessPolicy, QoSPro
                        ReliabilityPolicy)
 
 LONG = 1024
+LONG_WAIT = 60.0  # seconds; only a failure takes as long
 
 
 def find_type(name):
@@ -149,7 +150,7 @@ class Peer:
     def do_publish_bytes(self, topic, bytes):
         self.publishers[topic].publish(base64.b64decode(bytes))
 
-    def do_acknowledged(self, topic, timeout=20.0):
+    def do_acknowledged(self, topic, timeout=LONG_WAIT):
         """Whether all peers have what was published."""
         return self.publishers[topic].wait_for_all_acked(Duration(seconds=timeout))
 
@@ -180,7 +181,7 @@ class Peer:
     def do_unsubscribe(self, topic):
         self.node.destroy_subscription(self.subscriptions.pop(topic))
 
-    def do_received(self, topic, at_least=1, timeout=20.0):
+    def do_received(self, topic, at_least=1, timeout=LONG_WAIT):
         """What came and was not asked for yet, as soon as it is at_least so much."""
         def look():
             kept = self.received.get(topic, [])
@@ -191,7 +192,7 @@ class Peer:
             return answer
         return Waiter(look, timeout, lambda: f"{len(self.received.get(topic, []))} messages")
 
-    def do_matched(self, topic, at_least=1, timeout=20.0):
+    def do_matched(self, topic, at_least=1, timeout=LONG_WAIT):
         """Waits until the publisher or subscription of topic has so many peers."""
         def count():
             if topic in self.publishers:
@@ -208,7 +209,7 @@ class Peer:
                                    if not key.startswith("_")) if not callable(part)})
         return callbacks(**{key: keeper(name) for key, name in names.items()})
 
-    def do_event(self, topic, name, timeout=20.0):
+    def do_event(self, topic, name, timeout=LONG_WAIT):
         """The next event of the publisher or subscription, which was made with events: true."""
         def look():
             kept = self.events.get((topic, name))
@@ -228,7 +229,7 @@ class Peer:
             return fill(response, answer or {})
         self.services[name] = self.node.create_service(find_type(type), name, respond)
 
-    def do_call(self, name, type, value=None, timeout=20.0):
+    def do_call(self, name, type, value=None, timeout=LONG_WAIT):
         """Waits for the service, calls it, and answers with its response."""
         kind = find_type(type)
         client = self.clients.get(name) or self.node.create_client(kind, name)
@@ -243,6 +244,12 @@ class Peer:
             future = state["future"]
             return plain(future.result()) if future.done() else None
         return Waiter(look, timeout, lambda: "called" if state else "no such service")
+
+    def do_client_matched(self, name, at_least=1, timeout=LONG_WAIT):
+        """Waits until service name can answer so many clients: rmw drops a response to a client
+        whose half that reads responses has not been found within 100 ms of the request."""
+        return Waiter(lambda: True if self.node.count_clients(name) >= at_least else None, timeout,
+                      lambda: f"{self.node.count_clients(name)} clients")
 
     # Actions
 
@@ -279,7 +286,7 @@ class Peer:
         timer = self.node.create_timer(0.01, done, callback_group=self.group)
         return future
 
-    def do_goal(self, name, type, value=None, cancel=False, feedback=0, timeout=20.0):
+    def do_goal(self, name, type, value=None, cancel=False, feedback=0, timeout=LONG_WAIT):
         """Sends a goal; answers with its status, feedback and result. cancel: as soon as accepted.
 
         feedback: how many have to come; a result may overtake them.
@@ -326,7 +333,7 @@ class Peer:
         return sorted(f"{space.rstrip('/')}/{name}"
                       for name, space in self.node.get_node_names_and_namespaces())
 
-    def do_wait_for_node(self, name, present=True, timeout=20.0):
+    def do_wait_for_node(self, name, present=True, timeout=LONG_WAIT):
         return Waiter(lambda: True if (name in self.do_nodes()) == present else None, timeout,
                       lambda: f"nodes {self.do_nodes()}")
 
@@ -344,6 +351,14 @@ class Peer:
                     "lease": qos.liveliness_lease_duration.nanoseconds}
         return {"publishers": [show(i) for i in self.node.get_publishers_info_by_topic(topic)],
                 "subscriptions": [show(i) for i in self.node.get_subscriptions_info_by_topic(topic)]}
+
+    def do_endpoints_of(self, topic, node, timeout=LONG_WAIT):
+        """The endpoints of topic, as soon as one of node is known to be node's."""
+        def look():
+            seen = self.do_endpoints(topic)
+            ends = seen["publishers"] + seen["subscriptions"]
+            return seen if any(end["node"] == node for end in ends) else None
+        return Waiter(look, timeout, lambda: f"endpoints {self.do_endpoints(topic)}")
 
     def do_log(self, severity, message):
         getattr(self.node.get_logger(), severity)(message)

@@ -158,6 +158,10 @@ fn outcome(peer: &mut Peer, order: i32, cancel_after: Option<usize>, server: Val
     peer.ask(offer);
     let (told, is_ready) = pursue(&executor, &action, order, cancel_after);
     wait(&ros2, "the server is there", is_ready);
+    for service in ["send_goal", "cancel_goal", "get_result"] {
+        let name = format!("{action}/_action/{service}");
+        peer.ask(json!({"do": "client_matched", "name": name}));
+    }
     let spinning = Spinning::start(executor);
     let outcome = told.recv_timeout(LONG).expect("it ends");
     spinning.stop();

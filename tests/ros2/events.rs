@@ -180,10 +180,14 @@ fn a_remote_publisher_lives_and_dies() {
         peer.ask(json!({"do": "publisher", "topic": topic, "type": "std_msgs/msg/Int32", "qos":
             {"liveliness": "manual_by_topic", "liveliness_lease_duration": 0.3}}));
         peer.ask(json!({"do": "matched", "topic": topic}));
-        peer.ask(json!({"do": "assert_liveliness", "topic": topic}));
-        heard.next("life", |event| event.alive_count == 1);
-        let dead = heard.next("death", |event| event.alive_count == 0);
-        assert_eq!((dead.not_alive_count, dead.alive_count_change), (1, -1), "{traffic:?}");
+        // Again and again: an assertion is lost on a subscription that has not matched yet, and a
+        // life that ends before it is looked at is told as its death only.
+        let alive = (0..10_000).find_map(|_| {
+            peer.ask(json!({"do": "assert_liveliness", "topic": topic}));
+            heard.already().filter(|event| event.alive_count == 1)
+        });
+        alive.unwrap_or_else(|| panic!("{traffic:?}: life"));
+        heard.next("death", |event| event.alive_count == 0 && event.not_alive_count == 1);
         spinning.stop();
     }
 }

@@ -1,8 +1,8 @@
 //! Subscriptions inside and outside of the process on one topic: each gets every message once.
 
 use crate::{Peer, Spinning, advertise, on, received, ros2, subscribe, unique_to, until_heard};
+use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::std_msgs::msg::Int64;
-use ringspin::ros2::{Traffic, fast_dds};
 use ringspin::{Executor, Message, Mode, QoS};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
@@ -82,13 +82,5 @@ fn each_message_comes_once_by_loopback() {
 fn each_message_comes_once_on_several_cores() {
     for traffic in crate::LIVE {
         each_message_comes_once(Executor::new(Mode::MultiCore(None)), traffic, "cores");
-    }
-}
-
-#[test]
-fn each_message_comes_once_when_local_traffic_is_left_out() {
-    let name = "hybrid::each_message_comes_once_when_local_traffic_is_left_out";
-    if crate::with_profile(fast_dds::DIRECT, name) {
-        each_message_comes_once(Executor::single_core(), Traffic::Direct, "direct");
     }
 }

@@ -24,7 +24,7 @@ mod volume;
 
 use peer::{Peer, domain, unique};
 use ringspin::ros2::rcl::{ContextOptions, Node, NodeOptions, Reach};
-use ringspin::ros2::{Builder, Ros2, Traffic, fast_dds};
+use ringspin::ros2::{Builder, Ros2, Traffic};
 use ringspin::{Executor, StopHandle};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -164,19 +164,4 @@ fn subscribe(peer: &mut Peer, topic: &str, kind: &str, qos: Value) {
 fn advertise(peer: &mut Peer, topic: &str, kind: &str, qos: Value) {
     peer.ask(json!({"do": "publisher", "topic": topic, "type": kind, "qos": qos}));
     peer.ask(json!({"do": "matched", "topic": topic}));
-}
-
-/// Runs the test `name` in a process of its own, which gives Fast DDS `profile`; true in there.
-fn with_profile(profile: &str, name: &str) -> bool {
-    if std::env::var_os("RINGSPIN_TEST_CHILD").is_some() {
-        fast_dds::restart_with(profile).unwrap();
-        assert!(fast_dds::is_configured(), "it is started with the profile");
-        return true;
-    }
-    let own = std::env::current_exe().unwrap();
-    let mut child = std::process::Command::new(own);
-    child.args(["--exact", name]).env("RINGSPIN_TEST_CHILD", "1");
-    let status = child.env_remove(fast_dds::SETTING).status().unwrap();
-    assert!(status.success(), "{name}");
-    false
 }

@@ -63,6 +63,7 @@ fn we_call_the_peer_in_every_way() {
         let answer = json!({"success": true, "message": "ja, 好"});
         peer.ask(json!({"do": "service", "name": name, "type": SET_BOOL, "answer": answer}));
         wait(&ros2, "the service is there", || client.service_is_ready());
+        peer.ask(json!({"do": "client_matched", "name": name}));
         let expected = Response { success: true, message: "ja, 好".into() };
         let reply = client.call_and_wait(Request { data: true }, LONG).unwrap();
         assert_eq!(*reply, expected);
@@ -104,6 +105,7 @@ fn a_task_calls_the_peer() {
     .unwrap();
     // Before the task begins.
     wait(&ros2, "the service is there", || client.service_is_ready());
+    peer.ask(json!({"do": "client_matched", "name": name}));
     let spinning = Spinning::start(executor);
     for _ in 0..10 {
         assert_eq!(told.recv_timeout(LONG).unwrap(), "done");

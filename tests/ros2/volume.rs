@@ -1,8 +1,8 @@
 //! Many messages at once: depth is a promise.
 
-use crate::{Peer, Spinning, advertise, executor, received, subscribe, unique, until_heard};
+use crate::{Peer, Spinning, advertise, executor, received, subscribe, unique_to, until_heard};
+use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::std_msgs::msg::Int64;
-use ringspin::ros2::{Traffic, fast_dds};
 use ringspin::{Message, QoS};
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
@@ -12,7 +12,7 @@ const MANY: i64 = 10_000;
 /// All numbers from a peer that has sent them before the first one is looked at.
 fn all_come(traffic: Traffic) {
     let executor = executor(traffic);
-    let topic = unique("many");
+    let topic = unique_to(traffic, "many_come");
     let ((begin, begun), (go, wait)) = (channel(), channel());
     let (all, heard) = channel();
     let node = executor.create_node("slow", Vec::new()).unwrap();
@@ -46,25 +46,14 @@ fn all_come(traffic: Traffic) {
 
 #[test]
 fn ten_thousand_from_a_peer_wait_for_a_slow_subscription() {
-    let name = "volume::ten_thousand_from_a_peer_wait_for_a_slow_subscription";
-    if crate::with_profile(fast_dds::DEEP, name) {
-        all_come(Traffic::Direct);
-        all_come(Traffic::Loopback);
-    }
-}
-
-#[test]
-fn ten_thousand_from_a_peer_wait_while_local_traffic_is_left_out() {
-    let name = "volume::ten_thousand_from_a_peer_wait_while_local_traffic_is_left_out";
-    if crate::with_profile(fast_dds::DIRECT, name) {
-        all_come(Traffic::Direct);
-    }
+    all_come(Traffic::Direct);
+    all_come(Traffic::Loopback);
 }
 
 /// All numbers to a peer that needs a while for each.
 fn all_reach_the_peer(traffic: Traffic) {
     let executor = executor(traffic);
-    let topic = unique("many");
+    let topic = unique_to(traffic, "many_go");
     let node = executor.create_node("fast", ()).unwrap();
     let qos = QoS::keep_last(MANY as usize);
     let out = node.create_publisher::<Int64>(&topic, qos).unwrap();
@@ -87,16 +76,10 @@ fn all_reach_the_peer(traffic: Traffic) {
 
 #[test]
 fn ten_thousand_reach_a_slow_peer() {
-    let name = "volume::ten_thousand_reach_a_slow_peer";
-    if crate::with_profile(fast_dds::DIRECT, name) {
-        all_reach_the_peer(Traffic::Direct);
-    }
+    all_reach_the_peer(Traffic::Direct);
 }
 
 #[test]
 fn ten_thousand_reach_a_slow_peer_by_loopback() {
-    let name = "volume::ten_thousand_reach_a_slow_peer_by_loopback";
-    if crate::with_profile(fast_dds::DEEP, name) {
-        all_reach_the_peer(Traffic::Loopback);
-    }
+    all_reach_the_peer(Traffic::Loopback);
 }

@@ -9,7 +9,7 @@ use ringspin_executor::{Context, Message, QoS};
 use ringspin_modes::{Executor, Mapping};
 use ringspin_ros2::r2r::{self, QosProfile, sensor_msgs::msg::PointCloud2};
 use ringspin_ros2::rcl::{Node, NodeOptions, Publisher, Subscription};
-use ringspin_ros2::{Ros2, Traffic, fast_dds};
+use ringspin_ros2::{Ros2, Traffic};
 use serde_json::Value;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -43,10 +43,7 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
             let mapping = Mapping::new().core(0, ["/talker"]).core(1, ["/listener"]);
             ringspin(Executor::multi_core(mapping), Traffic::Loopback)?
         }
-        "ringspin, single, in process" => {
-            fast_dds::restart_with(fast_dds::DIRECT)?;
-            ringspin(Executor::single_core(), Traffic::Direct)?
-        }
+        "ringspin, single, in process" => ringspin(Executor::single_core(), Traffic::Direct)?,
         "r2r, one node, LocalPool" => r2r_in_pool()?,
         "r2r, two nodes, a thread each" => r2r_in_two_threads()?,
         "r2r, one node, tokio" => r2r_in_tokio()?,

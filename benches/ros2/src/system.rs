@@ -7,7 +7,6 @@ use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, run as run_ours};
 use reference_system::system::Work;
 use ringspin_modes::Mode;
-use ringspin_ros2::fast_dds;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,10 +28,7 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
         "ringspin, single, in process" => (Mode::SingleCore, Middleware::None),
         "ringspin, single" => (Mode::SingleCore, Middleware::Ros2),
         "ringspin, multi" => (Mode::MultiCore(None), Middleware::Ros2),
-        "ringspin, single, hybrid" => {
-            fast_dds::restart_with(fast_dds::DIRECT)?;
-            (Mode::SingleCore, Middleware::Hybrid)
-        }
+        "ringspin, single, hybrid" => (Mode::SingleCore, Middleware::Hybrid),
         "r2r, one node" => {
             println!("{}", r2r_system::on_one_thread()?);
             return Ok(());

@@ -16,8 +16,13 @@ pub enum CallError {
     /// The executor does not run yet.
     #[error("the graph is still being built: call from a callback, or freeze the graph first")]
     NotFrozen,
-    /// No node of the graph offers the service.
-    #[error("no node offers the service; create it before spinning")]
+    /// No node of the graph offers the service, and the middleware, if there is one, has not
+    /// discovered a server elsewhere.
+    #[error(
+        "no node of the graph offers the service, and no server is discovered elsewhere: create \
+         the service before spinning, or, if another process offers it, wait until \
+         `Client::service_is_ready` returns true"
+    )]
     NoService,
     /// The server's queue of requests is full.
     #[error("the service's queue of requests is full: give it a greater depth, or call less often")]

@@ -2,8 +2,9 @@
 
 use super::entity::{Entity, c_name};
 use super::error::{RosError, check, forget};
-use super::{lock, logging};
-use crate::fast_dds;
+use super::profile::Settings;
+use super::{lock, logging, profile};
+use crate::fast_dds::{self, Profile};
 use r2r_rcl as ffi;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int};
@@ -65,6 +66,19 @@ impl Context {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn with_options(arguments: &[String], options: &ContextOptions) -> Result<Self, RosError> {
+        Self::with_profile(arguments, options, Profile::default())
+    }
+
+    /// Like [`with_options`](Self::with_options), with other settings of Fast DDS than the default
+    /// ones.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_profile(
+        arguments: &[String],
+        options: &ContextOptions,
+        profile: Profile,
+    ) -> Result<Self, RosError> {
         let mut arguments = arguments.to_vec();
         let mut switch = |on: bool, name: &str| {
             if !on {
@@ -75,7 +89,7 @@ impl Context {
         switch(options.log_files, "--disable-external-lib-logs");
         let arguments = arguments.iter().map(|argument| c_name("argument", argument));
         let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
-        let handle = ContextHandle::new(&arguments, options)?;
+        let handle = ContextHandle::new(&arguments, options, profile)?;
         Ok(Self { handle: Arc::new(handle) })
     }
 
@@ -83,6 +97,12 @@ impl Context {
     pub fn is_valid(&self) -> bool {
         // SAFETY: the context is initialized until it is dropped; the function reads an atomic.
         unsafe { ffi::rcl_context_is_valid(self.handle.pointer()) }
+    }
+
+    /// The settings that Fast DDS has from it; `None` where Fast DDS is not the middleware, or has
+    /// a profile of the user's.
+    pub fn profile(&self) -> Option<Profile> {
+        self.handle.settings.map(|settings| settings.profile)
     }
 
     /// The domain that it is in.
@@ -116,6 +136,8 @@ impl std::fmt::Debug for Context {
 /// rcl's context, at an address that stays: nodes point to it.
 pub(super) struct ContextHandle {
     context: Box<UnsafeCell<ffi::rcl_context_t>>,
+    /// The settings that Fast DDS gets for it.
+    pub(super) settings: Option<Settings>,
 }
 
 // SAFETY: rcl's context is memory of its own without ties to a thread.
@@ -125,7 +147,11 @@ unsafe impl Send for ContextHandle {}
 unsafe impl Sync for ContextHandle {}
 
 impl ContextHandle {
-    fn new(arguments: &[CString], options: &ContextOptions) -> Result<Self, RosError> {
+    fn new(
+        arguments: &[CString],
+        options: &ContextOptions,
+        profile: Profile,
+    ) -> Result<Self, RosError> {
         let _lock = lock::entities();
         let entity = Entity::plain("the context");
         // SAFETY: makes an empty value.
@@ -139,7 +165,9 @@ impl ContextHandle {
             unsafe { finish(context.get()) };
             return Err(error);
         }
-        Ok(Self { context })
+        // SAFETY: it is initialized, and has no node yet.
+        let settings = unsafe { profile::settle(context.get(), profile) };
+        Ok(Self { context, settings })
     }
 
     pub(super) fn pointer(&self) -> *mut ffi::rcl_context_t {

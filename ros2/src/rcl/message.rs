@@ -3,7 +3,7 @@
 use super::contents::{Contents, Flaw};
 use super::entity::Entity;
 use super::error::RosError;
-use super::support;
+use super::{fit, support};
 use r2r::{WrappedServiceTypeSupport, WrappedTypesupport};
 use r2r_rcl::{self as ffi, rosidl_message_type_support_t, rosidl_service_type_support_t};
 use std::any::{Any, TypeId};
@@ -68,11 +68,14 @@ pub unsafe trait RosMessage: Sized + Send + Sync + 'static {
     /// `native` comes from [`create`](Self::create), and is not used again.
     unsafe fn destroy(native: *mut Self::Native);
 
-    /// Copies the message to a C struct, whatever it holds.
+    /// Copies the message to a C struct, whatever that one holds.
+    ///
+    /// A message of `r2r` that does not fit its ROS type, with too many elements or a NUL character
+    /// within a string, is not copied: who sends it gets
+    /// [`RosError::Message`](crate::rcl::RosError::Message).
     ///
     /// # Panics
-    /// If the message does not fit the ROS type: too many elements, a NUL within a string. The
-    /// callers in this crate turn that into an error.
+    /// As an implementation likes; the callers in this crate turn it into the same error.
     fn to_native(&self, native: &mut Self::Native);
 
     /// The message that a C struct holds.
@@ -96,7 +99,10 @@ unsafe impl<T: WrappedTypesupport + Send + Sync + 'static> RosMessage for T {
     }
 
     fn to_native(&self, native: &mut Self::Native) {
-        self.copy_to_native(native);
+        match fit::misfit(self, T::get_ts()) {
+            Some(reason) => fit::report(reason),
+            None => self.copy_to_native(native),
+        }
     }
 
     fn from_native(native: &Self::Native) -> Self {
@@ -305,8 +311,12 @@ impl Native {
         let pointer = self.pointer.as_ptr();
         // SAFETY: the C struct is of this table, initialized, and borrowed exclusively. Where the
         // copy panics it stays initialized, as `RosMessage` promises.
+        fit::take_report();
         let written =
             catch_unwind(AssertUnwindSafe(|| unsafe { (self.table.write)(message, pointer) }));
+        if let Some(reason) = fit::take_report() {
+            return Err(RosError::Message { entity: entity.text(), reason: reason.into() });
+        }
         match written {
             Ok(true) => self.check(entity),
             Ok(false) => Err(RosError::OtherType { entity: entity.text() }),

@@ -1,6 +1,7 @@
 //! The quality of service as rmw has it, and back.
 
 use super::entity::{Entity, copied};
+use super::profile;
 use crate::fast_dds;
 use r2r_rcl::rmw_qos_durability_policy_e as RmwDurability;
 use r2r_rcl::rmw_qos_history_policy_e as RmwHistory;
@@ -64,13 +65,13 @@ pub(super) fn from_rmw(rmw: &rmw_qos_profile_t) -> QoS {
 /// Says so where Fast DDS will keep fewer messages than `qos` asks for: it tells nobody.
 pub(super) fn check_depth(qos: &QoS, entity: &Entity) {
     const LIMIT: usize = 5000; // `max_samples` of its resource limits, by default.
-    if qos.depth() > LIMIT && fast_dds::is_used() && !fast_dds::is_configured() {
+    let is_limited = fast_dds::is_used() && !fast_dds::is_configured() && !profile::is_settable();
+    if qos.depth() > LIMIT && is_limited {
         tracing::warn!(
-            "{} has a depth of {}, but Fast DDS keeps {LIMIT} messages and drops the rest: \
-             name a profile such as ringspin's ros2/fastdds/deep.xml in {}",
+            "{} has a depth of {}, but this Fast DDS keeps {LIMIT} messages and drops the rest: \
+             name a profile with more `max_samples` in FASTRTPS_DEFAULT_PROFILES_FILE",
             entity.text(),
             qos.depth(),
-            fast_dds::SETTING,
         );
     }
 }

@@ -2,9 +2,11 @@
 #![allow(dead_code)] // Not every test uses all of it.
 
 use serde_json::{Value, json};
+use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -14,9 +16,12 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(90);
 /// Names the domain of a test's child, if that is to be its parent's.
 pub(crate) const DOMAIN: &str = "RINGSPIN_TEST_DOMAIN";
 
-/// The domain of this test process, on the loopback only: others do not hear it.
+/// The domain of this test process, at random: other tests on this machine are in another one.
 pub(crate) fn domain() -> usize {
-    let own = || 1 + std::process::id() as usize % 100;
+    static OWN: OnceLock<usize> = OnceLock::new();
+    // Above 101 Fast DDS's ports overlap with those that Linux gives to any program.
+    let random = || 1 + RandomState::new().hash_one(std::process::id()) as usize % 101;
+    let own = || *OWN.get_or_init(random);
     std::env::var(DOMAIN).ok().and_then(|given| given.parse().ok()).unwrap_or_else(own)
 }
 
@@ -39,13 +44,15 @@ impl Peer {
         let python = std::env::var_os("RINGSPIN_ROS_PYTHON").unwrap_or("python3".into());
         // The tests of the whole workspace have one, too.
         let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let scripts = ["tests/peer.py", "ros2/tests/peer.py"].map(|path| package.join(path));
-        let script = scripts.iter().find(|script| script.is_file()).expect("the peer");
+        let folders = ["tests", "ros2/tests"].map(|path| package.join(path));
+        let folder = folders.iter().find(|path| path.join("peer.py").is_file()).expect("the peer");
         let mut child = Command::new(python)
-            .arg(script)
+            .arg(folder.join("peer.py"))
             .arg(name)
             .env("ROS_DOMAIN_ID", domain().to_string())
-            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+            // For LOCALHOST rmw_fastrtps would use shared memory, whatever the profile says.
+            .env("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
+            .env("FASTRTPS_DEFAULT_PROFILES_FILE", folder.join("common/local_udp.xml"))
             .env("ROS_LOG_DIR", std::env::temp_dir().join("ringspin-ros-log"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

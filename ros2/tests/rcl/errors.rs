@@ -52,17 +52,40 @@ fn messages_that_do_not_fit_their_type_are_refused_and_the_next_one_goes() {
     let qos = QoS::default();
     let publisher = Publisher::<std_msgs::msg::String>::new(&node, &topic, &qos).unwrap();
     let nul = std_msgs::msg::String { data: "a\0b".into() };
-    says(publisher.publish(&nul), &[&topic, "does not fit", "mend it"]);
+    says(publisher.publish(&nul), &[&topic, "data has a NUL character at byte 1", "mend it"]);
     publisher.publish(&std_msgs::msg::String { data: "fine".into() }).unwrap();
 
     let bounded =
         Publisher::<test_msgs::msg::BoundedSequences>::new(&node, "bounded", &qos).unwrap();
     let long = test_msgs::msg::BoundedSequences { int32_values: vec![0; 4], ..Default::default() };
-    says(bounded.publish(&long), &["/bounded", "int32_values", "3"]);
+    says(bounded.publish(&long), &["/bounded", "int32_values has 4 elements, and may have 3"]);
     let arrays = Publisher::<test_msgs::msg::Arrays>::new(&node, "arrays", &qos).unwrap();
     let short = test_msgs::msg::Arrays { bool_values: vec![true; 2], ..Default::default() };
-    says(arrays.publish(&short), &["/arrays", "bool_values", "3"]);
+    says(arrays.publish(&short), &["/arrays", "bool_values has 2 elements, and needs 3"]);
     arrays.publish(&test_msgs::msg::Arrays::default()).unwrap();
+}
+
+/// The panics of r2r are not caught here but avoided: with `panic = "abort"` they end the program.
+#[test]
+fn misfits_are_found_before_r2r_copies_them() {
+    use test_msgs::msg::{MultiNested, Nested, Strings, UnboundedSequences, WStrings};
+    let node = node("walked");
+    let qos = QoS::default();
+    let publisher = Publisher::<UnboundedSequences>::new(&node, "walk", &qos).unwrap();
+    let mut message = UnboundedSequences { string_values: vec!["a".into()], ..Default::default() };
+    publisher.publish(&message).unwrap();
+    message.string_values.push("b\0".into());
+    says(publisher.publish(&message), &["/walk", "string_values[1] has a NUL character at byte 1"]);
+    let deep = Publisher::<MultiNested>::new(&node, "deep", &qos).unwrap();
+    let mut message = MultiNested::default();
+    message.array_of_arrays[2].string_values[1] = "\0".into();
+    says(deep.publish(&message), &["array_of_arrays[2].string_values[1] has a NUL character"]);
+    // In 16-bit text, which has a length of its own, NUL is a character like any other.
+    let wide = Publisher::<WStrings>::new(&node, "wide", &qos).unwrap();
+    wide.publish(&WStrings { wstring_value: "a\0b".into(), ..Default::default() }).unwrap();
+    let strings = Publisher::<Strings>::new(&node, "plain", &qos).unwrap();
+    strings.publish(&Strings::default()).unwrap();
+    Publisher::<Nested>::new(&node, "numbers", &qos).unwrap().publish(&Nested::default()).unwrap();
 }
 
 #[test]

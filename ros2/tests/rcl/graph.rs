@@ -22,11 +22,16 @@ fn nodes_topics_and_endpoints_are_seen_both_ways() {
     assert_eq!(publisher.topic(), ours);
     let given = json!({"depth": 5, "reliability": "best_effort"});
     peer.ask(json!({"do": "subscribe", "topic": theirs, "type": kind, "qos": given}));
-    wait(&node, "seen", || node.count_subscriptions(&theirs).unwrap() == 1);
+    // An endpoint is found before its node is.
+    let their_node = || {
+        let seen = node.subscriptions(&theirs).unwrap();
+        seen.first().map(|end| (end.node.namespace.clone(), end.node.name.clone()))
+    };
+    wait(&node, "seen", || their_node() == Some(("/".into(), "observed".into())));
     peer.ask(json!({"do": "wait_for_node", "name": "/observer"}));
 
     let seen = node.subscriptions(&theirs).unwrap();
-    assert_eq!((seen[0].node.name.as_str(), seen[0].node.namespace.as_str()), ("observed", "/"));
+    assert_eq!(seen.len(), 1);
     assert_eq!(seen[0].type_name, kind);
     assert_eq!(seen[0].qos.reliability(), Reliability::BestEffort);
     assert_eq!(seen[0].qos.durability(), Durability::Volatile);
@@ -34,7 +39,7 @@ fn nodes_topics_and_endpoints_are_seen_both_ways() {
     assert!(node.topics().unwrap().contains(&(theirs, vec![kind.into()])));
 
     peer.ask(json!({"do": "matched", "topic": ours}));
-    let seen = peer.ask(json!({"do": "endpoints", "topic": ours}));
+    let seen = peer.ask(json!({"do": "endpoints_of", "topic": ours, "node": "observer"}));
     let seen = &seen["publishers"][0];
     assert_eq!((&seen["node"], &seen["type"]), (&json!("observer"), &json!(kind)));
     assert_eq!(seen["reliability"], "reliable");

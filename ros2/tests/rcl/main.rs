@@ -19,7 +19,7 @@ mod types;
 mod volume;
 
 use peer::{Peer, domain, unique};
-use ringspin_ros2::fast_dds;
+use ringspin_ros2::fast_dds::Profile;
 use ringspin_ros2::rcl::{
     Context, ContextOptions, MessageInfo, Node, NodeOptions, Reach, RosMessage, Subscription,
 };
@@ -46,6 +46,15 @@ fn quiet_context() -> Context {
 /// A node in a context of its own.
 fn node(name: &str) -> Node {
     Node::new(&context(), "", name, NodeOptions::default()).unwrap()
+}
+
+/// The same, with its own settings of Fast DDS.
+fn node_with_profile(name: &str, profile: Profile) -> Node {
+    let (domain, reach) = (Some(domain()), Reach::LocalHost);
+    let options = ContextOptions { domain, reach, console: false, log_files: false };
+    let context = Context::with_profile(&[], &options, profile).unwrap();
+    assert_eq!(context.profile(), Some(profile), "Fast DDS takes its settings");
+    Node::new(&context, "", name, NodeOptions::default()).unwrap()
 }
 
 /// A subscription, and the bell that rings when something has come.
@@ -75,19 +84,4 @@ impl<T: RosMessage> Heard<T> {
 /// Waits until `ready`.
 fn wait(node: &Node, what: &str, mut ready: impl FnMut() -> bool) {
     assert!(node.wait_for(LONG, |_| Ok(ready())).unwrap(), "{what}");
-}
-
-/// Runs the test `name` in a process of its own, which gives Fast DDS `profile`; true in there.
-fn with_profile(profile: &str, name: &str) -> bool {
-    if std::env::var_os("RINGSPIN_TEST_CHILD").is_some() {
-        fast_dds::restart_with(profile).unwrap();
-        assert!(fast_dds::is_configured(), "it is started with the profile");
-        return true;
-    }
-    let own = std::env::current_exe().unwrap();
-    let mut child = std::process::Command::new(own);
-    child.args(["--exact", name]).env("RINGSPIN_TEST_CHILD", "1");
-    let status = child.env_remove(fast_dds::SETTING).status().unwrap();
-    assert!(status.success(), "{name}");
-    false
 }

@@ -63,6 +63,7 @@ fn we_call_the_peer() {
     let mut peer = Peer::start("echo");
     peer.ask(json!({"do": "service", "name": name, "type": "test_msgs/srv/BasicTypes"}));
     wait(&node, "the service is there", || client.is_available().unwrap());
+    peer.ask(json!({"do": "client_matched", "name": name}));
     let mut sent = Vec::new();
     // As many as wait at the depth that services have.
     for n in 0..10_i64 {

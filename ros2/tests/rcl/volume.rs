@@ -3,7 +3,6 @@
 use crate::{Heard, Peer, node, unique, wait};
 use r2r::std_msgs::msg::Int64;
 use ringspin_executor::QoS;
-use ringspin_ros2::fast_dds;
 use ringspin_ros2::rcl::{Locals, Node, Publisher, Subscription};
 use serde_json::json;
 
@@ -26,10 +25,6 @@ fn deep(node: &Node, topic: &str) -> Heard<Int64> {
 
 #[test]
 fn ten_thousand_wait_for_a_subscriber_that_takes_none_until_the_end() {
-    let name = "volume::ten_thousand_wait_for_a_subscriber_that_takes_none_until_the_end";
-    if !crate::with_profile(fast_dds::DEEP, name) {
-        return;
-    }
     let (node, other) = (node("deep"), node("deep_talker"));
     let topic = unique("deep");
     let qos = QoS::keep_last(MANY as usize);
@@ -44,10 +39,6 @@ fn ten_thousand_wait_for_a_subscriber_that_takes_none_until_the_end() {
 
 #[test]
 fn ten_thousand_from_a_peer_and_to_a_slow_one() {
-    let name = "volume::ten_thousand_from_a_peer_and_to_a_slow_one";
-    if !crate::with_profile(fast_dds::DEEP, name) {
-        return;
-    }
     let node = node("deep_peered");
     let mut peer = Peer::start("deep_peer");
     let (from, to) = (unique("deep_from"), unique("deep_to"));

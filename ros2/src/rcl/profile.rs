@@ -1,0 +1,198 @@
+//! Hands Fast DDS its settings within the process: ROS has no names for them, and an environment
+//! variable can no longer be set where LTTng, which rcl brings, has started threads before `main`.
+
+use crate::fast_dds::{self, Profile};
+use libloading::Library;
+use r2r_rcl as ffi;
+use r2r_rcl::rmw_automatic_discovery_range_e as Range;
+use std::ffi::{c_char, c_void};
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The transports of a participant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Transports {
+    /// Those that Fast DDS, rmw and the environment choose: UDP and shared memory.
+    Given,
+    /// UDP only.
+    Udp {
+        /// Whether packets stay on this machine.
+        local: bool,
+    },
+}
+
+/// Settings of a participant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub(super) profile: Profile,
+    transports: Transports,
+}
+
+impl Settings {
+    /// The settings as a profile of Fast DDS. Names of profiles are unique in a process, so
+    /// `number` is another one each time.
+    fn xml(self, number: usize) -> String {
+        let transports = match self.transports {
+            Transports::Given => [String::new(), String::new()],
+            Transports::Udp { local } => [
+                format!(
+                    "<transport_descriptors><transport_descriptor>\
+                     <transport_id>ringspin_udp_{number}</transport_id><type>UDPv4</type>\
+                     <TTL>{}</TTL></transport_descriptor></transport_descriptors>",
+                    u8::from(!local)
+                ),
+                format!(
+                    "<userTransports><transport_id>ringspin_udp_{number}</transport_id>\
+                     </userTransports><useBuiltinTransports>false</useBuiltinTransports>"
+                ),
+            ],
+        };
+        let limits = "<topic><resourceLimitsQos><max_samples>0</max_samples>\
+            <max_instances>0</max_instances>\
+            <max_samples_per_instance>0</max_samples_per_instance></resourceLimitsQos></topic>";
+        let [descriptors, choice] = transports;
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\
+             <dds xmlns=\"http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles\"><profiles>\
+             {descriptors}\
+             <participant profile_name=\"ringspin_participant_{number}\" \
+             is_default_profile=\"true\"><rtps>\
+             {choice}\
+             <propertiesPolicy><properties><property>\
+             <name>fastdds.ignore_local_endpoints</name><value>{}</value>\
+             </property></properties></propertiesPolicy>\
+             </rtps></participant>\
+             <data_writer profile_name=\"ringspin_writer_{number}\" \
+             is_default_profile=\"true\">{limits}</data_writer>\
+             <data_reader profile_name=\"ringspin_reader_{number}\" \
+             is_default_profile=\"true\">{limits}</data_reader>\
+             </profiles></dds>",
+            self.profile.ignore_local_endpoints
+        )
+    }
+}
+
+type GetFactory = unsafe extern "C" fn() -> *mut c_void;
+type LoadProfiles = unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> u32;
+type SetDefault = unsafe extern "C" fn(*mut c_void, *const c_void) -> u32;
+
+/// The functions of Fast DDS's factory of participants that take profiles.
+struct Factory {
+    get: GetFactory,
+    load: LoadProfiles,
+    set_default: SetDefault,
+    /// Asks `set_default` for the settings of the default profile.
+    from_profile: usize,
+}
+
+impl Factory {
+    /// The factory of the Fast DDS in this process; `None` for another middleware, or a Fast DDS
+    /// without these functions.
+    fn find() -> Option<&'static Self> {
+        static FOUND: OnceLock<Option<Factory>> = OnceLock::new();
+        FOUND.get_or_init(Self::look_up).as_ref()
+    }
+
+    fn look_up() -> Option<Self> {
+        let path = library_path()?;
+        // SAFETY: the library is loaded already, so nothing runs; the names are those of the
+        // public functions `DomainParticipantFactory::{get_instance, load_XML_profiles_string,
+        // set_default_participant_qos}` and of the constant `PARTICIPANT_QOS_DEFAULT`, mangled
+        // with their parameters, which are the same in Fast DDS 2 and 3. What they return is one
+        // 32-bit number.
+        unsafe {
+            let library = Library::new(path).ok()?;
+            let factory = "_ZN8eprosima7fastdds3dds24DomainParticipantFactory";
+            let name = |rest: &str| format!("{factory}{rest}");
+            let get = *library.get::<GetFactory>(name("12get_instanceEv").as_bytes()).ok()?;
+            let load = name("24load_XML_profiles_stringEPKcm");
+            let load = *library.get::<LoadProfiles>(load.as_bytes()).ok()?;
+            let set = name("27set_default_participant_qosERKNS1_20DomainParticipantQosE");
+            let set_default = *library.get::<SetDefault>(set.as_bytes()).ok()?;
+            let constant = b"_ZN8eprosima7fastdds3dds23PARTICIPANT_QOS_DEFAULTE";
+            let from_profile = *library.get::<*const c_void>(constant).ok()? as usize;
+            std::mem::forget(library); // It stays as long as the process.
+            Some(Self { get, load, set_default, from_profile })
+        }
+    }
+
+    /// Makes `xml` the default of participants, writers and readers that are created from now on.
+    fn set(&self, xml: &str) -> bool {
+        // SAFETY: the functions are those of the factory, which lives as long as the process; the
+        // text and the constant outlive the calls. The caller has the lock for entities, so that
+        // no participant is created at the same time by this crate.
+        unsafe {
+            let factory = (self.get)();
+            (self.load)(factory, xml.as_ptr().cast(), xml.len()) == 0
+                && (self.set_default)(factory, self.from_profile as *const c_void) == 0
+        }
+    }
+}
+
+/// The file of the Fast DDS that is loaded.
+fn library_path() -> Option<PathBuf> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let paths = maps.lines().filter_map(|line| Some(&line[line.find('/')?..]));
+    let is_fast_dds = |path: &&str| {
+        path.rsplit('/').next().is_some_and(|file| {
+            file.starts_with("libfastrtps.so") || file.starts_with("libfastdds.so")
+        })
+    };
+    paths.into_iter().find(is_fast_dds).map(PathBuf::from)
+}
+
+/// Whether Fast DDS takes settings from this crate: it is the middleware, has the functions, and
+/// the user has not configured it. To be asked after `rcl_init`, which loads it.
+pub(super) fn is_settable() -> bool {
+    fast_dds::is_used() && !fast_dds::is_configured() && Factory::find().is_some()
+}
+
+/// Decides the settings of Fast DDS for `context`; `None` where it takes none.
+///
+/// For a context that is confined to this machine, rmw_fastrtps adds shared memory itself, whatever
+/// the profile says. Without shared memory such a context gets the default range instead, and
+/// packets that do not leave the machine, which is rmw's own way to confine it.
+///
+/// # Safety
+/// `context` is initialized, has no node, and is not used by another thread.
+pub(super) unsafe fn settle(
+    context: *mut ffi::rcl_context_t,
+    profile: Profile,
+) -> Option<Settings> {
+    if !is_settable() {
+        return None;
+    }
+    if profile.shared_memory || fast_dds::chooses_transports() {
+        return Some(Settings { profile, transports: Transports::Given });
+    }
+    // SAFETY: as the caller promises; the rmw context is a part of the context.
+    let range = unsafe {
+        let rmw = ffi::rcl_context_get_rmw_context(context).as_mut()?;
+        &mut rmw.options.discovery_options.automatic_discovery_range
+    };
+    let local = *range == Range::RMW_AUTOMATIC_DISCOVERY_RANGE_LOCALHOST;
+    if local {
+        *range = Range::RMW_AUTOMATIC_DISCOVERY_RANGE_SUBNET;
+    }
+    Some(Settings { profile, transports: Transports::Udp { local } })
+}
+
+/// Gives Fast DDS the settings for a participant that the next node may create. The caller has the
+/// lock for entities.
+pub(super) fn apply(settings: Settings) {
+    static APPLIED: Mutex<Option<(Settings, usize)>> = Mutex::new(None);
+    let Some(factory) = Factory::find() else { return };
+    let mut applied = APPLIED.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = match *applied {
+        Some((last, _)) if last == settings => return,
+        Some((_, number)) => number + 1,
+        None => 0,
+    };
+    *applied = Some((settings, number));
+    if !factory.set(&settings.xml(number)) {
+        tracing::warn!(
+            "failed to give Fast DDS its settings: it refused the profile; set \
+             FASTRTPS_DEFAULT_PROFILES_FILE to a profile of your own"
+        );
+    }
+}

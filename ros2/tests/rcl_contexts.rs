@@ -1,0 +1,149 @@
+//! Contexts that are created and destroyed on four threads at a time, beside peers that are killed.
+//!
+//! The contexts live in a process of their own, so that a crash in there is a failure here. Set
+//! `RINGSPIN_STRESS_ROUNDS` for another number of rounds.
+
+#[path = "common/peer.rs"]
+mod peer;
+
+use peer::{DOMAIN, domain};
+use r2r::std_msgs::msg::String as Text;
+use ringspin_executor::QoS;
+use ringspin_ros2::rcl::{
+    Context, ContextOptions, Locals, Node, NodeOptions, Publisher, Reach, Subscription,
+};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The role of a child of this test program.
+const ROLE: &str = "RINGSPIN_TEST_ROLE";
+const ROUNDS: &str = "RINGSPIN_STRESS_ROUNDS";
+const TOPIC: &str = "/contexts";
+const THREADS: usize = 4;
+/// Peers alive at a time.
+const PEERS: usize = 2;
+
+fn rounds() -> usize {
+    std::env::var(ROUNDS).map_or(20, |rounds| rounds.parse().expect("a number of rounds"))
+}
+
+/// One node with a publisher and a subscription, in a context of its own.
+struct Connection {
+    publisher: Publisher<Text>,
+    subscription: Subscription<Text>,
+    node: Node,
+}
+
+impl Connection {
+    fn open(name: &str) -> Self {
+        let (domain, reach) = (Some(domain()), Reach::LocalHost);
+        let options = ContextOptions { domain, reach, console: false, log_files: false };
+        let context = Context::with_options(&[], &options).unwrap();
+        let node = Node::new(&context, "", name, NodeOptions::default()).unwrap();
+        let publisher = Publisher::new(&node, TOPIC, &QoS::default()).unwrap();
+        let subscription =
+            Subscription::new(&node, TOPIC, &QoS::default(), Locals::Ignore).unwrap();
+        Self { publisher, subscription, node }
+    }
+
+    /// Publishes, and takes what has come.
+    fn talk(&mut self) {
+        self.publisher.publish(&Text { data: "a message".repeat(100) }).unwrap();
+        while self.subscription.take().unwrap().is_some() {}
+    }
+}
+
+/// Opens and closes contexts until the rounds are over.
+fn worker() {
+    let rounds = rounds();
+    std::thread::scope(|scope| {
+        for thread in 0..THREADS {
+            scope.spawn(move || {
+                for round in 0..rounds {
+                    let mut connection = Connection::open(&format!("worker_{thread}"));
+                    // Sometimes closed before any peer is found, sometimes in mid-stream.
+                    for _ in 0..(round * 7 + thread * 5) % 40 {
+                        connection.talk();
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// Talks until it is killed.
+fn victim() {
+    let mut connection = Connection::open("victim");
+    let matched = |_: &Node| Ok(connection.publisher.subscription_count()? > 0);
+    let _ = connection.node.wait_for(Duration::from_secs(5), matched).unwrap();
+    println!("up");
+    std::io::stdout().flush().unwrap();
+    let end = Instant::now() + Duration::from_secs(600);
+    while Instant::now() < end {
+        connection.talk();
+    }
+}
+
+/// A child that plays `role`.
+fn child(role: &str) -> (Child, BufReader<ChildStdout>) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "contexts_end_beside_killed_peers", "--nocapture"]);
+    command.env(ROLE, role).env(DOMAIN, domain().to_string()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap());
+    (child, lines)
+}
+
+/// A peer that is killed when it is dropped.
+struct Victim(Child, BufReader<ChildStdout>);
+
+impl Victim {
+    fn start() -> Self {
+        let (child, lines) = child("victim");
+        Self(child, lines)
+    }
+
+    /// Waits until it talks with a peer.
+    fn talks(&mut self) {
+        for line in self.1.by_ref().lines() {
+            if line.unwrap() == "up" {
+                return;
+            }
+        }
+        panic!("the victim ended: {:?}", self.0.wait());
+    }
+}
+
+impl Drop for Victim {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn contexts_end_beside_killed_peers() {
+    match std::env::var(ROLE).as_deref() {
+        Ok("worker") => return worker(),
+        Ok("victim") => return victim(),
+        _ => {}
+    }
+    let (mut worker, _lines) = child("worker");
+    let mut killed = 0;
+    let mut victims: Vec<_> = (0..PEERS).map(|_| Victim::start()).collect();
+    let status = loop {
+        let mut next = victims.remove(0);
+        next.talks();
+        drop(next);
+        killed += 1;
+        victims.push(Victim::start());
+        if let Some(status) = worker.try_wait().unwrap() {
+            break status;
+        }
+    };
+    drop(victims);
+    println!("{} contexts, {killed} peers killed: {status}", THREADS * rounds());
+    assert!(status.success(), "the process with the contexts: {status}");
+}

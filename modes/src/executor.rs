@@ -46,6 +46,8 @@ pub struct Executor {
     pub(crate) live_order: ReadyOrder,
     /// In the live modes: whether memory is locked, whatever the mapping says.
     pub(crate) lock_memory: bool,
+    /// The stack of each worker in multi-core mode.
+    pub(crate) stack_bytes: usize,
     stop: StopHandle,
     pub(crate) recorder: Option<RecorderFactory>,
     /// In deterministic mode: whether a trace is kept.
@@ -57,6 +59,9 @@ pub struct Executor {
     pub(crate) sim_time: bool,
     running: Option<Running>,
 }
+
+/// The stack of a worker's thread, unless it is chosen: as much as a main thread has.
+const STACK_BYTES: usize = 8 << 20;
 
 pub(crate) type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
 
@@ -108,6 +113,7 @@ impl Executor {
             policy: FailurePolicy::default(),
             live_order: ReadyOrder::Sweep,
             lock_memory: false,
+            stack_bytes: STACK_BYTES,
             stop: StopHandle::default(),
             recorder: None,
             traced: false,
@@ -310,7 +316,7 @@ impl Executor {
 
     fn spin_to(&mut self, end: End, over: Condition<'_>) -> Result<(), SpinError> {
         self.freeze()?;
-        let wait = self.wait;
+        let (wait, stack_bytes) = (self.wait, self.stack_bytes);
         let (stop, Running { monitor, scheduler }) = self.parts();
         let stop = &stop;
         match scheduler {
@@ -320,10 +326,10 @@ impl Executor {
                 sequencer.run(end, stop, monitor.info(), over)?;
             }
             Scheduler::SingleCore { worker, clock, .. } => {
-                live::run_worker(worker, Run { clock, stop, wait, end });
+                live::run_worker(worker, Run { clock, stop, wait, end, stack_bytes });
             }
             Scheduler::MultiCore { workers, clock, .. } => {
-                live::run_pinned(workers, Run { clock, stop, wait, end })?;
+                live::run_pinned(workers, Run { clock, stop, wait, end, stack_bytes })?;
             }
         }
         self.failed()

@@ -28,6 +28,8 @@ pub(crate) struct Run<'a> {
     pub(crate) wait: WaitStrategy,
     /// When to return.
     pub(crate) end: End,
+    /// The stack of a worker's own thread.
+    pub(crate) stack_bytes: usize,
 }
 
 /// Decides when to look at the clock: reading it costs as much as a short callback, so a worker
@@ -50,7 +52,7 @@ impl Pace {
 
 /// Runs `worker` on this thread until it is stopped or the end is reached.
 pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
-    let Run { clock, stop, wait, end } = run;
+    let Run { clock, stop, wait, end, .. } = run;
     let _mark = worker.enter();
     worker.ready_set().register_sleeper();
     reduce_timer_slack();
@@ -182,7 +184,8 @@ pub(crate) fn run_pinned(
                 }
                 pinned
             };
-            match std::thread::Builder::new().name(name).spawn_scoped(scope, body) {
+            let thread = std::thread::Builder::new().name(name).stack_size(run.stack_bytes);
+            match thread.spawn_scoped(scope, body) {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
                     run.stop.stop();

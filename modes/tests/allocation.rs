@@ -85,7 +85,7 @@ fn allocations_with_loans(mut executor: Executor) -> u64 {
             if *round % ROUNDS == 0 {
                 cx.stop();
             }
-            let mut next = again.loan();
+            let mut next = again.loan().unwrap();
             next.clear();
             next.push_str(if text.len() < 100 { text } else { "" });
             next.push('x');

@@ -49,8 +49,9 @@ pub(crate) struct Remote<M> {
     name: Box<str>,
     take: Take<M>,
     /// What was fetched. It stays here until it goes to where it is needed: messages may be large,
-    /// and moving them from hand to hand took longer than taking them.
-    item: Option<M>,
+    /// and moving them from hand to hand took longer than taking them. (On the heap, so that creating
+    /// a subscription needs no stack for it.)
+    item: Box<Option<M>>,
     pub(crate) arrivals: Arrivals,
     /// Where to watch what happens besides.
     pub(crate) events: Option<Arc<dyn RemoteEvents>>,
@@ -76,7 +77,7 @@ pub(crate) struct Arrival {
 
 impl<M: 'static> Remote<M> {
     pub(crate) fn new(name: &str, source: SourceId, take: Take<M>, arrivals: Arrivals) -> Self {
-        let (name, item, sequence, handled) = (name.into(), None, 0, 0);
+        let (name, item, sequence, handled) = (name.into(), Box::new(None), 0, 0);
         let (is_exclusive, has_turn) = (false, false);
         Self {
             name,
@@ -117,7 +118,7 @@ impl<M: 'static> Remote<M> {
     /// Takes the next item, and passes the token on if there may be more.
     pub(crate) fn fetch(&mut self) -> Arrival {
         let mut arrival = Arrival { id: None, overwritten: 0, lost: 0 };
-        self.item = None; // of an attempt that panicked
+        *self.item = None; // of an attempt that panicked
         // Read before the attempt: what is announced later brings a notice of its own. What is
         // counted here is there, because a middleware keeps it behind a lock or the like.
         let announced = self.arrivals.announced();

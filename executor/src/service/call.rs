@@ -25,6 +25,9 @@ pub enum CallError {
     /// The client has as many calls without a response as its depth allows.
     #[error("as many calls as the client's depth allows are unanswered; raise it, or wait")]
     TooManyCalls,
+    /// The node keeps as many replies as the client's QoS allows.
+    #[error("as many replies as `QoS::held` of the client allows are kept; drop some, or raise it")]
+    TooManyReplies,
     /// The server let go of the request, or failed while it handled it.
     #[error("the service dropped the request without an answer")]
     Unanswered,

@@ -3,13 +3,14 @@
 use super::beyond::{send_request, take_responses};
 use super::calls::{Call, Calls, Then};
 use super::{
-    CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request, Requests, Response,
+    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request,
+    Requests, Response,
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
+use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
 use crate::lock::lock;
 use crate::middleware::RemoteClient;
 use crate::node::Node;
@@ -213,6 +214,9 @@ where
         if calls.stopped {
             return Err(CallRefused { request, reason: CallError::ClientStopped });
         }
+        if shared.responses.is_used_up() {
+            return Err(CallRefused { request, reason: CallError::TooManyReplies });
+        }
         let Some(&slot) = calls.free.last() else {
             return Err(CallRefused { request, reason: CallError::TooManyCalls });
         };
@@ -318,11 +322,12 @@ impl<S, Q, P> Drop for ClientEntity<S, Q, P> {
 impl<S: Send + 'static> Node<S> {
     /// Creates a client of service `name`.
     ///
-    /// The depth of `qos` is how many calls may be without a response.
+    /// The depth of `qos` is how many calls may be without a response; how many replies may be kept
+    /// is declared by [`QoS::held`].
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, a service of other types, a depth out of range, or a
-    /// frozen graph.
+    /// [`CreateError`] for an invalid name, a service of other types, a depth out of range, requests
+    /// or responses of more than [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or a frozen graph.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
@@ -343,6 +348,8 @@ impl<S: Send + 'static> Node<S> {
         let service = self.resolve_service_name(name)?;
         check_depth(&service, qos)?;
         let name = format!("client {service}");
+        check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
+        check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         let timeout_name = format!("{name} timeout");
         let mut draft = self.draft(&name)?;
         let event_loop = self.event_loop();
@@ -358,7 +365,7 @@ impl<S: Send + 'static> Node<S> {
         timer.cancel(); // until there is a call
         let target = draft.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
-        let qos = QoS::keep_all(qos.depth());
+        let qos = QoS::keep_all(qos.depth()).held(qos.held_max());
         let shared = Arc::new(Shared {
             requests,
             remote: remote.clone(),

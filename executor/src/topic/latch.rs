@@ -4,13 +4,14 @@
 //! the kept messages first, then every later one, and none twice. Other publishers do not know of
 //! it.
 
-use super::offer::{Content, Owned, Unpublished};
+use super::offer::Unpublished;
 use super::{Ahead, Port, Refusal, Topic, lock, reserve_all};
 use crate::event::EventId;
 use crate::event_loop::BoxError;
-use crate::message::{Expiry, Message};
+use crate::message::{Envelope, Expiry, Message};
 use crate::time::Time;
 use crate::transit::Transit;
+use ringspin_ringbuf::pool;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,7 +26,7 @@ pub(crate) struct Latch<M> {
 /// What the lock guards. Messages that go are dropped after it, because that is the user's code.
 struct Latched<M> {
     /// Until the start: no clock runs yet, from which they could get their lifespan.
-    early: VecDeque<(EventId, M)>,
+    early: VecDeque<pool::Loan<Envelope<M>>>,
     /// From the start.
     kept: VecDeque<Message<M>>,
     started: bool,
@@ -44,42 +45,38 @@ impl<M: Send + Sync + 'static> Latch<M> {
         Self { depth, lifespan, latched: Mutex::new(latched) }
     }
 
-    pub(super) fn depth(&self) -> usize {
-        self.depth
-    }
-
     /// As [`Topic`]'s publishers do, and keeps the message: in simulated time from when it leaves.
     /// With `beyond` it leaves the process, too.
-    pub(super) fn publish<C: Content<M>>(
+    pub(super) fn publish(
         self: &Arc<Self>,
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
-        expiry: Expiry,
-        content: C,
+        mut envelope: pool::Loan<Envelope<M>>,
         beyond: Option<impl FnOnce(&M) -> Result<(), BoxError>>,
-    ) -> Result<(), Unpublished<C>> {
+    ) -> Result<(), Unpublished<M>> {
         let mut latched = lock(&self.latched);
         if !latched.started {
             // First, because it cannot be shared yet.
-            if let Some(Err(error)) = beyond.map(|publish| publish(content.message())) {
-                return Err(Unpublished::Remote(error, Some(content)));
+            if let Some(Err(error)) = beyond.map(|publish| publish(&envelope.message)) {
+                return Err(Unpublished::Remote(error, Some(envelope)));
             }
-            let message = (next_id(), content.into_message());
-            let oldest = push(&mut latched.early, self.depth, message);
+            envelope.id = next_id();
+            let oldest = push(&mut latched.early, self.depth, envelope);
             drop(latched);
             drop(oldest);
             return Ok(());
         }
         let ports = match topic.reserve() {
             Ok(ports) => ports,
-            Err(refusal) => return Err(Unpublished::Refused(refusal, content)),
+            Err(refusal) => return Err(Unpublished::Refused(refusal, envelope)),
         };
         if !reserve_all(&latched.joined) {
             super::cancel_all(ports);
             topic.refused.next();
-            return Err(Unpublished::Refused(Refusal::Full, content));
+            return Err(Unpublished::Refused(Refusal::Full, envelope));
         }
-        let message = Message(content.share(&topic.pool, next_id(), expiry));
+        envelope.id = next_id();
+        let message = Message::new(envelope.share());
         let ports = ports.iter().chain(latched.joined.iter().map(|port| &**port));
         let mut displaced = Vec::new(); // allocates only if a queue overflows
         let mut ahead = Ahead(ports);
@@ -126,9 +123,9 @@ impl<M: Send + Sync + 'static> Latch<M> {
         latched.started = true;
         latched.transit = transit.cloned();
         let expiry = Expiry::of(now, self.lifespan);
-        for (id, message) in std::mem::take(&mut latched.early) {
-            let message = Owned::new(&mut None, message).share(&topic.pool, id, expiry);
-            latched.kept.push_back(Message(message));
+        for mut envelope in std::mem::take(&mut latched.early) {
+            envelope.expiry = expiry;
+            latched.kept.push_back(Message::new(envelope.share()));
         }
         let ports = topic.ports.get().into_iter().flatten();
         let ports = ports.filter(|port| port.subscription.transient_local);

@@ -10,6 +10,7 @@ mod call;
 mod calls;
 mod client;
 mod server;
+mod then;
 
 pub use call::{CallError, CallFuture, CallRefused, Reply};
 pub use client::Client;

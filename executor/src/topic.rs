@@ -140,6 +140,9 @@ struct Port<M> {
     detour: Option<Box<Detour<M>>>,
 }
 
+/// A message in its slot, or handed back because there is none.
+type Inserted<M> = Result<pool::Loan<Envelope<M>>, (Envelope<M>, Box<OutOfSlots>)>;
+
 /// How the callbacks of a topic are told of messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Connections<'a> {
@@ -253,18 +256,12 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// # Errors
     /// Hands it back with the reason why there is no slot.
     #[inline]
-    fn insert(
-        &self,
-        envelope: Envelope<M>,
-    ) -> Result<pool::Loan<Envelope<M>>, (Envelope<M>, Box<OutOfSlots>)> {
+    fn insert(&self, envelope: Envelope<M>) -> Inserted<M> {
         self.pool.try_insert(envelope).or_else(|envelope| self.insert_after_growth(envelope))
     }
 
     #[cold]
-    fn insert_after_growth(
-        &self,
-        mut envelope: Envelope<M>,
-    ) -> Result<pool::Loan<Envelope<M>>, (Envelope<M>, Box<OutOfSlots>)> {
+    fn insert_after_growth(&self, mut envelope: Envelope<M>) -> Inserted<M> {
         loop {
             if let Err(out_of_slots) = self.make_room() {
                 self.refused.next();

@@ -1,7 +1,9 @@
 //! The end of a service that asks.
 
 use super::beyond::{send_request, take_responses};
-use super::calls::{Call, Calls, Then};
+use super::call::Futures;
+use super::calls::{Call, Calls};
+use super::then::{Spares, Then};
 use super::{
     CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request,
     Requests, Response,
@@ -53,6 +55,8 @@ pub(super) struct Shared<S, Q, P> {
     request_source: SourceId,
     response_source: SourceId,
     calls: Mutex<Calls<S, P>>,
+    spares: Spares<S, P>,
+    futures: Futures<P>,
     /// Due when the first call times out.
     timer: Timer,
     clock: NodeClock,
@@ -153,7 +157,8 @@ where
     }
 
     /// Sends `request`, and has `then` called with the response, or with why there is none, as an
-    /// event of the client's callback group. One allocation, for `then`.
+    /// event of the client's callback group. In the steady state nothing is allocated: `then` gets
+    /// the box of an earlier one of its type.
     ///
     /// # Errors
     /// [`CallRefused`] hands the request back; `then` is not called.
@@ -162,19 +167,24 @@ where
         F: FnOnce(&mut S, Result<Reply<P>, CallError>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult,
     {
-        self.send(request, Box::new(|state, reply, cx| then(state, reply, cx).into_result()))?;
+        let end = |state: &mut S, reply: Result<_, _>, cx: &mut Context<'_>| {
+            then(state, reply, cx).into_result()
+        };
+        self.send(request, || self.shared.spares.boxed(end))?;
         Ok(())
     }
 
     /// Sends `request` now, and returns the future of its response, to be awaited in a
-    /// [task](Node::spawn). Two allocations, for what the future and its completion share.
+    /// [task](Node::spawn). In the steady state nothing is allocated.
     pub fn call_async(&self, request: Q) -> CallFuture<P> {
-        let (future, completer) = CallFuture::pending();
-        let then = |_: &mut S, reply, _: &mut Context<'_>| {
+        let Some((future, completer)) = self.shared.futures.pending() else {
+            return CallFuture::ended(Err(CallError::TooManyReplies));
+        };
+        let end = |_: &mut S, reply: Result<_, _>, _: &mut Context<'_>| {
             completer.complete(reply);
             Ok(())
         };
-        match self.send(request, Box::new(then)) {
+        match self.send(request, || self.shared.spares.boxed(end)) {
             Ok(_) => future,
             Err(refused) => CallFuture::ended(Err(refused.reason)),
         }
@@ -190,11 +200,12 @@ where
             return Err(CallError::WouldBlock);
         }
         let (sender, receiver) = mpsc::sync_channel(1);
-        let then: Then<S, P> = Box::new(move |_, reply, _| {
+        let end = move |_: &mut S, reply: Result<_, _>, _: &mut Context<'_>| {
             let _ = sender.send(reply); // the caller may have stopped to wait
             Ok(())
-        });
-        let beyond = self.send(request, then).map_err(|refused| refused.reason)?;
+        };
+        let sent = self.send(request, || self.shared.spares.boxed(end));
+        let beyond = sent.map_err(|refused| refused.reason)?;
         receiver.recv_timeout(timeout).unwrap_or_else(|error| {
             if let Some(number) = beyond {
                 self.shared.abandon(number);
@@ -207,7 +218,11 @@ where
     }
 
     /// Returns the number of the call if it left the process.
-    fn send(&self, request: Q, then: Then<S, P>) -> Result<Option<i64>, CallRefused<Q>> {
+    fn send(
+        &self,
+        request: Q,
+        then: impl FnOnce() -> Then<S, P>,
+    ) -> Result<Option<i64>, CallRefused<Q>> {
         let shared = &*self.shared;
         // Held until the request is in its queue: so calls are numbered in the order of the queue.
         let mut calls = shared.calls();
@@ -227,7 +242,7 @@ where
             calls.beyond.insert(number, slot);
         }
         let deadline = self.timeout.map(|timeout| shared.clock.departure() + timeout);
-        calls.slots[slot] = Some(Call { then: Some(then), deadline, beyond });
+        calls.slots[slot] = Some(Call { then: Some(then()), deadline, beyond });
         if let Some(deadline) = deadline {
             calls.deadlines.insert((deadline, slot));
             if calls.deadlines.first() == Some(&(deadline, slot)) {
@@ -250,6 +265,7 @@ struct ClientEntity<S, Q, P> {
 
 impl<S, Q, P> ClientEntity<S, Q, P>
 where
+    S: 'static,
     Q: Send + Sync + 'static,
     P: Send + Sync + 'static,
 {
@@ -260,7 +276,22 @@ where
         cx.begin(response.id());
         let then = self.shared.calls().end(response.slot);
         // Without it, the call has timed out, and this is late.
-        Outcome::Done(then.map_or(Ok(()), |then| then(state, Reply::of(response), cx)))
+        match then {
+            Some(then) => self.end(then, state, Reply::of(response), cx),
+            None => Outcome::Done(Ok(())),
+        }
+    }
+
+    fn end(
+        &self,
+        mut then: Then<S, P>,
+        state: &mut S,
+        reply: Result<Reply<P>, CallError>,
+        cx: &mut Context<'_>,
+    ) -> Outcome {
+        let result = then.end(state, reply, cx);
+        self.shared.spares.put_back(then);
+        Outcome::Done(result)
     }
 
     /// Ends one call that has timed out. For the next one the timer is due again, if need be at
@@ -278,13 +309,13 @@ where
         };
         cx.begin(EventId { source: self.timeout_source, sequence: self.timeouts });
         self.timeouts += 1;
-        Outcome::Done(then(state, Err(CallError::TimedOut), cx))
+        self.end(then, state, Err(CallError::TimedOut), cx)
     }
 }
 
 impl<S, Q, P> Entity<S> for ClientEntity<S, Q, P>
 where
-    S: Send,
+    S: Send + 'static,
     Q: Send + Sync + 'static,
     P: Send + Sync + 'static,
 {
@@ -373,6 +404,8 @@ impl<S: Send + 'static> Node<S> {
             request_source: draft.next_source(),
             response_source: draft.next_source(),
             calls: Mutex::new(Calls::new(qos.depth())),
+            spares: Spares::new(qos.depth()),
+            futures: Futures::new(qos.depth()),
             timer,
             clock: draft.clock.clone(),
         });

@@ -34,14 +34,16 @@ struct Latched<M> {
     transit: Option<Arc<Transit>>,
     /// Late subscriptions that were activated.
     joined: Vec<Arc<Port<M>>>,
+    /// Empty memory for messages that gave way, used again and again.
+    spare: Vec<Message<M>>,
 }
 
 impl<M: Send + Sync + 'static> Latch<M> {
     /// For the newest `depth` messages.
     pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
-        let (transit, joined) = (None, Vec::new());
-        let latched = Latched { early, kept, started: false, transit, joined };
+        let (transit, joined, spare) = (None, Vec::new(), Vec::new());
+        let latched = Latched { early, kept, started: false, transit, joined, spare };
         Self { depth, lifespan, latched: Mutex::new(latched) }
     }
 
@@ -77,10 +79,17 @@ impl<M: Send + Sync + 'static> Latch<M> {
         }
         envelope.id = next_id();
         let message = Message::new(envelope.share());
-        let ports = ports.iter().chain(latched.joined.iter().map(|port| &**port));
-        let mut displaced = Vec::new(); // allocates only if a queue overflows
-        let mut ahead = Ahead(ports);
-        ahead.0.by_ref().for_each(|port| displaced.extend(port.push(message.clone())));
+        let Latched { joined, spare, .. } = &mut *latched;
+        let mut displaced = Vec::new();
+        let mut ahead = Ahead(ports.iter().chain(joined.iter().map(|port| &**port)));
+        for port in ahead.0.by_ref() {
+            if let Some(oldest) = port.push(message.clone()) {
+                if displaced.capacity() == 0 {
+                    displaced = std::mem::take(spare);
+                }
+                displaced.push(oldest);
+            }
+        }
         drop(ahead);
         let beyond = beyond.map(|publish| (publish, message.clone()));
         let oldest = match latched.transit.clone().filter(|transit| transit.departs_later()) {
@@ -93,7 +102,11 @@ impl<M: Send + Sync + 'static> Latch<M> {
             None => push(&mut latched.kept, self.depth, message),
         };
         drop(latched);
-        drop((displaced, oldest));
+        drop(oldest);
+        if !displaced.is_empty() {
+            displaced.clear();
+            lock(&self.latched).spare = displaced;
+        }
         // Last, because it takes a hundred times as long.
         match beyond {
             None => Ok(()),

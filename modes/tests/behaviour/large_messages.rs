@@ -153,7 +153,7 @@ fn child_goes_by_value() {
                     let _ = out.publish(Large::default());
                     let refused = out.publish(Large::default());
                     drop(refused.map_err(|error| error.into_message()));
-                    map.publish(Large::default())
+                    map.publish(Large::default()).unwrap();
                 })
                 .unwrap();
             executor.spin().unwrap();

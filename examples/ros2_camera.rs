@@ -25,7 +25,7 @@ fn camera(executor: &Executor) -> anyhow::Result<()> {
     node.create_timer(Duration::from_millis(50), move |brightness: &mut u8, cx| {
         *brightness = brightness.wrapping_add(5);
         let now = cx.now().as_nanos();
-        let mut image = images.loan();
+        let mut image = images.loan()?;
         image.header.stamp.sec = (now / 1_000_000_000) as i32;
         image.header.stamp.nanosec = (now % 1_000_000_000) as u32;
         image.header.frame_id.replace_range(.., "camera");
@@ -33,7 +33,8 @@ fn camera(executor: &Executor) -> anyhow::Result<()> {
         image.encoding.replace_range(.., "mono8");
         image.data.clear();
         image.data.resize(64 * 48, *brightness);
-        image.publish()
+        image.publish()?;
+        anyhow::Ok(())
     })?;
     Ok(())
 }

@@ -60,7 +60,7 @@ impl<M> fmt::Debug for Collector<M> {
 
 impl<S: Send + 'static> Node<S> {
     /// Subscribes to `topic` and keeps all messages for whoever holds the collector. It has no
-    /// bound of its own: take them now and then.
+    /// bound of its own, as [`QoS::held`] with `usize::MAX`: take them now and then.
     ///
     /// # Errors
     /// As [`create_subscription`](Self::create_subscription).
@@ -82,7 +82,7 @@ impl<S: Send + 'static> Node<S> {
         let collected = collector.0.clone();
         self.create_subscription(
             topic,
-            qos,
+            qos.held(usize::MAX),
             move |_, message: &Message<M>, cx: &mut Context<'_>| {
                 lock(&collected).push_back((cx.now(), message.clone()));
             },

@@ -84,6 +84,7 @@ impl<S: Send + 'static> Node<S> {
         let pulse = vitals.add(self.node_index(), qos);
         let reporter =
             remote.as_ref().filter(|_| draft.receives()).and_then(|remote| remote.events());
+        typed.add_publisher(qos);
         let offer = Offer::new(&typed, qos, draft.clock.clone(), &pulse, remote);
         if let Some(latch) = offer.as_ref().and_then(|offer| offer.latch_number) {
             draft.latches.push((typed.clone(), latch));

@@ -296,16 +296,20 @@ where
 {
     #[inline]
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let (Some(callback), Some(message)) = (&mut self.callback, self.inlet.take_fresh(cx))
-        else {
+        let Some(callback) = &mut self.callback else {
+            return Outcome::Nothing;
+        };
+        let Some(message) = self.inlet.lend_fresh(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
-        Outcome::Done(callback(state, &message, cx).into_result())
+        let result = callback(state, &message, cx).into_result();
+        self.inlet.put_back(message);
+        Outcome::Done(result)
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        self.inlet.take().is_some()
+        self.inlet.take_unheld().is_some()
     }
 
     fn retire(&mut self) {

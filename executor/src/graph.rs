@@ -401,6 +401,16 @@ impl std::fmt::Debug for Graph {
     }
 }
 
+/// Checks that messages, requests or responses of type `M`, which go by value as `what` needs them,
+/// have `bytes_max` at most.
+pub(crate) fn check_size<M>(node: &str, what: &str, bytes_max: usize) -> Result<(), CreateError> {
+    if size_of::<M>() <= bytes_max {
+        return Ok(());
+    }
+    let (node, what, item) = (node.into(), what.into(), type_name::<M>());
+    Err(CreateError::TooLarge { node, what, item, bytes: size_of::<M>(), bytes_max })
+}
+
 /// Checks the depth of a subscription or of a transient-local publisher.
 pub(crate) fn check_depth(topic: &str, qos: QoS) -> Result<(), CreateError> {
     match qos.depth() {

@@ -48,7 +48,7 @@ impl<S: Send + 'static> Node<S> {
     pub(crate) fn internal_subscription<M, F, R>(
         &self,
         draft: &mut Draft,
-        topic: &Topic<M>,
+        topic: &Arc<Topic<M>>,
         name: &str,
         limit: usize,
         callback: F,

@@ -103,7 +103,8 @@ pub use ringspin_derive::Digest;
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use service::{
-    CallError, CallFuture, CallRefused, Client, ClientInfo, Reply, Responder, ServiceInfo,
+    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, ClientInfo, Reply, Responder,
+    ServiceInfo,
 };
 pub use synchronize::{
     Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
@@ -112,7 +113,10 @@ pub use synchronize::{
 pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};
-pub use topic::{LateSubscription, Loan, PublishError, Publisher, Verdict};
+pub use topic::{
+    BY_VALUE_MAX, HeldMessages, LateSubscription, Loan, LoanError, LoanedMessage, OutOfSlots,
+    PublishError, Publisher, Verdict,
+};
 pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
 pub use worker::{ReadyEvent, Worker};
 pub use worker_thread::{ForeignEvent, WorkerThread, running_node};

@@ -2,8 +2,10 @@
 
 use crate::event::EventId;
 use crate::time::Time;
+use crate::topic::Holder;
 use ringspin_ringbuf::Shared;
 use std::num::NonZeroU64;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A message and where it comes from, as it lies in its topic's pool.
@@ -25,10 +27,14 @@ impl<M> Envelope<M> {
     }
 }
 
+impl<M: Default> Default for Envelope<M> {
+    fn default() -> Self {
+        Self::lasting(EventId::default(), M::default())
+    }
+}
+
 /// The last moment of a message's lifespan, in nanoseconds.
 ///
-/// Never zero, so that the `Option` around an envelope in its pool needs no room of its own: the
-/// lifespan takes the place of its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Expiry(NonZeroU64);
 
@@ -48,11 +54,18 @@ impl Expiry {
     }
 }
 
-/// A received message. All subscriptions share one copy; clone it to keep it, at the cost of a
-/// reference count.
-pub struct Message<M>(pub(crate) Shared<Envelope<M>>);
+/// A received message. All subscriptions share one copy; clone it to keep it, at the cost of two
+/// reference counts. A clone takes up a slot of its topic until it is dropped: how many may be kept
+/// is declared by [`QoS::held`](crate::QoS::held).
+pub struct Message<M>(pub(crate) Shared<Envelope<M>>, pub(crate) Option<Arc<Holder>>);
 
 impl<M> Message<M> {
+    /// A message that no subscription holds.
+    #[inline]
+    pub(crate) fn new(envelope: Shared<Envelope<M>>) -> Self {
+        Self(envelope, None)
+    }
+
     /// Which message of which publisher this is.
     pub fn id(&self) -> EventId {
         self.0.id
@@ -61,7 +74,7 @@ impl<M> Message<M> {
 
 impl<M> Clone for Message<M> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self(self.0.clone(), self.1.clone())
     }
 }
 
@@ -90,14 +103,5 @@ mod tests {
         assert!(!expiry.has_passed(|| Time::from_nanos(15)));
         assert!(expiry.has_passed(|| Time::from_nanos(16)));
         assert!(!Expiry::of(Time::MAX, None).has_passed(|| unreachable!("nobody has to know")));
-    }
-
-    #[test]
-    fn a_lifespan_takes_no_room_in_the_pool() {
-        struct Without {
-            _id: EventId,
-            _message: u64,
-        }
-        assert_eq!(size_of::<Option<Envelope<u64>>>(), size_of::<Option<Without>>());
     }
 }

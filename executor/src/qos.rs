@@ -67,6 +67,7 @@ pub enum Liveliness {
 /// | deadline | promises a message at least so often | is told when none came |
 /// | lifespan | of its messages: older ones are not delivered | ignored |
 /// | liveliness and lease | how it shows that it is alive | is told of changes |
+/// | held | loans at the same time | messages that the user keeps |
 ///
 /// A duration of zero means "none", as it does in ROS 2, and so does one of over 584 years.
 ///
@@ -89,7 +90,11 @@ pub struct QoS {
     lifespan: Option<Duration>,
     liveliness: Liveliness,
     lease: Option<Duration>,
+    held: usize,
 }
+
+/// Messages that a subscription may keep, and loans of a publisher, unless they are declared.
+const HELD_MAX: usize = 16;
 
 impl QoS {
     /// Keeps the newest `depth` messages; reliable and volatile.
@@ -103,6 +108,7 @@ impl QoS {
             lifespan: None,
             liveliness: Liveliness::Automatic,
             lease: None,
+            held: HELD_MAX,
         }
     }
 
@@ -210,6 +216,39 @@ impl QoS {
     pub const fn liveliness_lease_duration(mut self, lease: Duration) -> Self {
         self.lease = finite(lease);
         self
+    }
+
+    /// With up to `messages` that are held at the same time, 16 unless declared: for a
+    /// subscription, clones that the user keeps when the callback has returned; for a publisher,
+    /// loans. Both ends of a topic add to its slots, which are allocated at the start. When
+    /// subscriptions hold more than they declared and no slot is left, publishing fails with
+    /// [`PublishError::NoSlot`](crate::PublishError::NoSlot).
+    ///
+    /// `usize::MAX` is no limit: the topic's pool then grows while the executor runs, which
+    /// allocates, up to 2^24 messages. This policy does not leave the process.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, Message, QoS};
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("recorder", Vec::new())?;
+    /// let qos = QoS::keep_last(10).held(1_000);
+    /// node.create_subscription("scan", qos, |scans, scan: &Message<Vec<f32>>, _| {
+    ///     if scans.len() == 1_000 {
+    ///         scans.clear();
+    ///     }
+    ///     scans.push(scan.clone());
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub const fn held(mut self, messages: usize) -> Self {
+        self.held = messages;
+        self
+    }
+
+    /// How many messages or loans may be held at the same time.
+    pub const fn held_max(&self) -> usize {
+        self.held
     }
 
     /// The history policy.

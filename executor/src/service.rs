@@ -10,6 +10,7 @@ mod call;
 mod calls;
 mod client;
 mod server;
+mod then;
 
 pub use call::{CallError, CallFuture, CallRefused, Reply};
 pub use client::Client;
@@ -22,7 +23,11 @@ use crate::topic::Topic;
 use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
-/// What a client asks, on its way to the server.
+/// The largest request or response, in bytes: both go by value through more hands than a
+/// [message](crate::BY_VALUE_MAX), with an error that hands the request back.
+pub const CALL_BY_VALUE_MAX: usize = 16 << 10;
+
+/// A client's question, on its way to the server.
 pub(crate) struct Request<Q, P> {
     body: Q,
     reply_to: ReplyTo<P>,

@@ -11,17 +11,21 @@ mod latch;
 mod late;
 mod offer;
 mod publisher;
+mod slots;
 
 pub use detour::Verdict;
 pub(crate) use inlet::Inlet;
 pub use late::LateSubscription;
 pub(crate) use offer::Offer;
-pub use publisher::{Loan, PublishError, Publisher};
+pub use publisher::{BY_VALUE_MAX, Loan, LoanError, LoanedMessage, PublishError, Publisher};
+pub(crate) use slots::Holder;
+pub use slots::{HeldMessages, OutOfSlots};
 
 use crate::control::CallbackCounters;
 use crate::deadline::Stamper;
 use crate::event::{CallbackId, EventId};
 use crate::evidence::Evidence;
+use crate::graph::GraphInfo;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
 use crate::middleware::Remote;
@@ -34,7 +38,8 @@ use detour::{Ahead, Detour, Interception};
 use latch::Latch;
 use late::Late;
 use ringspin_ringbuf::keep_last::{self, Pushed};
-use ringspin_ringbuf::{Counter, Lines, Permits, Pool, ReadySet, Shared, ready};
+use ringspin_ringbuf::{Counter, Lines, Permits, Pool, ReadySet, Shared, pool, ready};
+use slots::{Plan, Planned};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -108,6 +113,9 @@ pub(crate) struct Topic<M> {
     evidence: Arc<Evidence>,
     /// How many messages each publisher sent.
     sequences: Mutex<Vec<Arc<Counter>>>,
+    /// How many slots its ends need.
+    planned: Mutex<Planned>,
+    plan: OnceLock<Plan>,
 }
 
 /// A subscription of a graph that is still being built.
@@ -120,8 +128,6 @@ struct Subscription<M> {
 /// What is needed of a subscription now and then, apart from what every message needs.
 struct About {
     callback: CallbackId,
-    /// How many messages the subscription keeps besides its queue and the one that it handles.
-    kept: usize,
     counters: Arc<CallbackCounters>,
     /// Whether it gets what was published before the start.
     transient_local: bool,
@@ -144,11 +150,15 @@ struct Port<M> {
     detour: Option<Box<Detour<M>>>,
 }
 
+/// A message in its slot, or handed back because there is none.
+type Inserted<M> = Result<pool::Loan<Envelope<M>>, (Envelope<M>, Box<OutOfSlots>)>;
+
 /// How the callbacks of a topic are told of messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Connections<'a> {
     pub(crate) ready: &'a dyn Fn(CallbackId) -> Ready,
     pub(crate) transit: Option<&'a Arc<Transit>>,
+    pub(crate) info: &'a Arc<GraphInfo>,
 }
 
 /// What freezing needs of a topic, whatever its message type.
@@ -176,6 +186,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
             interception: Interception::default(),
             evidence,
             sequences: Mutex::default(),
+            planned: Mutex::default(),
+            plan: OnceLock::new(),
         }
     }
 
@@ -183,7 +195,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// that it took from there. If `remote` brings what is published in the process, too, the topic
     /// does not.
     pub(crate) fn subscribe(
-        &self,
+        self: &Arc<Self>,
         callback: CallbackId,
         qos: QoS,
         kept: usize,
@@ -200,7 +212,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     /// The two ends of a subscription's queue.
     fn queue(
-        &self,
+        self: &Arc<Self>,
         callback: CallbackId,
         qos: QoS,
         kept: usize,
@@ -211,12 +223,18 @@ impl<M: Send + Sync + 'static> Topic<M> {
             History::KeepLast => None,
             History::KeepAll => Some(Arc::new(Permits::new(qos.depth() as u32))),
         };
-        let (pool, remote) = (self.pool.clone(), None);
-        let (permits_of, counters_of) = (permits.clone(), counters.clone());
-        let inlet =
-            Inlet { queue: consumer, permits: permits_of, counters: counters_of, pool, remote };
+        let holder = self.add_holder(callback, qos, kept);
+        let inlet = Inlet {
+            queue: consumer,
+            permits: permits.clone(),
+            counters: counters.clone(),
+            topic: self.clone(),
+            lent: Some(holder.clone()),
+            holder,
+            remote: None,
+        };
         let transient_local = qos.is_transient_local();
-        let about = Arc::new(About { callback, kept, counters, transient_local });
+        let about = Arc::new(About { callback, counters, transient_local });
         (Subscription { queue, permits, about }, inlet)
     }
 
@@ -227,13 +245,43 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// Why it is not taken; the message is handed back.
     pub(crate) fn send(&self, id: EventId, message: M) -> Result<(), (Unsent, M)> {
         match self.reserve() {
-            Ok([port]) => {
-                port.deliver(Message(self.pool.insert(Envelope::lasting(id, message))));
-                Ok(())
-            }
+            Ok([port]) => match self.insert(Envelope::lasting(id, message)) {
+                Ok(envelope) => {
+                    port.deliver(Message::new(envelope.share()));
+                    Ok(())
+                }
+                Err((envelope, _)) => {
+                    port.subscription.cancel();
+                    Err((Unsent::Full, envelope.message))
+                }
+            },
             Ok(_) => Err((Unsent::NobodyThere, message)),
             Err(Refusal::NotFrozen) => Err((Unsent::NotFrozen, message)),
             Err(Refusal::Full) => Err((Unsent::Full, message)),
+        }
+    }
+
+    /// Moves `envelope` into a slot of the pool.
+    ///
+    /// # Errors
+    /// Hands it back with the reason why there is no slot.
+    #[inline]
+    fn insert(&self, envelope: Envelope<M>) -> Inserted<M> {
+        self.pool.try_insert(envelope).or_else(|envelope| self.insert_after_growth(envelope))
+    }
+
+    #[cold]
+    fn insert_after_growth(&self, mut envelope: Envelope<M>) -> Inserted<M> {
+        loop {
+            if let Err(out_of_slots) = self.make_room() {
+                self.refused.next();
+                return Err((envelope, out_of_slots));
+            }
+            // Other threads may have taken all of the new slots.
+            match self.pool.try_insert(envelope) {
+                Ok(inserted) => return Ok(inserted),
+                Err(back) => envelope = back,
+            }
         }
     }
 
@@ -312,8 +360,8 @@ impl Refusal {
     #[cold]
     fn of<T>(self, message: T) -> PublishError<T> {
         match self {
-            Self::NotFrozen => PublishError::NotFrozen(Box::new(message)),
-            Self::Full => PublishError::Full(Box::new(message)),
+            Self::NotFrozen => PublishError::NotFrozen(message),
+            Self::Full => PublishError::Full(message),
         }
     }
 }
@@ -326,10 +374,10 @@ where
 {
     let mut ahead = Ahead(others.iter().chain([last]));
     for port in ahead.0.by_ref().take(others.len()) {
-        port.deliver(Message(envelope.clone()));
+        port.deliver(Message::new(envelope.clone()));
     }
     if let Some(last) = ahead.0.next() {
-        last.deliver(Message(envelope));
+        last.deliver(Message::new(envelope));
     }
 }
 
@@ -338,11 +386,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         let mut subscriptions = lock(&self.subscriptions);
         let latches = lock(&self.latches).clone();
         let late = lock(&self.late);
-        // Each queue may be full while each subscription handles a message and one is on its way.
-        let queues = subscriptions.iter().map(|s| s.queue.depth() + s.kept + 1).sum::<usize>();
-        let late_queues = late.iter().filter_map(|late| late.depth()).map(|depth| depth + 1);
-        let latched = latches.iter().map(|latch| latch.depth()).sum::<usize>();
-        self.pool.reserve(queues + late_queues.sum::<usize>() + latched + 1);
+        self.plan(connections.info, connections.transit);
         let ports = subscriptions.drain(..).map(|s| self.port(s, connections)).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
         late.iter().for_each(|late| late.connect(self, connections, &latches));
@@ -422,7 +466,7 @@ impl<M: Send + Sync + 'static> Port<M> {
                     transit.owner().note(|| self.ready.foreign_event());
                 }
                 self.subscription.counters.overwritten.next();
-                Some(Message(oldest))
+                Some(Message::new(oldest))
             }
         }
     }

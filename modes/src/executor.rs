@@ -46,6 +46,8 @@ pub struct Executor {
     pub(crate) live_order: ReadyOrder,
     /// In the live modes: whether memory is locked, whatever the mapping says.
     pub(crate) lock_memory: bool,
+    /// The stack of each worker in multi-core mode.
+    pub(crate) stack_bytes: usize,
     stop: StopHandle,
     pub(crate) recorder: Option<RecorderFactory>,
     /// In deterministic mode: whether a trace is kept.
@@ -67,6 +69,8 @@ pub struct Executor {
 /// The names of schedulers in [failures](Failure) outside of the callbacks.
 pub(crate) const WORKER: &str = "the worker";
 pub(crate) const SEQUENCER: &str = "the sequencer";
+/// The stack of a worker's thread, unless it is chosen: as much as a main thread has.
+const STACK_BYTES: usize = 8 << 20;
 
 pub(crate) type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
 
@@ -119,6 +123,7 @@ impl Executor {
             policy: FailurePolicy::default(),
             live_order: ReadyOrder::Sweep,
             lock_memory: false,
+            stack_bytes: STACK_BYTES,
             stop: StopHandle::default(),
             recorder: None,
             traced: false,
@@ -337,7 +342,8 @@ impl Executor {
 
     fn spin_to(&mut self, end: End, over: Condition<'_>) -> Result<(), SpinError> {
         self.freeze()?;
-        let (wait, applies_schedule) = (self.wait, self.applies_schedule);
+        let (wait, applies_schedule, stack_bytes) =
+            (self.wait, self.applies_schedule, self.stack_bytes);
         let (stop, Running { monitor, scheduler }) = self.parts();
         let stop = &stop;
         match scheduler {
@@ -352,11 +358,12 @@ impl Executor {
                 }
             }
             Scheduler::SingleCore { worker, clock, .. } => {
-                let run = Run { clock, stop, wait, end };
+                let run = Run { clock, stop, wait, end, stack_bytes };
                 monitor.contain(WORKER, || live::run_worker(worker, run));
             }
             Scheduler::MultiCore { workers, clock, .. } => {
-                live::run_pinned(workers, Run { clock, stop, wait, end }, monitor)?;
+                let run = Run { clock, stop, wait, end, stack_bytes };
+                live::run_pinned(workers, run, monitor)?;
             }
         }
         self.failed()

@@ -23,13 +23,15 @@ pub(crate) struct Run<'a> {
     pub(crate) wait: WaitStrategy,
     /// When to return.
     pub(crate) end: End,
+    /// The stack of a worker's own thread.
+    pub(crate) stack_bytes: usize,
 }
 
 /// Runs `worker` on this thread until it is stopped or the end is reached.
 ///
 /// After each callback it looks whether a timer is due or the end has come; see [`Pace`].
 pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
-    let Run { clock, stop, wait, end } = run;
+    let Run { clock, stop, wait, end, .. } = run;
     let _mark = worker.enter();
     worker.ready_set().register_sleeper();
     reduce_timer_slack();
@@ -175,7 +177,8 @@ pub(crate) fn run_pinned(
                 let name = format!("the worker of core {}", plan.core);
                 monitor.contain(&name, pinned_run).unwrap_or(Ok(()))
             };
-            match std::thread::Builder::new().name(name).spawn_scoped(scope, body) {
+            let thread = std::thread::Builder::new().name(name).stack_size(run.stack_bytes);
+            match thread.spawn_scoped(scope, body) {
                 Ok(thread) => threads.push(thread),
                 Err(error) => {
                     run.stop.stop();

@@ -98,6 +98,19 @@ impl Executor {
         self
     }
 
+    /// Gives each worker of the multi-core mode a thread with a stack of `bytes`, 8 MiB unless
+    /// chosen. Callbacks with large local variables need more. In the other modes callbacks run on
+    /// the thread that spins, with the stack that it has.
+    ///
+    /// Messages of up to [`BY_VALUE_MAX`](ringspin_executor::BY_VALUE_MAX) bytes go by value on a
+    /// stack of 2 MiB, also in debug builds; [loans](ringspin_executor::Publisher::loan) of any size
+    /// do not go over the stack.
+    #[must_use]
+    pub fn with_stack_size(mut self, bytes: usize) -> Self {
+        self.stack_bytes = bytes;
+        self
+    }
+
     /// In the live modes, follows the `/clock` of ROS 2, as `use_sim_time` of the
     /// [arguments](Self::with_arguments) does: callbacks see its time, timers fire by it, and
     /// durations of spinning are counted in it. While it stands still, nothing wakes up but for

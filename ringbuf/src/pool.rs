@@ -2,18 +2,26 @@
 //!
 //! Publishing moves a message into a slot of its topic's pool; every subscription's queue then
 //! holds the slot's 24-bit index, and the last reader to let go returns the slot. In the steady
-//! state nothing is allocated. A pool that runs dry doubles; that is the only operation here that
-//! takes a lock, and [`Pool::reserve`] moves it to start-up.
+//! state nothing is allocated. [`Pool::reserve`] makes room, about twice as much as before; it is
+//! the only operation here that takes a lock. [`Pool::try_insert`] is content with the room that
+//! there is; [`Pool::insert`] makes more if it has to.
+//!
+//! Slots are allocated without messages, and a message is written into its slot where it is. So its
+//! size is limited by the stack of its maker only; [`Pool::try_loan_boxed`] copies it from the
+//! heap.
 //!
 //! # Progress
-//! * [`Pool::insert`]: lock-free while a slot is free, otherwise it allocates under a lock.
+//! * [`Pool::try_insert`], [`Pool::try_loan`]: lock-free.
+//! * [`Pool::insert`], [`Pool::loan`]: lock-free while a slot is free; otherwise they allocate under
+//!   a lock.
 //! * Cloning and dropping a [`Shared`]: wait-free; dropping the last one is lock-free.
 //!
 //! The slots themselves, and how a free one is found, are in `slots.rs`.
 
 use crate::slots::{Handle, Slot, Slots};
 use crate::sync::{Arc, order};
-use std::ptr::NonNull;
+use std::mem::{ManuallyDrop, MaybeUninit};
+use std::ptr::{self, NonNull};
 
 /// Set in the reference count of a message that [`Pool::offer`] made open to everybody.
 ///
@@ -73,11 +81,13 @@ impl<T> Pool<T> {
         Self { handle: Arc::new(handle), slots }
     }
 
-    /// Makes room for `capacity` messages at once, so that no later insertion allocates before that
-    /// many are in use.
+    /// Makes room for `capacity` messages at once, 2^24 - 4 at most, so that no later insertion
+    /// allocates before that many are in use.
     pub fn reserve(&self, capacity: usize) {
         while self.capacity() < capacity {
-            self.handle.grow(self.capacity());
+            if !self.handle.grow(self.capacity()) {
+                return;
+            }
         }
     }
 
@@ -98,52 +108,110 @@ impl<T> Pool<T> {
         unsafe { self.slots.as_ref() }
     }
 
-    /// Moves `message` into a free slot.
+    /// Moves `message` into a free slot; makes room if there is none.
     ///
     /// # Panics
     /// If 2^24 messages of this pool are in use, or a message kept from an earlier loan panics when
     /// it is dropped.
     #[inline]
     pub fn insert(&self, message: T) -> Shared<T> {
-        let slot = self.slots().take(&self.handle);
+        Self::fill(self.slots().take(&self.handle), message).share()
+    }
+
+    /// Moves `message` into a free slot, if there is one. Lock-free.
+    ///
+    /// # Errors
+    /// Hands the message back if every slot is in use.
+    ///
+    /// # Panics
+    /// If a message kept from an earlier loan panics when it is dropped.
+    ///
+    /// ```
+    /// let pool = ringspin_ringbuf::Pool::new();
+    /// assert!(pool.try_insert(0).is_err(), "a new pool has no slots");
+    /// pool.reserve(2);
+    /// let held: Vec<_> = (0..pool.capacity()).map_while(|n| pool.try_insert(n).ok()).collect();
+    /// assert_eq!(pool.try_insert(7).unwrap_err(), 7);
+    /// drop(held);
+    /// assert_eq!(*pool.try_insert(7).unwrap().share(), 7);
+    /// ```
+    #[inline]
+    pub fn try_insert(&self, message: T) -> Result<Loan<T>, T> {
+        match self.slots().try_take() {
+            Some(slot) => Ok(Self::fill(slot, message)),
+            None => Err(message),
+        }
+    }
+
+    /// Writes `message` into `slot`, which was taken from the free list.
+    #[inline]
+    fn fill(slot: NonNull<Slot<T>>, message: T) -> Loan<T> {
+        let taken = GiveBack(slot);
         // SAFETY: a slot taken from the free list belongs to this call alone.
-        let slot_ref = unsafe { slot.as_ref() };
-        slot_ref.keep.store(0, order!(Relaxed, "pool.keep"));
-        // SAFETY: as above, nobody else reads or writes the cell.
-        let kept = slot_ref.message.with_mut(|cell| match unsafe { &mut *cell } {
-            // Not `replace`, which copies the nothing, too: as many bytes as a message has.
-            none @ None => {
-                *none = Some(message);
-                None
-            }
-            Some(kept) => Some(std::mem::replace(kept, message)),
-        });
-        slot_ref.count_first();
-        let shared = Shared { slot };
-        drop(kept); // only now, because it may panic
-        shared
+        let slot = unsafe { taken.0.as_ref() };
+        slot.drop_kept();
+        // SAFETY: as above, nothing else reads or writes the cell.
+        slot.message.with_mut(|cell| unsafe { _ = (*cell).write(message) });
+        taken.lend()
     }
 
     /// Lends a message to be filled in place and then [shared](Loan::share). It holds what the last
     /// loaned message in its slot was left with, or else `default()`: buffers keep their capacity,
-    /// and nothing is allocated in the steady state.
+    /// and nothing is allocated in the steady state. Makes room if there is none.
     ///
     /// # Panics
     /// If 2^24 messages of this pool are in use.
     #[inline]
     pub fn loan(&self, default: impl FnOnce() -> T) -> Loan<T> {
-        let reserved = GiveBack(self.slots().take(&self.handle));
+        let slot = self.slots().take(&self.handle);
+        let lent = Self::lend(slot, |cell| Some(cell.write(default())));
+        lent.expect("there is always a default")
+    }
+
+    /// As [`loan`](Self::loan), if there is a free slot. Lock-free.
+    #[inline]
+    pub fn try_loan(&self, default: impl FnOnce() -> T) -> Option<Loan<T>> {
+        Self::lend(self.slots().try_take()?, |cell| Some(cell.write(default())))
+    }
+
+    /// As [`try_loan`](Self::try_loan), for messages that are too large for the stack: the default
+    /// one is copied from where it is on the heap. There is no loan if `default` has none.
+    pub fn try_loan_boxed(&self, default: impl FnOnce() -> Option<Box<T>>) -> Option<Loan<T>> {
+        let slot = self.slots().try_take()?;
+        Self::lend(slot, |cell| {
+            let message = Box::into_raw(default()?);
+            // SAFETY: the message moves from the box to the cell. What is left of the box is its
+            // memory: `ManuallyDrop` has the layout of its content.
+            unsafe {
+                ptr::copy_nonoverlapping(message, cell.as_mut_ptr(), 1);
+                drop(Box::from_raw(message.cast::<ManuallyDrop<T>>()));
+                Some(cell.assume_init_mut())
+            }
+        })
+    }
+
+    /// Whether `loan` is from this pool.
+    pub fn is_owner_of(&self, loan: &Loan<T>) -> bool {
+        // SAFETY: a loan keeps its slot valid.
+        unsafe { loan.0.slot.as_ref() }.is_of(self.slots)
+    }
+
+    /// Lends the message in `slot`, which was taken from the free list. If none is kept there,
+    /// `init` writes one.
+    #[inline]
+    fn lend(
+        slot: NonNull<Slot<T>>,
+        init: impl FnOnce(&mut MaybeUninit<T>) -> Option<&mut T>,
+    ) -> Option<Loan<T>> {
+        let taken = GiveBack(slot);
         // SAFETY: a slot taken from the free list belongs to this call alone.
-        let slot = unsafe { reserved.0.as_ref() };
-        slot.message.with_mut(|cell| {
-            // SAFETY: as above, nobody else reads or writes the cell.
-            unsafe { &mut *cell }.get_or_insert_with(default);
-        });
-        slot.keep.store(1, order!(Relaxed, "pool.keep"));
-        slot.count_first();
-        let slot = reserved.0;
-        std::mem::forget(reserved);
-        Loan(Shared { slot })
+        let slot = unsafe { taken.0.as_ref() };
+        if slot.keep.load(order!(Relaxed, "pool.keep")) == 0 {
+            // SAFETY: as above, nothing else reads or writes the cell.
+            slot.message.with_mut(|cell| init(unsafe { &mut *cell }).map(|_| ()))?;
+            slot.keep.store(1, order!(Relaxed, "pool.keep"));
+        }
+        Some(taken.lend())
     }
 
     /// Gives up `message` and returns its index, which now stands for the reference.
@@ -253,7 +321,7 @@ impl<T> std::ops::Deref for Shared<T> {
     fn deref(&self) -> &T {
         // SAFETY: the reference keeps the slot alive and its message unchanged, and a slot that
         // somebody refers to holds a message.
-        unsafe { self.slot.as_ref().message.with(|cell| (*cell).as_ref().unwrap_unchecked()) }
+        unsafe { self.slot.as_ref().message.with(|cell| (*cell).assume_init_ref()) }
     }
 }
 
@@ -293,7 +361,7 @@ impl<T> Drop for Shared<T> {
         let _give_back = GiveBack(self.slot);
         if slot.keep.load(order!(Relaxed, "pool.keep")) == 0 {
             // SAFETY: this was the last reference, so the message is ours to drop.
-            drop(slot.message.with_mut(|cell| unsafe { (*cell).take() }));
+            slot.message.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
         }
     }
 }
@@ -309,12 +377,37 @@ impl<T> Drop for GiveBack<T> {
     }
 }
 
-/// A message that nobody else sees yet.
+impl<T> GiveBack<T> {
+    /// Keeps the slot, which holds a message, for its first holder.
+    #[inline]
+    fn lend(self) -> Loan<T> {
+        let slot = self.0;
+        std::mem::forget(self);
+        // SAFETY: the slot is the caller's.
+        unsafe { slot.as_ref() }.count_first();
+        Loan(Shared { slot })
+    }
+}
+
+/// A message that only its holder sees yet.
 ///
 /// Dropping it returns it to its pool unshared.
 pub struct Loan<T>(Shared<T>);
 
 impl<T> Loan<T> {
+    /// Moves the message out, and returns the slot to its pool.
+    pub fn into_inner(self) -> T {
+        let slot = self.0.slot;
+        std::mem::forget(self);
+        let _give_back = GiveBack(slot);
+        // SAFETY: a loan is the only holder of its slot, which holds a message until it is read
+        // here. From then on it is no message to keep.
+        unsafe {
+            slot.as_ref().keep.store(0, order!(Relaxed, "pool.keep"));
+            slot.as_ref().message.with(|cell| (*cell).assume_init_read())
+        }
+    }
+
     /// Makes the message immutable and shareable.
     #[inline]
     pub fn share(self) -> Shared<T> {
@@ -338,7 +431,7 @@ impl<T> std::ops::DerefMut for Loan<T> {
         // neither read nor freed by anyone else.
         unsafe {
             let cell = &self.0.slot.as_ref().message;
-            cell.with_mut(|cell| (*cell).as_mut().unwrap_unchecked())
+            cell.with_mut(|cell| (*cell).assume_init_mut())
         }
     }
 }
@@ -356,6 +449,16 @@ impl<T> Slot<T> {
         // "pool.init": pairs with "pool.share" and "pool.gone". Whoever learns of the message from
         // a queue needs nothing from here: the queue releases the index.
         self.references.store(1, order!(Release, "pool.init"));
+    }
+
+    /// Drops the message that was kept for a loan. The caller owns the slot.
+    #[inline]
+    fn drop_kept(&self) {
+        if self.keep.load(order!(Relaxed, "pool.keep")) == 1 {
+            self.keep.store(0, order!(Relaxed, "pool.keep"));
+            // SAFETY: a slot that keeps its message holds one, and belongs to the caller.
+            self.message.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
+        }
     }
 }
 
@@ -421,6 +524,69 @@ mod tests {
             assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(loan)).is_err());
         }
         assert_eq!(pool.capacity(), FIRST_SEGMENT);
+    }
+
+    #[test]
+    fn full_pool_hands_messages_back_and_does_not_grow() {
+        let witness = Arc::new(());
+        let pool = Pool::new();
+        pool.reserve(5);
+        assert_eq!(pool.capacity(), 12);
+        let mut held: Vec<_> =
+            (0..12).map(|_| pool.try_insert(witness.clone()).unwrap().share()).collect();
+        for _ in 0..3 {
+            assert!(pool.try_insert(witness.clone()).is_err());
+            assert!(pool.try_loan(|| witness.clone()).is_none());
+            assert!(pool.try_loan_boxed(|| Some(Box::new(witness.clone()))).is_none());
+            assert_eq!((pool.capacity(), Arc::strong_count(&witness)), (12, 13));
+            held.pop();
+            held.push(pool.try_insert(witness.clone()).unwrap().share());
+        }
+    }
+
+    #[test]
+    fn message_that_is_moved_out_is_not_kept() {
+        let (witness, pool) = (Arc::new(()), Pool::new());
+        for _ in 0..3 * FIRST_SEGMENT {
+            let inner = pool.loan(|| witness.clone()).into_inner();
+            assert_eq!(Arc::strong_count(&witness), 2);
+            let moved = pool.insert(inner);
+            assert_eq!(Arc::strong_count(&witness), 2);
+            drop(moved);
+            assert_eq!(Arc::strong_count(&witness), 1);
+        }
+        assert_eq!(pool.capacity(), FIRST_SEGMENT);
+    }
+
+    #[test]
+    fn boxed_default_is_moved_once_and_kept() {
+        let witness = Arc::new(());
+        let pool = Pool::new();
+        pool.reserve(1);
+        let mut loan = pool.try_loan_boxed(|| Some(Box::new((1, witness.clone())))).unwrap();
+        (*loan).0 = 2;
+        drop(loan.share());
+        assert_eq!(Arc::strong_count(&witness), 2, "kept");
+        assert_eq!((*pool.try_loan_boxed(|| unreachable!("there is one")).unwrap()).0, 2);
+        drop(pool);
+        assert_eq!(Arc::strong_count(&witness), 1);
+    }
+
+    /// A thread with less stack than a message is large.
+    #[test]
+    fn large_messages_need_no_stack_but_their_makers() {
+        const BYTES: usize = 8 << 20;
+        let fill = || {
+            let pool = Pool::<[u8; BYTES]>::new();
+            pool.reserve(5);
+            let zeroed = || vec![0; BYTES].into_boxed_slice().try_into().ok();
+            let mut loan = pool.try_loan_boxed(zeroed).unwrap();
+            loan[BYTES - 1] = 7;
+            let shared = loan.share();
+            assert_eq!(shared.clone()[BYTES - 1], 7);
+        };
+        let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(fill);
+        thread.unwrap().join().unwrap();
     }
 
     #[test]

@@ -6,11 +6,14 @@
 //! messages lives.
 
 use crate::sync::{
-    AtomicI64, AtomicPtr, AtomicU32, AtomicU64, LeakCheck, Mutex, UnsafeCell, order,
+    AtomicI64, AtomicPtr, AtomicU32, AtomicU64, LeakCheck, Mutex, MutexGuard, UnsafeCell, order,
 };
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
+use std::alloc::{Layout, alloc, handle_alloc_error};
+use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
+use std::sync::PoisonError;
 
 /// Segment `k` holds `FIRST_SEGMENT << k` slots.
 pub(crate) const FIRST_SEGMENT: usize = 4;
@@ -55,11 +58,24 @@ pub(crate) struct Slot<T> {
     pub(crate) references: AtomicU32,
     /// The next free slot, while this one is free.
     next: AtomicU32,
-    /// Whether the message stays when its last reader goes, for the next loan; 0 or 1. Like the
-    /// message, it belongs to whoever took the slot or dropped the last reference.
+    /// Whether the message stays when its last reader goes, for the next loan; 0 or 1. In a free
+    /// slot: whether it holds a message. Like the message, it belongs to the thread that took the
+    /// slot or dropped the last reference.
     pub(crate) keep: AtomicU32,
-    /// `Some` while somebody holds the message, and while it is kept.
-    pub(crate) message: UnsafeCell<Option<T>>,
+    /// Initialised while the message has a holder, and while it is kept. (Not an `Option`: its
+    /// constructor and its drop would move large messages over the stack.)
+    pub(crate) message: UnsafeCell<MaybeUninit<T>>,
+}
+
+impl<T> Drop for Slot<T> {
+    /// Of a free slot.
+    fn drop(&mut self) {
+        // As "pool.keep": the thread that frees the slots has acquired all others' past.
+        if self.keep.load(order!(Relaxed, "pool.keep")) == 1 {
+            // SAFETY: a slot that is kept holds a message.
+            self.message.with_mut(|message| unsafe { (*message).assume_init_drop() });
+        }
+    }
 }
 
 // SAFETY: a pool hands each message to one owner at a time until it is shared, and shares it only
@@ -102,7 +118,7 @@ impl<T> Handle<T> {
 
     /// How many slots exist, used or free.
     pub(crate) fn capacity(&self) -> usize {
-        slots_before(*self.slots_ref().growth.lock().expect("growing a pool does not panic"))
+        slots_before(*self.slots_ref().segments())
     }
 
     fn slots_ref(&self) -> &Slots<T> {
@@ -110,31 +126,24 @@ impl<T> Handle<T> {
         unsafe { self.slots.as_ref() }
     }
 
-    /// Adds a segment, unless there is more room than `seen` slots or a free slot by now.
+    /// Adds a segment, unless there is more room than `seen` slots or a free slot by now. False if
+    /// the pool is as large as it can get.
     #[cold]
-    pub(crate) fn grow(&self, seen: usize) {
+    pub(crate) fn grow(&self, seen: usize) -> bool {
         let slots = self.slots_ref();
-        let mut segments = slots.growth.lock().expect("growing a pool does not panic");
+        let mut segments = slots.segments();
         let capacity = slots_before(*segments);
-        // "pool.glance": whoever grew the pool in the meantime did so under this lock.
+        // "pool.glance": a thread that grew the pool in the meantime did so under this lock.
         let free = Word::from_bits(slots.free.head.load(order!(Relaxed, "pool.glance")));
         if (seen == 0 && !free.is_empty()) || (seen != 0 && capacity > seen) {
-            return;
+            return true;
         }
         let segment = *segments;
-        assert!(segment < SEGMENTS, "more than 2^24 messages of one topic are in use");
+        if segment == SEGMENTS {
+            return false;
+        }
         let length = FIRST_SEGMENT << segment;
-        let new: Box<[Slot<T>]> = (0..length)
-            .map(|offset| Slot {
-                pool: self.slots,
-                index: (capacity + offset) as u32,
-                references: AtomicU32::new(0),
-                next: AtomicU32::new((capacity + offset + 1) as u32),
-                keep: AtomicU32::new(0),
-                message: UnsafeCell::new(None),
-            })
-            .collect();
-        let new = Box::into_raw(new).cast::<Slot<T>>();
+        let new = Slot::segment(self.slots, capacity as u32, length);
         // "pool.segment": released with the indices of the new slots by "pool.free".
         slots.segments[segment].store(new, order!(Relaxed, "pool.segment"));
         if segment == 0 {
@@ -146,6 +155,7 @@ impl<T> Handle<T> {
             let last = slots.slot((capacity + length - 1) as u32);
             Slots::push_free(self.slots, capacity as u32, last);
         }
+        true
     }
 }
 
@@ -156,7 +166,7 @@ impl<T> Drop for Handle<T> {
         // From here on a released slot is counted instead of listed. "pool.close": pairs with
         // "pool.free", to follow the list; who finds it closed acquires from "pool.settle".
         let mut next = Word::from_bits(slots.free.head.swap(CLOSED, order!(Acquire, "pool.close")));
-        let segments = *slots.growth.lock().expect("growing a pool does not panic");
+        let segments = *slots.segments();
         let mut out = slots_before(segments) as i64;
         while !next.is_empty() {
             out -= 1;
@@ -223,20 +233,30 @@ impl<T> Slots<T> {
         }
     }
 
+    /// How many segments exist. Nothing of the user's runs under this lock, and a panic leaves the
+    /// number as it is.
+    fn segments(&self) -> MutexGuard<'_, usize> {
+        self.growth.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A free slot, which belongs to the caller alone; grows the pool by its handle if there is
     /// none.
+    ///
+    /// # Panics
+    /// If the pool is as large as it can get, and has no free slot.
     #[inline]
     pub(crate) fn take(&self, handle: &Handle<T>) -> NonNull<Slot<T>> {
         loop {
-            match self.pop_free() {
-                Some(slot) => return slot,
-                None => handle.grow(0),
+            if let Some(slot) = self.try_take() {
+                return slot;
             }
+            assert!(handle.grow(0), "more than 2^24 messages of one pool are in use");
         }
     }
 
+    /// A free slot, which belongs to the caller alone.
     #[inline]
-    fn pop_free(&self) -> Option<NonNull<Slot<T>>> {
+    pub(crate) fn try_take(&self) -> Option<NonNull<Slot<T>>> {
         // "pool.look" and "pool.relook" pair with "pool.free": they acquire the first slot's `next`
         // and its segment, and what the slot's last reader did.
         let mut head = Word::from_bits(self.free.head.load(order!(Acquire, "pool.look")));
@@ -307,8 +327,8 @@ impl<T> Slots<T> {
             let first = first.load(order!(Relaxed, "pool.locate"));
             if !first.is_null() {
                 let all = ptr::slice_from_raw_parts_mut(first, FIRST_SEGMENT << segment);
-                // SAFETY: this is the box that `grow` leaked. What is kept in it is dropped with
-                // it.
+                // SAFETY: `Slot::segment` allocated it as a box would. Messages that are kept in
+                // it are dropped with it.
                 let all = unsafe { Box::from_raw(all) };
                 // Compiles to nothing; in the models it proves that all use is over.
                 all.iter().for_each(|slot| slot.message.with_mut(|_| ()));
@@ -318,6 +338,35 @@ impl<T> Slots<T> {
 }
 
 impl<T> Slot<T> {
+    /// Allocates `length` free slots without messages, numbered from `first`.
+    ///
+    /// They are written field by field, because a slot may be larger than the stack. The memory of
+    /// the messages is not touched, and costs nothing until it is used.
+    fn segment(pool: NonNull<Slots<T>>, first: u32, length: usize) -> *mut Self {
+        let layout = Layout::array::<Self>(length).expect("the messages fit in the address space");
+        // SAFETY: a slot has a size.
+        let slots = unsafe { alloc(layout) }.cast::<Self>();
+        if slots.is_null() {
+            handle_alloc_error(layout);
+        }
+        for offset in 0..length {
+            let index = first + offset as u32;
+            // SAFETY: the layout has room for the slot, and these are all of its fields. A message
+            // that is not initialised needs no write, but loom's cell has parts of its own.
+            unsafe {
+                let slot = slots.add(offset);
+                (&raw mut (*slot).pool).write(pool);
+                (&raw mut (*slot).index).write(index);
+                (&raw mut (*slot).references).write(AtomicU32::new(0));
+                (&raw mut (*slot).next).write(AtomicU32::new(index + 1));
+                (&raw mut (*slot).keep).write(AtomicU32::new(0));
+                #[cfg(ringbuf_loom)]
+                (&raw mut (*slot).message).write(UnsafeCell::new(MaybeUninit::uninit()));
+            }
+        }
+        slots
+    }
+
     /// Whether it is one of this pool's.
     #[inline]
     pub(crate) fn is_of(&self, pool: NonNull<Slots<T>>) -> bool {

@@ -19,8 +19,8 @@ mod imp {
     pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
     #[cfg(feature = "std")]
     pub(crate) use std::{
-        sync::Mutex,
         sync::atomic::{AtomicI64, AtomicPtr},
+        sync::{Mutex, MutexGuard},
         thread::{Thread, current, park_timeout},
     };
 
@@ -71,7 +71,7 @@ mod imp {
     pub(crate) use loom::sync::atomic::{
         AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     };
-    pub(crate) use loom::sync::{Arc, Mutex};
+    pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use loom::thread::{Thread, current};
 
     /// loom has no clock: a park with a timeout is modelled as a park that must be woken, which is
@@ -104,7 +104,7 @@ mod imp {
     pub(crate) use crate::facade::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
     pub(crate) use crate::facade::{LeakCheck, UnsafeCell};
     pub(crate) use shuttle::sync::atomic::{AtomicPtr, Ordering};
-    pub(crate) use shuttle::sync::{Arc, Mutex};
+    pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use shuttle::thread::{Thread, current, park_timeout};
 
     macro_rules! order {

@@ -102,6 +102,23 @@ pub enum CreateError {
         /// The depth as given.
         depth: usize,
     },
+    /// Requests, responses and messages from outside go by value, and these are too large for it.
+    #[error(
+        "node {node}: {what}: {item} has {bytes} bytes, and goes by value, which is possible up to \
+         {bytes_max} bytes; put its data into a `Vec` or `Box`"
+    )]
+    TooLarge {
+        /// The node.
+        node: String,
+        /// The service, client or subscription.
+        what: String,
+        /// The type.
+        item: &'static str,
+        /// Its size.
+        bytes: usize,
+        /// The largest size.
+        bytes_max: usize,
+    },
     /// There is no such callback to have a deadline.
     #[error(
         "node {node} has no callback `{callback}` in this group; create it first, or choose one \

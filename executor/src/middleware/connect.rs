@@ -6,10 +6,11 @@ use super::{
     RemoteSubscription, ServiceTypes, TypeName,
 };
 use crate::event_loop::BoxError;
-use crate::graph::{CreateError, CreateNodeError, Draft};
+use crate::graph::{CreateError, CreateNodeError, Draft, check_size};
 use crate::lock::lock;
 use crate::name;
 use crate::qos::QoS;
+use crate::topic::BY_VALUE_MAX;
 use std::sync::{Arc, Mutex};
 
 impl Draft {
@@ -86,6 +87,7 @@ impl Draft {
         if !self.receives() {
             return Ok(None);
         }
+        self.check_arrivals::<M>(node_index, topic)?;
         let remote = self.remote(node_index, &format!("subscription {topic}"), |node| {
             node.subscribe(topic, TypeName::of::<M>(), qos, arrivals.clone())
         })?;
@@ -93,6 +95,13 @@ impl Draft {
             let source = self.next_source();
             self.exclusively(Remote::messages(topic, source, remote, arrivals))
         }))
+    }
+
+    /// Checks that messages of type `M` can come in from outside: they go by value.
+    fn check_arrivals<M>(&self, node_index: usize, topic: &str) -> Result<(), CreateError> {
+        let owner = self.loops.iter().find(|of| of.node_index == node_index);
+        let node = owner.map_or("", |of| &of.node);
+        check_size::<M>(node, &format!("subscription {topic} beyond the process"), BY_VALUE_MAX)
     }
 
     /// As [`subscribe_remotely`](Self::subscribe_remotely), when the closure is called.
@@ -106,6 +115,7 @@ impl Draft {
         else {
             return Ok(None);
         };
+        self.check_arrivals::<M>(node_index, topic)?;
         let arrivals = Arrivals::default();
         let late = Arc::new(Mutex::new(None::<Box<dyn RemoteSubscription>>));
         let joined = late.clone();

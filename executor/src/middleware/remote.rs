@@ -60,8 +60,9 @@ pub(crate) struct Remote<M> {
     name: Box<str>,
     source: Box<dyn Source<M>>,
     /// The item that was fetched. It stays here until it goes to where it is needed: messages may
-    /// be large, and moving them from hand to hand took longer than taking them.
-    item: Option<M>,
+    /// be large, and moving them from hand to hand took longer than taking them. (On the heap, so
+    /// that creating a subscription needs no stack for it.)
+    item: Box<Option<M>>,
     pub(crate) arrivals: Arrivals,
     /// Where to watch what happens besides.
     pub(crate) events: Option<Arc<dyn RemoteEvents>>,
@@ -94,7 +95,7 @@ impl<M: 'static> Remote<M> {
         Self {
             name: name.into(),
             source,
-            item: None,
+            item: Box::new(None),
             arrivals,
             events: None,
             source_id,
@@ -129,7 +130,7 @@ impl<M: 'static> Remote<M> {
     /// Takes the next item, and passes the token on if there may be more.
     pub(crate) fn fetch(&mut self) -> Arrival {
         let Self { name, source, item, arrivals, takes, .. } = self;
-        *item = None; // of an attempt that panicked
+        **item = None; // of an attempt that panicked
         let notifier = arrivals.notifier();
         let take = || match source.take(item) {
             Ok(Taken::Item) => Attempt::Item,

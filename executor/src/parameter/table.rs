@@ -257,7 +257,9 @@ impl NodeParameters {
                 store();
                 Ok(())
             }
-            Err(PublishError::Full(_) | PublishError::Remote { .. }) => {
+            Err(
+                PublishError::Full(_) | PublishError::NoSlot { .. } | PublishError::Remote { .. },
+            ) => {
                 let node = self.node.clone();
                 Err(ParameterError::Full { node, changes: values })
             }

@@ -3,10 +3,11 @@
 use super::Response;
 use crate::lock::lock;
 use crate::message::Message;
+use ringspin_ringbuf::Pool;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 use thiserror::Error;
 
@@ -30,6 +31,9 @@ pub enum CallError {
     /// The client has as many calls without a response as its depth allows.
     #[error("as many calls as the client's depth allows are unanswered; raise it, or wait")]
     TooManyCalls,
+    /// The node keeps as many replies as the client's QoS allows.
+    #[error("as many replies as `QoS::held` of the client allows are kept; drop some, or raise it")]
+    TooManyReplies,
     /// The server let go of the request, or failed while it handled it.
     #[error("the service dropped the request without an answer")]
     Unanswered,
@@ -112,9 +116,15 @@ impl<P: fmt::Debug> fmt::Debug for Reply<P> {
 
 /// The end of a call, to be awaited in a task; see [`Client::call_async`](super::Client).
 #[must_use = "the call was made, but its response will be dropped"]
-pub struct CallFuture<P>(Shared<P>);
+pub struct CallFuture<P>(State<P>);
 
-type Shared<P> = Arc<Mutex<End<P>>>;
+enum State<P> {
+    Pending(Shared<P>),
+    Ended(Option<Result<Reply<P>, CallError>>),
+}
+
+/// Lies in a pool, so that a call allocates nothing once the pool has its size.
+type Shared<P> = ringspin_ringbuf::Shared<Mutex<End<P>>>;
 
 struct End<P> {
     result: Option<Result<Reply<P>, CallError>>,
@@ -124,14 +134,40 @@ struct End<P> {
 /// Completes a [`CallFuture`], even by being dropped.
 pub(super) struct Completer<P>(Option<Shared<P>>);
 
-impl<P> CallFuture<P> {
-    pub(super) fn pending() -> (Self, Completer<P>) {
-        let end = Arc::new(Mutex::new(End { result: None, waker: None }));
-        (Self(end.clone()), Completer(Some(end)))
+/// The ends of the calls of one client whose futures wait for them.
+pub(super) struct Futures<P>(Pool<Mutex<End<P>>>);
+
+impl<P> Futures<P> {
+    /// For `calls` at a time, and more if futures are kept.
+    pub(super) fn new(calls: usize) -> Self {
+        let pool = Pool::new();
+        pool.reserve(calls);
+        Self(pool)
     }
 
+    /// A future and its completion; `None` if 2^24 of them are kept.
+    pub(super) fn pending(&self) -> Option<(CallFuture<P>, Completer<P>)> {
+        let mut end = Mutex::new(End { result: None, waker: None });
+        loop {
+            let capacity = self.0.capacity();
+            end = match self.0.try_insert(end) {
+                Ok(inserted) => {
+                    let end = inserted.share();
+                    return Some((CallFuture(State::Pending(end.clone())), Completer(Some(end))));
+                }
+                Err(end) => end,
+            };
+            self.0.reserve(capacity + 1);
+            if self.0.capacity() == capacity {
+                return None;
+            }
+        }
+    }
+}
+
+impl<P> CallFuture<P> {
     pub(super) fn ended(result: Result<Reply<P>, CallError>) -> Self {
-        Self(Arc::new(Mutex::new(End { result: Some(result), waker: None })))
+        Self(State::Ended(Some(result)))
     }
 }
 
@@ -158,11 +194,18 @@ impl<P> Drop for Completer<P> {
     }
 }
 
+// Nothing in it is pinned.
+impl<P> Unpin for CallFuture<P> {}
+
 impl<P> Future for CallFuture<P> {
     type Output = Result<Reply<P>, CallError>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut end = lock(&self.0);
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let end = match &mut self.0 {
+            State::Pending(end) => end,
+            State::Ended(result) => return result.take().map_or(Poll::Pending, Poll::Ready),
+        };
+        let mut end = lock(end);
         match end.result.take() {
             Some(result) => Poll::Ready(result),
             None => {
@@ -175,6 +218,10 @@ impl<P> Future for CallFuture<P> {
 
 impl<P> fmt::Debug for CallFuture<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallFuture").field("ended", &lock(&self.0).result.is_some()).finish()
+        let ended = match &self.0 {
+            State::Pending(end) => lock(end).result.is_some(),
+            State::Ended(_) => true,
+        };
+        f.debug_struct("CallFuture").field("ended", &ended).finish()
     }
 }

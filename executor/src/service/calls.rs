@@ -1,17 +1,9 @@
 //! The calls of a client that have no response yet.
 
-use super::{CallError, Reply};
-use crate::context::Context;
-use crate::event_loop::BoxError;
+use super::then::Then;
 use crate::middleware::Sent;
 use crate::time::Time;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is called at the end of a call.
-pub(super) type Then<S, P> = Box<
-    dyn FnOnce(&mut S, Result<Reply<P>, CallError>, &mut Context<'_>) -> Result<(), BoxError>
-        + Send,
->;
 
 /// The calls without a response.
 pub(super) struct Calls<S, P> {

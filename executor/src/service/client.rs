@@ -1,15 +1,18 @@
 //! The end of a service that asks.
 
 use super::beyond::{RemoteResponses, send_request};
-use super::calls::{Call, Calls, Then};
+use super::call::Futures;
+use super::calls::{Call, Calls};
+use super::then::{Spares, Then};
 use super::{
-    CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request, Requests, Response,
+    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request,
+    Requests, Response,
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
+use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
 use crate::lock::lock;
 use crate::middleware::{RemoteClient, Sent};
 use crate::node::Node;
@@ -52,6 +55,8 @@ pub(super) struct Shared<S, Q, P> {
     request_source: SourceId,
     response_source: SourceId,
     calls: Mutex<Calls<S, P>>,
+    spares: Spares<S, P>,
+    futures: Futures<P>,
     /// Due when the first call times out.
     timer: Timer,
     clock: NodeClock,
@@ -143,7 +148,8 @@ where
     }
 
     /// Sends `request`, and has `then` called with the response, or with why there is none, as an
-    /// event of the client's callback group. One allocation, for `then`.
+    /// event of the client's callback group. In the steady state nothing is allocated: `then` gets
+    /// the box of an earlier one of its type.
     ///
     /// # Errors
     /// [`CallRefused`] hands the request back; `then` is not called.
@@ -152,19 +158,24 @@ where
         F: FnOnce(&mut S, Result<Reply<P>, CallError>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult,
     {
-        self.send(request, Box::new(|state, reply, cx| then(state, reply, cx).into_result()))?;
+        let end = |state: &mut S, reply: Result<_, _>, cx: &mut Context<'_>| {
+            then(state, reply, cx).into_result()
+        };
+        self.send(request, || self.shared.spares.boxed(end))?;
         Ok(())
     }
 
     /// Sends `request` now, and returns the future of its response, to be awaited in a
-    /// [task](Node::spawn). Two allocations, for what the future and its completion share.
+    /// [task](Node::spawn). In the steady state nothing is allocated.
     pub fn call_async(&self, request: Q) -> CallFuture<P> {
-        let (future, completer) = CallFuture::pending();
-        let then = |_: &mut S, reply, _: &mut Context<'_>| {
+        let Some((future, completer)) = self.shared.futures.pending() else {
+            return CallFuture::ended(Err(CallError::TooManyReplies));
+        };
+        let end = |_: &mut S, reply: Result<_, _>, _: &mut Context<'_>| {
             completer.complete(reply);
             Ok(())
         };
-        match self.send(request, Box::new(then)) {
+        match self.send(request, || self.shared.spares.boxed(end)) {
             Ok(_) => future,
             Err(refused) => CallFuture::ended(Err(refused.reason)),
         }
@@ -180,11 +191,12 @@ where
             return Err(CallError::WouldBlock);
         }
         let (sender, receiver) = mpsc::sync_channel(1);
-        let then: Then<S, P> = Box::new(move |_, reply, _| {
+        let end = move |_: &mut S, reply: Result<_, _>, _: &mut Context<'_>| {
             let _ = sender.send(reply); // the caller may have stopped to wait
             Ok(())
-        });
-        let beyond = self.send(request, then).map_err(|refused| refused.reason)?;
+        };
+        let sent = self.send(request, || self.shared.spares.boxed(end));
+        let beyond = sent.map_err(|refused| refused.reason)?;
         receiver.recv_timeout(timeout).unwrap_or_else(|error| {
             if let Some(sent) = beyond {
                 self.shared.abandon(sent.number);
@@ -197,12 +209,19 @@ where
     }
 
     /// Returns the identity of the call if it left the process.
-    fn send(&self, request: Q, then: Then<S, P>) -> Result<Option<Sent>, CallRefused<Q>> {
+    fn send(
+        &self,
+        request: Q,
+        then: impl FnOnce() -> Then<S, P>,
+    ) -> Result<Option<Sent>, CallRefused<Q>> {
         let shared = &*self.shared;
         // Held until the request is in its queue: so calls are numbered in the order of the queue.
         let mut calls = shared.calls();
         if calls.stopped {
             return Err(CallRefused { request, reason: CallError::ClientStopped });
+        }
+        if shared.responses.is_used_up() {
+            return Err(CallRefused { request, reason: CallError::TooManyReplies });
         }
         let Some(&slot) = calls.free.last() else {
             return Err(CallRefused { request, reason: CallError::TooManyCalls });
@@ -214,7 +233,7 @@ where
             calls.beyond.insert(sent.number, slot);
         }
         let deadline = self.timeout.map(|timeout| shared.clock.departure() + timeout);
-        calls.slots[slot] = Some(Call { then: Some(then), deadline, beyond });
+        calls.slots[slot] = Some(Call { then: Some(then()), deadline, beyond });
         if let Some(deadline) = deadline {
             calls.deadlines.insert((deadline, slot));
             if calls.deadlines.first() == Some(&(deadline, slot)) {
@@ -237,6 +256,7 @@ struct ClientEntity<S, Q, P> {
 
 impl<S, Q, P> ClientEntity<S, Q, P>
 where
+    S: 'static,
     Q: Send + Sync + 'static,
     P: Send + Sync + 'static,
 {
@@ -247,7 +267,22 @@ where
         cx.begin(response.id());
         let then = self.shared.calls().end(response.slot);
         // Without it, the call has timed out, and this is late.
-        Outcome::Done(then.map_or(Ok(()), |then| then(state, Reply::of(response), cx)))
+        match then {
+            Some(then) => self.end(then, state, Reply::of(response), cx),
+            None => Outcome::Done(Ok(())),
+        }
+    }
+
+    fn end(
+        &self,
+        mut then: Then<S, P>,
+        state: &mut S,
+        reply: Result<Reply<P>, CallError>,
+        cx: &mut Context<'_>,
+    ) -> Outcome {
+        let result = then.end(state, reply, cx);
+        self.shared.spares.put_back(then);
+        Outcome::Done(result)
     }
 
     /// Ends one call that has timed out. For the next one the timer is due again, if need be at
@@ -265,13 +300,13 @@ where
         };
         cx.begin(EventId { source: self.timeout_source, sequence: self.timeouts });
         self.timeouts += 1;
-        Outcome::Done(then(state, Err(CallError::TimedOut), cx))
+        self.end(then, state, Err(CallError::TimedOut), cx)
     }
 }
 
 impl<S, Q, P> Entity<S> for ClientEntity<S, Q, P>
 where
-    S: Send,
+    S: Send + 'static,
     Q: Send + Sync + 'static,
     P: Send + Sync + 'static,
 {
@@ -309,11 +344,12 @@ impl<S, Q, P> Drop for ClientEntity<S, Q, P> {
 impl<S: Send + 'static> Node<S> {
     /// Creates a client of service `name`.
     ///
-    /// The depth of `qos` is how many calls may be without a response.
+    /// The depth of `qos` is how many calls may be without a response; how many replies may be kept
+    /// is declared by [`QoS::held`].
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, a service of other types, a depth out of range, or a
-    /// frozen graph.
+    /// [`CreateError`] for an invalid name, a service of other types, a depth out of range, requests
+    /// or responses of more than [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or a frozen graph.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
@@ -334,6 +370,8 @@ impl<S: Send + 'static> Node<S> {
         let service = self.resolve_service_name(name)?;
         check_depth(&service, qos)?;
         let name = format!("client {service}");
+        check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
+        check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         let timeout_name = format!("{name} timeout");
         let mut draft = self.draft(&name)?;
         let event_loop = self.event_loop();
@@ -349,7 +387,7 @@ impl<S: Send + 'static> Node<S> {
         timer.cancel(); // until there is a call
         let target = draft.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
-        let qos = QoS::keep_all(qos.depth());
+        let qos = QoS::keep_all(qos.depth()).held(qos.held_max());
         let shared = Arc::new(Shared {
             requests,
             remote: remote.clone(),
@@ -357,6 +395,8 @@ impl<S: Send + 'static> Node<S> {
             request_source: draft.next_source(),
             response_source: draft.next_source(),
             calls: Mutex::new(Calls::new(qos.depth())),
+            spares: Spares::new(qos.depth()),
+            futures: Futures::new(qos.depth()),
             timer,
             clock: draft.clock.clone(),
         });

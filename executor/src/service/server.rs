@@ -1,11 +1,11 @@
 //! The end of a service that answers.
 
 use super::beyond::RemoteRequests;
-use super::{CallError, ReplyTo, Request};
+use super::{CALL_BY_VALUE_MAX, CallError, ReplyTo, Request};
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Feed, check_depth};
+use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::topic::Inlet;
@@ -59,7 +59,7 @@ where
     R: CallbackResult,
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let (Some(callback), Some(request)) = (&mut self.callback, self.inlet.take()) else {
+        let (Some(callback), Some(request)) = (&mut self.callback, self.inlet.take_unheld()) else {
             return Outcome::Nothing;
         };
         cx.begin(request.id());
@@ -68,7 +68,7 @@ where
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        let Some(request) = self.inlet.take() else {
+        let Some(request) = self.inlet.take_unheld() else {
             return false;
         };
         request.reply_to.send(Err(CallError::ServiceStopped));
@@ -87,7 +87,8 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// # Errors
     /// [`CreateError`] for an invalid name, a service that another node offers or uses with other
-    /// types, a depth out of range, or a frozen graph.
+    /// types, a depth out of range, requests or responses of more than
+    /// [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or a frozen graph.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
@@ -135,6 +136,8 @@ impl<S: Send + 'static> Node<S> {
         let service = self.resolve_service_name(name)?;
         check_depth(&service, qos)?;
         let name = format!("service {service}");
+        check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
+        check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         let mut draft = self.draft(&name)?;
         let (requests, info) = draft.service::<Q, P>(&service, self.full_name())?;
         if let Some(server) = info.server {
@@ -151,7 +154,8 @@ impl<S: Send + 'static> Node<S> {
             draft.remote_requests(&service, Box::new(requests), arrivals)
         });
         let counters = Arc::<CallbackCounters>::default();
-        let qos = QoS::keep_all(qos.depth());
+        // Requests are never kept: the server gets a reference.
+        let qos = QoS::keep_all(qos.depth()).held(0);
         let callback_draft = CallbackDraft {
             target: draft.next_target(self.event_loop()),
             feed: Feed::queue(qos.depth(), remote.as_ref()),

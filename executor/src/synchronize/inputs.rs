@@ -152,7 +152,7 @@ impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
     }
 
     fn discard(&mut self) -> bool {
-        self.inlet.take().is_some()
+        self.inlet.take_unheld().is_some()
     }
 
     fn clear(&mut self) {

@@ -94,7 +94,7 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        self.inlet.take().is_some()
+        self.inlet.take_unheld().is_some()
     }
 
     fn retire(&mut self) {

@@ -1,6 +1,6 @@
 //! The way of a message that does not arrive as it is published: through the graph's transit.
 
-use super::{Port, Topic, lock};
+use super::{BY_VALUE_MAX, Port, Topic, lock};
 use crate::graph::{CreateError, Graph};
 use crate::message::{Envelope, Message};
 use crate::name;
@@ -99,9 +99,19 @@ impl<M: Send + Sync + 'static> Detour<M> {
 
     /// What goes on its way, and how much later; `None` if nothing does.
     fn intercept(&self, message: Message<M>) -> Option<(Message<M>, Duration)> {
-        let Some(interceptor) = lock(&self.interception).take() else {
-            return Some((message, Duration::ZERO));
-        };
+        let interceptor = lock(&self.interception).take();
+        match interceptor {
+            Some(interceptor) => self.intercept_by(interceptor, message),
+            None => Some((message, Duration::ZERO)),
+        }
+    }
+
+    /// Apart from [`intercept`](Self::intercept), because a verdict may be as large as a message.
+    fn intercept_by(
+        &self,
+        interceptor: Interceptor<M>,
+        message: Message<M>,
+    ) -> Option<(Message<M>, Duration)> {
         let mut interceptor =
             PutBack { interception: &self.interception, taken: Some(interceptor) };
         let passage = Passage {
@@ -117,8 +127,9 @@ impl<M: Send + Sync + 'static> Detour<M> {
             Verdict::Drop => None,
             Verdict::Replace(other) => {
                 let (id, expiry) = (message.id(), message.0.expiry);
-                let other = self.pool.insert(Envelope { id, expiry, message: other });
-                Some((Message(other), Duration::ZERO))
+                let other = Envelope { id, expiry, message: other };
+                drop(message); // perhaps the last reference: its slot is free then
+                Some((Message::new(self.pool.insert(other)), Duration::ZERO))
             }
             Verdict::Delay(delay) => Some((message, delay)),
         }
@@ -165,6 +176,9 @@ impl Graph {
     /// [`CreateError`] for an invalid name, another message type on the topic, a topic that has an
     /// interceptor, or a frozen graph.
     ///
+    /// # Compile-time errors
+    /// Messages of more than [`BY_VALUE_MAX`] bytes cannot be intercepted.
+    ///
     /// ```
     /// use ringspin_executor::{Graph, Message, Verdict};
     /// # let graph = Graph::new();
@@ -179,6 +193,13 @@ impl Graph {
         topic: &str,
         interceptor: impl FnMut(&Message<M>, &Passage) -> Verdict<M> + Send + 'static,
     ) -> Result<(), CreateError> {
+        const {
+            assert!(
+                size_of::<M>() <= BY_VALUE_MAX,
+                "messages of more than 64 KiB cannot be intercepted: a verdict may replace a message \
+                 by value; put the data into a `Vec` or `Box`"
+            );
+        }
         let by = "an interceptor";
         let name = name::expand_topic(topic, "/", "interceptor")?;
         let mut draft = self.draft();

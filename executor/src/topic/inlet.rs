@@ -1,10 +1,11 @@
 //! The way out of a topic: what an event loop takes, from the process or from outside.
 
+use super::{Holder, Topic};
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::message::{Envelope, Message};
 use crate::middleware::Remote;
-use ringspin_ringbuf::{Permits, Pool, keep_last};
+use ringspin_ringbuf::{Permits, keep_last};
 use std::sync::Arc;
 
 /// A subscription's end of its queue.
@@ -12,25 +13,64 @@ pub(crate) struct Inlet<M> {
     pub(super) queue: keep_last::Consumer<Envelope<M>>,
     pub(super) permits: Option<Arc<Permits>>,
     pub(super) counters: Arc<CallbackCounters>,
-    /// For what comes from outside.
-    pub(super) pool: Pool<Envelope<M>>,
+    /// For slots of messages from outside.
+    pub(super) topic: Arc<Topic<M>>,
+    pub(super) holder: Arc<Holder>,
+    /// A reference to the holder for the message that a callback handles: it need not be counted
+    /// for every message. `None` meanwhile, and after a panic.
+    pub(super) lent: Option<Arc<Holder>>,
     pub(super) remote: Option<Box<Remote<M>>>,
 }
 
-impl<M: 'static> Inlet<M> {
-    /// The next message, unless it is older than its lifespan; that is counted.
+impl<M: Send + Sync + 'static> Inlet<M> {
+    /// The next message to be kept, unless it is older than its lifespan; that is counted.
     #[inline]
     pub(crate) fn take_fresh(&mut self, cx: &Context<'_>) -> Option<Message<M>> {
-        let message = self.take()?;
-        if message.0.expiry.has_passed(|| cx.now()) {
-            self.counters.expired.add_by_owner(1);
+        let mut message = self.take_unheld()?;
+        if self.has_expired(&message, cx) {
             return None;
         }
+        message.1 = Some(self.holder.clone());
         Some(message)
     }
 
+    /// The next message for a callback, unless it is older than its lifespan. To be
+    /// [put back](Self::put_back).
+    #[inline]
+    pub(crate) fn lend_fresh(&mut self, cx: &Context<'_>) -> Option<Message<M>> {
+        let mut message = self.take_unheld()?;
+        if self.has_expired(&message, cx) {
+            return None;
+        }
+        message.1 = self.lent.take().or_else(|| Some(self.holder.clone()));
+        Some(message)
+    }
+
+    /// Drops a message that was lent.
+    #[inline]
+    pub(crate) fn put_back(&mut self, mut message: Message<M>) {
+        self.lent = message.1.take();
+    }
+
+    fn has_expired(&self, message: &Message<M>, cx: &Context<'_>) -> bool {
+        let has_expired = message.0.expiry.has_passed(|| cx.now());
+        if has_expired {
+            self.counters.expired.add_by_owner(1);
+        }
+        has_expired
+    }
+
+    /// The next message, to be kept.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Message<M>> {
+        let mut message = self.take_unheld()?;
+        message.1 = Some(self.holder.clone());
+        Some(message)
+    }
+
+    /// The next message, to be dropped at once or given to a holder.
+    #[inline]
+    pub(crate) fn take_unheld(&mut self) -> Option<Message<M>> {
         match self.remote {
             None => self.take_queued(),
             Some(_) => self.take_either(),
@@ -67,7 +107,16 @@ impl<M: 'static> Inlet<M> {
             self.counters.lose(arrival.lost);
         }
         let (id, item) = (arrival.id?, remote.take_fetched()?);
-        Some(Message(self.pool.insert(Envelope::lasting(id, item))))
+        match self.topic.insert(Envelope::lasting(id, item)) {
+            Ok(envelope) => Some(Message::new(envelope.share())),
+            Err((_, out_of_slots)) => {
+                if self.counters.lost.get() == 0 {
+                    tracing::warn!(%out_of_slots, "messages from outside are lost");
+                }
+                self.counters.lose(1);
+                None
+            }
+        }
     }
 
     #[inline]
@@ -76,6 +125,6 @@ impl<M: 'static> Inlet<M> {
         if let Some(permits) = &self.permits {
             permits.release();
         }
-        Some(Message(message))
+        Some(Message::new(message))
     }
 }

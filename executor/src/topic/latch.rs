@@ -4,13 +4,14 @@
 //! the kept messages first, then every later one, and none twice. Other publishers do not know of
 //! it.
 
-use super::offer::{Content, Owned, Unpublished};
+use super::offer::Unpublished;
 use super::{Ahead, Port, Refusal, Topic, lock, reserve_all};
 use crate::event::EventId;
 use crate::event_loop::BoxError;
-use crate::message::{Expiry, Message};
+use crate::message::{Envelope, Expiry, Message};
 use crate::time::Time;
 use crate::transit::Transit;
+use ringspin_ringbuf::pool;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,7 +26,7 @@ pub(crate) struct Latch<M> {
 /// What the lock guards. Messages that go are dropped after it, because that is the user's code.
 struct Latched<M> {
     /// Until the start: no clock runs yet, from which they could get their lifespan.
-    early: VecDeque<(EventId, M)>,
+    early: VecDeque<pool::Loan<Envelope<M>>>,
     /// From the start.
     kept: VecDeque<Message<M>>,
     started: bool,
@@ -33,60 +34,65 @@ struct Latched<M> {
     transit: Option<Arc<Transit>>,
     /// Late subscriptions that were activated.
     joined: Vec<Arc<Port<M>>>,
+    /// Empty memory for messages that gave way, used again and again.
+    spare: Vec<Message<M>>,
 }
 
 impl<M: Send + Sync + 'static> Latch<M> {
     /// For the newest `depth` messages.
     pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
-        let (transit, joined) = (None, Vec::new());
-        let latched = Latched { early, kept, started: false, transit, joined };
+        let (transit, joined, spare) = (None, Vec::new(), Vec::new());
+        let latched = Latched { early, kept, started: false, transit, joined, spare };
         Self { depth, lifespan, latched: Mutex::new(latched) }
-    }
-
-    pub(super) fn depth(&self) -> usize {
-        self.depth
     }
 
     /// As [`Topic`]'s publishers do, and keeps the message: in simulated time from when it leaves.
     /// With `beyond` it leaves the process, too.
-    pub(super) fn publish<C: Content<M>>(
+    pub(super) fn publish(
         self: &Arc<Self>,
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
-        expiry: Expiry,
-        content: C,
+        mut envelope: pool::Loan<Envelope<M>>,
         beyond: Option<impl FnOnce(&M) -> Result<(), BoxError>>,
-    ) -> Result<(), Unpublished<C>> {
+    ) -> Result<(), Unpublished<M>> {
         let mut latched = lock(&self.latched);
         if !latched.started {
             // First, because it cannot be shared yet.
-            if let Some(Err(error)) = beyond.map(|publish| publish(content.message())) {
-                return Err(Unpublished::Remote(error, Some(content)));
+            if let Some(Err(error)) = beyond.map(|publish| publish(&envelope.message)) {
+                return Err(Unpublished::Remote(error, Some(envelope)));
             }
-            let message = (next_id(), content.into_message());
-            let oldest = push(&mut latched.early, self.depth, message);
+            envelope.id = next_id();
+            let oldest = push(&mut latched.early, self.depth, envelope);
             drop(latched);
             drop(oldest);
             return Ok(());
         }
         let ports = match topic.reserve() {
             Ok(ports) => ports,
-            Err(refusal) => return Err(Unpublished::Refused(refusal, content)),
+            Err(refusal) => return Err(Unpublished::Refused(refusal, envelope)),
         };
         if !reserve_all(&latched.joined) {
             super::cancel_all(ports);
             topic.refused.next();
-            return Err(Unpublished::Refused(Refusal::Full, content));
+            return Err(Unpublished::Refused(Refusal::Full, envelope));
         }
-        let message = Message(content.share(&topic.pool, next_id(), expiry));
-        if ports.is_empty() && latched.joined.is_empty() {
+        envelope.id = next_id();
+        let message = Message::new(envelope.share());
+        let Latched { joined, spare, .. } = &mut *latched;
+        let mut displaced = Vec::new();
+        if ports.is_empty() && joined.is_empty() {
             topic.note_unheard(message.id());
         }
-        let ports = ports.iter().chain(latched.joined.iter().map(|port| &**port));
-        let mut displaced = Vec::new(); // allocates only if a queue overflows
-        let mut ahead = Ahead(ports);
-        ahead.0.by_ref().for_each(|port| displaced.extend(port.push(message.clone())));
+        let mut ahead = Ahead(ports.iter().chain(joined.iter().map(|port| &**port)));
+        for port in ahead.0.by_ref() {
+            if let Some(oldest) = port.push(message.clone()) {
+                if displaced.capacity() == 0 {
+                    displaced = std::mem::take(spare);
+                }
+                displaced.push(oldest);
+            }
+        }
         drop(ahead);
         let beyond = beyond.map(|publish| (publish, message.clone()));
         let oldest = match latched.transit.clone().filter(|transit| transit.departs_later()) {
@@ -99,7 +105,11 @@ impl<M: Send + Sync + 'static> Latch<M> {
             None => push(&mut latched.kept, self.depth, message),
         };
         drop(latched);
-        drop((displaced, oldest));
+        drop(oldest);
+        if !displaced.is_empty() {
+            displaced.clear();
+            lock(&self.latched).spare = displaced;
+        }
         // Last, because it takes a hundred times as long.
         match beyond {
             None => Ok(()),
@@ -129,12 +139,12 @@ impl<M: Send + Sync + 'static> Latch<M> {
         latched.started = true;
         latched.transit = transit.cloned();
         let expiry = Expiry::of(now, self.lifespan);
-        for (id, message) in std::mem::take(&mut latched.early) {
+        for mut envelope in std::mem::take(&mut latched.early) {
             if !topic.is_subscribed() && latched.joined.is_empty() {
-                topic.note_unheard(id);
+                topic.note_unheard(envelope.id);
             }
-            let message = Owned::new(&mut None, message).share(&topic.pool, id, expiry);
-            latched.kept.push_back(Message(message));
+            envelope.expiry = expiry;
+            latched.kept.push_back(Message::new(envelope.share()));
         }
         let ports = topic.ports.get().into_iter().flatten();
         let ports = ports.filter(|port| port.subscription.transient_local);

@@ -67,13 +67,6 @@ enum End<M> {
 }
 
 impl<M: Send + Sync + 'static> Late<M> {
-    pub(super) fn depth(&self) -> Option<usize> {
-        match &lock(&self.0).end {
-            End::Declared(subscription) => Some(subscription.queue.depth()),
-            End::Connected(_) | End::Nowhere => None,
-        }
-    }
-
     pub(super) fn connect(
         &self,
         topic: &Topic<M>,

@@ -10,7 +10,7 @@ use crate::middleware::RemotePublisher;
 use crate::qos::pulse::Pulse;
 use crate::qos::{Liveliness, QoS};
 use crate::time::{Clock, NodeClock};
-use ringspin_ringbuf::{Pool, Shared, pool};
+use ringspin_ringbuf::pool;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -86,26 +86,26 @@ impl<M: Send + Sync + 'static> Offer<M> {
         self
     }
 
-    /// Hands `content` to every subscription of `topic`, or, on a refusal, to none, and hands it
+    /// Hands `envelope` to every subscription of `topic`, or, on a refusal, to none, and hands it
     /// back.
-    pub(super) fn publish<C: Content<M>>(
+    pub(super) fn publish(
         &self,
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
-        content: C,
-    ) -> Result<(), Unpublished<C>> {
+        mut envelope: pool::Loan<Envelope<M>>,
+    ) -> Result<(), Unpublished<M>> {
         if let Some((show, evidence)) = &self.show {
-            show(content.message(), evidence);
+            show(&envelope.message, evidence);
         }
         let departure = self.clock.departure();
-        let expiry = Expiry::of(departure, self.lifespan);
+        envelope.expiry = Expiry::of(departure, self.lifespan);
         let published = match &self.latch {
             Some(latch) => {
                 let beyond =
                     self.remote.is_some().then_some(|message: &M| self.publish_remotely(message));
-                latch.publish(topic, next_id, expiry, content, beyond)
+                latch.publish(topic, next_id, envelope, beyond)
             }
-            None => self.publish_once(topic, next_id, expiry, content),
+            None => self.publish_once(topic, next_id, envelope),
         };
         // Those in the process have it even if it did not leave.
         if let Some(pulse) = &self.pulse
@@ -117,24 +117,23 @@ impl<M: Send + Sync + 'static> Offer<M> {
     }
 
     /// As [`publish`](Self::publish), without keeping the message.
-    fn publish_once<C: Content<M>>(
+    fn publish_once(
         &self,
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
-        expiry: Expiry,
-        content: C,
-    ) -> Result<(), Unpublished<C>> {
+        mut envelope: pool::Loan<Envelope<M>>,
+    ) -> Result<(), Unpublished<M>> {
         let ports = match topic.reserve() {
             Ok(ports) => ports,
-            Err(refusal) => return Err(Unpublished::Refused(refusal, content)),
+            Err(refusal) => return Err(Unpublished::Refused(refusal, envelope)),
         };
-        let id = next_id();
+        envelope.id = next_id();
         let Some((last, others)) = ports.split_last() else {
-            topic.note_unheard(id);
-            let published = self.publish_remotely(content.message());
-            return published.map_err(|error| Unpublished::Remote(error, Some(content)));
+            topic.note_unheard(envelope.id);
+            let published = self.publish_remotely(&envelope.message);
+            return published.map_err(|error| Unpublished::Remote(error, Some(envelope)));
         };
-        let shared = content.share(&topic.pool, id, expiry);
+        let shared = envelope.share();
         let beyond = self.remote.is_some().then(|| shared.clone());
         deliver(shared, last, others);
         // Last, because it takes a hundred times as long.
@@ -164,61 +163,9 @@ impl<M: Send + Sync + 'static> Offer<M> {
 }
 
 /// Why a message was not published, or not everywhere.
-pub(super) enum Unpublished<C> {
-    /// Nobody has it.
-    Refused(Refusal, C),
-    /// Nobody outside of the process has it; without the message, those inside do.
-    Remote(BoxError, Option<C>),
-}
-
-/// A message on its way into its topic's pool.
-pub(super) trait Content<M> {
-    fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>>;
-    fn message(&self) -> &M;
-    fn into_message(self) -> M;
-}
-
-/// A message that is moved into the pool: once, from where it lies, because it may be large.
-pub(super) struct Owned<'a, M>(&'a mut Option<M>);
-
-impl<'a, M> Owned<'a, M> {
-    /// `message` in `place`.
-    pub(super) fn new(place: &'a mut Option<M>, message: M) -> Self {
-        *place = Some(message);
-        Self(place)
-    }
-
-    fn take(self) -> M {
-        self.0.take().expect("it goes only once, with its owner")
-    }
-}
-
-impl<M> Content<M> for Owned<'_, M> {
-    fn share(self, pool: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>> {
-        pool.insert(Envelope { id, expiry, message: self.take() })
-    }
-
-    fn message(&self) -> &M {
-        self.0.as_ref().expect("it goes only once, with its owner")
-    }
-
-    fn into_message(self) -> M {
-        self.take()
-    }
-}
-
-/// A message that was filled in the pool.
-impl<M: Default> Content<M> for pool::Loan<Envelope<M>> {
-    fn share(mut self, _: &Pool<Envelope<M>>, id: EventId, expiry: Expiry) -> Shared<Envelope<M>> {
-        (self.id, self.expiry) = (id, expiry);
-        pool::Loan::share(self)
-    }
-
-    fn message(&self) -> &M {
-        &self.message
-    }
-
-    fn into_message(mut self) -> M {
-        std::mem::take(&mut self.message)
-    }
+pub(super) enum Unpublished<M> {
+    /// It was handed to no subscription.
+    Refused(Refusal, pool::Loan<Envelope<M>>),
+    /// It did not leave the process; without the message, the subscriptions in the process have it.
+    Remote(BoxError, Option<pool::Loan<Envelope<M>>>),
 }

@@ -1,7 +1,7 @@
 //! The publishing end of a topic.
 
-use super::offer::{Content, Offer, Owned, Unpublished};
-use super::{Topic, deliver};
+use super::offer::{Offer, Unpublished};
+use super::{OutOfSlots, Topic, deliver};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
 use crate::evidence::Evidence;
@@ -10,6 +10,43 @@ use crate::message::{Envelope, Expiry};
 use ringspin_ringbuf::{Counter, pool};
 use std::fmt;
 use std::sync::Arc;
+use thiserror::Error;
+
+/// The largest message, in bytes, that goes by value. In a debug build a message is copied about ten
+/// times on its way, and a thread has 2 MiB of stack by default.
+pub const BY_VALUE_MAX: usize = 64 << 10;
+
+/// The default of a message that may be larger than this thread's stack, made on one of its own.
+fn large_default<M: Default + Send + 'static>() -> std::io::Result<Box<Envelope<M>>> {
+    // Constructors of large values move them a few times in debug builds. Stack that is not used
+    // costs nothing.
+    let stack_bytes = size_of::<M>().saturating_mul(16).saturating_add(1 << 20);
+    let thread = std::thread::Builder::new().name("ringspin-default".into());
+    let thread = thread.stack_size(stack_bytes).spawn(|| Box::new(Envelope::<M>::default()))?;
+    Ok(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+}
+
+/// The error for a message that found no slot.
+#[cold]
+fn no_slot<M>((envelope, out_of_slots): (Envelope<M>, Box<OutOfSlots>)) -> PublishError<M> {
+    PublishError::NoSlot { message: envelope.message, out_of_slots }
+}
+
+/// The error with the message itself instead of its slot.
+#[cold]
+fn moved_out<M>(error: PublishError<LoanedMessage<M>>) -> PublishError<M> {
+    let out = |message: LoanedMessage<M>| message.0.into_inner().message;
+    match error {
+        PublishError::NotFrozen(message) => PublishError::NotFrozen(out(message)),
+        PublishError::Full(message) => PublishError::Full(out(message)),
+        PublishError::NoSlot { message, out_of_slots } => {
+            PublishError::NoSlot { message: out(message), out_of_slots }
+        }
+        PublishError::Remote { message, reason } => {
+            PublishError::Remote { message: message.map(out), reason }
+        }
+    }
+}
 
 /// Publishes messages of type `M` on a topic; from any thread, and cheap to clone.
 ///
@@ -55,61 +92,101 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// Hands `message` to every subscription of the topic: to all of them, or, on an error, to
     /// none.
     ///
-    /// The message is moved once and then shared. Lock-free, and without allocation unless
-    /// callbacks keep so many messages that the topic's pool has to grow. Time is proportional to
-    /// the number of subscriptions. A keep-last subscription that is full gives up its oldest
-    /// message, which is counted.
+    /// The message is moved once and then shared. Lock-free, and without allocation: the topic's
+    /// slots are allocated at the start, and only if very many threads publish at once, more are
+    /// added. Time is proportional to the number of subscriptions. A keep-last subscription that is
+    /// full gives up its oldest message, which is counted.
     ///
     /// With a lifespan, deadline or manual liveliness it also reads the clock; and a publisher that
     /// is transient-local holds a lock of its own meanwhile, so that late joiners miss nothing.
     ///
     /// # Errors
     /// [`PublishError`] hands the message back when the graph is not frozen yet (unless the
-    /// publisher is transient-local and keeps it), a keep-all subscription is full, or a middleware
-    /// does not take it.
+    /// publisher is transient-local and keeps it), a keep-all subscription is full, subscriptions
+    /// hold more messages than they declared, or a middleware does not take it.
+    ///
+    /// # Compile-time errors
+    /// A message of more than [`BY_VALUE_MAX`] bytes has to be [loaned](Self::loan): to hand it
+    /// over by value could overflow the stack.
+    /// ```compile_fail
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let node = Graph::new().create_node("camera", ()).unwrap();
+    /// let out = node.create_publisher::<[u8; 70_000]>("image", QoS::default()).unwrap();
+    /// out.publish([0; 70_000]).unwrap();
+    /// ```
     #[inline]
     pub fn publish(&self, message: M) -> Result<(), PublishError<M>> {
-        if let Some(offer) = &self.offer {
-            return self.publish_as_offered(offer, Owned::new(&mut None, message));
+        const {
+            assert!(
+                size_of::<M>() <= BY_VALUE_MAX,
+                "a message of more than 64 KiB cannot be published by value: fill a loan \
+                 (`Publisher::loan`), or put the data into a `Vec` or `Box`"
+            );
         }
-        self.publish_after(message, || ())
+        match self.topic.insert(Envelope::lasting(EventId::default(), message)) {
+            Ok(envelope) => self.publish_envelope(envelope, || ()).map_err(moved_out),
+            Err(refused) => Err(no_slot(refused)),
+        }
     }
 
     /// As [`publish`](Self::publish), for an ordinary publisher, with `prepare` called once it is
     /// certain that all take the message, and before any of them has it.
-    #[inline]
     pub(crate) fn publish_after(
         &self,
         message: M,
         prepare: impl FnOnce(),
     ) -> Result<(), PublishError<M>> {
-        debug_assert!(self.offer.is_none(), "internal topics promise nothing more");
+        match self.topic.insert(Envelope::lasting(EventId::default(), message)) {
+            Ok(envelope) => self.publish_envelope(envelope, prepare).map_err(moved_out),
+            Err(refused) => Err(no_slot(refused)),
+        }
+    }
+
+    #[inline]
+    fn publish_envelope(
+        &self,
+        mut envelope: pool::Loan<Envelope<M>>,
+        prepare: impl FnOnce(),
+    ) -> Result<(), PublishError<LoanedMessage<M>>> {
+        if let Some(offer) = &self.offer {
+            return self.publish_as_offered(offer, envelope);
+        }
         let ports = match self.topic.reserve() {
             Ok(ports) => ports,
-            Err(refusal) => return Err(refusal.of(message)),
+            Err(refusal) => return Err(refusal.of(LoanedMessage(envelope))),
         };
         prepare();
-        let id = self.next_id();
+        envelope.id = self.next_id();
+        envelope.expiry = Expiry::NEVER;
         if let Some((last, others)) = ports.split_last() {
-            deliver(self.topic.pool.insert(Envelope::lasting(id, message)), last, others);
+            deliver(envelope.share(), last, others);
         } else {
-            self.topic.note_unheard(id);
+            self.topic.note_unheard(envelope.id);
         }
         Ok(())
     }
 
     /// Lends a message of the topic's pool, to be filled in place and [published](Loan::publish).
+    /// Of any size: nothing of it goes over the stack.
     ///
     /// It holds what an earlier loaned message was left with, or else the default: overwrite all
     /// that matters. Buffers in it keep their capacity, so in the steady state even messages with a
-    /// `Vec` or `String` allocate nothing.
+    /// `Vec` or `String` allocate nothing. The default of a message of more than [`BY_VALUE_MAX`]
+    /// bytes is made on a thread of its own with a stack for it, once for each slot.
+    ///
+    /// # Errors
+    /// [`LoanError`] when no slot is left, because loans or messages are held, or when that thread
+    /// cannot be started.
+    ///
+    /// # Panics
+    /// If `M::default()` does.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
     /// # let graph = Graph::new();
     /// # let node = graph.create_node("camera", ())?;
     /// let out = node.create_publisher::<Vec<u8>>("image", QoS::sensor_data())?;
-    /// let mut image = out.loan();
+    /// let mut image = out.loan()?;
     /// image.clear();
     /// image.extend([1, 2, 3]);
     /// # let _ =
@@ -117,25 +194,64 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[inline]
-    pub fn loan(&self) -> Loan<'_, M>
+    pub fn loan(&self) -> Result<Loan<'_, M>, LoanError>
     where
         M: Default,
     {
-        let empty = || Envelope::lasting(EventId::default(), M::default());
-        Loan { publisher: self, envelope: self.topic.pool.loan(empty) }
+        loop {
+            let lent = match size_of::<M>() <= BY_VALUE_MAX {
+                true => self.topic.pool.try_loan(Envelope::default),
+                false => self.loan_large()?,
+            };
+            if let Some(envelope) = lent {
+                return Ok(Loan { publisher: self, envelope });
+            }
+            self.topic.make_room()?;
+        }
+    }
+
+    /// A loan of a message that may be larger than this thread's stack.
+    fn loan_large(&self) -> Result<Option<pool::Loan<Envelope<M>>>, LoanError>
+    where
+        M: Default,
+    {
+        let mut error = None;
+        // A slot has to be found before its default is made.
+        let lent = self.topic.pool.try_loan_boxed(|| match large_default() {
+            Ok(envelope) => Some(envelope),
+            Err(reason) => {
+                error = Some(reason);
+                None
+            }
+        });
+        match error {
+            Some(reason) => Err(LoanError::Stack { bytes: size_of::<M>(), reason }),
+            None => Ok(lent),
+        }
+    }
+
+    /// Goes on with a loaned message that was not published.
+    ///
+    /// # Errors
+    /// Hands the message back if it is on loan from another topic.
+    pub fn resume(&self, message: LoanedMessage<M>) -> Result<Loan<'_, M>, LoanedMessage<M>> {
+        match self.topic.pool.is_owner_of(&message.0) {
+            true => Ok(Loan { publisher: self, envelope: message.0 }),
+            false => Err(message),
+        }
     }
 
     #[inline(never)]
-    fn publish_as_offered<C>(&self, offer: &Offer<M>, content: C) -> Result<(), PublishError<M>>
-    where
-        C: Content<M>,
-    {
-        let published = offer.publish(&self.topic, || self.next_id(), content);
+    fn publish_as_offered(
+        &self,
+        offer: &Offer<M>,
+        envelope: pool::Loan<Envelope<M>>,
+    ) -> Result<(), PublishError<LoanedMessage<M>>> {
+        let published = offer.publish(&self.topic, || self.next_id(), envelope);
         published.map_err(|unpublished| match unpublished {
-            Unpublished::Refused(refusal, content) => refusal.of(content.into_message()),
-            Unpublished::Remote(reason, content) => {
-                let message = content.map(|content| Box::new(content.into_message()));
-                PublishError::Remote { message, reason }
+            Unpublished::Refused(refusal, envelope) => refusal.of(LoanedMessage(envelope)),
+            Unpublished::Remote(reason, envelope) => {
+                PublishError::Remote { message: envelope.map(LoanedMessage), reason }
             }
         })
     }
@@ -193,29 +309,14 @@ pub struct Loan<'a, M> {
     envelope: pool::Loan<Envelope<M>>,
 }
 
-impl<M: Send + Sync + Default + 'static> Loan<'_, M> {
+impl<M: Send + Sync + 'static> Loan<'_, M> {
     /// As [`Publisher::publish`], without moving the message.
     ///
     /// # Errors
-    /// As [`Publisher::publish`]; the message is handed back.
+    /// As [`Publisher::publish`]; the message is handed back in its slot.
     #[inline]
-    pub fn publish(mut self) -> Result<(), PublishError<M>> {
-        if let Some(offer) = &self.publisher.offer {
-            return self.publisher.publish_as_offered(offer, self.envelope);
-        }
-        let topic = &*self.publisher.topic;
-        let ports = match topic.reserve() {
-            Ok(ports) => ports,
-            Err(refusal) => return Err(refusal.of(std::mem::take(&mut *self))),
-        };
-        self.envelope.id = self.publisher.next_id();
-        self.envelope.expiry = Expiry::NEVER;
-        if let Some((last, others)) = ports.split_last() {
-            deliver(self.envelope.share(), last, others);
-        } else {
-            topic.note_unheard(self.envelope.id);
-        }
-        Ok(())
+    pub fn publish(self) -> Result<(), PublishError<LoanedMessage<M>>> {
+        self.publisher.publish_envelope(self.envelope, || ())
     }
 }
 
@@ -241,43 +342,97 @@ impl<M: fmt::Debug> fmt::Debug for Loan<'_, M> {
     }
 }
 
-/// Why a message was not published; it is handed back, boxed so that the good result stays small.
-pub enum PublishError<M> {
+/// A loaned message that was not published, in its slot. [`Publisher::resume`] makes it a loan
+/// again; dropping it returns it to its pool.
+pub struct LoanedMessage<M>(pub(super) pool::Loan<Envelope<M>>);
+
+impl<M> std::ops::Deref for LoanedMessage<M> {
+    type Target = M;
+
+    fn deref(&self) -> &M {
+        &self.0.message
+    }
+}
+
+impl<M> std::ops::DerefMut for LoanedMessage<M> {
+    fn deref_mut(&mut self) -> &mut M {
+        &mut self.0.message
+    }
+}
+
+impl<M: fmt::Debug> fmt::Debug for LoanedMessage<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// Why there is no loan.
+#[derive(Debug, Error)]
+pub enum LoanError {
+    /// All of the topic's message slots are in use.
+    #[error("failed to lend a message: {0}")]
+    NoSlot(#[from] Box<OutOfSlots>),
+    /// The thread that makes the default of a large message was not started.
+    #[error(
+        "failed to lend a message of {bytes} bytes: no thread with a stack for it: {reason}; \
+         raise the limits of memory and threads, or use smaller messages"
+    )]
+    Stack {
+        /// The size of the message.
+        bytes: usize,
+        /// The answer of the operating system.
+        reason: std::io::Error,
+    },
+}
+
+/// Why a message was not published. `T` is the message, or a [`LoanedMessage`]: it is handed back.
+pub enum PublishError<T> {
     /// The graph is still being built: publish from callbacks, after `freeze`, or with
     /// transient-local durability.
-    NotFrozen(Box<M>),
+    NotFrozen(T),
     /// A keep-all subscription holds as many messages as its limit.
-    Full(Box<M>),
+    Full(T),
+    /// All of the topic's message slots are in use, because subscriptions hold more messages than
+    /// they declared, or publishers more loans.
+    NoSlot {
+        /// The message.
+        message: T,
+        /// Who holds messages.
+        out_of_slots: Box<OutOfSlots>,
+    },
     /// The middleware did not take it.
     Remote {
         /// The message, unless the subscriptions in this process have it.
-        message: Option<Box<M>>,
-        /// What the middleware says.
+        message: Option<T>,
+        /// The middleware's reason.
         reason: BoxError,
     },
 }
 
-impl<M> PublishError<M> {
-    /// The message, if nobody has it.
-    pub fn into_message(self) -> Option<M> {
+impl<T> PublishError<T> {
+    /// The message, unless the subscriptions in this process have it.
+    pub fn into_message(self) -> Option<T> {
         match self {
-            Self::NotFrozen(message) | Self::Full(message) => Some(*message),
-            Self::Remote { message, .. } => message.map(|message| *message),
+            Self::NotFrozen(message) | Self::Full(message) | Self::NoSlot { message, .. } => {
+                Some(message)
+            }
+            Self::Remote { message, .. } => message,
         }
     }
 }
 
-impl<M> fmt::Debug for PublishError<M> {
+impl<T> fmt::Debug for PublishError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotFrozen(_) => "NotFrozen(..)",
             Self::Full(_) => "Full(..)",
+            Self::NoSlot { out_of_slots, .. } => return write!(f, "NoSlot({out_of_slots:?})"),
             Self::Remote { reason, .. } => return write!(f, "Remote({reason:?})"),
         })
     }
 }
 
-impl<M> fmt::Display for PublishError<M> {
+impl<T> fmt::Display for PublishError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotFrozen(_) => {
@@ -287,6 +442,9 @@ impl<M> fmt::Display for PublishError<M> {
             Self::Full(_) => {
                 "a keep-all subscription is full: raise its limit or publish more slowly"
             }
+            Self::NoSlot { out_of_slots, .. } => {
+                return write!(f, "failed to publish: {out_of_slots}");
+            }
             Self::Remote { reason, .. } => {
                 return write!(f, "the message did not leave the process: {reason}");
             }
@@ -294,4 +452,4 @@ impl<M> fmt::Display for PublishError<M> {
     }
 }
 
-impl<M> std::error::Error for PublishError<M> {}
+impl<T> std::error::Error for PublishError<T> {}

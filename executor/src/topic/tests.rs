@@ -22,7 +22,7 @@ impl RemoteSubscription for Outside {
 
 /// A subscription with both sources, and a ready ring with the places that it needs.
 struct Both {
-    topic: Topic<u32>,
+    topic: Arc<Topic<u32>>,
     inlet: Inlet<u32>,
     outside: Outside,
     arrivals: Arrivals,
@@ -39,7 +39,7 @@ impl Both {
     /// not one too many is there.
     fn new(depth: usize) -> Self {
         assert!((depth + 1).is_power_of_two());
-        let topic = Topic::new("topic".into(), Arc::default());
+        let topic = Arc::new(Topic::new("topic".into(), Arc::default()));
         let (outside, arrivals) = (Outside::default(), Arrivals::default());
         let subscription = Box::new(outside.clone());
         let remote = Remote::messages("topic", SourceId(7), subscription, arrivals.clone());
@@ -50,7 +50,11 @@ impl Both {
         let (ring, tokens) = ready::ring(depth + 1);
         let set = Arc::new(ReadySet::new(1));
         let ready = Ready { ring, set, index: 0, token: 0, stamper: None, transit: None };
-        topic.connect(Connections { ready: &|_| ready.clone(), transit: None });
+        topic.connect(Connections {
+            ready: &|_| ready.clone(),
+            transit: None,
+            info: &Arc::default(),
+        });
         notifier.connect(ready);
         notifier.start();
         Self { topic, inlet, outside, arrivals, tokens, counters, depth }

@@ -311,7 +311,7 @@ fn each_message_is_delivered_once_bypassed_or_not() {
                 plain.publish(n).unwrap();
                 latched.publish(n + 1).unwrap();
             }
-            let mut loan = plain.loan();
+            let mut loan = plain.loan().unwrap();
             *loan = END;
             loan.publish().unwrap();
             executor.spin().unwrap();

@@ -86,7 +86,7 @@ fn what_is_published_before_the_start_is_kept_for_those_who_request_it() {
             .unwrap();
         }
         (1..4).for_each(|n| out.publish(n).unwrap());
-        let mut loan = out.loan();
+        let mut loan = out.loan().unwrap();
         *loan = 4;
         loan.publish().unwrap();
         executor.freeze().unwrap();

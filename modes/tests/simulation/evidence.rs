@@ -33,7 +33,12 @@ fn messages_without_a_subscription_count_in_the_digest() {
         let job = Job::new(move |graph| {
             let node = graph.create_node("control", ())?;
             let out = node.create_publisher::<u32>("cmd_vel", QoS::default())?;
-            node.create_timer(MS, move |(), _| (0..n).try_for_each(|_| out.loan().publish()))?;
+            node.create_timer(MS, move |(), _| -> Result<(), BoxError> {
+                for _ in 0..n {
+                    out.loan()?.publish()?;
+                }
+                Ok(())
+            })?;
             Ok(())
         });
         job.run_for(MS).run().unwrap().digest()

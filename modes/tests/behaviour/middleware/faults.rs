@@ -108,9 +108,9 @@ fn a_message_that_does_not_leave_is_handed_back_unless_somebody_has_it() {
         assert!(error.to_string().contains("Publish was told to fail"), "{error}");
         assert_eq!(error.into_message(), Some(1));
         ether.fail(Fault::Publish, 1);
-        let mut loan = alone.loan();
+        let mut loan = alone.loan().unwrap();
         *loan = 8;
-        assert_eq!(loan.publish().unwrap_err().into_message(), Some(8));
+        assert_eq!(*loan.publish().unwrap_err().into_message().unwrap(), 8);
         alone.publish(2).unwrap();
         for (n, out) in [(3, &plain), (4, &heard_latched)] {
             ether.fail(Fault::Publish, 1);

@@ -158,8 +158,8 @@ impl<T> Job<'_, T> {
     /// Runs the job in one order.
     ///
     /// # Errors
-    /// [`ExploreError::Found`] if it fails; [`ExploreError::NotApplied`] if it does not, and entries
-    /// of the schedule were not applied.
+    /// [`ExploreError::Found`] if it fails; [`ExploreError::NotApplied`] if it does not, and
+    /// entries of the schedule were not applied.
     pub fn try_schedule(&self, schedule: &Schedule) -> Result<Explored, ExploreError> {
         let ran = self.run_scripted(schedule, None);
         let not_applied = ran.report.as_ref().map(|report| report.not_applied.clone());

@@ -27,7 +27,8 @@ const CALL_VARIABLE: &str = "RINGSPIN_VERIFY_CALL";
 /// How much of a process's error output is quoted.
 const QUOTED_MAX: usize = 2000;
 
-/// How a program is started again for [`Job::verify_in_processes`](crate::Job::verify_in_processes).
+/// How a program is started again, for
+/// [`Job::verify_in_processes`](crate::Job::verify_in_processes).
 ///
 /// ```
 /// use ringspin_modes::FreshProcess;

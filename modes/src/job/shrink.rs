@@ -116,9 +116,19 @@ impl<T> Shrinker<'_, '_, T> {
     /// Whether a run with `items` fails for the same reason, and all events that are to wait for
     /// others do. Beyond the limit of runs nothing fails, so that nothing changes any more.
     fn fails(&mut self, items: &[Item]) -> bool {
-        let Some(Ran { report, error: Some(error) }) = self.run(items, None) else { return false };
-        let waits = report.is_none_or(|report| report.not_applied.postponements.is_empty());
-        waits && Cause::of(&error) == self.cause
+        self.failed_with(items).is_some_and(|not_applied| not_applied.postponements.is_empty())
+    }
+
+    /// The same, but events need not wait.
+    fn fails_anyhow(&mut self, items: &[Item]) -> bool {
+        self.failed_with(items).is_some()
+    }
+
+    /// If a run with `items` fails for the same reason, the entries that were not applied.
+    fn failed_with(&mut self, items: &[Item]) -> Option<Schedule> {
+        let Ran { report, error } = self.run(items, None)?;
+        error.filter(|error| Cause::of(error) == self.cause)?;
+        Some(report.map(|report| report.not_applied).unwrap_or_default())
     }
 
     fn shrink(&mut self, all: Vec<Item>) -> Vec<Item> {
@@ -160,63 +170,63 @@ impl<T> Shrinker<'_, '_, T> {
         let logs = self.log(&others, instant).zip(self.log(&items, instant));
         let Some(((default, info), (failing, _))) = logs else { return items };
         let with = |few: &[Item]| [&others[..], few].concat();
-        let inversions = inversions(&default, &failing, instant);
         let share_loop = |p: &Postponement| {
             let of = |event: InstantEvent| info.callbacks[event.callback.0 as usize].event_loop;
             of(p.held) == of(p.until)
         };
-        let (near, far): (Vec<_>, Vec<_>) = inversions.iter().partition(|p| share_loop(p));
+        let (inverted, kept) = pairs(&default, &failing, instant);
+        let (near, far): (Vec<Item>, Vec<Item>) = (
+            inverted.iter().copied().filter(share_loop).map(Item::Postponement).collect(),
+            inverted.into_iter().filter(|p| !share_loop(p)).map(Item::Postponement).collect(),
+        );
+        let kept: Vec<Item> = kept.into_iter().map(Item::Postponement).collect();
         let earlier: Vec<Item> = earlier(&default, instant).map(Item::Deviation).collect();
-        let near_first = near.iter().copied().map(Item::Postponement);
-        let all = near_first
-            .chain(earlier.iter().copied())
-            .chain(far.iter().copied().map(Item::Postponement));
-        for item in all {
+        for item in [&near, &earlier, &far, &kept].into_iter().flatten() {
             if self.runs >= self.runs_max {
                 return items;
             }
-            if self.fails(&with(&[item])) {
-                return with(&[item]);
+            if self.fails(&with(&[*item])) {
+                return with(&[*item]);
             }
         }
-        let fewest = self.fewest(&others, [near, inversions], earlier);
-        match fewest {
-            Some(fewest) if fewest.len() < here.len() => with(&fewest),
-            _ => items,
+        match self.fewest(&others, here.len(), [&near, &far, &earlier]) {
+            Some(fewest) => with(&fewest),
+            None => items,
         }
     }
 
-    /// The fewest events that have to wait, where one is not enough, of the first of `sets` that is
-    /// enough; or as few of these and of the `earlier` ones.
+    /// Fewer than `count` deviations with which the job fails, if there are some: of the events
+    /// that were taken in another order, within one loop (`near`) or not (`far`), and of those that
+    /// could be taken `earlier`. One is not enough.
     fn fewest(
         &mut self,
         others: &[Item],
-        sets: [Vec<Postponement>; 2],
-        earlier: Vec<Item>,
+        count: usize,
+        [near, far, earlier]: [&[Item]; 3],
     ) -> Option<Vec<Item>> {
         let with = |few: &[Item]| [others, few].concat();
-        for set in sets {
-            let set: Vec<Item> = set.into_iter().map(Item::Postponement).collect();
-            if !self.fails(&with(&set)) {
+        let all = [near, far].concat();
+        let mut fewest = None;
+        for set in [near, &all] {
+            if fewest.is_some() || !self.fails_anyhow(&with(set)) {
                 continue;
             }
             let limit = self.runs_max - self.runs;
-            let found = ddmin(set.clone(), |few| self.fails(&with(few)), limit);
-            // None of these can be left out, but fewer others may do.
-            let more = [&set[..], &earlier[..]].concat();
-            for size in 2..found.len() {
-                let pools = [&more, &set].into_iter();
-                let mut pools = pools.filter(|of| combinations(of.len(), size) <= SUBSETS_MAX);
-                let mut few = Vec::new();
-                if let Some(pool) = pools.next()
-                    && self.search(pool, size, others, &mut few)
-                {
-                    return Some(few);
-                }
-            }
-            return Some(found);
+            let few = ddmin(set.to_vec(), |few| self.fails_anyhow(&with(few)), limit);
+            fewest = Some(few).filter(|few| few.len() < count && self.fails(&with(few)));
         }
-        None
+        // None of these can be left out, but fewer others may do.
+        let pools = [[&all, earlier].concat(), [near, earlier].concat(), all, near.to_vec()];
+        for size in 2..fewest.as_ref().map_or(count, Vec::len) {
+            let is_small = |pool: &&Vec<Item>| combinations(pool.len(), size) <= SUBSETS_MAX;
+            let mut few = Vec::new();
+            if let Some(pool) = pools.iter().find(is_small)
+                && self.search(pool, size, others, &mut few)
+            {
+                return Some(few);
+            }
+        }
+        fewest
     }
 
     /// Adds `size` of `set` to `few`, so that the job fails with these.
@@ -281,22 +291,30 @@ fn earlier(log: &InstantLog, time: Time) -> impl Iterator<Item = Deviation> {
     })
 }
 
-/// The pairs of events whose order differs: for each, the first one waits for the second one. Those
-/// that were closest by default come first.
-fn inversions(default: &InstantLog, failing: &InstantLog, time: Time) -> Vec<Postponement> {
+/// The pairs of events of which the second one could be taken first: those that were in the failing
+/// run, and the others. Those that were closest by default come first.
+fn pairs(
+    default: &InstantLog,
+    failing: &InstantLog,
+    time: Time,
+) -> (Vec<Postponement>, Vec<Postponement>) {
     let by_default = events(default);
     let then: BTreeMap<_, _> = events(failing).into_iter().zip(0..).collect();
-    let mut found = Vec::new();
+    let mut pairs = Vec::new();
     for (place, until) in by_default.iter().enumerate() {
-        let Some(at) = then.get(until) else { continue };
         for (before, held) in by_default[..place].iter().enumerate() {
-            if then.get(held).is_none_or(|held_at| held_at > at) {
-                found.push((place - before, Postponement { time, held: *held, until: *until }));
+            let postponement = Postponement { time, held: *held, until: *until };
+            if held.callback != until.callback {
+                pairs.push((place - before, postponement));
             }
         }
     }
-    found.sort_by_key(|(distance, _)| *distance);
-    found.into_iter().map(|(_, postponement)| postponement).collect()
+    pairs.sort_by_key(|(distance, _)| *distance);
+    let is_inverted = |p: &Postponement| {
+        let at = then.get(&p.until);
+        at.is_some_and(|at| then.get(&p.held).is_none_or(|held_at| held_at > at))
+    };
+    pairs.into_iter().map(|(_, postponement)| postponement).partition(is_inverted)
 }
 
 /// The events of an instant, numbered by callback.

@@ -294,13 +294,12 @@ impl<'a, T> Job<'a, T> {
             .with_failure_policy(self.policy);
         executor.traced = traced;
         executor.chains = self.chains.clone();
-        // An order that is explored, shrunk or repeated comes before one's own, and all of it counts.
+        // An order that is explored, shrunk or repeated comes before one's own, and is kept whole.
         if !own_ties {
             executor.deviations_max = usize::MAX;
         } else {
-            let create = |breaker: &Create<'a>| {
-                Panicked::catch("creating the tie breaker", None, || breaker())
-            };
+            let create =
+                |breaker: &Create<'a>| Panicked::catch("creating the tie breaker", None, breaker);
             executor.tie_breaker = self.breaker.as_ref().map(create).transpose()?;
         }
         let graph = executor.graph();

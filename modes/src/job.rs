@@ -328,9 +328,8 @@ impl<'a, T> Job<'a, T> {
         }
         // An order that is explored, shrunk or repeated comes before one's own.
         if own_ties {
-            let create = |breaker: &Create<'a>| {
-                Panicked::catch("creating the tie breaker", None, || breaker())
-            };
+            let create =
+                |breaker: &Create<'a>| Panicked::catch("creating the tie breaker", None, breaker);
             executor.tie_breaker = self.breaker.as_ref().map(create).transpose()?;
         }
         let graph = executor.graph();

@@ -70,8 +70,8 @@
 //!
 //! What is drawn for a message depends on the seed, the names at both ends of its edge, and its
 //! number: not on other edges, other rules or other messages. Where a callback group has several
-//! publishers on a topic, [name](ringspin_executor::Publisher::named) them: those without a name are
-//! numbered in order of creation.
+//! publishers on a topic, [name](ringspin_executor::Publisher::named) them: those without a name
+//! are numbered in order of creation.
 
 mod error;
 mod resolve;

@@ -191,8 +191,8 @@ impl ExternalInput for Endless {
 fn an_input_without_end_is_named() {
     let job = Job::new(|graph| Ok(graph.add_input("bag", Endless)?));
     let error = job.simulate(|s| s.instant_dispatches_max = 1000).run().unwrap_err();
-    let expected = "input \"bag\" failed at 0.001000000 s: more than 1000 items at one instant: let \
-                    its time go on, or raise `instant_dispatches_max`";
+    let expected = "input \"bag\" failed at 0.001000000 s: more than 1000 items at one instant: \
+                    let its time go on, or raise `instant_dispatches_max`";
     assert_eq!(error.to_string(), expected);
 }
 

@@ -8,8 +8,8 @@ use thiserror::Error;
 pub enum LinkError {
     /// The text has no rules that can be understood. The message carries line and column.
     #[error("the links cannot be read: {}\ncorrect that line; the keys of a `[[link]]` are \
-        `topic`, `from`, `to`, `since`, `until`, `delay`, `loss`, `duplication`, `reordering`, `bandwidth` and \
-        `bytes`", error.to_string().trim_end())]
+        `topic`, `from`, `to`, `since`, `until`, `delay`, `loss`, `duplication`, `reordering`, \
+        `bandwidth` and `bytes`", error.to_string().trim_end())]
     Toml {
         /// Where and why, as the TOML parser reports it.
         error: Box<toml::de::Error>,

@@ -22,7 +22,7 @@ impl Links {
     /// Finds the edges of each rule. O(edges * rules).
     ///
     /// An edge draws its numbers from a stream that is named after both ends: node and callback
-    /// group, and the [name](ringspin_executor::Publisher::named) of the publisher there. Publishers
+    /// group, and the [name](ringspin_executor::Publisher::named) of the publisher there. Those
     /// without a name, and subscriptions, are numbered within their group and topic. So what is
     /// drawn for it stays the same when nodes, topics, rules or named publishers are added.
     ///

@@ -1,7 +1,10 @@
 """An operator in rclpy for `ros2_camera`: listens, lists and sets a parameter, calls a service.
 
     RINGSPIN_MIDDLEWARE=ros2 cargo run --features ros2 --example ros2_camera &
-    python3 examples/ros2_camera.py
+    ${RINGSPIN_ROS_PYTHON:-python3} examples/ros2_camera.py
+
+RINGSPIN_ROS_PYTHON names the Python that has rclpy; `eval "$(scripts/ros2-env)"` sets it. With an installed ROS 2 that
+is sourced it is python3.
 
 Ends with 0 if everything answers as it should.
 """

@@ -4,11 +4,14 @@
 //! ```text
 //! eval "$(scripts/ros2-env)"        # or source an installed ROS 2
 //! RINGSPIN_MIDDLEWARE=ros2 cargo run --features ros2 --example ros2_camera
-//! python3 examples/ros2_camera.py   # in another shell: an operator, or by hand:
+//! ${RINGSPIN_ROS_PYTHON:-python3} examples/ros2_camera.py   # in another shell: an operator, or by hand:
 //! ros2 topic echo /brightness
 //! ros2 param set /pilot threshold 200
 //! ros2 service call /stop std_srvs/srv/SetBool '{data: true}'
 //! ```
+//! `RINGSPIN_ROS_PYTHON` names the Python that has rclpy: the script sets it, and with an installed
+//! ROS 2 it is `python3`. The other shell needs the first line, too.
+//!
 //! Without `RINGSPIN_MIDDLEWARE` it runs the same in this process alone. `--seconds 3` ends it.
 
 use anyhow::Context as _;

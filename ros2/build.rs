@@ -5,6 +5,7 @@
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
     #[cfg(feature = "rcl")]
     ros::run();
 }

@@ -47,7 +47,7 @@ pub(super) fn run() {
     remembered.expect("the folder for generated files");
 }
 
-fn check_environment() -> Result<(), String> {
+pub(super) fn check_environment() -> Result<(), String> {
     let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     let source = "source it first, as in `source /opt/ros/jazzy/setup.bash`, or make one by \
                   `eval \"$(scripts/ros2-env)\"`";

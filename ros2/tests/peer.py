@@ -125,6 +125,7 @@ class Peer:
         self.publishers, self.subscriptions, self.received = {}, {}, {}
         self.events, self.clients, self.services, self.actions = {}, {}, {}, {}
         self.goals, self.waiters = {}, []
+        self.feedback, self.finished = {}, set()
         self.leaves = False
 
     # Topics
@@ -254,8 +255,9 @@ class Peer:
     # Actions
 
     def do_action_server(self, name, type, result=None, feedback=None, hold=False, accept=True,
-                         abort=False):
-        """Sends each of the feedbacks, then the result. hold: waits for a cancellation instead."""
+                         abort=False, waits=False):
+        """Sends each of the feedbacks, then the result. hold: waits for a cancellation instead.
+        waits: the result comes after do_finish, as rclpy drops feedback that a result overtakes."""
         kind = find_type(type)
 
         async def execute(goal):
@@ -267,6 +269,8 @@ class Peer:
                 goal.publish_feedback(fill(kind.Feedback(), value))
             while hold and not goal.is_cancel_requested:
                 await self.pause()
+            while waits and name not in self.finished:
+                await self.pause()
             (goal.canceled if hold else goal.abort if abort else goal.succeed)()
             return fill(kind.Result(), result or {})
 
@@ -274,6 +278,15 @@ class Peer:
             self.node, kind, name, execute, callback_group=self.group,
             goal_callback=lambda _: GoalResponse.ACCEPT if accept else GoalResponse.REJECT,
             cancel_callback=lambda _: CancelResponse.ACCEPT)
+
+    def do_finish(self, name):
+        """Lets the goals of action name, which waits, have their result."""
+        self.finished.add(name)
+
+    def do_feedback(self, name, at_least=1, timeout=LONG_WAIT):
+        """Waits until so much feedback has come for the goal that was sent to action name."""
+        return Waiter(lambda: True if len(self.feedback.get(name, [])) >= at_least else None,
+                      timeout, lambda: str(self.feedback.get(name)))
 
     def pause(self):
         """Something to await that is done at the next turn of the executor."""
@@ -286,15 +299,22 @@ class Peer:
         timer = self.node.create_timer(0.01, done, callback_group=self.group)
         return future
 
+    def do_goal_client(self, name, type):
+        """Makes the client of an action, so that its server can wait for it before a goal."""
+        self.goals[name] = ActionClient(
+            self.node, find_type(type), name, callback_group=self.group)
+
     def do_goal(self, name, type, value=None, cancel=False, feedback=0, timeout=LONG_WAIT):
         """Sends a goal; answers with its status, feedback and result. cancel: as soon as accepted.
 
         feedback: how many have to come; a result may overtake them.
         """
         kind = find_type(type)
-        client = ActionClient(self.node, kind, name, callback_group=self.group)
-        self.goals[name] = client
+        if name not in self.goals:
+            self.do_goal_client(name, type)
+        client = self.goals[name]
         state = {"feedback": []}
+        self.feedback[name] = state["feedback"]
 
         def accepted(future):
             handle = future.result()

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 const FIBONACCI: &str = "test_msgs/action/Fibonacci";
 
-/// Has `peer` send a goal, and returns what came of it.
-fn goal(peer: &mut Peer, name: &str, cancel: bool, feedback: usize) -> Value {
+/// Has `peer` send a goal, and returns its outcome.
+fn goal(peer: &mut Peer, name: &str, cancel: bool) -> Value {
     let value = json!({"order": 5});
-    let goal = json!({"do": "goal", "name": name, "type": FIBONACCI, "value": value,
-        "cancel": cancel, "feedback": feedback});
+    let goal =
+        json!({"do": "goal", "name": name, "type": FIBONACCI, "value": value, "cancel": cancel});
     peer.ask(goal)
 }
 
@@ -22,6 +22,7 @@ fn actions_succeed_are_cancelled_and_are_rejected() {
     let mut plainly = action(&plain);
     plainly["result"] = json!({"sequence": [0, 1, 1, 2]});
     plainly["feedback"] = feedback.clone();
+    plainly["waits"] = json!(true);
     server.ask(plainly);
     let mut holding = action(&held);
     holding["hold"] = json!(true);
@@ -30,11 +31,25 @@ fn actions_succeed_are_cancelled_and_are_rejected() {
     refusing["accept"] = json!(false);
     server.ask(refusing);
 
-    let done = goal(&mut client, &plain, false, 2);
+    for name in [&plain, &held, &refused] {
+        client.ask(json!({"do": "goal_client", "name": name, "type": FIBONACCI}));
+        for service in ["send_goal", "cancel_goal", "get_result"] {
+            let name = format!("{name}/_action/{service}");
+            server.ask(json!({"do": "client_matched", "name": name}));
+        }
+    }
+
+    let goal_of_plain = json!({"do": "goal", "name": plain, "type": FIBONACCI,
+        "value": {"order": 5}, "feedback": 2});
+    let number = client.tell(goal_of_plain);
+    let heard = client.tell(json!({"do": "feedback", "name": plain, "at_least": 2}));
+    assert_eq!(client.answer(heard), true);
+    server.ask(json!({"do": "finish", "name": plain}));
+    let done = client.answer(number);
     assert_eq!((&done["status"], &done["feedback"]), (&json!(4), &feedback));
     assert_eq!(done["result"]["sequence"], json!([0, 1, 1, 2]));
-    assert_eq!(goal(&mut client, &held, true, 0)["status"], 5);
-    assert_eq!(goal(&mut client, &refused, false, 0)["accepted"], false);
+    assert_eq!(goal(&mut client, &held, true)["status"], 5);
+    assert_eq!(goal(&mut client, &refused, false)["accepted"], false);
 }
 
 #[test]

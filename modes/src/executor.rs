@@ -11,7 +11,7 @@ use crate::mapping::{CorePlan, Mapping};
 use crate::memory;
 pub use crate::mode::{Mode, ModeError};
 use crate::plan;
-use crate::signal;
+use crate::signal::{self, Registration, SignalError};
 use ringspin_executor::{
     Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, Monitor,
     Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource, WaitStrategy,
@@ -56,6 +56,7 @@ pub struct Executor {
     /// Whether time is that of `/clock`, whatever the arguments say.
     pub(crate) sim_time: bool,
     running: Option<Running>,
+    stopped_by_signals: Option<Registration>,
 }
 
 /// The names of schedulers in [failures](Failure) outside of the callbacks.
@@ -119,6 +120,7 @@ impl Executor {
             chains: Vec::new(),
             sim_time: false,
             running: None,
+            stopped_by_signals: None,
         }
     }
 
@@ -159,12 +161,18 @@ impl Executor {
         self.stop.clone()
     }
 
-    /// Stops this executor on SIGINT (Ctrl-C), SIGTERM and SIGHUP.
+    /// Stops this executor on SIGINT (Ctrl-C), SIGTERM and SIGHUP, as long as it exists.
+    ///
+    /// A signal that comes when every executor that asked for this is stopped already, or gone,
+    /// writes the callbacks that still run to the standard error and ends the process with status
+    /// 130.
     ///
     /// # Errors
-    /// The reason when the process has a handler of another library already.
-    pub fn stop_on_ctrl_c(&self) -> Result<(), String> {
-        signal::stop_on_ctrl_c(self.stop.clone())
+    /// [`SignalError`] when the process has a handler of another library, or the operating system
+    /// refuses one.
+    pub fn stop_on_ctrl_c(&mut self) -> Result<(), SignalError> {
+        self.stopped_by_signals = Some(signal::stop_on_ctrl_c(self.stop.clone())?);
+        Ok(())
     }
 
     /// Freezes the graph: from here on publishers deliver. The first spin does it, too.

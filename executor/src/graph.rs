@@ -314,7 +314,8 @@ impl Graph {
     /// after that is handled by the policy.
     ///
     /// Callbacks keep what they captured, timers their phase, queues their messages, and tasks go
-    /// on, except for a task that failed itself.
+    /// on, except for a task that failed itself. A [lifecycle](Node::lifecycle) of the group begins
+    /// anew, as unconfigured.
     ///
     /// # Errors
     /// As [`create_node`](Self::create_node).

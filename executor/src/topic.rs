@@ -32,7 +32,7 @@ use detour::{Ahead, Detour, Interception};
 use latch::Latch;
 use late::Late;
 use ringspin_ringbuf::keep_last::{self, Pushed};
-use ringspin_ringbuf::{Counter, Lines, Permits, Pool, ReadySet, Shared, ready};
+use ringspin_ringbuf::{Counter, Flag, Lines, Permits, Pool, ReadySet, Shared, ready};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -85,6 +85,8 @@ impl Ready {
 pub(crate) struct Topic<M> {
     ports: OnceLock<Box<[Port<M>]>>,
     pool: Pool<Envelope<M>>,
+    /// Raised when the workers are gone: nothing takes messages any more.
+    closed: Flag,
     pub(crate) name: Arc<str>,
     subscriptions: Mutex<Vec<Subscription<M>>>,
     /// What the transient-local publishers keep, in order of creation.
@@ -149,6 +151,8 @@ pub(crate) trait AnyTopic: Send + Sync {
     /// Delivers what the transient-local publisher with this number published so far, at `now`.
     fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>);
     fn refused(&self) -> u64;
+    /// Refuses messages from here on: the workers are gone.
+    fn close(&self);
     /// Adds the lines that publishing touches.
     fn add_to(&self, lines: &mut Lines);
 }
@@ -160,6 +164,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             pool: Pool::new(),
             subscriptions: Mutex::new(Vec::new()),
             ports: OnceLock::new(),
+            closed: Flag::default(),
             latches: Mutex::default(),
             late: Mutex::default(),
             refused: Counter::default(),
@@ -224,6 +229,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             Ok(_) => Err((Unsent::NobodyThere, message)),
             Err(Refusal::NotFrozen) => Err((Unsent::NotFrozen, message)),
             Err(Refusal::Full) => Err((Unsent::Full, message)),
+            Err(Refusal::Gone) => Err((Unsent::Gone, message)),
         }
     }
 
@@ -248,6 +254,9 @@ impl<M: Send + Sync + 'static> Topic<M> {
     #[inline]
     fn reserve(&self) -> Result<&[Port<M>], Refusal> {
         let Some(ports) = self.ports.get() else { return Err(Refusal::NotFrozen) };
+        if self.closed.is_raised() {
+            return Err(Refusal::Gone);
+        }
         if !reserve_all(ports) {
             self.refused.next();
             return Err(Refusal::Full);
@@ -279,6 +288,7 @@ pub(crate) enum Unsent {
     NotFrozen,
     NobodyThere,
     Full,
+    Gone,
 }
 
 /// Why a topic does not take a message now.
@@ -286,6 +296,7 @@ pub(crate) enum Unsent {
 enum Refusal {
     NotFrozen,
     Full,
+    Gone,
 }
 
 impl Refusal {
@@ -295,6 +306,7 @@ impl Refusal {
         match self {
             Self::NotFrozen => PublishError::NotFrozen(Box::new(message)),
             Self::Full => PublishError::Full(Box::new(message)),
+            Self::Gone => PublishError::Gone(Box::new(message)),
         }
     }
 }
@@ -340,6 +352,10 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
 
     fn refused(&self) -> u64 {
         self.refused.get()
+    }
+
+    fn close(&self) {
+        self.closed.raise();
     }
 
     fn add_to(&self, lines: &mut Lines) {

@@ -14,7 +14,7 @@ use crate::plan;
 use crate::signal::{self, Registration, SignalError};
 use ringspin_executor::{
     Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, Monitor,
-    Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource, WaitStrategy,
+    Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Task, Time, TimeSource, WaitStrategy,
     Worker,
 };
 use std::sync::Arc;
@@ -39,7 +39,7 @@ use std::time::Duration;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Executor {
-    graph: Graph,
+    graph: OwnGraph,
     mode: Mode,
     pub(crate) wait: WaitStrategy,
     pub(crate) policy: FailurePolicy,
@@ -64,6 +64,23 @@ pub(crate) const WORKER: &str = "the worker";
 pub(crate) const SEQUENCER: &str = "the sequencer";
 
 pub(crate) type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
+
+/// The graph of an executor, which is closed with it.
+struct OwnGraph(Graph);
+
+impl Drop for OwnGraph {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl std::ops::Deref for OwnGraph {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        &self.0
+    }
+}
 
 /// A frozen graph in the hands of its scheduler.
 pub(crate) struct Running {
@@ -107,7 +124,7 @@ impl Executor {
             graph.set_seed(simulation.seed).expect("an empty graph has no random streams");
         }
         Self {
-            graph,
+            graph: OwnGraph(graph),
             mode,
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
@@ -287,6 +304,36 @@ impl Executor {
         }
     }
 
+    /// As [`spin_for`](Self::spin_for), also until `task` ends, is cancelled or fails; true if it
+    /// has. The callback that runs on another core at that moment is waited for. A task of the
+    /// executor goes on in the next spin if it has not ended.
+    ///
+    /// ```
+    /// use ringspin_modes::Executor;
+    /// use std::time::Duration;
+    ///
+    /// let mut executor = Executor::single_core();
+    /// let node = executor.create_node("node", ())?;
+    /// let mut pause = node.create_sleeper()?;
+    /// let task = node.spawn("rest", async move {
+    ///     pause.sleep(Duration::from_millis(2)).await;
+    /// })?;
+    /// assert!(executor.spin_until_finished(&task, Duration::MAX)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn spin_until_finished(
+        &mut self,
+        task: &Task,
+        timeout: Duration,
+    ) -> Result<bool, SpinError> {
+        let stop = self.stop.clone();
+        task.stop_when_finished(&stop, || self.spin_for(timeout))?;
+        Ok(task.is_finished())
+    }
+
     /// The clock of the live modes.
     fn live_time(&self, is_simulated: bool) -> Result<LiveTime, SpinError> {
         let follows = self.sim_time || self.graph.follows_clock();
@@ -431,7 +478,7 @@ impl std::fmt::Debug for Executor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Executor")
             .field("mode", &self.mode)
-            .field("graph", &self.graph)
+            .field("graph", &*self.graph)
             .finish_non_exhaustive()
     }
 }

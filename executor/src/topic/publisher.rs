@@ -65,8 +65,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     ///
     /// # Errors
     /// [`PublishError`] hands the message back when the graph is not frozen yet (unless the
-    /// publisher is transient-local and keeps it), a keep-all subscription is full, or a middleware
-    /// does not take it.
+    /// publisher is transient-local and keeps it), a keep-all subscription is full, the executor is
+    /// gone, or a middleware does not take it.
     #[inline]
     pub fn publish(&self, message: M) -> Result<(), PublishError<M>> {
         if let Some(offer) = &self.offer {
@@ -224,6 +224,8 @@ pub enum PublishError<M> {
     NotFrozen(Box<M>),
     /// A keep-all subscription holds as many messages as its limit.
     Full(Box<M>),
+    /// The executor is gone: nothing takes messages any more.
+    Gone(Box<M>),
     /// The middleware did not take it.
     Remote {
         /// The message, unless the subscriptions in this process have it.
@@ -237,7 +239,7 @@ impl<M> PublishError<M> {
     /// The message, if nobody has it.
     pub fn into_message(self) -> Option<M> {
         match self {
-            Self::NotFrozen(message) | Self::Full(message) => Some(*message),
+            Self::NotFrozen(message) | Self::Full(message) | Self::Gone(message) => Some(*message),
             Self::Remote { message, .. } => message.map(|message| *message),
         }
     }
@@ -248,6 +250,7 @@ impl<M> fmt::Debug for PublishError<M> {
         f.write_str(match self {
             Self::NotFrozen(_) => "NotFrozen(..)",
             Self::Full(_) => "Full(..)",
+            Self::Gone(_) => "Gone(..)",
             Self::Remote { reason, .. } => return write!(f, "Remote({reason:?})"),
         })
     }
@@ -263,6 +266,7 @@ impl<M> fmt::Display for PublishError<M> {
             Self::Full(_) => {
                 "a keep-all subscription is full: raise its limit or publish more slowly"
             }
+            Self::Gone(_) => "the executor is gone: keep it as long as something publishes",
             Self::Remote { reason, .. } => {
                 return write!(f, "the message did not leave the process: {reason}");
             }

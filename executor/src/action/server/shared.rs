@@ -171,7 +171,11 @@ impl<A: Action> Server<A> {
         // comes late, and clients ignore it.
         let refused = match self.feedback.publish(FeedbackMessage { goal_id: id, feedback }) {
             Ok(()) => return Ok(()),
-            Err(PublishError::NotFrozen(message) | PublishError::Full(message)) => *message,
+            Err(
+                PublishError::NotFrozen(message)
+                | PublishError::Full(message)
+                | PublishError::Gone(message),
+            ) => *message,
             // Those in the process have it, and the goal goes on.
             Err(PublishError::Remote { reason, .. }) => {
                 tracing::error!(action = self.action, goal = %id, %reason, "feedback stays inside");

@@ -81,7 +81,7 @@ fn main() -> anyhow::Result<()> {
     camera(&executor)?;
     processing(&executor)?;
     pilot(&executor)?;
-    executor.stop_on_ctrl_c().map_err(anyhow::Error::msg)?;
+    executor.stop_on_ctrl_c()?;
     match arguments.iter().position(|argument| argument == "--seconds") {
         None => executor.spin()?,
         Some(at) => {

@@ -36,7 +36,7 @@ impl Stamped for Sweep {
 fn main() -> anyhow::Result<()> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let mut executor = Executor::from_env()?;
-    executor.stop_on_ctrl_c().map_err(anyhow::Error::msg)?;
+    executor.stop_on_ctrl_c()?;
 
     let camera = executor.create_node("camera", ())?;
     let images = camera.create_publisher("image", QoS::sensor_data())?;

@@ -15,7 +15,7 @@ use std::time::Duration;
 fn main() -> anyhow::Result<()> {
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let mut executor = Executor::from_env()?;
-    executor.stop_on_ctrl_c().map_err(anyhow::Error::msg)?;
+    executor.stop_on_ctrl_c()?;
 
     let talker = executor.create_node("talker", 0u32)?;
     let chatter = talker.create_publisher("chatter", QoS::default())?;

@@ -23,6 +23,8 @@ pub struct Context<'a> {
     pub(crate) evidence: Option<&'a Evidence>,
     /// The text of the recorder's panic, if it had one.
     pub(crate) recorder_panic: Option<String>,
+    /// When the timer was due; `Time::MAX` if it is none.
+    pub(crate) scheduled: Time,
 }
 
 impl Context<'_> {
@@ -34,6 +36,27 @@ impl Context<'_> {
             Some(clock) => clock.now(),
             None => self.clock.now(),
         }
+    }
+
+    /// When the timer was due whose callback this is: a multiple of its period after its start, or
+    /// the time of its [start](crate::Timer::start_at), and never later than [`now`](Self::now). If
+    /// periods were missed while the expiry waited, the first one's. `None` in callbacks of other
+    /// events.
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("control", Duration::ZERO)?;
+    /// node.create_timer(Duration::from_millis(10), |latest: &mut Duration, cx| {
+    ///     let late = cx.now() - cx.scheduled_time().expect("this is a timer's callback");
+    ///     *latest = late.max(*latest);
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    pub fn scheduled_time(&self) -> Option<Time> {
+        (self.scheduled != Time::MAX).then_some(self.scheduled)
     }
 
     /// The event that this callback was called for.

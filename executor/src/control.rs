@@ -28,7 +28,10 @@ pub struct StopHandle(Arc<StopState>);
 
 #[derive(Default)]
 struct StopState {
+    /// Raised by requests and [pauses](StopHandle::pause).
     flag: Flag,
+    /// Raised by requests.
+    requested: Flag,
     exit_code: Mutex<Option<u8>>,
     workers: Mutex<Vec<Attached>>,
     /// How many workers run.
@@ -61,6 +64,12 @@ pub enum StopError {
 impl StopHandle {
     /// Asks every worker to return after its current callback, and wakes those that sleep.
     pub fn stop(&self) {
+        self.0.requested.raise();
+        self.pause();
+    }
+
+    /// Has the workers return as [`stop`](Self::stop) does, until [`resume`](Self::resume).
+    pub(crate) fn pause(&self) {
         self.0.flag.raise();
         lock(&self.0.workers).iter().for_each(|worker| worker.set.wake());
     }
@@ -104,6 +113,11 @@ impl StopHandle {
         running.collect()
     }
 
+    /// Whether both stop the same executor.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     pub(crate) fn enter_worker(&self) {
         *lock(&self.0.active) += 1;
     }
@@ -121,7 +135,17 @@ impl StopHandle {
 
     /// Withdraws the request, so that the executor can spin again.
     pub fn reset(&self) {
+        self.0.requested.lower();
         self.0.flag.lower();
+    }
+
+    /// Ends a [pause](Self::pause), and no request to stop.
+    pub(crate) fn resume(&self) {
+        self.0.flag.lower();
+        // A request is noted before the flag is raised, so none is lost in between.
+        if self.0.requested.is_raised() {
+            self.0.flag.raise();
+        }
     }
 
     pub(crate) fn attach(&self, set: Arc<ReadySet>, running: Running) {

@@ -147,6 +147,8 @@ pub(crate) struct Body<S> {
     state: Option<S>,
     entities: Vec<Box<dyn Entity<S>>>,
     factory: Option<Box<Factory<S>>>,
+    /// Called when the state has been replaced.
+    on_restart: Vec<Box<dyn Fn() + Send>>,
     show: Option<fn(&S, &Evidence)>,
 }
 
@@ -157,7 +159,11 @@ struct Factory<S> {
 
 impl<S> Body<S> {
     pub(crate) fn new(state: S) -> Self {
-        Self { state: Some(state), factory: None, entities: Vec::new(), show: None }
+        Self::with(Some(state), None)
+    }
+
+    fn with(state: Option<S>, factory: Option<Box<Factory<S>>>) -> Self {
+        Self { state, entities: Vec::new(), factory, on_restart: Vec::new(), show: None }
     }
 
     pub(crate) fn restartable(
@@ -166,7 +172,12 @@ impl<S> Body<S> {
     ) -> Self {
         let state = Some(create());
         let factory = Factory { create: Box::new(create), restarts_left: restarts_max };
-        Self { state, factory: Some(Box::new(factory)), entities: Vec::new(), show: None }
+        Self::with(state, Some(Box::new(factory)))
+    }
+
+    /// Has `callback` called whenever the state was replaced after a failure.
+    pub(crate) fn on_restart(&mut self, callback: impl Fn() + Send + 'static) {
+        self.on_restart.push(Box::new(callback));
     }
 
     /// Adds an entity.
@@ -236,6 +247,7 @@ impl<S: Send + 'static> EventLoop for Body<S> {
                 // The failed state first: it may hold what the new one needs.
                 self.state = None;
                 self.state = Some((factory.create)());
+                self.on_restart.iter().for_each(|callback| callback());
                 true
             }
             _ => false,

@@ -17,7 +17,7 @@ use crate::time::Clock;
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections, Ready};
 use crate::transit::Transit;
-use crate::worker::{Shared, Worker};
+use crate::worker::{OpenTopics, Shared, Worker};
 use ringspin_ringbuf::{MAX_TOKEN, ReadySet, ready};
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -224,8 +224,14 @@ impl Graph {
             draft.evidence.collect(transit.owner());
         }
         let simulated = transit.map(|transit| transit.clock().clone());
-        let shared =
-            Shared { info: info.clone(), failures: failures.clone(), clock, simulated, evidence };
+        let shared = Shared {
+            info: info.clone(),
+            failures: failures.clone(),
+            clock,
+            simulated,
+            evidence,
+            _open: Arc::new(OpenTopics(draft.erased_topics())),
+        };
         let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();
         let mut ready = vec![None; draft.callbacks.len()];
         let mut workers = Vec::new();

@@ -12,6 +12,7 @@ pub use info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
 
 use crate::arguments::Arguments;
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
+use crate::escape::catch_panic;
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
 use crate::evidence::Evidence;
@@ -316,7 +317,8 @@ impl Graph {
     /// after that is handled by the policy.
     ///
     /// Callbacks keep what they captured, timers their phase, queues their messages, and tasks go
-    /// on, except for a task that failed itself.
+    /// on, except for a task that failed itself. A [lifecycle](Node::lifecycle) of the group begins
+    /// anew, as unconfigured.
     ///
     /// # Errors
     /// As [`create_node`](Self::create_node).
@@ -382,6 +384,22 @@ impl Graph {
         let of = draft.loops.get_mut(event_loop.0 as usize);
         of.ok_or(FreezeError::UnknownLoop(event_loop.0))?.priority = priority;
         Ok(())
+    }
+
+    /// Takes everything out of the graph that its nodes were given, for its executor, which goes:
+    /// callbacks that hold a [`Node`] or a [`Graph`] would otherwise keep themselves. Handles of
+    /// the graph then find it frozen and empty.
+    pub fn close(&self) {
+        let mut draft = self.draft();
+        let (frozen, clock, failures) = (true, draft.clock.clone(), draft.failures.clone());
+        let closed = Draft { frozen, clock, failures, ..Draft::default() };
+        let mut draft = std::mem::replace(&mut *draft, closed); // which is unlocked from here on
+        for body in &mut draft.bodies {
+            if let Err(panic) = body.retire() {
+                // The log is the user's as well.
+                let _ = catch_panic(|| tracing::error!(panic, "dropping a node failed"));
+            }
+        }
     }
 
     /// The graph as declared so far.

@@ -13,6 +13,10 @@
 //! state. What differs: a callback that returns an error leaves the node in the state in which it
 //! was, also where rclcpp tells failures from errors; a panic is the node's failure as always; the
 //! transitional states cannot be seen, because one callback is one event.
+//!
+//! A [restart](crate::Graph::create_restartable_node) of the callback group that runs the
+//! transitions takes the node back to unconfigured, unless it is finalized: no transition ran for
+//! the new state.
 
 use crate::context::Context;
 use crate::event_loop::{BoxError, CallbackResult};
@@ -88,6 +92,13 @@ impl Shared {
 
     fn set(&self, state: LifecycleState) {
         self.0.set(state as u64);
+    }
+
+    /// The node has a new state, for which no transition ran.
+    fn restart(&self) {
+        if self.state() != LifecycleState::Finalized {
+            self.set(LifecycleState::Unconfigured);
+        }
     }
 }
 
@@ -196,6 +207,8 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
                 run(**transition, &current, cx, |cx| callback.map_or(Ok(()), |f| f(state, cx)));
             };
         node.internal_subscription(&mut draft, &topic, "lifecycle", REQUESTS_MAX, on_request);
+        let restarted = shared.clone();
+        draft.body::<S>(node.event_loop()).on_restart(move || restarted.restart());
         Ok(Lifecycle { requests, shared })
     }
 }

@@ -19,7 +19,7 @@ pub use server::Responder;
 use crate::event::{CallbackId, EventId, SourceId};
 use crate::graph::{CreateError, Draft};
 use crate::middleware::RemoteResponder;
-use crate::topic::Topic;
+use crate::topic::{Topic, Unsent};
 use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
@@ -60,8 +60,12 @@ impl<P: Send + Sync + 'static> ReplyTo<P> {
     fn send(&self, result: Result<P, CallError>) {
         match self {
             Self::Client { responses, id, slot } => {
-                if let Err((why, _)) = responses.send(*id, Response { slot: *slot, result }) {
-                    unreachable!("a call's slot keeps a place for its response: {why:?}");
+                match responses.send(*id, Response { slot: *slot, result }) {
+                    // With the executor all calls have ended.
+                    Ok(()) | Err((Unsent::Gone, _)) => {}
+                    Err((why, _)) => {
+                        unreachable!("a call's slot keeps a place for its response: {why:?}");
+                    }
                 }
             }
             Self::Remote(responder) => beyond::send_response(&**responder, result),

@@ -16,9 +16,11 @@ pub use state::StateAccess;
 pub use stream::MessageStream;
 
 use crate::context::Context;
+use crate::control::StopHandle;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError, Draft, Feed};
+use crate::lock::lock;
 use crate::node::Node;
 use crate::notifier::Notifier;
 use ringspin_ringbuf::Flag;
@@ -26,7 +28,7 @@ use state::Requests;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Wake, Waker};
 
 /// A spawned task; dropping the handle leaves the task running.
@@ -38,6 +40,16 @@ struct TaskControl {
     notifier: Arc<Notifier>,
     cancelled: Flag,
     finished: Flag,
+    /// The executors that spin until the task ends.
+    awaited_by: Mutex<Vec<StopHandle>>,
+}
+
+impl TaskControl {
+    fn finish(&self) {
+        self.finished.raise();
+        // After that: who adds itself later sees the flag.
+        lock(&self.awaited_by).iter().for_each(StopHandle::pause);
+    }
 }
 
 impl Wake for TaskControl {
@@ -60,6 +72,27 @@ impl Task {
     /// Whether the task has come to its end, or was cancelled, or has failed.
     pub fn is_finished(&self) -> bool {
         self.0.finished.is_raised()
+    }
+
+    /// Calls `spin`, during which the executor with this `stop` handle returns from spinning when
+    /// the task [is finished](Self::is_finished); it can go on afterwards. For executors.
+    pub fn stop_when_finished<T>(&self, stop: &StopHandle, spin: impl FnOnce() -> T) -> T {
+        /// Ends the wait, also if spinning panics.
+        struct Awaited<'a>(&'a TaskControl, &'a StopHandle);
+
+        impl Drop for Awaited<'_> {
+            fn drop(&mut self) {
+                lock(&self.0.awaited_by).retain(|other| !other.is_same(self.1));
+                self.1.resume();
+            }
+        }
+
+        lock(&self.0.awaited_by).push(stop.clone());
+        let _awaited = Awaited(&self.0, stop);
+        if self.is_finished() {
+            stop.pause();
+        }
+        spin()
     }
 }
 
@@ -105,7 +138,7 @@ where
             let served = self.requests.as_ref().is_some_and(|r| r.serve(state, cx));
             match poll {
                 Poll::Ready(output) => {
-                    self.control.finished.raise();
+                    self.control.finish();
                     return Outcome::Done(output.into_result());
                 }
                 Poll::Pending if served => {}
@@ -144,7 +177,7 @@ where
     }
 
     fn retire(&mut self) {
-        self.control.finished.raise();
+        self.control.finish();
         self.future = None;
     }
 }
@@ -154,7 +187,7 @@ struct Finish<'a>(&'a TaskControl);
 
 impl Drop for Finish<'_> {
     fn drop(&mut self) {
-        self.0.finished.raise();
+        self.0.finish();
     }
 }
 

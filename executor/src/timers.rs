@@ -20,6 +20,8 @@ pub(crate) struct ActiveTimer {
     applied: u64,
     /// Of the expiry that waits in the ready ring: the version that its deadline came from.
     pending: Option<u64>,
+    /// Of that expiry, or else of the last one: the deadline.
+    due: u64,
     token: u32,
     /// As the control says, which is elsewhere in memory.
     repeats: bool,
@@ -65,6 +67,7 @@ impl Timers {
             control,
             applied: 0,
             pending: None,
+            due: 0,
             token: ready.token,
             expired: false,
             stamped: ready.stamper.is_some(),
@@ -226,6 +229,9 @@ impl Timers {
         let mut missed = if timer.expired { skipped } else { 0 };
         timer.expired = true;
         let pending = timer.pending.replace(timer.applied);
+        if pending != Some(timer.applied) {
+            timer.due = deadline;
+        }
         if let Some(pending) = pending {
             // The expiry before still waits; if it was cancelled, this one takes its place.
             missed += u64::from(pending == timer.applied);
@@ -243,6 +249,12 @@ impl Timers {
     pub(crate) fn handled(&mut self, index: usize) -> bool {
         let timer = &mut self.timers[index];
         timer.pending.take() == Some(timer.control.version.get())
+    }
+
+    /// When the expiry of timer `index` was due that was [handled](Self::handled) last.
+    #[inline]
+    pub(crate) fn due_of(&self, index: usize) -> Time {
+        Time::from_nanos(self.timers[index].due)
     }
 
     /// Does what was asked of timer `index` since the last time.

@@ -38,7 +38,7 @@ use detour::{Ahead, Detour, Interception};
 use latch::Latch;
 use late::Late;
 use ringspin_ringbuf::keep_last::{self, Pushed};
-use ringspin_ringbuf::{Counter, Lines, Permits, Pool, ReadySet, Shared, pool, ready};
+use ringspin_ringbuf::{Counter, Flag, Lines, Permits, Pool, ReadySet, Shared, pool, ready};
 use slots::{Plan, Planned};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -100,6 +100,8 @@ impl Ready {
 pub(crate) struct Topic<M> {
     ports: OnceLock<Box<[Port<M>]>>,
     pool: Pool<Envelope<M>>,
+    /// Raised when the workers are gone: nothing takes messages any more.
+    closed: Flag,
     pub(crate) name: Arc<str>,
     subscriptions: Mutex<Vec<Subscription<M>>>,
     /// What the transient-local publishers keep, in order of creation.
@@ -169,6 +171,8 @@ pub(crate) trait AnyTopic: Send + Sync {
     /// Delivers what the transient-local publisher with this number published so far, at `now`.
     fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>);
     fn refused(&self) -> u64;
+    /// Refuses messages from here on: the workers are gone.
+    fn close(&self);
     /// Adds the lines that publishing touches.
     fn add_to(&self, lines: &mut Lines);
 }
@@ -180,6 +184,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             pool: Pool::new(),
             subscriptions: Mutex::new(Vec::new()),
             ports: OnceLock::new(),
+            closed: Flag::default(),
             latches: Mutex::default(),
             late: Mutex::default(),
             refused: Counter::default(),
@@ -258,6 +263,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             Ok(_) => Err((Unsent::NobodyThere, message)),
             Err(Refusal::NotFrozen) => Err((Unsent::NotFrozen, message)),
             Err(Refusal::Full) => Err((Unsent::Full, message)),
+            Err(Refusal::Gone) => Err((Unsent::Gone, message)),
         }
     }
 
@@ -315,6 +321,9 @@ impl<M: Send + Sync + 'static> Topic<M> {
     #[inline]
     fn reserve(&self) -> Result<&[Port<M>], Refusal> {
         let Some(ports) = self.ports.get() else { return Err(Refusal::NotFrozen) };
+        if self.closed.is_raised() {
+            return Err(Refusal::Gone);
+        }
         if !reserve_all(ports) {
             self.refused.next();
             return Err(Refusal::Full);
@@ -346,6 +355,7 @@ pub(crate) enum Unsent {
     NotFrozen,
     NobodyThere,
     Full,
+    Gone,
 }
 
 /// Why a topic does not take a message now.
@@ -353,6 +363,7 @@ pub(crate) enum Unsent {
 enum Refusal {
     NotFrozen,
     Full,
+    Gone,
 }
 
 impl Refusal {
@@ -362,6 +373,7 @@ impl Refusal {
         match self {
             Self::NotFrozen => PublishError::NotFrozen(message),
             Self::Full => PublishError::Full(message),
+            Self::Gone => PublishError::Gone(message),
         }
     }
 }
@@ -403,6 +415,10 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
 
     fn refused(&self) -> u64 {
         self.refused.get()
+    }
+
+    fn close(&self) {
+        self.closed.raise();
     }
 
     fn add_to(&self, lines: &mut Lines) {

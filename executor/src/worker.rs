@@ -24,6 +24,7 @@ use crate::picker::Picker;
 use crate::route::{Control, Route};
 use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
+use crate::topic::AnyTopic;
 use crate::worker_thread::{Running, WorkerThread};
 use ringspin_ringbuf::{ReadySet, ready};
 use std::sync::Arc;
@@ -43,6 +44,17 @@ pub(crate) struct Shared {
     pub(crate) simulated: Option<Arc<SimClock>>,
     /// In simulated time.
     pub(crate) evidence: Option<Arc<Evidence>>,
+    /// Goes with the last worker.
+    pub(crate) _open: Arc<OpenTopics>,
+}
+
+/// The topics of a graph, which are closed when the last of its workers goes.
+pub(crate) struct OpenTopics(pub(crate) Vec<(String, Arc<dyn AnyTopic>)>);
+
+impl Drop for OpenTopics {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|(_, topic)| topic.close());
+    }
 }
 
 impl Shared {
@@ -340,12 +352,14 @@ impl Worker {
         let deadline = deadline.get();
         let ready_since = deadline.and_then(|n| self.deadlines[n].ready_since());
         let body = &mut self.bodies[loop_index as usize];
-        if let Some(timer) = timer.get()
-            && !self.timers.handled(timer)
-        {
-            return None;
+        let mut scheduled = Time::MAX;
+        if let Some(timer) = timer.get() {
+            if !self.timers.handled(timer) {
+                return None;
+            }
+            scheduled = self.timers.due_of(timer);
         }
-        let Shared { info, failures, clock, simulated, evidence } = &self.shared;
+        let Shared { info, failures, clock, simulated, evidence, .. } = &self.shared;
         if failures.is_isolated(node_index as usize) {
             // What is discarded is the user's, and so is its drop.
             let discarded = catch_panic(|| body.discard(target));
@@ -363,6 +377,7 @@ impl Worker {
             cancelled: false,
             evidence: evidence.as_deref(),
             recorder_panic: None,
+            scheduled,
         };
         self.running.callback.set(u64::from(callback.0) + 1);
         // A look at the level costs nothing; a span that nothing reads would cost 3 ns.

@@ -11,10 +11,10 @@ use crate::mapping::{CorePlan, Mapping};
 use crate::memory;
 pub use crate::mode::{Mode, ModeError};
 use crate::plan;
-use crate::signal;
+use crate::signal::{self, Registration, SignalError};
 use ringspin_executor::{
     Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, Monitor,
-    Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Time, TimeSource, WaitStrategy,
+    Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Task, Time, TimeSource, WaitStrategy,
     Worker,
 };
 use std::sync::Arc;
@@ -39,7 +39,7 @@ use std::time::Duration;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Executor {
-    graph: Graph,
+    graph: OwnGraph,
     mode: Mode,
     pub(crate) wait: WaitStrategy,
     pub(crate) policy: FailurePolicy,
@@ -64,6 +64,7 @@ pub struct Executor {
     /// Whether time is that of `/clock`, whatever the arguments say.
     pub(crate) sim_time: bool,
     running: Option<Running>,
+    stopped_by_signals: Option<Registration>,
 }
 
 /// The names of schedulers in [failures](Failure) outside of the callbacks.
@@ -73,6 +74,23 @@ pub(crate) const SEQUENCER: &str = "the sequencer";
 const STACK_BYTES: usize = 8 << 20;
 
 pub(crate) type RecorderFactory = Box<dyn FnMut(&GraphInfo, usize) -> Box<dyn Recorder> + Send>;
+
+/// The graph of an executor, which is closed with it.
+struct OwnGraph(Graph);
+
+impl Drop for OwnGraph {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl std::ops::Deref for OwnGraph {
+    type Target = Graph;
+
+    fn deref(&self) -> &Graph {
+        &self.0
+    }
+}
 
 /// A frozen graph in the hands of its scheduler.
 pub(crate) struct Running {
@@ -117,7 +135,7 @@ impl Executor {
             graph.set_seed(seed).expect("an empty graph has no random streams");
         }
         Self {
-            graph,
+            graph: OwnGraph(graph),
             mode,
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
@@ -134,6 +152,7 @@ impl Executor {
             chains: Vec::new(),
             sim_time: false,
             running: None,
+            stopped_by_signals: None,
         }
     }
 
@@ -174,12 +193,18 @@ impl Executor {
         self.stop.clone()
     }
 
-    /// Stops this executor on SIGINT (Ctrl-C), SIGTERM and SIGHUP.
+    /// Stops this executor on SIGINT (Ctrl-C), SIGTERM and SIGHUP, as long as it exists.
+    ///
+    /// A signal that comes when every executor that asked for this is stopped already, or gone,
+    /// writes the callbacks that still run to the standard error and ends the process with status
+    /// 130.
     ///
     /// # Errors
-    /// The reason when the process has a handler of another library already.
-    pub fn stop_on_ctrl_c(&self) -> Result<(), String> {
-        signal::stop_on_ctrl_c(self.stop.clone())
+    /// [`SignalError`] when the process has a handler of another library, or the operating system
+    /// refuses one.
+    pub fn stop_on_ctrl_c(&mut self) -> Result<(), SignalError> {
+        self.stopped_by_signals = Some(signal::stop_on_ctrl_c(self.stop.clone())?);
+        Ok(())
     }
 
     /// Freezes the graph: from here on publishers deliver. The first spin does it, too.
@@ -305,6 +330,36 @@ impl Executor {
             }
             _ => End::At(self.now() + duration),
         }
+    }
+
+    /// As [`spin_for`](Self::spin_for), also until `task` ends, is cancelled or fails; true if it
+    /// has. The callback that runs on another core at that moment is waited for. A task of the
+    /// executor goes on in the next spin if it has not ended.
+    ///
+    /// ```
+    /// use ringspin_modes::Executor;
+    /// use std::time::Duration;
+    ///
+    /// let mut executor = Executor::single_core();
+    /// let node = executor.create_node("node", ())?;
+    /// let mut pause = node.create_sleeper()?;
+    /// let task = node.spawn("rest", async move {
+    ///     pause.sleep(Duration::from_millis(2)).await;
+    /// })?;
+    /// assert!(executor.spin_until_finished(&task, Duration::MAX)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn spin_until_finished(
+        &mut self,
+        task: &Task,
+        timeout: Duration,
+    ) -> Result<bool, SpinError> {
+        let stop = self.stop.clone();
+        task.stop_when_finished(&stop, || self.spin_for(timeout))?;
+        Ok(task.is_finished())
     }
 
     /// The clock of the live modes.
@@ -457,7 +512,7 @@ impl std::fmt::Debug for Executor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Executor")
             .field("mode", &self.mode)
-            .field("graph", &self.graph)
+            .field("graph", &*self.graph)
             .finish_non_exhaustive()
     }
 }

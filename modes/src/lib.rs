@@ -66,3 +66,4 @@ pub use job_file::{JobFile, JobFileError};
 pub use mapping::{Machine, Mapping, MappingError};
 pub use middleware::{Connection, ConnectionError};
 pub use registry::{Place, Registry, RegistryError};
+pub use signal::SignalError;

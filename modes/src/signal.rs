@@ -2,39 +2,72 @@
 
 use ringspin_executor::StopHandle;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use thiserror::Error;
 
-/// Who is to be stopped, and whether that was asked for.
-struct Asked {
-    stops: Vec<StopHandle>,
-    once: bool,
-}
-
-static ASKED: Mutex<Asked> = Mutex::new(Asked { stops: Vec::new(), once: false });
-static INSTALLED: OnceLock<Result<(), String>> = OnceLock::new();
+/// The executors that are to be stopped, each with the number of its registration.
+static STOPS: Mutex<(Vec<(u64, StopHandle)>, u64)> = Mutex::new((Vec::new(), 0));
+static INSTALLED: OnceLock<Result<(), SignalError>> = OnceLock::new();
 
 /// The exit status of a process that ends by SIGINT, as shells have it.
 const INTERRUPTED: i32 = 130;
 
-fn asked() -> MutexGuard<'static, Asked> {
-    ASKED.lock().unwrap_or_else(PoisonError::into_inner)
+/// Why signals do not stop an executor.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SignalError {
+    /// The process has another handler.
+    #[error(
+        "failed to catch SIGINT, SIGTERM and SIGHUP: the process has a handler of another library; \
+         call `stop` of the executor's `stop_handle()` there"
+    )]
+    HandlerExists,
+    /// The operating system refused the handler.
+    #[error(
+        "failed to catch SIGINT, SIGTERM and SIGHUP: {0}; stop the executor by its `stop_handle()`"
+    )]
+    System(String),
 }
 
-/// Stops `handle` when the process receives SIGINT, SIGTERM or SIGHUP; at the second of them, names
-/// what still runs and ends the process.
-pub(crate) fn stop_on_ctrl_c(handle: StopHandle) -> Result<(), String> {
-    asked().stops.push(handle);
+/// The registration of one executor, which ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Registration(u64);
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        stops().0.retain(|(number, _)| *number != self.0);
+    }
+}
+
+fn stops() -> MutexGuard<'static, (Vec<(u64, StopHandle)>, u64)> {
+    STOPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Stops `handle` when the process receives SIGINT, SIGTERM or SIGHUP, until the registration that
+/// this returns is dropped. A signal when all that are registered were stopped before names the
+/// callbacks that still run and ends the process.
+pub(crate) fn stop_on_ctrl_c(handle: StopHandle) -> Result<Registration, SignalError> {
     INSTALLED
-        .get_or_init(|| ctrlc::set_handler(stop_all).map_err(|error| error.to_string()))
-        .clone()
+        .get_or_init(|| {
+            ctrlc::set_handler(stop_all).map_err(|error| match error {
+                ctrlc::Error::MultipleHandlers => SignalError::HandlerExists,
+                error => SignalError::System(error.to_string()),
+            })
+        })
+        .clone()?;
+    let mut stops = stops();
+    stops.1 += 1;
+    let number = stops.1;
+    stops.0.push((number, handle));
+    Ok(Registration(number))
 }
 
 fn stop_all() {
-    let mut asked = asked();
-    if std::mem::replace(&mut asked.once, true) {
-        for callback in asked.stops.iter().flat_map(StopHandle::running_callbacks) {
+    let stops = stops();
+    let handles = || stops.0.iter().map(|(_, handle)| handle);
+    if handles().all(StopHandle::is_stopped) {
+        for callback in handles().flat_map(StopHandle::running_callbacks) {
             eprintln!("still running: {callback}");
         }
         std::process::exit(INTERRUPTED);
     }
-    asked.stops.iter().for_each(StopHandle::stop);
+    handles().for_each(StopHandle::stop);
 }

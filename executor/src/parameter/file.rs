@@ -52,11 +52,14 @@ impl From<ScanError> for YamlError {
 
 /// The overrides in the parameter file with this `text`, in order.
 pub(crate) fn parse_file(text: &str, path: &str) -> Result<Vec<Override>, YamlError> {
-    let mut walk = Walk { events: Events::new(text), path: path.into(), overrides: Vec::new() };
+    let (events, overrides, seen) = (Events::new(text), Vec::new(), BTreeMap::new());
+    let mut walk = Walk { events, path: path.into(), overrides, seen };
     loop {
         match walk.events.next()? {
             (Event::StreamEnd, _) => return Ok(walk.overrides),
-            (Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd, _) => {}
+            // A further document may override the ones before it.
+            (Event::DocumentStart(..), _) => walk.seen.clear(),
+            (Event::StreamStart | Event::DocumentEnd, _) => {}
             (Event::MappingStart(..), _) => walk.nodes("")?,
             (Event::Scalar(text, ScalarStyle::Plain, _, None), _) if text.is_empty() => {}
             (_, span) => {
@@ -205,11 +208,19 @@ fn append(list: &mut Option<ParameterValue>, value: ParameterValue) -> Result<()
     Ok(())
 }
 
+/// The nodes that a mapping of parameters is for.
+struct Node<'a> {
+    path: &'a str,
+    pattern: Arc<NodePattern>,
+}
+
 /// The way through a file.
 struct Walk<'a> {
     events: Events<'a>,
     path: Arc<str>,
     overrides: Vec<Override>,
+    /// The line of each parameter of the document, by node and full name.
+    seen: BTreeMap<(String, String), usize>,
 }
 
 impl<'a> Walk<'a> {
@@ -226,7 +237,9 @@ impl<'a> Walk<'a> {
                 let nodes = NodePattern::path(parent);
                 let nodes = nodes.map_err(|reason| YamlError::at(key_span, reason))?;
                 match event {
-                    Event::MappingStart(..) => self.parameters(&Arc::new(nodes), "")?,
+                    Event::MappingStart(..) => {
+                        self.parameters(&Node { path: parent, pattern: Arc::new(nodes) }, "")?;
+                    }
                     // All parameters are commented out.
                     Event::Scalar(text, ScalarStyle::Plain, _, None) if text.is_empty() => {}
                     _ => return Err(YamlError::at(span, format!("expected names below `{KEY}`"))),
@@ -245,7 +258,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The rest of a mapping of parameters whose names begin with `prefix`.
-    fn parameters(&mut self, nodes: &Arc<NodePattern>, prefix: &str) -> Result<(), YamlError> {
+    fn parameters(&mut self, nodes: &Node<'_>, prefix: &str) -> Result<(), YamlError> {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         loop {
             let Some((key, key_span)) = self.key()? else { return Ok(()) };
@@ -270,17 +283,24 @@ impl<'a> Walk<'a> {
 
     fn push(
         &mut self,
-        nodes: &Arc<NodePattern>,
+        nodes: &Node<'_>,
         parameter: String,
         value: ParameterValue,
         span: Span,
     ) -> Result<(), YamlError> {
+        let id = (nodes.path.to_owned(), parameter.clone());
+        if let Some(line) = self.seen.insert(id, span.start.line()) {
+            let node = nodes.path;
+            let reason =
+                format!("`{parameter}` of {node} is here a second time, after line {line}");
+            return Err(YamlError::at(span, reason));
+        }
         if self.overrides.len() == PARAMETERS_MAX {
             return Err(YamlError::at(span, format!("more than {PARAMETERS_MAX} parameters")));
         }
         let position = Some((span.start.line(), span.start.col() + 1));
         let origin = Origin { source: self.path.clone(), position };
-        self.overrides.push(Override { nodes: nodes.clone(), parameter, value, origin });
+        self.overrides.push(Override { nodes: nodes.pattern.clone(), parameter, value, origin });
         Ok(())
     }
 

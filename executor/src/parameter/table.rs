@@ -252,8 +252,8 @@ impl NodeParameters {
         });
         match publisher.publish_after(changes.collect(), store) {
             Ok(()) => Ok(()),
-            // While the graph is built there is no event, and nobody to miss it.
-            Err(PublishError::NotFrozen(_)) => {
+            // While the graph is built, and when the executor is gone, nothing waits for the event.
+            Err(PublishError::NotFrozen(_) | PublishError::Gone(_)) => {
                 store();
                 Ok(())
             }

@@ -110,6 +110,7 @@ where
                     Unsent::NotFrozen => CallError::NotFrozen,
                     Unsent::NobodyThere => CallError::NoService,
                     Unsent::Full => CallError::ServiceFull,
+                    Unsent::Gone => CallError::ClientStopped,
                 };
                 Err(CallRefused { request: request.body, reason })
             }

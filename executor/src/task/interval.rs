@@ -21,6 +21,8 @@ pub struct Tick {
     pub number: u64,
     /// When its event was handled, by the executor's clock.
     pub time: Time,
+    /// When it was due; see [`Context::scheduled_time`].
+    pub scheduled: Time,
     /// Ticks before this one that nobody awaited in time.
     pub missed: u64,
 }
@@ -38,6 +40,7 @@ pub struct Interval {
 struct Ticks {
     count: u64,
     latest: Time,
+    scheduled: Time,
     waker: Option<Waker>,
 }
 
@@ -55,7 +58,8 @@ impl Interval {
         }
         let missed = ticks.count - self.seen - 1;
         self.seen = ticks.count;
-        Poll::Ready(Tick { number: ticks.count - 1, time: ticks.latest, missed })
+        let (number, time, scheduled) = (ticks.count - 1, ticks.latest, ticks.scheduled);
+        Poll::Ready(Tick { number, time, scheduled, missed })
     }
 
     /// Waits until the executor's time is `delay` after now: the interval is moved, and goes on
@@ -94,6 +98,7 @@ impl<S> Entity<S> for IntervalEntity {
         cx.begin(EventId { source: self.source, sequence: ticks.count });
         ticks.count += 1;
         ticks.latest = cx.now();
+        ticks.scheduled = cx.scheduled;
         let waker = ticks.waker.take();
         drop(ticks);
         if let Some(waker) = waker {

@@ -39,6 +39,7 @@ fn moved_out<M>(error: PublishError<LoanedMessage<M>>) -> PublishError<M> {
     match error {
         PublishError::NotFrozen(message) => PublishError::NotFrozen(out(message)),
         PublishError::Full(message) => PublishError::Full(out(message)),
+        PublishError::Gone(message) => PublishError::Gone(out(message)),
         PublishError::NoSlot { message, out_of_slots } => {
             PublishError::NoSlot { message: out(message), out_of_slots }
         }
@@ -103,7 +104,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// # Errors
     /// [`PublishError`] hands the message back when the graph is not frozen yet (unless the
     /// publisher is transient-local and keeps it), a keep-all subscription is full, subscriptions
-    /// hold more messages than they declared, or a middleware does not take it.
+    /// hold more messages than they declared, the executor is gone, or a middleware does not take
+    /// it.
     ///
     /// # Compile-time errors
     /// A message of more than [`BY_VALUE_MAX`] bytes has to be [loaned](Self::loan): to hand it
@@ -392,6 +394,8 @@ pub enum PublishError<T> {
     NotFrozen(T),
     /// A keep-all subscription holds as many messages as its limit.
     Full(T),
+    /// The executor is gone: nothing takes messages any more.
+    Gone(T),
     /// All of the topic's message slots are in use, because subscriptions hold more messages than
     /// they declared, or publishers more loans.
     NoSlot {
@@ -413,9 +417,10 @@ impl<T> PublishError<T> {
     /// The message, unless the subscriptions in this process have it.
     pub fn into_message(self) -> Option<T> {
         match self {
-            Self::NotFrozen(message) | Self::Full(message) | Self::NoSlot { message, .. } => {
-                Some(message)
-            }
+            Self::NotFrozen(message)
+            | Self::Full(message)
+            | Self::Gone(message)
+            | Self::NoSlot { message, .. } => Some(message),
             Self::Remote { message, .. } => message,
         }
     }
@@ -427,6 +432,7 @@ impl<T> fmt::Debug for PublishError<T> {
             Self::NotFrozen(_) => "NotFrozen(..)",
             Self::Full(_) => "Full(..)",
             Self::NoSlot { out_of_slots, .. } => return write!(f, "NoSlot({out_of_slots:?})"),
+            Self::Gone(_) => "Gone(..)",
             Self::Remote { reason, .. } => return write!(f, "Remote({reason:?})"),
         })
     }
@@ -445,6 +451,7 @@ impl<T> fmt::Display for PublishError<T> {
             Self::NoSlot { out_of_slots, .. } => {
                 return write!(f, "failed to publish: {out_of_slots}");
             }
+            Self::Gone(_) => "the executor is gone: keep it as long as something publishes",
             Self::Remote { reason, .. } => {
                 return write!(f, "the message did not leave the process: {reason}");
             }

@@ -24,6 +24,9 @@ fn child(role: &str) -> Child {
 #[test]
 fn the_child() {
     let Ok(role) = std::env::var(ROLE) else { return };
+    if role == "several" {
+        return several_executors();
+    }
     let mut executor = Executor::single_core();
     executor.stop_on_ctrl_c().unwrap();
     let node = executor.create_node("node", ()).unwrap();
@@ -38,6 +41,37 @@ fn the_child() {
     .unwrap();
     executor.spin().unwrap();
     println!("the executor stopped");
+}
+
+/// One after the other is stopped: one that is kept, one that goes on after that, one that is
+/// dropped, and one beside another that was stopped otherwise.
+fn several_executors() {
+    let create = || {
+        let mut executor = Executor::single_core();
+        executor.stop_on_ctrl_c().unwrap();
+        let node = executor.create_node("node", ()).unwrap();
+        node.create_one_shot_timer(Duration::from_millis(1), |_, _| println!("in the callback"))
+            .unwrap();
+        executor
+    };
+    let mut kept = create();
+    kept.spin().unwrap();
+    println!("the executor stopped");
+    kept.stop_handle().reset();
+    println!("in the callback");
+    kept.spin().unwrap();
+    println!("the executor stopped");
+    create().spin().unwrap();
+    println!("the executor stopped");
+    let other = create();
+    other.stop_handle().stop();
+    let mut last = create();
+    last.stop_on_ctrl_c().unwrap();
+    last.spin().unwrap();
+    println!("the executor stopped");
+    drop((kept, other, last));
+    println!("in the callback");
+    std::thread::sleep(Duration::from_secs(3600));
 }
 
 /// Waits until the child's callback runs; returns the rest of its output.
@@ -63,6 +97,28 @@ fn the_first_interrupt_stops_the_executor() {
     let rest = std::io::read_to_string(output).unwrap();
     assert!(rest.contains("the executor stopped"), "{rest}");
     assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn each_executor_of_a_process_is_stopped_by_one_interrupt() {
+    let mut child = child("several");
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut wait_for = |expected: &str| {
+        let mut line = String::new();
+        while !line.contains(expected) {
+            line.clear();
+            assert!(output.read_line(&mut line).unwrap() > 0, "the child ended too early");
+        }
+    };
+    for _ in 0..4 {
+        wait_for("in the callback");
+        interrupt(&child);
+        wait_for("the executor stopped");
+    }
+    // All are gone: the process ends as if it had no handler.
+    wait_for("in the callback");
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
 #[test]

@@ -126,3 +126,48 @@ fn a_panic_in_a_transition_is_the_nodes_failure_and_requests_are_bounded() {
         assert_eq!(lifecycle.state(), State::Unconfigured);
     });
 }
+
+/// The new state has seen no transition, so the node waits for them again.
+#[test]
+fn restarted_node_is_unconfigured() {
+    in_every_mode(|mut executor| {
+        let states = log();
+        let node = executor.graph().create_restartable_node("camera", 3, || false).unwrap();
+        let lifecycle = node
+            .lifecycle()
+            .on_configure(|configured, _| *configured = true)
+            .on_activate(|configured, _| assert!(*configured, "without a configuration"))
+            .create()
+            .unwrap();
+        let (watched, seen) = (lifecycle.clone(), states.clone());
+        let failing = node.create_publisher("fail", QoS::default()).unwrap();
+        node.create_subscription("fail", QoS::default(), |_, _: &Message<()>, _| {
+            Err::<(), _>("broken")
+        })
+        .unwrap();
+        let look = node.create_publisher("look", QoS::default()).unwrap();
+        node.create_subscription("look", QoS::default(), move |_, last: &Message<bool>, cx| {
+            seen.lock().unwrap().push(watched.state());
+            if **last {
+                cx.stop();
+            }
+        })
+        .unwrap();
+        executor.freeze().unwrap();
+        use Transition::{Activate, Configure, Shutdown};
+        request(&lifecycle, &[Configure]);
+        failing.publish(()).unwrap();
+        look.publish(false).unwrap();
+        request(&lifecycle, &[Configure, Activate]);
+        look.publish(false).unwrap();
+        failing.publish(()).unwrap();
+        look.publish(false).unwrap();
+        request(&lifecycle, &[Shutdown]);
+        failing.publish(()).unwrap();
+        look.publish(true).unwrap();
+        executor.spin().unwrap();
+        let expected = [State::Unconfigured, State::Active, State::Unconfigured, State::Finalized];
+        assert_eq!(entries(&states), expected);
+        assert_eq!(executor.failures().len(), 3);
+    });
+}

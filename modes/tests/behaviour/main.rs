@@ -5,6 +5,7 @@ mod bursts;
 mod cores;
 mod deadlines;
 mod delivery;
+mod endings;
 #[cfg(unix)]
 mod escapes;
 mod failures;

@@ -6,14 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use reference_system::compare::{CompareOptions, Comparison, Step, compare as measure_cells};
 use reference_system::kpi::Collector;
 use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, RunReport, mode_name, run};
 use reference_system::system::Work;
 use reference_system::table;
-use ringspin_executor::StopHandle;
 use ringspin_modes::{Executor, Mode, allowed_cores};
 
 use super::CompareArguments;
@@ -119,7 +118,8 @@ fn measure(options: &CompareOptions, quiet: bool, later: Duration) -> Result<Com
     if allowed_cores().len() == 1 && options.modes.iter().any(|m| matches!(m, Mode::MultiCore(_))) {
         eprintln!("note: {ONE_CORE}");
     }
-    let interrupted = listen_for_ctrl_c()?;
+    let listener = listen_for_ctrl_c()?;
+    let interrupted = listener.stop_handle();
     let bar = StepBar::new(quiet);
     measure_cells(options, |step| {
         if step.index == 0 {
@@ -131,12 +131,12 @@ fn measure(options: &CompareOptions, quiet: bool, later: Duration) -> Result<Com
     .map_err(anyhow::Error::from_boxed)
 }
 
-/// A handle that Ctrl-C stops. A run in progress handles Ctrl-C itself; this handle is checked
-/// between runs.
-pub(super) fn listen_for_ctrl_c() -> Result<StopHandle> {
-    let executor = Executor::single_core();
-    executor.stop_on_ctrl_c().map_err(|error| anyhow!("Ctrl-C cannot be caught: {error}"))?;
-    Ok(executor.stop_handle())
+/// An executor that Ctrl-C stops while it exists. A run in progress handles Ctrl-C itself; this one
+/// is checked between runs.
+pub(super) fn listen_for_ctrl_c() -> Result<Executor> {
+    let mut executor = Executor::single_core();
+    executor.stop_on_ctrl_c()?;
+    Ok(executor)
 }
 
 fn announcement(options: &CompareOptions, step: &Step, later: Duration) -> String {

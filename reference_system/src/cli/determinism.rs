@@ -25,7 +25,8 @@ const SLEEPERS: usize = 128;
 pub(super) fn determinism(arguments: DeterminismArguments, quiet: bool) -> Result<()> {
     let DeterminismArguments { runs, sleep_max, ties, threads, json } = arguments;
     // Comes first: once the file exists, an interrupt is handled.
-    let stop = listen_for_ctrl_c()?;
+    let listener = listen_for_ctrl_c()?;
+    let stop = listener.stop_handle();
     let json = json.as_deref().map(|path| Output::create(path, true)).transpose()?;
     let threads = threads.map_or_else(|| default_threads(sleep_max), usize::from);
     let options = Options { runs: runs as usize, threads, sleep_max, ties };

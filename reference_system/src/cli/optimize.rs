@@ -120,7 +120,8 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let page = create(&arguments.report)?;
     let pictures =
         Pictures { page, json: create(&arguments.json)?, chart: create(&arguments.chart_out)? };
-    let interrupted = compare::listen_for_ctrl_c()?;
+    let listener = compare::listen_for_ctrl_c()?;
+    let interrupted = listener.stop_handle();
     let profile = profile(arguments, &target)?;
     let twin = target.twin(&profile).context(match &arguments.profile {
         Some(path) => format!("`{}` cannot be used", path.display()),

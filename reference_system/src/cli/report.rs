@@ -58,7 +58,8 @@ fn run(arguments: &ReportArguments, quiet: bool) -> Result<(ReportData, Vec<(Str
         simulated: SIMULATED,
         command: command_line(),
     };
-    let interrupted = compare::listen_for_ctrl_c()?;
+    let listener = compare::listen_for_ctrl_c()?;
+    let interrupted = listener.stop_handle();
     let bar = GatherBar::new(quiet);
     let gathered = gather(&options, |step| {
         if step.index == 0 {

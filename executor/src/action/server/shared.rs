@@ -174,6 +174,7 @@ impl<A: Action> Server<A> {
             Err(
                 PublishError::NotFrozen(message)
                 | PublishError::Full(message)
+                | PublishError::Gone(message)
                 | PublishError::NoSlot { message, .. },
             ) => message,
             // Those in the process have it, and the goal goes on.

@@ -175,3 +175,28 @@ proptest! {
         let _ = parse(&FILE[from.min(to)..to.max(from)]);
     }
 }
+
+/// With dots or below one another, and wherever the node is named.
+#[test]
+fn parameter_with_two_values_is_refused_however_it_is_written() {
+    let below = |parameters: &str| format!("/ns/node:\n  ros__parameters:\n{parameters}");
+    for (text, line) in [
+        (below("    a.b: 1\n    a: {b: 2}\n"), 4),
+        (below("    a: {b: 2}\n    a.b: 1\n"), 4),
+        (below("    a.b: {c: 1}\n    a: {b.c: 1}\n"), 4),
+        (below("    a: {b: {c: 1}, b.c: 1}\n"), 3),
+        (below("    a.b: 1\n") + "ns:\n  node:\n    ros__parameters: {a: {b: 1}}\n", 6),
+        (below("    a.b: 1\n") + "ns/node:\n  ros__parameters: {a: {b: 1}}\n", 5),
+    ] {
+        let error = parse(&text).unwrap_err();
+        assert_eq!(error.line, line, "{text}{error:?}");
+        assert!(error.reason.contains("here a second time, after line 3"), "{text}{error:?}");
+    }
+    for text in [
+        below("    a.b: 1\n    a: {c: 2}\n    a.b.c: 3\n"),
+        below("    a: 1\n") + "/**:\n  ros__parameters: {a: 2}\n",
+        below("    a: 1\n") + "---\n" + &below("    a: 2\n"),
+    ] {
+        assert!(parse(&text).is_ok(), "{text}");
+    }
+}

@@ -33,7 +33,6 @@ pub mod random_graph;
 mod recording;
 pub mod report;
 pub mod run;
-pub mod sleep;
 pub mod system;
 pub mod table;
 pub mod trace;

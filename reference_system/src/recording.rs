@@ -12,7 +12,7 @@ use std::io;
 use std::sync::Arc;
 
 /// The recorders of one worker.
-struct Several {
+struct CombinedRecorder {
     /// The caller's recorders.
     callers: Vec<Box<dyn Recorder>>,
     writer: Option<TraceWriter>,
@@ -20,7 +20,7 @@ struct Several {
     watch: Option<Watch>,
 }
 
-impl Several {
+impl CombinedRecorder {
     fn each(&mut self) -> impl Iterator<Item = &mut dyn Recorder> {
         let Self { callers, writer, profiler, watch } = self;
         let callers = callers.iter_mut().map(|recorder| &mut **recorder);
@@ -31,7 +31,7 @@ impl Several {
     }
 }
 
-impl Recorder for Several {
+impl Recorder for CombinedRecorder {
     fn started(&mut self, dispatch: &Dispatch) {
         self.each().for_each(|recorder| recorder.started(dispatch));
     }
@@ -56,7 +56,7 @@ pub(crate) fn record(
     if factory.is_none() && writer.is_none() && !profiled && watched.is_none() {
         return Ok(executor);
     }
-    Ok(executor.with_recorders(move |info, worker| Several {
+    Ok(executor.with_recorders(move |info, worker| CombinedRecorder {
         callers: factory.as_mut().map(|make| make(info, worker)).unwrap_or_default(),
         // Only a deterministic run is traced, and it has a single worker.
         writer: writer.take().map(|writer| writer.with_names(info)),
@@ -73,8 +73,8 @@ pub(crate) fn finish(
     let (mut profilers, mut callers) = (Vec::new(), Vec::new());
     for recorder in recorders {
         let any: Box<dyn Any> = recorder;
-        let Ok(several) = any.downcast::<Several>() else { continue };
-        let Several { callers: of_worker, writer, profiler, watch: _ } = *several;
+        let Ok(combined) = any.downcast::<CombinedRecorder>() else { continue };
+        let CombinedRecorder { callers: of_worker, writer, profiler, watch: _ } = *combined;
         if let Some(writer) = writer {
             writer.finish()?;
         }

@@ -8,7 +8,7 @@ mod chains;
 mod tuning;
 
 pub use chains::render_chains;
-pub use tuning::{render_confirmed, render_outlooks, render_strategies};
+pub use tuning::{render_confirmed, render_estimates, render_strategies};
 
 use comfy_table::{Cell as TableCell, CellAlignment, Table, TableStyle};
 use ringspin_modes::Mapping;
@@ -21,6 +21,7 @@ use crate::determinism::ties::Ties;
 use crate::determinism::{CALLBACKS, NODES};
 use crate::kpi::{Kpis, Summary};
 use crate::published::{self, RclcppExecutor};
+use crate::run::RunReport;
 
 /// The pooled result of one mode at one crunch limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +47,25 @@ pub struct Cell {
     pub missed_periods: u64,
     /// The mapping of a multi-core cell.
     pub mapping: Option<Mapping>,
+}
+
+impl Cell {
+    /// The cell of a single run.
+    #[must_use]
+    pub fn of_run(report: &RunReport, floor_ns: u64) -> Self {
+        Self {
+            n: report.n,
+            mode: report.mode.to_owned(),
+            turns: 1,
+            floor_ns,
+            kpis: report.kpis,
+            cpu_percent: report.cpu_percent,
+            rss_bytes: report.rss_bytes,
+            overwritten: report.overwritten,
+            missed_periods: report.missed_periods,
+            mapping: report.mapping.clone(),
+        }
+    }
 }
 
 /// Renders the hot path (to start) of every cell, by rising N, modes in the given order.

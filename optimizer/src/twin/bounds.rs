@@ -9,13 +9,13 @@ use ringspin_executor::GraphInfo;
 use std::time::Duration;
 
 /// Input of the analysis that does not depend on the assignment.
-pub(super) struct Subject {
+pub(super) struct AnalysisInput {
     callbacks: Vec<Callback>,
     /// By chain and step: the callbacks that can take the step.
     chains: Vec<Vec<Vec<usize>>>,
 }
 
-impl Subject {
+impl AnalysisInput {
     pub(super) fn new(
         info: &GraphInfo,
         costs: &Costs,
@@ -47,7 +47,7 @@ impl Twin<'_> {
         assignment: &Assignment,
     ) -> Result<Vec<Result<Duration, NoBound>>, TwinError> {
         self.check_loops(assignment)?;
-        let Subject { callbacks, chains } = &self.subject;
+        let AnalysisInput { callbacks, chains } = &self.analysis_input;
         Ok(match Analysis::new(callbacks, assignment) {
             Ok(analysis) => chains.iter().map(|steps| analysis.longest(steps)).collect(),
             Err(reason) => vec![Err(reason); chains.len()],

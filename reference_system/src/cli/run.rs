@@ -188,7 +188,7 @@ fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
     // Without durations, the hot path takes no simulated time, and its table would be all zeros.
     let has_hot_path = report.digest.is_none() || report.kpis.hot_path_end.max_ns > 0;
     if !is_lame && has_hot_path {
-        text += &table::render(&[cell(report, floor_ns)]);
+        text += &table::render(&[Cell::of_run(report, floor_ns)]);
         text += "\n";
     }
     text += &figures(report);
@@ -248,19 +248,4 @@ fn planner(period: &Summary) -> String {
         format_ms(period.max_ns as f64),
         format_ms(period.std_ns)
     )
-}
-
-fn cell(report: &RunReport, floor_ns: u64) -> Cell {
-    Cell {
-        n: report.n,
-        mode: report.mode.to_owned(),
-        turns: 1,
-        floor_ns,
-        kpis: report.kpis,
-        cpu_percent: report.cpu_percent,
-        rss_bytes: report.rss_bytes,
-        overwritten: report.overwritten,
-        missed_periods: report.missed_periods,
-        mapping: report.mapping.clone(),
-    }
 }

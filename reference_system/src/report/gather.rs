@@ -229,18 +229,7 @@ impl Run {
 
     fn measured(&self, calibration: &Calibration) -> Measured {
         let report = &self.recorded.report;
-        let cell = Cell {
-            n: report.n,
-            mode: report.mode.to_owned(),
-            turns: 1,
-            floor_ns: calibration.floor_ns(),
-            kpis: report.kpis,
-            cpu_percent: report.cpu_percent,
-            rss_bytes: report.rss_bytes,
-            overwritten: report.overwritten,
-            missed_periods: report.missed_periods,
-            mapping: report.mapping.clone(),
-        };
+        let cell = Cell::of_run(report, calibration.floor_ns());
         Measured { cell, latencies_ns: self.latencies_ns() }
     }
 

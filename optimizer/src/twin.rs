@@ -12,26 +12,26 @@
 //! The callbacks run unchanged, but their own work would take real time and is already part of the
 //! durations: give the twin a graph that leaves it out.
 
-mod bounds;
 mod costs;
 mod error;
-mod loads;
 mod senders;
 
 pub use error::TwinError;
 
 use crate::assignment::Assignment;
+use crate::bounds::{Analysis, Callback, NoBound, callbacks_of};
 use crate::chain::Chain;
 use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
+use crate::loads::{Edge, Loads, LoopLoad};
 use crate::profile::{Profile, loops_of};
-use bounds::AnalysisInput;
 use costs::{Costs, Crossing};
 use ringspin_executor::{
     BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics, Time,
 };
-use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation};
+use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation, graph_edges};
 use senders::Senders;
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tracing::subscriber::NoSubscriber;
 
@@ -167,6 +167,61 @@ impl<'a> Twin<'a> {
         Ok(simulation)
     }
 
+    /// Derives utilizations and message rates from a simulation with one core per loop, in which no
+    /// loop delays another and no message is lost to waiting.
+    ///
+    /// # Errors
+    /// The errors of an evaluation.
+    pub fn loads(&self) -> Result<Loads, TwinError> {
+        let count = self.loops.len();
+        let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
+        let ran = self.run(self.simulation(&apart)?)?;
+        let horizon_s = self.horizon.as_secs_f64();
+        let loops = self.loops.iter().zip(&ran.busy_ns).map(|(name, busy_ns)| LoopLoad {
+            name: name.clone(),
+            utilization: *busy_ns as f64 * 1e-9 / horizon_s,
+        });
+        let graph = Graph::new();
+        let handles = (self.build)(&graph).map_err(|error| TwinError::Build(error.to_string()))?;
+        let info = graph.info();
+        let mut messages = BTreeMap::<(LoopId, LoopId), u64>::new();
+        for edge in graph_edges(&info).into_iter().filter(|edge| edge.from != edge.to) {
+            let of = &ran.statistics.callbacks[edge.callback.0 as usize];
+            // A callback with several publishers counts for each of them; sufficient for
+            // heuristics.
+            *messages.entry((edge.from, edge.to)).or_default() += of.dispatched + of.overwritten;
+        }
+        drop(handles);
+        let name = |id: LoopId| self.loops[id.0 as usize].clone();
+        let edges = messages.into_iter().map(|((from, to), count)| Edge {
+            from: name(from),
+            to: name(to),
+            messages_per_second: count as f64 / horizon_s,
+        });
+        Ok(Loads { loops: loops.collect(), edges: edges.collect(), chains: self.chains.clone() })
+    }
+
+    /// The worst-case latency of each chain with this assignment, in the order of the chains, or
+    /// the reason why it has none. See [`bounds`](crate::bounds) for the assumptions.
+    ///
+    /// No evaluation exceeds its bound: callbacks and messages take at most the longest measured
+    /// time. Live, they can take longer. The messages that each callback sends are observed in
+    /// simulations of at least two seconds, in several orders.
+    ///
+    /// # Errors
+    /// [`TwinError::OtherLoops`] if the assignment is not of this graph.
+    pub fn bounds(
+        &self,
+        assignment: &Assignment,
+    ) -> Result<Vec<Result<Duration, NoBound>>, TwinError> {
+        self.check_loops(assignment)?;
+        let AnalysisInput { callbacks, chains } = &self.analysis_input;
+        Ok(match Analysis::new(callbacks, assignment) {
+            Ok(analysis) => chains.iter().map(|steps| analysis.longest(steps)).collect(),
+            Err(reason) => vec![Err(reason); chains.len()],
+        })
+    }
+
     fn check_loops(&self, assignment: &Assignment) -> Result<(), TwinError> {
         match assignment.loops() == self.loops {
             true => Ok(()),
@@ -228,6 +283,30 @@ impl Model for Twin<'_> {
             core_loads: core_busy_ns.into_iter().map(|ns| ns as f64 / horizon_ns).collect(),
             cores_used: assignment.cores_used(),
         })
+    }
+}
+
+/// Input of the analysis that does not depend on the assignment.
+struct AnalysisInput {
+    callbacks: Vec<Callback>,
+    /// By chain and step: the callbacks that can take the step.
+    chains: Vec<Vec<Vec<usize>>>,
+}
+
+impl AnalysisInput {
+    fn new(
+        info: &GraphInfo,
+        costs: &Costs,
+        senders: &Senders,
+        chains: Vec<Vec<Vec<usize>>>,
+    ) -> Self {
+        let callbacks = callbacks_of(
+            info,
+            |callback| costs.most[callback],
+            |callback, edge| senders.most(callback, edge),
+            |edge| [Duration::ZERO, costs.crossing_max(edge)],
+        );
+        Self { callbacks, chains }
     }
 }
 

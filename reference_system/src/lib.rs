@@ -30,7 +30,6 @@ pub mod optimize;
 pub mod process;
 pub mod published;
 pub mod random_graph;
-mod recording;
 pub mod report;
 pub mod run;
 pub mod system;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use reference_system::compare::Cell;
 use reference_system::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within, estimate_ns};
 use reference_system::description::Workload;
 use reference_system::kpi::{Collector, KEPT_SAMPLES, Summary};
@@ -13,7 +14,7 @@ use reference_system::run::{
     total_utilization_of,
 };
 use reference_system::system::Work;
-use reference_system::table::{self, Cell, format_ms};
+use reference_system::table::{self, format_ms};
 use ringspin_executor::Recorder;
 use ringspin_modes::job_file::JobFile;
 use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace};

@@ -9,9 +9,9 @@
 //! runs ahead of the controller nor waits for it in real time, and ten simulated seconds take a few
 //! milliseconds.
 //!
-//! Message delays are data, in TOML. Each job runs three times, and the runs are compared dispatch by
-//! dispatch: messages and the controller's state are part of the digest. The equations are linear
-//! and need no function that differs between machines, so all machines give the same digest.
+//! Message delays are data, in TOML. Each job runs three times, and the runs are compared dispatch
+//! by dispatch: messages and the controller's state are part of the digest. The equations are
+//! linear and need no function that differs between machines, so all machines give the same digest.
 
 use ringspin::models::Links;
 use ringspin::{

@@ -6,7 +6,7 @@
 //! RINGSPIN_ROS_ARGS="--params-file examples/pilot.yaml" cargo run --example parameters
 //! ```
 //!
-//! The operator raises the speed until its limit refuses. The pilot receives each change as an event.
+//! The operator raises the speed until its limit refuses. Each change is an event of the pilot.
 
 use ringspin::{Executor, ParameterChange, ParameterError};
 use std::time::Duration;

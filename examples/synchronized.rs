@@ -6,8 +6,8 @@
 //! RINGSPIN_MODE=deterministic cargo run --example synchronized
 //! ```
 //!
-//! The camera takes 30 images a second, the lidar turns 10 times a second. Each sweep is joined with
-//! the nearest image; the other images are dropped and counted.
+//! The camera takes 30 images a second, the lidar turns 10 times a second. Each sweep is joined
+//! with the nearest image; the other images are dropped and counted.
 
 use ringspin::{ApproximateTime, Executor, Input, QoS, Stamped, Time};
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! The style that a formatter cannot check: file headers, lengths, and where `unsafe` may live.
+//! Style that a formatter cannot check: file headers, lengths, language, places of `unsafe`.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -7,8 +8,23 @@ const COLUMNS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 800;
 
-/// Functions that are longer than the limit. Entries are only ever removed.
+/// Functions above the limit. Entries may only be removed.
 const LONG_FUNCTIONS: [(&str, &str); 1] = [("executor/src/frozen.rs", "connect_worker")];
+
+/// Openers of comments that hide the subject of a sentence; CONTRIBUTING.md, "Style", has the rule.
+const BANNED_OPENERS: [&str; 6] = ["What", "Who", "Whose", "That of", "Those of", "As ["];
+const BANNED_WORDS: [&str; 3] = ["nobody", "somebody", "whoever"];
+
+/// The number of findings that each folder may still have. Numbers may only fall; folders that are
+/// not listed have none.
+const LANGUAGE_BUDGETS: [(&str, usize); 6] = [
+    ("executor", 292),
+    ("loom-tests", 8),
+    ("modes", 260),
+    ("ringbuf", 74),
+    ("ros2", 106),
+    ("tests", 16),
+];
 
 /// The Rust sources of the workspace, with their text.
 fn sources() -> Vec<(PathBuf, String)> {
@@ -124,6 +140,65 @@ fn functions_stay_short() {
     }
     let short = |(path, name)| format!("{path}: `{name}` is short; remove it from LONG_FUNCTIONS");
     problems.extend(unused.into_iter().map(short));
+    none(problems);
+}
+
+/// The text of the comment on this line, without list and heading markers.
+fn comment(line: &str) -> Option<&str> {
+    let trimmed = line.trim_start();
+    let comment = match trimmed.starts_with("//") {
+        true => trimmed,
+        false => line.split_once(" // ")?.1,
+    };
+    Some(comment.trim_start_matches(|c: char| c.is_ascii_digit() || "/!#*-. ".contains(c)))
+}
+
+/// Whether `text` begins with `words`, not followed by a further letter.
+fn opens_with(text: &str, words: &str) -> bool {
+    let rest = text.strip_prefix(words);
+    rest.is_some_and(|rest| words.ends_with('[') || !rest.starts_with(char::is_alphanumeric))
+}
+
+/// The banned opener or word on this line. Names in code count, too.
+fn banned(line: &str) -> Option<String> {
+    let opener = comment(line)
+        .and_then(|comment| BANNED_OPENERS.iter().find(|words| opens_with(comment, words)));
+    if let Some(opener) = opener {
+        return Some(format!("a comment opens with `{opener}`"));
+    }
+    let lower = line.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    words.find(|word| BANNED_WORDS.contains(word)).map(|word| format!("`{word}`"))
+}
+
+#[test]
+fn language_is_plain() {
+    let mut findings = BTreeMap::<String, Vec<String>>::new();
+    for (path, text) in sources() {
+        // This file lists the banned words.
+        if path == Path::new("tests/tidy.rs") {
+            continue;
+        }
+        let folder = path.iter().next().unwrap().to_string_lossy().into_owned();
+        let of_folder = findings.entry(folder).or_default();
+        for (n, line) in text.lines().enumerate() {
+            let at = |problem| format!("{}:{}: {problem}", path.display(), n + 1);
+            of_folder.extend(banned(line).map(at));
+        }
+    }
+    let mut problems = Vec::new();
+    for (folder, findings) in findings {
+        let budget = LANGUAGE_BUDGETS.iter().find(|(name, _)| *name == folder);
+        let max = budget.map_or(0, |(_, max)| *max);
+        if findings.len() > max {
+            let count = findings.len();
+            problems.extend(findings);
+            problems.push(format!(
+                "{folder}: {count} findings, {max} allowed; name the subject, see CONTRIBUTING.md \
+                 \"Style\""
+            ));
+        }
+    }
     none(problems);
 }
 

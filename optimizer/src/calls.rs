@@ -91,15 +91,15 @@ pub(crate) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
 fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
     // For each source with a receiver: the first arrival of each message, by sequence number.
     let mut taken = BTreeMap::new();
-    let mut way = BTreeMap::new();
+    let mut sender_of = BTreeMap::new();
     for edge in graph_edges(info) {
         taken.entry(edge.source).or_insert_with(|| (edge.from, BTreeMap::<u64, Arrival>::new()));
-        way.insert((edge.source, edge.callback), edge.from);
+        sender_of.insert((edge.source, edge.callback), edge.from);
     }
     for (worker, calls) in log.workers.iter().enumerate() {
         for (n, call) in calls.iter().enumerate() {
             let EventId { source, sequence } = call.event;
-            let Some(&from) = way.get(&(source, call.callback)) else { continue };
+            let Some(&from) = sender_of.get(&(source, call.callback)) else { continue };
             let Some(arrival) = log.arrival(worker, n, from) else { continue };
             let Some((_, taken)) = taken.get_mut(&source) else { continue };
             let first = taken.entry(sequence).or_insert(arrival);
@@ -120,7 +120,7 @@ fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
             // For a message that waited, the sender is certain only if a single call is possible.
             let certain = hop_ns.is_some() || (next == sequence && known == sender);
             if next != sequence || !certain {
-                doubt(kinds, known, sender + 1);
+                mark_unknown(kinds, known, sender + 1);
             }
             if certain {
                 kinds[sender] = Kind::Sending;
@@ -128,15 +128,15 @@ fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
             (next, known) = (sequence + 1, (sender + 1).max(known));
         }
         let len = kinds.len();
-        doubt(kinds, known, len);
+        mark_unknown(kinds, known, len);
     }
     kinds
 }
 
 /// Marks the quiet calls in `start..end` as unknown.
-fn doubt(kinds: &mut [Kind], start: usize, end: usize) {
-    let doubtful = kinds.get_mut(start..end).unwrap_or_default().iter_mut();
-    doubtful.filter(|kind| **kind == Kind::Quiet).for_each(|kind| *kind = Kind::Unknown);
+fn mark_unknown(kinds: &mut [Kind], start: usize, end: usize) {
+    let quiet_calls = kinds.get_mut(start..end).unwrap_or_default().iter_mut();
+    quiet_calls.filter(|kind| **kind == Kind::Quiet).for_each(|kind| *kind = Kind::Unknown);
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 
 use crate::assignment::Assignment;
 use crate::chain::Chain;
+use std::time::Duration;
 
 /// Why a candidate could not be evaluated.
 pub type ModelError = Box<dyn std::error::Error + Send + Sync>;
@@ -23,6 +24,35 @@ pub struct ChainLatency {
     pub max_ns: u64,
     /// The number of samples that missed the deadline of the chain; 0 without a deadline.
     pub misses: u64,
+}
+
+impl ChainLatency {
+    /// Summarizes the latencies of a chain in nanoseconds, in any order. O(n log n).
+    ///
+    /// ```
+    /// use ringspin_optimizer::ChainLatency;
+    /// use std::time::Duration;
+    ///
+    /// let latency = ChainLatency::of(vec![30, 10, 20], Some(Duration::from_nanos(25)));
+    /// assert_eq!((latency.samples, latency.mean_ns, latency.misses), (3, 20, 1));
+    /// assert_eq!(ChainLatency::of(vec![], None), ChainLatency::default());
+    /// ```
+    #[must_use]
+    pub fn of(mut latencies_ns: Vec<u64>, deadline: Option<Duration>) -> Self {
+        latencies_ns.sort_unstable();
+        let Some(&max_ns) = latencies_ns.last() else { return Self::default() };
+        let samples = latencies_ns.len() as u64;
+        let total_ns: u128 = latencies_ns.iter().map(|&ns| u128::from(ns)).sum();
+        let deadline_ns = deadline.map_or(u128::MAX, |deadline| deadline.as_nanos());
+        let in_time = latencies_ns.partition_point(|&ns| u128::from(ns) <= deadline_ns);
+        Self {
+            samples,
+            mean_ns: (total_ns / u128::from(samples)) as u64,
+            p99_ns: latencies_ns[(latencies_ns.len() * 99).div_ceil(100) - 1],
+            max_ns,
+            misses: samples - in_time as u64,
+        }
+    }
 }
 
 /// The result of running an assignment.

@@ -11,7 +11,6 @@
 //! that began before the receiving callback, which can only be wrong for a message that waited.
 //! waited for something else.
 
-use crate::calls::{Calls, calls};
 use crate::hop::Hop;
 use crate::spread::Spread;
 use ringspin_executor::{CallbackId, Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder};
@@ -86,26 +85,18 @@ impl Recorder for Observer {
     }
 }
 
-/// The combined measurements of several observers.
-pub(crate) struct Observed {
-    pub(crate) durations: DurationProfile,
-    pub(crate) calls: Vec<Calls>,
-    pub(crate) hops: Vec<Hop>,
-}
-
-/// Combines the measurements of the observers among `recorders`.
-pub(crate) fn observed(
+/// Combines the durations and the calls that the observers among `recorders` recorded.
+pub(crate) fn recorded(
     info: &GraphInfo,
     recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
-) -> Observed {
+) -> (DurationProfile, Log) {
     let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
     let observers = any.filter_map(|recorder| recorder.downcast::<Observer>().ok());
     let (profilers, workers): (Vec<_>, Vec<_>) =
         observers.map(|observer| (observer.profiler, observer.calls)).unzip();
     let durations = profilers.into_iter().map(|profiler| profiler.profile());
     let durations = durations.fold(DurationProfile::default(), DurationProfile::merge);
-    let log = Log::new(info, workers);
-    Observed { durations, calls: calls(info, &log), hops: hops(info, &log) }
+    (durations, Log::new(info, workers))
 }
 
 impl Log {
@@ -146,7 +137,8 @@ struct Times {
     cross_ns: Vec<u64>,
 }
 
-fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
+/// The costs of the edges that were observed.
+pub(crate) fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
     let edges = graph_edges(info);
     let edge_of: BTreeMap<_, _> =
         edges.iter().enumerate().map(|(n, edge)| ((edge.source, edge.callback), n)).collect();
@@ -235,14 +227,14 @@ mod tests {
             (c, 217, 220), // was busy at 210
             (c, 305, 320), // there before the end
         ];
-        let seen = observed(&info, [worker(&info, &one), worker(&info, &other)]);
-        assert_eq!(seen.durations.callbacks().len(), 4);
+        let (durations, log) = recorded(&info, [worker(&info, &one), worker(&info, &other)]);
+        assert_eq!(durations.callbacks().len(), 4);
         let hop = |to: &str, same_core, cross_core| {
             let [topic, from, to] = ["/t", "/a", to].map(String::from);
             Hop { topic, from, to, same_core, cross_core }
         };
         assert_eq!(
-            seen.hops,
+            hops(&info, &log),
             [hop("/b", Spread::of([3, 0]), None), hop("/c", None, Spread::of([40, 0]))]
         );
     }
@@ -251,8 +243,8 @@ mod tests {
     fn a_message_without_a_sender_is_not_a_hop() {
         let info = graph();
         let early = worker(&info, &[(1, 5, 6), (0, 10, 20)]);
-        assert_eq!(observed(&info, [early]).hops, []);
-        let nothing = observed(&info, []);
-        assert_eq!((nothing.durations, nothing.hops), (DurationProfile::default(), vec![]));
+        assert_eq!(hops(&info, &recorded(&info, [early]).1), []);
+        let (durations, log) = recorded(&info, []);
+        assert_eq!((durations, hops(&info, &log)), (DurationProfile::default(), vec![]));
     }
 }

@@ -39,9 +39,9 @@ mod measure;
 
 pub use error::ProfileError;
 
-use crate::calls::Calls;
+use crate::calls::{Calls, calls};
 use crate::hop::{Hop, pooled};
-use crate::observer::{Observed, observed};
+use crate::observer::{hops, recorded};
 use crate::spread::Spread;
 use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
 use ringspin_modes::allowed_cores;
@@ -119,7 +119,8 @@ impl Profile {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of(info: &GraphInfo, recorders: impl IntoIterator<Item = Box<dyn Recorder>>) -> Self {
-        let Observed { durations, calls, hops } = observed(info, recorders);
+        let (durations, log) = recorded(info, recorders);
+        let (hops, calls) = (hops(info, &log), calls(info, &log));
         let machine = ProfiledMachine::here();
         Self { version: VERSION, loops: loops_of(info), machine, durations, hops, calls }
     }

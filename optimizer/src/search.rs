@@ -29,7 +29,7 @@ pub use compare::{Comparison, Entry};
 pub use heuristics::{chain_clustering, longest_processing_time, round_robin};
 pub use stop::Stop;
 
-use run::{Run, Terms};
+use run::{Run, RunParameters};
 use space::{Genes, Space};
 
 /// A search strategy.
@@ -325,7 +325,7 @@ impl<'a> Search<'a> {
             Strategy::Exact => exact_budget(space, options.exact_candidates_max)?,
             _ => options.evaluations,
         };
-        let terms = Terms {
+        let parameters = RunParameters {
             model: *model,
             space,
             stop: &options.stop,
@@ -334,7 +334,7 @@ impl<'a> Search<'a> {
             seed,
             budget,
         };
-        let mut run = Run::new(terms, known, observer);
+        let mut run = Run::new(parameters, known, observer);
         let greedy = || heuristics::greedy_candidates(loads, space, options.cores);
         let in_turn = || space.candidate(round_robin(loads, options.cores).cores(), &[]);
         match strategy {

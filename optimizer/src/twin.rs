@@ -12,26 +12,26 @@
 //! The callbacks run unchanged, but their own work would take real time and is already part of the
 //! durations: give the twin a graph that leaves it out.
 
-mod bounds;
 mod costs;
 mod error;
-mod loads;
 mod senders;
 
 pub use error::TwinError;
 
 use crate::assignment::Assignment;
+use crate::bounds::{Analysis, Callback, NoBound, callbacks_of};
 use crate::chain::Chain;
 use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
+use crate::loads::{Edge, Loads, LoopLoad};
 use crate::profile::{Profile, loops_of};
-use bounds::Subject;
 use costs::{Costs, Crossing};
 use ringspin_executor::{
     BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics, Time,
 };
-use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation};
+use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation, graph_edges};
 use senders::Senders;
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use tracing::subscriber::NoSubscriber;
 
@@ -74,7 +74,7 @@ pub struct Twin<'a> {
     crossing: Vec<Crossing>,
     unmeasured: Vec<String>,
     /// Input of the worst-case analysis.
-    subject: Subject,
+    analysis_input: AnalysisInput,
     horizon: Duration,
 }
 
@@ -109,7 +109,7 @@ impl<'a> Twin<'a> {
         for (chain, steps) in chains.iter().zip(&steps) {
             check_deadline(chain, steps, &costs.least)?;
         }
-        let subject = Subject::new(&info, &costs, &senders, steps);
+        let analysis_input = AnalysisInput::new(&info, &costs, &senders, steps);
         drop(handles);
         Ok(Self {
             build,
@@ -119,7 +119,7 @@ impl<'a> Twin<'a> {
             simulation: Simulation { durations: costs.durations, ..Simulation::default() },
             crossing: costs.crossing,
             unmeasured: costs.unmeasured,
-            subject,
+            analysis_input,
             horizon: Self::HORIZON,
         })
     }
@@ -167,6 +167,61 @@ impl<'a> Twin<'a> {
         Ok(simulation)
     }
 
+    /// Derives utilizations and message rates from a simulation with one core per loop, in which no
+    /// loop delays another and no message is lost to waiting.
+    ///
+    /// # Errors
+    /// The errors of an evaluation.
+    pub fn loads(&self) -> Result<Loads, TwinError> {
+        let count = self.loops.len();
+        let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
+        let ran = self.run(self.simulation(&apart)?)?;
+        let horizon_s = self.horizon.as_secs_f64();
+        let loops = self.loops.iter().zip(&ran.busy_ns).map(|(name, busy_ns)| LoopLoad {
+            name: name.clone(),
+            utilization: *busy_ns as f64 * 1e-9 / horizon_s,
+        });
+        let graph = Graph::new();
+        let handles = (self.build)(&graph).map_err(|error| TwinError::Build(error.to_string()))?;
+        let info = graph.info();
+        let mut messages = BTreeMap::<(LoopId, LoopId), u64>::new();
+        for edge in graph_edges(&info).into_iter().filter(|edge| edge.from != edge.to) {
+            let of = &ran.statistics.callbacks[edge.callback.0 as usize];
+            // A callback with several publishers counts for each of them; sufficient for
+            // heuristics.
+            *messages.entry((edge.from, edge.to)).or_default() += of.dispatched + of.overwritten;
+        }
+        drop(handles);
+        let name = |id: LoopId| self.loops[id.0 as usize].clone();
+        let edges = messages.into_iter().map(|((from, to), count)| Edge {
+            from: name(from),
+            to: name(to),
+            messages_per_second: count as f64 / horizon_s,
+        });
+        Ok(Loads { loops: loops.collect(), edges: edges.collect(), chains: self.chains.clone() })
+    }
+
+    /// The worst-case latency of each chain with this assignment, in the order of the chains, or
+    /// the reason why it has none. See [`bounds`](crate::bounds) for the assumptions.
+    ///
+    /// No evaluation exceeds its bound: callbacks and messages take at most the longest measured
+    /// time. Live, they can take longer. The messages that each callback sends are observed in
+    /// simulations of at least two seconds, in several orders.
+    ///
+    /// # Errors
+    /// [`TwinError::OtherLoops`] if the assignment is not of this graph.
+    pub fn bounds(
+        &self,
+        assignment: &Assignment,
+    ) -> Result<Vec<Result<Duration, NoBound>>, TwinError> {
+        self.check_loops(assignment)?;
+        let AnalysisInput { callbacks, chains } = &self.analysis_input;
+        Ok(match Analysis::new(callbacks, assignment) {
+            Ok(analysis) => chains.iter().map(|steps| analysis.longest(steps)).collect(),
+            Err(reason) => vec![Err(reason); chains.len()],
+        })
+    }
+
     fn check_loops(&self, assignment: &Assignment) -> Result<(), TwinError> {
         match assignment.loops() == self.loops {
             true => Ok(()),
@@ -175,26 +230,26 @@ impl<'a> Twin<'a> {
     }
 
     /// Runs the graph; also returns the busy time of each loop.
-    fn run(&self, simulation: Simulation) -> Result<Ran, TwinError> {
-        quietly(|| self.run_aloud(simulation))
+    fn run(&self, simulation: Simulation) -> Result<RunResult, TwinError> {
+        without_logs(|| self.run_logged(simulation))
     }
 
-    fn run_aloud(&self, simulation: Simulation) -> Result<Ran, TwinError> {
+    fn run_logged(&self, simulation: Simulation) -> Result<RunResult, TwinError> {
         let failed = |error: &dyn std::fmt::Display| TwinError::Run(error.to_string());
         let end = simulation.start + self.horizon;
         let mut executor = Executor::deterministic(simulation)
             .with_chains(self.paths.iter().cloned())
-            .with_recorders(move |info, _| Busy::new(info, end));
+            .with_recorders(move |info, _| BusyRecorder::new(info, end));
         let handles = (self.build)(executor.graph());
         let handles = handles.map_err(|error| TwinError::Build(error.to_string()))?;
         executor.spin().map_err(|error| failed(&error))?;
         let (chains, statistics) = (executor.chains(), executor.statistics());
         let recorder: Option<Box<dyn Any>> =
             executor.take_recorders().pop().map(|recorder| recorder as Box<dyn Any>);
-        let busy = recorder.and_then(|recorder| recorder.downcast::<Busy>().ok());
+        let busy = recorder.and_then(|recorder| recorder.downcast::<BusyRecorder>().ok());
         let busy_ns = busy.map(|busy| busy.by_loop_ns).unwrap_or_default();
         drop(handles);
-        Ok(Ran { chains, statistics, busy_ns })
+        Ok(RunResult { chains, statistics, busy_ns })
     }
 }
 
@@ -218,10 +273,12 @@ impl Model for Twin<'_> {
             core_busy_ns[*core] += busy_ns;
         }
         let horizon_ns = self.horizon.as_nanos() as f64;
-        let chains = self.chains.iter().zip(&ran.chains);
+        let chains = self.chains.iter().zip(ran.chains);
+        let latencies =
+            chains.map(|(chain, samples)| ChainLatency::of(samples.to_end_ns, chain.deadline));
         let callbacks = ran.statistics.callbacks.iter();
         Ok(Evaluation {
-            chains: chains.map(|(chain, samples)| latency(chain, samples)).collect(),
+            chains: latencies.collect(),
             drops: callbacks.map(|callback| callback.overwritten + callback.missed).sum(),
             core_loads: core_busy_ns.into_iter().map(|ns| ns as f64 / horizon_ns).collect(),
             cores_used: assignment.cores_used(),
@@ -229,54 +286,60 @@ impl Model for Twin<'_> {
     }
 }
 
+/// Input of the analysis that does not depend on the assignment.
+struct AnalysisInput {
+    callbacks: Vec<Callback>,
+    /// By chain and step: the callbacks that can take the step.
+    chains: Vec<Vec<Vec<usize>>>,
+}
+
+impl AnalysisInput {
+    fn new(
+        info: &GraphInfo,
+        costs: &Costs,
+        senders: &Senders,
+        chains: Vec<Vec<Vec<usize>>>,
+    ) -> Self {
+        let callbacks = callbacks_of(
+            info,
+            |callback| costs.most[callback],
+            |callback, edge| senders.most(callback, edge),
+            |edge| [Duration::ZERO, costs.crossing_max(edge)],
+        );
+        Self { callbacks, chains }
+    }
+}
+
 /// Runs `simulate` without log output: warnings about lost messages are part of the scores.
-fn quietly<R>(simulate: impl FnOnce() -> R) -> R {
+fn without_logs<R>(simulate: impl FnOnce() -> R) -> R {
     tracing::subscriber::with_default(NoSubscriber::default(), simulate)
 }
 
 /// The result of a run.
-struct Ran {
+struct RunResult {
     chains: Vec<ChainSamples>,
     statistics: Statistics,
     busy_ns: Vec<u64>,
 }
 
 /// Records the busy time of each event loop up to the end of the run.
-struct Busy {
+struct BusyRecorder {
     end: Time,
     by_loop_ns: Vec<u64>,
 }
 
-impl Busy {
+impl BusyRecorder {
     fn new(info: &GraphInfo, end: Time) -> Self {
         Self { end, by_loop_ns: vec![0; info.loops.len()] }
     }
 }
 
-impl Recorder for Busy {
+impl Recorder for BusyRecorder {
     fn started(&mut self, _: &Dispatch) {}
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
         let busy = completion.time.min(self.end) - dispatch.time;
         self.by_loop_ns[dispatch.event_loop.0 as usize] += busy.as_nanos() as u64;
-    }
-}
-
-/// The latency figures of a chain to its end.
-fn latency(chain: &Chain, samples: &ChainSamples) -> ChainLatency {
-    let mut sorted = samples.to_end_ns.clone();
-    sorted.sort_unstable();
-    let Some(&max_ns) = sorted.last() else { return ChainLatency::default() };
-    let samples = sorted.len() as u64;
-    let total_ns: u128 = sorted.iter().map(|&ns| u128::from(ns)).sum();
-    let deadline_ns = chain.deadline.map_or(u128::MAX, |deadline| deadline.as_nanos());
-    let in_time = sorted.partition_point(|&ns| u128::from(ns) <= deadline_ns);
-    ChainLatency {
-        samples,
-        mean_ns: (total_ns / u128::from(samples)) as u64,
-        p99_ns: sorted[(sorted.len() * 99).div_ceil(100) - 1],
-        max_ns,
-        misses: samples - in_time as u64,
     }
 }
 

@@ -7,12 +7,13 @@
 //! Measures a profile and writes it to the file. Each round then runs the system live on one core
 //! and on two, and evaluates the same two mappings on the twin.
 
-use reference_system::description::HOT_PATH;
+use reference_system::description::Workload;
 use reference_system::kpi::Collector;
+use reference_system::optimize::Target;
 use reference_system::system::{Work, build};
 use ringspin_executor::{BoxError, Graph};
 use ringspin_modes::{Executor, Mode, allowed_cores};
-use ringspin_optimizer::{Assignment, Chain, Model, Profile, Twin};
+use ringspin_optimizer::{Assignment, Model, Profile, Twin};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,11 @@ fn main() -> Result<(), BoxError> {
         println!("{} -> {}: same core {same:?}, cross core {cross:?}", hop.from, hop.to);
     }
     let idle = Work { crunch: false, ..live.clone() };
-    let twin = Twin::new(|graph: &Graph| declare(graph, &idle), &profile, vec![hot_path()])?;
+    let twin = Twin::new(
+        |graph: &Graph| declare(graph, &idle),
+        &profile,
+        Target { workload: Workload::Autoware, n, deadline: None }.chains(),
+    )?;
     let twin = twin.with_horizon(span);
     println!("not measured: {:?}", twin.unmeasured());
     let loops = twin.loops().to_vec();
@@ -86,11 +91,3 @@ fn main() -> Result<(), BoxError> {
 
 /// The number of evaluations of each mapping when measuring their run time.
 const EVALUATIONS: u32 = 100;
-
-/// From the lidars to the collision estimator; the later of the two branches counts.
-fn hot_path() -> Chain {
-    let branches = HOT_PATH[..4].chunks(2);
-    let joined = branches.map(|pair| format!("/{} | /{}", pair[0], pair[1]));
-    let path = joined.chain(HOT_PATH[4..].iter().map(|name| format!("/{name}")));
-    Chain::new("hot path", path)
-}

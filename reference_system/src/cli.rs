@@ -6,13 +6,13 @@
 mod calibrate;
 mod compare;
 mod determinism;
+mod duration;
 mod optimize;
 mod output;
 mod progress;
 mod random_graph;
 mod report;
 mod run;
-mod span;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -98,7 +98,7 @@ struct RunArguments {
     #[arg(long, value_parser = crunch_limit)]
     n: Option<u64>,
     /// The duration of the run; simulated time in deterministic mode.
-    #[arg(long, default_value = "15s", value_parser = span::some)]
+    #[arg(long, default_value = "15s", value_parser = duration::nonzero)]
     duration: Duration,
     /// The cores and priorities of nodes (TOML); virtual cores in deterministic mode. Without it,
     /// multi uses the mapping that the optimizer finds for this load on the cores of this process;
@@ -129,7 +129,7 @@ struct RunArguments {
     #[arg(long)]
     no_work: bool,
     /// Let each callback first sleep for a random time up to this.
-    #[arg(long, value_name = "DURATION", default_value = "0ms", value_parser = span::any)]
+    #[arg(long, value_name = "DURATION", default_value = "0ms", value_parser = duration::any)]
     sleep_max: Duration,
 }
 
@@ -143,7 +143,7 @@ struct CompareArguments {
     #[arg(long, value_delimiter = ',', default_value = "64,1024,4096", value_parser = crunch_limit)]
     n: Vec<u64>,
     /// The duration of each turn of each cell; simulated time in deterministic mode.
-    #[arg(long, default_value = "3s", value_parser = span::some)]
+    #[arg(long, default_value = "3s", value_parser = duration::nonzero)]
     duration: Duration,
     /// The number of turns of each cell.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -171,7 +171,7 @@ struct ReportArguments {
     #[arg(long, value_delimiter = ',', default_value = "64,1024,4096", value_parser = crunch_limit)]
     n: Vec<u64>,
     /// The duration of each live run.
-    #[arg(long, default_value = "6s", value_parser = span::some)]
+    #[arg(long, default_value = "6s", value_parser = duration::nonzero)]
     duration: Duration,
     /// Write the timelines at the largest N as a trace for Perfetto's viewer or chrome://tracing.
     #[arg(long, value_name = "FILE")]
@@ -224,7 +224,7 @@ struct DeterminismArguments {
     )]
     runs: u32,
     /// Let each callback first sleep for a random time up to this; the paper sleeps up to 20ms.
-    #[arg(long, value_name = "DURATION", default_value = "5us", value_parser = span::any)]
+    #[arg(long, value_name = "DURATION", default_value = "5us", value_parser = duration::any)]
     sleep_max: Duration,
     /// The order of timers that are due at the same instant.
     #[arg(long, value_enum, default_value_t)]

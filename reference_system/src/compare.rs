@@ -14,15 +14,14 @@ use std::time::{Duration, Instant};
 
 use ringspin_executor::BoxError;
 use ringspin_modes::{Mapping, Mode, allowed_cores};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::crunch::{Calibration, calibrate_within};
-use crate::kpi::{self, Collector};
+use crate::kpi::{self, Collector, Kpis};
 use crate::middleware::Middleware;
 use crate::process::{OthersMeter, processor_name};
 use crate::run::{RunOptions, RunReport, mode_name, run, tuned_mapping};
 use crate::system::Work;
-use crate::table::Cell;
 
 /// The time budget of one calibration, which is repeated each turn.
 const CALIBRATION_BUDGET: Duration = Duration::from_millis(50);
@@ -76,6 +75,51 @@ pub struct Comparison {
     pub cells: Vec<Cell>,
     /// The deterministic mode.
     pub simulations: Vec<Simulation>,
+}
+
+/// The pooled result of one mode at one crunch limit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The crunch limit.
+    pub n: u64,
+    /// The mode's name.
+    pub mode: String,
+    /// The number of runs pooled in `kpis`.
+    pub turns: usize,
+    /// The lower bound for the hot path latency to its start, see [`Calibration::floor_ns`]; 0
+    /// without crunches.
+    pub floor_ns: u64,
+    /// The KPIs of all turns.
+    pub kpis: Kpis,
+    /// CPU time as a percentage of one core, the mean of the turns.
+    pub cpu_percent: f64,
+    /// Resident memory, in bytes: the maximum over the turns.
+    pub rss_bytes: u64,
+    /// The number of messages that a newer one displaced before dispatch.
+    pub overwritten: u64,
+    /// The number of timer periods without a call.
+    pub missed_periods: u64,
+    /// The mapping of a multi-core cell.
+    pub mapping: Option<Mapping>,
+}
+
+impl Cell {
+    /// The cell of a single run.
+    #[must_use]
+    pub fn of_run(report: &RunReport, floor_ns: u64) -> Self {
+        Self {
+            n: report.n,
+            mode: report.mode.to_owned(),
+            turns: 1,
+            floor_ns,
+            kpis: report.kpis,
+            cpu_percent: report.cpu_percent,
+            rss_bytes: report.rss_bytes,
+            overwritten: report.overwritten,
+            missed_periods: report.missed_periods,
+            mapping: report.mapping.clone(),
+        }
+    }
 }
 
 /// The deterministic runs at one crunch limit.

@@ -179,7 +179,7 @@ impl Tuned {
 }
 
 /// The expected latencies of an assignment: simulated, and worst case.
-pub struct Outlook {
+pub struct LatencyEstimate {
     /// The name of the assignment.
     pub name: String,
     /// For each chain, the simulated latencies, and the worst-case bound or the reason for having
@@ -187,7 +187,7 @@ pub struct Outlook {
     pub chains: Vec<(ChainLatency, Result<Duration, NoBound>)>,
 }
 
-impl Outlook {
+impl LatencyEstimate {
     /// Evaluates `assignment` by simulation and by analysis.
     ///
     /// # Errors

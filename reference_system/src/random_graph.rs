@@ -19,26 +19,26 @@
 //!
 //! | module | content |
 //! |---|---|
-//! | `dice` | the source of random choices |
+//! | `random_source` | the source of random choices |
 //! | `spec` | the parts of a graph |
 //! | `simulation` | its simulation |
-//! | `nodes`, `callbacks`, `world` | the nodes, their computations, and the outside world |
+//! | `nodes`, `callbacks`, `external` | the nodes, their computations, and the outside external |
 
 mod callbacks;
-mod dice;
+mod external;
 mod nodes;
+mod random_source;
 mod simulation;
 mod spec;
-mod world;
 
 pub use callbacks::{Sample, State};
 
-use dice::Dice;
+use random_source::RandomSource;
 use ringspin_executor::{BoxError, Graph, Time};
 use ringspin_modes::models::{Distribution, Durations, LinkRule, Links};
 use ringspin_modes::{Job, Simulation};
 use simulation::{HORIZON, TAIL};
-use spec::{Channel, Kind, Receiver, Spec, Way};
+use spec::{Channel, Kind, Receiver, Spec, SubscriberForm};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -82,9 +82,9 @@ impl RandomGraph {
     /// Generates the graph of `seed`, identical on every machine.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        let mut dice = Dice::new(seed);
-        let mut spec = Spec::draw(&mut dice, HORIZON);
-        let simulation = simulation::draw(&mut spec, &mut dice, seed);
+        let mut random = RandomSource::new(seed);
+        let mut spec = Spec::draw(&mut random, HORIZON);
+        let simulation = simulation::draw(&mut spec, &mut random, seed);
         Self { spec, simulation }
     }
 
@@ -156,7 +156,7 @@ impl RandomGraph {
         let joins = self.spec.joins.iter().filter(|join| join.topics.contains(&topic));
         let name = format!("/{}", nodes::topic_name(topic));
         let doubled = |rule: &LinkRule| rule.topic == name && rule.duplication > 0.0;
-        !spec.subscribers.iter().any(|s| fails(&s.receiver) || s.way != Way::Plain)
+        !spec.subscribers.iter().any(|s| fails(&s.receiver) || s.form != SubscriberForm::Plain)
             && !joins.map(|join| &join.receiver).any(fails)
             && !self.simulation.links.rules.iter().any(doubled)
     }

@@ -1,6 +1,6 @@
 //! A measured run of the reference system, in any mode.
 
-use crate::chains::{self, ChainReport};
+use crate::chains::{self, ChainReport, Watch};
 use crate::crunch::estimate_ns;
 use crate::description::{
     AUTOWARE, HOT_PATH, NodeDescription, Workload, crunches_per_second, edges, topic_rate_hz,
@@ -10,12 +10,15 @@ use crate::kpi::{Collector, Kpis};
 use crate::lame;
 use crate::middleware::{self, Middleware};
 use crate::process::{CpuMeter, ProcessUsage};
-use crate::recording::{finish, record};
 use crate::system::{self, Work};
-use ringspin_executor::{BoxError, GraphInfo, Recorder, Statistics};
+use crate::trace::TraceWriter;
+use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder, Statistics};
+use ringspin_modes::models::{DurationProfile, Profiler};
 use ringspin_modes::{Cores, Executor, Mapping, Mode, RunDigest};
 use ringspin_optimizer::{Chain, Edge, Loads, LoopLoad, OptimizeError, SearchOptions, search};
 use serde::Serialize;
+use std::any::Any;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -183,6 +186,82 @@ pub fn run_recorded(
         },
     };
     Ok(Recorded { report, recorders, info: executor.graph().info(), mode })
+}
+
+/// The recorders of one worker.
+struct CombinedRecorder {
+    /// The caller's recorders.
+    callers: Vec<Box<dyn Recorder>>,
+    writer: Option<TraceWriter>,
+    profiler: Option<Profiler>,
+    watch: Option<Watch>,
+}
+
+impl CombinedRecorder {
+    fn each(&mut self) -> impl Iterator<Item = &mut dyn Recorder> {
+        let Self { callers, writer, profiler, watch } = self;
+        let callers = callers.iter_mut().map(|recorder| &mut **recorder);
+        let writer = writer.iter_mut().map(|recorder| recorder as &mut dyn Recorder);
+        let profiler = profiler.iter_mut().map(|recorder| recorder as &mut dyn Recorder);
+        let watch = watch.iter_mut().map(|recorder| recorder as &mut dyn Recorder);
+        callers.chain(writer).chain(profiler).chain(watch)
+    }
+}
+
+impl Recorder for CombinedRecorder {
+    fn started(&mut self, dispatch: &Dispatch) {
+        self.each().for_each(|recorder| recorder.started(dispatch));
+    }
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        self.each().for_each(|recorder| recorder.finished(dispatch, completion));
+    }
+}
+
+/// Attaches the requested recorders to `executor`; none if none is requested, because even an empty
+/// recorder costs time.
+fn record(
+    executor: Executor,
+    workload: Workload,
+    options: &RunOptions,
+    chains: &Arc<chains::Collector>,
+    mut factory: Option<RecordersFactory>,
+) -> io::Result<Executor> {
+    let mut writer = options.trace.as_deref().map(TraceWriter::create).transpose()?;
+    let profiled = options.profile.is_some();
+    let watched = (workload == Workload::Lame).then(|| chains.clone());
+    if factory.is_none() && writer.is_none() && !profiled && watched.is_none() {
+        return Ok(executor);
+    }
+    Ok(executor.with_recorders(move |info, worker| CombinedRecorder {
+        callers: factory.as_mut().map(|make| make(info, worker)).unwrap_or_default(),
+        // Only a deterministic run is traced, and it has a single worker.
+        writer: writer.take().map(|writer| writer.with_names(info)),
+        profiler: profiled.then(|| Profiler::new(info)),
+        watch: watched.clone().map(|chains| Watch::new(chains, info)),
+    }))
+}
+
+/// Writes the files that `options` request, and returns the caller's recorders.
+fn finish(
+    options: &RunOptions,
+    recorders: Vec<Box<dyn Recorder>>,
+) -> Result<Vec<Box<dyn Recorder>>, BoxError> {
+    let (mut profilers, mut callers) = (Vec::new(), Vec::new());
+    for recorder in recorders {
+        let any: Box<dyn Any> = recorder;
+        let Ok(combined) = any.downcast::<CombinedRecorder>() else { continue };
+        let CombinedRecorder { callers: of_worker, writer, profiler, watch: _ } = *combined;
+        if let Some(writer) = writer {
+            writer.finish()?;
+        }
+        profilers.extend(profiler.map(|profiler| Box::new(profiler) as Box<dyn Recorder>));
+        callers.extend(of_worker);
+    }
+    if let Some(path) = &options.profile {
+        DurationProfile::of(profilers).save(path)?;
+    }
+    Ok(callers)
 }
 
 /// The mode with the additions of the workload.

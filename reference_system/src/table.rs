@@ -8,45 +8,17 @@ mod chains;
 mod tuning;
 
 pub use chains::render_chains;
-pub use tuning::{render_confirmed, render_outlooks, render_strategies};
+pub use tuning::{render_confirmed, render_estimates, render_strategies};
 
 use comfy_table::{Cell as TableCell, CellAlignment, Table, TableStyle};
-use ringspin_modes::Mapping;
-use serde::{Deserialize, Serialize};
 
-use crate::compare::Simulation;
+use crate::compare::{Cell, Simulation};
 use crate::crunch::Calibration;
 use crate::determinism::runs::Outcome;
 use crate::determinism::ties::Ties;
 use crate::determinism::{CALLBACKS, NODES};
-use crate::kpi::{Kpis, Summary};
+use crate::kpi::Summary;
 use crate::published::{self, RclcppExecutor};
-
-/// The pooled result of one mode at one crunch limit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
-    /// The crunch limit.
-    pub n: u64,
-    /// The mode's name.
-    pub mode: String,
-    /// The number of runs pooled in `kpis`.
-    pub turns: usize,
-    /// The lower bound for the hot path latency to its start, see [`Calibration::floor_ns`]; 0
-    /// without crunches.
-    pub floor_ns: u64,
-    /// The KPIs of all turns.
-    pub kpis: Kpis,
-    /// CPU time as a percentage of one core, the mean of the turns.
-    pub cpu_percent: f64,
-    /// Resident memory, in bytes: the maximum over the turns.
-    pub rss_bytes: u64,
-    /// The number of messages that a newer one displaced before dispatch.
-    pub overwritten: u64,
-    /// The number of timer periods without a call.
-    pub missed_periods: u64,
-    /// The mapping of a multi-core cell.
-    pub mapping: Option<Mapping>,
-}
 
 /// Renders the hot path (to start) of every cell, by rising N, modes in the given order.
 ///
@@ -305,6 +277,7 @@ fn text(table: &Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kpi::Kpis;
 
     fn cell(n: u64, mode: &str, values_ns: &[u64]) -> Cell {
         let kpis = Kpis {

@@ -40,10 +40,10 @@ pub(super) fn search(
     seed: u64,
 ) -> Result<(), OptimizeError> {
     let mut random = SplitMix64::new(seed, 3);
-    let strangers = std::iter::repeat_with(|| space.random(&mut random));
+    let random_candidates = std::iter::repeat_with(|| space.random(&mut random));
     // The crate would fill the population with copies of the starts, and only mutation could then
     // find anything new.
-    let first: Vec<Genes> = starts.into_iter().chain(strangers).take(population).collect();
+    let first: Vec<Genes> = starts.into_iter().chain(random_candidates).take(population).collect();
     evolve(run, space, first, seed)?;
     refine(run, space, &mut random);
     Ok(())

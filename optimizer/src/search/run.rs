@@ -16,7 +16,7 @@ use super::space::{Genes, Space};
 use super::{Convergence, Progress, Stop, Strategy};
 
 /// The parameters of a run.
-pub(super) struct Terms<'a> {
+pub(super) struct RunParameters<'a> {
     pub(super) model: &'a dyn CostModel,
     pub(super) space: &'a Space,
     pub(super) stop: &'a Stop,
@@ -28,7 +28,7 @@ pub(super) struct Terms<'a> {
 
 /// A running strategy.
 pub(super) struct Run<'a, 'o> {
-    terms: Terms<'a>,
+    parameters: RunParameters<'a>,
     /// The scores that any strategy has evaluated on this model: saves time, not budget.
     known: &'a mut BTreeMap<Genes, Score>,
     observer: &'o mut (dyn FnMut(&Progress<'_>) + Send),
@@ -48,12 +48,12 @@ pub(super) struct Outcome {
 
 impl<'a, 'o> Run<'a, 'o> {
     pub(super) fn new(
-        terms: Terms<'a>,
+        parameters: RunParameters<'a>,
         known: &'a mut BTreeMap<Genes, Score>,
         observer: &'o mut (dyn FnMut(&Progress<'_>) + Send),
     ) -> Self {
         Self {
-            terms,
+            parameters,
             known,
             observer,
             seen: BTreeSet::new(),
@@ -70,12 +70,14 @@ impl<'a, 'o> Run<'a, 'o> {
 
     /// The number of candidates that may be evaluated.
     pub(super) fn budget(&self) -> usize {
-        self.terms.budget
+        self.parameters.budget
     }
 
     /// Whether the run evaluates no further candidates.
     pub(super) fn is_done(&self) -> bool {
-        self.seen.len() >= self.terms.budget || self.error.is_some() || self.terms.stop.is_stopped()
+        self.seen.len() >= self.parameters.budget
+            || self.error.is_some()
+            || self.parameters.stop.is_stopped()
     }
 
     /// The best candidate so far; of equal ones the first.
@@ -133,7 +135,7 @@ impl<'a, 'o> Run<'a, 'o> {
         }
         let unknown: Vec<&Genes> =
             fresh.iter().copied().filter(|genes| !self.known.contains_key(*genes)).collect();
-        for (genes, result) in unknown.iter().zip(scores(&self.terms, &unknown)) {
+        for (genes, result) in unknown.iter().zip(scores(&self.parameters, &unknown)) {
             match result {
                 Some(Ok(score)) => {
                     self.known.insert((*genes).clone(), score);
@@ -149,10 +151,10 @@ impl<'a, 'o> Run<'a, 'o> {
     fn report(&mut self) {
         if let Some((score, _)) = &self.best {
             (self.observer)(&Progress {
-                strategy: self.terms.strategy,
-                seed: self.terms.seed,
+                strategy: self.parameters.strategy,
+                seed: self.parameters.seed,
                 evaluations: self.seen.len(),
-                budget: self.terms.budget,
+                budget: self.parameters.budget,
                 best: score,
             });
         }
@@ -174,12 +176,12 @@ fn note_best(
 type Scored = Option<Result<Score, ModelError>>;
 
 /// The scores of `batch`, in its order; `None` where the search was stopped first.
-fn scores(terms: &Terms<'_>, batch: &[&Genes]) -> Vec<Scored> {
+fn scores(parameters: &RunParameters<'_>, batch: &[&Genes]) -> Vec<Scored> {
     let score = |genes: &Genes| {
-        let stopped = terms.stop.is_stopped();
-        (!stopped).then(|| terms.model.score(&terms.space.assignment(genes)))
+        let stopped = parameters.stop.is_stopped();
+        (!stopped).then(|| parameters.model.score(&parameters.space.assignment(genes)))
     };
-    let threads = terms.threads.min(batch.len());
+    let threads = parameters.threads.min(batch.len());
     if threads <= 1 {
         return batch.iter().map(|genes| score(genes)).collect();
     }

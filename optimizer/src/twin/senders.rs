@@ -5,7 +5,7 @@
 //! default order, and with simultaneous events in other orders, because the mapping decides which
 //! input of a node comes last.
 
-use super::{Build, TwinError, quietly};
+use super::{Build, TwinError, without_logs};
 use crate::bounds::timer_period;
 use crate::hop::Hop;
 use ringspin_executor::{CallbackId, GraphInfo, SourceId};
@@ -36,7 +36,7 @@ impl Senders {
         let longest = info.callbacks.iter().filter_map(|callback| timer_period(&callback.name));
         let span = longest.max().unwrap_or_default().saturating_mul(2).clamp(SPAN[0], SPAN[1]);
         for ties in [TiePolicy::Fifo, TiePolicy::Reverse, TiePolicy::Shuffle { seed: 0 }] {
-            seen.add(&quietly(|| trace(build, info, ties, span))?);
+            seen.add(&without_logs(|| trace(build, info, ties, span))?);
         }
         Ok(seen)
     }

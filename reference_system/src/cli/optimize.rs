@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use reference_system::optimize::{BASELINES, Outlook, Target, Trial, Tuned, tune};
+use reference_system::optimize::{BASELINES, LatencyEstimate, Target, Trial, Tuned, tune};
 use reference_system::report::{
     OptimizationData, Origin, ReportData, mapping_svg, optimization_of, render,
 };
-use reference_system::table::{render_confirmed, render_outlooks, render_strategies};
+use reference_system::table::{render_confirmed, render_estimates, render_strategies};
 use ringspin_executor::StopHandle;
 use ringspin_modes::{Mapping, allowed_cores};
 use ringspin_optimizer::{
@@ -19,7 +19,7 @@ use ringspin_optimizer::{
 
 use super::output::{self, Output};
 use super::progress::SearchBar;
-use super::{WorkloadName, compare, crunch_limit, span};
+use super::{WorkloadName, compare, crunch_limit, duration};
 use reference_system::crunch::DEFAULT_CRUNCH_LIMIT;
 
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub(crate) struct OptimizeArguments {
     objective: Objective,
     /// The deadline of the hot path; a longer latency is a miss. LaME's chains have their own
     /// deadlines.
-    #[arg(long, value_name = "DURATION", value_parser = span::some)]
+    #[arg(long, value_name = "DURATION", value_parser = duration::nonzero)]
     deadline: Option<Duration>,
     /// The seed of the search.
     #[arg(long, default_value_t = 0)]
@@ -68,7 +68,7 @@ pub(crate) struct OptimizeArguments {
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
     /// The simulated time of each candidate.
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = span::some)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::nonzero)]
     horizon: Duration,
     /// Skip the baseline strategies.
     #[arg(long)]
@@ -83,7 +83,7 @@ pub(crate) struct OptimizeArguments {
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     profile_out: Option<PathBuf>,
     /// The duration of each live run: the two for the profile, and each turn of --live.
-    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = span::some)]
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration::nonzero)]
     span: Duration,
     /// Measure the best candidates live on this machine, in turns with the default mapping; the
     /// best measured one wins.
@@ -145,18 +145,19 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
             winner = best.assignment.clone();
         }
     }
-    let outlooks = [("tuned", &winner), ("default", &tuned.default)];
-    let outlooks = outlooks.map(|(name, assignment)| Outlook::new(&twin, name, assignment));
-    let outlooks = outlooks.into_iter().collect::<Result<Vec<_>, _>>();
-    let outlooks = outlooks.map_err(anyhow::Error::from_boxed)?;
-    text += &render_outlooks(twin.chains(), &outlooks);
+    let estimates = [("tuned", &winner), ("default", &tuned.default)];
+    let estimates =
+        estimates.map(|(name, assignment)| LatencyEstimate::new(&twin, name, assignment));
+    let estimates = estimates.into_iter().collect::<Result<Vec<_>, _>>();
+    let estimates = estimates.map_err(anyhow::Error::from_boxed)?;
+    text += &render_estimates(twin.chains(), &estimates);
     if arguments.live {
         text += &format!("\n{}", render_confirmed(twin.chains(), &confirmed));
     }
     if !pictures.is_empty() {
         let (objective, chosen) = (&arguments.objective, (&winner, &ids[..]));
         let chains = twin.chains();
-        let data = optimization_of(&tuned, objective, chains, &outlooks, &confirmed, chosen);
+        let data = optimization_of(&tuned, objective, chains, &estimates, &confirmed, chosen);
         pictures.write(data)?;
     }
     let mapping: Mapping = winner.to_mapping(&ids);

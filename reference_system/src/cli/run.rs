@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use reference_system::compare::Cell;
 use reference_system::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within, estimate_ns};
 use reference_system::description::Workload;
 use reference_system::kpi::{Collector, KEPT_SAMPLES, Summary};
@@ -13,7 +14,7 @@ use reference_system::run::{
     total_utilization_of,
 };
 use reference_system::system::Work;
-use reference_system::table::{self, Cell, format_ms};
+use reference_system::table::{self, format_ms};
 use ringspin_executor::Recorder;
 use ringspin_modes::job_file::JobFile;
 use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace};
@@ -188,7 +189,7 @@ fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
     // Without durations, the hot path takes no simulated time, and its table would be all zeros.
     let has_hot_path = report.digest.is_none() || report.kpis.hot_path_end.max_ns > 0;
     if !is_lame && has_hot_path {
-        text += &table::render(&[cell(report, floor_ns)]);
+        text += &table::render(&[Cell::of_run(report, floor_ns)]);
         text += "\n";
     }
     text += &figures(report);
@@ -248,19 +249,4 @@ fn planner(period: &Summary) -> String {
         format_ms(period.max_ns as f64),
         format_ms(period.std_ns)
     )
-}
-
-fn cell(report: &RunReport, floor_ns: u64) -> Cell {
-    Cell {
-        n: report.n,
-        mode: report.mode.to_owned(),
-        turns: 1,
-        floor_ns,
-        kpis: report.kpis,
-        cpu_percent: report.cpu_percent,
-        rss_bytes: report.rss_bytes,
-        overwritten: report.overwritten,
-        missed_periods: report.missed_periods,
-        mapping: report.mapping.clone(),
-    }
 }

@@ -1,7 +1,7 @@
 //! The benchmark as ringspin nodes, created from its table of callbacks.
 
 use super::{CALLBACKS, Callback, Input, NODES, Output, SERVICE, START};
-use crate::sleep::sleep_up_to;
+use crate::work::sleep_up_to;
 use ringspin_executor::{
     BoxError, CallError, Client, Context, Graph, Message, Node, PublishError, Publisher, QoS,
     Reply, StopHandle,
@@ -18,7 +18,7 @@ type Trigger = Client<State, (), u64>;
 
 /// The behaviour of the nodes outside the benchmark itself.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct RunEnvironment {
     /// The longest random sleep at the start of each callback.
     pub sleep_max: Duration,
     /// Ends the run after the current callback.
@@ -27,7 +27,7 @@ pub struct Surroundings {
     pub on_second: Arc<dyn Fn() + Send + Sync>,
 }
 
-impl Surroundings {
+impl RunEnvironment {
     /// Runs at the start of every callback.
     fn disturb(&self, cx: &Context<'_>) {
         sleep_up_to(self.sleep_max);
@@ -54,13 +54,13 @@ impl Drop for State {
 #[derive(Clone)]
 struct Step {
     callback: Callback,
-    around: Surroundings,
+    environment: RunEnvironment,
 }
 
 impl Step {
     /// Updates the node's state and returns it.
     fn take(&self, state: &mut State, payload: Option<u64>, cx: &Context<'_>) -> u64 {
-        self.around.disturb(cx);
+        self.environment.disturb(cx);
         state.hash = self.callback.next_state(state.hash, cx.now(), payload);
         state.hash
     }
@@ -73,13 +73,13 @@ impl Step {
 /// An error if `graph` already has nodes of these names, or these topics with other types.
 pub fn build(
     graph: &Graph,
-    around: &Surroundings,
+    environment: &RunEnvironment,
     states: &Sender<(usize, u64)>,
 ) -> Result<(), BoxError> {
     for (node, (name, hash)) in NODES.into_iter().enumerate() {
         let handle = graph.create_node(name, State { node, hash, end: states.clone() })?;
         for callback in CALLBACKS.into_iter().filter(|callback| callback.node == node) {
-            let step = Step { callback, around: around.clone() };
+            let step = Step { callback, environment: environment.clone() };
             create(&handle, step)?;
         }
     }
@@ -115,7 +115,7 @@ fn timer(node: &Node<State>, period_ms: u64, topic: &str, step: Step) -> Result<
     let fire = move |state: &mut State, cx: &mut Context<'_>| -> Result<(), PublishError<u64>> {
         publisher.publish(step.take(state, None, cx))?;
         if period_ms == 100 && cx.now() > START && cx.now().as_nanos().is_multiple_of(second) {
-            (step.around.on_second)();
+            (step.environment.on_second)();
         }
         Ok(())
     };
@@ -141,7 +141,7 @@ fn client(node: &Node<State>, caller: &Step) -> Result<(Trigger, Step), BoxError
         callback.node == caller.callback.node && callback.input == Input::Response
     });
     let callback = responses.next().ok_or("a node that calls takes responses")?;
-    let response = Step { callback, around: caller.around.clone() };
+    let response = Step { callback, environment: caller.environment.clone() };
     Ok((node.create_client(SERVICE, NEWEST)?, response))
 }
 

@@ -1,6 +1,6 @@
 //! Concurrent runs of the benchmark, and the comparison of their results.
 
-use super::nodes::{self, Surroundings};
+use super::nodes::{self, RunEnvironment};
 use super::ties::{Ties, UpstreamTies};
 use super::{CALLBACKS, END, NODES, START, States};
 use ringspin_executor::{BoxError, StopHandle};
@@ -133,9 +133,11 @@ pub fn run(
     stop: &StopHandle,
     on_second: impl Fn() + Send + Sync + 'static,
 ) -> Result<Option<Outcome>, BoxError> {
-    let around = Surroundings { sleep_max, stop: stop.clone(), on_second: Arc::new(on_second) };
+    let environment =
+        RunEnvironment { sleep_max, stop: stop.clone(), on_second: Arc::new(on_second) };
     let (sender, ends) = mpsc::channel();
-    let job = Job::new(|graph| nodes::build(graph, &around, &sender)).start_at(START).end_at(END);
+    let job =
+        Job::new(|graph| nodes::build(graph, &environment, &sender)).start_at(START).end_at(END);
     let report = match ties {
         Ties::Total => job.run()?,
         Ties::Upstream => job.with_tie_breaker(UpstreamTies::new).run()?,
@@ -157,7 +159,7 @@ pub fn run(
 }
 
 /// A message from a running thread.
-enum News {
+enum ThreadReport {
     Second,
     Ended(Outcome),
     Failed(BoxError),
@@ -188,7 +190,7 @@ pub fn run_all(
     let mut progress = Progress::default();
     let mut failure = None;
     thread::scope(|scope| {
-        let (sender, news) = mpsc::channel();
+        let (sender, reports) = mpsc::channel();
         for number in 0..threads {
             let (pending, sender) = (&pending, sender.clone());
             let work = move || run_pending(pending, options, stop, &sender);
@@ -199,14 +201,14 @@ pub fn run_all(
             }
         }
         drop(sender);
-        for news in news {
-            match news {
-                News::Second => progress.simulated_s += 1,
-                News::Ended(outcome) => {
+        for reports in reports {
+            match reports {
+                ThreadReport::Second => progress.simulated_s += 1,
+                ThreadReport::Ended(outcome) => {
                     progress.runs += 1;
                     report.add(outcome);
                 }
-                News::Failed(error) => {
+                ThreadReport::Failed(error) => {
                     stop.stop();
                     failure.get_or_insert(error);
                 }
@@ -224,18 +226,18 @@ fn run_pending(
     pending: &Mutex<Range<usize>>,
     options: &Options,
     stop: &StopHandle,
-    news: &Sender<News>,
+    reports: &Sender<ThreadReport>,
 ) {
     let next = || pending.lock().unwrap_or_else(PoisonError::into_inner).next();
     while !stop.is_stopped() && next().is_some() {
-        let seconds = news.clone();
-        let on_second = move || drop(seconds.send(News::Second));
+        let seconds = reports.clone();
+        let on_second = move || drop(seconds.send(ThreadReport::Second));
         let told = match run(options.ties, options.sleep_max, stop, on_second) {
-            Ok(Some(outcome)) => News::Ended(outcome),
+            Ok(Some(outcome)) => ThreadReport::Ended(outcome),
             Ok(None) => return,
-            Err(error) => News::Failed(error),
+            Err(error) => ThreadReport::Failed(error),
         };
-        if news.send(told).is_err() {
+        if reports.send(told).is_err() {
             return;
         }
     }

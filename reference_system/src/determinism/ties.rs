@@ -94,13 +94,13 @@ mod tests {
 
     #[test]
     fn timer_numbers_match_the_table() {
-        let around = nodes::Surroundings {
+        let environment = nodes::RunEnvironment {
             sleep_max: Duration::ZERO,
             stop: StopHandle::default(),
             on_second: Arc::new(|| ()),
         };
         let graph = Graph::new();
-        nodes::build(&graph, &around, &std::sync::mpsc::channel().0).unwrap();
+        nodes::build(&graph, &environment, &std::sync::mpsc::channel().0).unwrap();
         let info = graph.info();
         for timer in TIMERS {
             assert_eq!(info.callbacks[timer].name, CALLBACKS[timer].name());

@@ -2,11 +2,11 @@
 
 use super::Handles;
 use super::callbacks::{Call, Emitter, Sample, State};
+use super::external::{Input, answer_later};
 use super::spec::{
     Channel, Emit, Join, JoinPolicy, Kind, LoopSpec, Receiver, Source, SourceKind, Spec,
-    Subscriber, To, TopicSpec, Way,
+    Subscriber, SubscriberForm, To, TopicSpec,
 };
-use super::world::{Input, answer_later};
 use ringspin_executor::{
     Accumulate, ApproximateTime, BoxError, Context, ExactTime, FailurePolicy, Graph,
     GuardCondition, Input as JoinInput, LateSubscription, Latest, Message, Node, Publisher, QoS,
@@ -24,7 +24,7 @@ impl<F> OnCall for F where
 }
 
 /// A graph under construction.
-struct Building<'a> {
+struct GraphBuilder<'a> {
     graph: &'a Graph,
     spec: &'a Spec,
     nodes: Vec<Node<State>>,
@@ -44,7 +44,7 @@ pub(super) fn build(
     start: Time,
     end: Time,
 ) -> Result<Handles, BoxError> {
-    let mut building = Building {
+    let mut builder = GraphBuilder {
         graph,
         spec,
         nodes: Vec::new(),
@@ -55,22 +55,22 @@ pub(super) fn build(
         end,
     };
     for event_loop in &spec.loops {
-        let node = building.create_loop(event_loop)?;
-        building.nodes.push(node);
+        let node = builder.create_loop(event_loop)?;
+        builder.nodes.push(node);
     }
-    building.create_watchdogs()?;
+    builder.create_watchdogs()?;
     for (number, channel) in spec.channels.iter().enumerate().rev() {
         for join in spec.joins.iter().filter(|join| join.rank == number + 1) {
-            building.create_join(join)?;
+            builder.create_join(join)?;
         }
-        building.create_channel(number, channel)?;
+        builder.create_channel(number, channel)?;
     }
     for source in &spec.sources {
-        building.create_source(source)?;
+        builder.create_source(source)?;
     }
-    building.activate_late()?;
-    building.add_input(start)?;
-    Ok(building.handles)
+    builder.activate_late()?;
+    builder.add_input(start)?;
+    Ok(builder.handles)
 }
 
 pub(super) fn topic_name(channel: usize) -> String {
@@ -83,8 +83,9 @@ pub(super) fn service_name(channel: usize) -> String {
 
 /// The QoS that publishers of a topic offer.
 fn offered(topic: &TopicSpec) -> QoS {
-    let mut qos =
-        topic.latch.map_or(QoS::keep_last(1), |depth| QoS::keep_last(depth).transient_local());
+    let mut qos = topic
+        .durability_depth
+        .map_or(QoS::keep_last(1), |depth| QoS::keep_last(depth).transient_local());
     if let Some(age) = topic.lifespan {
         qos = qos.lifespan(age);
     }
@@ -97,7 +98,7 @@ fn offered(topic: &TopicSpec) -> QoS {
 /// The QoS that subscriptions of a topic request.
 fn requested(topic: &TopicSpec, depth: usize, keeps_all: bool) -> QoS {
     let mut qos = if keeps_all { QoS::keep_all(depth) } else { QoS::keep_last(depth) };
-    if topic.latch.is_some() && depth > 1 {
+    if topic.durability_depth.is_some() && depth > 1 {
         qos = qos.transient_local();
     }
     match topic.deadline {
@@ -106,7 +107,7 @@ fn requested(topic: &TopicSpec, depth: usize, keeps_all: bool) -> QoS {
     }
 }
 
-impl Building<'_> {
+impl GraphBuilder<'_> {
     fn create_loop(&self, spec: &LoopSpec) -> Result<Node<State>, BoxError> {
         let name = format!("node_{}", spec.node);
         let node = match spec.kind {
@@ -253,23 +254,23 @@ impl Building<'_> {
         topic: &TopicSpec,
         subscriber: &Subscriber,
     ) -> Result<(), BoxError> {
-        let Subscriber { receiver, depth, keeps_all, way } = subscriber;
+        let Subscriber { receiver, depth, keeps_all, form } = subscriber;
         let mut on_call = self.on_call(receiver)?;
         let node = &self.nodes[receiver.in_loop];
         let (name, qos) = (topic_name(number), requested(topic, *depth, *keeps_all));
         let callback = move |state: &mut State, sample: &Message<Sample>, cx: &mut Context<'_>| {
             on_call(state, sample, cx)
         };
-        match way {
-            Way::Plain => {
+        match form {
+            SubscriberForm::Plain => {
                 let missed = |state: &mut State, _, cx: &mut Context<'_>| state.begin(cx.now());
                 let events = SubscriptionEvents::new().on_deadline_missed(missed);
                 node.create_subscription_with_events(&name, qos, events, callback)?;
             }
-            Way::Late(after) => {
+            SubscriberForm::Late(after) => {
                 self.late.push((node.create_late_subscription(&name, qos, callback)?, *after));
             }
-            Way::Stream => {
+            SubscriberForm::Stream => {
                 let mut callback = self.on_call(receiver)?;
                 let mut stream = node.create_stream::<Sample>(&name, qos)?;
                 node.spawn_with_state(&format!("stream_{number}"), |access| async move {

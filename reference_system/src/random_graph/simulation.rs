@@ -1,7 +1,7 @@
 //! Generation of a random graph's simulation: links, durations, cores, ties and jitter.
 
-use super::dice::Dice;
 use super::nodes::{service_name, topic_name};
+use super::random_source::RandomSource;
 use super::spec::{Channel, Spec};
 use ringspin_executor::Time;
 use ringspin_modes::models::{Bandwidth, Distribution, DurationRule, Durations, LinkRule, Links};
@@ -10,22 +10,22 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// Generates a simulation for `spec`, and adds its features.
-pub(super) fn draw(spec: &mut Spec, dice: &mut Dice, seed: u64) -> Simulation {
+pub(super) fn draw(spec: &mut Spec, random: &mut RandomSource, seed: u64) -> Simulation {
     let mut simulation = Simulation { seed, ..Simulation::default() };
     let mut features = Vec::new();
-    if dice.happens(30) {
+    if random.happens(30) {
         simulation.start = Time::from_secs(10);
         features.push("later start");
     }
-    if dice.happens(60) {
-        simulation.links = links(spec, dice, &mut features);
+    if random.happens(60) {
+        simulation.links = links(spec, random, &mut features);
     }
-    if dice.happens(60) {
-        simulation.durations = durations(spec, dice, &mut features);
+    if random.happens(60) {
+        simulation.durations = durations(spec, random, &mut features);
     }
-    (simulation.cores, simulation.ties) = cores_and_ties(spec, dice, &mut features);
-    if dice.happens(25) {
-        simulation.jitter = Jitter { max: dice.micros(1, 2000), seed };
+    (simulation.cores, simulation.ties) = cores_and_ties(spec, random, &mut features);
+    if random.happens(25) {
+        simulation.jitter = Jitter { max: random.micros(1, 2000), seed };
         features.push("jitter");
     }
     spec.features.extend(features);
@@ -33,12 +33,12 @@ pub(super) fn draw(spec: &mut Spec, dice: &mut Dice, seed: u64) -> Simulation {
 }
 
 fn distribution(
-    dice: &mut Dice,
+    random: &mut RandomSource,
     max_micros: usize,
     features: &mut Vec<&'static str>,
 ) -> Distribution {
-    let [low, high] = [dice.micros(0, max_micros / 2), dice.micros(max_micros / 2, max_micros)];
-    let (distribution, feature) = match dice.below(4) {
+    let [low, high] = [random.micros(0, max_micros / 2), random.micros(max_micros / 2, max_micros)];
+    let (distribution, feature) = match random.below(4) {
         0 => (Ok(Distribution::fixed(low)), "fixed"),
         1 => (Distribution::uniform(low, high), "uniform"),
         2 => (Ok(Distribution::normal(high / 2, low)), "normal"),
@@ -48,28 +48,29 @@ fn distribution(
     distribution.expect("low is not above high")
 }
 
-fn links(spec: &Spec, dice: &mut Dice, features: &mut Vec<&'static str>) -> Links {
+fn links(spec: &Spec, random: &mut RandomSource, features: &mut Vec<&'static str>) -> Links {
     let mut links = Links::new();
     for (name, is_topic) in names(spec) {
-        if dice.happens(40) {
+        if random.happens(40) {
             continue;
         }
-        let mut rule = LinkRule::new(format!("/{name}")).delay(distribution(dice, 4000, features));
-        if dice.happens(20) {
+        let mut rule =
+            LinkRule::new(format!("/{name}")).delay(distribution(random, 4000, features));
+        if random.happens(20) {
             rule = rule.reordering(0.3);
             features.push("reordering");
         }
-        if dice.happens(20) {
-            let rate = NonZeroU64::new(10_000 + dice.below(100_000) as u64);
+        if random.happens(20) {
+            let rate = NonZeroU64::new(10_000 + random.below(100_000) as u64);
             rule = rule.bandwidth(Bandwidth::bytes_per_second(rate.expect("above zero")));
             features.push("bandwidth");
         }
         if is_topic {
-            if dice.happens(30) {
+            if random.happens(30) {
                 rule = rule.loss(0.2);
                 features.push("loss");
             }
-            if dice.happens(30) {
+            if random.happens(30) {
                 rule = rule.duplication(0.2);
                 features.push("duplication");
             }
@@ -116,20 +117,24 @@ fn names(spec: &Spec) -> impl Iterator<Item = (String, bool)> + '_ {
     })
 }
 
-fn durations(spec: &Spec, dice: &mut Dice, features: &mut Vec<&'static str>) -> Durations {
+fn durations(
+    spec: &Spec,
+    random: &mut RandomSource,
+    features: &mut Vec<&'static str>,
+) -> Durations {
     let mut durations = Durations::new();
     for number in loops(spec) {
-        if dice.happens(50) {
+        if random.happens(50) {
             continue;
         }
         let name = loop_name(spec, number);
-        let mut rule = DurationRule::new(name).duration(distribution(dice, 800, features));
-        if dice.happens(25) {
+        let mut rule = DurationRule::new(name).duration(distribution(random, 800, features));
+        if random.happens(25) {
             rule = rule.scale(1.5);
             features.push("scale");
         }
-        if dice.happens(25) {
-            rule = rule.logical(dice.micros(200, 2000));
+        if random.happens(25) {
+            rule = rule.logical(random.micros(200, 2000));
             features.push("logical execution time");
         }
         features.push("duration");
@@ -140,11 +145,11 @@ fn durations(spec: &Spec, dice: &mut Dice, features: &mut Vec<&'static str>) -> 
 
 fn cores_and_ties(
     spec: &Spec,
-    dice: &mut Dice,
+    random: &mut RandomSource,
     features: &mut Vec<&'static str>,
 ) -> (Cores, TiePolicy) {
-    let seed = dice.below(1000) as u64;
-    let (cores, ties, feature) = match dice.below(8) {
+    let seed = random.below(1000) as u64;
+    let (cores, ties, feature) = match random.below(8) {
         0 => (Cores::Single, TiePolicy::Fifo, "single core"),
         1 => {
             let first = format!("node_{}", spec.loops[0].node);

@@ -4,7 +4,7 @@
 //! carries an event (a topic, a service, a guard condition) is therefore a numbered **channel**,
 //! and a callback called by one channel emits on later ones only.
 
-use super::dice::Dice;
+use super::random_source::RandomSource;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ pub(super) enum Channel {
 #[derive(Debug, Default)]
 pub(super) struct TopicSpec {
     /// The number of messages that its publishers keep for late joiners.
-    pub(super) latch: Option<usize>,
+    pub(super) durability_depth: Option<usize>,
     pub(super) lifespan: Option<Duration>,
     pub(super) deadline: Option<Duration>,
     pub(super) is_intercepted: bool,
@@ -71,12 +71,12 @@ pub(super) struct Subscriber {
     pub(super) receiver: Receiver,
     pub(super) depth: usize,
     pub(super) keeps_all: bool,
-    pub(super) way: Way,
+    pub(super) form: SubscriberForm,
 }
 
 /// The kind of receiver of a callback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum SubscriberForm {
     Plain,
     /// A task that awaits messages.
     Stream,
@@ -161,29 +161,29 @@ pub(super) struct InputSpec {
 const PERIODS: [u64; 10] = [1000, 2000, 2000, 4000, 5000, 5000, 10_000, 10_000, 20_000, 3700];
 
 /// A specification under construction: effects are assigned channel by channel.
-pub(super) struct Drawing<'a> {
+pub(super) struct SpecGenerator<'a> {
     pub(super) spec: Spec,
-    pub(super) dice: &'a mut Dice,
+    pub(super) random: &'a mut RandomSource,
     /// The callbacks generated so far that may emit on the next channel.
     emitters: Vec<usize>,
     horizon: Duration,
 }
 
 impl Spec {
-    /// Generates the graph of `dice`, whose sources are active up to `horizon`.
-    pub(super) fn draw(dice: &mut Dice, horizon: Duration) -> Self {
+    /// Generates the graph of `random`, whose sources are active up to `horizon`.
+    pub(super) fn draw(random: &mut RandomSource, horizon: Duration) -> Self {
         let spec = Self::default();
-        let mut drawing = Drawing { spec, dice, emitters: Vec::new(), horizon };
-        drawing.draw_loops();
-        drawing.draw_sources();
-        for _ in 0..drawing.dice.between(3, 12) {
-            drawing.draw_channel();
-            if drawing.dice.happens(20) {
-                drawing.draw_join();
+        let mut generator = SpecGenerator { spec, random, emitters: Vec::new(), horizon };
+        generator.draw_loops();
+        generator.draw_sources();
+        for _ in 0..generator.random.between(3, 12) {
+            generator.draw_channel();
+            if generator.random.happens(20) {
+                generator.draw_join();
             }
         }
-        drawing.draw_input();
-        drawing.spec
+        generator.draw_input();
+        generator.spec
     }
 
     pub(super) fn topics(&self) -> impl Iterator<Item = usize> + '_ {
@@ -192,22 +192,22 @@ impl Spec {
     }
 }
 
-impl Drawing<'_> {
+impl SpecGenerator<'_> {
     fn has(&mut self, feature: &'static str) {
         self.spec.features.insert(feature);
     }
 
     fn draw_loops(&mut self) {
-        let nodes = self.dice.between(1, 20);
+        let nodes = self.random.between(1, 20);
         for node in 0..nodes {
-            let kind = match self.dice.below(10) {
+            let kind = match self.random.below(10) {
                 0 => Kind::Restarts,
                 1 => Kind::IsIsolated,
                 _ => Kind::NeverFails,
             };
             for is_group in [false, true] {
-                if !is_group || self.dice.happens(30) {
-                    let priority = self.dice.below(3) as u8;
+                if !is_group || self.random.happens(30) {
+                    let priority = self.random.below(3) as u8;
                     self.spec.loops.push(LoopSpec { node, is_group, kind, priority });
                 }
             }
@@ -221,23 +221,23 @@ impl Drawing<'_> {
 
     fn draw_sources(&mut self) {
         use SourceKind as Is;
-        for _ in 0..self.dice.between(2, 8) {
-            let (kind, feature) = match self.dice.below(8) {
+        for _ in 0..self.random.between(2, 8) {
+            let (kind, feature) = match self.random.below(8) {
                 0 => (Is::OneShot, "one-shot timer"),
                 1 => (Is::Task, "task with an interval"),
-                2 => (Is::Changing(self.dice.between(2, 9) as u64), "changing period"),
+                2 => (Is::Changing(self.random.between(2, 9) as u64), "changing period"),
                 3 => (Is::Sets, "parameter"),
                 4 => (Is::Watchdog, "watchdog"),
                 _ => (Is::Timer, "timer"),
             };
             self.has(feature);
-            let in_loop = self.dice.below(self.spec.loops.len());
-            let period = Duration::from_micros(self.dice.pick(&PERIODS));
+            let in_loop = self.random.below(self.spec.loops.len());
+            let period = Duration::from_micros(self.random.pick(&PERIODS));
             let emits = self.emits();
             self.spec.sources.push(Source { in_loop, period, kind, emits });
             if kind == Is::Watchdog {
                 let watchdog = self.spec.sources.len() - 1;
-                let every = self.dice.between(1, 3) as u64;
+                let every = self.random.between(1, 3) as u64;
                 if let Some(&emitter) = self.emitters.last() {
                     self.spec.emits[emitter].push(Emit { to: To::Reset(watchdog), every });
                 }
@@ -247,16 +247,16 @@ impl Drawing<'_> {
         }
         // At least one timer repeats.
         let emits = self.emits();
-        let period = Duration::from_micros(self.dice.pick(&PERIODS));
+        let period = Duration::from_micros(self.random.pick(&PERIODS));
         self.spec.sources.push(Source { in_loop: 0, period, kind: Is::Timer, emits });
         self.emitters.push(emits);
     }
 
     fn receiver(&mut self) -> Receiver {
-        let in_loop = self.dice.below(self.spec.loops.len());
+        let in_loop = self.random.below(self.spec.loops.len());
         let kind = self.spec.loops[in_loop].kind;
-        let fails = kind != Kind::NeverFails && self.dice.happens(60);
-        let fails_at = fails.then(|| self.dice.between(3, 30) as u64);
+        let fails = kind != Kind::NeverFails && self.random.happens(60);
+        let fails_at = fails.then(|| self.random.between(3, 30) as u64);
         if fails {
             self.has(if kind == Kind::Restarts { "restart" } else { "isolation" });
         }
@@ -265,7 +265,7 @@ impl Drawing<'_> {
 
     fn draw_channel(&mut self) {
         let number = self.spec.channels.len();
-        let (channel, receivers) = match self.dice.below(10) {
+        let (channel, receivers) = match self.random.below(10) {
             0 | 1 => self.draw_service(),
             2 => {
                 self.has("guard condition");
@@ -275,22 +275,22 @@ impl Drawing<'_> {
             _ => self.draw_topic(),
         };
         let mut later = receivers;
-        for _ in 0..1 + usize::from(self.dice.happens(40)) {
-            let emitter = self.dice.pick(&self.emitters);
+        for _ in 0..1 + usize::from(self.random.happens(40)) {
+            let emitter = self.random.pick(&self.emitters);
             let to = match &channel {
                 Channel::Service { .. } => {
                     let then = self.emits();
                     later.push(then);
-                    let timeout = self.dice.maybe(60, |dice| dice.micros(500, 8000));
+                    let timeout = self.random.maybe(60, |random| random.micros(500, 8000));
                     if timeout.is_some() {
                         self.has("timeout");
                     }
-                    let depth = self.dice.between(1, 4);
+                    let depth = self.random.between(1, 4);
                     To::Call { channel: number, depth, timeout, then }
                 }
                 _ => To::Channel(number),
             };
-            let every = self.dice.between(1, 3) as u64;
+            let every = self.random.between(1, 3) as u64;
             self.spec.emits[emitter].push(Emit { to, every });
         }
         self.spec.channels.push(channel);
@@ -299,51 +299,51 @@ impl Drawing<'_> {
 
     fn draw_service(&mut self) -> (Channel, Vec<usize>) {
         self.has("service");
-        let deferred = self.dice.happens(40);
+        let deferred = self.random.happens(40);
         if deferred {
             self.has("deferred service");
         }
-        let (server, depth) = (self.receiver(), self.dice.between(1, 4));
+        let (server, depth) = (self.receiver(), self.random.between(1, 4));
         (Channel::Service { server, depth, deferred }, vec![server.emits])
     }
 
     fn draw_topic(&mut self) -> (Channel, Vec<usize>) {
         let mut topic = TopicSpec {
-            latch: self.dice.maybe(30, |dice| dice.between(1, 4)),
-            lifespan: self.dice.maybe(15, |dice| dice.micros(500, 4000)),
-            deadline: self.dice.maybe(10, |dice| dice.micros(3000, 20_000)),
-            is_intercepted: self.dice.happens(8),
+            durability_depth: self.random.maybe(30, |random| random.between(1, 4)),
+            lifespan: self.random.maybe(15, |random| random.micros(500, 4000)),
+            deadline: self.random.maybe(10, |random| random.micros(3000, 20_000)),
+            is_intercepted: self.random.happens(8),
             subscribers: Vec::new(),
         };
         let features = [
-            (topic.latch.is_some(), "transient local"),
+            (topic.durability_depth.is_some(), "transient local"),
             (topic.lifespan.is_some(), "lifespan"),
             (topic.deadline.is_some(), "deadline"),
             (topic.is_intercepted, "interceptor"),
         ];
         features.iter().filter(|(is, _)| *is).for_each(|(_, feature)| self.has(feature));
-        for _ in 0..self.dice.between(1, 3) {
-            let way = match self.dice.below(6) {
-                0 => Way::Stream,
-                1 | 2 if topic.latch.is_some() => {
+        for _ in 0..self.random.between(1, 3) {
+            let form = match self.random.below(6) {
+                0 => SubscriberForm::Stream,
+                1 | 2 if topic.durability_depth.is_some() => {
                     let last = self.horizon.as_micros() as usize;
-                    Way::Late(self.dice.micros(1, last))
+                    SubscriberForm::Late(self.random.micros(1, last))
                 }
-                _ => Way::Plain,
+                _ => SubscriberForm::Plain,
             };
-            let keeps_all = self.dice.happens(25);
+            let keeps_all = self.random.happens(25);
             for (is, feature) in [
                 (keeps_all, "keep all"),
-                (way == Way::Stream, "stream"),
-                (matches!(way, Way::Late(_)), "late subscription"),
+                (form == SubscriberForm::Stream, "stream"),
+                (matches!(form, SubscriberForm::Late(_)), "late subscription"),
             ] {
                 if is {
                     self.has(feature);
                 }
             }
-            let depth = self.dice.between(1, 3);
+            let depth = self.random.between(1, 3);
             let receiver = self.receiver();
-            topic.subscribers.push(Subscriber { receiver, depth, keeps_all, way });
+            topic.subscribers.push(Subscriber { receiver, depth, keeps_all, form });
         }
         let emits = topic.subscribers.iter().map(|subscriber| subscriber.receiver.emits).collect();
         (Channel::Topic(topic), emits)
@@ -356,7 +356,7 @@ impl Drawing<'_> {
         else {
             return;
         };
-        let topics = [self.dice.pick(others), *last];
+        let topics = [self.random.pick(others), *last];
         let policies = [
             (Is::Exact, "exact time"),
             (Is::Approximate, "approximate time"),
@@ -364,9 +364,9 @@ impl Drawing<'_> {
             (Is::LatestOfAny, "latest of any"),
             (Is::Accumulate, "accumulate"),
         ];
-        let (policy, feature) = self.dice.pick(&policies);
+        let (policy, feature) = self.random.pick(&policies);
         self.has(feature);
-        let (receiver, depth) = (self.receiver(), self.dice.between(1, 4));
+        let (receiver, depth) = (self.receiver(), self.random.between(1, 4));
         let rank = self.spec.channels.len();
         self.spec.joins.push(Join { receiver, rank, topics, policy, depth });
         self.emitters.push(receiver.emits);
@@ -374,17 +374,17 @@ impl Drawing<'_> {
 
     fn draw_input(&mut self) {
         let topics: Vec<usize> = self.spec.topics().collect();
-        if topics.is_empty() || !self.dice.happens(40) {
+        if topics.is_empty() || !self.random.happens(40) {
             return;
         }
         self.has("input");
         let last = self.horizon.as_millis() as usize;
-        let items = (0..self.dice.between(1, 30)).map(|_| self.dice.between(0, last));
+        let items = (0..self.random.between(1, 30)).map(|_| self.random.between(0, last));
         let mut items: Vec<_> = items.map(|ms| Duration::from_millis(ms as u64)).collect();
         items.sort_unstable();
-        let out = self.dice.pick(&topics);
+        let out = self.random.pick(&topics);
         let answers = match &topics[..] {
-            [first, .., last] if self.dice.happens(50) => {
+            [first, .., last] if self.random.happens(50) => {
                 self.has("input in closed loop");
                 Some([*first, *last])
             }

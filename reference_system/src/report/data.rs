@@ -8,9 +8,9 @@ use ringspin_modes::allowed_cores;
 use ringspin_modes::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 
+use crate::compare::Cell;
 use crate::kpi::Summary;
 use crate::process::processor_name;
-use crate::table::Cell;
 
 use super::optimization::OptimizationData;
 

@@ -15,6 +15,7 @@ use ringspin_modes::models::{DurationProfile, Durations, Profiler};
 use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder};
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 
+use crate::compare::Cell;
 use crate::crunch::{Calibration, calibrate_within};
 use crate::description::{COLLISION_ESTIMATOR, HOT_PATH, Workload};
 use crate::kpi::{Collector, SamplePath};
@@ -22,7 +23,6 @@ use crate::middleware::Middleware;
 use crate::process::OthersMeter;
 use crate::run::{Recorded, RecordersFactory, RunOptions, mode_name, run_recorded};
 use crate::system::Work;
-use crate::table::Cell;
 
 use super::data::{
     GraphData, GraphEdge, GraphLoop, Mark, Measured, Origin, ReportData, TimelineSection, Twin,
@@ -229,18 +229,7 @@ impl Run {
 
     fn measured(&self, calibration: &Calibration) -> Measured {
         let report = &self.recorded.report;
-        let cell = Cell {
-            n: report.n,
-            mode: report.mode.to_owned(),
-            turns: 1,
-            floor_ns: calibration.floor_ns(),
-            kpis: report.kpis,
-            cpu_percent: report.cpu_percent,
-            rss_bytes: report.rss_bytes,
-            overwritten: report.overwritten,
-            missed_periods: report.missed_periods,
-            mapping: report.mapping.clone(),
-        };
+        let cell = Cell::of_run(report, calibration.floor_ns());
         Measured { cell, latencies_ns: self.latencies_ns() }
     }
 

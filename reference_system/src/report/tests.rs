@@ -10,9 +10,10 @@ use super::{
     Convergence, GraphData, GraphEdge, GraphLoop, Mark, Measured, OptimizationData, Origin,
     ReportData, TimelineSection, Twin, overview_svg, render,
 };
+use crate::compare::Cell;
 use crate::kpi::{Kpis, Summary};
 use crate::published::{PaperExecutor, RCLCPP, paper};
-use crate::table::{Cell, format_ms};
+use crate::table::format_ms;
 
 /// An unusual name that must not break anything.
 const ODD: &str = "/<b>&\"";

@@ -10,16 +10,16 @@ use super::data::{GraphData, GraphEdge, GraphLoop};
 use super::optimization::{
     Bound, Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
 };
-use crate::optimize::{Outlook, Tuned};
+use crate::optimize::{LatencyEstimate, Tuned};
 
 /// Converts a search for `objective`. `chosen` is the mapping of the section, whose cores have the
-/// numbers `core_ids`. Adds the outlooks, and the named candidates that were measured.
+/// numbers `core_ids`. Adds the estimates, and the named candidates that were measured.
 #[must_use]
 pub fn optimization_of(
     tuned: &Tuned,
     objective: &Objective,
     chains: &[Chain],
-    outlooks: &[Outlook],
+    estimates: &[LatencyEstimate],
     confirmed: &[(String, Confirmed)],
     (chosen, core_ids): (&Assignment, &[usize]),
 ) -> OptimizationData {
@@ -34,7 +34,7 @@ pub fn optimization_of(
         convergence: found.iter().map(|(found, _)| convergence(found)).collect(),
         strategies: found.iter().map(|(found, wall)| row(found, *wall, chosen)).collect(),
         predictions: predictions(chains, confirmed),
-        bounds: bounds(chains, outlooks),
+        bounds: bounds(chains, estimates),
     }
 }
 
@@ -92,22 +92,22 @@ const ANALYSIS: &str = "By the response-time analysis of D. Casini et al. (ECRTS
     callback and no message takes longer than the longest one that was measured, and the operating \
     system takes no time from the cores.";
 
-fn bounds(chains: &[Chain], outlooks: &[Outlook]) -> Vec<Bound> {
-    let of_outlook = |outlook: &Outlook| {
+fn bounds(chains: &[Chain], estimates: &[LatencyEstimate]) -> Vec<Bound> {
+    let of_estimate = |estimate: &LatencyEstimate| {
         let of_chain =
             |(chain, (simulated, bound)): (&Chain, &(ChainLatency, Result<_, _>))| Bound {
-                mapping: outlook.name.clone(),
+                mapping: estimate.name.clone(),
                 chain: chain.name.clone(),
                 simulated_ns: (simulated.samples > 0).then_some(simulated.max_ns as f64),
                 bound_ns: bound.as_ref().ok().map(|bound: &Duration| bound.as_nanos() as f64),
                 reason: match bound {
                     Ok(_) => ANALYSIS.into(),
-                    Err(reason) => format!("No worst case, {}: {reason}.", outlook.name),
+                    Err(reason) => format!("No worst case, {}: {reason}.", estimate.name),
                 },
             };
-        chains.iter().zip(&outlook.chains).map(of_chain).collect::<Vec<_>>()
+        chains.iter().zip(&estimate.chains).map(of_chain).collect::<Vec<_>>()
     };
-    outlooks.iter().flat_map(of_outlook).collect()
+    estimates.iter().flat_map(of_estimate).collect()
 }
 
 fn latency(of: &ChainLatency) -> Latency {
@@ -221,13 +221,15 @@ mod tests {
             turns: 3,
         };
         let confirmed = [("default".to_owned(), confirmed)];
-        let outlook =
-            |name: &str, bound| Outlook { name: name.into(), chains: vec![(chain(100), bound)] };
+        let estimate = |name: &str, bound| LatencyEstimate {
+            name: name.into(),
+            chains: vec![(chain(100), bound)],
+        };
         let no_bound = NoBound::Overloaded { core: 1, percent: 120 };
-        let outlooks =
-            [outlook("tuned", Ok(Duration::from_nanos(130))), outlook("default", Err(no_bound))];
+        let estimates =
+            [estimate("tuned", Ok(Duration::from_nanos(130))), estimate("default", Err(no_bound))];
         let chosen = (&tuned.default, &[4, 7][..]);
-        let data = optimization_of(&tuned, &objective, &chains, &outlooks, &confirmed, chosen);
+        let data = optimization_of(&tuned, &objective, &chains, &estimates, &confirmed, chosen);
 
         let graph = data.graph.as_ref().unwrap();
         let cores: Vec<_> = graph.loops.iter().map(|of| of.core).collect();

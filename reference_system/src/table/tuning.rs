@@ -2,7 +2,7 @@
 //! predictions and measurements.
 
 use super::{aligned, format_ms, table, text};
-use crate::optimize::{Outlook, Tuned};
+use crate::optimize::{LatencyEstimate, Tuned};
 use ringspin_optimizer::{Chain, ChainLatency, Confirmed, Objective, Term};
 
 /// Renders a row for each strategy: evaluations and time, gap to the optimum if known, and the
@@ -55,13 +55,13 @@ fn value_of(term: Term, value: u64) -> String {
 /// Renders a row for each mapping and chain: simulated mean, p99 and maximum, and the worst-case
 /// bound; below, the reasons for missing bounds.
 #[must_use]
-pub fn render_outlooks(chains: &[Chain], outlooks: &[Outlook]) -> String {
+pub fn render_estimates(chains: &[Chain], estimates: &[LatencyEstimate]) -> String {
     let header = ["\nmapping", "\nchain", "simulated\nmean", "\np99", "\nmax", "worst case,\nms"];
     let mut table = table(&header, &[0, 1]);
     let mut reasons: Vec<String> = Vec::new();
-    for outlook in outlooks {
-        for (chain, (simulated, bound)) in chains.iter().zip(&outlook.chains) {
-            let mut row = vec![outlook.name.clone(), chain.name.clone()];
+    for estimate in estimates {
+        for (chain, (simulated, bound)) in chains.iter().zip(&estimate.chains) {
+            let mut row = vec![estimate.name.clone(), chain.name.clone()];
             row.extend(figures(simulated));
             row.push(match bound {
                 Ok(bound) => format_ms(bound.as_nanos() as f64),
@@ -69,7 +69,7 @@ pub fn render_outlooks(chains: &[Chain], outlooks: &[Outlook]) -> String {
             });
             table.add_row(aligned(row, &[0, 1]));
             if let Err(reason) = bound {
-                let reason = format!("no worst case, {}: {reason}", outlook.name);
+                let reason = format!("no worst case, {}: {reason}", estimate.name);
                 if !reasons.contains(&reason) {
                     reasons.push(reason);
                 }

@@ -257,18 +257,8 @@ impl Model for Toy {
 
     fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
         let Cores { samples, drops, busy_ns, .. } = self.run(assignment);
-        let chains = samples.into_iter().zip(&self.chains).map(|(mut samples, chain)| {
-            samples.sort_unstable();
-            let Some(&max_ns) = samples.last() else { return ChainLatency::default() };
-            let deadline_ns = chain.deadline.map_or(u64::MAX, |it| it.as_nanos() as u64);
-            ChainLatency {
-                samples: samples.len() as u64,
-                mean_ns: samples.iter().sum::<u64>() / samples.len() as u64,
-                p99_ns: samples[(samples.len() * 99).div_ceil(100) - 1],
-                max_ns,
-                misses: samples.iter().filter(|ns| **ns > deadline_ns).count() as u64,
-            }
-        });
+        let chains = samples.into_iter().zip(&self.chains);
+        let chains = chains.map(|(samples, chain)| ChainLatency::of(samples, chain.deadline));
         Ok(Evaluation {
             chains: chains.collect(),
             drops,

@@ -6,7 +6,7 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_hours(24);
 
 /// Parses a duration above zero.
-pub(super) fn some(text: &str) -> Result<Duration, String> {
+pub(super) fn nonzero(text: &str) -> Result<Duration, String> {
     match any(text)? {
         Duration::ZERO => Err("the duration must be above zero; give at least 1ms".into()),
         duration => Ok(duration),
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_run_duration_of_zero_is_refused() {
         assert_eq!(any("0s"), Ok(Duration::ZERO));
-        assert!(some("0s").unwrap_err().contains("1ms"));
-        assert!(some("0.0000001us").is_err());
+        assert!(nonzero("0s").unwrap_err().contains("1ms"));
+        assert!(nonzero("0.0000001us").is_err());
     }
 }

@@ -4,12 +4,12 @@ use ringspin_modes::models::random::{Purpose, Stream};
 use std::time::Duration;
 
 /// A generator of random choices.
-pub(super) struct Dice {
+pub(super) struct RandomSource {
     stream: Stream,
     drawn: u64,
 }
 
-impl Dice {
+impl RandomSource {
     /// Creates a generator; equal seeds give equal numbers.
     pub(super) fn new(seed: u64) -> Self {
         Self { stream: Stream::new(seed, "random graph"), drawn: 0 }

@@ -233,11 +233,17 @@ pub trait RemoteServer: Send {
 
 /// Sends the response to one request, from any thread.
 pub trait RemoteResponder: Send + Sync {
-    /// Sends `response`, which has the response's type.
+    /// Sends `response`, which has the response's type. False if the client is not connected yet;
+    /// then [`respond_later`](Self::respond_later) is called.
     ///
     /// # Errors
     /// Why it cannot.
-    fn respond(&self, response: &dyn Any) -> Result<(), BoxError>;
+    fn respond(&self, response: &dyn Any) -> Result<bool, BoxError>;
+
+    /// Sends `response` when the client is connected. Does not wait.
+    fn respond_later(&self, response: Box<dyn Any + Send + Sync>) {
+        drop(response);
+    }
 }
 
 /// Calls a service outside of the process, from any thread.

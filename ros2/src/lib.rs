@@ -1,7 +1,8 @@
 //! Live ROS 2 under ringspin's event loops.
 //!
 //! The middleware's own threads say that something has come; a node's event loop then takes it
-//! itself, on its own core. There is no wait set, no thread that polls, and no second queue.
+//! itself, on its own core. There is no thread that polls, no second queue, and no wait set but one
+//! for changes of the graph, by which clients learn that a server is gone.
 //!
 //! All of it needs feature `rcl`, and a sourced ROS 2 to build against. Without the feature this
 //! library is empty, so that a workspace without ROS builds.
@@ -14,6 +15,8 @@ pub mod action;
 mod clock;
 #[cfg(feature = "rcl")]
 pub mod fast_dds;
+#[cfg(feature = "rcl")]
+mod late;
 #[cfg(feature = "rcl")]
 mod listeners;
 #[cfg(feature = "rcl")]
@@ -32,6 +35,8 @@ mod raw;
 pub mod rcl;
 #[cfg(feature = "rcl")]
 mod reports;
+#[cfg(feature = "rcl")]
+mod servers;
 #[cfg(feature = "rcl")]
 pub mod types;
 

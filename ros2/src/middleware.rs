@@ -7,6 +7,7 @@ use crate::listeners::Listeners;
 use crate::node::RosNode;
 use crate::raw::RawTopics;
 use crate::rcl::{Context, ContextOptions, Node, RosError, WeakNode};
+use crate::servers::ServerWatch;
 use crate::types::Types;
 use ringspin_executor::{BoxError, FollowedClock, Middleware, RemoteNode, Time};
 use std::any::Any;
@@ -73,6 +74,7 @@ pub(crate) struct Shared {
     nodes: Mutex<Vec<WeakNode>>,
     /// Who asks about the graph, once somebody does.
     pub(crate) observer: Mutex<Option<Node>>,
+    pub(crate) server_watch: ServerWatch,
 }
 
 /// Sets up a [`Ros2`].
@@ -184,6 +186,7 @@ impl Builder {
             clock_source: source.transpose()?,
             nodes: Mutex::default(),
             observer: Mutex::default(),
+            server_watch: ServerWatch::default(),
         };
         Ok(Ros2 { shared: Arc::new(shared) })
     }

@@ -1,5 +1,6 @@
 //! The counterpart of a node of the graph, and of its ends.
 
+use crate::late::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::middleware::{Shared, Traffic};
 use crate::parameters::{ParameterEvents, parameter_chores};
@@ -9,6 +10,7 @@ use crate::rcl::{
     RequestId, RosError,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
+use crate::servers::RosClient;
 use ringspin_executor::{
     AnnouncedChore, Arrivals, BoxError, Durability, Liveliness, ParameterClient, ParameterValue,
     QoS, RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
@@ -121,7 +123,7 @@ impl RemoteNode for RosNode {
         };
         let server = Arc::new(ErasedService::new(&self.node, table, service, &qos)?);
         server.on_new_request(move |count| arrivals.announce(count))?;
-        Ok(Some(Box::new(RosServer(server))))
+        Ok(Some(Box::new(RosServer::new(server))))
     }
 
     fn call(
@@ -135,8 +137,9 @@ impl RemoteNode for RosNode {
             return Ok(None);
         };
         let client = ErasedClient::new(&self.node, table, service, &qos)?;
-        client.on_new_response(move |count| arrivals.announce(count))?;
-        Ok(Some(Arc::new(RosClient(client))))
+        let watch = &self.shared.server_watch;
+        let client = RosClient::new(client, arrivals, watch, || self.shared.observer())?;
+        Ok(Some(Arc::new(client)))
     }
 
     fn chores(&self, parameters: ParameterClient) -> Result<Vec<AnnouncedChore>, BoxError> {
@@ -226,42 +229,47 @@ impl RemoteSubscription for RosSubscription {
     }
 }
 
-struct RosServer(Arc<ErasedService>);
+struct RosServer {
+    service: Arc<ErasedService>,
+    late: Arc<LateResponses>,
+}
+
+impl RosServer {
+    fn new(service: Arc<ErasedService>) -> Self {
+        let late = Arc::new(LateResponses::new(service.clone()));
+        Self { service, late }
+    }
+}
 
 impl RemoteServer for RosServer {
     fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
-        let request = self.0.take_request(into)?;
-        let service = self.0.clone();
+        let request = self.service.take_request(into)?;
+        let (service, late) = (self.service.clone(), self.late.clone());
         Ok(request.map(|request| -> Arc<dyn RemoteResponder> {
-            Arc::new(RosResponder { service, request })
+            Arc::new(RosResponder { service, late, request })
         }))
     }
 }
 
 struct RosResponder {
     service: Arc<ErasedService>,
+    late: Arc<LateResponses>,
     request: RequestId,
 }
 
 impl RemoteResponder for RosResponder {
-    fn respond(&self, response: &dyn Any) -> Result<(), BoxError> {
-        Ok(self.service.send_response(self.request, response)?)
-    }
-}
-
-struct RosClient(ErasedClient);
-
-impl RemoteClient for RosClient {
-    fn is_available(&self) -> bool {
-        // It fails after a shutdown only.
-        self.0.is_available().unwrap_or(false)
+    fn respond(&self, response: &dyn Any) -> Result<bool, BoxError> {
+        if self.late.concern(&self.request) {
+            return Ok(false);
+        }
+        match self.service.send_response(self.request, response) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_timeout() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
-    fn send(&self, request: &dyn Any) -> Result<i64, BoxError> {
-        Ok(self.0.send_request(request)?)
-    }
-
-    fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError> {
-        Ok(self.0.take_response(into)?)
+    fn respond_later(&self, response: Box<dyn Any + Send + Sync>) {
+        self.late.add(self.request, response);
     }
 }

@@ -1,7 +1,7 @@
 //! Who else is there: questions to the graph of ROS 2, and waiting for a peer before spinning.
 
 use crate::clock::hidden_node;
-use crate::middleware::Ros2;
+use crate::middleware::{Ros2, Shared};
 use crate::rcl::{Endpoint, Node, NodeName, RosError};
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -105,12 +105,18 @@ impl Ros2 {
         self.observer()?.wait_for(timeout, |node| Ok(node.nodes()?.iter().any(is_it)))
     }
 
-    /// A node that asks: one for all questions, because a connection without a node finds nobody.
     fn observer(&self) -> Result<Node, RosError> {
-        let mut observer = self.shared.observer.lock().unwrap_or_else(PoisonError::into_inner);
+        self.shared.observer()
+    }
+}
+
+impl Shared {
+    /// A node that asks: one for all questions, because a connection without a node finds nobody.
+    pub(crate) fn observer(&self) -> Result<Node, RosError> {
+        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(node) = &*observer {
             return Ok(node.clone());
         }
-        Ok(observer.insert(hidden_node(self.context(), "_ringspin_observer")?).clone())
+        Ok(observer.insert(hidden_node(&self.context, "_ringspin_observer")?).clone())
     }
 }

@@ -11,7 +11,8 @@
 //! | [`octets`], [`octets_mut`] | the bytes of a C struct |
 //! | [`Event`] | what happened to the quality of service of a publisher or subscription |
 //!
-//! Nothing here waits, except [`Node::wait_for`]: who wants to know that something has come says
+//! Nothing here waits, except [`Node::wait_for`] and the thread of a connection that watches the
+//! graph for its clients: who wants to know that something has come says
 //! so (`on_new_message` and its like) and is called, on a thread of the middleware or, within one
 //! process, on the thread that publishes.
 //!
@@ -30,6 +31,7 @@ mod environment;
 mod error;
 mod event;
 mod graph;
+mod graph_watch;
 mod lock;
 mod logging;
 mod mapping;
@@ -50,6 +52,7 @@ pub(crate) use environment::set_variable_while_alone;
 pub use error::RosError;
 pub use event::{Event, PublisherEvent, QosEvent, SubscriptionEvent};
 pub use graph::{Endpoint, NodeName};
+pub(crate) use graph_watch::{GraphWatch, GraphWatchError};
 pub use logging::{LogLine, Severity, log};
 pub use mapping::{Mapping, ServiceMapping};
 pub use message::{MessageType, RosMessage, RosService, ServiceType, live_messages};

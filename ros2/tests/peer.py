@@ -217,9 +217,11 @@ class Peer:
 
     # Services
 
-    def do_service(self, name, type, answer=None):
-        """Answers each request with what has the same name in it, and with answer."""
+    def do_service(self, name, type, answer=None, hold=False):
+        """Answers each request with what has the same name in it, and with answer. hold: never."""
         def respond(request, response):
+            while hold:
+                time.sleep(1)
             for field in response.get_fields_and_field_types():
                 if hasattr(request, field):
                     setattr(response, field, getattr(request, field))

@@ -4,15 +4,17 @@
 use crate::actions::{Action, serve};
 use crate::peer::DOMAIN;
 use crate::{LIVE, LONG, Peer, Spinning, domain, executor, on, ros2, unique, unique_to, wait};
-use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::test_msgs::action::Fibonacci;
 use ringspin::ros2::r2r::test_msgs::srv::BasicTypes::{Request, Response};
+use ringspin::ros2::{Ros2, Traffic};
 use ringspin::{
-    ActionClient, ActionClientOptions, Client, Executor, GoalStatus, Mode, QoS, SendGoalError,
+    ActionClient, ActionClientOptions, CallError, Client, Context, Executor, GoalCallbacks,
+    GoalOutcome, GoalStatus, Mode, QoS, Responder, SendGoalError,
 };
 use serde_json::json;
+use std::cell::RefCell;
 use std::process::{Child, Command};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 /// Calls of each client.
@@ -104,14 +106,26 @@ fn join(children: Vec<Child>) {
     assert!(ends.iter().all(|status| status.success()), "{ends:?}");
 }
 
-/// A process that asks: two clients of a service, or one of an action.
+/// A process that asks: two clients of a service, or one of an action. Or one that is asked, and
+/// keeps all requests until it is killed.
 #[test]
 fn child() {
     let Ok(given) = std::env::var(ASK) else { return };
     let mut words = given.split(' ');
     let [what, name, number] = [(); 3].map(|()| words.next().unwrap());
     let ros2 = ros2(Traffic::Direct);
-    let executor = on(&ros2, Executor::single_core());
+    let mut executor = on(&ros2, Executor::single_core());
+    if what == "requests" {
+        let node = executor.create_node("keeper", Vec::new()).unwrap();
+        let keep = |kept: &mut Vec<_>,
+                    _: &Request,
+                    responder: Responder<Response>,
+                    _: &mut Context<'_>| {
+            kept.push(responder);
+        };
+        node.create_deferred_service(name, QoS::keep_last(1000), keep).unwrap();
+        return executor.spin().unwrap();
+    }
     if what == "goals" {
         let node = executor.create_node(&format!("child{number}"), ()).unwrap();
         let options = ActionClientOptions::default();
@@ -179,6 +193,110 @@ fn every_goal_of_2_and_5_processes_is_ended_by_the_peer() {
         peer.ask(json!({"do": "action_server", "name": name, "type": kind, "result": result}));
         join(children(count, "goals", &name));
     }
+}
+
+/// As much as a client may have without a response.
+fn fill(client: &Echo) -> Receiver<Result<i64, CallError>> {
+    let (tell, told) = channel();
+    let call = || {
+        let tell = tell.clone();
+        client.call(Request::default(), move |(), reply, _| {
+            tell.send(reply.map(|reply| reply.int64_value)).unwrap();
+        })
+    };
+    (0..QoS::services().depth()).for_each(|_| call().unwrap());
+    assert_eq!(call().unwrap_err().reason, CallError::TooManyCalls);
+    told
+}
+
+/// Outstanding calls end when their server, which `kill` kills, is missed, though another one is
+/// there by then; later calls are answered.
+fn calls_end_with_their_server(ros2: &Ros2, name: &str, start: impl FnOnce(), kill: impl FnOnce()) {
+    let executor = on(ros2, Executor::single_core());
+    let client = client(&executor, "asker", name);
+    let spinning = Spinning::start(executor);
+    start();
+    wait(ros2, "the service is there", || client.service_is_ready());
+    let told = fill(&client);
+    kill();
+    let mut peer = Peer::start("heir");
+    peer.ask(json!({"do": "service", "name": name, "type": "test_msgs/srv/BasicTypes"}));
+    for _ in 0..QoS::services().depth() {
+        let end = told.recv_timeout(LONG).expect("every call ends");
+        assert_eq!(end, Err(CallError::ServerLost));
+    }
+    wait(ros2, "the other server is there", || client.service_is_ready());
+    ask(&client, 7, 5);
+    spinning.stop();
+}
+
+#[test]
+fn calls_end_when_a_server_crashes() {
+    let name = unique("kept");
+    let server = RefCell::new(Vec::new());
+    let start = || *server.borrow_mut() = children(1, "requests", &name);
+    let kill = || {
+        server.borrow_mut()[0].kill().unwrap();
+        server.borrow_mut()[0].wait().unwrap();
+    };
+    calls_end_with_their_server(&ros2(Traffic::Direct), &name, start, kill);
+}
+
+#[test]
+fn calls_end_when_the_peer_crashes() {
+    let name = unique("held");
+    let mut peer = Peer::start("holding");
+    peer.tell(json!({"do": "service", "name": name, "type": "test_msgs/srv/BasicTypes",
+        "hold": true}));
+    let kill = move || drop(peer);
+    calls_end_with_their_server(&ros2(Traffic::Direct), &name, || (), kill);
+}
+
+#[test]
+fn goals_end_when_the_peer_crashes() {
+    let ros2 = ros2(Traffic::Direct);
+    let executor = on(&ros2, Executor::single_core());
+    let name = unique("abandoned");
+    let offer = |peer: &mut Peer, hold: bool| {
+        let kind = "test_msgs/action/Fibonacci";
+        let feedback = json!([{"sequence": [5]}]);
+        peer.ask(json!({"do": "action_server", "name": name, "type": kind, "hold": hold,
+            "feedback": feedback, "result": {"sequence": [1, 2]}}));
+    };
+    let mut peer = Peer::start("holding");
+    offer(&mut peer, true);
+    let node = executor.create_node("operator", ()).unwrap();
+    let options = ActionClientOptions { goals_max: 1, ..ActionClientOptions::default() };
+    let client = node.create_action_client::<Action>(&name, options).unwrap();
+    let (tell, told) = channel();
+    let (sending, tell_of_task) = (client.clone(), tell.clone());
+    node.spawn("pursue", async move {
+        let mut goal = sending.send_goal_async(Fibonacci::Goal { order: 3 }).await?;
+        let mut feedback = goal.feedback();
+        while let Some(numbers) = feedback.next().await {
+            tell_of_task.send(Ok(numbers.sequence.clone())).unwrap();
+        }
+        let end = goal.result().await.map(|outcome| outcome.result.sequence.clone());
+        tell_of_task.send(end).unwrap();
+        Ok::<(), SendGoalError>(())
+    })
+    .unwrap();
+    wait(&ros2, "the action is there", || client.server_is_ready());
+    let spinning = Spinning::start(executor);
+    let next = || told.recv_timeout(LONG).expect("something comes");
+    assert_eq!(next(), Ok(vec![5]));
+    drop(peer); // kills it
+    let mut heir = Peer::start("heir");
+    offer(&mut heir, false);
+    assert_eq!(next(), Err(CallError::ServerLost));
+    wait(&ros2, "the other server is there", || client.server_is_ready());
+    let callbacks = GoalCallbacks::new().on_result(move |(), outcome, _| {
+        let result = outcome.map(|outcome: GoalOutcome<Action>| outcome.result.sequence.clone());
+        tell.send(result).unwrap();
+    });
+    client.send_goal(Fibonacci::Goal { order: 3 }, callbacks).unwrap();
+    assert_eq!(next(), Ok(vec![1, 2]));
+    spinning.stop();
 }
 
 #[test]

@@ -8,17 +8,21 @@ use std::sync::{Arc, Weak};
 
 /// Sends the response to a request from beyond the process. ROS 2 has no word for a request that is
 /// not answered: the caller waits.
-pub(super) fn send_response<P: 'static>(
+pub(super) fn send_response<P: Send + Sync + 'static>(
     responder: &dyn RemoteResponder,
     result: Result<P, CallError>,
 ) {
-    match result {
-        Ok(response) => {
-            if let Err(error) = responder.respond(&response) {
-                tracing::error!(%error, "a response did not leave the process");
-            }
+    let response = match result {
+        Ok(response) => response,
+        Err(why) => {
+            tracing::warn!(%why, "a request from outside stays without an answer");
+            return;
         }
-        Err(why) => tracing::warn!(%why, "a request from outside stays without an answer"),
+    };
+    match responder.respond(&response) {
+        Ok(true) => {}
+        Ok(false) => responder.respond_later(Box::new(response)),
+        Err(error) => tracing::error!(%error, "a response did not leave the process"),
     }
 }
 

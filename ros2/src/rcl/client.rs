@@ -149,6 +149,16 @@ impl ErasedClient {
         Ok(available)
     }
 
+    /// The identities of the servers that are there. Where the middleware has none, all of them
+    /// together have one.
+    pub(crate) fn servers(&self) -> Result<Vec<[u8; 16]>, RosError> {
+        let ids = Node { handle: self.node.clone() }.servers(&self.service)?;
+        if ids.is_empty() && self.is_available()? {
+            return Ok(vec![[0; 16]]);
+        }
+        Ok(ids)
+    }
+
     /// The service's name, as expanded and remapped.
     pub fn service(&self) -> &str {
         &self.service

@@ -64,6 +64,13 @@ pub enum RosError {
     },
 }
 
+impl RosError {
+    /// Whether the middleware gave up waiting.
+    pub(crate) fn is_timeout(&self) -> bool {
+        matches!(self, Self::Rcl { code, .. } if *code == ffi::RCL_RET_TIMEOUT as i32)
+    }
+}
+
 /// rcl's own words for its last error on this thread, which are then forgotten.
 fn last_words() -> Box<str> {
     // SAFETY: both functions only touch a buffer of this thread; the string is returned by value

@@ -153,11 +153,16 @@ impl Node {
     /// # Errors
     /// After a shutdown.
     pub fn publishers(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
-        self.endpoints(
-            "list the publishers seen from",
-            topic,
-            ffi::rcl_get_publishers_info_by_topic,
-        )
+        let ask = ffi::rcl_get_publishers_info_by_topic;
+        self.endpoints("list the publishers seen from", topic, ask, false)
+    }
+
+    /// The identities of the servers of `service`, where the middleware has them: those of the
+    /// publishers of its responses, on a topic that ROS 2 names so.
+    pub(super) fn servers(&self, service: &str) -> Result<Vec<[u8; 16]>, RosError> {
+        let (topic, ask) = (format!("rr{service}Reply"), ffi::rcl_get_publishers_info_by_topic);
+        let servers = self.endpoints("list the servers seen from", &topic, ask, true)?;
+        Ok(servers.into_iter().map(|server| server.id).collect())
     }
 
     /// The subscriptions of `topic`; as [`publishers`](Self::publishers).
@@ -166,7 +171,7 @@ impl Node {
     /// As there.
     pub fn subscriptions(&self, topic: &str) -> Result<Vec<Endpoint>, RosError> {
         let ask = ffi::rcl_get_subscriptions_info_by_topic;
-        self.endpoints("list the subscriptions seen from", topic, ask)
+        self.endpoints("list the subscriptions seen from", topic, ask, false)
     }
 
     fn endpoints(
@@ -174,6 +179,7 @@ impl Node {
         action: &'static str,
         topic: &str,
         ask: Infos,
+        is_mangled: bool,
     ) -> Result<Vec<Endpoint>, RosError> {
         let topic = c_name("topic", topic)?;
         let _lock = lock::entities();
@@ -183,7 +189,7 @@ impl Node {
             let mut allocator = ffi::rcutils_get_default_allocator();
             let mut found = ffi::rmw_get_zero_initialized_topic_endpoint_info_array();
             let node = self.handle.pointer();
-            let code = ask(node, &mut allocator, topic.as_ptr(), false, &mut found);
+            let code = ask(node, &mut allocator, topic.as_ptr(), is_mangled, &mut found);
             let result = check(code, action, &self.handle.itself());
             let all: Vec<_> =
                 (0..found.size).map(|n| endpoint(&*found.info_array.add(n))).collect();

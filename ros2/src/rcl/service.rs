@@ -137,10 +137,25 @@ impl ErasedService {
     /// gone, and after a shutdown.
     pub fn send_response(&self, id: RequestId, response: &dyn Any) -> Result<(), RosError> {
         let mut native = self.response.lock().unwrap_or_else(PoisonError::into_inner);
+        self.send(&mut native, id, response)
+    }
+
+    /// As [`send_response`](Self::send_response), without making others wait meanwhile.
+    pub(crate) fn send_response_apart(
+        &self,
+        id: RequestId,
+        response: &dyn Any,
+    ) -> Result<(), RosError> {
+        self.send(&mut Native::new(self.table.response, &self.entity)?, id, response)
+    }
+
+    /// Answers the request `id` with `response`, which goes through `native`.
+    fn send(&self, native: &mut Native, id: RequestId, response: &dyn Any) -> Result<(), RosError> {
         native.write(response, &self.entity)?;
         let mut header =
             ffi::rmw_request_id_t { writer_guid: id.client, sequence_number: id.sequence };
-        // SAFETY: the service is initialized, and the C struct is of its response and locked.
+        // SAFETY: the service is initialized, and the C struct is of its response and borrowed
+        // exclusively.
         let code =
             unsafe { ffi::rcl_send_response(self.service.get(), &mut header, native.as_ptr()) };
         if is_ok(code) { Ok(()) } else { Err(failure(code, "answer a request of", &self.entity)) }

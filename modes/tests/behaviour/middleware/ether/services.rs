@@ -31,7 +31,7 @@ pub(super) struct Answer {
 impl RemoteResponder for Answer {
     /// Every client of the service gets the response, as with Fast DDS: each has to find out which
     /// ones are for itself.
-    fn respond(&self, response: &dyn Any) -> Result<(), BoxError> {
+    fn respond(&self, response: &dyn Any) -> Result<bool, BoxError> {
         let (number, answer) = (self.number, encode(response));
         let askers = self.ether.state().askers.clone();
         for (_, asker) in askers.into_iter().filter(|(service, _)| *service == self.service) {
@@ -41,7 +41,7 @@ impl RemoteResponder for Answer {
                 asker.arrivals.announce(1);
             }));
         }
-        Ok(())
+        Ok(true)
     }
 }
 

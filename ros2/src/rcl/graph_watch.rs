@@ -1,0 +1,176 @@
+//! A thread that waits for changes of the graph: nodes and their entities that come or go.
+
+use super::context::{Context, ContextHandle};
+use super::entity::Entity;
+use super::error::{RosError, check, forget};
+use super::lock;
+use super::node::{Node, NodeHandle};
+use r2r_rcl as ffi;
+use ringspin_ringbuf::Flag;
+use std::cell::UnsafeCell;
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// A guard condition of rcl. For any thread.
+struct GuardCondition {
+    condition: UnsafeCell<ffi::rcl_guard_condition_t>,
+    _context: Arc<ContextHandle>,
+}
+
+// SAFETY: rcl's guard condition is memory of its own without ties to a thread.
+unsafe impl Send for GuardCondition {}
+// SAFETY: it changes in `new` and `drop` only, which have it to themselves; a trigger and a wait
+// lock in the middleware.
+unsafe impl Sync for GuardCondition {}
+
+impl GuardCondition {
+    fn new(context: &Context) -> Result<Self, RosError> {
+        let _lock = lock::entities();
+        // SAFETY: the guard condition is zero-initialized as rcl wants it, and the context is
+        // initialized and kept alive by the handle.
+        unsafe {
+            let mut condition = ffi::rcl_get_zero_initialized_guard_condition();
+            let options = ffi::rcl_guard_condition_get_default_options();
+            let pointer = context.handle.pointer();
+            let code = ffi::rcl_guard_condition_init(&mut condition, pointer, options);
+            check(code, "create", &Entity::plain("a guard condition"))?;
+            let condition = UnsafeCell::new(condition);
+            Ok(Self { condition, _context: context.handle.clone() })
+        }
+    }
+
+    fn trigger(&self) {
+        // SAFETY: the guard condition is initialized.
+        unsafe { ffi::rcl_trigger_guard_condition(self.condition.get()) };
+        forget();
+    }
+}
+
+impl Drop for GuardCondition {
+    fn drop(&mut self) {
+        let _lock = lock::entities();
+        // SAFETY: this is the only owner, and the context still lives.
+        unsafe { ffi::rcl_guard_condition_fini(self.condition.get()) };
+        forget();
+    }
+}
+
+/// A wait set for two guard conditions: one for the end, and one for changes of the graph.
+struct WaitSet {
+    set: ffi::rcl_wait_set_t,
+    node: Arc<NodeHandle>,
+    end: Arc<GuardCondition>,
+}
+
+// SAFETY: rcl's wait set is memory of its own without ties to a thread.
+unsafe impl Send for WaitSet {}
+
+impl WaitSet {
+    fn new(node: &Node, end: Arc<GuardCondition>) -> Result<Self, RosError> {
+        let node = node.handle.clone();
+        let _lock = lock::entities();
+        // SAFETY: the wait set is zero-initialized as rcl wants it, and the context is initialized
+        // and kept alive by the guard condition.
+        unsafe {
+            let mut set = ffi::rcl_get_zero_initialized_wait_set();
+            let (context, allocator) =
+                (end._context.pointer(), ffi::rcutils_get_default_allocator());
+            let code = ffi::rcl_wait_set_init(&mut set, 0, 2, 0, 0, 0, 0, context, allocator);
+            check(code, "prepare a wait set for", &node.itself())?;
+            Ok(Self { set, node, end })
+        }
+    }
+
+    /// Waits for a change of the graph, or for the end.
+    fn wait(&mut self) -> Result<(), RosError> {
+        let (set, none) = (&raw mut self.set, std::ptr::null_mut());
+        // SAFETY: the wait set, the node and both guard conditions are initialized, and live until
+        // the wait is over; no other thread uses the wait set.
+        let code = unsafe {
+            let graph = ffi::rcl_node_get_graph_guard_condition(self.node.pointer());
+            let mut code = ffi::rcl_wait_set_clear(set);
+            for condition in [graph, self.end.condition.get().cast_const()] {
+                if code == ffi::RCL_RET_OK as i32 {
+                    code = ffi::rcl_wait_set_add_guard_condition(set, condition, none);
+                }
+            }
+            if code == ffi::RCL_RET_OK as i32 { ffi::rcl_wait(set, -1) } else { code }
+        };
+        check(code, "wait for changes of the graph of", &self.node.itself())
+    }
+}
+
+impl Drop for WaitSet {
+    fn drop(&mut self) {
+        let _lock = lock::entities();
+        // SAFETY: this is the only owner, and the context still lives.
+        unsafe { ffi::rcl_wait_set_fini(&mut self.set) };
+        forget();
+    }
+}
+
+/// Calls a closure whenever the graph has changed, on a thread of its own, until it is dropped.
+pub(crate) struct GraphWatch {
+    ends: Arc<(Flag, Arc<GuardCondition>)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl GraphWatch {
+    /// Watches the graph from `node`.
+    ///
+    /// # Errors
+    /// After a shutdown, and where no thread can be started.
+    pub(crate) fn start(
+        node: &Node,
+        changed: impl Fn() + Send + 'static,
+    ) -> Result<Self, GraphWatchError> {
+        let end = Arc::new(GuardCondition::new(&node.context())?);
+        let mut wait_set = WaitSet::new(node, end.clone())?;
+        let ends = Arc::new((Flag::default(), end));
+        let is_over = ends.clone();
+        let watch = move || {
+            while !is_over.0.is_raised() {
+                if let Err(error) = wait_set.wait() {
+                    tracing::error!(
+                        %error,
+                        "calls do not learn any more that their server is gone; give them timeouts"
+                    );
+                    return;
+                }
+                changed();
+            }
+        };
+        let thread = std::thread::Builder::new().name("ringspin-graph".into()).spawn(watch)?;
+        Ok(Self { ends, thread: Some(thread) })
+    }
+}
+
+impl Drop for GraphWatch {
+    fn drop(&mut self) {
+        self.ends.0.raise();
+        self.ends.1.trigger();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread that watches the graph panicked");
+        }
+    }
+}
+
+impl std::fmt::Debug for GraphWatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("GraphWatch")
+    }
+}
+
+/// The reason why the graph cannot be watched.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GraphWatchError {
+    /// rcl cannot.
+    #[error(transparent)]
+    Rcl(#[from] RosError),
+    /// No thread can be started.
+    #[error("failed to start the thread that watches the graph: {0}; raise the limit of threads")]
+    Thread(#[from] io::Error),
+}

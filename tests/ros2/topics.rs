@@ -232,3 +232,34 @@ fn keep_last_1_gives_a_slow_subscription_the_newest() {
         assert_eq!(executor.statistics().overwritten(), 99, "{traffic:?}");
     }
 }
+
+/// As in the first program of README.
+#[test]
+fn primitive_types_go_as_messages_of_std_msgs() {
+    for traffic in LIVE {
+        let executor = executor(traffic);
+        let [numbers, texts] = ["numbers", "texts"].map(|name| unique_to(traffic, name));
+        let (tell, told) = channel();
+        let node = executor.create_node("talker", ()).unwrap();
+        let qos = QoS::default().transient_local();
+        let out = node.create_publisher::<u64>(&numbers, qos).unwrap();
+        node.create_subscription(&texts, QoS::default(), move |(), text: &Message<String>, _| {
+            tell.send(String::clone(text)).unwrap();
+        })
+        .unwrap();
+        let spinning = Spinning::start(executor);
+        out.publish(u64::MAX).unwrap();
+        let mut peer = Peer::start("plain");
+        subscribe(
+            &mut peer,
+            &numbers,
+            "std_msgs/msg/UInt64",
+            json!({"durability": "transient_local"}),
+        );
+        assert_eq!(received(&mut peer, &numbers, 1), [json!({"data": u64::MAX})]);
+        advertise(&mut peer, &texts, "std_msgs/msg/String", json!({}));
+        peer.ask(json!({"do": "publish", "topic": texts, "value": {"data": "Grüße"}}));
+        assert_eq!(told.recv_timeout(crate::LONG).unwrap(), "Grüße");
+        spinning.stop();
+    }
+}

@@ -28,8 +28,8 @@ impl Draft {
 
 impl Graph {
     /// Has every node that is created from now on say by its parameter `use_sim_time` that its time
-    /// is that of `/clock`. That it is so, is up to whoever runs the graph. Nodes have the parameter
-    /// when a middleware is connected that may bring a `/clock`.
+    /// is that of `/clock`. That it is so, is up to the runner of the graph. Nodes have the
+    /// parameter when a middleware is connected that may bring a `/clock`.
     pub fn use_sim_time(&self) {
         self.draft().uses_sim_time = true;
     }

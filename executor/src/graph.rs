@@ -32,6 +32,7 @@ use crate::timer::{Timer, TimerControl};
 use crate::topic::{AnyTopic, Topic};
 use ends::Ends;
 use std::any::{Any, TypeId, type_name};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -131,6 +132,8 @@ pub(crate) struct Draft {
     pub(crate) randomness: Randomness,
     /// Whether time is to be that of `/clock`, whatever the arguments say.
     pub(crate) uses_sim_time: bool,
+    /// Whether a warning named an end with a type that the middleware does not carry.
+    pub(crate) warned_of_type: Cell<bool>,
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
     /// Of each node, indexed by its number, if there is a middleware.
     pub(crate) remote_nodes: Vec<Arc<dyn RemoteNode>>,
@@ -199,7 +202,9 @@ impl Draft {
                 self.node_names.remove(&name);
             })?;
             self.policies.push(None);
-            self.parameters.push(Arc::new(NodeParameters::new(info.node.clone(), remote)));
+            let clock = self.follows_clock().then(|| self.clock.clone());
+            let parameters = NodeParameters::new(info.node.clone(), remote, clock);
+            self.parameters.push(Arc::new(parameters));
         }
         Ok(self.add_loop(info, body))
     }
@@ -362,11 +367,11 @@ impl Graph {
             draft.body::<S>(event_loop).add(Box::new(entity));
         }
         let node_index = draft.loops[event_loop.0 as usize].node_index;
-        let follows_clock = draft.follows_clock();
+        let (receives, follows_clock) = (draft.receives(), draft.follows_clock());
         drop(draft);
         let node = Node::new(self.clone(), namespace, name, full_name, node_index, event_loop);
-        if follows_clock {
-            node.declare_use_sim_time()?;
+        if receives {
+            node.declare_use_sim_time(follows_clock)?;
         }
         Ok(node)
     }

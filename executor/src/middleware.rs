@@ -34,6 +34,12 @@ pub trait Middleware: Send + Sync {
     /// What it is called in errors and logs.
     fn name(&self) -> &str;
 
+    /// The advice that ends the warning about an end with a type that it does not carry: which ones
+    /// it does.
+    fn carried_types(&self) -> &str {
+        "use a type that it carries"
+    }
+
     /// Whether messages and requests between two nodes of the graph go directly from one to the
     /// other, so that the middleware must not bring them a second time. If not, each of them goes
     /// through the middleware.
@@ -154,14 +160,15 @@ pub trait RemoteNode: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// A parameter was declared, with this value. Called under a lock of the node's parameters.
-    fn parameter_declared(&self, parameter: &str, value: &ParameterValue) {
-        let _ = (parameter, value);
+    /// A parameter was declared, with this value, at `now` of the time that the graph follows;
+    /// `None` if that is the real one. Called under a lock of the node's parameters.
+    fn parameter_declared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {
+        let _ = (parameter, value, now);
     }
 
-    /// Parameters were set, at once. Called under a lock of the node's parameters.
-    fn parameters_set(&self, values: &[(String, ParameterValue)]) {
-        let _ = values;
+    /// Parameters were set, at once; as [`parameter_declared`](Self::parameter_declared).
+    fn parameters_set(&self, values: &[(String, ParameterValue)], now: Option<Time>) {
+        let _ = (values, now);
     }
 }
 

@@ -28,7 +28,8 @@ impl Draft {
 
 impl Graph {
     /// Has every node that is created from now on say by its parameter `use_sim_time` that its time
-    /// is that of `/clock`. That it is so, is up to whoever runs the graph.
+    /// is that of `/clock`. That it is so, is up to the runner of the graph. Nodes have the
+    /// parameter when a middleware is connected that may bring a `/clock`.
     pub fn use_sim_time(&self) {
         self.draft().uses_sim_time = true;
     }
@@ -50,15 +51,19 @@ impl Graph {
 }
 
 impl<S: Send + 'static> Node<S> {
-    pub(crate) fn declare_use_sim_time(&self) -> Result<(), CreateNodeError> {
-        let parameter = self.parameter(USE_SIM_TIME).default(true).read_only();
-        let is_set = parameter.description("whether time is that of /clock").declare();
-        let is_set = is_set.map_err(|error| CreateNodeError::Parameter(error.to_string()))?;
-        if !is_set.get() {
+    /// Declares the parameter, as every node of ROS 2 has it. Read-only: workers and timers run by
+    /// one clock from the start.
+    pub(crate) fn declare_use_sim_time(&self, follows_clock: bool) -> Result<(), CreateNodeError> {
+        let parameter = self.parameter(USE_SIM_TIME).default(follows_clock).read_only();
+        let description = "whether time is that of /clock; decided for all nodes of the program \
+                           when it starts, by --ros-args -p use_sim_time:=true";
+        let is_set = parameter.description(description).declare();
+        let is_set = is_set.map_err(|error| CreateNodeError::Parameter(error.to_string()))?.get();
+        if is_set != follows_clock {
             tracing::warn!(
                 node = self.full_name(),
-                "use_sim_time is false here only, but all nodes of an executor have one time, \
-                 that of /clock"
+                "use_sim_time is {is_set} here, but {follows_clock} for the executor, whose nodes \
+                 have one time: give all of them the same value"
             );
         }
         Ok(())

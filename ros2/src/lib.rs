@@ -28,6 +28,8 @@ mod node;
 #[cfg(feature = "rcl")]
 mod parameters;
 #[cfg(feature = "rcl")]
+mod primitives;
+#[cfg(feature = "rcl")]
 mod queries;
 #[cfg(feature = "rcl")]
 mod raw;

@@ -231,6 +231,11 @@ impl Middleware for Ros2 {
         "ROS 2"
     }
 
+    fn carried_types(&self) -> &str {
+        "use a ROS message type, such as `r2r::geometry_msgs::msg::Twist`, a primitive type, or \
+         map the type to a ROS type (`ringspin_ros2::Types::with_mapping`)"
+    }
+
     fn is_bypassed_locally(&self) -> bool {
         self.shared.traffic != Traffic::Loopback
     }

@@ -14,7 +14,7 @@ use crate::servers::RosClient;
 use ringspin_executor::{
     AnnouncedChore, Arrivals, BoxError, Durability, Liveliness, ParameterClient, ParameterValue,
     QoS, RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
-    RemoteSubscription, ServiceTypes, TypeName,
+    RemoteSubscription, ServiceTypes, Time, TypeName,
 };
 use ringspin_ringbuf::Counter;
 use std::any::Any;
@@ -153,15 +153,15 @@ impl RemoteNode for RosNode {
         Ok(chores)
     }
 
-    fn parameter_declared(&self, parameter: &str, value: &ParameterValue) {
+    fn parameter_declared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {
         if let Some(events) = &self.parameter_events {
-            events.declared(parameter, value);
+            events.declared(parameter, value, now);
         }
     }
 
-    fn parameters_set(&self, values: &[(String, ParameterValue)]) {
+    fn parameters_set(&self, values: &[(String, ParameterValue)], now: Option<Time>) {
         if let Some(events) = &self.parameter_events {
-            events.set(values);
+            events.set(values, now);
         }
     }
 }

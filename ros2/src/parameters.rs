@@ -15,7 +15,7 @@ use r2r::builtin_interfaces::msg::Time;
 use r2r::rcl_interfaces::msg::{Parameter, ParameterEvent};
 use r2r::rcl_interfaces::srv;
 use ringspin_executor::{
-    AnnouncedChore, Arrivals, BoxError, Chore, ParameterClient, ParameterValue, QoS,
+    AnnouncedChore, Arrivals, BoxError, Chore, ParameterClient, ParameterValue, QoS, Time as Now,
 };
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -116,19 +116,21 @@ impl ParameterEvents {
         Ok(Self { node: node.fully_qualified_name().into(), publisher })
     }
 
-    pub(crate) fn declared(&self, parameter: &str, value: &ParameterValue) {
+    pub(crate) fn declared(&self, parameter: &str, value: &ParameterValue, now: Option<Now>) {
         let new_parameters = vec![message_of(parameter, value)];
-        self.publish(ParameterEvent { new_parameters, ..self.event() });
+        self.publish(ParameterEvent { new_parameters, ..self.event(now) });
     }
 
-    pub(crate) fn set(&self, values: &[(String, ParameterValue)]) {
+    pub(crate) fn set(&self, values: &[(String, ParameterValue)], now: Option<Now>) {
         let changed = values.iter().map(|(parameter, value)| message_of(parameter, value));
         let changed_parameters = changed.collect();
-        self.publish(ParameterEvent { changed_parameters, ..self.event() });
+        self.publish(ParameterEvent { changed_parameters, ..self.event(now) });
     }
 
-    fn event(&self) -> ParameterEvent {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    /// An event at `now`; `None` for the real time.
+    fn event(&self, now: Option<Now>) -> ParameterEvent {
+        let real = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let now = now.map_or_else(real, |now| now.since(Now::ZERO));
         let sec = i32::try_from(now.as_secs()).unwrap_or(i32::MAX);
         let stamp = Time { sec, nanosec: now.subsec_nanos() };
         ParameterEvent { stamp, node: self.node.clone(), ..ParameterEvent::default() }

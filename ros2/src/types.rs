@@ -2,6 +2,7 @@
 //! `M` but its identity, asks.
 
 use crate::action::{self, ActionTypes, RosAction};
+use crate::primitives::with_primitives;
 use crate::rcl::{Mapping, MessageType, RosMessage, RosService, ServiceMapping, ServiceType};
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -27,7 +28,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// let types = Types::installed();
 /// let table = types.message(TypeId::of::<r2r::std_msgs::msg::String>()).unwrap();
 /// assert_eq!(table.name(), "std_msgs/msg/String");
-/// assert!(types.message(TypeId::of::<String>()).is_none());
+/// // Numbers, `bool` and `String` go as the messages of `std_msgs` with one such field.
+/// let table = types.message(TypeId::of::<u64>()).unwrap();
+/// assert_eq!(table.name(), "std_msgs/msg/UInt64");
+/// assert!(types.message(TypeId::of::<(u64, u64)>()).is_none());
 /// ```
 #[derive(Clone, Default)]
 pub struct Types {
@@ -42,7 +46,8 @@ impl Types {
     }
 
     /// Every message, service and [action](crate::action::FromRos) of the ROS that this program was
-    /// built with, and what the actions consist of.
+    /// built with, and what the actions consist of. Also Rust's numbers, `bool` and `String`, as
+    /// messages of `std_msgs`.
     pub fn installed() -> Self {
         static INSTALLED: OnceLock<Types> = OnceLock::new();
         let make = || {
@@ -50,7 +55,7 @@ impl Types {
             generated::MESSAGES.iter().for_each(|table| types.add_message(table));
             generated::SERVICES.iter().for_each(|table| types.add_service(table));
             generated::ACTIONS.iter().for_each(|tables| types.add_action(tables));
-            types
+            with_primitives(types)
         };
         INSTALLED.get_or_init(make).clone()
     }

@@ -71,7 +71,7 @@ fn double(value: f64) -> Value {
 fn they_are_listed_described_and_read() {
     let mut rig = Rig::new("listed");
     let listed = rig.call("list_parameters", "ListParameters", json!({}));
-    let names = ["arm.joints", "arm.name", "gains", "mode", "serial", "speed"];
+    let names = ["arm.joints", "arm.name", "gains", "mode", "serial", "speed", "use_sim_time"];
     assert_eq!(listed["result"], json!({"names": names, "prefixes": ["arm"]}));
     let below = json!({"prefixes": ["arm"], "depth": 1});
     let listed = rig.call("list_parameters", "ListParameters", below);
@@ -147,7 +147,7 @@ fn clients_that_do_not_wait_for_their_answers_are_no_failure() {
         client.send_request(&ListParameters::Request::default()).unwrap();
     }
     let listed = rig.call("list_parameters", "ListParameters", json!({}));
-    assert_eq!(listed["result"]["names"].as_array().unwrap().len(), 6);
+    assert_eq!(listed["result"]["names"].as_array().unwrap().len(), 7);
     assert_eq!(rig.spinning.stop().failures().len(), 0);
 }
 

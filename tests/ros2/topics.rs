@@ -1,11 +1,11 @@
 //! Messages of all kinds, both ways: what the peer sends is sent back.
 
 use crate::{LIVE, Peer, Spinning, advertise, executor, received, subscribe, unique, unique_to};
-use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::nav_msgs::msg::Path;
 use ringspin::ros2::r2r::sensor_msgs::msg::{Image, PointCloud2};
 use ringspin::ros2::r2r::std_msgs::msg::{Int64, String as Text};
 use ringspin::ros2::r2r::test_msgs::msg::BoundedSequences;
+use ringspin::ros2::{Traffic, fast_dds};
 use ringspin::{Executor, LateSubscription, Message, QoS};
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
@@ -198,7 +198,19 @@ fn a_type_that_ros_does_not_have_stays_in_the_process() {
 
 #[test]
 fn keep_last_1_gives_a_slow_subscription_the_newest() {
-    for traffic in [Traffic::Direct, Traffic::Loopback] {
+    keep_last_1(&[Traffic::Direct, Traffic::Loopback]);
+}
+
+#[test]
+fn keep_last_1_counts_what_it_overwrites_when_local_traffic_is_left_out() {
+    let name = "topics::keep_last_1_counts_what_it_overwrites_when_local_traffic_is_left_out";
+    if crate::with_profile(fast_dds::DIRECT, name) {
+        keep_last_1(&[Traffic::Direct]);
+    }
+}
+
+fn keep_last_1(ways: &[Traffic]) {
+    for traffic in ways.iter().copied() {
         let executor = executor(traffic);
         let topic = unique_to(traffic, "newest");
         let ((begin, begun), (go, wait)) = (channel(), channel());
@@ -230,5 +242,36 @@ fn keep_last_1_gives_a_slow_subscription_the_newest() {
         executor.spin_all(crate::LONG).unwrap();
         assert!(heard.try_recv().is_err());
         assert_eq!(executor.statistics().overwritten(), 99, "{traffic:?}");
+    }
+}
+
+/// As in the first program of README.
+#[test]
+fn primitive_types_go_as_messages_of_std_msgs() {
+    for traffic in LIVE {
+        let executor = executor(traffic);
+        let [numbers, texts] = ["numbers", "texts"].map(|name| unique_to(traffic, name));
+        let (tell, told) = channel();
+        let node = executor.create_node("talker", ()).unwrap();
+        let qos = QoS::default().transient_local();
+        let out = node.create_publisher::<u64>(&numbers, qos).unwrap();
+        node.create_subscription(&texts, QoS::default(), move |(), text: &Message<String>, _| {
+            tell.send(String::clone(text)).unwrap();
+        })
+        .unwrap();
+        let spinning = Spinning::start(executor);
+        out.publish(u64::MAX).unwrap();
+        let mut peer = Peer::start("plain");
+        subscribe(
+            &mut peer,
+            &numbers,
+            "std_msgs/msg/UInt64",
+            json!({"durability": "transient_local"}),
+        );
+        assert_eq!(received(&mut peer, &numbers, 1), [json!({"data": u64::MAX})]);
+        advertise(&mut peer, &texts, "std_msgs/msg/String", json!({}));
+        peer.ask(json!({"do": "publish", "topic": texts, "value": {"data": "Grüße"}}));
+        assert_eq!(told.recv_timeout(crate::LONG).unwrap(), "Grüße");
+        spinning.stop();
     }
 }

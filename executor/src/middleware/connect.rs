@@ -60,9 +60,26 @@ impl Draft {
             CreateError::Middleware { middleware, what, reason: error.to_string() }
         })?;
         if created.is_none() {
-            tracing::debug!(what, "stays within the process: its type is not carried beyond");
+            self.warn_of_type(what);
         }
         Ok(created)
+    }
+
+    /// Says that `what` has a type that the middleware does not carry: the first time aloud. Types
+    /// of the process alone are no fault, and a graph may have many.
+    fn warn_of_type(&self, what: &str) {
+        let Some(middleware) = &self.middleware else { return };
+        let (middleware, advice) = (middleware.name(), middleware.carried_types());
+        if self.warned_of_type.replace(true) {
+            tracing::debug!(
+                "{what} stays within the process: {middleware} does not carry its type"
+            );
+            return;
+        }
+        tracing::warn!(
+            "{what} stays within the process: {middleware} does not carry its type; {advice}. \
+             Others like it are logged at level debug"
+        );
     }
 
     pub(crate) fn advertise<M: 'static>(

@@ -12,6 +12,7 @@ use super::value::sealed::Cell;
 use super::value::{ParameterType, ParameterValue, ParameterVariant};
 use crate::lock::lock;
 use crate::middleware::RemoteNode;
+use crate::time::{Clock, NodeClock, Time};
 use crate::topic::{PublishError, Publisher};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -130,11 +131,21 @@ pub(crate) struct NodeParameters {
     table: Mutex<Table>,
     /// Told of what is declared and set.
     remote: Option<Arc<dyn RemoteNode>>,
+    /// The clock that the graph follows, if it is not the real one.
+    clock: Option<NodeClock>,
 }
 
 impl NodeParameters {
-    pub(crate) fn new(node: String, remote: Option<Arc<dyn RemoteNode>>) -> Self {
-        Self { node, table: Mutex::default(), remote }
+    pub(crate) fn new(
+        node: String,
+        remote: Option<Arc<dyn RemoteNode>>,
+        clock: Option<NodeClock>,
+    ) -> Self {
+        Self { node, table: Mutex::default(), remote, clock }
+    }
+
+    fn now(&self) -> Option<Time> {
+        self.clock.as_ref().map(NodeClock::now)
     }
 
     pub(crate) fn node(&self) -> &str {
@@ -153,7 +164,7 @@ impl NodeParameters {
             return false;
         }
         if let Some(remote) = &self.remote {
-            remote.parameter_declared(&name, &entry.value());
+            remote.parameter_declared(&name, &entry.value(), self.now());
         }
         table.entries.insert(name, entry).is_none()
     }
@@ -239,7 +250,7 @@ impl NodeParameters {
         let store = || {
             entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
             if let Some(remote) = &self.remote {
-                remote.parameters_set(&values);
+                remote.parameters_set(&values, self.now());
             }
         };
         let Some(publisher) = &table.changes else {

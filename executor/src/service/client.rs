@@ -127,8 +127,9 @@ where
     /// The same client, with calls that end with [`CallError::TimedOut`] when there is no response
     /// within `timeout` of the executor's time.
     ///
-    /// A call to another process also ends when its server is gone ([`CallError::ServerLost`]); that
-    /// a server is there and does not answer, only a timeout tells.
+    /// A call to another process also ends when its server is gone
+    /// ([`CallError::ServerLost`]); that a server is there and does not answer, only a timeout
+    /// tells.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);

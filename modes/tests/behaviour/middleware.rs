@@ -5,6 +5,7 @@ mod clock;
 mod ether;
 mod events;
 mod faults;
+mod warnings;
 
 use crate::{Log, entries, log, on_one_core};
 use ether::{Ether, Private, Stamp, WAYS, Way};

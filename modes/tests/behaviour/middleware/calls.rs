@@ -20,7 +20,8 @@ fn numbers() -> ServiceTypes {
 
 /// Offers `service` outside.
 fn server(ether: &Ether, service: &str) -> Box<dyn RemoteServer> {
-    let server = ether.outside().serve(service, numbers(), QoS::services(), Arrivals::default());
+    let qos = QoS::keep_all(1000);
+    let server = ether.outside().serve(service, numbers(), qos, Arrivals::default());
     server.unwrap().unwrap()
 }
 
@@ -192,7 +193,7 @@ fn requests_from_outside_wait_their_turn_and_are_answered_from_any_thread() {
                 }));
             }
         };
-        node.create_deferred_service("double", QoS::keep_last(1), keep).unwrap();
+        node.create_deferred_service("double", QoS::keep_all(1), keep).unwrap();
         let asking = caller(&ether, "/double");
         executor.freeze().unwrap();
         assert!(asking.is_available());

@@ -231,8 +231,38 @@ fn arguments_decide_and_every_node_says_so() {
     let follows = (Some(String::from("true")), false);
     assert_eq!(with(&["--ros-args", "-p", "use_sim_time:=true"]), follows);
     assert_eq!(with(&["--ros-args", "-p", "node:use_sim_time:=true"]), follows);
-    assert_eq!(with(&["--ros-args", "-p", "use_sim_time:=false"]), (None, true));
-    assert_eq!(with(&[]), (None, true));
+    let real = (Some(String::from("false")), true);
+    assert_eq!(with(&["--ros-args", "-p", "use_sim_time:=false"]), real);
+    assert_eq!(with(&[]), real);
+}
+
+#[test]
+fn use_sim_time_is_set_at_the_start_only() {
+    let executor = Executor::single_core();
+    let executor = executor.with_middleware(Arc::new(Ether::new(Way::AtOnce))).unwrap();
+    let parameters = executor.create_node("node", ()).unwrap().parameters();
+    let error = parameters.set("use_sim_time", true).unwrap_err().to_string();
+    assert!(error.contains("override it at the start"), "{error}");
+    // Without a middleware it means nothing.
+    let parameters = Executor::single_core().create_node("node", ()).unwrap().parameters();
+    assert!(parameters.get("use_sim_time").is_err());
+}
+
+#[test]
+fn parameters_are_set_at_the_time_that_is_followed() {
+    for is_followed in [true, false] {
+        let ether = Ether::new(Way::AtOnce);
+        let executor = Executor::single_core().with_middleware(Arc::new(ether.another())).unwrap();
+        let mut executor = if is_followed { executor.with_sim_time() } else { executor };
+        let node = executor.create_node("node", ()).unwrap();
+        let gain = node.declare_parameter("gain", 1.0).unwrap();
+        gain.set(2.0).unwrap();
+        executor.freeze().unwrap();
+        ether.tell(Time::from_secs(100));
+        gain.set(3.0).unwrap();
+        let expected = [Time::ZERO, Time::from_secs(100)].map(|time| is_followed.then_some(time));
+        assert_eq!(ether.stamps(), expected);
+    }
 }
 
 #[test]

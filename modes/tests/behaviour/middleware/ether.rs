@@ -6,9 +6,10 @@ mod services;
 
 use gauges::{Gauge, Gauges};
 use ringspin_executor::{
-    Arrivals, BoxError, Durability, FollowedClock, History, Middleware, QoS, RemoteClient,
-    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder,
-    RemoteServer, RemoteStatus, RemoteSubscription, Sent, ServiceTypes, Time, TypeName,
+    Arrivals, BoxError, Durability, FollowedClock, History, Middleware, ParameterValue, QoS,
+    RemoteClient, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher,
+    RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, Sent, ServiceTypes, Time,
+    TypeName,
 };
 use services::{Asker, Desk, Line};
 use std::any::Any;
@@ -90,6 +91,7 @@ struct State {
     gauges: Vec<Gauge>,
     clocks: Vec<Weak<FollowedClock>>,
     shown: Vec<Time>,
+    stamps: Vec<Option<Time>>,
 }
 
 /// A subscription.
@@ -130,6 +132,7 @@ type Asked = (u64, i64, Arc<Asker>);
 struct Server {
     process: u32,
     bypassed: bool,
+    depth: Option<usize>,
     queue: Arc<Mutex<VecDeque<Asked>>>,
     arrivals: Arrivals,
     is_gone: Arc<Mutex<bool>>,
@@ -228,6 +231,11 @@ impl Ether {
     /// The times that were published.
     pub(super) fn shown(&self) -> Vec<Time> {
         self.state().shown.clone()
+    }
+
+    /// When parameters were set.
+    pub(super) fn stamps(&self) -> Vec<Option<Time>> {
+        self.state().stamps.clone()
     }
 
     /// The names of all nodes so far.
@@ -388,7 +396,7 @@ impl RemoteNode for Node {
         &self,
         service: &str,
         types: ServiceTypes,
-        _: QoS,
+        qos: QoS,
         arrivals: Arrivals,
     ) -> Result<Option<Box<dyn RemoteServer>>, BoxError> {
         self.ether.attempt(Fault::Serve)?;
@@ -397,7 +405,8 @@ impl RemoteNode for Node {
         }
         let Ether { process, bypassed, .. } = self.ether;
         let (queue, is_gone) = Default::default();
-        let server = Server { process, bypassed, queue, arrivals, is_gone };
+        let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
+        let server = Server { process, bypassed, depth, queue, arrivals, is_gone };
         self.ether.state().servers.push((service.into(), server.clone()));
         Ok(Some(Box::new(Desk { ether: self.ether.clone(), service: service.into(), server })))
     }
@@ -417,6 +426,10 @@ impl RemoteNode for Node {
         let asker = Arc::new(Asker { answers, asked: Mutex::new(0), arrivals });
         self.ether.state().askers.push((service.into(), asker.clone()));
         Ok(Some(Arc::new(Line { ether: self.ether.clone(), service: service.into(), asker })))
+    }
+
+    fn parameters_set(&self, _: &[(String, ParameterValue)], now: Option<Time>) {
+        self.ether.state().stamps.push(now);
     }
 }
 

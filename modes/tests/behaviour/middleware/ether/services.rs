@@ -90,7 +90,12 @@ impl RemoteClient for Line {
         *asked += 1;
         let (number, request) = (*asked, (encode(request), *asked, self.asker.clone()));
         self.ether.bus.carry(Box::new(move || {
-            server.queue.lock().unwrap().push_back(request);
+            let mut queue = server.queue.lock().unwrap();
+            if Some(queue.len()) == server.depth {
+                queue.pop_front();
+            }
+            queue.push_back(request);
+            drop(queue);
             server.arrivals.announce(1);
         }));
         Ok(Sent { number, servers })

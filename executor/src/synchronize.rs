@@ -128,7 +128,7 @@ where
 {
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         self.finish(); // the callback may have panicked
-        let Some(event) = I::queue(&mut self.queues, port).take() else {
+        let Some(event) = I::queue(&mut self.queues, port).take(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(event);

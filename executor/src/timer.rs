@@ -140,7 +140,7 @@ pub(crate) struct TimerControl {
     pub(crate) repeats: bool,
     settings: Mutex<Settings>,
     /// Tells the worker of a change.
-    pub(crate) changed: Notifier,
+    pub(crate) changed: Arc<Notifier>,
 }
 
 impl TimerControl {
@@ -152,7 +152,7 @@ impl TimerControl {
             clock,
             repeats,
             settings: Mutex::new(Settings { period, request: None, started: false }),
-            changed: Notifier::default(),
+            changed: Arc::default(),
             version: Counter::default(),
             deadline,
         }

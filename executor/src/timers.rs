@@ -63,7 +63,7 @@ impl Timers {
             control,
             applied: 0,
             pending: None,
-            token: ready.token,
+            token: ready.announcer.token(),
             expired: false,
             stamped: ready.stamper.is_some(),
         });
@@ -261,42 +261,35 @@ mod tests {
     use super::*;
     use crate::time::NodeClock;
     use crate::timer::Timer;
-    use ringspin_ringbuf::{ReadySet, ready};
+    use ringspin_ringbuf::Inbox;
     use std::time::Duration;
 
     struct Fixture {
         timers: Timers,
         handles: Vec<Timer>,
-        ring: ready::Consumer,
+        inbox: Inbox,
     }
 
     /// Timers with these periods; each has its index as its token.
     fn timers(periods: &[u64]) -> Fixture {
-        let (ring, consumer) = ready::ring(8);
-        let set = Arc::new(ReadySet::new(1));
+        let mut inbox = Inbox::new(&[8], periods.len());
         let mut timers = Timers::default();
         let mut handles = Vec::new();
         for (token, &period) in periods.iter().enumerate() {
-            let ready = Ready {
-                ring: ring.clone(),
-                set: set.clone(),
-                index: 0,
-                token: token as u32,
-                stamper: None,
-                transit: None,
-            };
+            let announcer = inbox.announcer(0, token as u32);
+            let ready = Ready { announcer, stamper: None, transit: None };
             let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
             let control = Arc::new(control);
             timers.add(CallbackId(token as u32), control.clone(), ready, Arc::default());
             handles.push(Timer::new(control));
         }
-        Fixture { timers, handles, ring: consumer }
+        Fixture { timers, handles, inbox }
     }
 
     impl Fixture {
         fn expire_all(&mut self, now: u64) -> Vec<u32> {
             while self.timers.expire_one(Time::from_nanos(now)) {}
-            let mut fired: Vec<u32> = std::iter::from_fn(|| self.ring.pop()).collect();
+            let mut fired: Vec<u32> = std::iter::from_fn(|| self.inbox.pop(0)).collect();
             fired.retain(|&token| self.timers.handled(token as usize));
             fired
         }
@@ -345,7 +338,7 @@ mod tests {
         fixture.timers.start(Time::ZERO);
         while fixture.timers.expire_one(Time::from_nanos(10)) {}
         while fixture.timers.expire_one(Time::from_nanos(20)) {}
-        assert_eq!((fixture.ring.pop(), fixture.ring.pop()), (Some(0), None));
+        assert_eq!((fixture.inbox.pop(0), fixture.inbox.pop(0)), (Some(0), None));
         assert_eq!(fixture.missed(0), 1);
     }
 

@@ -31,51 +31,57 @@ use crate::transit::Transit;
 use detour::{Ahead, Detour, Interception};
 use latch::Latch;
 use late::Late;
-use ringspin_ringbuf::keep_last::{self, Pushed};
-use ringspin_ringbuf::{Counter, Lines, Permits, Pool, ReadySet, Shared, ready};
+use ringspin_ringbuf::{Announce, Announcer, Counter, Lines, Permits, Pool, Shared};
+use ringspin_ringbuf::{inbox, keep_last};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// How an event loop is told that one of its callbacks has an event.
 #[derive(Clone, Debug)]
 pub(crate) struct Ready {
-    pub(crate) ring: ready::Producer,
-    pub(crate) set: Arc<ReadySet>,
-    /// The ring's index in the set.
-    pub(crate) index: u32,
-    /// The callback, as its worker numbers it.
-    pub(crate) token: u32,
+    /// Its token is the callback, as its worker numbers it.
+    pub(crate) announcer: Announcer,
     /// If the callback has a deadline.
     pub(crate) stamper: Option<Stamper>,
     /// In simulated time, what is under way in it.
     pub(crate) transit: Option<Arc<Transit>>,
 }
 
-impl Ready {
-    /// Makes one event of the callback ready, and wakes its worker if that sleeps.
+impl Announce for Ready {
     #[inline]
-    pub(crate) fn announce(&self) {
+    fn announce(&self) {
         self.announce_since(None);
     }
 
+    fn remind(&self) {
+        // In simulated time all events come from one thread.
+        if self.transit.is_none() {
+            self.announcer.remind();
+        }
+    }
+}
+
+impl Ready {
     /// Takes down since when the event is ready, if anybody wants to know; returns its token.
     #[inline]
     pub(crate) fn stamp(&self, since: Option<Time>) -> u32 {
         if let Some(stamper) = &self.stamper {
             stamper.stamp(since);
         }
-        self.token
+        self.announcer.token()
     }
 
     /// As [`announce`](Self::announce), for an event that has been due since some time.
     #[inline]
     pub(crate) fn announce_since(&self, since: Option<Time>) {
-        let token = self.stamp(since);
-        // The ring has a place for every message of every queue and for every timer.
-        self.ring.push(token).expect("a ready ring holds a token for each queued event");
-        // In simulated time there is one ring, and nobody sleeps.
-        if self.transit.is_none() {
-            self.set.mark(self.index as usize);
+        self.stamp(since);
+        if self.transit.is_some() {
+            // In simulated time there is one ring, and its worker does not sleep.
+            self.announcer.push_unmarked();
+        } else if !self.announcer.try_announce()
+            && let Some(stamper) = &self.stamper
+        {
+            stamper.withdraw();
         }
     }
 }
@@ -393,16 +399,9 @@ impl<M: Send + Sync + 'static> Port<M> {
             detour.send(message);
             return None;
         }
-        match self.subscription.queue.push(message.0) {
-            Pushed::Grew => {
-                self.ready.announce();
-                None
-            }
-            Pushed::Overwrote(oldest) => {
-                self.subscription.counters.overwritten.next();
-                Some(Message(oldest))
-            }
-        }
+        let oldest = inbox::push(&self.subscription.queue, message.0, &self.ready)?;
+        self.subscription.counters.overwritten.next();
+        Some(Message(oldest))
     }
 }
 

@@ -78,9 +78,9 @@ impl Flag {
 
 /// A notice that is passed on once, however often it is given before it is taken.
 ///
-/// Whoever gives it while it is not given has to see that the taker comes; what any giver did
-/// before, the taker then sees; and what the taker did before its take, that giver sees. Between a
-/// give and its take further gives cost one exchange.
+/// A thread that gives it while it is not given has to make sure that the taker comes, for which
+/// [`inbox::notify`](crate::inbox::notify) cares. The taker sees what any giver did before, and that
+/// giver sees what the taker did before its take.
 #[derive(Debug)]
 pub struct Notice(AtomicU32);
 
@@ -97,6 +97,13 @@ impl Notice {
         // giver's work, too, has to reach the taker. And it learns from the last take that the
         // place of its token, which the taker had popped before, is free.
         self.0.swap(1, order!(AcqRel, "notice.give")) == 0
+    }
+
+    /// Whether the notice is given, perhaps a moment ago.
+    #[inline]
+    pub fn is_given(&self) -> bool {
+        // "notice.glance": an answer and no more; "notice.take" acquires.
+        self.0.load(order!(Relaxed, "notice.glance")) == 1
     }
 
     /// Takes the notice, if it is given. Only afterwards may the taker look for work. Wait-free.

@@ -13,6 +13,7 @@
 //! | [`keep_last_static`] | the same for one producer and one consumer, without a heap |
 //! | [`multiplexer`] | one producer, many consumers, each sees every item |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
+//! | [`inbox`] | how a worker learns of events: queue, token, ready set; threads suspended halfway |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |
@@ -39,6 +40,8 @@ mod cells;
 #[cfg(target_has_atomic = "64")]
 pub mod counter;
 #[cfg(feature = "std")]
+pub mod inbox;
+#[cfg(feature = "std")]
 pub mod keep_last;
 pub mod keep_last_static;
 #[cfg(feature = "alloc")]
@@ -52,9 +55,13 @@ pub mod ready;
 #[cfg(feature = "std")]
 pub mod ready_set;
 #[cfg(feature = "std")]
+mod sleeper;
+#[cfg(feature = "std")]
 mod slots;
 pub mod spsc;
 mod spsc_ring;
+#[cfg(ringbuf_suspend)]
+pub mod suspend;
 mod sync;
 #[cfg(feature = "std")]
 pub mod wait;
@@ -65,6 +72,8 @@ mod word;
 pub use counter::{Counter, Flag, Notice, Permits};
 #[cfg(feature = "alloc")]
 pub use lines::{Footprints, Lines};
+#[cfg(feature = "std")]
+pub use inbox::{Announce, Announcer, Inbox};
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
 #[cfg(feature = "std")]

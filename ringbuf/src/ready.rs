@@ -14,7 +14,7 @@
 //! Tokens come out in the order of their successful exchanges, hence each producer's own tokens in
 //! the order it pushed them.
 
-use crate::sync::{Arc, AtomicU64, order};
+use crate::sync::{Arc, AtomicU64, order, step};
 use crate::word::{EMPTY, MAX_VALUE, Word};
 use alloc::{boxed::Box, vec::Vec};
 use crossbeam_utils::CachePadded;
@@ -125,6 +125,7 @@ impl Producer {
                 order!(Relaxed, "ready.retry"),
             );
             if exchanged.is_ok() {
+                step!("token.pushed");
                 let next = position.wrapping_add(1);
                 self.ring.tail.store(next, order!(Release, "ready.publish"));
                 return Ok(());
@@ -172,6 +173,30 @@ impl Consumer {
         };
         let positions = (0..self.ring.entries.len() as u64).map(|n| self.head.wrapping_add(n));
         positions.take_while(filled).count()
+    }
+
+    /// The position of the next token in the stream.
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// The position after the last token that can be popped by now. Looks at the tokens behind
+    /// those that the producers' hint knows of, usually none.
+    pub(crate) fn end(&self) -> u64 {
+        // "ready.end": a hint; the look at the entries is what counts.
+        let hint = self.ring.tail.load(order!(Relaxed, "ready.end"));
+        let is_ahead = hint.wrapping_sub(self.head) as i64 > 0;
+        let mut position = if is_ahead { hint } else { self.head };
+        // Every entry from the head to the hint is filled.
+        while position.wrapping_sub(self.head) < self.ring.entries.len() as u64 {
+            // "ready.empty": as below.
+            let found = self.ring.entry(position).load(order!(Relaxed, "ready.empty"));
+            if Word::from_bits(found).ahead_of(position) != 0 {
+                break;
+            }
+            position = position.wrapping_add(1);
+        }
+        position
     }
 
     /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.

@@ -250,7 +250,7 @@ where
     P: Send + Sync + 'static,
 {
     fn respond(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(response) = self.inlet.take() else {
+        let Some(response) = self.inlet.take_next(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(response.id());
@@ -301,6 +301,10 @@ where
         let then = self.shared.calls().end(response.slot);
         drop(then);
         true
+    }
+
+    fn pending(&self, port: usize) -> usize {
+        if port == RESPONSES { self.inlet.pending() } else { 0 }
     }
 
     fn retire(&mut self) {

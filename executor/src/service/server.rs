@@ -58,7 +58,7 @@ where
     R: CallbackResult,
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(request) = self.inlet.take() else {
+        let Some(request) = self.inlet.take_next(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(request.id());
@@ -72,6 +72,10 @@ where
         };
         request.reply_to.send(Err(CallError::ServiceStopped));
         true
+    }
+
+    fn pending(&self, _port: usize) -> usize {
+        self.inlet.pending()
     }
 }
 

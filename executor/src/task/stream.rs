@@ -96,6 +96,10 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     fn discard(&mut self, _port: usize) -> bool {
         self.inlet.take().is_some()
     }
+
+    fn pending(&self, _port: usize) -> usize {
+        self.inlet.pending()
+    }
 }
 
 impl<S: Send + 'static> Node<S> {

@@ -18,15 +18,30 @@ pub(crate) struct Inlet<M> {
 }
 
 impl<M: 'static> Inlet<M> {
-    /// The next message, unless it is older than its lifespan; that is counted.
+    /// As [`take_next`](Self::take_next), unless the message is older than its lifespan; that is
+    /// counted.
     #[inline]
-    pub(crate) fn take_fresh(&mut self, cx: &Context<'_>) -> Option<Message<M>> {
-        let message = self.take()?;
+    pub(crate) fn take_fresh(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let message = self.take_next(cx)?;
         if message.0.expiry.has_passed(|| cx.now()) {
             self.counters.expired.add_by_owner(1);
             return None;
         }
         Some(message)
+    }
+
+    /// The next message; tells `cx` whether there may be another one.
+    #[inline]
+    pub(crate) fn take_next(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let message = self.take();
+        cx.is_pending = self.remote.is_some() || !self.queue.is_empty();
+        message
+    }
+
+    /// How many messages of the process wait, at least: one, if any does. The worker knows the
+    /// notice of a middleware itself.
+    pub(crate) fn pending(&self) -> usize {
+        self.queue.waiting()
     }
 
     #[inline]

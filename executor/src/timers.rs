@@ -5,7 +5,7 @@ use crate::control::CallbackCounters;
 use crate::deadlines::Deadlines;
 use crate::event::CallbackId;
 use crate::time::Time;
-use crate::timer::{Request, TimerControl};
+use crate::timer::{CANCEL, TimerControl};
 use crate::topic::Ready;
 use ringspin_ringbuf::{Footprints, Lines};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ pub(crate) struct ActiveTimer {
     /// Nanoseconds, not zero.
     period: u64,
     control: Arc<TimerControl>,
-    /// The control's version that the deadline comes from. The control may be ahead of it.
+    /// How many requests were served.
     applied: u64,
-    /// Of the expiry that waits in the ready ring: the version that its deadline came from.
+    /// Of the expiry that waits in the ready ring: how many requests were served before it.
     pending: Option<u64>,
     token: u32,
     /// As the control says, which is elsewhere in memory.
@@ -56,7 +56,7 @@ impl Timers {
         ready: Ready,
         counters: Arc<CallbackCounters>,
     ) -> usize {
-        let period = control.settings().period;
+        let period = control.period.get();
         self.timers.push(ActiveTimer {
             period,
             repeats: control.repeats,
@@ -76,11 +76,9 @@ impl Timers {
         for index in 0..self.timers.len() {
             let control = self.timers[index].control.clone();
             control.changed.take();
-            let mut settings = control.settings();
-            let first = Time::from_nanos(anchor.as_nanos().saturating_add(settings.period));
-            settings.request.get_or_insert(Request::At(first));
-            settings.started = true;
-            drop(settings);
+            let first = anchor.as_nanos().saturating_add(control.period.get());
+            control.request.post_if_none(first.min(CANCEL - 1));
+            control.started.raise();
             self.apply(index);
         }
     }
@@ -174,7 +172,7 @@ impl Timers {
         let timer = &self.timers[index];
         lines.add(timer);
         lines.add(&timer.control.deadline);
-        lines.add(&timer.control.version);
+        lines.add(&timer.control.request);
     }
 
     /// The callbacks of the timers, in order.
@@ -225,28 +223,28 @@ impl Timers {
     #[inline]
     pub(crate) fn handled(&mut self, index: usize) -> bool {
         let timer = &mut self.timers[index];
-        timer.pending.take() == Some(timer.control.version.get())
+        timer.pending.take() == Some(timer.applied) && timer.control.request.posted().is_none()
     }
 
     /// Does what was asked of timer `index` since the last time.
     pub(crate) fn apply(&mut self, index: usize) {
         let timer = &mut self.timers[index];
-        let mut settings = timer.control.settings();
-        timer.period = settings.period;
-        timer.applied = timer.control.version.get();
-        let deadline = match settings.request.take() {
-            None => return,
-            Some(Request::Cancel) => {
+        timer.period = timer.control.period.get();
+        while let Some(request) = timer.control.request.posted() {
+            timer.applied += 1;
+            if request == CANCEL {
                 self.deadlines.remove(index);
-                u64::MAX
-            }
-            Some(Request::At(time)) => {
-                self.deadlines.set(index, time.as_nanos());
+                timer.control.deadline.set(u64::MAX);
+            } else {
+                self.deadlines.set(index, request);
                 timer.expired = false;
-                time.as_nanos()
+                timer.control.deadline.set(request);
             }
-        };
-        timer.control.deadline.set(deadline);
+            // Last: anyone who finds it settled sees the deadline.
+            if timer.control.request.settle(request) {
+                break;
+            }
+        }
     }
 
     /// As [`apply`](Self::apply), because the control of timer `index` said so.

@@ -462,9 +462,9 @@ fn pending(
 ) -> usize {
     let notifier = notifiers[token as usize].as_ref();
     let noticed = usize::from(notifier.is_some_and(|notifier| notifier.is_given()));
-    let queued = routes.get(token as usize).map_or(0, |&Route { loop_index, target, .. }| {
-        bodies[loop_index as usize].pending(target)
-    });
+    let queued = routes
+        .get(token as usize)
+        .map_or(0, |&Route { loop_index, target, .. }| bodies[loop_index as usize].pending(target));
     noticed + queued
 }
 

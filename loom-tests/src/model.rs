@@ -17,13 +17,14 @@ pub(crate) struct Model {
     schedules_min: usize,
     preemptions_max: Option<usize>,
     kills: Vec<(&'static str, Ordering)>,
+    needs: Vec<&'static str>,
 }
 
 impl Model {
     /// A model that explores at least `schedules_min` schedules; with fewer, it does not let its
     /// threads meet, and proves nothing.
     pub(crate) fn new(schedules_min: usize) -> Self {
-        Self { schedules_min, preemptions_max: None, kills: Vec::new() }
+        Self { schedules_min, preemptions_max: None, kills: Vec::new(), needs: Vec::new() }
     }
 
     /// Explores only the schedules with at most this many preemptions.
@@ -34,6 +35,12 @@ impl Model {
     /// The model must fail when the ordering at `site` is only `weaker`.
     pub(crate) fn kills(mut self, site: &'static str, weaker: Ordering) -> Self {
         self.kills.push((site, weaker));
+        self
+    }
+
+    /// The model must fail when the part of the source named `part` is left out.
+    pub(crate) fn needs(mut self, part: &'static str) -> Self {
+        self.needs.push(part);
         self
     }
 
@@ -49,7 +56,10 @@ impl Model {
         println!("{test}: {schedules} schedules in {:.1?}", start.elapsed());
         assert!(schedules >= self.schedules_min, "schedules explored: {schedules}");
         for (site, weaker) in self.kills {
-            demand_failure(test, site, weaker);
+            demand_failure(test, &format!("{site}={weaker:?}"));
+        }
+        for part in self.needs {
+            demand_failure(test, &format!("{part}={}", mutant::OMITTED));
         }
     }
 
@@ -70,11 +80,10 @@ impl Model {
 }
 
 /// Runs `test` in a process of its own with the mutant, and fails unless the model does.
-fn demand_failure(test: &str, site: &str, weaker: Ordering) {
-    let mutant = format!("{site}={weaker:?}");
+fn demand_failure(test: &str, mutant: &str) {
     let output = Command::new(std::env::current_exe().expect("a test knows its executable"))
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(mutant::VARIABLE, &mutant)
+        .env(mutant::VARIABLE, mutant)
         .output()
         .expect("a test can run its executable");
     assert!(!output.status.success(), "the mutant {mutant} survived");

@@ -1,4 +1,4 @@
-//! The mutant: one named ordering that is weaker than written.
+//! The mutant: one named ordering that is weaker than written, or one named part that is left out.
 //!
 //! It is chosen by an environment variable, because a model that fails leaves half-run coroutines
 //! behind, whose destructors may abort. Each mutant therefore lives and dies in its own process.
@@ -6,13 +6,17 @@
 use loom::sync::atomic::Ordering;
 use std::sync::LazyLock;
 
-/// Holds `site=Ordering`.
+/// Holds `site=Ordering`, or `part=omitted`.
 pub(crate) const VARIABLE: &str = "RINGSPIN_LOOM_MUTANT";
 
-static MUTANT: LazyLock<Option<(String, Ordering)>> = LazyLock::new(|| {
+/// What stands for the ordering of a part that is left out.
+pub(crate) const OMITTED: &str = "omitted";
+
+/// The name, and the weaker ordering unless the part is left out.
+static MUTANT: LazyLock<Option<(String, Option<Ordering>)>> = LazyLock::new(|| {
     let value = std::env::var(VARIABLE).ok()?;
-    let (site, weaker) = value.split_once('=').expect("the mutant is written as site=Ordering");
-    Some((site.to_owned(), parse(weaker)))
+    let (name, how) = value.split_once('=').expect("the mutant is written as site=Ordering");
+    Some((name.to_owned(), (how != OMITTED).then(|| parse(how))))
 });
 
 /// Whether this process runs with a mutant.
@@ -23,9 +27,14 @@ pub(crate) fn is_selected() -> bool {
 /// What `order!` expands to in the models: `order`, unless `site` is the mutant.
 pub(crate) fn ordering(site: &'static str, order: Ordering) -> Ordering {
     match &*MUTANT {
-        Some((mutant, weaker)) if mutant == site => *weaker,
+        Some((mutant, Some(weaker))) if mutant == site => *weaker,
         _ => order,
     }
+}
+
+/// What `omitted!` expands to in the models: whether `part` is the mutant.
+pub(crate) fn is_omitted(part: &'static str) -> bool {
+    matches!(&*MUTANT, Some((mutant, None)) if mutant == part)
 }
 
 /// The orderings one step weaker than `order`.

@@ -17,7 +17,7 @@
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |
-//! | [`counter`] | relaxed counters, flags, notices and permits for the crates above |
+//! | [`counter`] | relaxed counters, flags, notices, requests and permits for the crates above |
 
 //! # Features
 //! * `std` (default): everything.
@@ -69,11 +69,11 @@ pub mod wait;
 mod word;
 
 #[cfg(target_has_atomic = "64")]
-pub use counter::{Counter, Flag, Notice, Permits};
-#[cfg(feature = "alloc")]
-pub use lines::{Footprints, Lines};
+pub use counter::{Counter, Flag, Notice, Permits, Request};
 #[cfg(feature = "std")]
 pub use inbox::{Announce, Announcer, Inbox};
+#[cfg(feature = "alloc")]
+pub use lines::{Footprints, Lines};
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
 #[cfg(feature = "std")]

@@ -47,7 +47,7 @@ pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
         tail: CachePadded::new(AtomicU64::new(origin)),
         entries: entries.into_boxed_slice(),
     });
-    (Producer { ring: ring.clone() }, Consumer { ring, head: origin })
+    (Producer { ring: ring.clone() }, Consumer { ring, head: origin, seen: origin })
 }
 
 #[derive(Debug)]
@@ -144,6 +144,8 @@ impl Producer {
 pub struct Consumer {
     ring: Arc<Ring>,
     head: u64,
+    /// The last [`end`](Self::end), or less.
+    seen: u64,
 }
 
 impl Consumer {
@@ -180,23 +182,22 @@ impl Consumer {
         self.head
     }
 
-    /// The position after the last token that can be popped by now. Looks at the tokens behind
-    /// those that the producers' hint knows of, usually none.
-    pub(crate) fn end(&self) -> u64 {
-        // "ready.end": a hint; the look at the entries is what counts.
-        let hint = self.ring.tail.load(order!(Relaxed, "ready.end"));
-        let is_ahead = hint.wrapping_sub(self.head) as i64 > 0;
-        let mut position = if is_ahead { hint } else { self.head };
-        // Every entry from the head to the hint is filled.
-        while position.wrapping_sub(self.head) < self.ring.entries.len() as u64 {
-            // "ready.empty": as below.
-            let found = self.ring.entry(position).load(order!(Relaxed, "ready.empty"));
-            if Word::from_bits(found).ahead_of(position) != 0 {
+    /// The position after the last token that can be popped by now. Looks at each token once,
+    /// however often it is asked.
+    pub(crate) fn end(&mut self) -> u64 {
+        let is_behind = (self.seen.wrapping_sub(self.head) as i64) < 0;
+        let mut end = if is_behind { self.head } else { self.seen };
+        while end.wrapping_sub(self.head) < self.ring.entries.len() as u64 {
+            // "ready.empty": as below. Not the producers' hint: a token that is known of only by
+            // that might not be popped yet.
+            let found = self.ring.entry(end).load(order!(Relaxed, "ready.empty"));
+            if Word::from_bits(found).ahead_of(end) != 0 {
                 break;
             }
-            position = position.wrapping_add(1);
+            end = end.wrapping_add(1);
         }
-        position
+        self.seen = end;
+        end
     }
 
     /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.

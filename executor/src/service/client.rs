@@ -25,6 +25,10 @@ use std::time::Duration;
 
 /// Calls a service; from any thread, and cheap to clone.
 ///
+/// Calls by clones of one client wait for each other for a moment. The client's event loop does not
+/// wait for a thread that is suspended in a call: until that goes on, the responses of this client
+/// wait, and nothing else does.
+///
 /// `S` is the state of the callback group that created it: there, the ends of its calls are events.
 pub struct Client<S, Q, P> {
     shared: Arc<Shared<S, Q, P>>,

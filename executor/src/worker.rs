@@ -250,7 +250,7 @@ impl Worker {
 
     /// How many events are ready, notices to the worker itself among them.
     pub fn ready_events(&self) -> usize {
-        self.inbox.len()
+        self.inbox.queued()
     }
 
     /// The state of one of its loops, unless that is retired or of another type.

@@ -279,7 +279,7 @@ impl Inbox {
     }
 
     /// How many tokens are in the rings, at least.
-    pub fn len(&self) -> usize {
+    pub fn queued(&self) -> usize {
         self.rings.iter().map(|ring| ring.consumer.len()).sum()
     }
 

@@ -19,6 +19,8 @@ pub struct Context<'a> {
     pub(crate) dispatch: Dispatch,
     /// Whether a timer's callback cancelled its timer.
     pub(crate) cancelled: bool,
+    /// Whether another event of the callback may be pending, for all that its entity knows.
+    pub(crate) is_pending: bool,
     /// In simulated time.
     pub(crate) evidence: Option<&'a Evidence>,
     /// The text of the recorder's panic, if it had one.

@@ -8,7 +8,7 @@ use crate::control::CallbackCounters;
 use crate::graph::CreateError;
 use crate::node::Node;
 use crate::time::{Clock, NodeClock, Time, nanos};
-use ringspin_ringbuf::{Pool, keep_last};
+use ringspin_ringbuf::{Counter, Pool, keep_last};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +20,8 @@ struct Stamps {
     pool: Pool<Time>,
     queue: keep_last::Producer<Time>,
     clock: NodeClock,
+    /// How many stamps there are whose tokens were left out.
+    withdrawn: Counter,
 }
 
 impl std::fmt::Debug for Stamper {
@@ -31,9 +33,15 @@ impl std::fmt::Debug for Stamper {
 impl Stamper {
     /// An event becomes ready; `since` when, if that is not now.
     pub(crate) fn stamp(&self, since: Option<Time>) {
-        let Stamps { pool, queue, clock } = &*self.0;
+        let Stamps { pool, queue, clock, .. } = &*self.0;
         // There is room: the token that follows has a place in its ring for the same reason.
         let _ = queue.push(pool.insert(since.unwrap_or_else(|| clock.now())));
+    }
+
+    /// The token of a stamp is left out.
+    #[cold]
+    pub(crate) fn withdraw(&self) {
+        self.0.withdrawn.next();
     }
 }
 
@@ -41,6 +49,9 @@ impl Stamper {
 pub(crate) struct DeadlineWatch {
     deadline: Duration,
     stamps: keep_last::Consumer<Time>,
+    stamper: Stamper,
+    /// How many of the withdrawn stamps are gone.
+    dropped: u64,
 }
 
 impl DeadlineWatch {
@@ -49,11 +60,17 @@ impl DeadlineWatch {
         let pool = Pool::new();
         pool.reserve(capacity + 2);
         let (queue, stamps) = keep_last::queue(&pool, capacity);
-        (Stamper(Arc::new(Stamps { pool, queue, clock })), Self { deadline, stamps })
+        let withdrawn = Counter::default();
+        let stamper = Stamper(Arc::new(Stamps { pool, queue, clock, withdrawn }));
+        (stamper.clone(), Self { deadline, stamps, stamper, dropped: 0 })
     }
 
-    /// When the event whose turn has come became ready.
+    /// When the event whose token was popped became ready.
     pub(crate) fn ready_since(&mut self) -> Option<Time> {
+        while self.dropped < self.stamper.0.withdrawn.get() {
+            self.dropped += 1;
+            drop(self.stamps.take());
+        }
         self.stamps.take().map(|time| *time)
     }
 

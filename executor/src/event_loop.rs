@@ -72,6 +72,11 @@ pub(crate) trait Entity<S>: Send {
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome;
     /// Takes the next event of `port` and drops it; false if there was none.
     fn discard(&mut self, port: usize) -> bool;
+    /// How many events of `port` are pending, at least: one, if any is. Those that come from a
+    /// [`Notifier`](crate::notifier::Notifier) or a timer the worker knows itself.
+    fn pending(&self, _port: usize) -> usize {
+        0
+    }
     /// Drops the callback, with all that it captured, and what waits for something: from here on
     /// events are only discarded.
     fn retire(&mut self);
@@ -102,6 +107,8 @@ pub(crate) trait EventLoop: Send {
     fn dispatch(&mut self, target: Target, cx: &mut Context<'_>) -> Outcome;
     /// As an entity does.
     fn discard(&mut self, target: Target) -> bool;
+    /// As an entity does.
+    fn pending(&self, target: Target) -> usize;
     /// How many entities it has.
     fn entities(&self) -> usize;
     /// Replaces the state after a failure; false if it cannot, or has done so often enough.
@@ -227,6 +234,7 @@ impl<S: Send + 'static> EventLoop for Body<S> {
             Some(state) => entity.dispatch(target.port as usize, state, cx),
             None => {
                 entity.discard(target.port as usize);
+                cx.is_pending = true;
                 Outcome::Nothing
             }
         }
@@ -234,6 +242,10 @@ impl<S: Send + 'static> EventLoop for Body<S> {
 
     fn discard(&mut self, target: Target) -> bool {
         self.entities[target.entity as usize].discard(target.port as usize)
+    }
+
+    fn pending(&self, target: Target) -> usize {
+        self.entities[target.entity as usize].pending(target.port as usize)
     }
 
     fn entities(&self) -> usize {
@@ -326,6 +338,10 @@ where
 
     fn retire(&mut self) {
         self.callback = None;
+    }
+
+    fn pending(&self, _port: usize) -> usize {
+        self.inlet.pending()
     }
 }
 

@@ -18,7 +18,7 @@ use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections, Ready};
 use crate::transit::Transit;
 use crate::worker::{OpenTopics, Shared, Worker};
-use ringspin_ringbuf::{MAX_TOKEN, ReadySet, ready};
+use ringspin_ringbuf::{Inbox, MAX_TOKEN};
 use std::cmp::Reverse;
 use std::sync::Arc;
 use thiserror::Error;
@@ -253,7 +253,7 @@ impl Graph {
         let connections = Connections { ready: &ready_of, transit, info: &info };
         topics.iter().for_each(|(_, topic)| topic.connect(connections));
         if let (Some(_), [worker]) = (transit, &mut workers[..]) {
-            let token = |callback| ready_of(callback).token;
+            let token = |callback| ready_of(callback).announcer.token();
             worker.learn_footprints(&topics, &token);
         }
         let now = shared.clock.now();
@@ -336,8 +336,7 @@ fn check_time(draft: &Draft, plan: &Plan, time: &TimeSource) -> Result<(), Freez
 pub(crate) struct WorkerParts {
     /// The loops in the order in which routes number them.
     pub(crate) loops: Vec<LoopId>,
-    pub(crate) set: Arc<ReadySet>,
-    pub(crate) rings: Vec<ready::Consumer>,
+    pub(crate) inbox: Inbox,
     /// Indexed by token.
     pub(crate) routes: Vec<Route>,
     /// Of the tokens after these.
@@ -345,6 +344,8 @@ pub(crate) struct WorkerParts {
     /// Indexed by token.
     pub(crate) counters: Vec<Arc<CallbackCounters>>,
     pub(crate) timers: Timers,
+    /// Indexed by token: the notice that its events come from, if they do.
+    pub(crate) notifiers: Vec<Option<Arc<Notifier>>>,
     /// What gets an event when the worker starts.
     pub(crate) starts: Vec<Arc<Notifier>>,
     pub(crate) picker: Picker,
@@ -388,9 +389,7 @@ fn connect_worker(
         ReadyOrder::Fifo => vec![loops.iter().map(events_of).sum()],
         ReadyOrder::Sweep => loops.iter().map(events_of).collect(),
     };
-    let set = Arc::new(ReadySet::new(capacities.len()));
-    let (producers, rings): (Vec<_>, Vec<_>) =
-        capacities.into_iter().map(|capacity| ready::ring(capacity.max(1))).unzip();
+    let capacities: Vec<usize> = capacities.into_iter().map(|capacity| capacity.max(1)).collect();
     let mut numbered: Vec<(CallbackId, usize)> = loops
         .iter()
         .enumerate()
@@ -398,21 +397,21 @@ fn connect_worker(
         .collect();
     numbered.sort_unstable(); // timers are added, and tasks started, in order of creation
     let callbacks = numbered.len();
+    let is_timer = |callback: CallbackId| {
+        matches!(draft.callback_drafts[callback.0 as usize].feed, Feed::Timer(_))
+    };
+    let timed = numbered.iter().filter(|(callback, _)| is_timer(*callback)).count();
+    let tokens = callbacks + timed + loops.len();
+    let mut inbox = Inbox::new(&capacities, tokens);
     let (mut routes, mut counters) = (Vec::with_capacity(callbacks), Vec::new());
+    let mut notifiers = vec![None; tokens];
     let mut controls = Vec::new();
     let mut timers = Timers::default();
     let mut starts = Vec::new();
-    let entry = |loop_index, token: usize| {
+    let mut entry = |loop_index, token: usize| {
         let ring = if order == ReadyOrder::Fifo { 0 } else { loop_index };
-        let producer: &ready::Producer = &producers[ring];
-        Ready {
-            ring: producer.clone(),
-            set: set.clone(),
-            index: ring as u32,
-            token: token as u32,
-            stamper: None,
-            transit: transit.cloned(),
-        }
+        let announcer = inbox.announcer(ring, token as u32);
+        Ready { announcer, stamper: None, transit: transit.cloned() }
     };
     let mut deadlines = Vec::new();
     for (callback, loop_index) in numbered {
@@ -434,11 +433,14 @@ fn connect_worker(
             Feed::Notifier(notifier) | Feed::QueueAndRemote(_, notifier) => {
                 notifier.connect(event);
                 starts.push(notifier.clone());
+                notifiers[routes.len()] = Some(notifier.clone());
             }
             Feed::Timer(control) => {
                 let index = timers.add(callback, control.clone(), event, of.counters.clone());
                 timer = Index::new(index);
-                control.changed.connect(entry(loop_index, callbacks + controls.len()));
+                let token = callbacks + controls.len();
+                control.changed.connect(entry(loop_index, token));
+                notifiers[token] = Some(control.changed.clone());
                 controls.push(Control::TimerChanged(index));
             }
         }
@@ -455,9 +457,22 @@ fn connect_worker(
     }
     for (loop_index, id) in loops.iter().enumerate() {
         let retirement = &retirements[id.0 as usize];
-        retirement.connect(entry(loop_index, callbacks + controls.len()));
+        let token = callbacks + controls.len();
+        retirement.connect(entry(loop_index, token));
+        notifiers[token] = Some(retirement.clone());
         starts.push(retirement.clone());
         controls.push(Control::Retirement { loop_index, notifier: retirement.clone() });
     }
-    WorkerParts { loops, set, rings, routes, controls, counters, timers, starts, picker, deadlines }
+    WorkerParts {
+        loops,
+        inbox,
+        routes,
+        controls,
+        counters,
+        timers,
+        notifiers,
+        starts,
+        picker,
+        deadlines,
+    }
 }

@@ -65,9 +65,9 @@ where
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        self.shared.notifier.take();
+        let is_given = self.shared.notifier.take();
         self.answered = self.shared.triggers.happened();
-        true
+        is_given
     }
 
     fn retire(&mut self) {

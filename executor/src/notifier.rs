@@ -3,7 +3,7 @@
 
 use crate::topic::Ready;
 use crate::transit::Transit;
-use ringspin_ringbuf::Notice;
+use ringspin_ringbuf::{Announce, Notice, inbox};
 use std::sync::{Arc, OnceLock};
 
 /// Makes one event ready, however often it is notified before that is handled; from any thread.
@@ -30,7 +30,7 @@ impl Notifier {
             Some(Ready { transit: Some(transit), .. }) if transit.departs_later() => {
                 self.notify_later(transit);
             }
-            _ => give(&self.notice, &self.ready),
+            _ => inbox::notify(&self.notice, || self.ready.get()),
         }
     }
 
@@ -39,10 +39,16 @@ impl Notifier {
     #[cold]
     fn notify_later(&self, transit: &Transit) {
         let (notice, ready) = (self.notice.clone(), self.ready.clone());
-        transit.fly(transit.departure(), move || give(&notice, &ready));
+        transit.fly(transit.departure(), move || inbox::notify(&notice, || ready.get()));
+    }
+
+    /// Whether the event is to be handled, perhaps since a moment ago.
+    pub(crate) fn is_given(&self) -> bool {
+        self.notice.is_given()
     }
 
     /// The event is being handled: takes the notice, and only then may look for what it is about.
+    /// False if another token has led here before.
     #[inline]
     pub(crate) fn take(&self) -> bool {
         self.notice.take()
@@ -55,16 +61,5 @@ impl Notifier {
     /// Makes the first event ready.
     pub(crate) fn start(&self) {
         self.ready.get().expect("the graph is frozen before it starts").announce();
-    }
-}
-
-/// Gives the notice, and says so if it was taken before. Only then is `ready` looked at: who has
-/// seen a notice taken sees that the worker was started, and who looked before might not.
-#[inline]
-fn give(notice: &Notice, ready: &OnceLock<Ready>) {
-    if notice.give()
-        && let Some(ready) = ready.get()
-    {
-        ready.announce();
     }
 }

@@ -138,7 +138,7 @@ where
         };
         let queues = &mut self.queues;
         finish::<I>(matcher, queues); // the callback may have panicked
-        let Some(event) = I::queue(queues, port).take() else {
+        let Some(event) = I::queue(queues, port).take(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(event);

@@ -156,7 +156,9 @@ where
     F: Future<Output: CallbackResult> + Send,
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        self.control.notifier.take();
+        if !self.control.notifier.take() {
+            return Outcome::Nothing;
+        }
         if self.control.cancelled.is_raised() && self.future.is_some() {
             // The drop runs the user's code, which may fail: an event with an identity.
             self.begin(cx);
@@ -171,9 +173,9 @@ where
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        self.control.notifier.take();
+        let is_given = self.control.notifier.take();
         self.retire();
-        true
+        is_given
     }
 
     fn retire(&mut self) {

@@ -1,13 +1,13 @@
 //! The handle of a timer: cancel, restart, change the period, from any thread.
 //!
 //! What is asked of a timer is written into its control and becomes an event of the timer's loop,
-//! so that the worker alone touches its deadlines, and the deterministic mode has its order.
+//! so that the worker alone touches its deadlines, and the deterministic mode has its order. The
+//! control is made of atomic words: nothing here waits for another thread.
 
-use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::time::{Clock, NodeClock, Time, nanos};
-use ringspin_ringbuf::Counter;
-use std::sync::{Arc, Mutex, MutexGuard};
+use ringspin_ringbuf::{Counter, Flag, Request};
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -47,7 +47,7 @@ impl Timer {
     /// Stops the timer until it is [`reset`](Self::reset). An expiry whose callback has not begun
     /// is withdrawn.
     pub fn cancel(&self) {
-        self.0.request(Request::Cancel);
+        self.0.request(CANCEL);
     }
 
     /// Starts the timer anew: it is due a period after now. An expiry whose callback has not begun
@@ -59,7 +59,7 @@ impl Timer {
     /// Starts the timer anew, due at `time` and, if it repeats, every period after that. An expiry
     /// whose callback has not begun is withdrawn.
     pub fn start_at(&self, time: Time) {
-        self.0.request(Request::At(time));
+        self.0.request(time.as_nanos().min(LATEST));
     }
 
     /// Changes the period, in which the timer repeats after its next deadline, which stays.
@@ -67,34 +67,33 @@ impl Timer {
     /// # Errors
     /// [`PeriodError`] for zero, or more than 584 years.
     pub fn set_period(&self, period: Duration) -> Result<(), PeriodError> {
-        self.0.settings().period = period_ns(period)?;
+        self.0.period.set(period_ns(period)?);
         self.0.changed.notify();
         Ok(())
     }
 
     /// The period; of a one-shot timer, its delay.
     pub fn period(&self) -> Duration {
-        Duration::from_nanos(self.0.settings().period)
+        Duration::from_nanos(self.0.period.get())
     }
 
     /// The time until the timer is due; zero if it is overdue, `None` if it was cancelled, has had
     /// its one shot, or the executor has not started.
     pub fn time_until_next(&self) -> Option<Duration> {
-        let requested = match self.0.settings().request {
-            Some(Request::Cancel) => return None,
-            Some(Request::At(time)) => Some(time),
-            None => None,
+        let deadline = match self.0.request.posted() {
+            Some(CANCEL) => return None,
+            Some(time) => time,
+            None => self.0.deadline.get(),
         };
-        let deadline = requested.unwrap_or(Time::from_nanos(self.0.deadline.get()));
+        let deadline = Time::from_nanos(deadline);
         (deadline != Time::MAX).then(|| deadline.since(self.0.clock.now()))
     }
 
     /// Whether the timer was cancelled, or has had its one shot.
     pub fn is_cancelled(&self) -> bool {
-        let settings = self.0.settings();
-        match settings.request {
-            Some(request) => matches!(request, Request::Cancel),
-            None => self.0.deadline.get() == u64::MAX && settings.started,
+        match self.0.request.posted() {
+            Some(request) => request == CANCEL,
+            None => self.0.deadline.get() == u64::MAX && self.0.started.is_raised(),
         }
     }
 }
@@ -107,66 +106,51 @@ pub(crate) fn period_ns(period: Duration) -> Result<u64, PeriodError> {
     }
 }
 
-/// What is asked of a timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
-    Cancel,
-    At(Time),
-}
-
-/// What may be changed from any thread. A lock, because that is rare and no part of a timer's
-/// expiry.
-#[derive(Debug)]
-pub(crate) struct Settings {
-    /// Nanoseconds, not zero.
-    pub(crate) period: u64,
-    /// What the worker has not done yet.
-    pub(crate) request: Option<Request>,
-    /// Whether the worker has started the timer.
-    pub(crate) started: bool,
-}
+/// The request to stop; any other one is the next deadline in nanoseconds.
+pub(crate) const CANCEL: u64 = u64::MAX - 1;
+/// The last deadline that can be asked for.
+const LATEST: u64 = CANCEL - 1;
 
 /// What a timer's handles share with its worker.
 #[derive(Debug)]
-#[repr(C, align(16))] // version and deadline, which every expiry needs, share a cache line
+#[repr(C, align(16))] // request and deadline, which every expiry needs, share a cache line
 pub(crate) struct TimerControl {
-    /// Counts the requests: an expiry of another version is not dispatched any more.
-    pub(crate) version: Counter,
+    /// What is asked of the timer; settled by the worker. An expiry from before is not dispatched
+    /// any more.
+    pub(crate) request: Request,
     /// The next deadline in nanoseconds, `u64::MAX` if there is none; written by the worker.
     pub(crate) deadline: Counter,
     name: String,
     clock: NodeClock,
     /// False for a one-shot timer.
     pub(crate) repeats: bool,
-    settings: Mutex<Settings>,
+    /// Nanoseconds, not zero.
+    pub(crate) period: Counter,
+    /// Whether the worker has started the timer.
+    pub(crate) started: Flag,
     /// Tells the worker of a change.
-    pub(crate) changed: Notifier,
+    pub(crate) changed: Arc<Notifier>,
 }
 
 impl TimerControl {
     pub(crate) fn new(name: String, clock: NodeClock, period: u64, repeats: bool) -> Self {
-        let deadline = Counter::default();
+        let (deadline, period_of) = (Counter::default(), Counter::default());
         deadline.set(u64::MAX);
+        period_of.set(period);
         Self {
+            request: Request::default(),
+            deadline,
             name,
             clock,
             repeats,
-            settings: Mutex::new(Settings { period, request: None, started: false }),
-            changed: Notifier::default(),
-            version: Counter::default(),
-            deadline,
+            period: period_of,
+            started: Flag::default(),
+            changed: Arc::default(),
         }
     }
 
-    pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
-        lock(&self.settings)
-    }
-
-    fn request(&self, request: Request) {
-        let mut settings = self.settings();
-        settings.request = Some(request);
-        self.version.next();
-        drop(settings);
+    fn request(&self, request: u64) {
+        self.request.post(request);
         self.changed.notify();
     }
 

@@ -5,7 +5,7 @@ use crate::control::CallbackCounters;
 use crate::deadlines::Deadlines;
 use crate::event::CallbackId;
 use crate::time::Time;
-use crate::timer::{Request, TimerControl};
+use crate::timer::{CANCEL, TimerControl};
 use crate::topic::Ready;
 use ringspin_ringbuf::{Footprints, Lines};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ pub(crate) struct ActiveTimer {
     /// Nanoseconds, not zero.
     period: u64,
     control: Arc<TimerControl>,
-    /// The control's version that the deadline comes from. The control may be ahead of it.
+    /// How many requests were served.
     applied: u64,
-    /// Of the expiry that waits in the ready ring: the version that its deadline came from.
+    /// Of the expiry that waits in the ready ring: how many requests were served before it.
     pending: Option<u64>,
     /// Of that expiry, or else of the last one: the deadline.
     due: u64,
@@ -60,7 +60,7 @@ impl Timers {
         ready: Ready,
         counters: Arc<CallbackCounters>,
     ) -> usize {
-        let period = control.settings().period;
+        let period = control.period.get();
         self.timers.push(ActiveTimer {
             period,
             repeats: control.repeats,
@@ -68,7 +68,7 @@ impl Timers {
             applied: 0,
             pending: None,
             due: 0,
-            token: ready.token,
+            token: ready.announcer.token(),
             expired: false,
             stamped: ready.stamper.is_some(),
         });
@@ -81,11 +81,9 @@ impl Timers {
         for index in 0..self.timers.len() {
             let control = self.timers[index].control.clone();
             control.changed.take();
-            let mut settings = control.settings();
-            let first = Time::from_nanos(anchor.as_nanos().saturating_add(settings.period));
-            settings.request.get_or_insert(Request::At(first));
-            settings.started = true;
-            drop(settings);
+            let first = anchor.as_nanos().saturating_add(control.period.get());
+            control.request.post_if_none(first.min(CANCEL - 1));
+            control.started.raise();
             self.apply(index);
         }
     }
@@ -179,7 +177,7 @@ impl Timers {
         let timer = &self.timers[index];
         lines.add(timer);
         lines.add(&timer.control.deadline);
-        lines.add(&timer.control.version);
+        lines.add(&timer.control.request);
     }
 
     /// The callbacks of the timers, in order.
@@ -248,7 +246,7 @@ impl Timers {
     #[inline]
     pub(crate) fn handled(&mut self, index: usize) -> bool {
         let timer = &mut self.timers[index];
-        timer.pending.take() == Some(timer.control.version.get())
+        timer.pending.take() == Some(timer.applied) && timer.control.request.posted().is_none()
     }
 
     /// When the expiry of timer `index` was due that was [handled](Self::handled) last.
@@ -260,22 +258,22 @@ impl Timers {
     /// Does what was asked of timer `index` since the last time.
     pub(crate) fn apply(&mut self, index: usize) {
         let timer = &mut self.timers[index];
-        let mut settings = timer.control.settings();
-        timer.period = settings.period;
-        timer.applied = timer.control.version.get();
-        let deadline = match settings.request.take() {
-            None => return,
-            Some(Request::Cancel) => {
+        timer.period = timer.control.period.get();
+        while let Some(request) = timer.control.request.posted() {
+            timer.applied += 1;
+            if request == CANCEL {
                 self.deadlines.remove(index);
-                u64::MAX
-            }
-            Some(Request::At(time)) => {
-                self.deadlines.set(index, time.as_nanos());
+                timer.control.deadline.set(u64::MAX);
+            } else {
+                self.deadlines.set(index, request);
                 timer.expired = false;
-                time.as_nanos()
+                timer.control.deadline.set(request);
             }
-        };
-        timer.control.deadline.set(deadline);
+            // Last: anyone who finds it settled sees the deadline.
+            if timer.control.request.settle(request) {
+                break;
+            }
+        }
     }
 
     /// As [`apply`](Self::apply), because the control of timer `index` said so.
@@ -290,42 +288,35 @@ mod tests {
     use super::*;
     use crate::time::NodeClock;
     use crate::timer::Timer;
-    use ringspin_ringbuf::{ReadySet, ready};
+    use ringspin_ringbuf::Inbox;
     use std::time::Duration;
 
     struct Fixture {
         timers: Timers,
         handles: Vec<Timer>,
-        ring: ready::Consumer,
+        inbox: Inbox,
     }
 
     /// Timers with these periods; each has its index as its token.
     fn timers(periods: &[u64]) -> Fixture {
-        let (ring, consumer) = ready::ring(8);
-        let set = Arc::new(ReadySet::new(1));
+        let mut inbox = Inbox::new(&[8], periods.len());
         let mut timers = Timers::default();
         let mut handles = Vec::new();
         for (token, &period) in periods.iter().enumerate() {
-            let ready = Ready {
-                ring: ring.clone(),
-                set: set.clone(),
-                index: 0,
-                token: token as u32,
-                stamper: None,
-                transit: None,
-            };
+            let announcer = inbox.announcer(0, token as u32);
+            let ready = Ready { announcer, stamper: None, transit: None };
             let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
             let control = Arc::new(control);
             timers.add(CallbackId(token as u32), control.clone(), ready, Arc::default());
             handles.push(Timer::new(control));
         }
-        Fixture { timers, handles, ring: consumer }
+        Fixture { timers, handles, inbox }
     }
 
     impl Fixture {
         fn expire_all(&mut self, now: u64) -> Vec<u32> {
             while self.timers.expire_one(Time::from_nanos(now)) {}
-            let mut fired: Vec<u32> = std::iter::from_fn(|| self.ring.pop()).collect();
+            let mut fired: Vec<u32> = std::iter::from_fn(|| self.inbox.pop(0)).collect();
             fired.retain(|&token| self.timers.handled(token as usize));
             fired
         }
@@ -374,7 +365,7 @@ mod tests {
         fixture.timers.start(Time::ZERO);
         while fixture.timers.expire_one(Time::from_nanos(10)) {}
         while fixture.timers.expire_one(Time::from_nanos(20)) {}
-        assert_eq!((fixture.ring.pop(), fixture.ring.pop()), (Some(0), None));
+        assert_eq!((fixture.inbox.pop(0), fixture.inbox.pop(0)), (Some(0), None));
         assert_eq!(fixture.missed(0), 1);
     }
 

@@ -37,8 +37,8 @@ use crate::worker_thread::ForeignEvent;
 use detour::{Ahead, Detour, Interception};
 use latch::Latch;
 use late::Late;
-use ringspin_ringbuf::keep_last::{self, Pushed};
-use ringspin_ringbuf::{Counter, Flag, Lines, Permits, Pool, ReadySet, Shared, pool, ready};
+use ringspin_ringbuf::{Announce, Announcer, Counter, Flag, Lines, Permits, Pool, Shared};
+use ringspin_ringbuf::{inbox, keep_last, pool};
 use slots::{Plan, Planned};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -46,44 +46,51 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// How an event loop is told that one of its callbacks has an event.
 #[derive(Clone, Debug)]
 pub(crate) struct Ready {
-    pub(crate) ring: ready::Producer,
-    pub(crate) set: Arc<ReadySet>,
-    /// The ring's index in the set.
-    pub(crate) index: u32,
-    /// The callback, as its worker numbers it.
-    pub(crate) token: u32,
+    /// Its token is the callback, as its worker numbers it.
+    pub(crate) announcer: Announcer,
     /// If the callback has a deadline.
     pub(crate) stamper: Option<Stamper>,
     /// In simulated time, what is under way in it.
     pub(crate) transit: Option<Arc<Transit>>,
 }
 
-impl Ready {
-    /// Makes one event of the callback ready, and wakes its worker if that sleeps.
+impl Announce for Ready {
     #[inline]
-    pub(crate) fn announce(&self) {
+    fn announce(&self) {
         self.announce_since(None);
     }
 
+    fn remind(&self) {
+        match &self.transit {
+            None => self.announcer.remind(),
+            // In simulated time all events should come from one thread.
+            Some(transit) => transit.owner().note(|| self.foreign_event()),
+        }
+    }
+}
+
+impl Ready {
     /// Takes down since when the event is ready, if anybody wants to know; returns its token.
     #[inline]
     pub(crate) fn stamp(&self, since: Option<Time>) -> u32 {
         if let Some(stamper) = &self.stamper {
             stamper.stamp(since);
         }
-        self.token
+        self.announcer.token()
     }
 
     /// As [`announce`](Self::announce), for an event that has been due since some time.
     #[inline]
     pub(crate) fn announce_since(&self, since: Option<Time>) {
-        let token = self.stamp(since);
-        // The ring has a place for every message of every queue and for every timer.
-        self.ring.push(token).expect("a ready ring holds a token for each queued event");
-        // In simulated time there is one ring, and no worker sleeps.
-        match &self.transit {
-            None => self.set.mark(self.index as usize),
-            Some(transit) => transit.owner().note(|| self.foreign_event()),
+        self.stamp(since);
+        if let Some(transit) = &self.transit {
+            // In simulated time there is one ring, and its worker does not sleep.
+            self.announcer.push_unmarked();
+            transit.owner().note(|| self.foreign_event());
+        } else if !self.announcer.try_announce()
+            && let Some(stamper) = &self.stamper
+        {
+            stamper.withdraw();
         }
     }
 
@@ -91,7 +98,7 @@ impl Ready {
     /// worker numbers its callbacks as the graph does, and what is not a callback's after them.
     #[cold]
     fn foreign_event(&self) -> ForeignEvent {
-        ForeignEvent::For(CallbackId(self.token))
+        ForeignEvent::For(CallbackId(self.announcer.token()))
     }
 }
 
@@ -472,19 +479,9 @@ impl<M: Send + Sync + 'static> Port<M> {
             detour.send(message);
             return None;
         }
-        match self.subscription.queue.push(message.0) {
-            Pushed::Grew => {
-                self.ready.announce();
-                None
-            }
-            Pushed::Overwrote(oldest) => {
-                if let Some(transit) = &self.ready.transit {
-                    transit.owner().note(|| self.ready.foreign_event());
-                }
-                self.subscription.counters.overwritten.next();
-                Some(Message::new(oldest))
-            }
-        }
+        let oldest = inbox::push(&self.subscription.queue, message.0, &self.ready)?;
+        self.subscription.counters.overwritten.next();
+        Some(Message::new(oldest))
     }
 }
 

@@ -26,7 +26,8 @@ use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
 use crate::topic::AnyTopic;
 use crate::worker_thread::{Running, WorkerThread};
-use ringspin_ringbuf::{ReadySet, ready};
+use ringspin_ringbuf::inbox::Turn;
+use ringspin_ringbuf::{Inbox, ReadySet};
 use std::sync::Arc;
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
@@ -100,8 +101,7 @@ impl Shared {
 
 /// Some event loops, their rings and timers: what one thread runs.
 pub struct Worker {
-    set: Arc<ReadySet>,
-    rings: Vec<ready::Consumer>,
+    inbox: Inbox,
     /// Of the callbacks, by token.
     routes: Vec<Route>,
     /// Of the tokens after those of the callbacks.
@@ -114,6 +114,8 @@ pub struct Worker {
     picker: Picker,
     /// The loop's number in the graph, by its index here.
     loops: Vec<LoopId>,
+    /// By token, the notice that its events come from, if they do.
+    notifiers: Vec<Option<Arc<Notifier>>>,
     starts: Vec<Arc<Notifier>>,
     clock_watch: ClockWatch,
     deadlines: Vec<DeadlineWatch>,
@@ -125,14 +127,13 @@ pub struct Worker {
 
 impl Worker {
     pub(crate) fn new(parts: WorkerParts, bodies: Vec<Box<dyn EventLoop>>, shared: Shared) -> Self {
-        let WorkerParts { loops, set, rings, routes, controls, counters, timers, .. } = parts;
-        let WorkerParts { starts, picker, deadlines, .. } = parts;
+        let WorkerParts { loops, inbox, routes, controls, counters, timers, .. } = parts;
+        let WorkerParts { notifiers, starts, picker, deadlines, .. } = parts;
         let calls = Calls::new(routes.len());
         let running = Running { callback: Arc::default(), info: shared.info.clone() };
-        shared.failures.stop.attach(set.clone(), running.clone());
+        shared.failures.stop.attach(inbox.set().clone(), running.clone());
         Self {
-            set,
-            rings,
+            inbox,
             routes,
             controls,
             calls,
@@ -141,6 +142,7 @@ impl Worker {
             bodies,
             picker,
             loops,
+            notifiers,
             starts,
             clock_watch: ClockWatch::default(),
             deadlines,
@@ -158,7 +160,7 @@ impl Worker {
 
     /// The set of ready loops, to wait on.
     pub fn ready_set(&self) -> &Arc<ReadySet> {
-        &self.set
+        self.inbox.set()
     }
 
     /// How it rests, for the statistics.
@@ -175,7 +177,7 @@ impl Worker {
     /// Parks this thread as [`ReadySet::sleep`] does, and counts it.
     pub fn sleep(&self, timeout: Duration) {
         self.rest.sleeps.add_by_owner(1);
-        self.set.sleep(timeout);
+        self.inbox.set().sleep(timeout);
     }
 
     /// Has `recorder` told of every dispatch; returns the one before it.
@@ -225,7 +227,7 @@ impl Worker {
     #[inline]
     pub fn dispatch_due(&mut self, now: Time) -> Option<Option<CallbackId>> {
         let token = self.timers.expire_at_once(now)?;
-        Some(self.dispatch(token as usize))
+        Some(self.dispatch(token as usize, true))
     }
 
     /// Dispatches the next ready event; `None` if there is none, or none so far: of what is ready
@@ -238,8 +240,8 @@ impl Worker {
     pub fn dispatch_next(&mut self) -> Option<CallbackId> {
         for _ in 0..TOKENS_MAX {
             let callback = if self.is_simulated() {
-                let token = self.rings[0].pop()?;
-                self.dispatch(token as usize)
+                let token = self.inbox.pop(0)?;
+                self.dispatch(token as usize, true)
             } else {
                 let index = self.pick()?;
                 self.dispatch_from(index)
@@ -254,27 +256,33 @@ impl Worker {
     /// Dispatches the events that are ready now, and none that become ready meanwhile, until `done`
     /// says so. Returns how many there were.
     pub fn dispatch_ready(&mut self, mut done: impl FnMut() -> bool) -> u64 {
-        let mut left: Vec<usize> = self.rings.iter().map(ready::Consumer::len).collect();
+        let mut left: Vec<usize> =
+            (0..self.inbox.rings()).map(|index| self.ready_in(index)).collect();
         let mut dispatched = 0;
         while left.iter().any(|&events| events > 0) && !done() {
             let Some(index) = self.pick() else {
                 break;
             };
             if left[index] == 0 {
-                self.set.clear(index); // until below
+                self.inbox.set_aside(index); // until below
                 continue;
             }
             left[index] -= 1;
             dispatched += u64::from(self.dispatch_from(index).is_some());
         }
-        let waiting = (0..self.rings.len()).filter(|&index| !self.rings[index].is_empty());
-        waiting.for_each(|index| self.set.mark(index));
+        self.inbox.mark_all();
         dispatched
+    }
+
+    /// How many events of a ring are ready.
+    fn ready_in(&mut self, index: usize) -> usize {
+        let Self { inbox, routes, bodies, notifiers, .. } = self;
+        inbox.ready_now(index, |token| pending(routes, bodies, notifiers, token))
     }
 
     /// How many events are ready, notices to the worker itself among them.
     pub fn ready_events(&self) -> usize {
-        self.rings.iter().map(ready::Consumer::len).sum()
+        self.inbox.queued()
     }
 
     /// The state of one of its loops, unless that is retired or of another type.
@@ -298,13 +306,22 @@ impl Worker {
         self.timers.expire_nth(now, n);
     }
 
-    /// Handles the next token of a ring, which may be nobody's event.
+    /// Handles the next token of a ring, which may lead to no callback.
     #[inline]
     fn dispatch_from(&mut self, index: usize) -> Option<CallbackId> {
-        let token = self.rings[index].pop();
-        let callback = token.and_then(|token| self.dispatch(token as usize));
-        self.clear_if_empty(index);
+        let callback = match self.next_turn(index) {
+            Some(Turn::Announced(token)) => self.dispatch(token as usize, true),
+            Some(Turn::Straggler(token)) => self.dispatch(token as usize, false),
+            None => None,
+        };
+        self.clear_if_idle(index);
         callback
+    }
+
+    #[inline]
+    fn next_turn(&mut self, index: usize) -> Option<Turn> {
+        let Self { inbox, routes, bodies, notifiers, .. } = self;
+        inbox.next(index, |token| pending(routes, bodies, notifiers, token))
     }
 
     #[inline]
@@ -316,8 +333,8 @@ impl Worker {
     #[inline]
     pub fn has_ready(&self) -> bool {
         match self.is_simulated() {
-            true => !self.rings[0].is_empty(),
-            false => !self.set.is_empty(),
+            true => !self.inbox.is_empty(0),
+            false => !self.inbox.set().is_empty(),
         }
     }
 
@@ -326,31 +343,54 @@ impl Worker {
     #[inline]
     fn pick(&mut self) -> Option<usize> {
         match self.is_simulated() {
-            true => (!self.rings[0].is_empty()).then_some(0),
-            false => self.picker.pick(&self.set),
+            true => (!self.inbox.is_empty(0)).then_some(0),
+            false => self.picker.pick(self.inbox.set()),
         }
     }
 
     #[inline]
-    fn clear_if_empty(&self, index: usize) {
-        if !self.is_simulated() && self.rings[index].is_empty() {
-            self.set.clear(index);
-            // An event that came in between found the mark still set.
-            if !self.rings[index].is_empty() {
-                self.set.mark(index);
-            }
+    fn clear_if_idle(&self, index: usize) {
+        if !self.is_simulated() {
+            self.inbox.clear_if_idle(index);
         }
     }
 
+    /// Another event of `token` may be pending: sees to it that it is dispatched.
+    #[cold]
+    fn look_again(&mut self, token: usize) {
+        if !self.is_simulated() {
+            let Self { inbox, routes, bodies, notifiers, .. } = self;
+            inbox.look_again(token as u32, |token| pending(routes, bodies, notifiers, token));
+        }
+    }
+
+    /// Dispatches an event of `token`, which was popped if the event `is_announced`.
     #[inline]
-    fn dispatch(&mut self, token: usize) -> Option<CallbackId> {
+    fn dispatch(&mut self, token: usize, is_announced: bool) -> Option<CallbackId> {
+        let mut is_pending = false;
+        let callback = self.handle(token, is_announced, &mut is_pending);
+        if is_pending {
+            self.look_again(token);
+        }
+        callback
+    }
+
+    /// As [`dispatch`](Self::dispatch); tells whether another event may be pending.
+    #[inline]
+    fn handle(
+        &mut self,
+        token: usize,
+        is_announced: bool,
+        is_pending: &mut bool,
+    ) -> Option<CallbackId> {
         let Some(&route) = self.routes.get(token) else {
             self.control(token);
             return None;
         };
         let Route { callback, event_loop, node_index, loop_index, target, timer, deadline } = route;
         let deadline = deadline.get();
-        let ready_since = deadline.and_then(|n| self.deadlines[n].ready_since());
+        let stamped = deadline.filter(|_| is_announced);
+        let ready_since = stamped.and_then(|n| self.deadlines[n].ready_since());
         let body = &mut self.bodies[loop_index as usize];
         let mut scheduled = Time::MAX;
         if let Some(timer) = timer.get() {
@@ -365,6 +405,7 @@ impl Worker {
             let discarded = catch_panic(|| body.discard(target));
             let discarded = u64::from(discarded.unwrap_or(true));
             self.counters[token].discarded.add_by_owner(discarded);
+            *is_pending = true;
             return None;
         }
         let mut cx = Context {
@@ -375,6 +416,7 @@ impl Worker {
             recorder: self.recorder.as_deref_mut().map(|recorder| recorder as &mut dyn Recorder),
             dispatch: Dispatch { event_loop, callback, ..Dispatch::default() },
             cancelled: false,
+            is_pending: false,
             evidence: evidence.as_deref(),
             recorder_panic: None,
             scheduled,
@@ -386,13 +428,15 @@ impl Worker {
             false => catch_panic(|| body.dispatch(target, &mut cx)),
         };
         self.running.callback.set(0);
+        let dispatch = cx.dispatch;
+        *is_pending = cx.is_pending;
         let cause = match outcome {
             Ok(Outcome::Nothing) => return None,
             Ok(Outcome::Done(Ok(()))) => None,
             Ok(Outcome::Done(Err(error))) => Some(Cause::Error(error_message(error))),
             Err(panic) => Some(Cause::Panic(panic)),
         };
-        let Context { dispatch, recorder_panic, .. } = cx;
+        let recorder_panic = cx.recorder_panic;
         self.calls.of(token).add_by_owner(1);
         let late = deadline.zip(ready_since);
         let mut finished = recorder_panic.map_or(Ok(()), Err);
@@ -524,6 +568,21 @@ impl Drop for Worker {
             self.shared.retire(&self.shared.info.loops[id.0 as usize], &mut **body);
         }
     }
+}
+
+/// How many events of `token` are pending, at least: one, if any is.
+fn pending(
+    routes: &[Route],
+    bodies: &[Box<dyn EventLoop>],
+    notifiers: &[Option<Arc<Notifier>>],
+    token: u32,
+) -> usize {
+    let notifier = notifiers[token as usize].as_ref();
+    let noticed = usize::from(notifier.is_some_and(|notifier| notifier.is_given()));
+    let queued = routes
+        .get(token as usize)
+        .map_or(0, |&Route { loop_index, target, .. }| bodies[loop_index as usize].pending(target));
+    noticed + queued
 }
 
 /// Calls `dispatch` within the span of its callback.

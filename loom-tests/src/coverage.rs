@@ -72,6 +72,20 @@ fn every_ordering_is_needed_by_a_model() {
     assert!(stale.is_empty(), "no such orderings are in use: {stale:?}");
 }
 
+/// Every part of `ringbuf` that a model can leave out is needed by one.
+#[test]
+fn every_part_that_can_be_left_out_is_needed_by_a_model() {
+    let names = |source: &str, function: &str| -> Vec<String> {
+        let calls = source.split(function).skip(1);
+        calls.filter_map(|rest| Some(rest.split_once('"')?.1.split_once('"')?.0.into())).collect()
+    };
+    let models = sources("src/models");
+    let needed: BTreeSet<_> = models.values().flat_map(|s| names(s, ".needs(")).collect();
+    let parts: BTreeSet<_> = ringbuf().iter().flat_map(|(_, s)| names(s, "omitted!(")).collect();
+    assert!(!parts.is_empty());
+    assert_eq!(parts, needed);
+}
+
 /// A mutant weakens all uses of a site at once, so a second use would hide behind the first.
 #[test]
 fn a_site_stronger_than_relaxed_is_used_once() {

@@ -52,6 +52,10 @@ mod cells;
 mod counter;
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/inbox.rs"]
+mod inbox;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/keep_last.rs"]
 mod keep_last;
 #[cfg(test)]
@@ -77,6 +81,10 @@ mod ready;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/ready_set.rs"]
 mod ready_set;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/sleeper.rs"]
+mod sleeper;
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/slots.rs"]

@@ -17,14 +17,14 @@ pub(crate) struct Model {
     schedules_min: usize,
     preemptions_max: Option<usize>,
     kills: Vec<(&'static str, Ordering)>,
-    faults: Vec<&'static str>,
+    needs: Vec<&'static str>,
 }
 
 impl Model {
     /// Creates a model that must explore at least `schedules_min` schedules; with fewer, its
     /// threads do not interact, and it proves nothing.
     pub(crate) fn new(schedules_min: usize) -> Self {
-        Self { schedules_min, preemptions_max: None, kills: Vec::new(), faults: Vec::new() }
+        Self { schedules_min, preemptions_max: None, kills: Vec::new(), needs: Vec::new() }
     }
 
     /// Limits the exploration to schedules with at most this many preemptions.
@@ -38,9 +38,9 @@ impl Model {
         self
     }
 
-    /// The model must fail with the deliberate fault at `site`.
-    pub(crate) fn detects(mut self, site: &'static str) -> Self {
-        self.faults.push(site);
+    /// The model must fail when the part of the source named `part` is left out.
+    pub(crate) fn needs(mut self, part: &'static str) -> Self {
+        self.needs.push(part);
         self
     }
 
@@ -58,8 +58,8 @@ impl Model {
         for (site, weaker) in self.kills {
             demand_failure(test, &format!("{site}={weaker:?}"));
         }
-        for site in self.faults {
-            demand_failure(test, &format!("{site}={}", mutant::FAULT));
+        for part in self.needs {
+            demand_failure(test, &format!("{part}={}", mutant::OMITTED));
         }
     }
 

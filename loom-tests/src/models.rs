@@ -8,6 +8,7 @@ use loom::thread::JoinHandle;
 
 mod counter;
 mod executor;
+mod inbox;
 mod keep_last;
 mod keep_last_static;
 mod multiplexer;
@@ -15,6 +16,7 @@ mod pool;
 mod ready;
 mod ready_set;
 mod remote;
+mod sleeper;
 mod spsc;
 mod wait;
 

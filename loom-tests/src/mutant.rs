@@ -1,4 +1,4 @@
-//! Mutants: one named ordering that is weaker than written, or one named fault of the logic.
+//! Mutants: one named ordering that is weaker than written, or one named part that is left out.
 //!
 //! An environment variable selects the mutant, because a failing model leaves half-run coroutines
 //! behind, whose destructors may abort. Each mutant therefore runs in its own process.
@@ -6,17 +6,17 @@
 use loom::sync::atomic::Ordering;
 use std::sync::LazyLock;
 
-/// The environment variable that selects a mutant, as `site=Ordering` or `site=fault`.
+/// The environment variable that selects a mutant, as `site=Ordering` or `part=omitted`.
 pub(crate) const VARIABLE: &str = "RINGSPIN_LOOM_MUTANT";
 
-/// Stands for a fault where an ordering has its weaker one.
-pub(crate) const FAULT: &str = "fault";
+/// Stands in the place of an ordering for a part that is left out.
+pub(crate) const OMITTED: &str = "omitted";
 
-/// The site, and the weaker ordering; `None` for a fault.
+/// The name, and the weaker ordering unless the part is left out.
 static MUTANT: LazyLock<Option<(String, Option<Ordering>)>> = LazyLock::new(|| {
     let value = std::env::var(VARIABLE).ok()?;
-    let (site, weaker) = value.split_once('=').expect("the mutant is written as site=Ordering");
-    Some((site.to_owned(), (weaker != FAULT).then(|| parse(weaker))))
+    let (name, how) = value.split_once('=').expect("the mutant is written as site=Ordering");
+    Some((name.to_owned(), (how != OMITTED).then(|| parse(how))))
 });
 
 /// Whether this process runs with a mutant.
@@ -32,9 +32,9 @@ pub(crate) fn ordering(site: &'static str, order: Ordering) -> Ordering {
     }
 }
 
-/// Whether the fault at `site` is the mutant.
-pub(crate) fn is_fault(site: &str) -> bool {
-    matches!(&*MUTANT, Some((mutant, None)) if mutant == site)
+/// The expansion of `omitted!` in the models: whether `part` is the mutant.
+pub(crate) fn is_omitted(part: &'static str) -> bool {
+    matches!(&*MUTANT, Some((mutant, None)) if mutant == part)
 }
 
 /// The orderings one step weaker than `order`.

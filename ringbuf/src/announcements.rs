@@ -12,7 +12,7 @@
 //! The consumer is told to come by a [`Notice`](crate::Notice), which it takes before it starts a
 //! [round](Takes::round), and gives again ("passes on") while anything may be left.
 
-use crate::sync::{AtomicU64, order};
+use crate::sync::{AtomicU64, omitted, order};
 
 /// Attempts without an item in one round; then others have their turn. Two in the models, so that
 /// they reach the limit.
@@ -98,7 +98,7 @@ impl Takes {
                 Attempt::Item => {
                     self.early += u64::from(!is_announced);
                     rest.is_left =
-                        self.handled < total || !mutated("announcements.no_last_attempt");
+                        self.handled < total || !omitted!("announcements.last_attempt");
                     round.has_item = true;
                     return round;
                 }
@@ -109,7 +109,7 @@ impl Takes {
                 }
                 Attempt::Empty if is_announced => {
                     round.missing += u64::from(!self.was_early());
-                    if mutated("announcements.write_off") {
+                    if omitted!("announcements.keep_rest") {
                         self.handled = total;
                     }
                 }
@@ -125,7 +125,7 @@ impl Takes {
                 }
             }
         }
-        rest.is_left = !mutated("announcements.stop_at_limit");
+        rest.is_left = !omitted!("announcements.pass_on_at_limit");
         round
     }
 
@@ -148,14 +148,6 @@ impl<F: Fn()> Drop for Rest<F> {
             (self.pass_on)();
         }
     }
-}
-
-/// A deliberate fault, which a model must detect.
-#[cfg(ringbuf_loom)]
-use crate::mutant::is_fault as mutated;
-#[cfg(not(ringbuf_loom))]
-const fn mutated(_: &str) -> bool {
-    false
 }
 
 #[cfg(all(test, not(ringbuf_loom)))]

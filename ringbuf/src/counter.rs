@@ -1,4 +1,4 @@
-//! Words that several threads share: counters for statistics, flags, notices and permits.
+//! Words that several threads share: counters for statistics, flags, notices, requests and permits.
 
 use crate::sync::{AtomicU32, AtomicU64, order};
 
@@ -78,9 +78,9 @@ impl Flag {
 
 /// A notice that is passed on once, however often it is given before it is taken.
 ///
-/// Whoever gives it while it is not given has to see that the taker comes; what any giver did
-/// before, the taker then sees; and what the taker did before its take, that giver sees. Between a
-/// give and its take further gives cost one exchange.
+/// A thread that gives it while it is not given has to make sure that the taker comes, for which
+/// [`inbox::notify`](crate::inbox::notify) cares. The taker sees what any giver did before, and that
+/// giver sees what the taker did before its take.
 #[derive(Debug)]
 pub struct Notice(AtomicU32);
 
@@ -95,8 +95,15 @@ impl Notice {
     pub fn give(&self) -> bool {
         // "notice.give": pairs with "notice.take". An exchange even if it is given already: this
         // giver's work, too, has to reach the taker. And it learns from the last take that the
-        // place of its token, which the taker had popped before, is free.
+        // taker was started, and whom to tell.
         self.0.swap(1, order!(AcqRel, "notice.give")) == 0
+    }
+
+    /// Whether the notice is given, perhaps a moment ago.
+    #[inline]
+    pub fn is_given(&self) -> bool {
+        // "notice.glance": an answer and no more; "notice.take" acquires.
+        self.0.load(order!(Relaxed, "notice.glance")) == 1
     }
 
     /// Takes the notice, if it is given. Only afterwards may the taker look for work. Wait-free.
@@ -104,6 +111,55 @@ impl Notice {
     pub fn take(&self) -> bool {
         // "notice.take": pairs with every "notice.give" since the last take, and with the next one.
         self.0.swap(0, order!(AcqRel, "notice.take")) == 1
+    }
+}
+
+/// A request of which only the latest counts: a number that any thread posts, and one thread serves.
+///
+/// The server looks at it, does what it asks, and only then settles it: so anyone who finds nothing
+/// posted sees what was done about the last request.
+#[derive(Debug)]
+pub struct Request(AtomicU64);
+
+/// Nothing is posted.
+const NONE: u64 = u64::MAX;
+
+impl Default for Request {
+    fn default() -> Self {
+        Self(AtomicU64::new(NONE))
+    }
+}
+
+impl Request {
+    /// Posts `value`, below `u64::MAX`, in place of what was posted. Wait-free. Nothing tells the
+    /// server: a [`Notice`] does.
+    #[inline]
+    pub fn post(&self, value: u64) {
+        debug_assert_ne!(value, NONE);
+        // "request": the number is all there is to see.
+        self.0.store(value, order!(Relaxed, "request"));
+    }
+
+    /// As [`post`](Self::post), unless something is posted.
+    pub fn post_if_none(&self, value: u64) {
+        let relaxed = || order!(Relaxed, "request");
+        let _ = self.0.compare_exchange(NONE, value, relaxed(), relaxed());
+    }
+
+    /// What is posted, and not settled. Wait-free.
+    #[inline]
+    pub fn posted(&self) -> Option<u64> {
+        // "request.posted": pairs with "request.settle".
+        let value = self.0.load(order!(Acquire, "request.posted"));
+        (value != NONE).then_some(value)
+    }
+
+    /// The server has done what `value` asks; false if another one was posted meanwhile.
+    #[inline]
+    pub fn settle(&self, value: u64) -> bool {
+        // "request.settle": pairs with "request.posted".
+        let (success, failure) = (order!(Release, "request.settle"), order!(Relaxed, "request"));
+        self.0.compare_exchange(value, NONE, success, failure).is_ok()
     }
 }
 
@@ -143,6 +199,19 @@ mod tests {
         assert!(permits.try_acquire() && permits.try_acquire() && !permits.try_acquire());
         permits.release();
         assert!(permits.try_acquire());
+    }
+
+    #[test]
+    fn only_the_latest_request_counts() {
+        let request = Request::default();
+        assert_eq!(request.posted(), None);
+        request.post(1);
+        request.post(2);
+        request.post_if_none(3);
+        assert_eq!(request.posted(), Some(2));
+        assert!(!request.settle(1) && request.settle(2));
+        request.post_if_none(4);
+        assert_eq!(request.posted(), Some(4));
     }
 
     #[test]

@@ -16,11 +16,12 @@
 //!
 //! # The count that a scheduler relies on
 //! A push answers [`Pushed::Grew`] exactly once for every message that a take will return. One
-//! token per `Grew` therefore means: one token, one message.
+//! token per `Grew` therefore means: one token, one message. But a producer may be suspended between
+//! its push and its token; [`inbox`](crate::inbox) is about that.
 
 use crate::pool::{Pool, Shared};
 use crate::slots::Slot;
-use crate::sync::{Arc, AtomicU64, order};
+use crate::sync::{Arc, AtomicU64, order, step};
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
 use std::ptr::NonNull;
@@ -70,7 +71,7 @@ pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Produce
     }));
     let entries = NonNull::from(queue.entries());
     let consumer = Consumer {
-        _queue: queue.clone(),
+        queue: queue.clone(),
         entries,
         pool: pool.clone(),
         first_slot: None,
@@ -179,6 +180,7 @@ impl<T> Producer<T> {
             if exchanged.is_err() {
                 continue;
             }
+            step!("message.pushed");
             let next = position.wrapping_add(1);
             queue.tail.store(next, order!(Release, "keep_last.publish"));
             if found.is_empty() {
@@ -205,7 +207,7 @@ impl<T> Producer<T> {
 /// The taking side; there is exactly one.
 #[derive(Debug)]
 pub struct Consumer<T> {
-    _queue: Arc<CachePadded<Queue<T>>>,
+    queue: Arc<CachePadded<Queue<T>>>,
     /// Those of the queue.
     entries: NonNull<[AtomicU64]>,
     pool: Pool<T>,
@@ -221,6 +223,27 @@ unsafe impl<T: Send + Sync> Send for Consumer<T> {}
 unsafe impl<T: Send + Sync> Sync for Consumer<T> {}
 
 impl<T> Consumer<T> {
+    /// Whether the next [`take`](Self::take) would find nothing. Wait-free.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        // SAFETY: the queue keeps its entries, and does not move.
+        let entries = unsafe { self.entries.as_ref() };
+        // "keep_last.glance": an answer and no more; "keep_last.peek" acquires.
+        let found = entry(entries, self.head).load(order!(Relaxed, "keep_last.glance"));
+        Word::from_bits(found).ahead_of(self.head) < 0
+    }
+
+    /// How many messages wait, at least: one, if any does. Wait-free.
+    pub fn waiting(&self) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
+        // "keep_last.glance": a hint, at or before the end of the stream.
+        let tail = self.queue.tail.load(order!(Relaxed, "keep_last.glance"));
+        let known = tail.wrapping_sub(self.head) as i64;
+        known.clamp(1, self.queue.entries().len() as i64) as usize
+    }
+
     /// Takes the oldest message that was not overwritten. Lock-free.
     #[inline]
     pub fn take(&mut self) -> Option<Shared<T>> {

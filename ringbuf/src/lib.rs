@@ -13,10 +13,11 @@
 //! | [`keep_last_static`] | the same for one producer and one consumer, without a heap |
 //! | [`multiplexer`] | one producer, many consumers, each sees every item |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
+//! | [`inbox`] | how a worker learns of events: queue, token, ready set; threads suspended halfway |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |
-//! | [`counter`] | relaxed counters, flags, notices and permits for the crates above |
+//! | [`counter`] | relaxed counters, flags, notices, requests and permits for the crates above |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
 
 //! # Features
@@ -42,6 +43,8 @@ mod cells;
 #[cfg(target_has_atomic = "64")]
 pub mod counter;
 #[cfg(feature = "std")]
+pub mod inbox;
+#[cfg(feature = "std")]
 pub mod keep_last;
 pub mod keep_last_static;
 #[cfg(feature = "alloc")]
@@ -55,9 +58,13 @@ pub mod ready;
 #[cfg(feature = "std")]
 pub mod ready_set;
 #[cfg(feature = "std")]
+mod sleeper;
+#[cfg(feature = "std")]
 mod slots;
 pub mod spsc;
 mod spsc_ring;
+#[cfg(ringbuf_suspend)]
+pub mod suspend;
 mod sync;
 mod ticks;
 #[cfg(feature = "std")]
@@ -68,7 +75,9 @@ mod word;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use announcements::{Announcements, Attempt, Round, Takes};
 #[cfg(target_has_atomic = "64")]
-pub use counter::{Counter, Flag, Notice, Permits};
+pub use counter::{Counter, Flag, Notice, Permits, Request};
+#[cfg(feature = "std")]
+pub use inbox::{Announce, Announcer, Inbox};
 #[cfg(feature = "alloc")]
 pub use lines::{Footprints, Lines};
 #[cfg(feature = "std")]

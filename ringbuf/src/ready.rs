@@ -14,7 +14,7 @@
 //! Tokens come out in the order of their successful exchanges, hence each producer's own tokens in
 //! the order it pushed them.
 
-use crate::sync::{Arc, AtomicU64, order};
+use crate::sync::{Arc, AtomicU64, order, step};
 use crate::word::{EMPTY, MAX_VALUE, Word};
 use alloc::{boxed::Box, vec::Vec};
 use crossbeam_utils::CachePadded;
@@ -47,7 +47,7 @@ pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
         tail: CachePadded::new(AtomicU64::new(origin)),
         entries: entries.into_boxed_slice(),
     });
-    (Producer { ring: ring.clone() }, Consumer { ring, head: origin })
+    (Producer { ring: ring.clone() }, Consumer { ring, head: origin, seen: origin })
 }
 
 #[derive(Debug)]
@@ -125,6 +125,7 @@ impl Producer {
                 order!(Relaxed, "ready.retry"),
             );
             if exchanged.is_ok() {
+                step!("token.pushed");
                 let next = position.wrapping_add(1);
                 self.ring.tail.store(next, order!(Release, "ready.publish"));
                 return Ok(());
@@ -143,6 +144,8 @@ impl Producer {
 pub struct Consumer {
     ring: Arc<Ring>,
     head: u64,
+    /// The last [`end`](Self::end), or less.
+    seen: u64,
 }
 
 impl Consumer {
@@ -172,6 +175,29 @@ impl Consumer {
         };
         let positions = (0..self.ring.entries.len() as u64).map(|n| self.head.wrapping_add(n));
         positions.take_while(filled).count()
+    }
+
+    /// The position of the next token in the stream.
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// The position after the last token that can be popped by now. Looks at each token once,
+    /// however often it is asked.
+    pub(crate) fn end(&mut self) -> u64 {
+        let is_behind = (self.seen.wrapping_sub(self.head) as i64) < 0;
+        let mut end = if is_behind { self.head } else { self.seen };
+        while end.wrapping_sub(self.head) < self.ring.entries.len() as u64 {
+            // "ready.empty": as below. Not the producers' hint: a token that is known of only by
+            // that might not be popped yet.
+            let found = self.ring.entry(end).load(order!(Relaxed, "ready.empty"));
+            if Word::from_bits(found).ahead_of(end) != 0 {
+                break;
+            }
+            end = end.wrapping_add(1);
+        }
+        self.seen = end;
+        end
     }
 
     /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.

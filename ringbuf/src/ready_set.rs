@@ -10,11 +10,13 @@
 //! | 63, `SLEEPING` | the worker parks or is about to | the worker ran since its last sleep |
 //!
 //! Marking is one or two unconditional read-modify-writes: it sets the bit and learns in the same
-//! instruction whether somebody has to be woken. A wake-up can therefore not be lost, waking a
-//! worker that is awake costs no system call, and a producer that stalls halfway hides nothing,
-//! because every other producer sets the whole path itself.
+//! instruction whether the worker has to be woken. A wake-up can therefore not be lost, waking a
+//! worker that is awake costs no system call, and a producer that is suspended halfway hides
+//! nothing: every other producer sets the whole path itself, and wakes the worker itself as long as
+//! that sleeps.
 
-use crate::sync::{AtomicU64, Mutex, Thread, current, order, park_timeout};
+use crate::sleeper::Sleeper;
+use crate::sync::{AtomicU64, order, park_timeout, step};
 use crossbeam_utils::CachePadded;
 use std::time::Duration;
 
@@ -28,8 +30,8 @@ pub struct ReadySet {
     summary: CachePadded<AtomicU64>,
     leaves: Box<[AtomicU64]>,
     leaves_per_bit: usize,
-    /// The thread to unpark. Locked when the worker starts, and by whoever has to wake it.
-    sleeper: Mutex<Option<Thread>>,
+    /// The thread to unpark.
+    sleeper: Sleeper,
 }
 
 impl ReadySet {
@@ -40,37 +42,47 @@ impl ReadySet {
             summary: CachePadded::new(AtomicU64::new(0)),
             leaves: (0..leaves).map(|_| AtomicU64::new(0)).collect(),
             leaves_per_bit: leaves.div_ceil(SUMMARY_BITS).max(1),
-            sleeper: Mutex::new(None),
+            sleeper: Sleeper::new(),
         }
     }
 
-    /// Marks `index` ready and wakes the worker if it sleeps. Wait-free while the worker is awake.
+    /// Marks `index` ready and wakes the worker if it sleeps. Wait-free, but for the system call
+    /// that wakes.
     #[inline]
     pub fn mark(&self, index: usize) {
+        if self.set_mark(index) {
+            step!("mark.set");
+            self.sleeper.wake();
+        }
+    }
+
+    /// The first half of [`mark`](Self::mark): true if the worker has to be woken.
+    #[inline]
+    pub(crate) fn set_mark(&self, index: usize) -> bool {
         let bit = if self.leaves.is_empty() {
             index
         } else {
             let leaf = index / LEAF_BITS;
             // "ready_set.leaf": pairs with "ready_set.leaf_next" and "ready_set.leaf_clear".
             self.leaves[leaf].fetch_or(1 << (index % LEAF_BITS), order!(Release, "ready_set.leaf"));
+            step!("mark.leaf");
             leaf / self.leaves_per_bit
         };
         // "ready_set.mark": pairs with "ready_set.next", "ready_set.clear" and
         // "ready_set.group_clear": either this comes first, and the worker that clears the bit then
-        // sees what the marker pushed before, or the bit is set afterwards.
-        let before = self.summary.fetch_or(1 << bit, order!(Release, "ready_set.mark"));
-        if before & SLEEPING != 0 {
-            self.wake();
-        }
+        // sees what the marker pushed before, or the bit is set afterwards. Acquires from
+        // "ready_set.register" which thread it is that sleeps.
+        self.summary.fetch_or(1 << bit, order!(AcqRel, "ready_set.mark")) & SLEEPING != 0
     }
 
     /// Wakes the worker whatever it does: a sleeping one looks again, one that is about to park
     /// does not.
     #[cold]
     pub fn wake(&self) {
-        if let Some(thread) = &*self.sleeper.lock().expect("nothing panics under this lock") {
-            thread.unpark();
-        }
+        // "ready_set.wake": pairs with "ready_set.register". Either this comes first, and the
+        // worker sees what the caller did before, or the worker's thread is seen here.
+        self.summary.fetch_or(0, order!(AcqRel, "ready_set.wake"));
+        self.sleeper.wake();
     }
 
     /// Whether no loop is ready.
@@ -166,8 +178,11 @@ impl ReadySet {
     }
 
     /// Makes the calling thread the one that [`mark`](Self::mark) wakes. Call before sleeping.
+    /// Lock-free; keeps some 32 bytes for each different thread.
     pub fn register_sleeper(&self) {
-        *self.sleeper.lock().expect("nothing panics under this lock") = Some(current());
+        self.sleeper.register();
+        // "ready_set.register": pairs with "ready_set.mark" and "ready_set.wake".
+        self.summary.fetch_or(0, order!(AcqRel, "ready_set.register"));
     }
 
     /// Parks the calling thread until a loop is marked, [`wake`](Self::wake) is called, `timeout`

@@ -24,6 +24,27 @@ mod imp {
         thread::{Thread, current, park_timeout},
     };
 
+    /// A place at which a test may suspend the thread; nothing otherwise.
+    #[cfg(not(ringbuf_suspend))]
+    macro_rules! step {
+        ($name:literal) => {};
+    }
+    #[cfg(ringbuf_suspend)]
+    macro_rules! step {
+        ($name:literal) => {
+            $crate::suspend::reach($name)
+        };
+    }
+    pub(crate) use step;
+
+    /// Whether a model leaves out what follows, to show that it is needed; never here.
+    macro_rules! omitted {
+        ($name:literal) => {
+            false
+        };
+    }
+    pub(crate) use omitted;
+
     /// `core::cell::UnsafeCell` with loom's closure interface, so that both builds share one
     /// source.
     #[derive(Debug)]
@@ -96,6 +117,18 @@ mod imp {
         };
     }
     pub(crate) use order;
+
+    macro_rules! step {
+        ($name:literal) => {};
+    }
+    pub(crate) use step;
+
+    macro_rules! omitted {
+        ($name:literal) => {
+            $crate::mutant::is_omitted($name)
+        };
+    }
+    pub(crate) use omitted;
 }
 
 /// Compiled with `ringbuf_loom` too, which keeps the modules' own tests out.
@@ -113,6 +146,18 @@ mod imp {
         };
     }
     pub(crate) use order;
+
+    macro_rules! step {
+        ($name:literal) => {};
+    }
+    pub(crate) use step;
+
+    macro_rules! omitted {
+        ($name:literal) => {
+            $crate::explore::is_mutant($name)
+        };
+    }
+    pub(crate) use omitted;
 }
 
 pub(crate) use imp::*;

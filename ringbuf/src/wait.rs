@@ -11,7 +11,8 @@
 //! wakes, is the business of a [`Signal`] beside a ring, or of an executor's
 //! [`ReadySet`](crate::ReadySet).
 
-use crate::sync::{AtomicU32, Mutex, Thread, current, order, park_timeout};
+use crate::sleeper::Sleeper;
+use crate::sync::{AtomicU32, order, park_timeout, step};
 use std::time::{Duration, Instant};
 
 /// What a waiting thread does next.
@@ -190,9 +191,8 @@ const SLEEPING: u32 = 1;
 #[derive(Debug)]
 pub struct Signal {
     state: AtomicU32,
-    /// The thread to unpark. Locked by the consumer before it sleeps, and by whoever has to wake
-    /// it.
-    sleeper: Mutex<Option<Thread>>,
+    /// The thread to unpark.
+    sleeper: Sleeper,
 }
 
 impl Default for Signal {
@@ -204,24 +204,19 @@ impl Default for Signal {
 impl Signal {
     /// A signal that nobody waits for.
     pub fn new() -> Self {
-        Self { state: AtomicU32::new(AWAKE), sleeper: Mutex::new(None) }
+        Self { state: AtomicU32::new(AWAKE), sleeper: Sleeper::new() }
     }
 
-    /// Wakes the consumer if it sleeps. Call it after pushing. Wait-free while the consumer is
-    /// awake.
+    /// Wakes the consumer if it sleeps. Call it after pushing. Wait-free, but for the system call
+    /// that wakes.
     #[inline]
     pub fn notify(&self) {
         // "signal.notify": releases what was pushed to "signal.sleep", if this comes first; else it
-        // learns of the sleeper.
-        if self.state.swap(AWAKE, order!(Release, "signal.notify")) == SLEEPING {
-            self.wake();
-        }
-    }
-
-    #[cold]
-    fn wake(&self) {
-        if let Some(thread) = &*self.sleeper.lock().expect("nothing panics under this lock") {
-            thread.unpark();
+        // acquires from there which thread sleeps. It leaves the state as it is: should this thread
+        // be suspended before it wakes the consumer, the next one does.
+        if self.state.fetch_or(AWAKE, order!(AcqRel, "signal.notify")) == SLEEPING {
+            step!("notify.seen");
+            self.sleeper.wake();
         }
     }
 
@@ -248,11 +243,10 @@ impl Signal {
                 continue;
             }
             if !std::mem::replace(&mut registered, true) {
-                let mut sleeper = self.sleeper.lock().expect("nothing panics under this lock");
-                *sleeper = Some(current());
+                self.sleeper.register();
             }
             // "signal.sleep": pairs with "signal.notify".
-            self.state.swap(SLEEPING, order!(Acquire, "signal.sleep"));
+            self.state.swap(SLEEPING, order!(AcqRel, "signal.sleep"));
             let item = next();
             if item.is_none() {
                 park_timeout(timeout - elapsed);

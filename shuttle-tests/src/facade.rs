@@ -22,7 +22,7 @@ pub(crate) fn at(site: &'static str, order: Ordering) -> Ordering {
 macro_rules! atomic {
     ($($name:ident: $int:ty),*) => {$(
         /// An atomic whose read-modify-writes can be torn into a load and a store.
-        #[derive(Debug)]
+        #[derive(Debug, Default)]
         pub(crate) struct $name(shuttle::sync::atomic::$name);
 
         #[allow(dead_code)]
@@ -82,6 +82,16 @@ macro_rules! atomic {
                 failure: Ordering,
             ) -> Result<$int, $int> {
                 self.compare_exchange(current, new, success, failure)
+            }
+
+            pub(crate) fn fetch_update(
+                &self,
+                _: Ordering,
+                _: Ordering,
+                f: impl FnMut($int) -> Option<$int>,
+            ) -> Result<$int, $int> {
+                TORN.take();
+                self.0.fetch_update(SeqCst, SeqCst, f)
             }
 
             pub(crate) fn swap(&self, value: $int, _: Ordering) -> $int {

@@ -76,7 +76,7 @@ impl<S: Send + 'static> Node<S> {
     pub(super) fn node_parameters(&self) -> Arc<NodeParameters> {
         let known = self.graph.draft().parameters.get(self.node_index).cloned();
         // The executor is gone, and the parameters with it.
-        known.unwrap_or_else(|| Arc::new(NodeParameters::new(self.full_name().into(), None)))
+        known.unwrap_or_else(|| Arc::new(NodeParameters::new(self.full_name().into(), None, None)))
     }
 }
 

@@ -33,7 +33,8 @@ struct Watch<S, C: Condition> {
 impl<S, C: Condition> Entity<S> for Watch<S, C> {
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         match port {
-            NOTICE => drop(self.notifier.take()),
+            NOTICE if !self.notifier.take() => return Outcome::Nothing,
+            NOTICE => {}
             _ => self.due = None,
         }
         if C::IS_TIMED && !cx.clock.has_begun() {

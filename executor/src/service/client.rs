@@ -13,7 +13,8 @@ use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
-use crate::lock::lock;
+use crate::lock::{lock, try_lock};
+use crate::message::Message;
 use crate::middleware::{RemoteClient, Sent};
 use crate::node::Node;
 use crate::qos::QoS;
@@ -26,6 +27,10 @@ use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::Duration;
 
 /// Calls a service; from any thread, and cheap to clone.
+///
+/// Calls by clones of one client wait for each other for a moment. The client's event loop does not
+/// wait for a thread that is suspended in a call: until that goes on, the responses of this client
+/// wait, and nothing else does.
 ///
 /// `S` is the state of the callback group that created it: there, the ends of its calls are events.
 pub struct Client<S, Q, P> {
@@ -251,6 +256,8 @@ const RESPONSES: usize = 0;
 
 struct ClientEntity<S, Q, P> {
     inlet: Inlet<Response<P>>,
+    /// A response that came while another thread made a call.
+    held: Option<Message<Response<P>>>,
     shared: Arc<Shared<S, Q, P>>,
     timeout_source: SourceId,
     timeouts: u64,
@@ -263,11 +270,20 @@ where
     P: Send + Sync + 'static,
 {
     fn respond(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(response) = self.inlet.take() else {
+        let held = self.held.take();
+        cx.is_pending = held.is_some();
+        let Some(response) = held.or_else(|| self.inlet.take_next_to_keep(cx)) else {
             return Outcome::Nothing;
         };
+        // The worker does not wait for a thread that is suspended in a call: it comes back later.
+        let Some(mut calls) = try_lock(&self.shared.calls) else {
+            self.held = Some(response);
+            cx.is_pending = true;
+            return Outcome::Nothing;
+        };
+        let then = calls.end(response.slot);
+        drop(calls);
         cx.begin(response.id());
-        let then = self.shared.calls().end(response.slot);
         // Without it, the call has timed out, and this is late.
         match then {
             Some(then) => self.end(then, state, Reply::of(response), cx),
@@ -290,7 +306,10 @@ where
     /// Ends one call that has timed out. For the next one the timer is due again, if need be at
     /// once: so an end that fails takes no other with it.
     fn time_out(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let mut calls = self.shared.calls();
+        let Some(mut calls) = try_lock(&self.shared.calls) else {
+            self.shared.timer.start_at(cx.now()); // again, as above
+            return Outcome::Nothing;
+        };
         let then = calls.expire(cx.now());
         if let Some((deadline, _)) = calls.deadlines.first() {
             // Under the lock, so that a call with an earlier deadline is not overruled.
@@ -323,12 +342,19 @@ where
         if port != RESPONSES {
             return true;
         }
-        let Some(response) = self.inlet.take() else {
+        let Some(response) = self.held.take().or_else(|| self.inlet.take()) else {
             return false;
         };
         let then = self.shared.calls().end(response.slot);
         drop(then);
         true
+    }
+
+    fn pending(&self, port: usize) -> usize {
+        if port != RESPONSES {
+            return 0;
+        }
+        self.inlet.pending() + usize::from(self.held.is_some())
     }
 
     fn retire(&mut self) {
@@ -421,7 +447,8 @@ impl<S: Send + 'static> Node<S> {
             responses: shared.response_source,
         };
         draft.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
-        let entity = ClientEntity { inlet, shared: shared.clone(), timeout_source, timeouts: 0 };
+        let entity =
+            ClientEntity { inlet, held: None, shared: shared.clone(), timeout_source, timeouts: 0 };
         draft.body::<S>(event_loop).add(Box::new(entity));
         Ok(Client { shared, timeout: None })
     }

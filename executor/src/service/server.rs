@@ -59,7 +59,7 @@ where
     R: CallbackResult,
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let (Some(callback), Some(request)) = (&mut self.callback, self.inlet.take_unheld()) else {
+        let (Some(callback), Some(request)) = (&mut self.callback, self.inlet.take_next(cx)) else {
             return Outcome::Nothing;
         };
         cx.begin(request.id());
@@ -77,6 +77,10 @@ where
 
     fn retire(&mut self) {
         self.callback = None;
+    }
+
+    fn pending(&self, _port: usize) -> usize {
+        self.inlet.pending()
     }
 }
 

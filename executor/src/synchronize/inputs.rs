@@ -3,6 +3,7 @@
 use super::connect::Connector;
 use super::matcher::{Fate, Positions};
 use super::stamped::Stamped;
+use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::EventId;
 use crate::graph::CreateError;
@@ -131,11 +132,13 @@ impl<M> Queue<M> {
 /// A queue whose message type is forgotten.
 pub trait AnyQueue: Send {
     /// Takes the next message from the topic and keeps it.
-    fn take(&mut self) -> Option<EventId>;
+    fn take(&mut self, cx: &mut Context<'_>) -> Option<EventId>;
     /// Takes the next message from the topic and drops it; false if there was none.
     fn discard(&mut self) -> bool;
     /// Drops the messages that are kept.
     fn clear(&mut self);
+    /// How many messages wait in the topic, at least: one, if any does.
+    fn pending(&self) -> usize;
     /// Removes a message that was kept.
     fn remove(&mut self, position: usize, fate: Fate);
     /// Counts a message with a stamp that was not to be expected; true for the first one.
@@ -144,8 +147,8 @@ pub trait AnyQueue: Send {
 
 impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
     #[inline]
-    fn take(&mut self) -> Option<EventId> {
-        let message = self.inlet.take()?;
+    fn take(&mut self, cx: &mut Context<'_>) -> Option<EventId> {
+        let message = self.inlet.take_next_to_keep(cx)?;
         let id = message.id();
         self.kept.push_back(message);
         Some(id)
@@ -157,6 +160,10 @@ impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
 
     fn clear(&mut self) {
         self.kept.clear();
+    }
+
+    fn pending(&self) -> usize {
+        self.inlet.pending()
     }
 
     #[inline]

@@ -103,6 +103,10 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
         drop(buffer);
         drop((messages, waker)); // the user's, so not under the lock
     }
+
+    fn pending(&self, _port: usize) -> usize {
+        self.inlet.pending()
+    }
 }
 
 impl<S: Send + 'static> Node<S> {

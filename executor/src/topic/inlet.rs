@@ -25,8 +25,8 @@ pub(crate) struct Inlet<M> {
 impl<M: Send + Sync + 'static> Inlet<M> {
     /// The next message to be kept, unless it is older than its lifespan; that is counted.
     #[inline]
-    pub(crate) fn take_fresh(&mut self, cx: &Context<'_>) -> Option<Message<M>> {
-        let mut message = self.take_unheld()?;
+    pub(crate) fn take_fresh(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let mut message = self.take_next(cx)?;
         if self.has_expired(&message, cx) {
             return None;
         }
@@ -37,8 +37,8 @@ impl<M: Send + Sync + 'static> Inlet<M> {
     /// The next message for a callback, unless it is older than its lifespan. To be
     /// [put back](Self::put_back).
     #[inline]
-    pub(crate) fn lend_fresh(&mut self, cx: &Context<'_>) -> Option<Message<M>> {
-        let mut message = self.take_unheld()?;
+    pub(crate) fn lend_fresh(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let mut message = self.take_next(cx)?;
         if self.has_expired(&message, cx) {
             return None;
         }
@@ -58,6 +58,29 @@ impl<M: Send + Sync + 'static> Inlet<M> {
             self.counters.expired.add_by_owner(1);
         }
         has_expired
+    }
+
+    /// The next message, to be dropped at once or given to a holder; tells `cx` whether there may
+    /// be another one.
+    #[inline]
+    pub(crate) fn take_next(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let message = self.take_unheld();
+        cx.is_pending = self.remote.is_some() || !self.queue.is_empty();
+        message
+    }
+
+    /// As [`take_next`](Self::take_next), for a message that is kept.
+    #[inline]
+    pub(crate) fn take_next_to_keep(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let mut message = self.take_next(cx)?;
+        message.1 = Some(self.holder.clone());
+        Some(message)
+    }
+
+    /// How many messages of the process wait, at least: one, if any does. The worker knows the
+    /// notice of a middleware itself.
+    pub(crate) fn pending(&self) -> usize {
+        self.queue.waiting()
     }
 
     /// The next message, to be kept.

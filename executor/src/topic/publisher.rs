@@ -93,12 +93,14 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// Hands `message` to every subscription of the topic: to all of them, or, on an error, to
     /// none.
     ///
-    /// The message is moved once and then shared. Lock-free, and without allocation: the topic's
-    /// slots are allocated at the start, and only if very many threads publish at once, more are
-    /// added. Time is proportional to the number of subscriptions. A keep-last subscription that is
-    /// full gives up its oldest message, which is counted.
+    /// The message is moved once and then shared. Lock-free up to the callback: a thread that is
+    /// suspended in here delays only its own message. Without allocation and without a lock: the
+    /// topic's slots are allocated at the start, and only if very many threads publish at once, more
+    /// are added. Time is proportional to the number of subscriptions. A keep-last subscription that
+    /// is full gives up its oldest message, which is counted.
     ///
-    /// With a lifespan, deadline or manual liveliness it also reads the clock; and a publisher that
+    /// With a lifespan, deadline or manual liveliness it also reads the clock. A deadline and manual
+    /// liveliness take a lock for a moment, which those take, too, who watch them; a publisher that
     /// is transient-local holds a lock of its own meanwhile, so that late joiners miss nothing.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::Worker;
 use crate::event::{CallbackId, LoopId};
 use crate::route::{Control, Route};
+use ringspin_ringbuf::inbox::Turn;
 
 /// A ready event that was taken, and has to be dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +22,12 @@ impl Worker {
     /// their own. Two events of one callback must not change places.
     pub fn take_ready(&mut self) -> Option<ReadyEvent> {
         let index = self.pick()?;
-        let token = self.rings[index].pop();
-        self.clear_if_empty(index);
-        let token = token?;
+        let turn = match self.is_simulated() {
+            true => self.inbox.pop(index).map(Turn::Announced),
+            false => self.next_turn(index),
+        };
+        self.clear_if_idle(index);
+        let token = turn?.token();
         if let Some(&Route { callback, event_loop, .. }) = self.routes.get(token as usize) {
             return Some(ReadyEvent { token, callback: Some(callback), event_loop });
         }
@@ -40,6 +44,6 @@ impl Worker {
     /// Dispatches an event that was taken; `None` if it turns out to be nobody's, because its timer
     /// was cancelled, say.
     pub fn dispatch_taken(&mut self, event: ReadyEvent) -> Option<CallbackId> {
-        self.dispatch(event.token as usize)
+        self.dispatch(event.token as usize, true)
     }
 }

@@ -1,7 +1,7 @@
-//! Flags, notices and permits.
+//! Flags, notices, requests and permits.
 
 use super::join;
-use crate::counter::{Flag, Notice, Permits};
+use crate::counter::{Counter, Flag, Notice, Permits, Request};
 use crate::model::{Model, Plain};
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -27,6 +27,41 @@ fn a_flag_publishes_earlier_writes() {
         });
         raiser.join().unwrap();
         reader.join().unwrap();
+    });
+}
+
+/// A thread that finds a request settled sees its effects; and a request that is posted while
+/// another one is settled stays posted.
+#[test]
+fn a_settled_request_shows_what_was_done() {
+    let model = Model::new(20).kills("request.posted", Relaxed).kills("request.settle", Relaxed);
+    model.check(|| {
+        let shared = Arc::new((Request::default(), Counter::default()));
+        shared.0.post(5);
+        let server = spawn({
+            let shared = shared.clone();
+            move || {
+                if let Some(request) = shared.0.posted() {
+                    shared.1.set(request);
+                    shared.0.settle(request);
+                }
+            }
+        });
+        let poster = spawn({
+            let shared = shared.clone();
+            move || shared.0.post(7)
+        });
+        let reader = spawn({
+            let shared = shared.clone();
+            move || {
+                if shared.0.posted().is_none() {
+                    assert_ne!(shared.1.get(), 0, "it was settled before it was served");
+                }
+            }
+        });
+        join([server, poster, reader]);
+        assert!(shared.0.posted().is_none_or(|request| request == 7));
+        assert!(shared.0.posted().is_some() || shared.1.get() == 7);
     });
 }
 

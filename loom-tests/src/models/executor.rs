@@ -1,10 +1,11 @@
-//! What crosses threads in the executor, put together as `executor/src/notifier.rs` and
-//! `executor/src/worker.rs` do: a notice, a ready ring, a ready set, and a worker that parks.
+//! Events that come from a notice, put together as `executor/src/notifier.rs` and
+//! `executor/src/worker.rs` do, and what else crosses threads in the executor.
 
 use super::join;
 use crate::counter::{Counter, Flag, Notice};
+use crate::inbox::{Announce, Announcer, Inbox, notify};
 use crate::model::{Model, Plain};
-use crate::ready::{Consumer, Producer, ring_at};
+use crate::ready::ring_at;
 use crate::ready_set::ReadySet;
 use loom::sync::Mutex;
 use loom::sync::atomic::AtomicU32;
@@ -13,51 +14,43 @@ use loom::thread::spawn;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A notifier with its ready ring, which has a place for its one token and no more.
+/// A notifier, whose ready ring has a place for its one token and no more.
 struct Event {
     notice: Notice,
-    ready: Producer,
-    set: ReadySet,
+    ready: Announcer,
 }
 
 impl Event {
     /// As the worker starts it: given, with a token in the ring.
-    fn started() -> (Self, Consumer) {
-        let (ready, ring) = ring_at(1, 0);
-        let event = Self { notice: Notice::given(), ready, set: ReadySet::new(1) };
-        event.announce();
-        (event, ring)
+    fn started() -> (Self, Inbox) {
+        let (event, inbox) = Self::connected();
+        event.ready.announce();
+        (event, inbox)
     }
 
-    fn announce(&self) {
-        self.ready.push(0).expect("a ready ring holds a token for each queued event");
-        self.set.mark(0);
+    fn connected() -> (Self, Inbox) {
+        let mut inbox = Inbox::new(&[1], 1);
+        let ready = inbox.announcer(0, 0);
+        (Self { notice: Notice::given(), ready }, inbox)
     }
 
     fn notify(&self) {
-        if self.notice.give() {
-            self.announce();
-        }
+        notify(&self.notice, || Some(&self.ready));
     }
 
     /// What a worker does until `done`: pop, handle, clear, look once more, sleep.
-    fn work(&self, ring: &mut Consumer, done: impl Fn() -> bool, handle: impl Fn()) {
-        self.set.register_sleeper();
+    fn work(&self, inbox: &mut Inbox, done: impl Fn() -> bool, handle: impl Fn()) {
+        inbox.set().register_sleeper();
         while !done() {
-            if self.set.next(0).is_none() {
-                self.set.sleep(Duration::MAX);
+            if inbox.set().next(0).is_none() {
+                inbox.set().sleep(Duration::MAX);
                 continue;
             }
-            if ring.pop().is_some() {
-                assert!(self.notice.take(), "a token comes with a notice");
+            let turn = inbox.next(0, |_| usize::from(self.notice.is_given()));
+            if turn.is_some() && self.notice.take() {
                 handle();
             }
-            if ring.is_empty() {
-                self.set.clear(0);
-                if !ring.is_empty() {
-                    self.set.mark(0);
-                }
-            }
+            inbox.clear_if_idle(0);
         }
     }
 }
@@ -67,7 +60,7 @@ impl Event {
 #[test]
 fn a_task_is_polled_after_every_wake() {
     let model = Model::new(1_000).preemptions(2);
-    model.kills("notice.give", Release).kills("notice.take", Acquire).check(|| {
+    model.kills("notice.give", Acquire).kills("notice.take", Release).check(|| {
         let (event, mut ring) = Event::started();
         let shared = Arc::new((event, [0, 0].map(AtomicU32::new), AtomicU32::new(0)));
         let wakers = [0, 1].map(|n| {
@@ -95,24 +88,22 @@ fn a_task_is_polled_after_every_wake() {
 /// the notice taken a moment later. It is answered all the same.
 #[test]
 fn a_trigger_during_the_start_is_answered() {
-    Model::new(20).preemptions(2).check(|| {
-        let (ready, mut ring) = ring_at(1, 0);
-        let event = Event { notice: Notice::given(), ready, set: ReadySet::new(1) };
+    let model = Model::new(20).preemptions(2);
+    model.kills("notice.give", Release).kills("notice.take", Acquire).check(|| {
+        let (event, mut ring) = Event::connected();
         let shared = Arc::new((event, Flag::default(), Counter::default(), AtomicU32::new(0)));
         let trigger = spawn({
             let shared = shared.clone();
             move || {
                 let (event, connected, triggers, _) = &*shared;
                 triggers.happen();
-                if event.notice.give() && connected.is_raised() {
-                    event.announce();
-                }
+                notify(&event.notice, || connected.is_raised().then_some(&event.ready));
             }
         });
         let worker = spawn(move || {
             let (event, connected, triggers, answered) = &*shared;
             connected.raise();
-            event.announce();
+            event.ready.announce();
             let answer = || answered.store(triggers.happened() as u32, Relaxed);
             event.work(&mut ring, || answered.load(Relaxed) == 1, answer);
             ring
@@ -141,11 +132,12 @@ fn a_trigger_during_the_stop_is_answered_by_the_next_spin() {
                 event.notify();
             }
         });
+        let set = ring.set().clone();
         let stopper = spawn({
             let shared = shared.clone();
             move || {
                 shared.1.raise();
-                shared.0.set.wake();
+                set.wake();
             }
         });
         let worker = spawn(move || {
@@ -177,7 +169,7 @@ fn a_trigger_after_the_worker_is_gone_does_no_harm() {
             spawn(move || event.notify())
         });
         let worker = spawn(move || {
-            if ring.pop().is_some() {
+            if ring.pop(0).is_some() {
                 shared.notice.take();
             }
             drop((ring, shared));

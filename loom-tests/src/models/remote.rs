@@ -6,9 +6,8 @@
 use super::join;
 use crate::announcements::{Announcements, Attempt, Round, Takes};
 use crate::counter::Notice;
+use crate::inbox::{Announce, Announcer, Inbox, notify};
 use crate::model::Model;
-use crate::ready::{Consumer, Producer, ring_at};
-use crate::ready_set::ReadySet;
 use loom::sync::Mutex;
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -33,8 +32,7 @@ struct Inlet {
     announced: Announcements,
     outside: Mutex<Vec<Sample>>,
     inside: AtomicU32,
-    ready: Producer,
-    set: ReadySet,
+    ready: Announcer,
 }
 
 /// The event loop's state of it.
@@ -48,29 +46,27 @@ struct Taker {
 
 impl Inlet {
     /// Started: given, with a token in the ring, which has exactly `places`.
-    fn started(places: usize) -> (Arc<Self>, Consumer) {
-        let (ready, ring) = ring_at(places, 0);
+    fn started(places: usize) -> (Arc<Self>, Inbox) {
+        let mut inbox = Inbox::new(&[places], 1);
+        let ready = inbox.announcer(0, 0);
         let inlet = Self {
             notice: Notice::given(),
             announced: Announcements::default(),
             outside: Mutex::new(Vec::new()),
             inside: AtomicU32::new(0),
             ready,
-            set: ReadySet::new(1),
         };
-        inlet.push();
-        (Arc::new(inlet), ring)
-    }
-
-    fn push(&self) {
-        self.ready.push(0).expect("a ready ring holds a token for each queued event");
-        self.set.mark(0);
+        inlet.ready.announce();
+        (Arc::new(inlet), inbox)
     }
 
     fn notify(&self) {
-        if self.notice.give() {
-            self.push();
-        }
+        notify(&self.notice, || Some(&self.ready));
+    }
+
+    /// How many units wait for a token.
+    fn pending(&self) -> usize {
+        usize::from(self.notice.is_given()) + self.inside.load(Relaxed) as usize
     }
 
     /// A middleware receives an item.
@@ -100,7 +96,7 @@ impl Inlet {
     /// A publisher of the process.
     fn publish(&self) {
         self.inside.fetch_add(1, Relaxed);
-        self.push();
+        self.ready.announce();
     }
 
     /// What a token leads to: one message, or none because another token has brought it.
@@ -113,8 +109,8 @@ impl Inlet {
             taker.has_turn = true;
             return 1;
         }
-        assert!(self.notice.take(), "a token stands for a message or for the notice");
-        self.fetch(taker)
+        // A token that comes late stands for nothing any more.
+        if self.notice.take() { self.fetch(taker) } else { 0 }
     }
 
     fn fetch(&self, taker: &mut Taker) -> u64 {
@@ -134,23 +130,19 @@ impl Inlet {
 
     /// A worker until it has `messages`; returns how many announced items were not there. A message
     /// that is left without a token leaves it asleep for ever, which loom reports as a deadlock.
-    fn work(&self, ring: &mut Consumer, messages: u64) -> u64 {
-        self.set.register_sleeper();
+    fn work(&self, inbox: &mut Inbox, messages: u64) -> u64 {
+        inbox.set().register_sleeper();
         let (mut taken, mut taker) = (0, Taker::default());
         while taken < messages {
-            if self.set.next(0).is_none() {
-                self.set.sleep(Duration::MAX);
+            if inbox.set().next(0).is_none() {
+                inbox.set().sleep(Duration::MAX);
                 continue;
             }
-            if ring.pop().is_some() {
+            if inbox.next(0, |_| self.pending()).is_some() {
                 taken += self.take_either(&mut taker);
+                inbox.look_again(0, |_| self.pending());
             }
-            if ring.is_empty() {
-                self.set.clear(0);
-                if !ring.is_empty() {
-                    self.set.mark(0);
-                }
-            }
+            inbox.clear_if_idle(0);
         }
         taker.missing
     }
@@ -160,7 +152,7 @@ impl Inlet {
 /// passes the token on: both are taken, and there is never more than one token.
 #[test]
 fn what_is_announced_is_taken_by_one_token_that_is_passed_on() {
-    let model = Model::new(1_000).preemptions(2);
+    let model = Model::new(500).preemptions(1);
     model.kills("notice.give", Release).kills("notice.take", Acquire).check(|| {
         let (inlet, mut ring) = Inlet::started(1);
         let bringing = [1, 2].map(|at| {
@@ -180,7 +172,7 @@ fn what_is_announced_is_taken_by_one_token_that_is_passed_on() {
 /// either, and the ring needs one place beyond those of the queue.
 #[test]
 fn both_sources_share_their_tokens() {
-    let model = Model::new(1_000).preemptions(2);
+    let model = Model::new(1_000).preemptions(1);
     model.kills("ready.commit", Relaxed).kills("ready.pop", Relaxed).check(|| {
         let (inlet, mut ring) = Inlet::started(2);
         let threads = [|inlet: &Inlet| inlet.bring(1, true), Inlet::publish].map(|act| {
@@ -203,7 +195,7 @@ fn responses_to_other_clients_hide_no_own_one() {
     let model = Model::new(1_000).preemptions(2);
     let model = model.kills("notice.give", Acquire).kills("notice.give", Release);
     let model = model.kills("notice.take", Acquire).kills("notice.take", Release);
-    model.detects("announcements.write_off").detects("announcements.stop_at_limit").check(|| {
+    model.needs("announcements.keep_rest").needs("announcements.pass_on_at_limit").check(|| {
         let (inlet, mut ring) = Inlet::started(1);
         let first = spawn({
             let inlet = inlet.clone();
@@ -233,7 +225,7 @@ fn responses_to_other_clients_hide_no_own_one() {
 #[test]
 fn a_message_that_is_never_announced_hides_no_other_one() {
     let model = Model::new(1_000).preemptions(2);
-    model.detects("announcements.no_last_attempt").check(|| {
+    model.needs("announcements.last_attempt").check(|| {
         let (inlet, mut ring) = Inlet::started(1);
         let publishers = [1, 2].map(|at| {
             let inlet = inlet.clone();

@@ -4,21 +4,23 @@ use crate::model::Model;
 use crate::ready::ring;
 use crate::wait::{Park, Signal};
 use loom::sync::Arc;
-use loom::sync::atomic::Ordering::Relaxed;
+use loom::sync::atomic::Ordering::{Acquire, Release};
 use loom::thread::spawn;
 use std::time::Duration;
 
 /// Two pushes, each with its notification, against a consumer that parks whenever it finds no item:
 /// a lost wake-up would leave it parked for ever, which loom reports as a deadlock.
 ///
-/// Kills the relaxed notification and the relaxed announcement of sleep: with either one, the
-/// consumer can park without seeing the item.
+/// Without its release, the notification lets the consumer park without seeing the item, and so does
+/// the sleep without its acquire; the other two let the notifier see no thread to wake.
 #[test]
 fn no_wake_up_is_lost() {
     Model::new(50)
         .preemptions(3)
-        .kills("signal.notify", Relaxed)
-        .kills("signal.sleep", Relaxed)
+        .kills("signal.notify", Acquire)
+        .kills("signal.notify", Release)
+        .kills("signal.sleep", Acquire)
+        .kills("signal.sleep", Release)
         .check(|| {
             let (producer, mut consumer) = ring(2);
             let signal = Arc::new(Signal::new());

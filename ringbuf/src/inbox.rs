@@ -1,0 +1,403 @@
+//! The inbox of a worker: how its event loops learn of their events, and how it goes to sleep.
+//!
+//! An event crosses threads in two steps. First it becomes *pending*: a message enters a
+//! [keep-last queue](crate::keep_last), or a [notice](Notice) is given. Then it is *announced*: a
+//! token enters the [ready ring](crate::ready) of the event loop, and the loop is marked in the
+//! worker's [ready set](ReadySet). The order of the tokens is the order of the dispatches.
+//!
+//! ```text
+//! publisher                               worker
+//! 1. message into the queue      ┐ push   next: pop a token, take one message
+//! 2. token into the ready ring   ┘        look_again: does another message wait?
+//! 3. mark in the ready set, wake          clear_if_idle: clear the mark, look once more
+//!                                         sleep: only if nothing is marked
+//! ```
+//!
+//! # A publisher that is suspended halfway
+//! Between steps 1 and 2 its message waits without a token. The tokens have no names, so the token
+//! of a later message then leads to this one, and the later message waits without a token; and a
+//! message that overwrites one without a token has none either. The worker finds such *stragglers*:
+//!
+//! * A publisher that overwrites, and a thread that gives a notice that is given already, calls the
+//!   worker's *attention* to the token and marks the loop. Both are unconditional: it does not rely
+//!   on any other thread.
+//! * When the worker has taken a message and another one waits, or when its attention is called, it
+//!   notes how many messages wait, and where the ready ring ends. When the ring is popped up to
+//!   there, and fewer tokens came than messages waited, the difference are stragglers, and are
+//!   dispatched without a token.
+//! * The token of a straggler, when it comes at last, finds no message and leads to nothing. If the
+//!   ring has no place for it, it is left out, and attention is called instead.
+//!
+//! # What holds
+//! * An event whose thread has returned from [`push`] or [`notify`] is dispatched, whatever other
+//!   threads do or do not do in the meantime. It waits for no more than the events that were
+//!   announced when the worker noted it.
+//! * Events of one token keep their order. Events of different tokens are dispatched in the order
+//!   in which they were announced. A thread that is suspended between the steps may change that for
+//!   the events of the same token only: one of them may come later than its place, behind all that
+//!   is in the ring, and, when the late token comes, one of them earlier.
+//! * Nothing is dispatched twice, and nothing is lost.
+//!
+//! All of this is lock-free, and without allocation.
+
+use crate::counter::Notice;
+use crate::keep_last::{self, Pushed};
+use crate::pool::Shared;
+use crate::ready;
+use crate::ready_set::ReadySet;
+use crate::sync::{Arc, omitted, step};
+use std::collections::VecDeque;
+
+/// How a worker is told of an event that is pending.
+pub trait Announce {
+    /// One more event is pending.
+    fn announce(&self);
+    /// An event is pending that has taken the place of another one: whoever announces that one may
+    /// not have done it yet.
+    fn remind(&self);
+}
+
+/// Appends `message` to `queue`, and tells the worker through `ready`. Returns the message that had
+/// to give way. Lock-free.
+#[inline]
+pub fn push<T>(
+    queue: &keep_last::Producer<T>,
+    message: Shared<T>,
+    ready: &impl Announce,
+) -> Option<Shared<T>> {
+    match queue.push(message) {
+        Pushed::Grew => {
+            step!("message.queued");
+            ready.announce();
+            None
+        }
+        Pushed::Overwrote(oldest) => {
+            step!("message.overwrote");
+            ready.remind();
+            Some(oldest)
+        }
+    }
+}
+
+/// Gives `notice`, and tells the worker through `ready`, if there is one yet. Lock-free.
+///
+/// `ready` is called after the notice is given: a thread that has seen the notice taken sees that
+/// the worker was started, and one that looked before might not.
+#[inline]
+pub fn notify<'a, A: Announce + 'a>(notice: &Notice, ready: impl FnOnce() -> Option<&'a A>) {
+    let is_first = notice.give();
+    step!("notice.given");
+    if let Some(ready) = ready() {
+        if is_first {
+            ready.announce();
+        } else {
+            ready.remind();
+        }
+    }
+}
+
+/// Announces the events of one token; clones do the same, from any thread.
+#[derive(Clone, Debug)]
+pub struct Announcer {
+    ring: ready::Producer,
+    set: Arc<ReadySet>,
+    /// The ring's index in the set.
+    index: u32,
+    token: u32,
+    attention: Arc<ReadySet>,
+}
+
+impl Announcer {
+    /// The token that it announces.
+    #[inline]
+    pub fn token(&self) -> u32 {
+        self.token
+    }
+
+    /// Pushes the token without a mark in the ready set, for a worker that polls its one ring and
+    /// never sleeps.
+    ///
+    /// # Panics
+    /// If the ready ring is full.
+    #[inline]
+    pub fn push_unmarked(&self) {
+        self.ring.push(self.token).expect("a ready ring holds a token for each pending event");
+    }
+
+    /// As [`announce`](Announce::announce); false if the ring had no place for the token, and the
+    /// worker's attention was called instead. Lock-free.
+    #[inline]
+    pub fn try_announce(&self) -> bool {
+        // The ring has a place for each pending event. Only the late tokens of stragglers may be
+        // too many.
+        if self.ring.push(self.token).is_err() {
+            self.remind();
+            return false;
+        }
+        step!("token.queued");
+        self.set.mark(self.index as usize);
+        true
+    }
+}
+
+impl Announce for Announcer {
+    #[inline]
+    fn announce(&self) {
+        self.try_announce();
+    }
+
+    fn remind(&self) {
+        if !omitted!("inbox.attention") {
+            self.attention.mark(self.token as usize);
+        }
+        step!("attention.called");
+        self.set.mark(self.index as usize);
+    }
+}
+
+/// An event whose turn has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// A token was popped: an event of it is pending, unless a straggler's token comes late.
+    Announced(u32),
+    /// An event of this token is pending, and is dispatched without a token.
+    Straggler(u32),
+}
+
+impl Turn {
+    /// Its token.
+    #[inline]
+    pub fn token(self) -> u32 {
+        match self {
+            Self::Announced(token) | Self::Straggler(token) => token,
+        }
+    }
+}
+
+/// The taking side: the ready rings of one worker, and its ready set.
+///
+/// The `pending` that its methods are given tells how many events of a token are pending, at least:
+/// one, if any is.
+#[derive(Debug)]
+pub struct Inbox {
+    set: Arc<ReadySet>,
+    rings: Vec<Ring>,
+    /// The tokens to which attention was called.
+    attention: Arc<ReadySet>,
+    /// Where the next look at them starts.
+    cursor: usize,
+    /// By token.
+    tokens: Box<[Token]>,
+}
+
+#[derive(Debug)]
+struct Ring {
+    producer: ready::Producer,
+    consumer: ready::Consumer,
+    /// How many tokens lead here.
+    tokens: usize,
+    /// In the order of their positions; of each token one at most.
+    notes: VecDeque<Note>,
+}
+
+/// How many events of a token were pending when the ring ended at a position.
+#[derive(Clone, Copy, Debug)]
+struct Note {
+    token: u32,
+    until: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Token {
+    ring: u32,
+    /// Whether there is a note of it.
+    is_noted: bool,
+    /// Since then, how many events were not dispatched of those that were pending.
+    left: u32,
+}
+
+impl Inbox {
+    /// An inbox with a ready ring for each of `capacities`, the most events that may be pending
+    /// there, and with tokens `0..tokens`.
+    ///
+    /// # Panics
+    /// If a capacity is zero or above 2^24.
+    pub fn new(capacities: &[usize], tokens: usize) -> Self {
+        let ring = |&capacity: &usize| {
+            let (producer, consumer) = ready::ring(capacity);
+            Ring { producer, consumer, tokens: 0, notes: VecDeque::new() }
+        };
+        Self {
+            set: Arc::new(ReadySet::new(capacities.len())),
+            rings: capacities.iter().map(ring).collect(),
+            attention: Arc::new(ReadySet::new(tokens)),
+            cursor: 0,
+            tokens: vec![Token::default(); tokens].into(),
+        }
+    }
+
+    /// The announcer of `token`, whose events go to ring `index`. To be asked for once.
+    ///
+    /// # Panics
+    /// If there is no such token or ring.
+    pub fn announcer(&mut self, index: usize, token: u32) -> Announcer {
+        let ring = &mut self.rings[index];
+        self.tokens[token as usize].ring = index as u32;
+        ring.tokens += 1;
+        ring.notes.reserve(ring.tokens);
+        Announcer {
+            ring: ring.producer.clone(),
+            set: self.set.clone(),
+            index: index as u32,
+            token,
+            attention: self.attention.clone(),
+        }
+    }
+
+    /// The set of ready loops, to wait on.
+    #[inline]
+    pub fn set(&self) -> &Arc<ReadySet> {
+        &self.set
+    }
+
+    /// Pops the next token of ring `index`, without a look at stragglers: for a worker whose events
+    /// all come from its own thread.
+    #[inline]
+    pub fn pop(&mut self, index: usize) -> Option<u32> {
+        self.rings[index].consumer.pop()
+    }
+
+    /// How many rings there are.
+    pub fn rings(&self) -> usize {
+        self.rings.len()
+    }
+
+    /// Whether ring `index` has no token.
+    #[inline]
+    pub fn is_empty(&self, index: usize) -> bool {
+        self.rings[index].consumer.is_empty()
+    }
+
+    /// How many tokens are in the rings, at least.
+    pub fn queued(&self) -> usize {
+        self.rings.iter().map(|ring| ring.consumer.len()).sum()
+    }
+
+    /// The next event of ring `index`. Afterwards the caller dispatches it, and calls
+    /// [`look_again`](Self::look_again) and [`clear_if_idle`](Self::clear_if_idle).
+    #[inline]
+    pub fn next(&mut self, index: usize, pending: impl Fn(u32) -> usize) -> Option<Turn> {
+        if !self.attention.is_empty() {
+            self.attend(&pending);
+        }
+        if !self.rings[index].notes.is_empty()
+            && let Some(token) = self.straggler(index, &pending)
+        {
+            return Some(Turn::Straggler(token));
+        }
+        let token = self.rings[index].consumer.pop()?;
+        if !self.rings[index].notes.is_empty() {
+            let of = &mut self.tokens[token as usize];
+            of.left = of.left.saturating_sub(1);
+        }
+        Some(Turn::Announced(token))
+    }
+
+    /// Notes what is pending of one token to which attention was called.
+    #[cold]
+    fn attend(&mut self, pending: &impl Fn(u32) -> usize) {
+        if let Some(token) = self.attention.next(self.cursor) {
+            self.cursor = token + 1;
+            self.attention.clear(token);
+            self.note(token as u32, pending(token as u32));
+            // Whoever called attention may be suspended before this.
+            self.set.mark(self.tokens[token].ring as usize);
+        }
+    }
+
+    /// After a dispatch for `token`, if another event of it is pending: sees to it that it is
+    /// dispatched, should no token of it come.
+    #[cold]
+    pub fn look_again(&mut self, token: u32, pending: impl Fn(u32) -> usize) {
+        if !omitted!("inbox.look_again") && !self.tokens[token as usize].is_noted {
+            self.note(token, pending(token));
+        }
+    }
+
+    fn note(&mut self, token: u32, pending: usize) {
+        let of = &mut self.tokens[token as usize];
+        if of.is_noted || pending == 0 {
+            return;
+        }
+        (of.is_noted, of.left) = (true, pending as u32);
+        let ring = &mut self.rings[of.ring as usize];
+        ring.notes.push_back(Note { token, until: ring.consumer.end() });
+    }
+
+    /// The token of an event of ring `index` that no token came for, if the time has come.
+    #[cold]
+    fn straggler(&mut self, index: usize, pending: &impl Fn(u32) -> usize) -> Option<u32> {
+        loop {
+            let ring = &mut self.rings[index];
+            let &Note { token, until } = ring.notes.front()?;
+            if until.wrapping_sub(ring.consumer.head()) as i64 > 0 {
+                return None;
+            }
+            let pending = pending(token);
+            let of = &mut self.tokens[token as usize];
+            if of.left > 0 && pending > 0 {
+                of.left -= 1;
+                return Some(token);
+            }
+            of.is_noted = false;
+            ring.notes.pop_front();
+            // More may have come since: with tokens, or as stragglers.
+            self.note(token, pending);
+        }
+    }
+
+    /// Takes the mark off ring `index` if nothing is left to do there.
+    #[inline]
+    pub fn clear_if_idle(&self, index: usize) {
+        if self.is_idle(index) {
+            self.set.clear(index);
+            // What came in between found the mark still set.
+            if !omitted!("inbox.second_look") && !self.is_idle(index) {
+                self.set.mark(index);
+            }
+        }
+    }
+
+    #[inline]
+    fn is_idle(&self, index: usize) -> bool {
+        let ring = &self.rings[index];
+        ring.consumer.is_empty() && ring.notes.is_empty() && self.attention.is_empty()
+    }
+
+    /// How many events of ring `index` can be dispatched now, one after the other, at least; notes
+    /// first what attention was called to.
+    pub fn ready_now(&mut self, index: usize, pending: impl Fn(u32) -> usize) -> usize {
+        for _ in 0..self.tokens.len() {
+            if self.attention.is_empty() {
+                break;
+            }
+            self.attend(&pending);
+        }
+        let Ring { consumer, notes, .. } = &self.rings[index];
+        let is_due = |note: &&Note| note.until.wrapping_sub(consumer.head()) as i64 <= 0;
+        let due = notes.iter().take_while(is_due);
+        let due = due.map(|note| self.tokens[note.token as usize].left as usize);
+        due.sum::<usize>() + consumer.len()
+    }
+
+    /// Takes the mark off ring `index` whatever is there, until [`mark_all`](Self::mark_all).
+    pub fn set_aside(&self, index: usize) {
+        self.set.clear(index);
+    }
+
+    /// Marks every ring in which something is left to do.
+    pub fn mark_all(&self) {
+        let waiting = (0..self.rings.len()).filter(|&index| !self.is_idle(index));
+        waiting.for_each(|index| self.set.mark(index));
+    }
+}

@@ -1,0 +1,19 @@
+//! A thread is suspended at each step of publishing, and of notifying, while others go on: what
+//! they publish is handled all the same.
+//!
+//! The steps are in `ringbuf` (`step!`). They are compiled into the copies of `ringbuf` and of
+//! `executor` that are members of this folder, and into no other: a Cargo feature would be unified
+//! over the workspace.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `harness` | a worker on a thread of its own, and a thread that is suspended |
+//! | `publishing` | messages: each kind of queue, each step |
+//! | `notifying` | guard conditions, tasks, timers and calls |
+
+#[cfg(test)]
+mod harness;
+#[cfg(test)]
+mod notifying;
+#[cfg(test)]
+mod publishing;

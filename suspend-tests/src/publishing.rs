@@ -1,0 +1,98 @@
+//! A publisher is suspended at each step, while another one publishes to the same subscription.
+
+use crate::harness::{Log, Running, Suspended, eventually};
+use ringspin_executor::{Graph, Message, QoS, ReadyOrder};
+
+/// The steps of a message that finds a place, and a worker that sleeps.
+const GROWING: [&str; 6] =
+    ["message.pushed", "message.queued", "token.pushed", "token.queued", "mark.set", "wake.found"];
+/// Those of a message that takes the place of another one.
+const OVERWRITING: [&str; 2] = ["message.overwrote", "attention.called"];
+
+/// From the one that is suspended.
+const SUSPENDED: u32 = 1_000_000;
+
+/// Whatever one publisher is suspended in, each message of another one that waits for it to be
+/// handled is handled, and so is what comes in bursts, in order; when the first one goes on, too.
+fn others_are_heard(step: &'static str, qos: QoS, order: ReadyOrder, loops: usize) {
+    let graph = Graph::new();
+    let log = Log::new();
+    for n in 1..loops {
+        graph.create_node(&format!("silent_{n}"), ()).unwrap();
+    }
+    let node = graph.create_node("listener", log.clone()).unwrap();
+    node.create_subscription("numbers", qos, |log, n: &Message<u32>, _| log.push(**n)).unwrap();
+    let talker = graph.create_node("talker", ()).unwrap();
+    let publisher = talker.create_publisher::<u32>("numbers", qos).unwrap();
+    let running = Running::start(&graph, order, || ());
+
+    let out = publisher.clone();
+    let suspended = Suspended::at(step, move || drop(out.publish(SUSPENDED)));
+    let what = format!("step {step}, {qos:?}, {order:?}");
+    let mut next = 0;
+    let mut talk = |when: &str| {
+        for _ in 0..5 {
+            let sent = eventually(|| publisher.publish(next).is_ok());
+            assert!(sent && eventually(|| log.has(&next)), "{what}: {next} is lost {when}");
+            next += 1;
+        }
+        for _ in 0..3 * qos.depth() as u32 {
+            assert!(eventually(|| publisher.publish(next).is_ok()));
+            next += 1;
+        }
+        assert!(eventually(|| log.has(&(next - 1))), "{what}: a burst is lost {when}");
+    };
+    talk("while the other one is suspended");
+    suspended.resume();
+    talk("afterwards");
+
+    let handled: Vec<u32> = log.all().into_iter().filter(|n| *n < SUSPENDED).collect();
+    assert!(handled.is_sorted_by(|a, b| a < b), "{what}: {handled:?}");
+    let statistics = running.monitor.statistics();
+    assert_eq!(statistics.dispatched(), log.all().len() as u64);
+}
+
+fn at_each(steps: &[&'static str], kinds: &[QoS]) {
+    for step in steps {
+        for qos in kinds {
+            for order in [ReadyOrder::Sweep, ReadyOrder::Fifo] {
+                others_are_heard(step, *qos, order, 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_suspended_publisher_hides_no_message_of_another_one() {
+    at_each(&GROWING, &[QoS::keep_last(1), QoS::keep_last(3), QoS::keep_all(4)]);
+}
+
+#[test]
+fn a_publisher_suspended_while_it_overwrites_hides_no_message() {
+    at_each(&OVERWRITING, &[QoS::keep_last(1), QoS::keep_last(3)]);
+}
+
+#[test]
+fn a_publisher_suspended_between_two_levels_of_the_ready_set_hides_no_message() {
+    others_are_heard("mark.leaf", QoS::keep_last(1), ReadyOrder::Sweep, 70);
+}
+
+/// A transient-local publisher has a lock of its own, which another publisher does not take.
+#[test]
+fn a_suspended_transient_local_publisher_hides_no_message_of_another_one() {
+    let graph = Graph::new();
+    let log = Log::new();
+    let qos = QoS::keep_last(1).transient_local();
+    let node = graph.create_node("listener", log.clone()).unwrap();
+    node.create_subscription("numbers", qos, |log, n: &Message<u32>, _| log.push(**n)).unwrap();
+    let talker = graph.create_node("talker", ()).unwrap();
+    let first = talker.create_publisher::<u32>("numbers", qos).unwrap();
+    let second = talker.create_publisher::<u32>("numbers", qos).unwrap();
+    let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
+    for step in GROWING {
+        let out = first.clone();
+        let _suspended = Suspended::at(step, move || drop(out.publish(SUSPENDED)));
+        second.publish(7).unwrap();
+        assert!(eventually(|| log.has(&7)), "step {step}");
+    }
+}

@@ -136,8 +136,9 @@ impl Request {
     #[inline]
     pub fn post(&self, value: u64) {
         debug_assert_ne!(value, NONE);
-        // "request": the number is all there is to see.
-        self.0.store(value, order!(Relaxed, "request"));
+        // "request": the number is all there is to see. An exchange, so that it comes before a
+        // settlement, which then fails, or after it.
+        self.0.swap(value, order!(Relaxed, "request"));
     }
 
     /// As [`post`](Self::post), unless something is posted.

@@ -369,7 +369,7 @@ impl Worker {
     fn dispatch(&mut self, token: usize, is_announced: bool) -> Option<CallbackId> {
         let mut is_pending = false;
         let callback = self.handle(token, is_announced, &mut is_pending);
-        if is_pending {
+        if is_pending && !self.inbox.is_noted(token as u32) {
             self.look_again(token);
         }
         callback

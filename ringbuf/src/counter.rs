@@ -79,8 +79,8 @@ impl Flag {
 /// A notice that is passed on once, however often it is given before it is taken.
 ///
 /// A thread that gives it while it is not given has to make sure that the taker comes, for which
-/// [`inbox::notify`](crate::inbox::notify) cares. The taker sees what any giver did before, and that
-/// giver sees what the taker did before its take.
+/// [`inbox::notify`](crate::inbox::notify) cares. The taker sees what any giver did before, and
+/// that giver sees what the taker did before its take.
 #[derive(Debug)]
 pub struct Notice(AtomicU32);
 
@@ -114,7 +114,7 @@ impl Notice {
     }
 }
 
-/// A request of which only the latest counts: a number that any thread posts, and one thread serves.
+/// A request of which only the latest counts: a number that any thread posts, and one serves.
 ///
 /// The server looks at it, does what it asks, and only then settles it: so anyone who finds nothing
 /// posted sees what was done about the last request.
@@ -136,8 +136,9 @@ impl Request {
     #[inline]
     pub fn post(&self, value: u64) {
         debug_assert_ne!(value, NONE);
-        // "request": the number is all there is to see.
-        self.0.store(value, order!(Relaxed, "request"));
+        // "request": the number is all there is to see. An exchange, so that it comes before a
+        // settlement, which then fails, or after it.
+        self.0.swap(value, order!(Relaxed, "request"));
     }
 
     /// As [`post`](Self::post), unless something is posted.

@@ -290,7 +290,7 @@ impl Inbox {
         if !self.attention.is_empty() {
             self.attend(&pending);
         }
-        if !self.rings[index].notes.is_empty()
+        if self.is_due(index)
             && let Some(token) = self.straggler(index, &pending)
         {
             return Some(Turn::Straggler(token));
@@ -303,6 +303,14 @@ impl Inbox {
         Some(Turn::Announced(token))
     }
 
+    /// Whether the first note of ring `index` has come true.
+    #[inline]
+    fn is_due(&self, index: usize) -> bool {
+        let Ring { consumer, notes, .. } = &self.rings[index];
+        let first = notes.front();
+        first.is_some_and(|note| note.until.wrapping_sub(consumer.head()) as i64 <= 0)
+    }
+
     /// Notes what is pending of one token to which attention was called.
     #[cold]
     fn attend(&mut self, pending: &impl Fn(u32) -> usize) {
@@ -313,6 +321,12 @@ impl Inbox {
             // Whoever called attention may be suspended before this.
             self.set.mark(self.tokens[token].ring as usize);
         }
+    }
+
+    /// Whether [`look_again`](Self::look_again) would do nothing.
+    #[inline]
+    pub fn is_noted(&self, token: u32) -> bool {
+        self.tokens[token as usize].is_noted
     }
 
     /// After a dispatch for `token`, if another event of it is pending: sees to it that it is

@@ -16,8 +16,8 @@
 //!
 //! # The count that a scheduler relies on
 //! A push answers [`Pushed::Grew`] exactly once for every message that a take will return. One
-//! token per `Grew` therefore means: one token, one message. But a producer may be suspended between
-//! its push and its token; [`inbox`](crate::inbox) is about that.
+//! token per `Grew` therefore means: one token, one message. But a producer may be suspended
+//! between its push and its token; [`inbox`](crate::inbox) is about that.
 
 use crate::pool::{Pool, Shared};
 use crate::slots::Slot;

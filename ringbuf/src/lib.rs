@@ -13,7 +13,7 @@
 //! | [`keep_last_static`] | the same for one producer and one consumer, without a heap |
 //! | [`multiplexer`] | one producer, many consumers, each sees every item |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
-//! | [`inbox`] | how a worker learns of events: queue, token, ready set; threads suspended halfway |
+//! | [`inbox`] | how a worker learns of its events, whatever thread is suspended halfway |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |

@@ -1,4 +1,4 @@
-//! Where a test suspends a thread, in the copy of this crate that the `suspend-tests` member builds.
+//! Steps at which a test suspends a thread, in the copy of this crate below `suspend-tests`.
 //!
 //! A thread arms a [`Gate`]; when it reaches the gate's step for the first time, it is suspended
 //! until the gate is opened.

@@ -11,6 +11,8 @@
 //! | `publishing` | messages: each kind of queue, each step |
 //! | `notifying` | guard conditions, tasks, timers and calls |
 
+#![forbid(unsafe_code)]
+
 #[cfg(test)]
 mod harness;
 #[cfg(test)]

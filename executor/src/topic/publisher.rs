@@ -99,9 +99,10 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// are added. Time is proportional to the number of subscriptions. A keep-last subscription that
     /// is full gives up its oldest message, which is counted.
     ///
-    /// With a lifespan, deadline or manual liveliness it also reads the clock. A deadline and manual
-    /// liveliness take a lock for a moment, which those take, too, who watch them; a publisher that
-    /// is transient-local holds a lock of its own meanwhile, so that late joiners miss nothing.
+    /// With a lifespan, deadline or manual liveliness it also reads the clock. A deadline and
+    /// manual liveliness take a lock for a moment, which the watchers of these take, too; a
+    /// publisher that is transient-local holds a lock of its own meanwhile, so that late joiners
+    /// miss nothing.
     ///
     /// # Errors
     /// [`PublishError`] hands the message back when the graph is not frozen yet (unless the

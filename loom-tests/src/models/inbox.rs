@@ -1,9 +1,9 @@
-//! The way of an event from its publisher to a worker that sleeps, from the sources that the executor
-//! uses: queue, token, ready set, and the worker's pops, looks and sleep.
+//! The way of an event from its publisher to a worker that sleeps, from the sources that the
+//! executor uses: queue, token, ready set, and the worker's pops, looks and sleep.
 //!
-//! Suspended for good is a thread that has made the first steps and does not go on: whatever another
-//! thread publishes has to arrive all the same. A message that does not leaves the worker asleep,
-//! which loom reports as a deadlock.
+//! A thread that is suspended for good has made the first steps and does not go on: a message of
+//! another thread has to arrive all the same. One that does not leaves the worker asleep, which
+//! loom reports as a deadlock.
 
 use super::join;
 use crate::counter::Notice;

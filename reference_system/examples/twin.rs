@@ -13,7 +13,7 @@ use reference_system::optimize::Target;
 use reference_system::system::{Work, build};
 use ringspin_executor::{BoxError, Graph};
 use ringspin_modes::{Executor, Mode, allowed_cores};
-use ringspin_optimizer::{Assignment, Model, Profile, Twin};
+use ringspin_optimizer::{Assignment, Model, Profile, Spread, Twin};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -32,14 +32,7 @@ fn main() -> Result<(), BoxError> {
     if let Some(path) = std::env::args().nth(4) {
         profile.save(path)?;
     }
-    for hop in &profile.hops {
-        let ns = |of: &Option<ringspin_optimizer::Spread>| {
-            let ns = |of: &ringspin_optimizer::Spread, q| of.quantile(q).as_nanos();
-            of.as_ref().map(|of| (of.count, ns(of, 0.5), ns(of, 0.99)))
-        };
-        let (same, cross) = (ns(&hop.same_core), ns(&hop.cross_core));
-        println!("{} -> {}: same core {same:?}, cross core {cross:?}", hop.from, hop.to);
-    }
+    print_hops(&profile);
     let idle = Work { crunch: false, ..live.clone() };
     let twin = Twin::new(
         |graph: &Graph| declare(graph, &idle),
@@ -87,6 +80,18 @@ fn main() -> Result<(), BoxError> {
     let each = started.elapsed() / (EVALUATIONS * mappings.len() as u32);
     println!("an evaluation of {span:?} takes {each:?}");
     Ok(())
+}
+
+/// Prints count, median and 99th percentile of the hop costs, in nanoseconds.
+fn print_hops(profile: &Profile) {
+    let figures = |of: &Spread| {
+        let ns = |q| of.quantile(q).as_nanos();
+        (of.count, ns(0.5), ns(0.99))
+    };
+    for hop in &profile.hops {
+        let [same, cross] = [&hop.same_core, &hop.cross_core].map(|of| of.as_ref().map(figures));
+        println!("{} -> {}: same core {same:?}, cross core {cross:?}", hop.from, hop.to);
+    }
 }
 
 /// The number of evaluations of each mapping when measuring their run time.

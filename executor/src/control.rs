@@ -167,8 +167,8 @@ pub enum FailurePolicy {
     #[default]
     StopAll,
     /// The node is isolated: its state, its callbacks with all that they captured, and its tasks
-    /// are dropped; its events are discarded from then on, calls of its services fail, and the other
-    /// nodes go on. A panic in such a drop is a further failure, with no consequence.
+    /// are dropped; its events are discarded from then on, calls of its services fail, and the
+    /// other nodes go on. A panic in such a drop is a further failure, with no consequence.
     IsolateNode,
 }
 

@@ -159,16 +159,16 @@ impl fmt::Debug for StopHandle {
     }
 }
 
-/// What happens to the others when a callback fails. A panic outside of the callbacks (of a recorder,
-/// or of the log's subscriber) stops the executor, whatever the policy.
+/// What happens to the others when a callback fails. A panic outside of the callbacks (of a
+/// recorder, or of the log's subscriber) stops the executor, whatever the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailurePolicy {
     /// The executor stops, and `spin` returns the failure.
     #[default]
     StopAll,
-    /// The node is isolated: its state, its callbacks with all that they captured, and its tasks are
-    /// dropped; its events are discarded from then on, calls of its services fail, and the other
-    /// nodes go on. A panic in such a drop is a further failure, with no consequence.
+    /// The node is isolated: its state, its callbacks with all that they captured, and its tasks
+    /// are dropped; its events are discarded from then on, calls of its services fail, and the
+    /// other nodes go on. A panic in such a drop is a further failure, with no consequence.
     IsolateNode,
 }
 

@@ -145,8 +145,8 @@ impl Monitor {
         self.failures.stopping()
     }
 
-    /// Calls `run`, the part of a scheduler that `name` names. If it panics, the executor stops, and
-    /// the [failure](Self::failures) has that name; `None` then.
+    /// Calls `run`, the part of a scheduler that `name` names. If it panics, the executor stops,
+    /// and the [failure](Self::failures) has that name; `None` then.
     pub fn contain<T>(&self, name: &str, run: impl FnOnce() -> T) -> Option<T> {
         let failed = |panic| {
             let failure = Failure {

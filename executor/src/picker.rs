@@ -147,8 +147,8 @@ mod tests {
         assert_eq!([count(2), count(3), count(4)], [14, 13, 13], "the others share the rest");
     }
 
-    /// Whenever the first ring becomes ready, one event of a lower priority was served since then at
-    /// most; and the lowest one is served all the same.
+    /// Whenever the first ring becomes ready, one event of a lower priority was served since then
+    /// at most; and the lowest one is served all the same.
     #[test]
     fn an_event_of_higher_priority_waits_for_one_of_a_lower_one() {
         for every in 1..40 {

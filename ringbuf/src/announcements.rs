@@ -97,8 +97,7 @@ impl Takes {
             match take() {
                 Attempt::Item => {
                     self.early += u64::from(!is_announced);
-                    rest.is_left =
-                        self.handled < total || !omitted!("announcements.last_attempt");
+                    rest.is_left = self.handled < total || !omitted!("announcements.last_attempt");
                     round.has_item = true;
                     return round;
                 }

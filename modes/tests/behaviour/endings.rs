@@ -19,17 +19,9 @@ fn spin_ends_with_the_task_that_it_waits_for() {
         }
         let node = executor.create_node("node", ()).unwrap();
         let mut pause = node.create_sleeper().unwrap();
-        let first = node
-            .spawn("first", async move {
-                pause.sleep(2 * MS).await;
-            })
-            .unwrap();
+        let first = node.spawn("first", async move { _ = pause.sleep(2 * MS).await }).unwrap();
         let mut pause = node.create_sleeper().unwrap();
-        let second = node
-            .spawn("second", async move {
-                pause.sleep(9 * MS).await;
-            })
-            .unwrap();
+        let second = node.spawn("second", async move { _ = pause.sleep(9 * MS).await }).unwrap();
         let endless = node.spawn("endless", pending::<()>()).unwrap();
         assert_eq!(executor.spin_until_finished(&first, LONG), Ok(true));
         assert!(!executor.stop_handle().is_stopped(), "the executor can go on");

@@ -4,7 +4,7 @@
 //! ```text
 //! eval "$(scripts/ros2-env)"        # or source an installed ROS 2
 //! RINGSPIN_MIDDLEWARE=ros2 cargo run --features ros2 --example ros2_camera
-//! ${RINGSPIN_ROS_PYTHON:-python3} examples/ros2_camera.py   # in another shell: an operator, or by hand:
+//! ${RINGSPIN_ROS_PYTHON:-python3} examples/ros2_camera.py # in another shell, or by hand:
 //! ros2 topic echo /brightness
 //! ros2 param set /pilot threshold 200
 //! ros2 service call /stop std_srvs/srv/SetBool '{data: true}'

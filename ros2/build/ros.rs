@@ -59,7 +59,8 @@ pub(super) fn check_environment() -> Result<(), String> {
     };
     if !DISTRIBUTIONS.contains(&distribution.as_str()) {
         return Err(format!(
-            "ROS_DISTRO is {distribution:?}, which r2r does not support; {source}; supported are {}",
+            "ROS_DISTRO is {distribution:?}, which r2r does not support; {source}; \
+             supported are {}",
             DISTRIBUTIONS.join(", ")
         ));
     }

@@ -309,11 +309,11 @@ impl Native {
     /// Copies `message` into it.
     pub(super) fn write(&mut self, message: &dyn Any, entity: &Entity) -> Result<(), RosError> {
         let pointer = self.pointer.as_ptr();
+        fit::take_report();
         // SAFETY: the C struct is of this table, initialized, and borrowed exclusively. Where the
         // copy panics it stays initialized, as `RosMessage` promises.
-        fit::take_report();
-        let written =
-            catch_unwind(AssertUnwindSafe(|| unsafe { (self.table.write)(message, pointer) }));
+        let copy = || unsafe { (self.table.write)(message, pointer) };
+        let written = catch_unwind(AssertUnwindSafe(copy));
         if let Some(reason) = fit::take_report() {
             return Err(RosError::Message { entity: entity.text(), reason: reason.into() });
         }

@@ -49,8 +49,8 @@ pub(crate) struct Remote<M> {
     name: Box<str>,
     take: Take<M>,
     /// What was fetched. It stays here until it goes to where it is needed: messages may be large,
-    /// and moving them from hand to hand took longer than taking them. (On the heap, so that creating
-    /// a subscription needs no stack for it.)
+    /// and moving them from hand to hand took longer than taking them. (On the heap, so that
+    /// creating a subscription needs no stack for it.)
     item: Box<Option<M>>,
     pub(crate) arrivals: Arrivals,
     /// Where to watch what happens besides.

@@ -103,8 +103,8 @@ impl Executor {
     /// the thread that spins, with the stack that it has.
     ///
     /// Messages of up to [`BY_VALUE_MAX`](ringspin_executor::BY_VALUE_MAX) bytes go by value on a
-    /// stack of 2 MiB, also in debug builds; [loans](ringspin_executor::Publisher::loan) of any size
-    /// do not go over the stack.
+    /// stack of 2 MiB, also in debug builds; [loans](ringspin_executor::Publisher::loan) of any
+    /// size do not go over the stack.
     #[must_use]
     pub fn with_stack_size(mut self, bytes: usize) -> Self {
         self.stack_bytes = bytes;

@@ -376,8 +376,9 @@ impl<S: Send + 'static> Node<S> {
     /// is declared by [`QoS::held`].
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, a service of other types, a depth out of range, requests
-    /// or responses of more than [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or a frozen graph.
+    /// [`CreateError`] for an invalid name, a service of other types, a depth out of range,
+    /// requests or responses of more than [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or
+    /// a frozen graph.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};

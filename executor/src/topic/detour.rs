@@ -196,8 +196,8 @@ impl Graph {
         const {
             assert!(
                 size_of::<M>() <= BY_VALUE_MAX,
-                "messages of more than 64 KiB cannot be intercepted: a verdict may replace a message \
-                 by value; put the data into a `Vec` or `Box`"
+                "messages of more than 64 KiB cannot be intercepted: a verdict may replace a \
+                 message by value; put the data into a `Vec` or `Box`"
             );
         }
         let by = "an interceptor";

@@ -12,8 +12,8 @@ use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// The largest message, in bytes, that goes by value. In a debug build a message is copied about ten
-/// times on its way, and a thread has 2 MiB of stack by default.
+/// The largest message, in bytes, that goes by value. In a debug build a message is copied about
+/// ten times on its way, and a thread has 2 MiB of stack by default.
 pub const BY_VALUE_MAX: usize = 64 << 10;
 
 /// The default of a message that may be larger than this thread's stack, made on one of its own.

@@ -167,7 +167,7 @@ fn publisher_goes_on_when_kept_messages_are_dropped() {
         talker
             .create_timer(TICK, move |refused: &mut u32, cx| match out.publish(1) {
                 Ok(()) if *refused >= 3 => cx.stop(),
-                Ok(()) => {}
+                Ok(()) => assert!(cx.event().sequence < 4 * PUBLICATIONS_MAX, "never refused"),
                 Err(_) => {
                     *refused += 1;
                     assert!(*refused < REFUSALS_MAX);
@@ -211,7 +211,10 @@ fn transient_local_publisher_is_refused_without_losing_what_it_keeps() {
         talker
             .create_timer(TICK, move |refusals, cx| {
                 let error = match out.publish(cx.event().sequence + 5) {
-                    Ok(()) => return,
+                    Ok(()) => {
+                        assert!(cx.event().sequence < 4 * PUBLICATIONS_MAX, "never refused");
+                        return;
+                    }
                     Err(error) => error,
                 };
                 refusals.lock().unwrap().push(out_of_slots(error));

@@ -31,11 +31,11 @@ const PINNED: [&str; 16] = [
     "c9aae892b6ad8fc3f0ad3701281d24fa",
     "ca63d11d26661a44c88a0e20378811cc",
     "bce23e04f6309d9988d369de467b5b51",
-    "4ab50225ae0bb28fc450ae1f5f8b623d",
+    "3cec8b77b83ca71696d7bba0bd06417e",
     "2853e813886dd2d05d0124941d349118",
     "cf14fa2717e241e4a71dfceaedc2e56e",
     "14933b80d9cb9dec01372a21c5a4bcdd",
-    "2840c4deeac0914c84c38142c141e7bd",
+    "712c1c42d69b5d3096c9b604d0a71c88",
 ];
 
 fn graphs() -> impl Iterator<Item = (u64, RandomGraph)> {

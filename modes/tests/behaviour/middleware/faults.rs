@@ -220,7 +220,7 @@ fn a_graph_outlives_its_executor_and_the_middleware_goes_on() {
         drop(executor);
         for n in 0..100 {
             remote.publish(&n).unwrap();
-            assert!(matches!(out.publish(n), Err(PublishError::Gone(back)) if *back == n));
+            assert!(matches!(out.publish(n), Err(PublishError::Gone(back)) if back == n));
         }
         ether.flush();
         assert!(client.call(1, |(), _, _| ()).is_err());

@@ -108,8 +108,9 @@ pub(crate) fn period_ns(period: Duration) -> Result<u64, PeriodError> {
 
 /// The request to stop; any other one is the next deadline in nanoseconds.
 pub(crate) const CANCEL: u64 = u64::MAX - 1;
-/// The last deadline that can be asked for.
-const LATEST: u64 = CANCEL - 1;
+/// The request for the last deadline that can be asked for. It stands for all later ones, and never
+/// comes.
+pub(crate) const LATEST: u64 = CANCEL - 1;
 
 /// What a timer's handles share with its worker.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use crate::control::CallbackCounters;
 use crate::deadlines::Deadlines;
 use crate::event::CallbackId;
 use crate::time::Time;
-use crate::timer::{CANCEL, TimerControl};
+use crate::timer::{CANCEL, LATEST, TimerControl};
 use crate::topic::Ready;
 use ringspin_ringbuf::{Footprints, Lines};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Timers {
             let control = self.timers[index].control.clone();
             control.changed.take();
             let first = anchor.as_nanos().saturating_add(control.period.get());
-            control.request.post_if_none(first.min(CANCEL - 1));
+            control.request.post_if_none(first.min(LATEST));
             control.started.raise();
             self.apply(index);
         }
@@ -265,9 +265,10 @@ impl Timers {
                 self.deadlines.remove(index);
                 timer.control.deadline.set(u64::MAX);
             } else {
-                self.deadlines.set(index, request);
+                let deadline = if request < LATEST { request } else { u64::MAX };
+                self.deadlines.set(index, deadline);
                 timer.expired = false;
-                timer.control.deadline.set(request);
+                timer.control.deadline.set(deadline);
             }
             // Last: anyone who finds it settled sees the deadline.
             if timer.control.request.settle(request) {

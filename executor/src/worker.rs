@@ -438,21 +438,32 @@ impl Worker {
         };
         let recorder_panic = cx.recorder_panic;
         self.calls.of(token).add_by_owner(1);
-        let late = deadline.zip(ready_since);
+        self.conclude(&dispatch, token, cause, recorder_panic, deadline.zip(ready_since));
+        Some(callback)
+    }
+
+    /// Records a dispatch, and reports its failures.
+    #[inline]
+    fn conclude(
+        &mut self,
+        dispatch: &Dispatch,
+        token: usize,
+        mut cause: Option<Cause>,
+        recorder_panic: Option<String>,
+        late: Option<(usize, Time)>,
+    ) {
         let mut finished = recorder_panic.map_or(Ok(()), Err);
-        let mut cause = cause;
         if late.is_some() || self.recorder.is_some() {
-            let (shown, recorded) = self.finish(&dispatch, token, late);
+            let (shown, recorded) = self.finish(dispatch, token, late);
             cause = cause.or(shown.err());
             finished = finished.and(recorded);
         }
         if let Some(cause) = cause {
-            self.fail(dispatch, token, cause);
+            self.fail(*dispatch, token, cause);
         }
         if let Err(panic) = finished {
-            self.fail_besides(dispatch, panic);
+            self.fail_besides(*dispatch, panic);
         }
-        Some(callback)
     }
 
     /// The digest of what was shown since the last dispatch, by code that is no callback: `None` if

@@ -3,8 +3,8 @@
 
 use allocation_counter::measure;
 use ringspin_executor::{
-    ApproximateTime, Context, ExactTime, Input, Message, QoS, Stamped, StopHandle, Time,
-    WaitStrategy,
+    ApproximateTime, CallRefused, Context, ExactTime, Input, Message, QoS, Stamped, StopHandle,
+    Time, WaitStrategy,
 };
 use ringspin_modes::Executor;
 use std::time::Duration;
@@ -160,11 +160,17 @@ fn allocations_per_call(executor: Executor, kind: Call) -> u64 {
         })
         .unwrap();
     } else {
+        // The first time several calls at once: the boxes of their closures serve all later ones,
+        // of which two or three wait at a time.
+        let mut calls = QoS::services().depth() / 2;
         node.create_timer(Duration::from_micros(20), move |_, _| {
             round();
-            let number = 7;
-            // One number is captured: without any, the box of the closure would need no memory.
-            client.call(1, move |sum, reply, _| *sum += *reply.unwrap() + number)
+            for _ in 0..std::mem::replace(&mut calls, 1) {
+                let number = 7;
+                // One number is captured: the box of a closure without any would need no memory.
+                client.call(1, move |sum, reply, _| *sum += *reply.unwrap() + number)?;
+            }
+            Ok::<(), CallRefused<u64>>(())
         })
         .unwrap();
     }

@@ -24,7 +24,7 @@ pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// What callbacks have seen.
+/// The messages that callbacks have seen.
 #[derive(Clone, Debug)]
 pub(crate) struct Log<T>(Arc<Mutex<Vec<T>>>);
 

@@ -6,7 +6,7 @@ use ringspin_executor::{Graph, Message, QoS, ReadyOrder};
 /// The steps of a message that finds a place, and a worker that sleeps.
 const GROWING: [&str; 6] =
     ["message.pushed", "message.queued", "token.pushed", "token.queued", "mark.set", "wake.found"];
-/// Those of a message that takes the place of another one.
+/// The steps of a message that takes the place of another one.
 const OVERWRITING: [&str; 2] = ["message.overwrote", "attention.called"];
 
 /// From the one that is suspended.

@@ -95,9 +95,9 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     ///
     /// The message is moved once and then shared. Lock-free up to the callback: a thread that is
     /// suspended in here delays only its own message. Without allocation and without a lock: the
-    /// topic's slots are allocated at the start, and only if very many threads publish at once, more
-    /// are added. Time is proportional to the number of subscriptions. A keep-last subscription that
-    /// is full gives up its oldest message, which is counted.
+    /// topic's slots are allocated at the start, and more are added only if very many threads
+    /// publish at once. Time is proportional to the number of subscriptions. A keep-last
+    /// subscription that is full gives up its oldest message, which is counted.
     ///
     /// With a lifespan, deadline or manual liveliness it also reads the clock. A deadline and
     /// manual liveliness take a lock for a moment, which the watchers of these take, too; a

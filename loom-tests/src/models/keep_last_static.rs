@@ -6,8 +6,8 @@ use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread::spawn;
 
 /// Pushes `pushes` boxed items into a queue of `N` while the other side pops twice. Every item is
-/// taken or overwritten once, in order; the newest is never lost; each cell is used by one side at a
-/// time. In the models a sequence wraps after four pushes.
+/// taken or overwritten once, in order; the newest is never lost; each cell is used by one side at
+/// a time. In the models a sequence wraps after four pushes.
 fn race<const N: usize>(pushes: u32) {
     // loom's threads need `'static` data; the queue is freed at the end.
     let queue: &'static KeepLast<Box<u32>, N> = Box::leak(Box::new(KeepLast::new()));

@@ -153,7 +153,7 @@ impl Inlet {
 #[test]
 fn what_is_announced_is_taken_by_one_token_that_is_passed_on() {
     let model = Model::new(500).preemptions(1);
-    model.kills("notice.give", Release).kills("notice.take", Acquire).check(|| {
+    model.kills("notice.give", Acquire).kills("notice.take", Release).check(|| {
         let (inlet, mut ring) = Inlet::started(1);
         let bringing = [1, 2].map(|at| {
             let inlet = inlet.clone();
@@ -193,8 +193,7 @@ fn both_sources_share_their_tokens() {
 #[test]
 fn responses_to_other_clients_hide_no_own_one() {
     let model = Model::new(1_000).preemptions(2);
-    let model = model.kills("notice.give", Acquire).kills("notice.give", Release);
-    let model = model.kills("notice.take", Acquire).kills("notice.take", Release);
+    let model = model.kills("notice.give", Acquire).kills("notice.take", Release);
     model.needs("announcements.keep_rest").needs("announcements.pass_on_at_limit").check(|| {
         let (inlet, mut ring) = Inlet::started(1);
         let first = spawn({

@@ -11,8 +11,8 @@ use std::time::Duration;
 /// Two pushes, each with its notification, against a consumer that parks whenever it finds no item:
 /// a lost wake-up would leave it parked for ever, which loom reports as a deadlock.
 ///
-/// Without its release, the notification lets the consumer park without seeing the item, and so does
-/// the sleep without its acquire; the other two let the notifier see no thread to wake.
+/// Without its release, the notification lets the consumer park without seeing the item, and so
+/// does the sleep without its acquire; the other two let the notifier see no thread to wake.
 #[test]
 fn no_wake_up_is_lost() {
     Model::new(50)

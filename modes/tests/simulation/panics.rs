@@ -284,9 +284,9 @@ fn a_message_that_panics_when_it_is_overwritten_on_its_arrival_ends_its_run() {
 }
 
 #[test]
-fn whoever_is_told_after_each_run_may_panic() {
+fn panic_of_the_observer_of_runs_is_an_error() {
     let job = Job::new(pair).run_for(MS).after_each_run(|| panic!("not listening"));
-    assert_eq!(error(&job), "what is told after each run panicked: not listening");
+    assert_eq!(error(&job), "the observer of runs panicked: not listening");
 }
 
 #[test]

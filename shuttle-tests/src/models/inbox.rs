@@ -132,7 +132,7 @@ fn others_stop(loops: usize, depth: usize, messages: u32) {
     join([publisher]);
     let worker = join([worker]).pop().unwrap();
 
-    // Whoever stopped before its token goes on, while there is more to do.
+    // A thread that stopped before its token goes on, while there is more to do.
     let late = stopped.into_iter().map(|(stopped, port)| {
         spawn(move || {
             if let Stopped::BeforeToken = stopped {

@@ -48,7 +48,8 @@ fn a_type_that_stays_within_the_process_is_warned_of_once() {
         assert!(warned[0].contains(word), "{warned:?}");
     }
     // Without a middleware there is no outside.
-    let alone = Executor::single_core().create_node("talker", ()).unwrap();
+    let executor = Executor::single_core();
+    let alone = executor.create_node("talker", ()).unwrap();
     let create = || drop(alone.create_publisher::<Private>("private", QoS::default()).unwrap());
     assert_eq!(warnings(create), [""; 0]);
 }

@@ -114,8 +114,8 @@ pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};
 pub use topic::{
-    BY_VALUE_MAX, HeldMessages, LateSubscription, Loan, LoanError, LoanedMessage, OutOfSlots,
-    PublishError, Publisher, Verdict,
+    BY_VALUE_MAX, HeldMessages, LateSubscription, Loan, LoanError, OutOfSlots, PublishError,
+    Publisher, ReturnedMessage, Verdict,
 };
 pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
 pub use worker::{ReadyEvent, Worker};

@@ -17,7 +17,7 @@ pub use detour::Verdict;
 pub(crate) use inlet::Inlet;
 pub use late::LateSubscription;
 pub(crate) use offer::Offer;
-pub use publisher::{BY_VALUE_MAX, Loan, LoanError, LoanedMessage, PublishError, Publisher};
+pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
 pub(crate) use slots::Holder;
 pub use slots::{HeldMessages, OutOfSlots};
 
@@ -376,7 +376,7 @@ enum Refusal {
 impl Refusal {
     /// The error that hands `message` back.
     #[cold]
-    fn of<T>(self, message: T) -> PublishError<T> {
+    fn of<M>(self, message: ReturnedMessage<M>) -> PublishError<M> {
         match self {
             Self::NotFrozen => PublishError::NotFrozen(message),
             Self::Full => PublishError::Full(message),

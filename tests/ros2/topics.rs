@@ -1,11 +1,11 @@
 //! Messages of all kinds, both ways: what the peer sends is sent back.
 
 use crate::{LIVE, Peer, Spinning, advertise, executor, received, subscribe, unique, unique_to};
+use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::nav_msgs::msg::Path;
 use ringspin::ros2::r2r::sensor_msgs::msg::{Image, PointCloud2};
 use ringspin::ros2::r2r::std_msgs::msg::{Int64, String as Text};
 use ringspin::ros2::r2r::test_msgs::msg::BoundedSequences;
-use ringspin::ros2::{Traffic, fast_dds};
 use ringspin::{Executor, LateSubscription, Message, QoS};
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
@@ -197,20 +197,8 @@ fn a_type_that_ros_does_not_have_stays_in_the_process() {
 }
 
 #[test]
-fn keep_last_1_gives_a_slow_subscription_the_newest() {
-    keep_last_1(&[Traffic::Direct, Traffic::Loopback]);
-}
-
-#[test]
-fn keep_last_1_counts_what_it_overwrites_when_local_traffic_is_left_out() {
-    let name = "topics::keep_last_1_counts_what_it_overwrites_when_local_traffic_is_left_out";
-    if crate::with_profile(fast_dds::DIRECT, name) {
-        keep_last_1(&[Traffic::Direct]);
-    }
-}
-
-fn keep_last_1(ways: &[Traffic]) {
-    for traffic in ways.iter().copied() {
+fn keep_last_1_gives_a_slow_subscription_the_newest_and_counts_the_others() {
+    for traffic in [Traffic::Direct, Traffic::Loopback] {
         let executor = executor(traffic);
         let topic = unique_to(traffic, "newest");
         let ((begin, begun), (go, wait)) = (channel(), channel());

@@ -29,24 +29,8 @@ fn large_default<M: Default + Send + 'static>() -> std::io::Result<Box<Envelope<
 /// The error for a message that found no slot.
 #[cold]
 fn no_slot<M>((envelope, out_of_slots): (Envelope<M>, Box<OutOfSlots>)) -> PublishError<M> {
-    PublishError::NoSlot { message: envelope.message, out_of_slots }
-}
-
-/// The error with the message itself instead of its slot.
-#[cold]
-fn moved_out<M>(error: PublishError<LoanedMessage<M>>) -> PublishError<M> {
-    let out = |message: LoanedMessage<M>| message.0.into_inner().message;
-    match error {
-        PublishError::NotFrozen(message) => PublishError::NotFrozen(out(message)),
-        PublishError::Full(message) => PublishError::Full(out(message)),
-        PublishError::Gone(message) => PublishError::Gone(out(message)),
-        PublishError::NoSlot { message, out_of_slots } => {
-            PublishError::NoSlot { message: out(message), out_of_slots }
-        }
-        PublishError::Remote { message, reason } => {
-            PublishError::Remote { message: message.map(out), reason }
-        }
-    }
+    let message = ReturnedMessage(Place::Heap(Box::new(envelope.message)));
+    PublishError::NoSlot { message, out_of_slots }
 }
 
 /// Publishes messages of type `M` on a topic; from any thread, and cheap to clone.
@@ -129,7 +113,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
             );
         }
         match self.topic.insert(Envelope::lasting(EventId::default(), message)) {
-            Ok(envelope) => self.publish_envelope(envelope, || ()).map_err(moved_out),
+            Ok(envelope) => self.publish_envelope(envelope, || ()),
             Err(refused) => Err(no_slot(refused)),
         }
     }
@@ -142,7 +126,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         prepare: impl FnOnce(),
     ) -> Result<(), PublishError<M>> {
         match self.topic.insert(Envelope::lasting(EventId::default(), message)) {
-            Ok(envelope) => self.publish_envelope(envelope, prepare).map_err(moved_out),
+            Ok(envelope) => self.publish_envelope(envelope, prepare),
             Err(refused) => Err(no_slot(refused)),
         }
     }
@@ -152,13 +136,13 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         &self,
         mut envelope: pool::Loan<Envelope<M>>,
         prepare: impl FnOnce(),
-    ) -> Result<(), PublishError<LoanedMessage<M>>> {
+    ) -> Result<(), PublishError<M>> {
         if let Some(offer) = &self.offer {
             return self.publish_as_offered(offer, envelope);
         }
         let ports = match self.topic.reserve() {
             Ok(ports) => ports,
-            Err(refusal) => return Err(refusal.of(LoanedMessage(envelope))),
+            Err(refusal) => return Err(refusal.of(ReturnedMessage(Place::Slot(envelope)))),
         };
         prepare();
         envelope.id = self.next_id();
@@ -235,14 +219,16 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         }
     }
 
-    /// Goes on with a loaned message that was not published.
+    /// Makes a message that was handed back a loan again, without moving it.
     ///
     /// # Errors
-    /// Hands the message back if it is on loan from another topic.
-    pub fn resume(&self, message: LoanedMessage<M>) -> Result<Loan<'_, M>, LoanedMessage<M>> {
-        match self.topic.pool.is_owner_of(&message.0) {
-            true => Ok(Loan { publisher: self, envelope: message.0 }),
-            false => Err(message),
+    /// Hands the message back if it does not lie in a slot of this topic.
+    pub fn resume(&self, message: ReturnedMessage<M>) -> Result<Loan<'_, M>, ReturnedMessage<M>> {
+        match message.0 {
+            Place::Slot(envelope) if self.topic.pool.is_owner_of(&envelope) => {
+                Ok(Loan { publisher: self, envelope })
+            }
+            place => Err(ReturnedMessage(place)),
         }
     }
 
@@ -251,12 +237,15 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         &self,
         offer: &Offer<M>,
         envelope: pool::Loan<Envelope<M>>,
-    ) -> Result<(), PublishError<LoanedMessage<M>>> {
+    ) -> Result<(), PublishError<M>> {
         let published = offer.publish(&self.topic, || self.next_id(), envelope);
         published.map_err(|unpublished| match unpublished {
-            Unpublished::Refused(refusal, envelope) => refusal.of(LoanedMessage(envelope)),
+            Unpublished::Refused(refusal, envelope) => {
+                refusal.of(ReturnedMessage(Place::Slot(envelope)))
+            }
             Unpublished::Remote(reason, envelope) => {
-                PublishError::Remote { message: envelope.map(LoanedMessage), reason }
+                let message = envelope.map(|envelope| ReturnedMessage(Place::Slot(envelope)));
+                PublishError::Remote { message, reason }
             }
         })
     }
@@ -318,9 +307,9 @@ impl<M: Send + Sync + 'static> Loan<'_, M> {
     /// As [`Publisher::publish`], without moving the message.
     ///
     /// # Errors
-    /// As [`Publisher::publish`]; the message is handed back in its slot.
+    /// As [`Publisher::publish`].
     #[inline]
-    pub fn publish(self) -> Result<(), PublishError<LoanedMessage<M>>> {
+    pub fn publish(self) -> Result<(), PublishError<M>> {
         self.publisher.publish_envelope(self.envelope, || ())
     }
 }
@@ -347,25 +336,48 @@ impl<M: fmt::Debug> fmt::Debug for Loan<'_, M> {
     }
 }
 
-/// A loaned message that was not published, in its slot. [`Publisher::resume`] makes it a loan
-/// again; dropping it returns it to its pool.
-pub struct LoanedMessage<M>(pub(super) pool::Loan<Envelope<M>>);
+/// A message that was not published and is handed back: a reference to where it lies, so that the
+/// error is small however large the message is.
+///
+/// Dropping it drops the message. [`Publisher::resume`] makes it a loan again.
+pub struct ReturnedMessage<M>(Place<M>);
 
-impl<M> std::ops::Deref for LoanedMessage<M> {
+enum Place<M> {
+    Slot(pool::Loan<Envelope<M>>),
+    Heap(Box<M>),
+}
+
+impl<M> ReturnedMessage<M> {
+    /// The message, by value.
+    pub fn into_inner(self) -> M {
+        match self.0 {
+            Place::Slot(envelope) => envelope.into_inner().message,
+            Place::Heap(message) => *message,
+        }
+    }
+}
+
+impl<M> std::ops::Deref for ReturnedMessage<M> {
     type Target = M;
 
     fn deref(&self) -> &M {
-        &self.0.message
+        match &self.0 {
+            Place::Slot(envelope) => &envelope.message,
+            Place::Heap(message) => message,
+        }
     }
 }
 
-impl<M> std::ops::DerefMut for LoanedMessage<M> {
+impl<M> std::ops::DerefMut for ReturnedMessage<M> {
     fn deref_mut(&mut self) -> &mut M {
-        &mut self.0.message
+        match &mut self.0 {
+            Place::Slot(envelope) => &mut envelope.message,
+            Place::Heap(message) => message,
+        }
     }
 }
 
-impl<M: fmt::Debug> fmt::Debug for LoanedMessage<M> {
+impl<M: fmt::Debug> fmt::Debug for ReturnedMessage<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
@@ -390,35 +402,40 @@ pub enum LoanError {
     },
 }
 
-/// Why a message was not published. `T` is the message, or a [`LoanedMessage`]: it is handed back.
-pub enum PublishError<T> {
+/// Why a message was not published; it is handed back.
+pub enum PublishError<M> {
     /// The graph is still being built: publish from callbacks, after `freeze`, or with
     /// transient-local durability.
-    NotFrozen(T),
+    NotFrozen(ReturnedMessage<M>),
     /// A keep-all subscription holds as many messages as its limit.
-    Full(T),
+    Full(ReturnedMessage<M>),
     /// The executor is gone: nothing takes messages any more.
-    Gone(T),
+    Gone(ReturnedMessage<M>),
     /// All of the topic's message slots are in use, because subscriptions hold more messages than
     /// they declared, or publishers more loans.
     NoSlot {
         /// The message.
-        message: T,
+        message: ReturnedMessage<M>,
         /// Who holds messages.
         out_of_slots: Box<OutOfSlots>,
     },
     /// The middleware did not take it.
     Remote {
         /// The message, unless the subscriptions in this process have it.
-        message: Option<T>,
+        message: Option<ReturnedMessage<M>>,
         /// The middleware's reason.
         reason: BoxError,
     },
 }
 
-impl<T> PublishError<T> {
-    /// The message, unless the subscriptions in this process have it.
-    pub fn into_message(self) -> Option<T> {
+impl<M> PublishError<M> {
+    /// The message by value, unless the subscriptions in this process have it.
+    pub fn into_message(self) -> Option<M> {
+        self.into_returned().map(ReturnedMessage::into_inner)
+    }
+
+    /// The message where it lies, unless the subscriptions in this process have it.
+    pub fn into_returned(self) -> Option<ReturnedMessage<M>> {
         match self {
             Self::NotFrozen(message)
             | Self::Full(message)
@@ -429,7 +446,7 @@ impl<T> PublishError<T> {
     }
 }
 
-impl<T> fmt::Debug for PublishError<T> {
+impl<M> fmt::Debug for PublishError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotFrozen(_) => "NotFrozen(..)",
@@ -441,7 +458,7 @@ impl<T> fmt::Debug for PublishError<T> {
     }
 }
 
-impl<T> fmt::Display for PublishError<T> {
+impl<M> fmt::Display for PublishError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotFrozen(_) => {
@@ -462,4 +479,4 @@ impl<T> fmt::Display for PublishError<T> {
     }
 }
 
-impl<T> std::error::Error for PublishError<T> {}
+impl<M> std::error::Error for PublishError<M> {}

@@ -124,7 +124,7 @@ fn keep_all_hands_back_what_does_not_fit_and_delivers_it_to_nobody() {
         (0..4).for_each(|n| out.publish(n).unwrap());
         for n in 4..6 {
             let error = out.publish(n).unwrap_err();
-            assert!(matches!(error, PublishError::Full(back) if back == n));
+            assert!(matches!(error, PublishError::Full(back) if *back == n));
         }
         executor.spin().unwrap();
         assert_eq!(entries(&received), [0, 0, 1, 1, 2, 2, 3, 3]);

@@ -120,7 +120,7 @@ fn publishers_and_clients_of_an_executor_that_is_gone_say_so() {
             for n in 0..3 {
                 let error = out.publish(n).unwrap_err();
                 assert!(error.to_string().contains("the executor is gone"), "{error}");
-                assert!(matches!(error, PublishError::Gone(back) if back == n));
+                assert!(matches!(error, PublishError::Gone(back) if *back == n));
             }
             let mut loan = out.loan().unwrap();
             *loan = 7;

@@ -152,7 +152,7 @@ fn child_goes_by_value() {
                     // The second one is refused, and handed back by value.
                     let _ = out.publish(Large::default());
                     let refused = out.publish(Large::default());
-                    drop(refused.map_err(|error| error.into_message()));
+                    drop(refused.map_err(|error| error.into_returned()));
                     map.publish(Large::default()).unwrap();
                 })
                 .unwrap();

@@ -119,7 +119,7 @@ fn a_panic_in_a_transition_is_the_nodes_failure_and_requests_are_bounded() {
         executor.freeze().unwrap();
         request(&lifecycle, &[Transition::Configure; 16]);
         let error = lifecycle.request(Transition::Activate).unwrap_err();
-        assert!(matches!(error, PublishError::Full(back) if back == Transition::Activate));
+        assert!(matches!(error, PublishError::Full(back) if *back == Transition::Activate));
         let Err(SpinError::Failed(failure)) = executor.spin() else { panic!("it has to fail") };
         assert_eq!((&*failure.node, &*failure.callback), ("/camera", "lifecycle"));
         assert_eq!(failure.cause, Cause::Panic("no lens".into()));

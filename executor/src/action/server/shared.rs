@@ -176,7 +176,7 @@ impl<A: Action> Server<A> {
                 | PublishError::Full(message)
                 | PublishError::Gone(message)
                 | PublishError::NoSlot { message, .. },
-            ) => message,
+            ) => message.into_inner(),
             // Those in the process have it, and the goal goes on.
             Err(PublishError::Remote { reason, .. }) => {
                 tracing::error!(action = self.action, goal = %id, %reason, "feedback stays inside");

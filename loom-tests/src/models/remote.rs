@@ -152,8 +152,7 @@ impl Inlet {
 /// passes the token on: both are taken, and there is never more than one token.
 #[test]
 fn what_is_announced_is_taken_by_one_token_that_is_passed_on() {
-    let model = Model::new(500).preemptions(1);
-    model.kills("notice.give", Acquire).kills("notice.take", Release).check(|| {
+    Model::new(500).preemptions(1).check(|| {
         let (inlet, mut ring) = Inlet::started(1);
         let bringing = [1, 2].map(|at| {
             let inlet = inlet.clone();

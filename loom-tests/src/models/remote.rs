@@ -191,7 +191,7 @@ fn both_sources_share_their_tokens() {
 /// the other one. The own response is taken, whatever lies before it and however it is announced.
 #[test]
 fn responses_to_other_clients_hide_no_own_one() {
-    let model = Model::new(1_000).preemptions(2);
+    let model = Model::new(500).preemptions(1);
     let model = model.kills("notice.give", Acquire).kills("notice.take", Release);
     model.needs("announcements.keep_rest").needs("announcements.pass_on_at_limit").check(|| {
         let (inlet, mut ring) = Inlet::started(1);
@@ -222,7 +222,7 @@ fn responses_to_other_clients_hide_no_own_one() {
 /// before it is counted, and is then never announced: the other one is taken all the same.
 #[test]
 fn a_message_that_is_never_announced_hides_no_other_one() {
-    let model = Model::new(1_000).preemptions(2);
+    let model = Model::new(500).preemptions(1);
     model.needs("announcements.last_attempt").check(|| {
         let (inlet, mut ring) = Inlet::started(1);
         let publishers = [1, 2].map(|at| {

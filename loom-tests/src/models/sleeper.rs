@@ -12,18 +12,22 @@ use loom::thread::spawn;
 /// that is lost.)
 #[test]
 fn a_waker_finds_a_complete_entry() {
-    let model = Model::new(100).kills("sleeper.register", Relaxed).kills("sleeper.wake", Relaxed);
-    model.kills("sleeper.newest", Relaxed).kills("sleeper.add", Relaxed).check(|| {
-        let sleeper = Arc::new(Sleeper::new());
-        let registering = [(); 2].map(|()| {
-            let sleeper = sleeper.clone();
-            spawn(move || sleeper.register())
+    let model = Model::new(100).preemptions(3).kills("sleeper.register", Relaxed);
+    model
+        .kills("sleeper.wake", Relaxed)
+        .kills("sleeper.newest", Relaxed)
+        .kills("sleeper.add", Relaxed)
+        .check(|| {
+            let sleeper = Arc::new(Sleeper::new());
+            let registering = [(); 2].map(|()| {
+                let sleeper = sleeper.clone();
+                spawn(move || sleeper.register())
+            });
+            let waker = spawn({
+                let sleeper = sleeper.clone();
+                move || sleeper.wake()
+            });
+            join(registering);
+            waker.join().unwrap();
         });
-        let waker = spawn({
-            let sleeper = sleeper.clone();
-            move || sleeper.wake()
-        });
-        join(registering);
-        waker.join().unwrap();
-    });
 }

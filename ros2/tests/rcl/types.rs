@@ -62,7 +62,8 @@ fn every_type_of_the_sourced_ros_is_known() {
     assert_eq!(name(goal).unwrap(), "test_msgs/action/Fibonacci_SendGoal_Request");
     let feedback = TypeId::of::<test_msgs::action::Fibonacci::FeedbackMessage>();
     assert_eq!(name(feedback).unwrap(), "test_msgs/action/Fibonacci_FeedbackMessage");
-    assert_eq!(name(TypeId::of::<String>()), None);
+    assert_eq!(name(TypeId::of::<String>()).unwrap(), "std_msgs/msg/String");
+    assert_eq!(name(TypeId::of::<std::time::Duration>()), None);
 
     use std_srvs::srv::SetBool::{Request, Response};
     let service = types.service(TypeId::of::<Request>(), TypeId::of::<Response>()).unwrap();

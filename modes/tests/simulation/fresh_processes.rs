@@ -11,15 +11,27 @@ const MS: Duration = Duration::from_millis(1);
 
 /// This test again, also where the program needs another one to run it.
 fn this_test() -> FreshProcess {
-    let runner = std::env::var("RINGSPIN_TEST_RUNNER").unwrap_or_default();
-    let mut words: Vec<String> = runner.split_whitespace().map(String::from).collect();
-    if words.is_empty() {
-        return FreshProcess::this_test();
+    match runner().is_empty() {
+        true => FreshProcess::this_test(),
+        false => test_again(std::thread::current().name().unwrap()),
     }
-    let test = std::thread::current().name().unwrap().to_owned();
+}
+
+/// The test `name` of this program.
+fn test_again(name: &str) -> FreshProcess {
+    let mut words = runner();
+    if words.is_empty() {
+        return FreshProcess::test(name);
+    }
     words.push(std::env::current_exe().unwrap().display().to_string());
-    words.extend(["--exact".into(), test]);
+    words.extend(["--exact".into(), name.to_owned()]);
     FreshProcess::new(words.remove(0), words)
+}
+
+/// The words of the program that runs this one, where it needs one.
+fn runner() -> Vec<String> {
+    let runner = std::env::var("RINGSPIN_TEST_RUNNER").unwrap_or_default();
+    runner.split_whitespace().map(String::from).collect()
 }
 
 fn diverged<T>(result: Result<T, VerifyError>) -> Divergence {
@@ -62,6 +74,10 @@ fn lazy_randomness_is_found() {
 #[test]
 fn the_address_of_a_static_is_found() {
     static PLACE: u64 = 0;
+    // An emulator and a sanitizer load each process at the same address.
+    if !runner().is_empty() || std::env::var_os("TSAN_OPTIONS").is_some() {
+        return;
+    }
     is_found_in_fresh_processes_only(|| (&raw const PLACE) as u64);
 }
 
@@ -191,7 +207,7 @@ fn a_run_that_fails_only_in_a_fresh_process_fails() {
 #[test]
 fn a_process_that_does_not_come_to_the_call_is_an_error_with_the_way_out() {
     let job = Job::new(|_| Ok(()));
-    let other = FreshProcess::test("fresh_processes::there_is_no_such_test");
+    let other = test_again("fresh_processes::there_is_no_such_test");
     let error = job.verify_in_processes(3, &other).unwrap_err().to_string();
     assert!(error.starts_with("failed to run the job in a fresh process (run 3): "), "{error}");
     assert!(error.contains("start it with arguments that lead to that call"), "{error}");

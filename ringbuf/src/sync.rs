@@ -25,7 +25,7 @@ mod imp {
     };
 
     /// A place at which a test may suspend the thread; nothing otherwise.
-    #[cfg(not(ringbuf_suspend))]
+    #[cfg(all(feature = "alloc", not(ringbuf_suspend)))]
     macro_rules! step {
         ($name:literal) => {};
     }
@@ -35,14 +35,17 @@ mod imp {
             $crate::suspend::reach($name)
         };
     }
+    #[cfg(feature = "alloc")]
     pub(crate) use step;
 
     /// Whether a model leaves out what follows, to show that it is needed; never here.
+    #[cfg(feature = "std")]
     macro_rules! omitted {
         ($name:literal) => {
             false
         };
     }
+    #[cfg(feature = "std")]
     pub(crate) use omitted;
 
     /// `core::cell::UnsafeCell` with loom's closure interface, so that both builds share one

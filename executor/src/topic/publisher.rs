@@ -416,7 +416,7 @@ pub enum PublishError<M> {
     NoSlot {
         /// The message.
         message: ReturnedMessage<M>,
-        /// Who holds messages.
+        /// The holders of the messages.
         out_of_slots: Box<OutOfSlots>,
     },
     /// The middleware did not take it.

@@ -1,9 +1,9 @@
 //! An event loop: the state of one callback group, and its callbacks.
 
 use crate::context::Context;
+use crate::digest_collector::DigestCollector;
 use crate::escape::catch_panic;
 use crate::event::{EventId, SourceId};
-use crate::evidence::Evidence;
 use crate::message::Message;
 use crate::timer::Timer;
 use crate::topic::Inlet;
@@ -121,8 +121,8 @@ pub(crate) trait EventLoop: Send {
     /// Drops the state and the entities, each on its own. Returns the part and the message of each
     /// drop that panics.
     fn dismantle(&mut self) -> Vec<(Part, String)>;
-    /// Adds the state to the evidence, if it is to be shown.
-    fn show(&self, evidence: &Evidence);
+    /// Adds the state to the digests, if it is to be shown.
+    fn show(&self, digests: &DigestCollector);
     /// Adds the lines that a dispatch to this entity touches.
     fn add_to(&self, entity: u32, lines: &mut Lines);
     fn as_any_mut(&mut self) -> &mut dyn Any;
@@ -156,7 +156,7 @@ pub(crate) struct Body<S> {
     factory: Option<Box<Factory<S>>>,
     /// Called when the state has been replaced.
     on_restart: Vec<Box<dyn Fn() + Send>>,
-    show: Option<fn(&S, &Evidence)>,
+    show: Option<fn(&S, &DigestCollector)>,
 }
 
 struct Factory<S> {
@@ -192,8 +192,8 @@ impl<S> Body<S> {
         self.entities.push(entity);
     }
 
-    /// Has the state added to the evidence after each callback.
-    pub(crate) fn show_state(&mut self, show: fn(&S, &Evidence)) {
+    /// Has the state added to the digests after each callback.
+    pub(crate) fn show_state(&mut self, show: fn(&S, &DigestCollector)) {
         self.show = Some(show);
     }
 
@@ -280,9 +280,9 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         self.drop_parts()
     }
 
-    fn show(&self, evidence: &Evidence) {
+    fn show(&self, digests: &DigestCollector) {
         if let (Some(show), Some(state)) = (self.show, &self.state) {
-            show(state, evidence);
+            show(state, digests);
         }
     }
 

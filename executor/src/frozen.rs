@@ -219,9 +219,9 @@ impl Graph {
         let nodes = node_controls(&draft, policy, &retirements);
         let failures = Arc::new(Failures::new(stop.clone(), nodes));
         let _ = draft.failures.set(failures.clone()); // the graph is frozen once
-        let evidence = transit.map(|_| draft.evidence.clone());
+        let digests = transit.map(|_| draft.digests.clone());
         if let Some(transit) = transit {
-            draft.evidence.collect(transit.owner());
+            draft.digests.collect(transit.owner());
         }
         let simulated = transit.map(|transit| transit.clock().clone());
         let shared = Shared {
@@ -229,7 +229,7 @@ impl Graph {
             failures: failures.clone(),
             clock,
             simulated,
-            evidence,
+            digests,
             _open: Arc::new(OpenTopics(draft.erased_topics())),
         };
         let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();

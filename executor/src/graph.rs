@@ -12,10 +12,10 @@ pub use info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
 
 use crate::arguments::Arguments;
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
+use crate::digest_collector::DigestCollector;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
-use crate::evidence::Evidence;
 use crate::frozen::FreezeError;
 use crate::input::NamedInput;
 use crate::lock::lock;
@@ -121,7 +121,7 @@ pub(crate) struct Draft {
     /// Who is out of service; known once the graph is frozen.
     pub(crate) failures: Arc<OnceLock<Arc<Failures>>>,
     pub(crate) inputs: Vec<NamedInput>,
-    pub(crate) evidence: Arc<Evidence>,
+    pub(crate) digests: Arc<DigestCollector>,
     /// Each node's own failure policy, if it has one.
     pub(crate) policies: Vec<Option<FailurePolicy>>,
     pub(crate) arguments: Arguments,
@@ -157,8 +157,8 @@ impl Draft {
 
     fn topic_as_it_is(&self, topic: &TopicDraft) -> TopicInfo {
         let sources = topic.info.publishers.iter().map(|(_, source)| *source);
-        let named = sources.clone().filter_map(|s| Some((s, self.evidence.name_of(s)?))).collect();
-        let digested = sources.filter(|source| self.evidence.is_digested(*source)).collect();
+        let named = sources.clone().filter_map(|s| Some((s, self.digests.name_of(s)?))).collect();
+        let digested = sources.filter(|source| self.digests.is_digested(*source)).collect();
         TopicInfo { digested, named, ..topic.info.clone() }
     }
 
@@ -241,9 +241,9 @@ impl Draft {
         name: &str,
         node: &str,
     ) -> Result<Arc<Topic<M>>, CreateError> {
-        let evidence = &self.evidence;
+        let digests = &self.digests;
         let draft = self.topics.entry(name.into()).or_insert_with(|| {
-            let topic = Arc::new(Topic::<M>::new(name.into(), evidence.clone()));
+            let topic = Arc::new(Topic::<M>::new(name.into(), digests.clone()));
             TopicDraft {
                 type_id: TypeId::of::<M>(),
                 established_by: node.into(),

@@ -131,9 +131,9 @@ impl Draft {
         P: Send + Sync + 'static,
     {
         let queues = &mut self.queues;
-        let evidence = &self.evidence;
+        let digests = &self.digests;
         let draft = self.services.entry(name.into()).or_insert_with(|| {
-            let requests = Arc::new(Topic::<Request<Q, P>>::new(name.into(), evidence.clone()));
+            let requests = Arc::new(Topic::<Request<Q, P>>::new(name.into(), digests.clone()));
             queues.push((format!("service {name}"), requests.clone()));
             ServiceDraft {
                 type_id: TypeId::of::<(Q, P)>(),

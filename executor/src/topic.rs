@@ -23,8 +23,8 @@ pub use slots::{HeldMessages, OutOfSlots};
 
 use crate::control::CallbackCounters;
 use crate::deadline::Stamper;
+use crate::digest_collector::DigestCollector;
 use crate::event::{CallbackId, EventId};
-use crate::evidence::Evidence;
 use crate::graph::GraphInfo;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
@@ -119,7 +119,7 @@ pub(crate) struct Topic<M> {
     /// Messages handed back because a keep-all subscription was full.
     refused: Counter,
     interception: Interception<M>,
-    evidence: Arc<Evidence>,
+    digests: Arc<DigestCollector>,
     /// How many messages each publisher sent.
     sequences: Mutex<Vec<Arc<Counter>>>,
     /// How many slots its ends need.
@@ -185,7 +185,7 @@ pub(crate) trait AnyTopic: Send + Sync {
 }
 
 impl<M: Send + Sync + 'static> Topic<M> {
-    pub(crate) fn new(name: Arc<str>, evidence: Arc<Evidence>) -> Self {
+    pub(crate) fn new(name: Arc<str>, digests: Arc<DigestCollector>) -> Self {
         Self {
             name,
             pool: Pool::new(),
@@ -196,7 +196,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             late: Mutex::default(),
             refused: Counter::default(),
             interception: Interception::default(),
-            evidence,
+            digests,
             sequences: Mutex::default(),
             planned: Mutex::default(),
             plan: OnceLock::new(),
@@ -319,8 +319,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// a dispatch; here its identity stands for it, unless its publisher shows all of it.
     #[cold]
     fn note_unheard(&self, id: EventId) {
-        if self.evidence.is_collecting() && !name::is_internal(&self.name) {
-            self.evidence.add_unheard(id);
+        if self.digests.is_collecting() && !name::is_internal(&self.name) {
+            self.digests.add_unheard(id);
         }
     }
 

@@ -13,10 +13,10 @@ use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
 use crate::counted::Calls;
 use crate::deadline::DeadlineWatch;
+use crate::digest_collector::DigestCollector;
 use crate::escape::{catch_panic, error_message};
 use crate::event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder};
 use crate::event_loop::{Body, EventLoop, Outcome};
-use crate::evidence::Evidence;
 use crate::frozen::WorkerParts;
 use crate::graph::{GraphInfo, LoopInfo};
 use crate::notifier::Notifier;
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
     /// In simulated time: the clock once more, of which no dynamic call is needed to ask it.
     pub(crate) simulated: Option<Arc<SimClock>>,
     /// In simulated time.
-    pub(crate) evidence: Option<Arc<Evidence>>,
+    pub(crate) digests: Option<Arc<DigestCollector>>,
     /// Goes with the last worker.
     pub(crate) _open: Arc<OpenTopics>,
 }
@@ -89,13 +89,13 @@ impl Shared {
     /// The message of a panic in the state's `Digest`.
     #[inline]
     fn shown(&self, body: &dyn EventLoop) -> Result<Option<u64>, String> {
-        let Some(evidence) = &self.evidence else { return Ok(None) };
-        if evidence.digests_states() {
-            let shown = catch_panic(|| body.show(evidence));
-            let digest = evidence.take(); // also of a state whose digest panicked halfway
+        let Some(digests) = &self.digests else { return Ok(None) };
+        if digests.digests_states() {
+            let shown = catch_panic(|| body.show(digests));
+            let digest = digests.take(); // also of a state whose digest panicked halfway
             return shown.map(|()| digest);
         }
-        Ok(evidence.take())
+        Ok(digests.take())
     }
 }
 
@@ -399,7 +399,7 @@ impl Worker {
             }
             scheduled = self.timers.due_of(timer);
         }
-        let Shared { info, failures, clock, simulated, evidence, .. } = &self.shared;
+        let Shared { info, failures, clock, simulated, digests, .. } = &self.shared;
         if failures.is_isolated(node_index as usize) {
             // What is discarded is the user's, and so is its drop.
             let discarded = catch_panic(|| body.discard(target));
@@ -417,7 +417,7 @@ impl Worker {
             dispatch: Dispatch { event_loop, callback, ..Dispatch::default() },
             cancelled: false,
             is_pending: false,
-            evidence: evidence.as_deref(),
+            digests: digests.as_deref(),
             recorder_panic: None,
             scheduled,
         };
@@ -469,7 +469,7 @@ impl Worker {
     /// The digest of what was shown since the last dispatch, by code that is no callback: `None` if
     /// there was nothing, and live.
     pub fn pending_digest(&self) -> Option<u64> {
-        self.shared.evidence.as_ref()?.pending()
+        self.shared.digests.as_ref()?.pending()
     }
 
     /// Drops the states and callbacks of all loops, each on its own. Returns the part, as in

@@ -408,7 +408,7 @@ impl<S: Send + 'static> Node<S> {
         let beyond =
             draft.call_remotely::<Q, P>(self.node_index(), &service, QoS::keep_all(qos.depth()))?;
         let (remote, arrivals) = beyond.unzip();
-        let responses = Topic::<Response<P>>::new(name.as_str().into(), draft.evidence.clone());
+        let responses = Topic::<Response<P>>::new(name.as_str().into(), draft.digests.clone());
         let responses = Arc::new(responses);
         let node = self.full_name();
         draft.queues.push((format!("{name} of {node}"), responses.clone()));

@@ -2,9 +2,9 @@
 
 use super::latch::Latch;
 use super::{Refusal, Topic, deliver, lock};
+use crate::digest_collector::DigestCollector;
 use crate::event::EventId;
 use crate::event_loop::BoxError;
-use crate::evidence::Evidence;
 use crate::message::{Envelope, Expiry};
 use crate::middleware::RemotePublisher;
 use crate::qos::pulse::Pulse;
@@ -29,8 +29,8 @@ pub(crate) struct Offer<M> {
     remote: Option<Arc<dyn RemotePublisher>>,
 }
 
-/// How messages are added to the evidence.
-type Show<M> = (fn(&M, &Evidence), Arc<Evidence>);
+/// How messages are added to the digests.
+type Show<M> = (fn(&M, &DigestCollector), Arc<DigestCollector>);
 
 impl<M> Clone for Offer<M> {
     fn clone(&self) -> Self {
@@ -80,9 +80,13 @@ impl<M: Send + Sync + 'static> Offer<M> {
         Some(Self { clock, lifespan, pulse, latch, latch_number, show: None, remote })
     }
 
-    /// The same promises, with each message added to `evidence`.
-    pub(super) fn showing(mut self, show: fn(&M, &Evidence), evidence: Arc<Evidence>) -> Self {
-        self.show = Some((show, evidence));
+    /// The same promises, with each message added to `digests`.
+    pub(super) fn showing(
+        mut self,
+        show: fn(&M, &DigestCollector),
+        digests: Arc<DigestCollector>,
+    ) -> Self {
+        self.show = Some((show, digests));
         self
     }
 
@@ -94,8 +98,8 @@ impl<M: Send + Sync + 'static> Offer<M> {
         next_id: impl FnOnce() -> EventId,
         mut envelope: pool::Loan<Envelope<M>>,
     ) -> Result<(), Unpublished<M>> {
-        if let Some((show, evidence)) = &self.show {
-            show(&envelope.message, evidence);
+        if let Some((show, digests)) = &self.show {
+            show(&envelope.message, digests);
         }
         let departure = self.clock.departure();
         envelope.expiry = Expiry::of(departure, self.lifespan);

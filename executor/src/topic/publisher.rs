@@ -2,9 +2,9 @@
 
 use super::offer::{Offer, Unpublished};
 use super::{OutOfSlots, Topic, deliver};
+use crate::digest_collector::DigestCollector;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
-use crate::evidence::Evidence;
 use crate::lock::lock;
 use crate::message::{Envelope, Expiry};
 use ringspin_ringbuf::{Counter, pool};
@@ -275,15 +275,15 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// ```
     #[must_use]
     pub fn named(self, name: &str) -> Self {
-        self.topic.evidence.name_publisher(self.source, name);
+        self.topic.digests.name_publisher(self.source, name);
         self
     }
 
     /// The same publisher, which shows its messages.
-    pub(crate) fn showing(mut self, show: fn(&M, &Evidence)) -> Self {
-        self.topic.evidence.digest_publisher(self.source);
+    pub(crate) fn showing(mut self, show: fn(&M, &DigestCollector)) -> Self {
+        self.topic.digests.digest_publisher(self.source);
         let offer = self.offer.as_deref().cloned().unwrap_or_default();
-        self.offer = Some(Arc::new(offer.showing(show, self.topic.evidence.clone())));
+        self.offer = Some(Arc::new(offer.showing(show, self.topic.digests.clone())));
         self
     }
 

@@ -1,4 +1,4 @@
-//! Evidence: what callbacks show of their messages and states, so that runs can be compared.
+//! DigestCollector: what callbacks show of their messages and states, so that runs can be compared.
 //!
 //! The order of events is compared anyway. What is in them is not, unless somebody says so: a
 //! callback ([`Context::digest`](crate::Context::digest)), for a publisher
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 /// What the running callback shows.
 #[derive(Default)]
-pub(crate) struct Evidence {
+pub(crate) struct DigestCollector {
     /// Raised in simulated time.
     collecting: Flag,
     /// Raised if anything was shown so far: the lock costs more than to look here.
@@ -34,7 +34,7 @@ pub(crate) struct Evidence {
     owner: OnceLock<Arc<OwnerThread>>,
 }
 
-impl Evidence {
+impl DigestCollector {
     /// From now on, in simulated time, which `owner` runs.
     pub(crate) fn collect(&self, owner: &Arc<OwnerThread>) {
         self.owner.get_or_init(|| owner.clone());
@@ -129,9 +129,9 @@ impl<S: Digest + Send + 'static> Node<S> {
     /// ```
     pub fn digest_state(&self) -> Result<(), CreateError> {
         let mut draft = self.draft("a digest of its state")?;
-        draft.evidence.digest_states();
+        draft.digests.digest_states();
         draft.loops[self.event_loop().0 as usize].digested = true;
-        draft.body::<S>(self.event_loop()).show_state(|state, evidence| evidence.add(state));
+        draft.body::<S>(self.event_loop()).show_state(|state, digests| digests.add(state));
         Ok(())
     }
 }
@@ -149,7 +149,7 @@ impl<M: Digest + Send + Sync + 'static> Publisher<M> {
     /// ```
     #[must_use]
     pub fn digested(self) -> Self {
-        self.showing(|message, evidence| evidence.add(message))
+        self.showing(|message, digests| digests.add(message))
     }
 }
 

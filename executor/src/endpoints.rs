@@ -11,7 +11,7 @@ use crate::node::Node;
 use crate::qos::QoS;
 use crate::qos::attach::Watched;
 use crate::qos::events::{PublisherEvents, SubscriptionEvents};
-use crate::topic::{LateSubscription, Offer, Publisher, Topic};
+use crate::topic::{LateSubscription, Publisher, PublisherPolicy, Topic};
 use std::sync::{Arc, MutexGuard};
 
 /// A subscription in the graph, to which its entity has to be added.
@@ -85,13 +85,13 @@ impl<S: Send + 'static> Node<S> {
         let reporter =
             remote.as_ref().filter(|_| draft.receives()).and_then(|remote| remote.events());
         typed.add_publisher(qos);
-        let offer = Offer::new(&typed, qos, draft.clock.clone(), &pulse, remote);
-        if let Some(latch) = offer.as_ref().and_then(|offer| offer.latch_number) {
+        let policy = PublisherPolicy::new(&typed, qos, draft.clock.clone(), &pulse, remote);
+        if let Some(latch) = policy.as_ref().and_then(|policy| policy.latch_number) {
             draft.latches.push((typed.clone(), latch));
         }
         let watched = Watched { name, topic: &topic, qos, remote: reporter };
         self.watch_publisher(&mut draft, &watched, pulse, events)?;
-        Ok(Publisher::new(typed, source, offer.map(Arc::new)))
+        Ok(Publisher::new(typed, source, policy.map(Arc::new)))
     }
 
     /// Calls `callback` for each message of type `M` on `topic`.

@@ -2,22 +2,22 @@
 //!
 //! While the graph is built, a topic collects its subscriptions. Freezing turns them into ports,
 //! and from then on a publisher finds everything it needs in one slice: nothing is looked up,
-//! locked or allocated on the way. What only some publishers promise (see [`offer`]) costs the
+//! locked or allocated on the way. What only some publishers promise (see [`publisher_policy`]) costs the
 //! others a branch.
 
 mod detour;
 mod inlet;
 mod latch;
 mod late;
-mod offer;
 mod publisher;
+mod publisher_policy;
 mod slots;
 
 pub use detour::Verdict;
 pub(crate) use inlet::Inlet;
 pub use late::LateSubscription;
-pub(crate) use offer::Offer;
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
+pub(crate) use publisher_policy::PublisherPolicy;
 pub(crate) use slots::Holder;
 pub use slots::{HeldMessages, OutOfSlots};
 

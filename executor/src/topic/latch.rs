@@ -4,7 +4,7 @@
 //! the kept messages first, then every later one, and none twice. Other publishers do not know of
 //! it.
 
-use super::offer::Unpublished;
+use super::publisher_policy::Unpublished;
 use super::{Ahead, Port, Refusal, Topic, lock, reserve_all};
 use crate::event::EventId;
 use crate::event_loop::BoxError;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The promises of one publisher, of which there is at least one.
-pub(crate) struct Offer<M> {
+pub(crate) struct PublisherPolicy<M> {
     clock: NodeClock,
     lifespan: Option<Duration>,
     /// With a deadline, or manual liveliness.
@@ -32,7 +32,7 @@ pub(crate) struct Offer<M> {
 /// How messages are added to the digests.
 type Show<M> = (fn(&M, &DigestCollector), Arc<DigestCollector>);
 
-impl<M> Clone for Offer<M> {
+impl<M> Clone for PublisherPolicy<M> {
     fn clone(&self) -> Self {
         let Self { clock, lifespan, pulse, latch, latch_number, show, remote } = self;
         Self {
@@ -47,7 +47,7 @@ impl<M> Clone for Offer<M> {
     }
 }
 
-impl<M> Default for Offer<M> {
+impl<M> Default for PublisherPolicy<M> {
     /// Nothing is promised.
     fn default() -> Self {
         let (clock, lifespan) = (NodeClock::default(), None);
@@ -56,7 +56,7 @@ impl<M> Default for Offer<M> {
     }
 }
 
-impl<M: Send + Sync + 'static> Offer<M> {
+impl<M: Send + Sync + 'static> PublisherPolicy<M> {
     /// What `qos` promises for a publisher of `topic`; `None` for an ordinary one.
     pub(crate) fn new(
         topic: &Topic<M>,

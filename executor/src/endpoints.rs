@@ -149,8 +149,10 @@ impl<S: Send + 'static> Node<S> {
         let Declared { mut draft, topic, callback: id, counters, remote } = declared;
         let arrivals = remote.as_ref().map(|remote| remote.arrivals.clone());
         let reporter = remote.as_ref().and_then(|remote| remote.events.clone());
-        let inlet = topic.subscribe(id, qos, 0, counters.clone(), remote);
-        draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
+        let receiver = topic.subscribe(id, qos, 0, counters.clone(), remote);
+        draft
+            .body::<S>(self.event_loop())
+            .add(Box::new(SubscriptionEntity::new(receiver, callback)));
         let name = format!("subscription {}", topic.name);
         let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
         self.watch_subscription(&mut draft, &watched, arrivals, counters, events)
@@ -193,8 +195,10 @@ impl<S: Send + 'static> Node<S> {
         let declared =
             self.declare("late subscription", topic, qos, subscribe, |(remote, _)| remote)?;
         let Declared { mut draft, topic, callback: id, counters, remote } = declared;
-        let (late, inlet) = topic.subscribe_late(id, qos, counters, remote);
-        draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
+        let (late, receiver) = topic.subscribe_late(id, qos, counters, remote);
+        draft
+            .body::<S>(self.event_loop())
+            .add(Box::new(SubscriptionEntity::new(receiver, callback)));
         Ok(late)
     }
 

@@ -6,7 +6,7 @@ use crate::escape::catch_panic;
 use crate::event::{EventId, SourceId};
 use crate::message::Message;
 use crate::timer::Timer;
-use crate::topic::Inlet;
+use crate::topic::SubscriptionReceiver;
 use ringspin_ringbuf::Lines;
 use std::any::Any;
 use std::fmt;
@@ -300,15 +300,15 @@ impl<S: Send + 'static> EventLoop for Body<S> {
 
 /// A subscription's callback.
 pub(crate) struct SubscriptionEntity<M, F, R> {
-    inlet: Inlet<M>,
+    receiver: SubscriptionReceiver<M>,
     /// `None` once it is retired.
     callback: Option<F>,
     result: PhantomData<fn() -> R>,
 }
 
 impl<M, F, R> SubscriptionEntity<M, F, R> {
-    pub(crate) fn new(inlet: Inlet<M>, callback: F) -> Self {
-        Self { inlet, callback: Some(callback), result: PhantomData }
+    pub(crate) fn new(receiver: SubscriptionReceiver<M>, callback: F) -> Self {
+        Self { receiver, callback: Some(callback), result: PhantomData }
     }
 }
 
@@ -323,17 +323,17 @@ where
         let Some(callback) = &mut self.callback else {
             return Outcome::Nothing;
         };
-        let Some(message) = self.inlet.lend_fresh(cx) else {
+        let Some(message) = self.receiver.lend_fresh(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
         let result = callback(state, &message, cx).into_result();
-        self.inlet.put_back(message);
+        self.receiver.put_back(message);
         Outcome::Done(result)
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        self.inlet.take_unheld().is_some()
+        self.receiver.take_unheld().is_some()
     }
 
     fn retire(&mut self) {
@@ -341,7 +341,7 @@ where
     }
 
     fn pending(&self, _port: usize) -> usize {
-        self.inlet.pending()
+        self.receiver.pending()
     }
 }
 

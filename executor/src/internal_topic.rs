@@ -65,8 +65,8 @@ impl<S: Send + 'static> Node<S> {
             counters: counters.clone(),
         };
         let id = draft.add_callback(self.event_loop(), name.into(), callback_draft);
-        let inlet = topic.subscribe(id, QoS::keep_all(limit), 0, counters, None);
-        let entity = Box::new(SubscriptionEntity::new(inlet, callback));
+        let receiver = topic.subscribe(id, QoS::keep_all(limit), 0, counters, None);
+        let entity = Box::new(SubscriptionEntity::new(receiver, callback));
         draft.body::<S>(self.event_loop()).add(entity);
         draft.topic_info(&topic.name).subscriptions.push(id);
     }

@@ -6,20 +6,20 @@
 //! others a branch.
 
 mod detour;
-mod inlet;
 mod latch;
 mod late;
 mod publisher;
 mod publisher_policy;
 mod slots;
+mod subscription_receiver;
 
 pub use detour::Verdict;
-pub(crate) use inlet::Inlet;
 pub use late::LateSubscription;
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
 pub(crate) use publisher_policy::PublisherPolicy;
 pub(crate) use slots::Holder;
 pub use slots::{HeldMessages, OutOfSlots};
+pub(crate) use subscription_receiver::SubscriptionReceiver;
 
 use crate::control::CallbackCounters;
 use crate::deadline::Stamper;
@@ -213,13 +213,13 @@ impl<M: Send + Sync + 'static> Topic<M> {
         kept: usize,
         counters: Arc<CallbackCounters>,
         remote: Option<Remote<M>>,
-    ) -> Inlet<M> {
-        let (subscription, mut inlet) = self.queue(callback, qos, kept, counters);
+    ) -> SubscriptionReceiver<M> {
+        let (subscription, mut receiver) = self.queue(callback, qos, kept, counters);
         if remote.as_ref().is_none_or(|remote| !remote.is_exclusive) {
             lock(&self.subscriptions).push(subscription);
         }
-        inlet.remote = remote.map(Box::new);
-        inlet
+        receiver.remote = remote.map(Box::new);
+        receiver
     }
 
     /// The two ends of a subscription's queue.
@@ -229,14 +229,14 @@ impl<M: Send + Sync + 'static> Topic<M> {
         qos: QoS,
         kept: usize,
         counters: Arc<CallbackCounters>,
-    ) -> (Subscription<M>, Inlet<M>) {
+    ) -> (Subscription<M>, SubscriptionReceiver<M>) {
         let (queue, consumer) = keep_last::queue(&self.pool, qos.depth());
         let permits = match qos.history() {
             History::KeepLast => None,
             History::KeepAll => Some(Arc::new(Permits::new(qos.depth() as u32))),
         };
         let holder = self.add_holder(callback, qos, kept);
-        let inlet = Inlet {
+        let receiver = SubscriptionReceiver {
             queue: consumer,
             permits: permits.clone(),
             counters: counters.clone(),
@@ -247,7 +247,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
         };
         let transient_local = qos.is_transient_local();
         let about = Arc::new(About { callback, counters, transient_local });
-        (Subscription { queue, permits, about }, inlet)
+        (Subscription { queue, permits, about }, receiver)
     }
 
     /// Hands `message`, which is event `id`, to the one subscription of a private topic: a

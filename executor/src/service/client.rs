@@ -20,7 +20,7 @@ use crate::node::Node;
 use crate::qos::QoS;
 use crate::time::{Clock, NodeClock};
 use crate::timer::Timer;
-use crate::topic::{Inlet, Topic, Unsent};
+use crate::topic::{SubscriptionReceiver, Topic, Unsent};
 use crate::worker_thread;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
@@ -255,7 +255,7 @@ where
 const RESPONSES: usize = 0;
 
 struct ClientEntity<S, Q, P> {
-    inlet: Inlet<Response<P>>,
+    receiver: SubscriptionReceiver<Response<P>>,
     /// A response that came while another thread made a call.
     held: Option<Message<Response<P>>>,
     shared: Arc<Shared<S, Q, P>>,
@@ -272,7 +272,7 @@ where
     fn respond(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         let held = self.held.take();
         cx.is_pending = held.is_some();
-        let Some(response) = held.or_else(|| self.inlet.take_next_to_keep(cx)) else {
+        let Some(response) = held.or_else(|| self.receiver.take_next_to_keep(cx)) else {
             return Outcome::Nothing;
         };
         // The worker does not wait for a thread that is suspended in a call: it comes back later.
@@ -342,7 +342,7 @@ where
         if port != RESPONSES {
             return true;
         }
-        let Some(response) = self.held.take().or_else(|| self.inlet.take()) else {
+        let Some(response) = self.held.take().or_else(|| self.receiver.take()) else {
             return false;
         };
         let then = self.shared.calls().end(response.slot);
@@ -354,7 +354,7 @@ where
         if port != RESPONSES {
             return 0;
         }
-        self.inlet.pending() + usize::from(self.held.is_some())
+        self.receiver.pending() + usize::from(self.held.is_some())
     }
 
     fn retire(&mut self) {
@@ -441,15 +441,20 @@ impl<S: Send + 'static> Node<S> {
         let timeout_target = target.port(1);
         let timeout_draft = CallbackDraft::of_timer(timeout_target, &shared.timer);
         draft.add_callback(event_loop, timeout_name, timeout_draft);
-        let inlet = shared.responses.subscribe(id, qos, 0, counters, remote);
+        let receiver = shared.responses.subscribe(id, qos, 0, counters, remote);
         let client = ClientInfo {
             callback: id,
             requests: shared.request_source,
             responses: shared.response_source,
         };
         draft.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
-        let entity =
-            ClientEntity { inlet, held: None, shared: shared.clone(), timeout_source, timeouts: 0 };
+        let entity = ClientEntity {
+            receiver,
+            held: None,
+            shared: shared.clone(),
+            timeout_source,
+            timeouts: 0,
+        };
         draft.body::<S>(event_loop).add(Box::new(entity));
         Ok(Client { shared, timeout: None })
     }

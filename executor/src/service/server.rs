@@ -8,7 +8,7 @@ use crate::event_loop::{CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::topic::Inlet;
+use crate::topic::SubscriptionReceiver;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl<P: Send + Sync + 'static> fmt::Debug for Responder<P> {
 }
 
 struct ServiceEntity<Q, P, F, R> {
-    inlet: Inlet<Request<Q, P>>,
+    receiver: SubscriptionReceiver<Request<Q, P>>,
     /// `None` once it is retired.
     callback: Option<F>,
     result: PhantomData<fn() -> R>,
@@ -59,7 +59,8 @@ where
     R: CallbackResult,
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let (Some(callback), Some(request)) = (&mut self.callback, self.inlet.take_next(cx)) else {
+        let (Some(callback), Some(request)) = (&mut self.callback, self.receiver.take_next(cx))
+        else {
             return Outcome::Nothing;
         };
         cx.begin(request.id());
@@ -68,7 +69,7 @@ where
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        let Some(request) = self.inlet.take_unheld() else {
+        let Some(request) = self.receiver.take_unheld() else {
             return false;
         };
         request.reply_to.send(Err(CallError::ServiceStopped));
@@ -80,7 +81,7 @@ where
     }
 
     fn pending(&self, _port: usize) -> usize {
-        self.inlet.pending()
+        self.receiver.pending()
     }
 }
 
@@ -168,8 +169,8 @@ impl<S: Send + 'static> Node<S> {
         };
         let id = draft.add_callback(self.event_loop(), name, callback_draft);
         draft.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
-        let inlet = requests.subscribe(id, qos, 0, counters, remote);
-        let entity = ServiceEntity { inlet, callback: Some(callback), result: PhantomData };
+        let receiver = requests.subscribe(id, qos, 0, counters, remote);
+        let entity = ServiceEntity { receiver, callback: Some(callback), result: PhantomData };
         draft.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(())
     }

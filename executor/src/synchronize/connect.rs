@@ -60,8 +60,8 @@ impl Connector<'_> {
         self.target.port += 1;
         let name = format!("synchronized subscription {}", topic.name);
         let id = self.draft.add_callback(self.event_loop, name, callback_draft);
-        let inlet = topic.subscribe(id, qos, capacity, counters.clone(), remote);
+        let receiver = topic.subscribe(id, qos, capacity, counters.clone(), remote);
         self.draft.topic_info(&topic.name).subscriptions.push(id);
-        Queue::new(inlet, capacity, counters)
+        Queue::new(receiver, capacity, counters)
     }
 }

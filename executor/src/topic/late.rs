@@ -1,7 +1,7 @@
 //! Subscriptions that are declared while the graph is built, and join later.
 
 use super::latch::Latch;
-use super::{Connections, Inlet, Port, Subscription, Topic, lock};
+use super::{Connections, Port, Subscription, SubscriptionReceiver, Topic, lock};
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
 use crate::middleware::{Join, LateRemote};
@@ -141,16 +141,16 @@ impl<M: Send + Sync + 'static> Topic<M> {
         qos: QoS,
         counters: Arc<CallbackCounters>,
         remote: Option<LateRemote<M>>,
-    ) -> (LateSubscription, Inlet<M>) {
-        let (subscription, mut inlet) = self.queue(callback, qos, 0, counters);
+    ) -> (LateSubscription, SubscriptionReceiver<M>) {
+        let (subscription, mut receiver) = self.queue(callback, qos, 0, counters);
         let state = State { active: false, is_local: true, end: End::Declared(subscription) };
         let late = Arc::new(Late(Mutex::new(state)));
         lock(&self.late).push(late.clone());
         let (remote, join) = remote.unzip();
         let is_exclusive = remote.as_ref().is_some_and(|remote| remote.is_exclusive);
-        inlet.remote = remote.map(Box::new);
+        receiver.remote = remote.map(Box::new);
         let topic = self.name.clone();
         let handle = Handle { topic: self.clone(), late, join: Mutex::new(join), is_exclusive };
-        (LateSubscription { topic, late: Arc::new(handle) }, inlet)
+        (LateSubscription { topic, late: Arc::new(handle) }, receiver)
     }
 }

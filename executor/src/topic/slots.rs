@@ -32,7 +32,7 @@ pub(crate) struct Holder {
     messages_max: usize,
 }
 
-/// How many references to a holder are no messages: the topic's, and two of the inlet.
+/// How many references to a holder are no messages: the topic's, and two of the receiver.
 const OWN_REFERENCES: usize = 3;
 
 impl Holder {

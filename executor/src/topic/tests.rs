@@ -24,7 +24,7 @@ impl RemoteSubscription for Outside {
 /// A subscription with both sources, and a ready ring with the places that it needs.
 struct Both {
     topic: Arc<Topic<u32>>,
-    inlet: Inlet<u32>,
+    receiver: SubscriptionReceiver<u32>,
     outside: Outside,
     arrivals: Arrivals,
     inbox: Inbox,
@@ -47,7 +47,7 @@ impl Both {
         let notifier = remote.notifier().clone();
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_last(depth);
-        let inlet = topic.subscribe(CallbackId(0), qos, 0, counters.clone(), Some(remote));
+        let receiver = topic.subscribe(CallbackId(0), qos, 0, counters.clone(), Some(remote));
         let mut inbox = Inbox::new(&[depth + 1], 1);
         let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, transit: None };
         topic.connect(Connections {
@@ -57,7 +57,7 @@ impl Both {
         });
         notifier.connect(ready);
         notifier.start();
-        Self { topic, inlet, outside, arrivals, inbox, counters, depth }
+        Self { topic, receiver, outside, arrivals, inbox, counters, depth }
     }
 
     fn publish(&self, n: u32) {
@@ -80,7 +80,7 @@ impl Both {
     /// What comes of the next token; `None` if there is none.
     fn dispatch(&mut self) -> Option<Option<u32>> {
         self.inbox.pop(0)?;
-        Some(self.inlet.take().map(|message| *message))
+        Some(self.receiver.take().map(|message| *message))
     }
 
     fn drain(&mut self) -> Vec<u32> {

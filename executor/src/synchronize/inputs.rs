@@ -1,7 +1,7 @@
 //! The inputs of a synchronized subscription, and the queues behind them.
 
 use super::connect::Connector;
-use super::matcher::{Fate, Positions};
+use super::matcher::{Positions, Removal};
 use super::stamped::Stamped;
 use crate::context::Context;
 use crate::control::CallbackCounters;
@@ -144,7 +144,7 @@ pub trait AnyQueue: Send {
     /// How many messages wait in the topic, at least: one, if any does.
     fn pending(&self) -> usize;
     /// Removes a message that was kept.
-    fn remove(&mut self, position: usize, fate: Fate);
+    fn remove(&mut self, position: usize, removal: Removal);
     /// Counts a message with a stamp that was not to be expected; true for the first one.
     fn count_irregular(&mut self) -> bool;
 }
@@ -171,8 +171,8 @@ impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
     }
 
     #[inline]
-    fn remove(&mut self, position: usize, fate: Fate) {
-        if fate == Fate::Unmatched {
+    fn remove(&mut self, position: usize, removal: Removal) {
+        if removal == Removal::Unmatched {
             self.counters.unmatched.add_by_owner(1);
         }
         self.kept.remove(position);

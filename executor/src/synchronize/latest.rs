@@ -2,7 +2,7 @@
 
 use super::error::SynchronizeError;
 use super::inputs::Role;
-use super::matcher::{Arrival, Fate, HEADS, Matcher, Positions};
+use super::matcher::{Arrival, HEADS, Matcher, Positions, Removal};
 use super::trigger::{New, Trigger};
 use crate::time::Time;
 
@@ -102,11 +102,11 @@ impl Matcher for LatestMatcher {
         Arrival::Regular
     }
 
-    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) -> Option<Positions> {
+    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> Option<Positions> {
         let input = self.arrived.take()?;
         let was_new = std::mem::replace(&mut self.new[input], 1) == 1;
         if std::mem::replace(&mut self.present[input], true) {
-            remove(input, 0, if was_new { Fate::Unmatched } else { Fate::Used });
+            remove(input, 0, if was_new { Removal::Unmatched } else { Removal::Used });
         }
         // The trigger is asked first, and always: a predicate may count.
         self.complete =
@@ -114,7 +114,7 @@ impl Matcher for LatestMatcher {
         self.complete.then_some(HEADS)
     }
 
-    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) {
+    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) {
         if !std::mem::take(&mut self.complete) {
             return;
         }
@@ -122,7 +122,7 @@ impl Matcher for LatestMatcher {
         for (input, role) in self.roles.iter().enumerate() {
             let keeps = role.is_cached() || self.holding && !role.is_optional();
             if !keeps && std::mem::take(&mut self.present[input]) {
-                remove(input, 0, Fate::Used);
+                remove(input, 0, Removal::Used);
             }
         }
     }

@@ -13,10 +13,10 @@ use crate::input::NamedInput;
 use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::route::{Control, Index, Route};
+use crate::sim_network::SimNetwork;
 use crate::time::Clock;
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections, Ready};
-use crate::transit::Transit;
 use crate::worker::{OpenTopics, Shared, Worker};
 use ringspin_ringbuf::{Inbox, MAX_TOKEN};
 use std::cmp::Reverse;
@@ -84,21 +84,21 @@ pub enum TimeSource {
     /// That of a clock which goes on by itself.
     Live(Arc<dyn Clock>),
     /// Simulated time, with what is under way in it.
-    Simulated(Arc<Transit>),
+    Simulated(Arc<SimNetwork>),
 }
 
 impl TimeSource {
     fn clock(&self) -> Arc<dyn Clock> {
         match self {
             Self::Live(clock) => clock.clone(),
-            Self::Simulated(transit) => transit.clock().clone(),
+            Self::Simulated(sim_network) => sim_network.clock().clone(),
         }
     }
 
-    fn transit(&self) -> Option<&Arc<Transit>> {
+    fn sim_network(&self) -> Option<&Arc<SimNetwork>> {
         match self {
             Self::Live(_) => None,
-            Self::Simulated(transit) => Some(transit),
+            Self::Simulated(sim_network) => Some(sim_network),
         }
     }
 }
@@ -210,7 +210,7 @@ impl Graph {
         }
         check_plan(&draft, plan)?;
         check_time(&draft, plan, time)?;
-        let (clock, transit) = (time.clock(), time.transit());
+        let (clock, sim_network) = (time.clock(), time.sim_network());
         draft.frozen = true;
         draft.report_unused_overrides();
         let info = Arc::new(draft.info());
@@ -219,11 +219,11 @@ impl Graph {
         let nodes = node_controls(&draft, policy, &retirements);
         let failures = Arc::new(Failures::new(stop.clone(), nodes));
         let _ = draft.failures.set(failures.clone()); // the graph is frozen once
-        let digests = transit.map(|_| draft.digests.clone());
-        if let Some(transit) = transit {
-            draft.digests.collect(transit.owner());
+        let digests = sim_network.map(|_| draft.digests.clone());
+        if let Some(sim_network) = sim_network {
+            draft.digests.collect(sim_network.owner());
         }
-        let simulated = transit.map(|transit| transit.clock().clone());
+        let simulated = sim_network.map(|sim_network| sim_network.clock().clone());
         let shared = Shared {
             info: info.clone(),
             failures: failures.clone(),
@@ -237,7 +237,7 @@ impl Graph {
         let mut workers = Vec::new();
         for loops in &plan.workers {
             let common =
-                Common { draft: &draft, order: plan.order, transit, retirements: &retirements };
+                Common { draft: &draft, order: plan.order, sim_network, retirements: &retirements };
             let parts = connect_worker(common, loops, &mut ready);
             let bodies = parts
                 .loops
@@ -250,15 +250,15 @@ impl Graph {
         let ready_of = |callback: CallbackId| {
             ready[callback.0 as usize].clone().expect("every callback has a worker")
         };
-        let connections = Connections { ready: &ready_of, transit, info: &info };
+        let connections = Connections { ready: &ready_of, sim_network, info: &info };
         topics.iter().for_each(|(_, topic)| topic.connect(connections));
-        if let (Some(_), [worker]) = (transit, &mut workers[..]) {
+        if let (Some(_), [worker]) = (sim_network, &mut workers[..]) {
             let token = |callback| ready_of(callback).announcer.token();
             worker.learn_footprints(&topics, &token);
         }
         let now = shared.clock.now();
         for (topic, number) in &draft.latches {
-            topic.start_latch(*number, now, transit);
+            topic.start_latch(*number, now, sim_network);
         }
         let counters = Counted::all(&draft, &workers);
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
@@ -313,7 +313,7 @@ fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
 }
 
 fn check_time(draft: &Draft, plan: &Plan, time: &TimeSource) -> Result<(), FreezeError> {
-    if time.transit().is_some() {
+    if time.sim_network().is_some() {
         if let Some(middleware) = draft.middleware.as_ref().filter(|other| other.receives()) {
             return Err(FreezeError::NotIsolated(middleware.name().into()));
         }
@@ -358,7 +358,7 @@ pub(crate) struct WorkerParts {
 struct Common<'a> {
     draft: &'a Draft,
     order: ReadyOrder,
-    transit: Option<&'a Arc<Transit>>,
+    sim_network: Option<&'a Arc<SimNetwork>>,
     /// Of each loop.
     retirements: &'a [Arc<Notifier>],
 }
@@ -369,7 +369,7 @@ fn connect_worker(
     loops: &[LoopId],
     ready: &mut [Option<Ready>],
 ) -> WorkerParts {
-    let Common { draft, order, transit, retirements } = common;
+    let Common { draft, order, sim_network, retirements } = common;
     let mut loops = loops.to_vec();
     let priority = |id: &LoopId| draft.loops[id.0 as usize].priority;
     let picker = match order {
@@ -411,7 +411,7 @@ fn connect_worker(
     let mut entry = |loop_index, token: usize| {
         let ring = if order == ReadyOrder::Fifo { 0 } else { loop_index };
         let announcer = inbox.announcer(ring, token as u32);
-        Ready { announcer, stamper: None, transit: transit.cloned() }
+        Ready { announcer, stamper: None, sim_network: sim_network.cloned() }
     };
     let mut deadlines = Vec::new();
     for (callback, loop_index) in numbered {

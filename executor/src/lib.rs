@@ -42,6 +42,7 @@ mod reentrant;
 mod remapping;
 mod route;
 mod service;
+mod sim_network;
 mod sim_time;
 mod synchronize;
 mod task;
@@ -49,7 +50,6 @@ mod time;
 mod timer;
 mod timers;
 mod topic;
-mod transit;
 mod worker;
 mod worker_thread;
 
@@ -106,6 +106,7 @@ pub use service::{
     CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, ClientInfo, Reply, Responder,
     ServiceInfo,
 };
+pub use sim_network::{DeliveryOutcome, Direct, InFlight, Network, Scope, SimNetwork};
 pub use synchronize::{
     Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
     Policy, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError, Trigger,
@@ -117,6 +118,5 @@ pub use topic::{
     BY_VALUE_MAX, HeldMessages, LateSubscription, Loan, LoanError, OutOfSlots, PublishError,
     Publisher, ReturnedMessage, Verdict,
 };
-pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
 pub use worker::{ReadyEvent, Worker};
 pub use worker_thread::{ForeignEvent, WorkerThread, running_node};

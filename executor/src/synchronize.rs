@@ -105,8 +105,8 @@ struct Matching<M, F> {
 
 /// Removes the messages of the last set, if that was not done.
 fn finish<I: Inputs>(matcher: &mut impl Matcher, queues: &mut I::Queues) {
-    matcher.finish(&mut |input, position, fate| {
-        I::queue(queues, input).remove(position, fate);
+    matcher.finish(&mut |input, position, outcome| {
+        I::queue(queues, input).remove(position, outcome);
     });
 }
 
@@ -146,8 +146,8 @@ where
             Self::irregular(queues, port, cx);
         }
         loop {
-            let set = matcher.next(&mut |input, position, fate| {
-                I::queue(queues, input).remove(position, fate);
+            let set = matcher.next(&mut |input, position, outcome| {
+                I::queue(queues, input).remove(position, outcome);
             });
             let Some(at) = set else { return Outcome::Done(Ok(())) };
             let set = P::set(queues, &at);

@@ -305,7 +305,7 @@ mod tests {
         let mut handles = Vec::new();
         for (token, &period) in periods.iter().enumerate() {
             let announcer = inbox.announcer(0, token as u32);
-            let ready = Ready { announcer, stamper: None, transit: None };
+            let ready = Ready { announcer, stamper: None, sim_network: None };
             let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
             let control = Arc::new(control);
             timers.add(CallbackId(token as u32), control.clone(), ready, Arc::default());

@@ -5,18 +5,18 @@
 //! locked or allocated on the way. What only some publishers promise (see [`publisher_policy`]) costs the
 //! others a branch.
 
-mod detour;
 mod latch;
 mod late;
 mod publisher;
 mod publisher_policy;
+mod simulated_link;
 mod slots;
 mod subscription_receiver;
 
-pub use detour::Verdict;
 pub use late::LateSubscription;
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
 pub(crate) use publisher_policy::PublisherPolicy;
+pub use simulated_link::Verdict;
 pub(crate) use slots::Holder;
 pub use slots::{HeldMessages, OutOfSlots};
 pub(crate) use subscription_receiver::SubscriptionReceiver;
@@ -31,14 +31,14 @@ use crate::message::{Envelope, Message};
 use crate::middleware::Remote;
 use crate::name;
 use crate::qos::{History, QoS};
+use crate::sim_network::SimNetwork;
 use crate::time::Time;
-use crate::transit::Transit;
 use crate::worker_thread::ForeignEvent;
-use detour::{Ahead, Detour, Interception};
 use latch::Latch;
 use late::Late;
 use ringspin_ringbuf::{Announce, Announcer, Counter, Flag, Lines, Permits, Pool, Shared};
 use ringspin_ringbuf::{inbox, keep_last, pool};
+use simulated_link::{Ahead, Interception, SimulatedLink};
 use slots::{Plan, Planned};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -51,7 +51,7 @@ pub(crate) struct Ready {
     /// If the callback has a deadline.
     pub(crate) stamper: Option<Stamper>,
     /// In simulated time, what is under way in it.
-    pub(crate) transit: Option<Arc<Transit>>,
+    pub(crate) sim_network: Option<Arc<SimNetwork>>,
 }
 
 impl Announce for Ready {
@@ -61,10 +61,10 @@ impl Announce for Ready {
     }
 
     fn remind(&self) {
-        match &self.transit {
+        match &self.sim_network {
             None => self.announcer.remind(),
             // In simulated time all events should come from one thread.
-            Some(transit) => transit.owner().note(|| self.foreign_event()),
+            Some(sim_network) => sim_network.owner().note(|| self.foreign_event()),
         }
     }
 }
@@ -83,10 +83,10 @@ impl Ready {
     #[inline]
     pub(crate) fn announce_since(&self, since: Option<Time>) {
         self.stamp(since);
-        if let Some(transit) = &self.transit {
+        if let Some(sim_network) = &self.sim_network {
             // In simulated time there is one ring, and its worker does not sleep.
             self.announcer.push_unmarked();
-            transit.owner().note(|| self.foreign_event());
+            sim_network.owner().note(|| self.foreign_event());
         } else if !self.announcer.try_announce()
             && let Some(stamper) = &self.stamper
         {
@@ -156,7 +156,7 @@ struct Port<M> {
     subscription: Subscription<M>,
     ready: Ready,
     /// In simulated time, if not all messages arrive as they are published.
-    detour: Option<Box<Detour<M>>>,
+    link: Option<Box<SimulatedLink<M>>>,
 }
 
 /// A message in its slot, or handed back because there is none.
@@ -166,7 +166,7 @@ type Inserted<M> = Result<pool::Loan<Envelope<M>>, (Envelope<M>, Box<OutOfSlots>
 #[derive(Clone, Copy)]
 pub(crate) struct Connections<'a> {
     pub(crate) ready: &'a dyn Fn(CallbackId) -> Ready,
-    pub(crate) transit: Option<&'a Arc<Transit>>,
+    pub(crate) sim_network: Option<&'a Arc<SimNetwork>>,
     pub(crate) info: &'a Arc<GraphInfo>,
 }
 
@@ -176,7 +176,7 @@ pub(crate) trait AnyTopic: Send + Sync {
     /// Whether an interceptor waits for its messages.
     fn is_intercepted(&self) -> bool;
     /// Delivers what the transient-local publisher with this number published so far, at `now`.
-    fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>);
+    fn start_latch(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>);
     fn refused(&self) -> u64;
     /// Refuses messages from here on: the workers are gone.
     fn close(&self);
@@ -300,8 +300,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     fn port(&self, subscription: Subscription<M>, connections: Connections<'_>) -> Port<M> {
         let ready = (connections.ready)(subscription.callback);
-        let mut port = Port { subscription, ready, detour: None };
-        port.detour = Detour::of(self, connections.transit, &port).map(Box::new);
+        let mut port = Port { subscription, ready, link: None };
+        port.link = SimulatedLink::of(self, connections.sim_network, &port).map(Box::new);
         port
     }
 
@@ -405,7 +405,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         let mut subscriptions = lock(&self.subscriptions);
         let latches = lock(&self.latches).clone();
         let late = lock(&self.late);
-        self.plan(connections.info, connections.transit);
+        self.plan(connections.info, connections.sim_network);
         let ports = subscriptions.drain(..).map(|s| self.port(s, connections)).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
         late.iter().for_each(|late| late.connect(self, connections, &latches));
@@ -415,9 +415,9 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         lock(&self.interception).is_some()
     }
 
-    fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>) {
+    fn start_latch(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
         let latch = lock(&self.latches)[number].clone();
-        latch.start(self, now, transit);
+        latch.start(self, now, sim_network);
     }
 
     fn refused(&self) -> u64 {
@@ -475,8 +475,8 @@ impl<M: Send + Sync + 'static> Port<M> {
     /// As [`deliver`](Self::deliver), and returns the message that had to give way.
     #[inline]
     fn push(&self, message: Message<M>) -> Option<Message<M>> {
-        if let Some(detour) = &self.detour {
-            detour.send(message);
+        if let Some(link) = &self.link {
+            link.send(message);
             return None;
         }
         let oldest = inbox::push(&self.subscription.queue, message.0, &self.ready)?;

@@ -9,8 +9,8 @@ use super::{Ahead, Port, Refusal, Topic, lock, reserve_all};
 use crate::event::EventId;
 use crate::event_loop::BoxError;
 use crate::message::{Envelope, Expiry, Message};
+use crate::sim_network::SimNetwork;
 use crate::time::Time;
-use crate::transit::Transit;
 use ringspin_ringbuf::pool;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@ struct Latched<M> {
     kept: VecDeque<Message<M>>,
     started: bool,
     /// In simulated time.
-    transit: Option<Arc<Transit>>,
+    sim_network: Option<Arc<SimNetwork>>,
     /// Late subscriptions that were activated.
     joined: Vec<Arc<Port<M>>>,
     /// Empty memory for messages that gave way, used again and again.
@@ -42,8 +42,8 @@ impl<M: Send + Sync + 'static> Latch<M> {
     /// For the newest `depth` messages.
     pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
-        let (transit, joined, spare) = (None, Vec::new(), Vec::new());
-        let latched = Latched { early, kept, started: false, transit, joined, spare };
+        let (sim_network, joined, spare) = (None, Vec::new(), Vec::new());
+        let latched = Latched { early, kept, started: false, sim_network, joined, spare };
         Self { depth, lifespan, latched: Mutex::new(latched) }
     }
 
@@ -95,15 +95,17 @@ impl<M: Send + Sync + 'static> Latch<M> {
         }
         drop(ahead);
         let beyond = beyond.map(|publish| (publish, message.clone()));
-        let oldest = match latched.transit.clone().filter(|transit| transit.departs_later()) {
-            Some(transit) => {
-                let (departure, latch) = (transit.departure_of(message.id().source), self.clone());
-                let served = latched.joined.len();
-                transit.fly(departure, move || latch.keep(message, served));
-                None
-            }
-            None => push(&mut latched.kept, self.depth, message),
-        };
+        let oldest =
+            match latched.sim_network.clone().filter(|sim_network| sim_network.departs_later()) {
+                Some(sim_network) => {
+                    let (departure, latch) =
+                        (sim_network.departure_of(message.id().source), self.clone());
+                    let served = latched.joined.len();
+                    sim_network.fly(departure, move || latch.keep(message, served));
+                    None
+                }
+                None => push(&mut latched.kept, self.depth, message),
+            };
         drop(latched);
         drop(oldest);
         if !displaced.is_empty() {
@@ -133,11 +135,11 @@ impl<M: Send + Sync + 'static> Latch<M> {
     }
 
     /// Delivers what was published while the graph was built; its lifespan begins at `now`.
-    pub(super) fn start(&self, topic: &Topic<M>, now: Time, transit: Option<&Arc<Transit>>) {
+    pub(super) fn start(&self, topic: &Topic<M>, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
         let mut displaced = Vec::new();
         let mut latched = lock(&self.latched);
         latched.started = true;
-        latched.transit = transit.cloned();
+        latched.sim_network = sim_network.cloned();
         let expiry = Expiry::of(now, self.lifespan);
         for mut envelope in std::mem::take(&mut latched.early) {
             if !topic.is_subscribed() && latched.joined.is_empty() {

@@ -115,13 +115,13 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
             && state.is_local
         {
             let latches = lock(&self.topic.latches).clone();
-            let (to, transit) = (port.clone(), &port.ready.transit);
+            let (to, sim_network) = (port.clone(), &port.ready.sim_network);
             let join =
                 move || -> Vec<_> { latches.iter().flat_map(|latch| latch.join(&to)).collect() };
-            match transit {
+            match sim_network {
                 // As what a callback publishes, when it has returned.
-                Some(transit) if transit.departs_later() => {
-                    transit.fly(transit.departure(), move || drop(join()));
+                Some(sim_network) if sim_network.departs_later() => {
+                    sim_network.fly(sim_network.departure(), move || drop(join()));
                 }
                 _ => displaced.extend(join()),
             }

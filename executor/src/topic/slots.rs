@@ -13,7 +13,7 @@ use super::{Topic, lock};
 use crate::event::CallbackId;
 use crate::graph::GraphInfo;
 use crate::qos::QoS;
-use crate::transit::Transit;
+use crate::sim_network::SimNetwork;
 use std::fmt;
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ impl Holder {
 pub(super) struct Plan {
     planned: Planned,
     info: Arc<GraphInfo>,
-    transit: Option<Arc<Transit>>,
+    sim_network: Option<Arc<SimNetwork>>,
 }
 
 impl<M: Send + Sync + 'static> Topic<M> {
@@ -68,10 +68,10 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 
     /// Allocates the slots that are needed.
-    pub(super) fn plan(&self, info: &Arc<GraphInfo>, transit: Option<&Arc<Transit>>) {
+    pub(super) fn plan(&self, info: &Arc<GraphInfo>, sim_network: Option<&Arc<SimNetwork>>) {
         let planned = std::mem::take(&mut *lock(&self.planned));
         self.pool.reserve(planned.slots());
-        let plan = Plan { planned, info: info.clone(), transit: transit.cloned() };
+        let plan = Plan { planned, info: info.clone(), sim_network: sim_network.cloned() };
         assert!(self.plan.set(plan).is_ok(), "a graph is frozen once");
     }
 
@@ -88,7 +88,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
     pub(super) fn make_room(&self) -> Result<(), Box<OutOfSlots>> {
         match self.plan.get() {
             Some(plan) => {
-                let under_way = plan.transit.as_ref().map_or(0, |transit| transit.len());
+                let under_way =
+                    plan.sim_network.as_ref().map_or(0, |sim_network| sim_network.len());
                 self.make_room_beside(&plan.planned, under_way)
             }
             None => self.make_room_beside(&lock(&self.planned), 0),

@@ -49,10 +49,10 @@ impl Both {
         let qos = QoS::keep_last(depth);
         let receiver = topic.subscribe(CallbackId(0), qos, 0, counters.clone(), Some(remote));
         let mut inbox = Inbox::new(&[depth + 1], 1);
-        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, transit: None };
+        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, sim_network: None };
         topic.connect(Connections {
             ready: &|_| ready.clone(),
-            transit: None,
+            sim_network: None,
             info: &Arc::default(),
         });
         notifier.connect(ready);

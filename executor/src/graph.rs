@@ -362,8 +362,10 @@ impl Graph {
         let (namespace, name) = draft.remap_node(namespace, name)?;
         let full_name = name::qualify(&namespace, &name);
         let event_loop = draft.create_loop(full_name.clone(), "", None, body)?;
-        for chore in draft.chores_of(event_loop).map_err(|error| draft.refused(&error))? {
-            let entity = draft.add_chore(event_loop, chore);
+        for middleware_service in
+            draft.middleware_services_of(event_loop).map_err(|error| draft.refused(&error))?
+        {
+            let entity = draft.add_middleware_service(event_loop, middleware_service);
             draft.body::<S>(event_loop).add(Box::new(entity));
         }
         let node_index = draft.loops[event_loop.0 as usize].node_index;

@@ -79,9 +79,9 @@ pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
 pub use middleware::{
-    AnnouncedChore, Arrivals, Chore, Middleware, RemoteClient, RemoteEvent, RemoteEventKind,
-    RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer, RemoteStatus,
-    RemoteSubscription, Sent, ServiceTypes, TypeName,
+    AnnouncedService, Arrivals, Middleware, MiddlewareService, RemoteClient, RemoteEvent,
+    RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
+    RemoteStatus, RemoteSubscription, Sent, ServiceTypes, TypeName,
 };
 pub use name::NameError;
 pub use node::Node;

@@ -4,15 +4,15 @@
 //! is announced by the middleware's own thread, as a token in the ready ring of the node's event
 //! loop, and taken by that loop itself. Nothing here knows which middleware it is.
 
-mod chore;
 mod connect;
 mod events;
 mod remote;
+mod service;
 
-pub use chore::{AnnouncedChore, Chore};
 pub(crate) use events::Reports;
 pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
 pub(crate) use remote::{Remote, Source, Taken};
+pub use service::{AnnouncedService, MiddlewareService};
 
 use crate::event_loop::BoxError;
 use crate::followed_clock::FollowedClock;
@@ -155,7 +155,10 @@ pub trait RemoteNode: Send + Sync {
     ///
     /// # Errors
     /// Why it cannot be; the node is not created then.
-    fn chores(&self, parameters: ParameterClient) -> Result<Vec<AnnouncedChore>, BoxError> {
+    fn middleware_services(
+        &self,
+        parameters: ParameterClient,
+    ) -> Result<Vec<AnnouncedService>, BoxError> {
         let _ = parameters;
         Ok(Vec::new())
     }

@@ -3,7 +3,7 @@
 use crate::late::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::middleware::{Shared, Traffic};
-use crate::parameters::{ParameterEvents, parameter_chores};
+use crate::parameters::{ParameterEvents, parameter_services};
 use crate::raw::{RawInlet, RawOutlet};
 use crate::rcl::{
     ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
@@ -12,7 +12,7 @@ use crate::rcl::{
 use crate::reports::{Complaints, End, Reporter, Watched};
 use crate::servers::RosClient;
 use ringspin_executor::{
-    AnnouncedChore, Arrivals, BoxError, Durability, Liveliness, ParameterClient, ParameterValue,
+    AnnouncedService, Arrivals, BoxError, Durability, Liveliness, ParameterClient, ParameterValue,
     QoS, RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
     RemoteSubscription, ServiceTypes, Time, TypeName,
 };
@@ -142,15 +142,18 @@ impl RemoteNode for RosNode {
         Ok(Some(Arc::new(client)))
     }
 
-    fn chores(&self, parameters: ParameterClient) -> Result<Vec<AnnouncedChore>, BoxError> {
-        let mut chores = Vec::new();
+    fn middleware_services(
+        &self,
+        parameters: ParameterClient,
+    ) -> Result<Vec<AnnouncedService>, BoxError> {
+        let mut middleware_services = Vec::new();
         if self.shared.traffic != Traffic::PublishOnly {
-            chores.push(self.complaints.chore());
+            middleware_services.push(self.complaints.middleware_service());
         }
         if self.shared.offers_parameters() {
-            chores.append(&mut parameter_chores(&self.node, &parameters)?);
+            middleware_services.append(&mut parameter_services(&self.node, &parameters)?);
         }
-        Ok(chores)
+        Ok(middleware_services)
     }
 
     fn parameter_declared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {

@@ -6,8 +6,8 @@ use crate::rcl::{
     SubscriptionEvent,
 };
 use ringspin_executor::{
-    AnnouncedChore, Arrivals, BoxError, Chore, Incompatibility, IncompatiblePeer, QoS, QosPolicy,
-    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus,
+    AnnouncedService, Arrivals, BoxError, Incompatibility, IncompatiblePeer, MiddlewareService,
+    QoS, QosPolicy, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -207,7 +207,7 @@ impl Complaints {
     }
 
     /// What says them.
-    pub(crate) fn chore(self: &Arc<Self>) -> AnnouncedChore {
+    pub(crate) fn middleware_service(self: &Arc<Self>) -> AnnouncedService {
         let complain = Complain { complaints: self.clone(), next: None };
         (Box::new(complain), self.arrivals.clone())
     }
@@ -219,7 +219,7 @@ struct Complain {
     next: Option<(String, RemoteStatus)>,
 }
 
-impl Chore for Complain {
+impl MiddlewareService for Complain {
     fn name(&self) -> String {
         "complaints about incompatible QoS".into()
     }

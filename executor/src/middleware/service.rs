@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A duty of a middleware towards one node: its parameter services, say. Each item that it takes is
 /// an event of the node's event loop, like any other.
-pub trait Chore: Send {
+pub trait MiddlewareService: Send {
     /// The callback's name in statistics and records.
     fn name(&self) -> String;
 
@@ -34,12 +34,12 @@ pub trait Chore: Send {
     }
 }
 
-/// A chore, and where what it is about is announced.
-pub type AnnouncedChore = (Box<dyn Chore>, Arrivals);
+/// A middleware_service, and where what it is about is announced.
+pub type AnnouncedService = (Box<dyn MiddlewareService>, Arrivals);
 
 pub(crate) struct ChoreEntity {
     /// `None` once it is retired.
-    chore: Option<Box<dyn Chore>>,
+    middleware_service: Option<Box<dyn MiddlewareService>>,
     arrivals: Arrivals,
     source: SourceId,
     takes: Takes,
@@ -51,11 +51,11 @@ impl<S> Entity<S> for ChoreEntity {
         if !self.next() {
             return Outcome::Nothing;
         }
-        let Some(chore) = &mut self.chore else {
+        let Some(middleware_service) = &mut self.middleware_service else {
             return Outcome::Nothing;
         };
         cx.begin(EventId { source: self.source, sequence: self.handled - 1 });
-        Outcome::Done(chore.run())
+        Outcome::Done(middleware_service.run())
     }
 
     fn discard(&mut self, _port: usize) -> bool {
@@ -63,28 +63,28 @@ impl<S> Entity<S> for ChoreEntity {
     }
 
     fn retire(&mut self) {
-        self.chore = None;
+        self.middleware_service = None;
     }
 }
 
 impl ChoreEntity {
-    /// Has the chore take the next item, if there is one, and passes the token on.
+    /// Has the middleware_service take the next item, if there is one, and passes the token on.
     fn next(&mut self) -> bool {
-        let Self { chore, arrivals, takes, .. } = self;
+        let Self { middleware_service, arrivals, takes, .. } = self;
         arrivals.notifier().take();
-        let Some(chore) = chore else { return false };
-        let take = || match chore.take() {
+        let Some(middleware_service) = middleware_service else { return false };
+        let take = || match middleware_service.take() {
             Ok(true) => Attempt::Item,
             Ok(false) => Attempt::Empty,
             Err(error) => {
-                tracing::error!(chore = chore.name(), %error, "failed to take what has come");
+                tracing::error!(middleware_service = middleware_service.name(), %error, "failed to take what has come");
                 Attempt::Failed
             }
         };
         let notifier = arrivals.notifier();
         let round = takes.round(arrivals.announcements(), || notifier.notify(), take);
         if round.missing > 0 {
-            chore.overwritten(round.missing);
+            middleware_service.overwritten(round.missing);
         }
         self.handled += u64::from(round.has_item);
         round.has_item
@@ -93,11 +93,16 @@ impl ChoreEntity {
 
 impl Draft {
     /// The duties of the middleware towards the node whose first loop is `event_loop`.
-    pub(crate) fn chores_of(&self, event_loop: LoopId) -> Result<Vec<AnnouncedChore>, BoxError> {
+    pub(crate) fn middleware_services_of(
+        &self,
+        event_loop: LoopId,
+    ) -> Result<Vec<AnnouncedService>, BoxError> {
         let node_index = self.loops[event_loop.0 as usize].node_index;
         match self.remote_nodes.get(node_index) {
             None => Ok(Vec::new()),
-            Some(node) => node.chores(ParameterClient::new(self.parameters[node_index].clone())),
+            Some(node) => {
+                node.middleware_services(ParameterClient::new(self.parameters[node_index].clone()))
+            }
         }
     }
 
@@ -108,16 +113,22 @@ impl Draft {
     }
 
     /// Adds a duty to `event_loop`; returns what does it.
-    pub(crate) fn add_chore(
+    pub(crate) fn add_middleware_service(
         &mut self,
         event_loop: LoopId,
-        (chore, arrivals): AnnouncedChore,
+        (middleware_service, arrivals): AnnouncedService,
     ) -> ChoreEntity {
         let target = self.next_target(event_loop);
         let feed = Feed::Notifier(arrivals.notifier().clone());
         let draft = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
-        self.add_callback(event_loop, chore.name(), draft);
+        self.add_callback(event_loop, middleware_service.name(), draft);
         let source = self.next_source();
-        ChoreEntity { chore: Some(chore), arrivals, source, takes: Takes::default(), handled: 0 }
+        ChoreEntity {
+            middleware_service: Some(middleware_service),
+            arrivals,
+            source,
+            takes: Takes::default(),
+            handled: 0,
+        }
     }
 }

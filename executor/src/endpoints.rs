@@ -147,7 +147,7 @@ impl<S: Send + 'static> Node<S> {
     {
         let declared = self.declare_subscription::<M>("subscription", topic, qos)?;
         let Declared { mut draft, topic, callback: id, counters, remote } = declared;
-        let arrivals = remote.as_ref().map(|remote| remote.arrivals.clone());
+        let remote_notifier = remote.as_ref().map(|remote| remote.remote_notifier.clone());
         let reporter = remote.as_ref().and_then(|remote| remote.events.clone());
         let receiver = topic.subscribe(id, qos, 0, counters.clone(), remote);
         draft
@@ -155,7 +155,7 @@ impl<S: Send + 'static> Node<S> {
             .add(Box::new(SubscriptionEntity::new(receiver, callback)));
         let name = format!("subscription {}", topic.name);
         let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
-        self.watch_subscription(&mut draft, &watched, arrivals, counters, events)
+        self.watch_subscription(&mut draft, &watched, remote_notifier, counters, events)
     }
 
     /// Declares a subscription that joins `topic` only when it is

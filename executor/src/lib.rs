@@ -79,8 +79,8 @@ pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
 pub use middleware::{
-    AnnouncedService, Arrivals, Middleware, MiddlewareService, RemoteClient, RemoteEvent,
-    RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
+    AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteEvent, RemoteEventKind,
+    RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher, RemoteResponder, RemoteServer,
     RemoteStatus, RemoteSubscription, Sent, ServiceTypes, TypeName,
 };
 pub use name::NameError;

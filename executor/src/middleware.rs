@@ -115,7 +115,7 @@ pub trait RemoteNode: Send + Sync {
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError>;
 
-    /// Creates a subscription, which announces its messages to `arrivals`.
+    /// Creates a subscription, which announces its messages to `remote_notifier`.
     ///
     /// # Errors
     /// Why it cannot; the subscription is not created then.
@@ -124,10 +124,10 @@ pub trait RemoteNode: Send + Sync {
         topic: &str,
         message: TypeName,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError>;
 
-    /// Creates a server, which announces its requests to `arrivals`.
+    /// Creates a server, which announces its requests to `remote_notifier`.
     ///
     /// # Errors
     /// Why it cannot; the service is not created then.
@@ -136,10 +136,10 @@ pub trait RemoteNode: Send + Sync {
         service: &str,
         types: ServiceTypes,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteServer>>, BoxError>;
 
-    /// Creates a client, which announces its responses to `arrivals`.
+    /// Creates a client, which announces its responses to `remote_notifier`.
     ///
     /// # Errors
     /// Why it cannot; the client is not created then.
@@ -148,7 +148,7 @@ pub trait RemoteNode: Send + Sync {
         service: &str,
         types: ServiceTypes,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError>;
 
     /// What is to be done for the node on its event loop, `parameters` being its parameters.
@@ -268,7 +268,7 @@ pub trait RemoteClient: Send + Sync {
     fn send(&self, request: &dyn Any) -> Result<Sent, BoxError>;
 
     /// How many of the servers that were ever seen are gone, counted from the first one up to the
-    /// oldest one that is still there. When it grows, the client's [`Arrivals`] announce a count of
+    /// oldest one that is still there. When it grows, the client's [`RemoteNotifier`] announce a count of
     /// zero, and calls that only these servers could answer end with [`CallError::ServerLost`].
     fn servers_gone(&self) -> u64 {
         0
@@ -295,7 +295,7 @@ pub struct Sent {
 /// Where a middleware announces what has come for one end: its event loop will take it. Cheap to
 /// clone.
 #[derive(Clone, Debug, Default)]
-pub struct Arrivals(Arc<Arrived>);
+pub struct RemoteNotifier(Arc<Arrived>);
 
 #[derive(Debug, Default)]
 struct Arrived {
@@ -305,7 +305,7 @@ struct Arrived {
     heard: OnceLock<(NodeClock, Counter)>,
 }
 
-impl Arrivals {
+impl RemoteNotifier {
     /// Says that `count` more items have come, which can be taken by now. From any thread, while
     /// the graph is being built, too. Lock-free, and short: it may be called within a publisher's
     /// call.
@@ -342,7 +342,7 @@ impl Arrivals {
 }
 
 /// A counterpart, if there is one, and where it announces what comes.
-pub(crate) type Beyond<T> = Option<(T, Arrivals)>;
+pub(crate) type Beyond<T> = Option<(T, RemoteNotifier)>;
 
 /// What a middleware will bring, and what makes it do so.
 pub(crate) type LateRemote<M> = (Remote<M>, Join);

@@ -15,8 +15,8 @@ use r2r::builtin_interfaces::msg::Time;
 use r2r::rcl_interfaces::msg::{Parameter, ParameterEvent};
 use r2r::rcl_interfaces::srv;
 use ringspin_executor::{
-    AnnouncedService, Arrivals, BoxError, MiddlewareService, ParameterClient, ParameterValue, QoS,
-    Time as Now,
+    AnnouncedService, BoxError, MiddlewareService, ParameterClient, ParameterValue, QoS,
+    RemoteNotifier, Time as Now,
 };
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -95,12 +95,12 @@ impl Offer<'_> {
     ) -> Result<AnnouncedService, RosError> {
         let name = format!("{}/{name}", self.node.fully_qualified_name());
         let service = Service::<S>::new(self.node, &name, &QoS::parameters())?;
-        let arrivals = Arrivals::default();
-        let announced = arrivals.clone();
+        let remote_notifier = RemoteNotifier::default();
+        let announced = remote_notifier.clone();
         service.on_new_request(move |count| announced.announce(count))?;
         let parameters = self.parameters.clone();
         let service = ParameterService { service, parameters, answer, request: None };
-        Ok((Box::new(service), arrivals))
+        Ok((Box::new(service), remote_notifier))
     }
 }
 

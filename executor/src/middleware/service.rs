@@ -1,6 +1,6 @@
 //! What a middleware has to do for a node on the node's own event loop.
 
-use super::Arrivals;
+use super::RemoteNotifier;
 use crate::context::Context;
 use crate::event::{EventId, LoopId, SourceId};
 use crate::event_loop::{BoxError, Entity, Outcome};
@@ -16,7 +16,7 @@ pub trait MiddlewareService: Send {
     fn name(&self) -> String;
 
     /// Takes the next item, for [`run`](Self::run); false if there is none. Called at least once
-    /// for each item that its [`Arrivals`] announce, and until there is none.
+    /// for each item that its [`RemoteNotifier`] announce, and until there is none.
     ///
     /// # Errors
     /// The reason why an item cannot be taken. It is logged, and the next one may be taken.
@@ -35,12 +35,12 @@ pub trait MiddlewareService: Send {
 }
 
 /// A middleware_service, and where what it is about is announced.
-pub type AnnouncedService = (Box<dyn MiddlewareService>, Arrivals);
+pub type AnnouncedService = (Box<dyn MiddlewareService>, RemoteNotifier);
 
 pub(crate) struct ChoreEntity {
     /// `None` once it is retired.
     middleware_service: Option<Box<dyn MiddlewareService>>,
-    arrivals: Arrivals,
+    remote_notifier: RemoteNotifier,
     source: SourceId,
     takes: Takes,
     handled: u64,
@@ -70,8 +70,8 @@ impl<S> Entity<S> for ChoreEntity {
 impl ChoreEntity {
     /// Has the middleware_service take the next item, if there is one, and passes the token on.
     fn next(&mut self) -> bool {
-        let Self { middleware_service, arrivals, takes, .. } = self;
-        arrivals.notifier().take();
+        let Self { middleware_service, remote_notifier, takes, .. } = self;
+        remote_notifier.notifier().take();
         let Some(middleware_service) = middleware_service else { return false };
         let take = || match middleware_service.take() {
             Ok(true) => Attempt::Item,
@@ -81,8 +81,8 @@ impl ChoreEntity {
                 Attempt::Failed
             }
         };
-        let notifier = arrivals.notifier();
-        let round = takes.round(arrivals.announcements(), || notifier.notify(), take);
+        let notifier = remote_notifier.notifier();
+        let round = takes.round(remote_notifier.announcements(), || notifier.notify(), take);
         if round.missing > 0 {
             middleware_service.overwritten(round.missing);
         }
@@ -116,16 +116,16 @@ impl Draft {
     pub(crate) fn add_middleware_service(
         &mut self,
         event_loop: LoopId,
-        (middleware_service, arrivals): AnnouncedService,
+        (middleware_service, remote_notifier): AnnouncedService,
     ) -> ChoreEntity {
         let target = self.next_target(event_loop);
-        let feed = Feed::Notifier(arrivals.notifier().clone());
+        let feed = Feed::Notifier(remote_notifier.notifier().clone());
         let draft = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
         self.add_callback(event_loop, middleware_service.name(), draft);
         let source = self.next_source();
         ChoreEntity {
             middleware_service: Some(middleware_service),
-            arrivals,
+            remote_notifier,
             source,
             takes: Takes::default(),
             handled: 0,

@@ -6,7 +6,7 @@ use super::peers::{Loss, Match, Misfit, Outside, Peers};
 use super::pulse::Pulse;
 use crate::control::CallbackCounters;
 use crate::graph::{CreateError, Draft};
-use crate::middleware::{Arrivals, RemoteEventKind, RemoteEvents, Reports};
+use crate::middleware::{RemoteEventKind, RemoteEvents, RemoteNotifier, Reports};
 use crate::node::Node;
 use crate::notifier::Notifier;
 use crate::qos::QoS;
@@ -28,12 +28,12 @@ impl Watched<'_> {
         draft: &Draft,
         kind: RemoteEventKind,
     ) -> Result<(Outside, Arc<Notifier>), CreateError> {
-        let arrivals = Arrivals::default();
-        let notifier = arrivals.notifier().clone();
+        let remote_notifier = RemoteNotifier::default();
+        let notifier = remote_notifier.notifier().clone();
         let Some(remote) = &self.remote else {
             return Ok((Outside::default(), notifier));
         };
-        let watched = remote.watch(kind, arrivals);
+        let watched = remote.watch(kind, remote_notifier);
         let event = watched.map_err(|error| CreateError::Middleware {
             middleware: draft.middleware.as_ref().map_or("", |m| m.name()).to_owned(),
             what: format!("{kind:?} of {}", self.name),
@@ -80,20 +80,20 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// Adds the watches of a subscription, for which messages from outside are announced to
-    /// `arrivals`.
+    /// `remote_notifier`.
     pub(crate) fn watch_subscription(
         &self,
         draft: &mut Draft,
         watched: &Watched<'_>,
-        arrivals: Option<Arrivals>,
+        remote_notifier: Option<RemoteNotifier>,
         counters: Arc<CallbackCounters>,
         events: SubscriptionEvents<S>,
     ) -> Result<(), CreateError> {
         let vitals = draft.vitals(watched.topic);
-        if let (Some(arrivals), Some(_)) = (&arrivals, &events.deadline_missed) {
-            arrivals.note_time(draft.clock.clone());
+        if let (Some(remote_notifier), Some(_)) = (&remote_notifier, &events.deadline_missed) {
+            remote_notifier.note_time(draft.clock.clone());
         }
-        let signs = Source::Topic(vitals.clone(), arrivals);
+        let signs = Source::Topic(vitals.clone(), remote_notifier);
         self.watch_deadline(draft, watched, signs, events.deadline_missed)?;
         if let Some(callback) = events.liveliness_changed {
             let (outside, notifier) = watched.outside(draft, RemoteEventKind::LivelinessChanged)?;

@@ -7,7 +7,7 @@ use super::events::{DeadlineMissed, LivelinessChanged, LivelinessLost};
 use super::peers::Outside;
 use super::pulse::{Life, Pulse, Vitals};
 use crate::control::Failures;
-use crate::middleware::{Arrivals, RemoteStatus};
+use crate::middleware::{RemoteNotifier, RemoteStatus};
 use crate::time::{Time, nanos};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -29,15 +29,16 @@ pub(crate) trait Condition: Send + 'static {
 pub(crate) enum Source {
     Publisher(Arc<Pulse>),
     /// A topic's publishers in the process, and what comes from outside.
-    Topic(Arc<Vitals>, Option<Arrivals>),
+    Topic(Arc<Vitals>, Option<RemoteNotifier>),
 }
 
 impl Source {
     fn last_published(&self) -> Time {
         match self {
             Self::Publisher(pulse) => pulse.last_published(),
-            Self::Topic(vitals, arrivals) => {
-                let heard = arrivals.as_ref().map(|arrivals| arrivals.last_heard());
+            Self::Topic(vitals, remote_notifier) => {
+                let heard =
+                    remote_notifier.as_ref().map(|remote_notifier| remote_notifier.last_heard());
                 let pulses = vitals.pulses();
                 let published = pulses.iter().map(|pulse| pulse.last_published());
                 published.chain(heard).max().unwrap_or(Time::ZERO)
@@ -253,15 +254,15 @@ mod tests {
     fn what_comes_from_outside_is_a_sign_for_the_deadline_of_a_topic() {
         let (time, clock) = (Arc::<SimClock>::default(), NodeClock::default());
         clock.run_by(time.clone());
-        let arrivals = Arrivals::default();
-        arrivals.note_time(clock);
-        let source = Source::Topic(Arc::default(), Some(arrivals.clone()));
+        let remote_notifier = RemoteNotifier::default();
+        remote_notifier.note_time(clock);
+        let source = Source::Topic(Arc::default(), Some(remote_notifier.clone()));
         let mut deadline = Deadline::new(source, ns(100));
         assert_eq!(look(&mut deadline, 1000), (None, Some(1101)));
         time.set(at(1080));
-        arrivals.announce(1);
+        remote_notifier.announce(1);
         time.set(at(1090));
-        arrivals.announce(0);
+        remote_notifier.announce(0);
         assert_eq!(look(&mut deadline, 1101), (None, Some(1181)), "nothing came at 1090");
         let missed = DeadlineMissed { total_count: 1, total_count_change: 1 };
         assert_eq!(look(&mut deadline, 1181), (Some(missed), Some(1281)));

@@ -407,7 +407,7 @@ impl<S: Send + 'static> Node<S> {
         let (requests, _) = draft.service::<Q, P>(&service, self.full_name())?;
         let beyond =
             draft.call_remotely::<Q, P>(self.node_index(), &service, QoS::keep_all(qos.depth()))?;
-        let (remote, arrivals) = beyond.unzip();
+        let (remote, remote_notifier) = beyond.unzip();
         let responses = Topic::<Response<P>>::new(name.as_str().into(), draft.digests.clone());
         let responses = Arc::new(responses);
         let node = self.full_name();
@@ -430,9 +430,9 @@ impl<S: Send + 'static> Node<S> {
             clock: draft.clock.clone(),
         });
         let timeout_source = draft.next_source();
-        let remote = remote.zip(arrivals).map(|(remote, arrivals)| {
+        let remote = remote.zip(remote_notifier).map(|(remote, remote_notifier)| {
             let responses = RemoteResponses::new(Arc::downgrade(&shared), remote);
-            draft.remote_responses(&service, Box::new(responses), arrivals)
+            draft.remote_responses(&service, Box::new(responses), remote_notifier)
         });
         let feed = Feed::queue(qos.depth(), remote.as_ref());
         let callback_draft =

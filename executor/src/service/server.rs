@@ -154,9 +154,9 @@ impl<S: Send + 'static> Node<S> {
             });
         }
         let remote = draft.serve_remotely::<Q, P>(self.node_index(), &service, qos)?;
-        let remote = remote.map(|(server, arrivals)| {
+        let remote = remote.map(|(server, remote_notifier)| {
             let requests = RemoteRequests::new(&service, qos.depth(), server);
-            draft.remote_requests(&service, Box::new(requests), arrivals)
+            draft.remote_requests(&service, Box::new(requests), remote_notifier)
         });
         let counters = Arc::<CallbackCounters>::default();
         // Requests are never kept: the server gets a reference.

@@ -15,7 +15,7 @@ pub(crate) struct Driver<T> {
     /// Input, number and stamp of each message that fell out.
     pub(crate) unmatched: Vec<(usize, usize, u64)>,
     pub(crate) irregular: usize,
-    /// The longest queue so far, between arrivals.
+    /// The longest queue so far, between remote_notifier.
     pub(crate) longest: usize,
 }
 

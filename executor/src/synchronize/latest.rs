@@ -208,7 +208,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_call_has_the_newest_of_all_and_nothing_used_up(
-            arrivals in proptest::collection::vec(0usize..3, 0..60),
+            remote_notifier in proptest::collection::vec(0usize..3, 0..60),
             roles in prop_oneof![Just(&REQUIRED), Just(&MIXED)],
             trigger in 0usize..3,
         ) {
@@ -216,7 +216,7 @@ mod tests {
             let mut d = driver(roles, Latest::new(trigger.unwrap()));
             let mut sent = [0; 3];
             let mut used_up = [None; 3];
-            for input in arrivals {
+            for input in remote_notifier {
                 sent[input] += 1;
                 if d.send(input, 1) == 0 {
                     continue;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::event::SourceId;
 use crate::event_loop::BoxError;
-use crate::middleware::{Arrivals, RemoteSubscription};
+use crate::middleware::{RemoteNotifier, RemoteSubscription};
 use proptest::prelude::*;
 use ringspin_ringbuf::Inbox;
 use std::any::Any;
@@ -26,7 +26,7 @@ struct Both {
     topic: Arc<Topic<u32>>,
     receiver: SubscriptionReceiver<u32>,
     outside: Outside,
-    arrivals: Arrivals,
+    remote_notifier: RemoteNotifier,
     inbox: Inbox,
     counters: Arc<CallbackCounters>,
     depth: usize,
@@ -41,9 +41,9 @@ impl Both {
     fn new(depth: usize) -> Self {
         assert!((depth + 1).is_power_of_two());
         let topic = Arc::new(Topic::new("topic".into(), Arc::default()));
-        let (outside, arrivals) = (Outside::default(), Arrivals::default());
+        let (outside, remote_notifier) = (Outside::default(), RemoteNotifier::default());
         let subscription = Box::new(outside.clone());
-        let remote = Remote::messages("topic", SourceId(7), subscription, arrivals.clone());
+        let remote = Remote::messages("topic", SourceId(7), subscription, remote_notifier.clone());
         let notifier = remote.notifier().clone();
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_last(depth);
@@ -57,7 +57,7 @@ impl Both {
         });
         notifier.connect(ready);
         notifier.start();
-        Self { topic, receiver, outside, arrivals, inbox, counters, depth }
+        Self { topic, receiver, outside, remote_notifier, inbox, counters, depth }
     }
 
     fn publish(&self, n: u32) {
@@ -74,7 +74,7 @@ impl Both {
         }
         outside.push_back(n);
         drop(outside);
-        self.arrivals.announce(1);
+        self.remote_notifier.announce(1);
     }
 
     /// What comes of the next token; `None` if there is none.

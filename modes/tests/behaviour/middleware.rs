@@ -10,8 +10,8 @@ mod warnings;
 use crate::{Log, entries, log, on_one_core};
 use ether::{Ether, Private, Stamp, WAYS, Way};
 use ringspin_executor::{
-    Arrivals, CallbackStatistics, Context, ExactTime, FailurePolicy, Input, Message, Monitor,
-    PublishError, QoS, RemoteNode, RemotePublisher, RemoteSubscription, Transition, TypeName,
+    CallbackStatistics, Context, ExactTime, FailurePolicy, Input, Message, Monitor, PublishError,
+    QoS, RemoteNode, RemoteNotifier, RemotePublisher, RemoteSubscription, Transition, TypeName,
     WaitStrategy,
 };
 use ringspin_modes::{Executor, Mode, SpinError};
@@ -90,7 +90,7 @@ fn sender(ether: &Ether, topic: &str, qos: QoS) -> Arc<dyn RemotePublisher> {
 /// Listens to `topic` outside.
 fn receiver(ether: &Ether, topic: &str) -> Box<dyn RemoteSubscription> {
     let (of, qos) = (TypeName::of::<u64>(), QoS::keep_all(1000));
-    ether.outside().subscribe(topic, of, qos, Arrivals::default()).unwrap().unwrap()
+    ether.outside().subscribe(topic, of, qos, RemoteNotifier::default()).unwrap().unwrap()
 }
 
 /// What has come to `receiver`.

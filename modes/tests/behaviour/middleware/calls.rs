@@ -4,7 +4,7 @@ use super::ether::{Ether, Fault, Private};
 use super::{MS, connect, in_every_way, on_all_cores, spin_on, stop_when};
 use crate::{Log, entries, log};
 use ringspin_executor::{
-    Arrivals, CallError, Client, Context, Node, QoS, RemoteClient, RemoteNode, RemoteServer,
+    CallError, Client, Context, Node, QoS, RemoteClient, RemoteNode, RemoteNotifier, RemoteServer,
     Responder, ServiceTypes, TypeName,
 };
 use ringspin_modes::Executor;
@@ -21,13 +21,14 @@ fn numbers() -> ServiceTypes {
 /// Offers `service` outside.
 fn server(ether: &Ether, service: &str) -> Box<dyn RemoteServer> {
     let qos = QoS::keep_all(1000);
-    let server = ether.outside().serve(service, numbers(), qos, Arrivals::default());
+    let server = ether.outside().serve(service, numbers(), qos, RemoteNotifier::default());
     server.unwrap().unwrap()
 }
 
 /// Calls `service` from outside.
 fn caller(ether: &Ether, service: &str) -> Arc<dyn RemoteClient> {
-    let client = ether.outside().call(service, numbers(), QoS::services(), Arrivals::default());
+    let client =
+        ether.outside().call(service, numbers(), QoS::services(), RemoteNotifier::default());
     client.unwrap().unwrap()
 }
 

@@ -6,8 +6,8 @@ mod services;
 
 use gauges::{Gauge, Gauges};
 use ringspin_executor::{
-    Arrivals, BoxError, Durability, FollowedClock, History, Middleware, ParameterValue, QoS,
-    RemoteClient, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemotePublisher,
+    BoxError, Durability, FollowedClock, History, Middleware, ParameterValue, QoS, RemoteClient,
+    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
     RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, Sent, ServiceTypes, Time,
     TypeName,
 };
@@ -101,7 +101,7 @@ struct Reader {
     bypassed: bool,
     depth: Option<usize>,
     queue: Arc<Mutex<VecDeque<u64>>>,
-    arrivals: Arrivals,
+    remote_notifier: RemoteNotifier,
 }
 
 impl Reader {
@@ -116,7 +116,7 @@ impl Reader {
         }
         queue.push_back(message);
         drop(queue);
-        self.arrivals.announce(1);
+        self.remote_notifier.announce(1);
     }
 }
 
@@ -134,7 +134,7 @@ struct Server {
     bypassed: bool,
     depth: Option<usize>,
     queue: Arc<Mutex<VecDeque<Asked>>>,
-    arrivals: Arrivals,
+    remote_notifier: RemoteNotifier,
     is_gone: Arc<Mutex<bool>>,
 }
 
@@ -201,7 +201,7 @@ impl Ether {
             let status = status.clone();
             self.bus.carry(Box::new(move || {
                 *gauge.status.lock().unwrap() = Some(status);
-                gauge.arrivals.announce(1);
+                gauge.remote_notifier.announce(1);
             }));
         });
         told.count()
@@ -217,7 +217,7 @@ impl Ether {
             *server.is_gone.lock().unwrap() = true;
         }
         for (_, asker) in askers.into_iter().filter(|(name, _)| name == service) {
-            self.bus.carry(Box::new(move || asker.arrivals.announce(0)));
+            self.bus.carry(Box::new(move || asker.remote_notifier.announce(0)));
         }
     }
 
@@ -368,7 +368,7 @@ impl RemoteNode for Node {
         topic: &str,
         message: TypeName,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError> {
         self.ether.attempt(Fault::Subscribe)?;
         if !is_carried(message) {
@@ -377,7 +377,7 @@ impl RemoteNode for Node {
         let Ether { process, bypassed, .. } = self.ether;
         let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
         let queue = Arc::default();
-        let reader = Reader { process, bypassed, depth, queue, arrivals };
+        let reader = Reader { process, bypassed, depth, queue, remote_notifier };
         let mut state = self.ether.state();
         let latched = qos.durability() == Durability::TransientLocal;
         let writers = state.writers.iter().filter(|(of, _)| of == topic && latched);
@@ -397,7 +397,7 @@ impl RemoteNode for Node {
         service: &str,
         types: ServiceTypes,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteServer>>, BoxError> {
         self.ether.attempt(Fault::Serve)?;
         if !is_carried(types.request) || !is_carried(types.response) {
@@ -406,7 +406,7 @@ impl RemoteNode for Node {
         let Ether { process, bypassed, .. } = self.ether;
         let (queue, is_gone) = Default::default();
         let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
-        let server = Server { process, bypassed, depth, queue, arrivals, is_gone };
+        let server = Server { process, bypassed, depth, queue, remote_notifier, is_gone };
         self.ether.state().servers.push((service.into(), server.clone()));
         Ok(Some(Box::new(Desk { ether: self.ether.clone(), service: service.into(), server })))
     }
@@ -416,14 +416,14 @@ impl RemoteNode for Node {
         service: &str,
         types: ServiceTypes,
         _: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError> {
         self.ether.attempt(Fault::Call)?;
         if !is_carried(types.request) || !is_carried(types.response) {
             return Ok(None);
         }
         let answers = Mutex::default();
-        let asker = Arc::new(Asker { answers, asked: Mutex::new(0), arrivals });
+        let asker = Arc::new(Asker { answers, asked: Mutex::new(0), remote_notifier });
         self.ether.state().askers.push((service.into(), asker.clone()));
         Ok(Some(Arc::new(Line { ether: self.ether.clone(), service: service.into(), asker })))
     }

@@ -2,7 +2,7 @@
 
 use super::ether::{Ether, Private, Way};
 use super::{connect, spin_on};
-use ringspin_executor::{Arrivals, QoS, RemoteNode, ServiceTypes, TypeName};
+use ringspin_executor::{QoS, RemoteNode, RemoteNotifier, ServiceTypes, TypeName};
 use ringspin_modes::Executor;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -64,7 +64,7 @@ fn requests_that_are_overwritten_are_counted_and_warned_of_when_their_number_has
     executor.freeze().unwrap();
     let of = TypeName::of::<u64>();
     let types = ServiceTypes { request: of, response: of };
-    let client = ether.outside().call("/double", types, QoS::services(), Arrivals::default());
+    let client = ether.outside().call("/double", types, QoS::services(), RemoteNotifier::default());
     let client = client.unwrap().unwrap();
     let mut burst = |requests: u64| {
         (0..requests).for_each(|n| assert!(client.send(&n).is_ok()));

@@ -8,7 +8,7 @@ pub(super) struct Gauge {
     pub(super) topic: String,
     pub(super) kind: RemoteEventKind,
     pub(super) status: Arc<Mutex<Option<RemoteStatus>>>,
-    pub(super) arrivals: Arrivals,
+    pub(super) remote_notifier: RemoteNotifier,
 }
 
 impl RemoteEvent for Gauge {
@@ -31,10 +31,11 @@ impl RemoteEvents for Gauges {
     fn watch(
         &self,
         kind: RemoteEventKind,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError> {
         self.ether.attempt(Fault::Watch)?;
-        let gauge = Gauge { topic: self.topic.clone(), kind, status: Arc::default(), arrivals };
+        let gauge =
+            Gauge { topic: self.topic.clone(), kind, status: Arc::default(), remote_notifier };
         self.ether.state().gauges.push(gauge.clone());
         Ok(Some(Box::new(gauge)))
     }

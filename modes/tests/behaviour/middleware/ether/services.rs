@@ -38,7 +38,7 @@ impl RemoteResponder for Answer {
             let is_own = Arc::ptr_eq(&asker, &self.asker);
             self.ether.bus.carry(Box::new(move || {
                 asker.answers.lock().unwrap().push_back(is_own.then_some((number, answer)));
-                asker.arrivals.announce(1);
+                asker.remote_notifier.announce(1);
             }));
         }
         Ok(true)
@@ -49,7 +49,7 @@ pub(super) struct Asker {
     /// `None` for a response to another client.
     pub(super) answers: Mutex<VecDeque<Option<(i64, u64)>>>,
     pub(super) asked: Mutex<i64>,
-    pub(super) arrivals: Arrivals,
+    pub(super) remote_notifier: RemoteNotifier,
 }
 
 pub(super) struct Line {
@@ -96,7 +96,7 @@ impl RemoteClient for Line {
             }
             queue.push_back(request);
             drop(queue);
-            server.arrivals.announce(1);
+            server.remote_notifier.announce(1);
         }));
         Ok(Sent { number, servers })
     }

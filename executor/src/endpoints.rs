@@ -80,17 +80,17 @@ impl<S: Send + 'static> Node<S> {
         draft.offer(&topic, self.full_name(), qos)?;
         let source = draft.next_source();
         draft.topic_info(&topic).publishers.push((self.event_loop(), source));
-        let vitals = draft.vitals(&topic);
-        let pulse = vitals.add(self.node_index(), qos);
+        let registry = draft.liveliness_registry(&topic);
+        let liveliness = registry.add(self.node_index(), qos);
         let reporter =
             remote.as_ref().filter(|_| draft.receives()).and_then(|remote| remote.events());
         typed.add_publisher(qos);
-        let policy = PublisherPolicy::new(&typed, qos, draft.clock.clone(), &pulse, remote);
+        let policy = PublisherPolicy::new(&typed, qos, draft.clock.clone(), &liveliness, remote);
         if let Some(latch) = policy.as_ref().and_then(|policy| policy.latch_number) {
             draft.latches.push((typed.clone(), latch));
         }
         let watched = Watched { name, topic: &topic, qos, remote: reporter };
-        self.watch_publisher(&mut draft, &watched, pulse, events)?;
+        self.watch_publisher(&mut draft, &watched, liveliness, events)?;
         Ok(Publisher::new(typed, source, policy.map(Arc::new)))
     }
 
@@ -239,7 +239,7 @@ impl<S: Send + 'static> Node<S> {
         };
         let callback = draft.add_callback(self.event_loop(), callback_name, callback_draft);
         draft.topic_info(&name).subscriptions.push(callback);
-        draft.vitals(&name).subscriptions.next();
+        draft.liveliness_registry(&name).subscriptions.next();
         Ok(Declared { draft, topic, callback, counters, remote })
     }
 }

@@ -4,8 +4,8 @@ pub(crate) mod attach;
 mod compatibility;
 pub(crate) mod conditions;
 pub(crate) mod events;
+pub(crate) mod liveliness;
 pub(crate) mod peers;
-pub(crate) mod pulse;
 mod watch;
 
 use std::time::Duration;

@@ -3,7 +3,7 @@
 use super::{CreateError, Draft};
 use crate::notifier::Notifier;
 use crate::qos::QoS;
-use crate::qos::pulse::Vitals;
+use crate::qos::liveliness::LivelinessRegistry;
 use std::sync::Arc;
 
 /// Which nodes offer and request what on a topic.
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(super) struct Ends {
     offered: Vec<(String, QoS)>,
     requested: Vec<(String, QoS)>,
-    vitals: Arc<Vitals>,
+    registry: Arc<LivelinessRegistry>,
 }
 
 impl Draft {
@@ -38,18 +38,20 @@ impl Draft {
     }
 
     /// The signs of life on `topic`, which exists.
-    pub(crate) fn vitals(&mut self, topic: &str) -> Arc<Vitals> {
-        self.ends(topic).vitals.clone()
+    pub(crate) fn liveliness_registry(&mut self, topic: &str) -> Arc<LivelinessRegistry> {
+        self.ends(topic).registry.clone()
     }
 
     /// Whose failures concern whom: nodes, and who watches the liveliness of their publishers.
     pub(crate) fn watchers(&self) -> Vec<(usize, Arc<Notifier>)> {
         let mut watchers = Vec::new();
         for topic in self.topics.values() {
-            let vitals = &topic.ends.vitals;
-            let pulses = vitals.pulses();
-            for watcher in vitals.watchers() {
-                watchers.extend(pulses.iter().map(|pulse| (pulse.node_index, watcher.clone())));
+            let registry = &topic.ends.registry;
+            let publishers = registry.publishers();
+            for watcher in registry.watchers() {
+                watchers.extend(
+                    publishers.iter().map(|liveliness| (liveliness.node_index, watcher.clone())),
+                );
             }
         }
         watchers

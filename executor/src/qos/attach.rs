@@ -2,8 +2,8 @@
 
 use super::conditions::{Deadline, OwnLiveliness, Source, TopicLiveliness};
 use super::events::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
+use super::liveliness::PublisherLiveliness;
 use super::peers::{Loss, Match, Misfit, Outside, Peers};
-use super::pulse::Pulse;
 use crate::control::CallbackCounters;
 use crate::graph::{CreateError, Draft};
 use crate::middleware::{RemoteEventKind, RemoteEvents, RemoteNotifier, Reports};
@@ -53,17 +53,17 @@ impl<S: Send + 'static> Node<S> {
         &self,
         draft: &mut Draft,
         watched: &Watched<'_>,
-        pulse: Arc<Pulse>,
+        liveliness: Arc<PublisherLiveliness>,
         events: PublisherEvents<S>,
     ) -> Result<(), CreateError> {
-        let vitals = draft.vitals(watched.topic);
-        let signs = Source::Publisher(pulse.clone());
+        let registry = draft.liveliness_registry(watched.topic);
+        let signs = Source::Publisher(liveliness.clone());
         self.watch_deadline(draft, watched, signs, events.deadline_missed)?;
         if let Some(callback) = events.liveliness_lost {
             let notifier = Arc::<Notifier>::default();
-            vitals.watch(notifier.clone());
+            registry.watch(notifier.clone());
             let name = format!("liveliness of {}", watched.name);
-            self.watch(draft, &name, notifier, OwnLiveliness::new(pulse), callback)?;
+            self.watch(draft, &name, notifier, OwnLiveliness::new(liveliness), callback)?;
         }
         if let Some(callback) = events.incompatible_qos {
             let (outside, notifier) = watched.outside(draft, RemoteEventKind::IncompatibleQos)?;
@@ -73,7 +73,7 @@ impl<S: Send + 'static> Node<S> {
         if let Some(callback) = events.matched {
             let (outside, notifier) = watched.outside(draft, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
-            let condition = Match { peers: Peers::Subscriptions(vitals), outside, told: (0, 0) };
+            let condition = Match { peers: Peers::Subscriptions(registry), outside, told: (0, 0) };
             self.watch(draft, &name, notifier, condition, callback)?;
         }
         Ok(())
@@ -89,16 +89,16 @@ impl<S: Send + 'static> Node<S> {
         counters: Arc<CallbackCounters>,
         events: SubscriptionEvents<S>,
     ) -> Result<(), CreateError> {
-        let vitals = draft.vitals(watched.topic);
+        let registry = draft.liveliness_registry(watched.topic);
         if let (Some(remote_notifier), Some(_)) = (&remote_notifier, &events.deadline_missed) {
             remote_notifier.note_time(draft.clock.clone());
         }
-        let signs = Source::Topic(vitals.clone(), remote_notifier);
+        let signs = Source::Topic(registry.clone(), remote_notifier);
         self.watch_deadline(draft, watched, signs, events.deadline_missed)?;
         if let Some(callback) = events.liveliness_changed {
             let (outside, notifier) = watched.outside(draft, RemoteEventKind::LivelinessChanged)?;
-            vitals.watch(notifier.clone());
-            let condition = TopicLiveliness::new(vitals.clone(), draft.failures.clone(), outside);
+            registry.watch(notifier.clone());
+            let condition = TopicLiveliness::new(registry.clone(), draft.failures.clone(), outside);
             let name = format!("liveliness of {}", watched.name);
             self.watch(draft, &name, notifier, condition, callback)?;
         }
@@ -116,7 +116,7 @@ impl<S: Send + 'static> Node<S> {
         if let Some(callback) = events.matched {
             let (outside, notifier) = watched.outside(draft, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
-            let condition = Match { peers: Peers::Publishers(vitals), outside, told: (0, 0) };
+            let condition = Match { peers: Peers::Publishers(registry), outside, told: (0, 0) };
             self.watch(draft, &name, notifier, condition, callback)?;
         }
         Ok(())

@@ -7,7 +7,7 @@ use crate::event::EventId;
 use crate::event_loop::BoxError;
 use crate::message::{Envelope, Expiry};
 use crate::middleware::RemotePublisher;
-use crate::qos::pulse::Pulse;
+use crate::qos::liveliness::PublisherLiveliness;
 use crate::qos::{Liveliness, QoS};
 use crate::time::{Clock, NodeClock};
 use ringspin_ringbuf::pool;
@@ -19,7 +19,7 @@ pub(crate) struct PublisherPolicy<M> {
     clock: NodeClock,
     lifespan: Option<Duration>,
     /// With a deadline, or manual liveliness.
-    pulse: Option<Arc<Pulse>>,
+    liveliness: Option<Arc<PublisherLiveliness>>,
     /// If it is transient-local.
     latch: Option<Arc<Latch<M>>>,
     /// The latch's number in its topic.
@@ -34,11 +34,11 @@ type Show<M> = (fn(&M, &DigestCollector), Arc<DigestCollector>);
 
 impl<M> Clone for PublisherPolicy<M> {
     fn clone(&self) -> Self {
-        let Self { clock, lifespan, pulse, latch, latch_number, show, remote } = self;
+        let Self { clock, lifespan, liveliness, latch, latch_number, show, remote } = self;
         Self {
             clock: clock.clone(),
             lifespan: *lifespan,
-            pulse: pulse.clone(),
+            liveliness: liveliness.clone(),
             latch: latch.clone(),
             latch_number: *latch_number,
             show: show.clone(),
@@ -51,8 +51,8 @@ impl<M> Default for PublisherPolicy<M> {
     /// Nothing is promised.
     fn default() -> Self {
         let (clock, lifespan) = (NodeClock::default(), None);
-        let (pulse, latch, latch_number, show, remote) = (None, None, None, None, None);
-        Self { clock, lifespan, pulse, latch, latch_number, show, remote }
+        let (liveliness, latch, latch_number, show, remote) = (None, None, None, None, None);
+        Self { clock, lifespan, liveliness, latch, latch_number, show, remote }
     }
 }
 
@@ -62,14 +62,14 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         topic: &Topic<M>,
         qos: QoS,
         clock: NodeClock,
-        pulse: &Arc<Pulse>,
+        liveliness: &Arc<PublisherLiveliness>,
         remote: Option<Arc<dyn RemotePublisher>>,
     ) -> Option<Self> {
         let manual = qos.liveliness() == Liveliness::ManualByTopic;
-        let pulse = (manual || qos.deadline_period().is_some()).then(|| pulse.clone());
+        let liveliness = (manual || qos.deadline_period().is_some()).then(|| liveliness.clone());
         let lifespan = qos.lifespan_age();
         let latch = qos.is_transient_local().then(|| Arc::new(Latch::new(qos.depth(), lifespan)));
-        if pulse.is_none() && lifespan.is_none() && latch.is_none() && remote.is_none() {
+        if liveliness.is_none() && lifespan.is_none() && latch.is_none() && remote.is_none() {
             return None;
         }
         let latch_number = latch.as_ref().map(|latch| {
@@ -77,7 +77,7 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
             latches.push(latch.clone());
             latches.len() - 1
         });
-        Some(Self { clock, lifespan, pulse, latch, latch_number, show: None, remote })
+        Some(Self { clock, lifespan, liveliness, latch, latch_number, show: None, remote })
     }
 
     /// The same promises, with each message added to `digests`.
@@ -112,10 +112,10 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
             None => self.publish_once(topic, next_id, envelope),
         };
         // Those in the process have it even if it did not leave.
-        if let Some(pulse) = &self.pulse
+        if let Some(liveliness) = &self.liveliness
             && matches!(published, Ok(()) | Err(Unpublished::Remote(_, None)))
         {
-            pulse.published(departure);
+            liveliness.published(departure);
         }
         published
     }
@@ -160,8 +160,8 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         {
             tracing::error!(%error, "cannot say that a publisher is alive");
         }
-        if let Some(pulse) = &self.pulse {
-            pulse.asserted(self.clock.departure());
+        if let Some(liveliness) = &self.liveliness {
+            liveliness.asserted(self.clock.departure());
         }
     }
 }

@@ -86,8 +86,8 @@ impl<S: Send + 'static> Node<S> {
             remote.as_ref().filter(|_| draft.receives()).and_then(|remote| remote.events());
         typed.add_publisher(qos);
         let policy = PublisherPolicy::new(&typed, qos, draft.clock.clone(), &liveliness, remote);
-        if let Some(latch) = policy.as_ref().and_then(|policy| policy.latch_number) {
-            draft.latches.push((typed.clone(), latch));
+        if let Some(cache) = policy.as_ref().and_then(|policy| policy.cache_number) {
+            draft.caches.push((typed.clone(), cache));
         }
         let watched = Watched { name, topic: &topic, qos, remote: reporter };
         self.watch_publisher(&mut draft, &watched, liveliness, events)?;

@@ -257,8 +257,8 @@ impl Graph {
             worker.learn_footprints(&topics, &token);
         }
         let now = shared.clock.now();
-        for (topic, number) in &draft.latches {
-            topic.start_latch(*number, now, sim_network);
+        for (topic, number) in &draft.caches {
+            topic.start_cache(*number, now, sim_network);
         }
         let counters = Counted::all(&draft, &workers);
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();

@@ -117,7 +117,7 @@ pub(crate) struct Draft {
     sources: u32,
     pub(crate) clock: NodeClock,
     /// Of each transient-local publisher in order of creation, its topic and its number there.
-    pub(crate) latches: Vec<(Arc<dyn AnyTopic>, usize)>,
+    pub(crate) caches: Vec<(Arc<dyn AnyTopic>, usize)>,
     /// Who is out of service; known once the graph is frozen.
     pub(crate) failures: Arc<OnceLock<Arc<Failures>>>,
     pub(crate) inputs: Vec<NamedInput>,

@@ -5,13 +5,13 @@
 //! locked or allocated on the way. What only some publishers promise (see [`publisher_policy`]) costs the
 //! others a branch.
 
-mod latch;
 mod late;
 mod publisher;
 mod publisher_policy;
 mod simulated_link;
 mod slots;
 mod subscription_receiver;
+mod transient_local_cache;
 
 pub use late::LateSubscription;
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
@@ -34,7 +34,6 @@ use crate::qos::{History, QoS};
 use crate::sim_network::SimNetwork;
 use crate::time::Time;
 use crate::worker_thread::ForeignEvent;
-use latch::Latch;
 use late::Late;
 use ringspin_ringbuf::{Announce, Announcer, Counter, Flag, Lines, Permits, Pool, Shared};
 use ringspin_ringbuf::{inbox, keep_last, pool};
@@ -42,6 +41,7 @@ use simulated_link::{Ahead, Interception, SimulatedLink};
 use slots::{Plan, Planned};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
+use transient_local_cache::TransientLocalCache;
 
 /// How an event loop is told that one of its callbacks has an event.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ pub(crate) struct Topic<M> {
     pub(crate) name: Arc<str>,
     subscriptions: Mutex<Vec<Subscription<M>>>,
     /// What the transient-local publishers keep, in order of creation.
-    latches: Mutex<Vec<Arc<Latch<M>>>>,
+    caches: Mutex<Vec<Arc<TransientLocalCache<M>>>>,
     /// The subscriptions that are to be activated. They are no ports: only transient-local
     /// publishers can have them, and know them.
     late: Mutex<Vec<Arc<Late<M>>>>,
@@ -176,7 +176,7 @@ pub(crate) trait AnyTopic: Send + Sync {
     /// Whether an interceptor waits for its messages.
     fn is_intercepted(&self) -> bool;
     /// Delivers what the transient-local publisher with this number published so far, at `now`.
-    fn start_latch(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>);
+    fn start_cache(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>);
     fn refused(&self) -> u64;
     /// Refuses messages from here on: the workers are gone.
     fn close(&self);
@@ -192,7 +192,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             subscriptions: Mutex::new(Vec::new()),
             ports: OnceLock::new(),
             closed: Flag::default(),
-            latches: Mutex::default(),
+            caches: Mutex::default(),
             late: Mutex::default(),
             refused: Counter::default(),
             interception: Interception::default(),
@@ -403,21 +403,21 @@ where
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn connect(&self, connections: Connections<'_>) {
         let mut subscriptions = lock(&self.subscriptions);
-        let latches = lock(&self.latches).clone();
+        let caches = lock(&self.caches).clone();
         let late = lock(&self.late);
         self.plan(connections.info, connections.sim_network);
         let ports = subscriptions.drain(..).map(|s| self.port(s, connections)).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
-        late.iter().for_each(|late| late.connect(self, connections, &latches));
+        late.iter().for_each(|late| late.connect(self, connections, &caches));
     }
 
     fn is_intercepted(&self) -> bool {
         lock(&self.interception).is_some()
     }
 
-    fn start_latch(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
-        let latch = lock(&self.latches)[number].clone();
-        latch.start(self, now, sim_network);
+    fn start_cache(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
+        let cache = lock(&self.caches)[number].clone();
+        cache.start(self, now, sim_network);
     }
 
     fn refused(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! Subscriptions that are declared while the graph is built, and join later.
 
-use super::latch::Latch;
+use super::transient_local_cache::TransientLocalCache;
 use super::{Connections, Port, Subscription, SubscriptionReceiver, Topic, lock};
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
@@ -71,7 +71,7 @@ impl<M: Send + Sync + 'static> Late<M> {
         &self,
         topic: &Topic<M>,
         connections: Connections<'_>,
-        latches: &[Arc<Latch<M>>],
+        caches: &[Arc<TransientLocalCache<M>>],
     ) {
         let state = &mut *lock(&self.0);
         let End::Declared(subscription) = std::mem::replace(&mut state.end, End::Nowhere) else {
@@ -81,7 +81,7 @@ impl<M: Send + Sync + 'static> Late<M> {
         state.end = End::Connected(port.clone());
         if state.active && state.is_local {
             // Nothing is kept yet, so nothing gives way.
-            latches.iter().for_each(|latch| drop(latch.join(&port)));
+            caches.iter().for_each(|cache| drop(cache.join(&port)));
         }
     }
 }
@@ -114,10 +114,10 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
         if let End::Connected(port) = &state.end
             && state.is_local
         {
-            let latches = lock(&self.topic.latches).clone();
+            let caches = lock(&self.topic.caches).clone();
             let (to, sim_network) = (port.clone(), &port.ready.sim_network);
             let join =
-                move || -> Vec<_> { latches.iter().flat_map(|latch| latch.join(&to)).collect() };
+                move || -> Vec<_> { caches.iter().flat_map(|cache| cache.join(&to)).collect() };
             match sim_network {
                 // As what a callback publishes, when it has returned.
                 Some(sim_network) if sim_network.departs_later() => {

@@ -1,6 +1,6 @@
 //! What only some publishers promise: messages kept for late joiners, a lifespan, signs of life.
 
-use super::latch::Latch;
+use super::transient_local_cache::TransientLocalCache;
 use super::{Refusal, Topic, deliver, lock};
 use crate::digest_collector::DigestCollector;
 use crate::event::EventId;
@@ -21,9 +21,9 @@ pub(crate) struct PublisherPolicy<M> {
     /// With a deadline, or manual liveliness.
     liveliness: Option<Arc<PublisherLiveliness>>,
     /// If it is transient-local.
-    latch: Option<Arc<Latch<M>>>,
-    /// The latch's number in its topic.
-    pub(crate) latch_number: Option<usize>,
+    cache: Option<Arc<TransientLocalCache<M>>>,
+    /// The cache's number in its topic.
+    pub(crate) cache_number: Option<usize>,
     show: Option<Show<M>>,
     /// If messages go beyond the process.
     remote: Option<Arc<dyn RemotePublisher>>,
@@ -34,13 +34,13 @@ type Show<M> = (fn(&M, &DigestCollector), Arc<DigestCollector>);
 
 impl<M> Clone for PublisherPolicy<M> {
     fn clone(&self) -> Self {
-        let Self { clock, lifespan, liveliness, latch, latch_number, show, remote } = self;
+        let Self { clock, lifespan, liveliness, cache, cache_number, show, remote } = self;
         Self {
             clock: clock.clone(),
             lifespan: *lifespan,
             liveliness: liveliness.clone(),
-            latch: latch.clone(),
-            latch_number: *latch_number,
+            cache: cache.clone(),
+            cache_number: *cache_number,
             show: show.clone(),
             remote: remote.clone(),
         }
@@ -51,8 +51,8 @@ impl<M> Default for PublisherPolicy<M> {
     /// Nothing is promised.
     fn default() -> Self {
         let (clock, lifespan) = (NodeClock::default(), None);
-        let (liveliness, latch, latch_number, show, remote) = (None, None, None, None, None);
-        Self { clock, lifespan, liveliness, latch, latch_number, show, remote }
+        let (liveliness, cache, cache_number, show, remote) = (None, None, None, None, None);
+        Self { clock, lifespan, liveliness, cache, cache_number, show, remote }
     }
 }
 
@@ -68,16 +68,18 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         let manual = qos.liveliness() == Liveliness::ManualByTopic;
         let liveliness = (manual || qos.deadline_period().is_some()).then(|| liveliness.clone());
         let lifespan = qos.lifespan_age();
-        let latch = qos.is_transient_local().then(|| Arc::new(Latch::new(qos.depth(), lifespan)));
-        if liveliness.is_none() && lifespan.is_none() && latch.is_none() && remote.is_none() {
+        let cache = qos
+            .is_transient_local()
+            .then(|| Arc::new(TransientLocalCache::new(qos.depth(), lifespan)));
+        if liveliness.is_none() && lifespan.is_none() && cache.is_none() && remote.is_none() {
             return None;
         }
-        let latch_number = latch.as_ref().map(|latch| {
-            let mut latches = lock(&topic.latches);
-            latches.push(latch.clone());
-            latches.len() - 1
+        let cache_number = cache.as_ref().map(|cache| {
+            let mut caches = lock(&topic.caches);
+            caches.push(cache.clone());
+            caches.len() - 1
         });
-        Some(Self { clock, lifespan, liveliness, latch, latch_number, show: None, remote })
+        Some(Self { clock, lifespan, liveliness, cache, cache_number, show: None, remote })
     }
 
     /// The same promises, with each message added to `digests`.
@@ -103,11 +105,11 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         }
         let departure = self.clock.departure();
         envelope.expiry = Expiry::of(departure, self.lifespan);
-        let published = match &self.latch {
-            Some(latch) => {
+        let published = match &self.cache {
+            Some(cache) => {
                 let beyond =
                     self.remote.is_some().then_some(|message: &M| self.publish_remotely(message));
-                latch.publish(topic, next_id, envelope, beyond)
+                cache.publish(topic, next_id, envelope, beyond)
             }
             None => self.publish_once(topic, next_id, envelope),
         };

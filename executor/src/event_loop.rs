@@ -7,7 +7,7 @@ use crate::event::{EventId, SourceId};
 use crate::message::Message;
 use crate::timer::Timer;
 use crate::topic::SubscriptionReceiver;
-use ringspin_ringbuf::Lines;
+use ringspin_ringbuf::CacheLines;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -81,7 +81,7 @@ pub(crate) trait Entity<S>: Send {
     /// events are only discarded.
     fn retire(&mut self);
     /// Adds the lines that a dispatch touches.
-    fn add_to(&self, lines: &mut Lines) {
+    fn add_to(&self, lines: &mut CacheLines) {
         lines.add(self);
     }
 }
@@ -124,7 +124,7 @@ pub(crate) trait EventLoop: Send {
     /// Adds the state to the digests, if it is to be shown.
     fn show(&self, digests: &DigestCollector);
     /// Adds the lines that a dispatch to this entity touches.
-    fn add_to(&self, entity: u32, lines: &mut Lines);
+    fn add_to(&self, entity: u32, lines: &mut CacheLines);
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -286,7 +286,7 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         }
     }
 
-    fn add_to(&self, entity: u32, lines: &mut Lines) {
+    fn add_to(&self, entity: u32, lines: &mut CacheLines) {
         let entity = &self.entities[entity as usize];
         lines.add(self);
         lines.add(entity);

@@ -254,7 +254,7 @@ impl Graph {
         topics.iter().for_each(|(_, topic)| topic.connect(connections));
         if let (Some(_), [worker]) = (sim_network, &mut workers[..]) {
             let token = |callback| ready_of(callback).announcer.token();
-            worker.learn_footprints(&topics, &token);
+            worker.plan_prefetches(&topics, &token);
         }
         let now = shared.clock.now();
         for (topic, number) in &draft.caches {

@@ -7,7 +7,7 @@ use crate::event::CallbackId;
 use crate::time::Time;
 use crate::timer::{CANCEL, LATEST, TimerControl};
 use crate::topic::Ready;
-use ringspin_ringbuf::{Footprints, Lines};
+use ringspin_ringbuf::{CacheLines, PrefetchPlan};
 use std::sync::Arc;
 
 /// A timer of the frozen graph: what an expiry needs, on one cache line.
@@ -48,7 +48,7 @@ pub(crate) struct Timers {
     /// The timers whose next deadline is later than 64 bits can tell.
     exhausted: Vec<usize>,
     /// Of each timer, what its expiry and what follows from it touch; empty if nobody prepared it.
-    footprints: Footprints,
+    prefetch_plan: PrefetchPlan,
 }
 
 impl Timers {
@@ -132,7 +132,7 @@ impl Timers {
         if stamped && expired {
             self.rests[index].ready.stamp(Some(Time::from_nanos(deadline)));
         }
-        if !self.footprints.is_empty() {
+        if !self.prefetch_plan.is_empty() {
             self.fetch_ahead();
         }
         expired.then_some(token)
@@ -142,8 +142,8 @@ impl Timers {
     #[inline(never)]
     fn fetch_ahead(&self) {
         let [next, after_next] = self.deadlines.next_two();
-        self.footprints.fetch(next);
-        self.footprints.announce(after_next);
+        self.prefetch_plan.fetch(next);
+        self.prefetch_plan.announce(after_next);
     }
 
     #[inline]
@@ -168,12 +168,12 @@ impl Timers {
     }
 
     /// Sets what the expiries of the timers touch.
-    pub(crate) fn set_footprints(&mut self, footprints: Footprints) {
-        self.footprints = footprints;
+    pub(crate) fn set_prefetch_plan(&mut self, prefetch_plan: PrefetchPlan) {
+        self.prefetch_plan = prefetch_plan;
     }
 
     /// Adds the lines that the expiry of timer `index` touches.
-    pub(crate) fn add_to(&self, index: usize, lines: &mut Lines) {
+    pub(crate) fn add_to(&self, index: usize, lines: &mut CacheLines) {
         let timer = &self.timers[index];
         lines.add(timer);
         lines.add(&timer.control.deadline);

@@ -35,7 +35,7 @@ use crate::sim_network::SimNetwork;
 use crate::time::Time;
 use crate::worker_thread::ForeignEvent;
 use late::Late;
-use ringspin_ringbuf::{Announce, Announcer, Counter, Flag, Lines, Permits, Pool, Shared};
+use ringspin_ringbuf::{Announce, Announcer, CacheLines, Counter, Flag, Permits, Pool, Shared};
 use ringspin_ringbuf::{inbox, keep_last, pool};
 use simulated_link::{Ahead, Interception, SimulatedLink};
 use slots::{Plan, Planned};
@@ -181,7 +181,7 @@ pub(crate) trait AnyTopic: Send + Sync {
     /// Refuses messages from here on: the workers are gone.
     fn close(&self);
     /// Adds the lines that publishing touches.
-    fn add_to(&self, lines: &mut Lines);
+    fn add_to(&self, lines: &mut CacheLines);
 }
 
 impl<M: Send + Sync + 'static> Topic<M> {
@@ -428,7 +428,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         self.closed.raise();
     }
 
-    fn add_to(&self, lines: &mut Lines) {
+    fn add_to(&self, lines: &mut CacheLines) {
         lines.add(&self.ports);
         lines.add(&self.pool);
         lock(&self.sequences).iter().for_each(|sequence| lines.add(&**sequence));

@@ -3,7 +3,7 @@
 //! A worker does not know on which thread it runs, what time it is, or what to do when nothing is
 //! ready: that is the scheduler's part, and the only difference between the modes.
 
-mod footprint;
+mod prefetch;
 mod taken;
 
 pub use taken::ReadyEvent;

@@ -37,7 +37,7 @@ use crate::worker_thread::ForeignEvent;
 use late::Late;
 use ringspin_ringbuf::{Announce, Announcer, CacheLines, Counter, Flag, Permits, Pool, Shared};
 use ringspin_ringbuf::{inbox, keep_last, pool};
-use simulated_link::{Ahead, Interception, SimulatedLink};
+use simulated_link::{Interception, SimulatedLink, UndeliveredGuard};
 use slots::{Plan, Planned};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -391,11 +391,11 @@ fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>])
 where
     M: Send + Sync + 'static,
 {
-    let mut ahead = Ahead(others.iter().chain([last]));
-    for port in ahead.0.by_ref().take(others.len()) {
+    let mut undelivered = UndeliveredGuard(others.iter().chain([last]));
+    for port in undelivered.0.by_ref().take(others.len()) {
         port.deliver(Message::new(envelope.clone()));
     }
-    if let Some(last) = ahead.0.next() {
+    if let Some(last) = undelivered.0.next() {
         last.deliver(Message::new(envelope));
     }
 }

@@ -60,7 +60,7 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
     /// Sends `message` on its way.
     pub(super) fn send(&self, message: Message<M>) {
         let subscription = &self.to.subscription;
-        let place = Ahead(iter::once(&*self.to));
+        let place = UndeliveredGuard(iter::once(&*self.to));
         let outcome = self.sim_network.outcome(message.id(), subscription.callback, size_of::<M>());
         let intercepted = self.intercept(message);
         mem::forget(place); // nobody has panicked
@@ -138,9 +138,9 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
 
 /// The ports that a message has still to reach, each of which has a place for it. If an interceptor
 /// panics on its way to one of them, those that are left lose it, or their places would stay taken.
-pub(super) struct Ahead<'a, M: 'a, I: Iterator<Item = &'a Port<M>>>(pub(super) I);
+pub(super) struct UndeliveredGuard<'a, M: 'a, I: Iterator<Item = &'a Port<M>>>(pub(super) I);
 
-impl<'a, M: 'a, I: Iterator<Item = &'a Port<M>>> Drop for Ahead<'a, M, I> {
+impl<'a, M: 'a, I: Iterator<Item = &'a Port<M>>> Drop for UndeliveredGuard<'a, M, I> {
     #[inline]
     fn drop(&mut self) {
         self.0.by_ref().for_each(|port| port.subscription.lose());

@@ -5,7 +5,7 @@
 //! it.
 
 use super::publisher_policy::Unpublished;
-use super::{Ahead, Port, Refusal, Topic, lock, reserve_all};
+use super::{Port, Refusal, Topic, UndeliveredGuard, lock, reserve_all};
 use crate::event::EventId;
 use crate::event_loop::BoxError;
 use crate::message::{Envelope, Expiry, Message};
@@ -84,8 +84,9 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         if ports.is_empty() && joined.is_empty() {
             topic.note_unheard(message.id());
         }
-        let mut ahead = Ahead(ports.iter().chain(joined.iter().map(|port| &**port)));
-        for port in ahead.0.by_ref() {
+        let mut undelivered =
+            UndeliveredGuard(ports.iter().chain(joined.iter().map(|port| &**port)));
+        for port in undelivered.0.by_ref() {
             if let Some(oldest) = port.push(message.clone()) {
                 if displaced.capacity() == 0 {
                     displaced = std::mem::take(spare);
@@ -93,7 +94,7 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
                 displaced.push(oldest);
             }
         }
-        drop(ahead);
+        drop(undelivered);
         let beyond = beyond.map(|publish| (publish, message.clone()));
         let oldest =
             match state.sim_network.clone().filter(|sim_network| sim_network.departs_later()) {

@@ -19,13 +19,13 @@ impl RemoteEvent for Gauge {
 
 /// One end of a topic.
 pub(super) struct Gauges {
-    pub(super) ether: Ether,
+    pub(super) fake: FakeMiddleware,
     pub(super) topic: String,
 }
 
 impl RemoteEvents for Gauges {
     fn includes_locals(&self) -> bool {
-        !self.ether.bypassed
+        !self.fake.bypassed
     }
 
     fn watch(
@@ -33,10 +33,10 @@ impl RemoteEvents for Gauges {
         kind: RemoteEventKind,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError> {
-        self.ether.attempt(Fault::Watch)?;
+        self.fake.attempt(Fault::Watch)?;
         let gauge =
             Gauge { topic: self.topic.clone(), kind, status: Arc::default(), remote_notifier };
-        self.ether.state().gauges.push(gauge.clone());
+        self.fake.state().gauges.push(gauge.clone());
         Ok(Some(Box::new(gauge)))
     }
 }

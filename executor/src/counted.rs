@@ -1,7 +1,7 @@
 //! Where the counters of a callback are, once the graph is frozen.
 
 use crate::control::CallbackCounters;
-use crate::graph::Draft;
+use crate::graph::GraphBuilder;
 use crate::worker::Worker;
 use ringspin_ringbuf::Counter;
 use std::sync::Arc;
@@ -40,9 +40,9 @@ pub(crate) struct Counted {
 
 impl Counted {
     /// The counters of all callbacks, in order.
-    pub(crate) fn all(draft: &Draft, workers: &[Worker]) -> Arc<[Self]> {
-        let counters = |callback: usize| draft.callback_drafts[callback].counters.clone();
-        let mut all: Vec<Option<Self>> = draft.callback_drafts.iter().map(|_| None).collect();
+    pub(crate) fn all(builder: &GraphBuilder, workers: &[Worker]) -> Arc<[Self]> {
+        let counters = |callback: usize| builder.callback_specs[callback].counters.clone();
+        let mut all: Vec<Option<Self>> = builder.callback_specs.iter().map(|_| None).collect();
         for worker in workers {
             for (callback, token) in worker.callbacks() {
                 let (n, calls) = (callback.0 as usize, worker.calls().clone());

@@ -118,9 +118,9 @@ impl<S: Send + 'static> Node<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), CreateError> {
-        let mut draft = self.draft(&format!("deadline of {callback}"))?;
-        let of_loop = draft.loops[self.event_loop().0 as usize].callbacks.clone();
-        let name = |id: &crate::event::CallbackId| draft.callbacks[id.0 as usize].name.as_str();
+        let mut builder = self.builder(&format!("deadline of {callback}"))?;
+        let of_loop = builder.loops[self.event_loop().0 as usize].callbacks.clone();
+        let name = |id: &crate::event::CallbackId| builder.callbacks[id.0 as usize].name.as_str();
         let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
         if named.is_empty() {
             return Err(CreateError::NoCallback {
@@ -131,7 +131,7 @@ impl<S: Send + 'static> Node<S> {
         }
         let deadline = Duration::from_nanos(nanos(deadline));
         for id in named {
-            draft.callback_drafts[id.0 as usize].deadline = Some(deadline);
+            builder.callback_specs[id.0 as usize].deadline = Some(deadline);
         }
         Ok(())
     }

@@ -128,10 +128,10 @@ impl<S: Digest + Send + 'static> Node<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn digest_state(&self) -> Result<(), CreateError> {
-        let mut draft = self.draft("a digest of its state")?;
-        draft.digests.digest_states();
-        draft.loops[self.event_loop().0 as usize].digested = true;
-        draft.body::<S>(self.event_loop()).show_state(|state, digests| digests.add(state));
+        let mut builder = self.builder("a digest of its state")?;
+        builder.digests.digest_states();
+        builder.loops[self.event_loop().0 as usize].digested = true;
+        builder.body::<S>(self.event_loop()).show_state(|state, digests| digests.add(state));
         Ok(())
     }
 }

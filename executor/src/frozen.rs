@@ -8,7 +8,7 @@ use crate::counted::Counted;
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
-use crate::graph::{Draft, Feed, Graph, GraphInfo};
+use crate::graph::{Feed, Graph, GraphBuilder, GraphInfo};
 use crate::input::NamedInput;
 use crate::notifier::Notifier;
 use crate::picker::Picker;
@@ -204,24 +204,24 @@ impl Graph {
         policy: FailurePolicy,
         time: &TimeSource,
     ) -> Result<Frozen, FreezeError> {
-        let mut draft = self.draft();
-        if draft.frozen {
+        let mut builder = self.builder();
+        if builder.frozen {
             return Err(FreezeError::AlreadyFrozen);
         }
-        check_plan(&draft, plan)?;
-        check_time(&draft, plan, time)?;
+        check_plan(&builder, plan)?;
+        check_time(&builder, plan, time)?;
         let (clock, sim_network) = (time.clock(), time.sim_network());
-        draft.frozen = true;
-        draft.report_unused_overrides();
-        let info = Arc::new(draft.info());
-        draft.clock.run_by(clock.clone());
+        builder.frozen = true;
+        builder.report_unused_overrides();
+        let info = Arc::new(builder.info());
+        builder.clock.run_by(clock.clone());
         let retirements: Vec<Arc<Notifier>> = info.loops.iter().map(|_| Arc::default()).collect();
-        let nodes = node_controls(&draft, policy, &retirements);
+        let nodes = node_controls(&builder, policy, &retirements);
         let failures = Arc::new(Failures::new(stop.clone(), nodes));
-        let _ = draft.failures.set(failures.clone()); // the graph is frozen once
-        let digests = sim_network.map(|_| draft.digests.clone());
+        let _ = builder.failures.set(failures.clone()); // the graph is frozen once
+        let digests = sim_network.map(|_| builder.digests.clone());
         if let Some(sim_network) = sim_network {
-            draft.digests.collect(sim_network.owner());
+            builder.digests.collect(sim_network.owner());
         }
         let simulated = sim_network.map(|sim_network| sim_network.clock().clone());
         let shared = Shared {
@@ -230,14 +230,18 @@ impl Graph {
             clock,
             simulated,
             digests,
-            _open: Arc::new(OpenTopics(draft.erased_topics())),
+            _open: Arc::new(OpenTopics(builder.erased_topics())),
         };
-        let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();
-        let mut ready = vec![None; draft.callbacks.len()];
+        let mut bodies: Vec<_> = builder.bodies.drain(..).map(Some).collect();
+        let mut ready = vec![None; builder.callbacks.len()];
         let mut workers = Vec::new();
         for loops in &plan.workers {
-            let common =
-                Common { draft: &draft, order: plan.order, sim_network, retirements: &retirements };
+            let common = Common {
+                builder: &builder,
+                order: plan.order,
+                sim_network,
+                retirements: &retirements,
+            };
             let parts = connect_worker(common, loops, &mut ready);
             let bodies = parts
                 .loops
@@ -246,7 +250,7 @@ impl Graph {
             let bodies = bodies.collect();
             workers.push(Worker::new(parts, bodies, shared.clone()));
         }
-        let topics = draft.erased_topics();
+        let topics = builder.erased_topics();
         let ready_of = |callback: CallbackId| {
             ready[callback.0 as usize].clone().expect("every callback has a worker")
         };
@@ -257,48 +261,48 @@ impl Graph {
             worker.plan_prefetches(&topics, &token);
         }
         let now = shared.clock.now();
-        for (topic, number) in &draft.caches {
+        for (topic, number) in &builder.caches {
             topic.start_cache(*number, now, sim_network);
         }
-        let counters = Counted::all(&draft, &workers);
+        let counters = Counted::all(&builder, &workers);
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
         let (topics, clock) = (topics.into(), shared.clock);
         let monitor = Monitor { info, counters, topics, failures, rests, clock };
-        let inputs = std::mem::take(&mut draft.inputs);
+        let inputs = std::mem::take(&mut builder.inputs);
         Ok(Frozen { workers, monitor, inputs })
     }
 }
 
 /// The controls of all nodes, by their index.
 fn node_controls(
-    draft: &Draft,
+    builder: &GraphBuilder,
     default: FailurePolicy,
     retirements: &[Arc<Notifier>],
 ) -> Box<[NodeControl]> {
-    let policies = draft.policies.iter();
+    let policies = builder.policies.iter();
     let mut nodes: Box<[_]> =
         policies.map(|policy| NodeControl::new(policy.unwrap_or(default))).collect();
-    for (event_loop, retirement) in draft.loops.iter().zip(retirements) {
+    for (event_loop, retirement) in builder.loops.iter().zip(retirements) {
         nodes[event_loop.node_index].loops.push(retirement.clone());
     }
-    for (node, watcher) in draft.watchers() {
+    for (node, watcher) in builder.watchers() {
         nodes[node].watchers.push(watcher);
     }
     nodes
 }
 
-fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
-    let mut counts = vec![0; draft.loops.len()];
+fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
+    let mut counts = vec![0; builder.loops.len()];
     for id in plan.workers.iter().flatten() {
         *counts.get_mut(id.0 as usize).ok_or(FreezeError::UnknownLoop(id.0))? += 1;
     }
     if let Some(n) = counts.iter().position(|&count| count != 1) {
-        let name = draft.loops[n].full_name();
+        let name = builder.loops[n].full_name();
         return Err(FreezeError::Misplaced { name, count: counts[n] });
     }
     for loops in &plan.workers {
-        let callbacks = loops.iter().flat_map(|id| &draft.loops[id.0 as usize].callbacks);
-        let callbacks: Vec<_> = callbacks.map(|c| &draft.callback_drafts[c.0 as usize]).collect();
+        let callbacks = loops.iter().flat_map(|id| &builder.loops[id.0 as usize].callbacks);
+        let callbacks: Vec<_> = callbacks.map(|c| &builder.callback_specs[c.0 as usize]).collect();
         // Each loop has a token for its retirement, each timer one for being changed.
         let events = callbacks.iter().map(|c| c.feed.capacity()).sum::<usize>() + loops.len();
         let timers = callbacks.iter().filter(|c| matches!(c.feed, Feed::Timer(_))).count();
@@ -312,18 +316,18 @@ fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
     Ok(())
 }
 
-fn check_time(draft: &Draft, plan: &Plan, time: &TimeSource) -> Result<(), FreezeError> {
+fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<(), FreezeError> {
     if time.sim_network().is_some() {
-        if let Some(middleware) = draft.middleware.as_ref().filter(|other| other.receives()) {
+        if let Some(middleware) = builder.middleware.as_ref().filter(|other| other.receives()) {
             return Err(FreezeError::NotIsolated(middleware.name().into()));
         }
         let sequential = plan.order == ReadyOrder::Fifo && plan.workers.len() == 1;
         return if sequential { Ok(()) } else { Err(FreezeError::NotSequential) };
     }
-    if let Some(input) = draft.inputs.first() {
+    if let Some(input) = builder.inputs.first() {
         return Err(FreezeError::NeedsSimulation(format!("input {:?}", input.name)));
     }
-    let topics = draft.erased_topics();
+    let topics = builder.erased_topics();
     match topics.iter().find(|(_, topic)| topic.is_intercepted()) {
         Some((name, _)) => {
             Err(FreezeError::NeedsSimulation(format!("the interceptor of topic {name}")))
@@ -356,7 +360,7 @@ pub(crate) struct WorkerParts {
 /// What connecting needs to know for every worker.
 #[derive(Clone, Copy)]
 struct Common<'a> {
-    draft: &'a Draft,
+    builder: &'a GraphBuilder,
     order: ReadyOrder,
     sim_network: Option<&'a Arc<SimNetwork>>,
     /// Of each loop.
@@ -369,9 +373,9 @@ fn connect_worker(
     loops: &[LoopId],
     ready: &mut [Option<Ready>],
 ) -> WorkerParts {
-    let Common { draft, order, sim_network, retirements } = common;
+    let Common { builder, order, sim_network, retirements } = common;
     let mut loops = loops.to_vec();
-    let priority = |id: &LoopId| draft.loops[id.0 as usize].priority;
+    let priority = |id: &LoopId| builder.loops[id.0 as usize].priority;
     let picker = match order {
         ReadyOrder::Fifo => Picker::new(&[0]),
         ReadyOrder::Sweep => {
@@ -379,10 +383,10 @@ fn connect_worker(
             Picker::new(&loops.iter().map(priority).collect::<Vec<_>>())
         }
     };
-    let callbacks_of = |id: &LoopId| &draft.loops[id.0 as usize].callbacks;
+    let callbacks_of = |id: &LoopId| &builder.loops[id.0 as usize].callbacks;
     let events_of = |id: &LoopId| -> usize {
         let callbacks = callbacks_of(id).iter();
-        let events = callbacks.map(|c| draft.callback_drafts[c.0 as usize].feed.capacity());
+        let events = callbacks.map(|c| builder.callback_specs[c.0 as usize].feed.capacity());
         events.sum::<usize>() + 1 // its retirement
     };
     let capacities: Vec<usize> = match order {
@@ -398,7 +402,7 @@ fn connect_worker(
     numbered.sort_unstable(); // timers are added, and tasks started, in order of creation
     let callbacks = numbered.len();
     let is_timer = |callback: CallbackId| {
-        matches!(draft.callback_drafts[callback.0 as usize].feed, Feed::Timer(_))
+        matches!(builder.callback_specs[callback.0 as usize].feed, Feed::Timer(_))
     };
     let timed = numbered.iter().filter(|(callback, _)| is_timer(*callback)).count();
     let tokens = callbacks + timed + loops.len();
@@ -415,12 +419,12 @@ fn connect_worker(
     };
     let mut deadlines = Vec::new();
     for (callback, loop_index) in numbered {
-        let of = &draft.callback_drafts[callback.0 as usize];
+        let of = &builder.callback_specs[callback.0 as usize];
         let mut event = entry(loop_index, routes.len());
         let mut watch = Index::NONE;
         if let Some(deadline) = of.deadline {
             let capacity = of.feed.capacity();
-            let (stamper, watched) = DeadlineWatch::new(deadline, capacity, draft.clock.clone());
+            let (stamper, watched) = DeadlineWatch::new(deadline, capacity, builder.clock.clone());
             event.stamper = Some(stamper);
             watch = Index::new(deadlines.len());
             deadlines.push(watched);
@@ -448,7 +452,7 @@ fn connect_worker(
         routes.push(Route {
             callback,
             event_loop,
-            node_index: draft.loops[event_loop.0 as usize].node_index as u32,
+            node_index: builder.loops[event_loop.0 as usize].node_index as u32,
             loop_index: loop_index as u32,
             target: of.target,
             timer,

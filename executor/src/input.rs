@@ -98,14 +98,14 @@ impl Graph {
         name: &str,
         input: impl ExternalInput + 'static,
     ) -> Result<(), CreateError> {
-        let mut draft = self.draft();
-        if draft.frozen {
+        let mut builder = self.builder();
+        if builder.frozen {
             return Err(CreateError::Frozen { node: "an input".into(), what: name.into() });
         }
-        if draft.inputs.iter().any(|other| other.name == name) {
+        if builder.inputs.iter().any(|other| other.name == name) {
             return Err(CreateError::DuplicateInput(name.into()));
         }
-        draft.inputs.push(NamedInput { name: name.into(), input: Box::new(input) });
+        builder.inputs.push(NamedInput { name: name.into(), input: Box::new(input) });
         Ok(())
     }
 }

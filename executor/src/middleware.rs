@@ -353,7 +353,7 @@ pub(crate) type Join = Box<dyn FnOnce() -> Result<bool, BoxError> + Send>;
 impl Graph {
     /// What connects the graph with the world, if something does.
     pub fn middleware(&self) -> Option<Arc<dyn Middleware>> {
-        self.draft().middleware.clone()
+        self.builder().middleware.clone()
     }
 
     /// Connects the graph with what is outside of the process: before its first node is created.
@@ -361,22 +361,22 @@ impl Graph {
     /// # Errors
     /// [`CreateNodeError::Middleware`] when the graph has nodes, or a middleware, already.
     pub fn set_middleware(&self, middleware: Arc<dyn Middleware>) -> Result<(), CreateNodeError> {
-        let mut draft = self.draft();
+        let mut builder = self.builder();
         let name = middleware.name().to_owned();
         let refused = |reason: &str| {
             Err(CreateNodeError::Middleware { middleware: name.clone(), reason: reason.into() })
         };
-        if let Some(other) = &draft.middleware {
+        if let Some(other) = &builder.middleware {
             let reason = format!("the graph has {} already", other.name());
             return refused(&reason);
         }
-        if draft.frozen {
+        if builder.frozen {
             return refused("the graph is frozen; connect it before its first node is created");
         }
-        if !draft.policies.is_empty() {
+        if !builder.policies.is_empty() {
             return refused("the graph has nodes already; connect it before the first one");
         }
-        draft.middleware = Some(middleware);
+        builder.middleware = Some(middleware);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::control::FailurePolicy;
 use crate::event::LoopId;
 use crate::event_loop::{Body, CallbackResult, Target, TimerEntity};
-use crate::graph::{CallbackDraft, CreateError, CreateNodeError, Draft, Graph};
+use crate::graph::{CallbackSpec, CreateError, CreateNodeError, Graph, GraphBuilder};
 use crate::name;
 use crate::synchronize::Connector;
 use crate::time::NodeClock;
@@ -67,23 +67,27 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreateError::Frozen`].
     pub fn set_priority(&self, priority: u8) -> Result<(), CreateError> {
-        self.draft("a priority")?.loops[self.event_loop.0 as usize].priority = priority;
+        self.builder("a priority")?.loops[self.event_loop.0 as usize].priority = priority;
         Ok(())
     }
 
     /// The graph, for `what` to be added.
-    pub(crate) fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
-        let draft = self.graph.draft();
-        match draft.frozen {
-            false => Ok(draft),
+    pub(crate) fn builder(&self, what: &str) -> Result<MutexGuard<'_, GraphBuilder>, CreateError> {
+        let builder = self.graph.builder();
+        match builder.frozen {
+            false => Ok(builder),
             true => Err(CreateError::Frozen { node: self.full_name.clone(), what: what.into() }),
         }
     }
 
     /// Adds the inputs of a synchronizer whose events go to `target`.
-    pub(crate) fn connector<'a>(&'a self, draft: &'a mut Draft, target: Target) -> Connector<'a> {
+    pub(crate) fn connector<'a>(
+        &'a self,
+        builder: &'a mut GraphBuilder,
+        target: Target,
+    ) -> Connector<'a> {
         Connector {
-            draft,
+            builder,
             namespace: &self.namespace,
             base_name: &self.base_name,
             full_name: &self.full_name,
@@ -143,20 +147,20 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let mut draft = self.draft(&name)?;
-        let timer = self.new_timer(&draft, &name, period, repeats)?;
-        let source = draft.next_source();
-        let target = draft.next_target(self.event_loop);
+        let mut builder = self.builder(&name)?;
+        let timer = self.new_timer(&builder, &name, period, repeats)?;
+        let source = builder.next_source();
+        let target = builder.next_target(self.event_loop);
         let entity = TimerEntity::new(timer.clone(), source, callback);
-        draft.add_callback(self.event_loop, name, CallbackDraft::of_timer(target, &timer));
-        draft.body::<S>(self.event_loop).add(Box::new(entity));
+        builder.add_callback(self.event_loop, name, CallbackSpec::of_timer(target, &timer));
+        builder.body::<S>(self.event_loop).add(Box::new(entity));
         Ok(timer)
     }
 
     /// A timer that is not yet in the graph.
     pub(crate) fn new_timer(
         &self,
-        draft: &Draft,
+        builder: &GraphBuilder,
         name: &str,
         period: Duration,
         repeats: bool,
@@ -164,12 +168,12 @@ impl<S: Send + 'static> Node<S> {
         let period_ns = period_ns(period)
             .map_err(|error| CreateError::Period { node: self.full_name.clone(), error })?;
         let name = format!("{}: {name}", self.full_name);
-        Ok(Timer::new(Arc::new(TimerControl::new(name, draft.clock.clone(), period_ns, repeats))))
+        Ok(Timer::new(Arc::new(TimerControl::new(name, builder.clock.clone(), period_ns, repeats))))
     }
 
     /// The clock that the node's callbacks see; before the executor runs it stands at zero.
     pub fn clock(&self) -> NodeClock {
-        self.graph.draft().clock.clone()
+        self.graph.builder().clock.clone()
     }
 
     /// What happens when a callback of this node fails, instead of the executor's policy.
@@ -177,7 +181,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreateError::Frozen`].
     pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<(), CreateError> {
-        self.draft("a failure policy")?.policies[self.node_index] = Some(policy);
+        self.builder("a failure policy")?.policies[self.node_index] = Some(policy);
         Ok(())
     }
 
@@ -194,7 +198,7 @@ impl<S: Send + 'static> Node<S> {
     ) -> Result<Node<G>, CreateNodeError> {
         name::validate_group_name(name)?;
         let index = Some(self.node_index);
-        let event_loop = self.graph.draft().create_loop(
+        let event_loop = self.graph.builder().create_loop(
             self.full_name.clone(),
             name,
             index,

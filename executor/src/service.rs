@@ -17,7 +17,7 @@ pub use client::Client;
 pub use server::Responder;
 
 use crate::event::{CallbackId, EventId, SourceId};
-use crate::graph::{CreateError, Draft};
+use crate::graph::{CreateError, GraphBuilder};
 use crate::middleware::RemoteResponder;
 use crate::topic::{Topic, Unsent};
 use std::any::{Any, TypeId, type_name};
@@ -111,7 +111,7 @@ pub struct ClientInfo {
 }
 
 /// A service of the graph under construction.
-pub(crate) struct ServiceDraft {
+pub(crate) struct ServiceSpec {
     type_id: TypeId,
     established_by: String,
     pub(crate) info: ServiceInfo,
@@ -119,7 +119,7 @@ pub(crate) struct ServiceDraft {
     requests: Box<dyn Any + Send>,
 }
 
-impl Draft {
+impl GraphBuilder {
     /// The requests of service `name`, created if nobody used it before.
     fn service<Q, P>(
         &mut self,
@@ -132,10 +132,10 @@ impl Draft {
     {
         let queues = &mut self.queues;
         let digests = &self.digests;
-        let draft = self.services.entry(name.into()).or_insert_with(|| {
+        let builder = self.services.entry(name.into()).or_insert_with(|| {
             let requests = Arc::new(Topic::<Request<Q, P>>::new(name.into(), digests.clone()));
             queues.push((format!("service {name}"), requests.clone()));
-            ServiceDraft {
+            ServiceSpec {
                 type_id: TypeId::of::<(Q, P)>(),
                 established_by: node.into(),
                 info: ServiceInfo {
@@ -148,17 +148,17 @@ impl Draft {
                 requests: Box::new(requests),
             }
         });
-        if draft.type_id != TypeId::of::<(Q, P)>() {
-            let info = &draft.info;
+        if builder.type_id != TypeId::of::<(Q, P)>() {
+            let info = &builder.info;
             return Err(CreateError::ServiceTypeMismatch {
                 service: name.into(),
                 established: format!("{} -> {}", info.request_type, info.response_type),
-                by: draft.established_by.clone(),
+                by: builder.established_by.clone(),
                 node: node.into(),
                 requested: format!("{} -> {}", type_name::<Q>(), type_name::<P>()),
             });
         }
-        let requests = draft.requests.downcast_ref::<Requests<Q, P>>();
-        Ok((requests.expect("the types were compared").clone(), &mut draft.info))
+        let requests = builder.requests.downcast_ref::<Requests<Q, P>>();
+        Ok((requests.expect("the types were compared").clone(), &mut builder.info))
     }
 }

@@ -77,10 +77,10 @@ impl<S: Send + 'static> Node<S> {
         let refused = |reason| CreateError::Synchronize { node: self.full_name().into(), reason };
         let capacity = policy.capacity();
         let matcher = policy.matcher().map_err(refused)?;
-        let mut draft = self.draft("a synchronized subscription")?;
-        let target = draft.next_target(self.event_loop());
-        let queues = inputs.connect(&mut self.connector(&mut draft, target), capacity)?;
-        draft.body::<S>(self.event_loop()).add(Box::new(Synchronizer::<I, P, F, R> {
+        let mut builder = self.builder("a synchronized subscription")?;
+        let target = builder.next_target(self.event_loop());
+        let queues = inputs.connect(&mut self.connector(&mut builder, target), capacity)?;
+        builder.body::<S>(self.event_loop()).add(Box::new(Synchronizer::<I, P, F, R> {
             queues,
             matching: Some(Matching { matcher, callback }),
             result: PhantomData,

@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::control::StopHandle;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Draft, Feed};
+use crate::graph::{CallbackSpec, CreateError, Feed, GraphBuilder};
 use crate::lock::lock;
 use crate::node::Node;
 use crate::notifier::Notifier;
@@ -267,23 +267,22 @@ impl<S: Send + 'static> Node<S> {
     {
         let future = Some(Box::pin(future));
         let name = format!("task {name}");
-        let mut draft = self.draft(&name)?;
+        let mut builder = self.builder(&name)?;
         let control = Arc::<TaskControl>::default();
-        let source = draft.next_source();
-        self.add_notified(&mut draft, name, &control.notifier);
+        let source = builder.next_source();
+        self.add_notified(&mut builder, name, &control.notifier);
         let waker = Waker::from(control.clone());
         let task = Task(control.clone());
         let entity = TaskEntity { control, waker, source, polls: 0, future, requests };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(task)
     }
 
     /// Adds the callback of an entity that follows, whose events come from `notifier`.
-    fn add_notified(&self, draft: &mut Draft, name: String, notifier: &Arc<Notifier>) {
-        let target = draft.next_target(self.event_loop());
+    fn add_notified(&self, builder: &mut GraphBuilder, name: String, notifier: &Arc<Notifier>) {
+        let target = builder.next_target(self.event_loop());
         let feed = Feed::Notifier(notifier.clone());
-        let callback_draft =
-            CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
-        draft.add_callback(self.event_loop(), name, callback_draft);
+        let spec = CallbackSpec { target, feed, deadline: None, counters: Arc::default() };
+        builder.add_callback(self.event_loop(), name, spec);
     }
 }

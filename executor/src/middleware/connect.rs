@@ -6,14 +6,14 @@ use super::{
     RemoteSubscription, ServiceTypes, TypeName,
 };
 use crate::event_loop::BoxError;
-use crate::graph::{CreateError, CreateNodeError, Draft, check_size};
+use crate::graph::{CreateError, CreateNodeError, GraphBuilder, check_size};
 use crate::lock::lock;
 use crate::name;
 use crate::qos::QoS;
 use crate::topic::BY_VALUE_MAX;
 use std::sync::{Arc, Mutex};
 
-impl Draft {
+impl GraphBuilder {
     /// Whether what goes from one node of the graph to another goes through the middleware.
     pub(crate) fn goes_through_middleware(&self) -> bool {
         self.middleware.as_ref().is_some_and(|middleware| !middleware.is_bypassed_locally())

@@ -4,7 +4,7 @@ use super::RemoteNotifier;
 use crate::context::Context;
 use crate::event::{EventId, LoopId, SourceId};
 use crate::event_loop::{BoxError, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateNodeError, Draft, Feed};
+use crate::graph::{CallbackSpec, CreateNodeError, Feed, GraphBuilder};
 use crate::parameter::ParameterClient;
 use ringspin_ringbuf::{Attempt, Takes};
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub trait MiddlewareService: Send {
 /// A middleware_service, and where what it is about is announced.
 pub type AnnouncedService = (Box<dyn MiddlewareService>, RemoteNotifier);
 
-pub(crate) struct ChoreEntity {
+pub(crate) struct MiddlewareServiceEntity {
     /// `None` once it is retired.
     middleware_service: Option<Box<dyn MiddlewareService>>,
     remote_notifier: RemoteNotifier,
@@ -46,7 +46,7 @@ pub(crate) struct ChoreEntity {
     handled: u64,
 }
 
-impl<S> Entity<S> for ChoreEntity {
+impl<S> Entity<S> for MiddlewareServiceEntity {
     fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
         if !self.next() {
             return Outcome::Nothing;
@@ -67,7 +67,7 @@ impl<S> Entity<S> for ChoreEntity {
     }
 }
 
-impl ChoreEntity {
+impl MiddlewareServiceEntity {
     /// Has the middleware_service take the next item, if there is one, and passes the token on.
     fn next(&mut self) -> bool {
         let Self { middleware_service, remote_notifier, takes, .. } = self;
@@ -91,7 +91,7 @@ impl ChoreEntity {
     }
 }
 
-impl Draft {
+impl GraphBuilder {
     /// The duties of the middleware towards the node whose first loop is `event_loop`.
     pub(crate) fn middleware_services_of(
         &self,
@@ -117,13 +117,13 @@ impl Draft {
         &mut self,
         event_loop: LoopId,
         (middleware_service, remote_notifier): AnnouncedService,
-    ) -> ChoreEntity {
+    ) -> MiddlewareServiceEntity {
         let target = self.next_target(event_loop);
         let feed = Feed::Notifier(remote_notifier.notifier().clone());
-        let draft = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
-        self.add_callback(event_loop, middleware_service.name(), draft);
+        let spec = CallbackSpec { target, feed, deadline: None, counters: Arc::default() };
+        self.add_callback(event_loop, middleware_service.name(), spec);
         let source = self.next_source();
-        ChoreEntity {
+        MiddlewareServiceEntity {
             middleware_service: Some(middleware_service),
             remote_notifier,
             source,

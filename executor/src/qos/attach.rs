@@ -5,7 +5,7 @@ use super::events::{DeadlineMissed, EventCallback, PublisherEvents, Subscription
 use super::liveliness::PublisherLiveliness;
 use super::peers::{Loss, Match, Misfit, Outside, Peers};
 use crate::control::CallbackCounters;
-use crate::graph::{CreateError, Draft};
+use crate::graph::{CreateError, GraphBuilder};
 use crate::middleware::{RemoteEventKind, RemoteEvents, RemoteNotifier, Reports};
 use crate::node::Node;
 use crate::notifier::Notifier;
@@ -25,7 +25,7 @@ impl Watched<'_> {
     /// What is reported from outside of events of `kind`, and the notifier of whom to tell.
     fn outside(
         &self,
-        draft: &Draft,
+        builder: &GraphBuilder,
         kind: RemoteEventKind,
     ) -> Result<(Outside, Arc<Notifier>), CreateError> {
         let remote_notifier = RemoteNotifier::default();
@@ -35,7 +35,7 @@ impl Watched<'_> {
         };
         let watched = remote.watch(kind, remote_notifier);
         let event = watched.map_err(|error| CreateError::Middleware {
-            middleware: draft.middleware.as_ref().map_or("", |m| m.name()).to_owned(),
+            middleware: builder.middleware.as_ref().map_or("", |m| m.name()).to_owned(),
             what: format!("{kind:?} of {}", self.name),
             reason: error.to_string(),
         })?;
@@ -51,30 +51,30 @@ impl<S: Send + 'static> Node<S> {
     /// Adds the watches of a publisher.
     pub(crate) fn watch_publisher(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         watched: &Watched<'_>,
         liveliness: Arc<PublisherLiveliness>,
         events: PublisherEvents<S>,
     ) -> Result<(), CreateError> {
-        let registry = draft.liveliness_registry(watched.topic);
+        let registry = builder.liveliness_registry(watched.topic);
         let signs = Source::Publisher(liveliness.clone());
-        self.watch_deadline(draft, watched, signs, events.deadline_missed)?;
+        self.watch_deadline(builder, watched, signs, events.deadline_missed)?;
         if let Some(callback) = events.liveliness_lost {
             let notifier = Arc::<Notifier>::default();
             registry.watch(notifier.clone());
             let name = format!("liveliness of {}", watched.name);
-            self.watch(draft, &name, notifier, OwnLiveliness::new(liveliness), callback)?;
+            self.watch(builder, &name, notifier, OwnLiveliness::new(liveliness), callback)?;
         }
         if let Some(callback) = events.incompatible_qos {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::IncompatibleQos)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::IncompatibleQos)?;
             let name = format!("misfits of {}", watched.name);
-            self.watch(draft, &name, notifier, Misfit { outside, told: 0 }, callback)?;
+            self.watch(builder, &name, notifier, Misfit { outside, told: 0 }, callback)?;
         }
         if let Some(callback) = events.matched {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::Matched)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
             let condition = Match { peers: Peers::Subscriptions(registry), outside, told: (0, 0) };
-            self.watch(draft, &name, notifier, condition, callback)?;
+            self.watch(builder, &name, notifier, condition, callback)?;
         }
         Ok(())
     }
@@ -83,41 +83,43 @@ impl<S: Send + 'static> Node<S> {
     /// `remote_notifier`.
     pub(crate) fn watch_subscription(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         watched: &Watched<'_>,
         remote_notifier: Option<RemoteNotifier>,
         counters: Arc<CallbackCounters>,
         events: SubscriptionEvents<S>,
     ) -> Result<(), CreateError> {
-        let registry = draft.liveliness_registry(watched.topic);
+        let registry = builder.liveliness_registry(watched.topic);
         if let (Some(remote_notifier), Some(_)) = (&remote_notifier, &events.deadline_missed) {
-            remote_notifier.note_time(draft.clock.clone());
+            remote_notifier.note_time(builder.clock.clone());
         }
         let signs = Source::Topic(registry.clone(), remote_notifier);
-        self.watch_deadline(draft, watched, signs, events.deadline_missed)?;
+        self.watch_deadline(builder, watched, signs, events.deadline_missed)?;
         if let Some(callback) = events.liveliness_changed {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::LivelinessChanged)?;
+            let (outside, notifier) =
+                watched.outside(builder, RemoteEventKind::LivelinessChanged)?;
             registry.watch(notifier.clone());
-            let condition = TopicLiveliness::new(registry.clone(), draft.failures.clone(), outside);
+            let condition =
+                TopicLiveliness::new(registry.clone(), builder.failures.clone(), outside);
             let name = format!("liveliness of {}", watched.name);
-            self.watch(draft, &name, notifier, condition, callback)?;
+            self.watch(builder, &name, notifier, condition, callback)?;
         }
         if let Some(callback) = events.incompatible_qos {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::IncompatibleQos)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::IncompatibleQos)?;
             let name = format!("misfits of {}", watched.name);
-            self.watch(draft, &name, notifier, Misfit { outside, told: 0 }, callback)?;
+            self.watch(builder, &name, notifier, Misfit { outside, told: 0 }, callback)?;
         }
         if let Some(callback) = events.message_lost {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::MessageLost)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::MessageLost)?;
             counters.tell_of_losses(notifier.clone());
             let name = format!("losses of {}", watched.name);
-            self.watch(draft, &name, notifier, Loss { counters, outside, told: 0 }, callback)?;
+            self.watch(builder, &name, notifier, Loss { counters, outside, told: 0 }, callback)?;
         }
         if let Some(callback) = events.matched {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::Matched)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
             let condition = Match { peers: Peers::Publishers(registry), outside, told: (0, 0) };
-            self.watch(draft, &name, notifier, condition, callback)?;
+            self.watch(builder, &name, notifier, condition, callback)?;
         }
         Ok(())
     }
@@ -125,7 +127,7 @@ impl<S: Send + 'static> Node<S> {
     /// Has `callback` called when the deadline passes without a sign from `source`.
     fn watch_deadline(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         watched: &Watched<'_>,
         source: Source,
         callback: Option<EventCallback<S, DeadlineMissed>>,
@@ -135,6 +137,6 @@ impl<S: Send + 'static> Node<S> {
         };
         let condition = Deadline::new(source, period);
         let name = format!("deadline of {}", watched.name);
-        self.watch(draft, &name, Arc::default(), condition, callback)
+        self.watch(builder, &name, Arc::default(), condition, callback)
     }
 }

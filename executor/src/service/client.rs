@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
+use crate::graph::{CallbackSpec, CreateError, Feed, check_depth, check_size};
 use crate::lock::{lock, try_lock};
 use crate::message::Message;
 use crate::middleware::{RemoteClient, Sent};
@@ -402,52 +402,54 @@ impl<S: Send + 'static> Node<S> {
         check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         let timeout_name = format!("{name} timeout");
-        let mut draft = self.draft(&name)?;
+        let mut builder = self.builder(&name)?;
         let event_loop = self.event_loop();
-        let (requests, _) = draft.service::<Q, P>(&service, self.full_name())?;
-        let beyond =
-            draft.call_remotely::<Q, P>(self.node_index(), &service, QoS::keep_all(qos.depth()))?;
+        let (requests, _) = builder.service::<Q, P>(&service, self.full_name())?;
+        let beyond = builder.call_remotely::<Q, P>(
+            self.node_index(),
+            &service,
+            QoS::keep_all(qos.depth()),
+        )?;
         let (remote, remote_notifier) = beyond.unzip();
-        let responses = Topic::<Response<P>>::new(name.as_str().into(), draft.digests.clone());
+        let responses = Topic::<Response<P>>::new(name.as_str().into(), builder.digests.clone());
         let responses = Arc::new(responses);
         let node = self.full_name();
-        draft.queues.push((format!("{name} of {node}"), responses.clone()));
-        let timer = self.new_timer(&draft, &timeout_name, Duration::from_nanos(1), false)?;
+        builder.queues.push((format!("{name} of {node}"), responses.clone()));
+        let timer = self.new_timer(&builder, &timeout_name, Duration::from_nanos(1), false)?;
         timer.cancel(); // until there is a call
-        let target = draft.next_target(event_loop);
+        let target = builder.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth()).held(qos.held_max());
         let shared = Arc::new(Shared {
             requests,
             remote: remote.clone(),
             responses,
-            request_source: draft.next_source(),
-            response_source: draft.next_source(),
+            request_source: builder.next_source(),
+            response_source: builder.next_source(),
             calls: Mutex::new(Calls::new(qos.depth())),
             spares: Spares::new(qos.depth()),
             futures: Futures::new(qos.depth()),
             timer,
-            clock: draft.clock.clone(),
+            clock: builder.clock.clone(),
         });
-        let timeout_source = draft.next_source();
+        let timeout_source = builder.next_source();
         let remote = remote.zip(remote_notifier).map(|(remote, remote_notifier)| {
             let responses = RemoteResponses::new(Arc::downgrade(&shared), remote);
-            draft.remote_responses(&service, Box::new(responses), remote_notifier)
+            builder.remote_responses(&service, Box::new(responses), remote_notifier)
         });
         let feed = Feed::queue(qos.depth(), remote.as_ref());
-        let callback_draft =
-            CallbackDraft { target, feed, deadline: None, counters: counters.clone() };
-        let id = draft.add_callback(event_loop, name, callback_draft);
+        let spec = CallbackSpec { target, feed, deadline: None, counters: counters.clone() };
+        let id = builder.add_callback(event_loop, name, spec);
         let timeout_target = target.port(1);
-        let timeout_draft = CallbackDraft::of_timer(timeout_target, &shared.timer);
-        draft.add_callback(event_loop, timeout_name, timeout_draft);
+        let timeout_spec = CallbackSpec::of_timer(timeout_target, &shared.timer);
+        builder.add_callback(event_loop, timeout_name, timeout_spec);
         let receiver = shared.responses.subscribe(id, qos, 0, counters, remote);
         let client = ClientInfo {
             callback: id,
             requests: shared.request_source,
             responses: shared.response_source,
         };
-        draft.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
+        builder.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
         let entity = ClientEntity {
             receiver,
             held: None,
@@ -455,7 +457,7 @@ impl<S: Send + 'static> Node<S> {
             timeout_source,
             timeouts: 0,
         };
-        draft.body::<S>(event_loop).add(Box::new(entity));
+        builder.body::<S>(event_loop).add(Box::new(entity));
         Ok(Client { shared, timeout: None })
     }
 }

@@ -5,7 +5,7 @@ use super::{CALL_BY_VALUE_MAX, CallError, ReplyTo, Request};
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
+use crate::graph::{CallbackSpec, CreateError, Feed, check_depth, check_size};
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::topic::SubscriptionReceiver;
@@ -143,35 +143,35 @@ impl<S: Send + 'static> Node<S> {
         let name = format!("service {service}");
         check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
-        let mut draft = self.draft(&name)?;
-        let (requests, info) = draft.service::<Q, P>(&service, self.full_name())?;
+        let mut builder = self.builder(&name)?;
+        let (requests, info) = builder.service::<Q, P>(&service, self.full_name())?;
         if let Some(server) = info.server {
-            let by = draft.info().loop_of(server).node.clone();
+            let by = builder.info().loop_of(server).node.clone();
             return Err(CreateError::DuplicateService {
                 service,
                 by,
                 node: self.full_name().into(),
             });
         }
-        let remote = draft.serve_remotely::<Q, P>(self.node_index(), &service, qos)?;
+        let remote = builder.serve_remotely::<Q, P>(self.node_index(), &service, qos)?;
         let remote = remote.map(|(server, remote_notifier)| {
             let requests = RemoteRequests::new(&service, qos.depth(), server);
-            draft.remote_requests(&service, Box::new(requests), remote_notifier)
+            builder.remote_requests(&service, Box::new(requests), remote_notifier)
         });
         let counters = Arc::<CallbackCounters>::default();
         // Requests are never kept: the server gets a reference.
         let qos = QoS::keep_all(qos.depth()).held(0);
-        let callback_draft = CallbackDraft {
-            target: draft.next_target(self.event_loop()),
+        let spec = CallbackSpec {
+            target: builder.next_target(self.event_loop()),
             feed: Feed::queue(qos.depth(), remote.as_ref()),
             deadline: None,
             counters: counters.clone(),
         };
-        let id = draft.add_callback(self.event_loop(), name, callback_draft);
-        draft.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
+        let id = builder.add_callback(self.event_loop(), name, spec);
+        builder.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
         let receiver = requests.subscribe(id, qos, 0, counters, remote);
         let entity = ServiceEntity { receiver, callback: Some(callback), result: PhantomData };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::inputs::Queue;
 use crate::control::CallbackCounters;
 use crate::event::LoopId;
 use crate::event_loop::Target;
-use crate::graph::{CallbackDraft, CreateError, Draft, Feed, check_depth};
+use crate::graph::{CallbackSpec, CreateError, Feed, GraphBuilder, check_depth};
 use crate::middleware::Remote;
 use crate::name::NameKind;
 use crate::qos::QoS;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Adds the inputs of one synchronizer to the graph, in order.
 pub struct Connector<'a> {
-    pub(crate) draft: &'a mut Draft,
+    pub(crate) builder: &'a mut GraphBuilder,
     pub(crate) namespace: &'a str,
     pub(crate) base_name: &'a str,
     pub(crate) full_name: &'a str,
@@ -33,13 +33,13 @@ impl Connector<'_> {
         topic: &str,
         qos: QoS,
     ) -> Result<Source<M>, CreateError> {
-        let arguments = &self.draft.arguments;
+        let arguments = &self.builder.arguments;
         let topic = arguments.resolve(NameKind::Topic, topic, self.namespace, self.base_name)?;
         check_depth(&topic, qos)?;
-        let typed = self.draft.topic(&topic, self.full_name)?;
+        let typed = self.builder.topic(&topic, self.full_name)?;
         // First, because it may fail and leave nothing behind.
-        let remote = self.draft.subscribe_remotely(self.node_index, &topic, qos)?;
-        self.draft.request(&topic, self.full_name, qos)?;
+        let remote = self.builder.subscribe_remotely(self.node_index, &topic, qos)?;
+        self.builder.request(&topic, self.full_name, qos)?;
         Ok((typed, remote))
     }
 
@@ -51,7 +51,7 @@ impl Connector<'_> {
         capacity: usize,
     ) -> Queue<M> {
         let counters = Arc::<CallbackCounters>::default();
-        let callback_draft = CallbackDraft {
+        let spec = CallbackSpec {
             target: self.target,
             feed: Feed::queue(qos.depth(), remote.as_ref()),
             deadline: None,
@@ -59,9 +59,9 @@ impl Connector<'_> {
         };
         self.target.port += 1;
         let name = format!("synchronized subscription {}", topic.name);
-        let id = self.draft.add_callback(self.event_loop, name, callback_draft);
+        let id = self.builder.add_callback(self.event_loop, name, spec);
         let receiver = topic.subscribe(id, qos, capacity, counters.clone(), remote);
-        self.draft.topic_info(&topic.name).subscriptions.push(id);
+        self.builder.topic_info(&topic.name).subscriptions.push(id);
         Queue::new(receiver, capacity, counters)
     }
 }

@@ -122,12 +122,12 @@ impl<S: Send + 'static> Node<S> {
         M: Send + Sync + 'static,
     {
         let declared = self.declare_subscription::<M>("stream", topic, qos)?;
-        let Declared { mut draft, topic, callback, counters, remote } = declared;
+        let Declared { mut builder, topic, callback, counters, remote } = declared;
         let receiver = topic.subscribe(callback, qos, qos.depth(), counters.clone(), remote);
         let messages = VecDeque::with_capacity(qos.depth());
         let buffer = Arc::new(Mutex::new(Buffer { messages, depth: qos.depth(), waker: None }));
         let entity = StreamEntity { receiver, buffer: buffer.clone(), counters };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(MessageStream(buffer))
     }
 }

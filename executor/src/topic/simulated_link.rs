@@ -202,11 +202,11 @@ impl Graph {
         }
         let by = "an interceptor";
         let name = name::expand_topic(topic, "/", "interceptor")?;
-        let mut draft = self.draft();
-        if draft.frozen {
+        let mut builder = self.builder();
+        if builder.frozen {
             return Err(CreateError::Frozen { node: by.into(), what: format!("of topic {name}") });
         }
-        let topic = draft.topic::<M>(&name, by)?;
+        let topic = builder.topic::<M>(&name, by)?;
         let mut interception = lock(&topic.interception);
         if interception.is_some() {
             return Err(CreateError::Intercepted { topic: name });

@@ -1,6 +1,6 @@
 //! The ends of a topic: each new one has to fit all that are there.
 
-use super::{CreateError, Draft};
+use super::{CreateError, GraphBuilder};
 use crate::notifier::Notifier;
 use crate::qos::QoS;
 use crate::qos::liveliness::LivelinessRegistry;
@@ -14,7 +14,7 @@ pub(super) struct Ends {
     registry: Arc<LivelinessRegistry>,
 }
 
-impl Draft {
+impl GraphBuilder {
     /// Takes down that `node` publishes on `topic`, which exists. Linear in the number of its
     /// subscriptions.
     pub(crate) fn offer(&mut self, topic: &str, node: &str, qos: QoS) -> Result<(), CreateError> {

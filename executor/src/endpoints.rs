@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CallbackSpec, CreateError, Feed, GraphBuilder, check_depth};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
 use crate::message::Message;
 use crate::middleware::Remote;
 use crate::node::Node;
@@ -233,7 +233,7 @@ impl<S: Send + 'static> Node<S> {
         let counters = Arc::<CallbackCounters>::default();
         let spec = CallbackSpec {
             target: builder.next_target(self.event_loop()),
-            feed: Feed::queue(qos.depth(), remote.as_ref().map(inlet_of)),
+            source: EventSource::queue(qos.depth(), remote.as_ref().map(inlet_of)),
             deadline: None,
             counters: counters.clone(),
         };

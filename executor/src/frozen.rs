@@ -8,7 +8,7 @@ use crate::counted::Counted;
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
-use crate::graph::{Feed, Graph, GraphBuilder, GraphInfo};
+use crate::graph::{EventSource, Graph, GraphBuilder, GraphInfo};
 use crate::input::NamedInput;
 use crate::notifier::Notifier;
 use crate::picker::Picker;
@@ -304,8 +304,8 @@ fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
         let callbacks = loops.iter().flat_map(|id| &builder.loops[id.0 as usize].callbacks);
         let callbacks: Vec<_> = callbacks.map(|c| &builder.callback_specs[c.0 as usize]).collect();
         // Each loop has a token for its retirement, each timer one for being changed.
-        let events = callbacks.iter().map(|c| c.feed.capacity()).sum::<usize>() + loops.len();
-        let timers = callbacks.iter().filter(|c| matches!(c.feed, Feed::Timer(_))).count();
+        let events = callbacks.iter().map(|c| c.source.capacity()).sum::<usize>() + loops.len();
+        let timers = callbacks.iter().filter(|c| matches!(c.source, EventSource::Timer(_))).count();
         let routes = callbacks.len() + timers + loops.len();
         for (count, what) in [(routes, "callbacks"), (events, "queued events")] {
             if count > MAX_TOKEN as usize {
@@ -386,7 +386,7 @@ fn connect_worker(
     let callbacks_of = |id: &LoopId| &builder.loops[id.0 as usize].callbacks;
     let events_of = |id: &LoopId| -> usize {
         let callbacks = callbacks_of(id).iter();
-        let events = callbacks.map(|c| builder.callback_specs[c.0 as usize].feed.capacity());
+        let events = callbacks.map(|c| builder.callback_specs[c.0 as usize].source.capacity());
         events.sum::<usize>() + 1 // its retirement
     };
     let capacities: Vec<usize> = match order {
@@ -402,7 +402,7 @@ fn connect_worker(
     numbered.sort_unstable(); // timers are added, and tasks started, in order of creation
     let callbacks = numbered.len();
     let is_timer = |callback: CallbackId| {
-        matches!(builder.callback_specs[callback.0 as usize].feed, Feed::Timer(_))
+        matches!(builder.callback_specs[callback.0 as usize].source, EventSource::Timer(_))
     };
     let timed = numbered.iter().filter(|(callback, _)| is_timer(*callback)).count();
     let tokens = callbacks + timed + loops.len();
@@ -423,7 +423,7 @@ fn connect_worker(
         let mut event = entry(loop_index, routes.len());
         let mut watch = Index::NONE;
         if let Some(deadline) = of.deadline {
-            let capacity = of.feed.capacity();
+            let capacity = of.source.capacity();
             let (stamper, watched) = DeadlineWatch::new(deadline, capacity, builder.clock.clone());
             event.stamper = Some(stamper);
             watch = Index::new(deadlines.len());
@@ -432,14 +432,14 @@ fn connect_worker(
         ready[callback.0 as usize] = Some(event.clone());
         counters.push(of.counters.clone());
         let mut timer = Index::NONE;
-        match &of.feed {
-            Feed::Queue(_) => {}
-            Feed::Notifier(notifier) | Feed::QueueAndRemote(_, notifier) => {
+        match &of.source {
+            EventSource::Queue(_) => {}
+            EventSource::Notifier(notifier) | EventSource::QueueAndRemote(_, notifier) => {
                 notifier.connect(event);
                 starts.push(notifier.clone());
                 notifiers[routes.len()] = Some(notifier.clone());
             }
-            Feed::Timer(control) => {
+            EventSource::Timer(control) => {
                 let index = timers.add(callback, control.clone(), event, of.counters.clone());
                 timer = Index::new(index);
                 let token = callbacks + controls.len();

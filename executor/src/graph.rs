@@ -43,7 +43,7 @@ const MAX_DEPTH: usize = ringspin_ringbuf::keep_last::MAX_DEPTH;
 pub(crate) struct CallbackSpec {
     /// Where within its loop its events go.
     pub(crate) target: Target,
-    pub(crate) feed: Feed,
+    pub(crate) source: EventSource,
     /// How long after its event became ready it may return.
     pub(crate) deadline: Option<Duration>,
     pub(crate) counters: Arc<CallbackCounters>,
@@ -52,13 +52,13 @@ pub(crate) struct CallbackSpec {
 impl CallbackSpec {
     /// A callback for the expiries of `timer`.
     pub(crate) fn of_timer(target: Target, timer: &Timer) -> Self {
-        let feed = Feed::Timer(timer.control().clone());
-        Self { target, feed, deadline: None, counters: Arc::default() }
+        let source = EventSource::Timer(timer.control().clone());
+        Self { target, source, deadline: None, counters: Arc::default() }
     }
 }
 
 /// What makes the events of a callback ready.
-pub(crate) enum Feed {
+pub(crate) enum EventSource {
     /// A queue that holds so many.
     Queue(usize),
     /// A queue that holds so many, and what a middleware brings.
@@ -69,7 +69,7 @@ pub(crate) enum Feed {
     Notifier(Arc<Notifier>),
 }
 
-impl Feed {
+impl EventSource {
     /// A queue that holds `depth`, and what `remote` brings.
     pub(crate) fn queue<M: 'static>(depth: usize, remote: Option<&Remote<M>>) -> Self {
         match remote {

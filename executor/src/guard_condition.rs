@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, Feed};
+use crate::graph::{CallbackSpec, CreateError, EventSource};
 use crate::node::Node;
 use crate::notifier::Notifier;
 use ringspin_ringbuf::Counter;
@@ -108,7 +108,7 @@ impl<S: Send + 'static> Node<S> {
         let counters = Arc::<CallbackCounters>::default();
         let spec = CallbackSpec {
             target: builder.next_target(self.event_loop()),
-            feed: Feed::Notifier(shared.notifier.clone()),
+            source: EventSource::Notifier(shared.notifier.clone()),
             deadline: None,
             counters: counters.clone(),
         };

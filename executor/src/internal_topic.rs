@@ -6,7 +6,7 @@
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CallbackSpec, CreateError, Feed, GraphBuilder};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -60,7 +60,7 @@ impl<S: Send + 'static> Node<S> {
         let counters = Arc::<CallbackCounters>::default();
         let spec = CallbackSpec {
             target: builder.next_target(self.event_loop()),
-            feed: Feed::Queue(limit),
+            source: EventSource::Queue(limit),
             deadline: None,
             counters: counters.clone(),
         };

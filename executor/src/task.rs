@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::control::StopHandle;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, Feed, GraphBuilder};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
 use crate::lock::lock;
 use crate::node::Node;
 use crate::notifier::Notifier;
@@ -281,8 +281,8 @@ impl<S: Send + 'static> Node<S> {
     /// Adds the callback of an entity that follows, whose events come from `notifier`.
     fn add_notified(&self, builder: &mut GraphBuilder, name: String, notifier: &Arc<Notifier>) {
         let target = builder.next_target(self.event_loop());
-        let feed = Feed::Notifier(notifier.clone());
-        let spec = CallbackSpec { target, feed, deadline: None, counters: Arc::default() };
+        let source = EventSource::Notifier(notifier.clone());
+        let spec = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
         builder.add_callback(self.event_loop(), name, spec);
     }
 }

@@ -4,7 +4,7 @@ use super::RemoteNotifier;
 use crate::context::Context;
 use crate::event::{EventId, LoopId, SourceId};
 use crate::event_loop::{BoxError, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateNodeError, Feed, GraphBuilder};
+use crate::graph::{CallbackSpec, CreateNodeError, EventSource, GraphBuilder};
 use crate::parameter::ParameterClient;
 use ringspin_ringbuf::{Attempt, Takes};
 use std::sync::Arc;
@@ -119,8 +119,8 @@ impl GraphBuilder {
         (middleware_service, remote_notifier): AnnouncedService,
     ) -> MiddlewareServiceEntity {
         let target = self.next_target(event_loop);
-        let feed = Feed::Notifier(remote_notifier.notifier().clone());
-        let spec = CallbackSpec { target, feed, deadline: None, counters: Arc::default() };
+        let source = EventSource::Notifier(remote_notifier.notifier().clone());
+        let spec = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
         self.add_callback(event_loop, middleware_service.name(), spec);
         let source = self.next_source();
         MiddlewareServiceEntity {

@@ -5,7 +5,7 @@ use super::events::EventCallback;
 use crate::context::Context;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, Feed, GraphBuilder};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
 use crate::node::Node;
 use crate::notifier::Notifier;
 use crate::time::Time;
@@ -87,8 +87,8 @@ impl<S: Send + 'static> Node<S> {
             timer = Some(of);
         }
         let target = builder.next_target(event_loop);
-        let feed = Feed::Notifier(notifier.clone());
-        let notice = CallbackSpec { target, feed, deadline: None, counters: Arc::default() };
+        let source = EventSource::Notifier(notifier.clone());
+        let notice = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
         builder.add_callback(event_loop, format!("{name}, notice"), notice);
         if let Some(timer) = &timer {
             let expiry = CallbackSpec::of_timer(target.port(1), timer);

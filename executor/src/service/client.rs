@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, Feed, check_depth, check_size};
+use crate::graph::{CallbackSpec, CreateError, EventSource, check_depth, check_size};
 use crate::lock::{lock, try_lock};
 use crate::message::Message;
 use crate::middleware::{RemoteClient, Sent};
@@ -437,8 +437,8 @@ impl<S: Send + 'static> Node<S> {
             let responses = RemoteResponses::new(Arc::downgrade(&shared), remote);
             builder.remote_responses(&service, Box::new(responses), remote_notifier)
         });
-        let feed = Feed::queue(qos.depth(), remote.as_ref());
-        let spec = CallbackSpec { target, feed, deadline: None, counters: counters.clone() };
+        let source = EventSource::queue(qos.depth(), remote.as_ref());
+        let spec = CallbackSpec { target, source, deadline: None, counters: counters.clone() };
         let id = builder.add_callback(event_loop, name, spec);
         let timeout_target = target.port(1);
         let timeout_spec = CallbackSpec::of_timer(timeout_target, &shared.timer);

@@ -5,7 +5,7 @@ use super::{CALL_BY_VALUE_MAX, CallError, ReplyTo, Request};
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, Feed, check_depth, check_size};
+use crate::graph::{CallbackSpec, CreateError, EventSource, check_depth, check_size};
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::topic::SubscriptionReceiver;
@@ -163,7 +163,7 @@ impl<S: Send + 'static> Node<S> {
         let qos = QoS::keep_all(qos.depth()).held(0);
         let spec = CallbackSpec {
             target: builder.next_target(self.event_loop()),
-            feed: Feed::queue(qos.depth(), remote.as_ref()),
+            source: EventSource::queue(qos.depth(), remote.as_ref()),
             deadline: None,
             counters: counters.clone(),
         };

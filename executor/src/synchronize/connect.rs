@@ -4,7 +4,7 @@ use super::inputs::Queue;
 use crate::control::CallbackCounters;
 use crate::event::LoopId;
 use crate::event_loop::Target;
-use crate::graph::{CallbackSpec, CreateError, Feed, GraphBuilder, check_depth};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
 use crate::middleware::Remote;
 use crate::name::NameKind;
 use crate::qos::QoS;
@@ -53,7 +53,7 @@ impl Connector<'_> {
         let counters = Arc::<CallbackCounters>::default();
         let spec = CallbackSpec {
             target: self.target,
-            feed: Feed::queue(qos.depth(), remote.as_ref()),
+            source: EventSource::queue(qos.depth(), remote.as_ref()),
             deadline: None,
             counters: counters.clone(),
         };

@@ -35,7 +35,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
-use topic_endpoints::Ends;
+use topic_endpoints::TopicEndpoints;
 
 const MAX_DEPTH: usize = ringspin_ringbuf::keep_last::MAX_DEPTH;
 
@@ -98,7 +98,7 @@ struct TopicSpec {
     /// An `Arc<Topic<M>>`.
     typed: Box<dyn Any + Send>,
     erased: Arc<dyn AnyTopic>,
-    ends: Ends,
+    endpoints: TopicEndpoints,
 }
 
 /// The graph under construction.
@@ -257,7 +257,7 @@ impl GraphBuilder {
                 },
                 typed: Box::new(topic.clone()),
                 erased: topic,
-                ends: Ends::default(),
+                endpoints: TopicEndpoints::default(),
             }
         });
         if builder.type_id != TypeId::of::<M>() {

@@ -1,4 +1,4 @@
-//! The ends of a topic: each new one has to fit all that are there.
+//! The endpoints of a topic: each new one has to fit all that are there.
 
 use super::{CreateError, GraphBuilder};
 use crate::notifier::Notifier;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Which nodes offer and request what on a topic.
 #[derive(Default)]
-pub(super) struct Ends {
+pub(super) struct TopicEndpoints {
     offered: Vec<(String, QoS)>,
     requested: Vec<(String, QoS)>,
     registry: Arc<LivelinessRegistry>,
@@ -18,35 +18,35 @@ impl GraphBuilder {
     /// Takes down that `node` publishes on `topic`, which exists. Linear in the number of its
     /// subscriptions.
     pub(crate) fn offer(&mut self, topic: &str, node: &str, qos: QoS) -> Result<(), CreateError> {
-        let ends = self.ends(topic);
-        for (subscription, requested) in &ends.requested {
+        let endpoints = self.endpoints(topic);
+        for (subscription, requested) in &endpoints.requested {
             check_pair(topic, (node, &qos), (subscription, requested))?;
         }
-        ends.offered.push((node.into(), qos));
+        endpoints.offered.push((node.into(), qos));
         Ok(())
     }
 
     /// Takes down that `node` subscribes to `topic`, which exists. Linear in the number of its
     /// publishers.
     pub(crate) fn request(&mut self, topic: &str, node: &str, qos: QoS) -> Result<(), CreateError> {
-        let ends = self.ends(topic);
-        for (publisher, offered) in &ends.offered {
+        let endpoints = self.endpoints(topic);
+        for (publisher, offered) in &endpoints.offered {
             check_pair(topic, (publisher, offered), (node, &qos))?;
         }
-        ends.requested.push((node.into(), qos));
+        endpoints.requested.push((node.into(), qos));
         Ok(())
     }
 
     /// The signs of life on `topic`, which exists.
     pub(crate) fn liveliness_registry(&mut self, topic: &str) -> Arc<LivelinessRegistry> {
-        self.ends(topic).registry.clone()
+        self.endpoints(topic).registry.clone()
     }
 
     /// Whose failures concern whom: nodes, and who watches the liveliness of their publishers.
     pub(crate) fn watchers(&self) -> Vec<(usize, Arc<Notifier>)> {
         let mut watchers = Vec::new();
         for topic in self.topics.values() {
-            let registry = &topic.ends.registry;
+            let registry = &topic.endpoints.registry;
             let publishers = registry.publishers();
             for watcher in registry.watchers() {
                 watchers.extend(
@@ -57,8 +57,8 @@ impl GraphBuilder {
         watchers
     }
 
-    fn ends(&mut self, topic: &str) -> &mut Ends {
-        &mut self.topics.get_mut(topic).expect("the topic was just created").ends
+    fn endpoints(&mut self, topic: &str) -> &mut TopicEndpoints {
+        &mut self.topics.get_mut(topic).expect("the topic was just created").endpoints
     }
 }
 

@@ -1,11 +1,11 @@
 //! What a callback is told besides its event: the time, and who it is.
 
-use crate::control::StopHandle;
 use crate::digest::Digest;
-use crate::digest_collector::DigestCollector;
+use crate::digest::DigestCollector;
 use crate::escape::catch_panic;
 use crate::event::{Dispatch, EventId, Recorder};
-use crate::graph::{GraphInfo, LoopInfo};
+use crate::info::{GraphInfo, LoopInfo};
+use crate::stop::StopHandle;
 use crate::time::{Clock, SimClock, Time};
 
 /// The context of one callback invocation.

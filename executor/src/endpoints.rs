@@ -9,8 +9,8 @@ use crate::message::Message;
 use crate::middleware::Remote;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::qos::attach::Watched;
-use crate::qos::events::{PublisherEvents, SubscriptionEvents};
+use crate::qos_events::attach::Watched;
+use crate::qos_events::{PublisherEvents, SubscriptionEvents};
 use crate::topic::{LateSubscription, Publisher, PublisherPolicy, Topic};
 use std::sync::{Arc, MutexGuard};
 

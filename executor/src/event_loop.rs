@@ -1,7 +1,8 @@
 //! An event loop: the state of one callback group, and its callbacks.
 
 use crate::context::Context;
-use crate::digest_collector::DigestCollector;
+use crate::digest::DigestCollector;
+pub(crate) use crate::escape::BoxError;
 use crate::escape::catch_panic;
 use crate::event::{EventId, SourceId};
 use crate::message::Message;
@@ -11,9 +12,6 @@ use ringspin_ringbuf::CacheLines;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-
-/// The error that a callback may return.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a callback may return: nothing, or a `Result` whose error becomes a
 /// [`Failure`](crate::Failure) of the node.

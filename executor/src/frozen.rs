@@ -2,26 +2,27 @@
 
 use crate::control::{
     CallbackCounters, CallbackStatistics, Cause, Failure, FailurePolicy, Failures, NodeControl,
-    RestCounters, Statistics, StopHandle, WorkerStatistics,
+    RestCounters, Statistics, WorkerStatistics,
 };
-use crate::counted::Counted;
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
-use crate::graph::{EventSource, Graph, GraphBuilder, GraphInfo};
+use crate::graph::{EventSource, FreezeError, Graph, GraphBuilder};
+use crate::info::GraphInfo;
 use crate::input::NamedInput;
 use crate::notifier::Notifier;
 use crate::picker::Picker;
+use crate::ready::Ready;
 use crate::route::{Control, Index, Route};
 use crate::sim_network::SimNetwork;
+use crate::stop::StopHandle;
 use crate::time::Clock;
 use crate::timers::Timers;
-use crate::topic::{AnyTopic, Connections, Ready};
-use crate::worker::{OpenTopics, Shared, Worker};
+use crate::topic::{AnyTopic, Connections};
+use crate::worker::{Calls, OpenTopics, Shared, Worker, WorkerParts};
 use ringspin_ringbuf::{Inbox, MAX_TOKEN};
 use std::cmp::Reverse;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// In which order a worker turns to its loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,40 +43,6 @@ pub struct Plan {
     pub workers: Vec<Vec<LoopId>>,
     /// The order in which each worker turns to its loops.
     pub order: ReadyOrder,
-}
-
-/// Why a graph was not frozen.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum FreezeError {
-    /// It was frozen before.
-    #[error("the graph is already frozen: an executor runs it")]
-    AlreadyFrozen,
-    /// The plan does not give each loop to exactly one worker.
-    #[error("the plan gives {name} to {count} workers; each event loop needs exactly one")]
-    Misplaced {
-        /// The loop.
-        name: String,
-        /// How often the plan names it.
-        count: usize,
-    },
-    /// The plan names a loop that the graph does not have.
-    #[error("the plan names event loop {0}, which does not exist")]
-    UnknownLoop(u32),
-    /// One worker would have more than 2^24 callbacks or queued events.
-    #[error("one worker has {0} {1}; at most {max} are possible", max = MAX_TOKEN)]
-    TooLarge(usize, &'static str),
-    /// Simulated time needs one worker.
-    #[error("simulated time needs a plan of one worker in the order of `ReadyOrder::Fifo`")]
-    NotSequential,
-    /// A run in simulated time is isolated.
-    #[error(
-        "the graph is connected with {0}, whose messages come when they come, so that no two runs \
-         would be equal: run it without, feed it from a recording, or let it only publish there"
-    )]
-    NotIsolated(String),
-    /// Something in the graph needs simulated time.
-    #[error("{0} needs simulated time: run this graph in deterministic mode")]
-    NeedsSimulation(String),
 }
 
 /// Which time a frozen graph has.
@@ -336,27 +303,6 @@ fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<
     }
 }
 
-/// What a worker is made of, besides its loops.
-pub(crate) struct WorkerParts {
-    /// The loops in the order in which routes number them.
-    pub(crate) loops: Vec<LoopId>,
-    pub(crate) inbox: Inbox,
-    /// Indexed by token.
-    pub(crate) routes: Vec<Route>,
-    /// Of the tokens after these.
-    pub(crate) controls: Vec<Control>,
-    /// Indexed by token.
-    pub(crate) counters: Vec<Arc<CallbackCounters>>,
-    pub(crate) timers: Timers,
-    /// Indexed by token: the notice that its events come from, if they do.
-    pub(crate) notifiers: Vec<Option<Arc<Notifier>>>,
-    /// What gets an event when the worker starts.
-    pub(crate) starts: Vec<Arc<Notifier>>,
-    pub(crate) picker: Picker,
-    /// Of the callbacks that have one; routes know their index.
-    pub(crate) deadlines: Vec<DeadlineWatch>,
-}
-
 /// What connecting needs to know for every worker.
 #[derive(Clone, Copy)]
 struct Common<'a> {
@@ -478,5 +424,33 @@ fn connect_worker(
         starts,
         picker,
         deadlines,
+    }
+}
+
+/// The counters of one callback.
+pub(crate) struct Counted {
+    /// All but one.
+    pub(crate) counters: Arc<CallbackCounters>,
+    calls: Calls,
+    token: usize,
+}
+
+impl Counted {
+    /// The counters of all callbacks, in order.
+    pub(crate) fn all(builder: &GraphBuilder, workers: &[Worker]) -> Arc<[Self]> {
+        let counters = |callback: usize| builder.callback_specs[callback].counters.clone();
+        let mut all: Vec<Option<Self>> = builder.callback_specs.iter().map(|_| None).collect();
+        for worker in workers {
+            for (callback, token) in worker.callbacks() {
+                let (n, calls) = (callback.0 as usize, worker.calls().clone());
+                all[n] = Some(Self { counters: counters(n), calls, token });
+            }
+        }
+        all.into_iter().map(|of| of.expect("every callback has a worker")).collect()
+    }
+
+    /// How often the callback was called.
+    pub(crate) fn dispatched(&self) -> u64 {
+        self.calls.of(self.token).get()
     }
 }

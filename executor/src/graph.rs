@@ -4,19 +4,18 @@
 //! graph into workers. Afterwards nothing can be added, and nothing has to be looked up.
 
 mod error;
-mod info;
+mod simulation;
 mod topic_endpoints;
 
-pub use error::{CreateError, CreateNodeError};
-pub use info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
+pub use error::{CreateError, CreateNodeError, FreezeError};
 
 use crate::arguments::Arguments;
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
-use crate::digest_collector::DigestCollector;
+use crate::digest::DigestCollector;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
-use crate::frozen::FreezeError;
+use crate::info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
 use crate::input::NamedInput;
 use crate::lock::lock;
 use crate::middleware::{Middleware, Remote, RemoteNode};

@@ -14,7 +14,7 @@ pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
 pub(crate) use remote::{Remote, Source, Taken};
 pub use service::{AnnouncedService, MiddlewareService};
 
-use crate::event_loop::BoxError;
+use crate::escape::BoxError;
 use crate::followed_clock::FollowedClock;
 use crate::graph::{CreateNodeError, Graph};
 use crate::notifier::Notifier;

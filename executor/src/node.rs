@@ -2,12 +2,12 @@
 
 use crate::context::Context;
 use crate::control::FailurePolicy;
-use crate::event::LoopId;
-use crate::event_loop::{Body, CallbackResult, Target, TimerEntity};
+use crate::digest::Digest;
+use crate::event::{CallbackId, LoopId};
+use crate::event_loop::{Body, CallbackResult, TimerEntity};
 use crate::graph::{CallbackSpec, CreateError, CreateNodeError, Graph, GraphBuilder};
 use crate::name;
-use crate::synchronize::Connector;
-use crate::time::NodeClock;
+use crate::time::{NodeClock, nanos};
 use crate::timer::{Timer, TimerControl, period_ns};
 use std::marker::PhantomData;
 use std::sync::{Arc, MutexGuard};
@@ -77,23 +77,6 @@ impl<S: Send + 'static> Node<S> {
         match builder.frozen {
             false => Ok(builder),
             true => Err(CreateError::Frozen { node: self.full_name.clone(), what: what.into() }),
-        }
-    }
-
-    /// Adds the inputs of a synchronizer whose events go to `target`.
-    pub(crate) fn connector<'a>(
-        &'a self,
-        builder: &'a mut GraphBuilder,
-        target: Target,
-    ) -> Connector<'a> {
-        Connector {
-            builder,
-            namespace: &self.namespace,
-            base_name: &self.base_name,
-            full_name: &self.full_name,
-            node_index: self.node_index,
-            event_loop: self.event_loop,
-            target,
         }
     }
 
@@ -213,5 +196,67 @@ impl<S: Send + 'static> Node<S> {
             *node_index,
             event_loop,
         ))
+    }
+
+    /// Gives a callback of this group a deadline: it is to return at most `deadline` after its
+    /// event became ready (a timer's: after it was due). Late returns are counted as `late` in the
+    /// statistics, and logged. In deterministic mode callbacks take the time that the simulation
+    /// gives them, by default none.
+    ///
+    /// `callback` is its name as statistics and failures have it, for example
+    /// `subscription /points` or `timer 100ms`; if several have it, all get the deadline.
+    ///
+    /// # Errors
+    /// [`CreateError::NoCallback`] lists the callbacks that there are; [`CreateError::Frozen`].
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, Message, QoS};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("brake", ())?;
+    /// node.create_subscription("stop", QoS::default(), |_, _: &Message<()>, _| ())?;
+    /// node.set_deadline("subscription /stop", Duration::from_millis(5))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), CreateError> {
+        let mut builder = self.builder(&format!("deadline of {callback}"))?;
+        let of_loop = builder.loops[self.event_loop().0 as usize].callbacks.clone();
+        let name = |id: &CallbackId| builder.callbacks[id.0 as usize].name.as_str();
+        let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
+        if named.is_empty() {
+            return Err(CreateError::NoCallback {
+                node: self.full_name().into(),
+                callback: callback.into(),
+                callbacks: of_loop.iter().map(|id| format!("`{}`", name(id))).collect(),
+            });
+        }
+        let deadline = Duration::from_nanos(nanos(deadline));
+        for id in named {
+            builder.callback_specs[id.0 as usize].deadline = Some(deadline);
+        }
+        Ok(())
+    }
+}
+
+impl<S: Digest + Send + 'static> Node<S> {
+    /// Adds the state of this group to the digest of each of its dispatches in deterministic mode,
+    /// after the callback.
+    ///
+    /// # Errors
+    /// [`CreateError::Frozen`].
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("odometry", [0.0f64; 3])?;
+    /// node.digest_state()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn digest_state(&self) -> Result<(), CreateError> {
+        let mut builder = self.builder("a digest of its state")?;
+        builder.digests.digest_states();
+        builder.loops[self.event_loop().0 as usize].digested = true;
+        builder.body::<S>(self.event_loop()).show_state(|state, digests| digests.add(state));
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! How something that is not a message makes itself ready: a task, a guard condition, a changed
 //! timer.
 
+use crate::ready::Ready;
 use crate::sim_network::SimNetwork;
-use crate::topic::Ready;
 use ringspin_ringbuf::{Announce, Notice, inbox};
 use std::sync::{Arc, OnceLock};
 

@@ -16,8 +16,9 @@ pub use call::{CallError, CallFuture, CallRefused, Reply};
 pub use client::Client;
 pub use server::Responder;
 
-use crate::event::{CallbackId, EventId, SourceId};
+use crate::event::EventId;
 use crate::graph::{CreateError, GraphBuilder};
+use crate::info::ServiceInfo;
 use crate::middleware::RemoteResponder;
 use crate::topic::{Topic, Unsent};
 use std::any::{Any, TypeId, type_name};
@@ -82,32 +83,6 @@ impl<P> Clone for ReplyTo<P> {
             Self::Remote(responder) => Self::Remote(responder.clone()),
         }
     }
-}
-
-/// A service and its ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServiceInfo {
-    /// The fully qualified name.
-    pub name: String,
-    /// The Rust type of its requests.
-    pub request_type: &'static str,
-    /// The Rust type of its responses.
-    pub response_type: &'static str,
-    /// The callback that answers, if any node offers the service.
-    pub server: Option<CallbackId>,
-    /// The ends that call it, in order of creation.
-    pub clients: Vec<ClientInfo>,
-}
-
-/// A client of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientInfo {
-    /// The callback to which the responses are events.
-    pub callback: CallbackId,
-    /// The number under which it calls: the source of the server's events.
-    pub requests: SourceId,
-    /// The number of the responses to it: the source of the callback's events.
-    pub responses: SourceId,
 }
 
 /// A service of the graph under construction.

@@ -8,8 +8,8 @@
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, SourceId};
 use crate::lock::lock;
+use crate::owner_thread::{ForeignEvent, OwnerThread};
 use crate::time::{Clock, SimClock, Time};
-use crate::worker_thread::{ForeignEvent, OwnerThread};
 use ringspin_ringbuf::Counter;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

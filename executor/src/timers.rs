@@ -4,9 +4,9 @@
 use crate::control::CallbackCounters;
 use crate::deadlines::Deadlines;
 use crate::event::CallbackId;
+use crate::ready::Ready;
 use crate::time::Time;
 use crate::timer::{CANCEL, LATEST, TimerControl};
-use crate::topic::Ready;
 use ringspin_ringbuf::{CacheLines, PrefetchPlan};
 use std::sync::Arc;
 

@@ -17,90 +17,29 @@ pub use late::LateSubscription;
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
 pub(crate) use publisher_policy::PublisherPolicy;
 pub use simulated_link::Verdict;
-pub(crate) use slots::Holder;
 pub use slots::{HeldMessages, OutOfSlots};
 pub(crate) use subscription_receiver::SubscriptionReceiver;
 
 use crate::control::CallbackCounters;
-use crate::deadline::Stamper;
-use crate::digest_collector::DigestCollector;
+use crate::digest::DigestCollector;
 use crate::event::{CallbackId, EventId};
-use crate::graph::GraphInfo;
+use crate::info::GraphInfo;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
 use crate::middleware::Remote;
 use crate::name;
 use crate::qos::{History, QoS};
+use crate::ready::Ready;
 use crate::sim_network::SimNetwork;
 use crate::time::Time;
-use crate::worker_thread::ForeignEvent;
 use late::Late;
-use ringspin_ringbuf::{Announce, Announcer, CacheLines, Counter, Flag, Permits, Pool, Shared};
+use ringspin_ringbuf::{CacheLines, Counter, Flag, Permits, Pool, Shared};
 use ringspin_ringbuf::{inbox, keep_last, pool};
 use simulated_link::{Interception, SimulatedLink, UndeliveredGuard};
 use slots::{Plan, Planned};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
 use transient_local_cache::TransientLocalCache;
-
-/// How an event loop is told that one of its callbacks has an event.
-#[derive(Clone, Debug)]
-pub(crate) struct Ready {
-    /// Its token is the callback, as its worker numbers it.
-    pub(crate) announcer: Announcer,
-    /// If the callback has a deadline.
-    pub(crate) stamper: Option<Stamper>,
-    /// In simulated time, what is under way in it.
-    pub(crate) sim_network: Option<Arc<SimNetwork>>,
-}
-
-impl Announce for Ready {
-    #[inline]
-    fn announce(&self) {
-        self.announce_since(None);
-    }
-
-    fn remind(&self) {
-        match &self.sim_network {
-            None => self.announcer.remind(),
-            // In simulated time all events should come from one thread.
-            Some(sim_network) => sim_network.owner().note(|| self.foreign_event()),
-        }
-    }
-}
-
-impl Ready {
-    /// Takes down since when the event is ready, if anybody wants to know; returns its token.
-    #[inline]
-    pub(crate) fn stamp(&self, since: Option<Time>) -> u32 {
-        if let Some(stamper) = &self.stamper {
-            stamper.stamp(since);
-        }
-        self.announcer.token()
-    }
-
-    /// As [`announce`](Self::announce), for an event that has been due since some time.
-    #[inline]
-    pub(crate) fn announce_since(&self, since: Option<Time>) {
-        self.stamp(since);
-        if let Some(sim_network) = &self.sim_network {
-            // In simulated time there is one ring, and its worker does not sleep.
-            self.announcer.push_unmarked();
-            sim_network.owner().note(|| self.foreign_event());
-        } else if !self.announcer.try_announce()
-            && let Some(stamper) = &self.stamper
-        {
-            stamper.withdraw();
-        }
-    }
-
-    /// As it is counted if another thread than that of the run causes it. In simulated time the one
-    /// worker numbers its callbacks as the graph does, and what is not a callback's after them.
-    #[cold]
-    fn foreign_event(&self) -> ForeignEvent {
-        ForeignEvent::For(CallbackId(self.announcer.token()))
-    }
-}
 
 /// A topic with messages of type `M`. What every message needs is on its first cache line.
 #[repr(C, align(64))]

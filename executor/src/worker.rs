@@ -3,29 +3,29 @@
 //! A worker does not know on which thread it runs, what time it is, or what to do when nothing is
 //! ready: that is the scheduler's part, and the only difference between the modes.
 
+mod calls;
 mod prefetch;
 mod taken;
 
+pub(crate) use calls::Calls;
 pub use taken::ReadyEvent;
 
 use crate::clock_watch::ClockWatch;
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
-use crate::counted::Calls;
 use crate::deadline::DeadlineWatch;
-use crate::digest_collector::DigestCollector;
+use crate::digest::DigestCollector;
 use crate::escape::{catch_panic, error_message};
 use crate::event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder};
 use crate::event_loop::{Body, EventLoop, Outcome};
-use crate::frozen::WorkerParts;
-use crate::graph::{GraphInfo, LoopInfo};
+use crate::info::{GraphInfo, LoopInfo};
 use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::route::{Control, Route};
+use crate::stop::{Running, WorkerThread};
 use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
 use crate::topic::AnyTopic;
-use crate::worker_thread::{Running, WorkerThread};
 use ringspin_ringbuf::inbox::Turn;
 use ringspin_ringbuf::{Inbox, ReadySet};
 use std::sync::Arc;
@@ -97,6 +97,27 @@ impl Shared {
         }
         Ok(digests.take())
     }
+}
+
+/// What a worker is made of, besides its loops.
+pub(crate) struct WorkerParts {
+    /// The loops in the order in which routes number them.
+    pub(crate) loops: Vec<LoopId>,
+    pub(crate) inbox: Inbox,
+    /// Indexed by token.
+    pub(crate) routes: Vec<Route>,
+    /// Of the tokens after these.
+    pub(crate) controls: Vec<Control>,
+    /// Indexed by token.
+    pub(crate) counters: Vec<Arc<CallbackCounters>>,
+    pub(crate) timers: Timers,
+    /// Indexed by token: the notice that its events come from, if they do.
+    pub(crate) notifiers: Vec<Option<Arc<Notifier>>>,
+    /// What gets an event when the worker starts.
+    pub(crate) starts: Vec<Arc<Notifier>>,
+    pub(crate) picker: Picker,
+    /// Of the callbacks that have one; routes know their index.
+    pub(crate) deadlines: Vec<DeadlineWatch>,
 }
 
 /// Some event loops, their rings and timers: what one thread runs.
@@ -499,7 +520,7 @@ impl Worker {
             Some((n, since)) => catch_panic(|| {
                 let counters = &self.counters[token];
                 let name = || self.shared.info.name_of(dispatch.callback);
-                self.deadlines[n].returned(since, self.shared.completion(), counters, name);
+                self.deadlines[n].returned(since, self.shared.completion(), &counters.late, name);
             }),
             None => Ok(()),
         };

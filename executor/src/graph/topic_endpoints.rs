@@ -1,9 +1,9 @@
 //! The endpoints of a topic: each new one has to fit all that are there.
 
 use super::{CreateError, GraphBuilder};
+use crate::liveliness::LivelinessRegistry;
 use crate::notifier::Notifier;
 use crate::qos::QoS;
-use crate::qos::liveliness::LivelinessRegistry;
 use std::sync::Arc;
 
 /// Which nodes offer and request what on a topic.

@@ -5,7 +5,7 @@ use super::{
     Beyond, LateRemote, RemoteClient, RemoteNode, RemoteNotifier, RemotePublisher, RemoteServer,
     RemoteSubscription, ServiceTypes, TypeName,
 };
-use crate::event_loop::BoxError;
+use crate::escape::BoxError;
 use crate::graph::{CreateError, CreateNodeError, GraphBuilder, check_size};
 use crate::lock::lock;
 use crate::name;

@@ -2,7 +2,7 @@
 //! not fit or lose their lives, and messages that did not make it.
 
 use super::RemoteNotifier;
-use crate::event_loop::BoxError;
+use crate::escape::BoxError;
 use crate::qos::{IncompatiblePeer, QosPolicy};
 
 /// Watches what happens to one publisher or subscription beyond the process.

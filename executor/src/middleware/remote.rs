@@ -1,8 +1,8 @@
 //! The way in: items that a middleware announced, taken by the event loop that they are for.
 
 use super::{RemoteEvents, RemoteNotifier, RemoteSubscription};
+use crate::escape::BoxError;
 use crate::event::{EventId, SourceId};
-use crate::event_loop::BoxError;
 use crate::notifier::Notifier;
 use ringspin_ringbuf::{Attempt, Round, Takes};
 use std::sync::Arc;

@@ -5,23 +5,24 @@ use super::call::Futures;
 use super::calls::{Call, Calls};
 use super::then::{Spares, Then};
 use super::{
-    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request,
-    Requests, Response,
+    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Reply, ReplyTo, Request, Requests,
+    Response,
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackSpec, CreateError, EventSource, check_depth, check_size};
+use crate::info::ClientInfo;
 use crate::lock::{lock, try_lock};
 use crate::message::Message;
 use crate::middleware::{RemoteClient, Sent};
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::stop;
 use crate::time::{Clock, NodeClock};
 use crate::timer::Timer;
 use crate::topic::{SubscriptionReceiver, Topic, Unsent};
-use crate::worker_thread;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::time::Duration;
@@ -194,7 +195,7 @@ where
     /// # Errors
     /// [`CallError`]; in a callback or task always [`CallError::WouldBlock`].
     pub fn call_and_wait(&self, request: Q, timeout: Duration) -> Result<Reply<P>, CallError> {
-        if worker_thread::is_current() {
+        if stop::is_current() {
             return Err(CallError::WouldBlock);
         }
         let (sender, receiver) = mpsc::sync_channel(1);

@@ -7,6 +7,7 @@ use crate::event_loop::Target;
 use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
 use crate::middleware::Remote;
 use crate::name::NameKind;
+use crate::node::Node;
 use crate::qos::QoS;
 use crate::topic::Topic;
 use std::sync::Arc;
@@ -63,5 +64,24 @@ impl Connector<'_> {
         let receiver = topic.subscribe(id, qos, capacity, counters.clone(), remote);
         self.builder.topic_info(&topic.name).subscriptions.push(id);
         Queue::new(receiver, capacity, counters)
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Adds the inputs of a synchronizer whose events go to `target`.
+    pub(crate) fn connector<'a>(
+        &'a self,
+        builder: &'a mut GraphBuilder,
+        target: Target,
+    ) -> Connector<'a> {
+        Connector {
+            builder,
+            namespace: &self.namespace,
+            base_name: &self.base_name,
+            full_name: self.full_name(),
+            node_index: self.node_index,
+            event_loop: self.event_loop(),
+            target,
+        }
     }
 }

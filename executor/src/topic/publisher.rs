@@ -2,9 +2,9 @@
 
 use super::publisher_policy::{PublisherPolicy, Unpublished};
 use super::{OutOfSlots, Topic, deliver};
-use crate::digest_collector::DigestCollector;
+use crate::digest::{Digest, DigestCollector};
+use crate::escape::BoxError;
 use crate::event::{EventId, SourceId};
-use crate::event_loop::BoxError;
 use crate::lock::lock;
 use crate::message::{Envelope, Expiry};
 use ringspin_ringbuf::{Counter, pool};
@@ -480,3 +480,20 @@ impl<M> fmt::Display for PublishError<M> {
 }
 
 impl<M> std::error::Error for PublishError<M> {}
+
+impl<M: Digest + Send + Sync + 'static> Publisher<M> {
+    /// The same publisher, with its messages in the digest of the dispatches that publish them.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("lidar", ())?;
+    /// let out = node.create_publisher::<Vec<f32>>("scan", QoS::default())?.digested();
+    /// # let _ = out;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn digested(self) -> Self {
+        self.showing(|message, digests| digests.add(message))
+    }
+}

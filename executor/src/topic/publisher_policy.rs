@@ -2,12 +2,12 @@
 
 use super::transient_local_cache::TransientLocalCache;
 use super::{Refusal, Topic, deliver, lock};
-use crate::digest_collector::DigestCollector;
+use crate::digest::DigestCollector;
+use crate::escape::BoxError;
 use crate::event::EventId;
-use crate::event_loop::BoxError;
+use crate::liveliness::PublisherLiveliness;
 use crate::message::{Envelope, Expiry};
 use crate::middleware::RemotePublisher;
-use crate::qos::liveliness::PublisherLiveliness;
 use crate::qos::{Liveliness, QoS};
 use crate::time::{Clock, NodeClock};
 use ringspin_ringbuf::pool;

@@ -1,12 +1,10 @@
 //! The way of a message that does not arrive as it is published: through the graph's sim_network.
 
-use super::{BY_VALUE_MAX, Port, Topic, lock};
-use crate::graph::{CreateError, Graph};
+use super::{Port, Topic, lock};
 use crate::message::{Envelope, Message};
-use crate::name;
+use crate::owner_thread::ForeignEvent;
 use crate::sim_network::{DeliveryOutcome, InFlight, SimNetwork};
 use crate::time::{Clock, Time};
-use crate::worker_thread::ForeignEvent;
 use ringspin_ringbuf::Pool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -136,6 +134,18 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
     }
 }
 
+impl<M> Topic<M> {
+    /// Has `interceptor` decide about the topic's messages; false if another one does already.
+    pub(crate) fn intercept(&self, interceptor: Interceptor<M>) -> bool {
+        let mut interception = lock(&self.interception);
+        let is_free = interception.is_none();
+        if is_free {
+            *interception = Some(interceptor);
+        }
+        is_free
+    }
+}
+
 /// The ports that a message has still to reach, each of which has a place for it. If an interceptor
 /// panics on its way to one of them, those that are left lose it, or their places would stay taken.
 pub(super) struct UndeliveredGuard<'a, M: 'a, I: Iterator<Item = &'a Port<M>>>(pub(super) I);
@@ -162,56 +172,5 @@ impl<M> PutBack<'_, M> {
 impl<M> Drop for PutBack<'_, M> {
     fn drop(&mut self) {
         *lock(self.interception) = self.taken.take();
-    }
-}
-
-impl Graph {
-    /// Has `interceptor` look at each message on its way to each subscription of `topic`, and
-    /// decide what becomes of it: for tests that lose, change or delay messages in flight. It is
-    /// called when the message is published, once for each subscription.
-    ///
-    /// Only simulated time has messages in flight: a graph with an interceptor cannot be run live.
-    ///
-    /// # Errors
-    /// [`CreateError`] for an invalid name, another message type on the topic, a topic that has an
-    /// interceptor, or a frozen graph.
-    ///
-    /// # Compile-time errors
-    /// Messages of more than [`BY_VALUE_MAX`] bytes cannot be intercepted.
-    ///
-    /// ```
-    /// use ringspin_executor::{Graph, Message, Verdict};
-    /// # let graph = Graph::new();
-    /// // Every third scan is lost.
-    /// graph.intercept("scan", |_: &Message<Vec<f32>>, in_flight| {
-    ///     if in_flight.event.sequence % 3 == 2 { Verdict::Drop } else { Verdict::Pass }
-    /// })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn intercept<M: Send + Sync + 'static>(
-        &self,
-        topic: &str,
-        interceptor: impl FnMut(&Message<M>, &InFlight) -> Verdict<M> + Send + 'static,
-    ) -> Result<(), CreateError> {
-        const {
-            assert!(
-                size_of::<M>() <= BY_VALUE_MAX,
-                "messages of more than 64 KiB cannot be intercepted: a verdict may replace a \
-                 message by value; put the data into a `Vec` or `Box`"
-            );
-        }
-        let by = "an interceptor";
-        let name = name::expand_topic(topic, "/", "interceptor")?;
-        let mut builder = self.builder();
-        if builder.frozen {
-            return Err(CreateError::Frozen { node: by.into(), what: format!("of topic {name}") });
-        }
-        let topic = builder.topic::<M>(&name, by)?;
-        let mut interception = lock(&topic.interception);
-        if interception.is_some() {
-            return Err(CreateError::Intercepted { topic: name });
-        }
-        *interception = Some(Box::new(interceptor));
-        Ok(())
     }
 }

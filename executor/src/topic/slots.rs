@@ -11,7 +11,8 @@
 
 use super::{Topic, lock};
 use crate::event::CallbackId;
-use crate::graph::GraphInfo;
+use crate::info::GraphInfo;
+use crate::message::Holder;
 use crate::qos::QoS;
 use crate::sim_network::SimNetwork;
 use std::fmt;
@@ -23,24 +24,6 @@ const IN_FLIGHT_MAX: usize = 1024;
 
 /// The limit of a holder that has none.
 const UNLIMITED: usize = usize::MAX;
-
-/// A subscription, as its messages know it: every message that it holds has a reference.
-#[derive(Debug)]
-pub(crate) struct Holder {
-    callback: CallbackId,
-    /// How many messages it may hold, with the one that it handles.
-    messages_max: usize,
-}
-
-/// How many references to a holder are no messages: the topic's, and two of the receiver.
-const OWN_REFERENCES: usize = 3;
-
-impl Holder {
-    /// How many messages it holds, perhaps a moment ago.
-    fn messages(self: &Arc<Self>) -> usize {
-        Arc::strong_count(self).saturating_sub(OWN_REFERENCES)
-    }
-}
 
 /// What was planned when the graph was frozen.
 pub(super) struct Plan {

@@ -1,9 +1,9 @@
 //! The way out of a topic: what an event loop takes, from the process or from outside.
 
-use super::{Holder, Topic};
+use super::Topic;
 use crate::context::Context;
 use crate::control::CallbackCounters;
-use crate::message::{Envelope, Message};
+use crate::message::{Envelope, Holder, Message};
 use crate::middleware::Remote;
 use ringspin_ringbuf::{Permits, keep_last};
 use std::sync::Arc;

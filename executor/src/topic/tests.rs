@@ -1,8 +1,8 @@
 //! How the messages of the process and those from outside share tokens.
 
 use super::*;
+use crate::escape::BoxError;
 use crate::event::SourceId;
-use crate::event_loop::BoxError;
 use crate::middleware::{RemoteNotifier, RemoteSubscription};
 use proptest::prelude::*;
 use ringspin_ringbuf::Inbox;

@@ -6,8 +6,8 @@
 
 use super::publisher_policy::Unpublished;
 use super::{Port, Refusal, Topic, UndeliveredGuard, lock, reserve_all};
+use crate::escape::BoxError;
 use crate::event::EventId;
-use crate::event_loop::BoxError;
 use crate::message::{Envelope, Expiry, Message};
 use crate::sim_network::SimNetwork;
 use crate::time::Time;

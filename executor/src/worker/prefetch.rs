@@ -6,7 +6,7 @@
 
 use super::Worker;
 use crate::event::{CallbackId, LoopId};
-use crate::graph::TopicInfo;
+use crate::info::TopicInfo;
 use crate::topic::AnyTopic;
 use ringspin_ringbuf::{CacheLines, PrefetchPlan};
 use std::sync::Arc;

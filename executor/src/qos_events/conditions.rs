@@ -3,10 +3,10 @@
 //! A condition is looked at when it may have changed, and says what happened and when to look
 //! again. It knows times only; nothing of threads, timers or callbacks.
 
-use super::events::{DeadlineMissed, LivelinessChanged, LivelinessLost};
-use super::liveliness::{Life, LivelinessRegistry, PublisherLiveliness};
 use super::peers::Outside;
+use super::{DeadlineMissed, LivelinessChanged, LivelinessLost};
 use crate::control::Failures;
+use crate::liveliness::{Life, LivelinessRegistry, PublisherLiveliness};
 use crate::middleware::{RemoteNotifier, RemoteStatus};
 use crate::time::{Time, nanos};
 use std::sync::{Arc, OnceLock};

@@ -1,11 +1,11 @@
 //! How the callbacks for events become watches of the graph.
 
 use super::conditions::{Deadline, OwnLiveliness, Source, TopicLiveliness};
-use super::events::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
-use super::liveliness::PublisherLiveliness;
 use super::peers::{Loss, Match, Misfit, Outside, Peers};
+use super::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
 use crate::control::CallbackCounters;
 use crate::graph::{CreateError, GraphBuilder};
+use crate::liveliness::PublisherLiveliness;
 use crate::middleware::{RemoteEventKind, RemoteEvents, RemoteNotifier, Reports};
 use crate::node::Node;
 use crate::notifier::Notifier;

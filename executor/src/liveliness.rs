@@ -1,8 +1,8 @@
 //! The signs of life of a topic's publishers, and who wants to know when they change.
 
-use super::{Liveliness, QoS};
 use crate::lock::lock;
 use crate::notifier::Notifier;
+use crate::qos::{Liveliness, QoS};
 use crate::time::Time;
 use ringspin_ringbuf::Counter;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -2,9 +2,9 @@
 //! not fit, and whose messages were lost.
 
 use super::conditions::{Condition, change};
-use super::events::{IncompatibleQos, Matched, MessageLost};
-use super::liveliness::LivelinessRegistry;
+use super::{IncompatibleQos, Matched, MessageLost};
 use crate::control::CallbackCounters;
+use crate::liveliness::LivelinessRegistry;
 use crate::middleware::{RemoteStatus, Reports};
 use crate::time::Time;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! A watch: looks at a condition when its time has come, and calls back for what happened.
 
+use super::EventCallback;
 use super::conditions::Condition;
-use super::events::EventCallback;
 use crate::context::Context;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{Entity, Outcome};

@@ -1,8 +1,8 @@
 //! The signs of life of a topic's publishers, and who wants to know when they change.
 
-use super::{Liveliness, QoS};
 use crate::lock::lock;
 use crate::notifier::Notifier;
+use crate::qos::{Liveliness, QoS};
 use crate::time::Time;
 use ringspin_ringbuf::Counter;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -13,26 +13,26 @@ type Watchers = Mutex<Vec<Arc<Notifier>>>;
 
 /// All publishers of a topic.
 #[derive(Debug, Default)]
-pub(crate) struct Vitals {
-    pulses: Mutex<Vec<Arc<Pulse>>>,
+pub(crate) struct LivelinessRegistry {
+    publishers: Mutex<Vec<Arc<PublisherLiveliness>>>,
     watchers: Arc<Watchers>,
     /// How many subscriptions the topic has.
     pub(crate) subscriptions: Counter,
 }
 
-impl Vitals {
+impl LivelinessRegistry {
     /// Adds a publisher of node `node_index`.
-    pub(crate) fn add(&self, node_index: usize, qos: QoS) -> Arc<Pulse> {
+    pub(crate) fn add(&self, node_index: usize, qos: QoS) -> Arc<PublisherLiveliness> {
         let manual = qos.liveliness() == Liveliness::ManualByTopic;
-        let pulse = Arc::new(Pulse {
+        let liveliness = Arc::new(PublisherLiveliness {
             node_index,
             manual,
             lease: if manual { qos.lease() } else { None },
             signs: Mutex::new(Signs { published: Time::ZERO, asserted: None, lost: manual }),
             watchers: self.watchers.clone(),
         });
-        lock(&self.pulses).push(pulse.clone());
-        pulse
+        lock(&self.publishers).push(liveliness.clone());
+        liveliness
     }
 
     pub(crate) fn watch(&self, watcher: Arc<Notifier>) {
@@ -40,8 +40,8 @@ impl Vitals {
     }
 
     /// The publishers, in order of creation.
-    pub(crate) fn pulses(&self) -> MutexGuard<'_, Vec<Arc<Pulse>>> {
-        lock(&self.pulses)
+    pub(crate) fn publishers(&self) -> MutexGuard<'_, Vec<Arc<PublisherLiveliness>>> {
+        lock(&self.publishers)
     }
 
     pub(crate) fn watchers(&self) -> Vec<Arc<Notifier>> {
@@ -51,7 +51,7 @@ impl Vitals {
 
 /// One publisher's signs of life. Ordinary publishers have one, but never touch it.
 #[derive(Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct PublisherLiveliness {
     pub(crate) node_index: usize,
     manual: bool,
     lease: Option<Duration>,
@@ -79,7 +79,7 @@ pub(crate) enum Life {
     Lost,
 }
 
-impl Pulse {
+impl PublisherLiveliness {
     /// A message was published at `now`.
     pub(crate) fn published(&self, now: Time) {
         let mut signs = lock(&self.signs);

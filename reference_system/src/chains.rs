@@ -5,10 +5,10 @@
 //! received, and a [`Watch`] records when the worker reports its return. In simulated time, the
 //! duration of the last callback is therefore included.
 
-use crate::kpi::Summary;
 use crate::lame::{CHAINS, Chain};
 use crate::message::Message4kb;
 use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
+use ringspin_report::Summary;
 use serde::Serialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

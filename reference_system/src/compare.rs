@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use ringspin_executor::BoxError;
 use ringspin_modes::{Mapping, Mode, allowed_cores};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::crunch::{Calibration, calibrate_within};
 use crate::kpi::{self, Collector, Kpis};
@@ -78,7 +78,7 @@ pub struct Comparison {
 }
 
 /// The pooled result of one mode at one crunch limit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// The crunch limit.
     pub n: u64,

@@ -9,17 +9,14 @@
 //! histories are kept). Each lock guards one series and is held for a few stores; no thread holds
 //! two at once.
 
-mod summary;
-
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use ringspin_report::Summary;
+use serde::Serialize;
 
 use crate::description::{COLLISION_ESTIMATOR, FRONT_LIDAR, HOT_PATH, REAR_LIDAR};
 use crate::message::{Message4kb, TransmissionStats};
-
-pub use summary::Summary;
 
 /// Hot-path samples at the start of a run that do not count.
 pub const WARM_UP_SAMPLES: u64 = 10;
@@ -37,7 +34,7 @@ const KEPT_ENTRIES: usize = KEPT_SAMPLES * 8;
 const KNOWN_ENDS: usize = 64;
 
 /// The KPIs of one run, or of several pooled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Kpis {
     /// Newer lidar stamp to the *start* of the collision estimator's callback, as published.
     pub hot_path_start: Summary,

@@ -4,9 +4,11 @@
 //! profile ─▶ twin ─▶ search, and its baselines ─▶ the best few, live in turns ─▶ mapping
 //! ```
 
+mod section;
+
 use crate::chains::{self, Watch};
 use crate::description::{HOT_PATH, Workload};
-use crate::kpi::{Collector, Summary};
+use crate::kpi::Collector;
 use crate::lame;
 use crate::system::{self, Work, build_released};
 use ringspin_executor::{BoxError, Graph};
@@ -17,9 +19,12 @@ use ringspin_optimizer::{
     Objective, Observer, OptimizeError, Profile, ProfiledMachine, Progress, Search, SearchOptions,
     Spread, Strategy, Twin, TwinError, confirm, round_robin,
 };
+use ringspin_report::Summary;
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+pub use section::optimization_of;
 
 /// The baseline strategies, run with the same budget as the search.
 pub const BASELINES: [Strategy; 4] =

@@ -1,14 +1,14 @@
 //! The figures of one crunch limit: measured here, simulated, and published. Charts and tables show
 //! the same rows.
 
-use crate::kpi::Summary;
 use crate::published::{self, PAPER, RclcppExecutor, Spread};
 
-use super::data::ReportData;
+use crate::data::ReportData;
+use crate::summary::Summary;
 
 /// The source of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// Measured live; the index of its colour.
     Live(usize),
     /// Simulated; the index of the colour of the live run.
@@ -21,26 +21,26 @@ pub(super) enum Source {
 
 /// A row; times in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
-    pub(super) who: String,
-    pub(super) source: Source,
-    pub(super) min: Option<f64>,
-    pub(super) mean: f64,
-    pub(super) p50: Option<f64>,
-    pub(super) p99: Option<f64>,
-    pub(super) max: f64,
-    pub(super) std: Option<f64>,
+pub(crate) struct Row {
+    pub(crate) who: String,
+    pub(crate) source: Source,
+    pub(crate) min: Option<f64>,
+    pub(crate) mean: f64,
+    pub(crate) p50: Option<f64>,
+    pub(crate) p99: Option<f64>,
+    pub(crate) max: f64,
+    pub(crate) std: Option<f64>,
     /// Four crunches on the same machine, if known.
-    pub(super) floor: Option<f64>,
+    pub(crate) floor: Option<f64>,
     /// Every latency, ascending, if known.
-    pub(super) samples: Vec<f64>,
+    pub(crate) samples: Vec<f64>,
     /// Whether a chart shows it; tables show all.
-    pub(super) charted: bool,
+    pub(crate) charted: bool,
 }
 
 /// The measured or simulated crunch limits, ascending.
-pub(super) fn crunch_limits(data: &ReportData) -> Vec<u64> {
-    let measured = data.measured.iter().map(|measured| measured.cell.n);
+pub(crate) fn crunch_limits(data: &ReportData) -> Vec<u64> {
+    let measured = data.measured.iter().map(|measured| measured.n);
     let mut limits: Vec<u64> = measured.chain(data.twins.iter().map(|twin| twin.n)).collect();
     limits.sort_unstable();
     limits.dedup();
@@ -48,9 +48,9 @@ pub(super) fn crunch_limits(data: &ReportData) -> Vec<u64> {
 }
 
 /// The live modes in the order of their first appearance; the index is the colour.
-pub(super) fn modes(data: &ReportData) -> Vec<&str> {
+pub(crate) fn modes(data: &ReportData) -> Vec<&str> {
     let mut modes: Vec<&str> = Vec::new();
-    let measured = data.measured.iter().map(|measured| measured.cell.mode.as_str());
+    let measured = data.measured.iter().map(|measured| measured.mode.as_str());
     for mode in measured.chain(data.twins.iter().map(|twin| twin.mode.as_str())) {
         if !modes.contains(&mode) {
             modes.push(mode);
@@ -60,11 +60,11 @@ pub(super) fn modes(data: &ReportData) -> Vec<&str> {
 }
 
 /// All rows of crunch limit `n`: each live mode and its twin, then the paper's, then rclcpp's best.
-pub(super) fn rows(data: &ReportData, n: u64) -> Vec<Row> {
+pub(crate) fn rows(data: &ReportData, n: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     for (colour, mode) in modes(data).into_iter().enumerate() {
-        for measured in data.measured.iter().filter(|m| m.cell.n == n && m.cell.mode == mode) {
-            let (figures, floor) = (&measured.cell.kpis.hot_path_start, measured.cell.floor_ns);
+        for measured in data.measured.iter().filter(|m| m.n == n && m.mode == mode) {
+            let (figures, floor) = (&measured.hot_path, measured.floor_ns);
             let floor = (floor > 0).then_some(floor as f64 / 1e6);
             let source = Source::Live(colour);
             rows.extend(summarised(mode.into(), source, figures, floor, &measured.latencies_ns));
@@ -144,12 +144,4 @@ fn published_rows(n: u64) -> Vec<Row> {
         }));
     }
     rows
-}
-
-/// Formats `ms` for tables.
-pub(super) fn ms(ms: f64) -> String {
-    match ms.is_finite() {
-        true => crate::table::format_ms(ms * 1e6),
-        false => "-".into(),
-    }
 }

@@ -18,7 +18,6 @@ use serde::Serialize;
 
 use crate::crunch::{Calibration, calibrate_within};
 use crate::kpi::{self, Collector, Kpis};
-use crate::middleware::Middleware;
 use crate::process::{OthersMeter, processor_name};
 use crate::run::{RunOptions, RunReport, mode_name, run, tuned_mapping};
 use crate::system::Work;
@@ -260,15 +259,8 @@ impl Series {
     /// Runs one turn; returns false if it was interrupted and does not count.
     fn run_once(&mut self, duration: Duration) -> Result<bool, BoxError> {
         let collector = Arc::new(Collector::new());
-        let options = RunOptions {
-            middleware: Middleware::None,
-            mode: self.mode.clone(),
-            work: Work::crunching(self.n),
-            duration,
-            trace: None,
-            profile: None,
-            stop_on_ctrl_c: true,
-        };
+        let (mode, work) = (self.mode.clone(), Work::crunching(self.n));
+        let options = RunOptions { stop_on_ctrl_c: true, ..RunOptions::new(mode, work, duration) };
         let report = run(&options, &collector)?;
         let complete = !report.interrupted;
         if complete {

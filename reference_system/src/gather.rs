@@ -22,7 +22,6 @@ use ringspin_report::{
 use crate::crunch::{Calibration, calibrate_within};
 use crate::description::{COLLISION_ESTIMATOR, HOT_PATH, Workload};
 use crate::kpi::{Collector, SamplePath};
-use crate::middleware::Middleware;
 use crate::process::{OthersMeter, processor_name};
 use crate::run::{Recorded, RecordersFactory, RunOptions, mode_name, run_recorded};
 use crate::system::Work;
@@ -187,15 +186,7 @@ struct Run {
 
 fn once(mode: Mode, work: Work, duration: Duration, keeps: bool) -> Result<Run, BoxError> {
     let collector = Arc::new(Collector::new().keeping_samples());
-    let options = RunOptions {
-        mode,
-        work,
-        duration,
-        middleware: Middleware::None,
-        trace: None,
-        profile: None,
-        stop_on_ctrl_c: true,
-    };
+    let options = RunOptions { stop_on_ctrl_c: true, ..RunOptions::new(mode, work, duration) };
     let factory: RecordersFactory = Box::new(move |info, _| {
         let mut recorders: Vec<Box<dyn Recorder>> = vec![Box::new(Profiler::new(info))];
         if keeps {

@@ -10,7 +10,6 @@
 //! two at once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use ringspin_report::Summary;
 use serde::Serialize;
@@ -242,12 +241,11 @@ impl Collector {
         self.kept.as_ref().map(|kept| locked(kept).paths()).unwrap_or_default()
     }
 
-    /// The number of counted latencies to the end of the hot path above `limit`.
+    /// The counted latencies of the hot path to its end, in nanoseconds. Copies the series; not for
+    /// use in callbacks.
     #[must_use]
-    pub fn late(&self, limit: Duration) -> u64 {
-        let limit_ns = limit.as_nanos();
-        let ends = &locked(&self.hot_path).end_ns;
-        ends.iter().filter(|&&ns| u128::from(ns) > limit_ns).count() as u64
+    pub fn hot_path_ends_ns(&self) -> Vec<u64> {
+        locked(&self.hot_path).end_ns.clone()
     }
 
     fn known_end_ns(&self, sequence_number: u32) -> Option<u64> {

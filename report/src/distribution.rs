@@ -67,7 +67,7 @@ fn draw(svg: &mut Svg, row: &Row, scale: Scale, top: f64) {
         Source::Paper | Source::Rclcpp => "other".into(),
     };
     let emphasis = if matches!(row.source, Source::Live(_)) { "name strong" } else { "name" };
-    svg.text((LEFT, top + 12.0), Anchor::Start, emphasis, &row.who);
+    svg.text((LEFT, top + 12.0), Anchor::Start, emphasis, &row.executor);
     let figures = format!("mean {} · max {} ms", ms(row.mean), ms(row.max));
     svg.text((RIGHT, top + 12.0), Anchor::End, "small", &figures);
     let (y, title) = (top + 30.0, described(row));
@@ -92,7 +92,7 @@ fn described(row: &Row) -> String {
     ];
     let known = figures.into_iter().filter_map(|(name, ms)| Some((name, ms?)));
     let known: Vec<_> = known.map(|(name, value)| format!("{name} {}", ms(value))).collect();
-    format!("{}: {} ms", row.who, known.join(", "))
+    format!("{}: {} ms", row.executor, known.join(", "))
 }
 
 fn range(svg: &mut Svg, row: &Row, scale: Scale, y: f64, class: &str, title: &str) {

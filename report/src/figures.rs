@@ -22,7 +22,7 @@ pub(crate) enum Source {
 /// A row; times in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Row {
-    pub(crate) who: String,
+    pub(crate) executor: String,
     pub(crate) source: Source,
     pub(crate) min: Option<f64>,
     pub(crate) mean: f64,
@@ -70,8 +70,8 @@ pub(crate) fn rows(data: &ReportData, n: u64) -> Vec<Row> {
             rows.extend(summarised(mode.into(), source, figures, floor, &measured.latencies_ns));
         }
         for twin in data.twins.iter().filter(|twin| twin.n == n && twin.mode == mode) {
-            let (who, source) = (format!("{mode}, its twin"), Source::Twin(colour));
-            rows.extend(summarised(who, source, &twin.hot_path, None, &twin.latencies_ns));
+            let (executor, source) = (format!("{mode}, its twin"), Source::Twin(colour));
+            rows.extend(summarised(executor, source, &twin.hot_path, None, &twin.latencies_ns));
         }
     }
     rows.extend(published_rows(n));
@@ -79,7 +79,7 @@ pub(crate) fn rows(data: &ReportData, n: u64) -> Vec<Row> {
 }
 
 fn summarised(
-    who: String,
+    executor: String,
     source: Source,
     summary: &Summary,
     floor: Option<f64>,
@@ -89,7 +89,7 @@ fn summarised(
     let mut samples: Vec<f64> = latencies_ns.iter().map(|ns| ms(*ns)).collect();
     samples.sort_by(f64::total_cmp);
     (!summary.is_empty()).then(|| Row {
-        who,
+        executor,
         source,
         min: Some(ms(summary.min_ns)),
         mean: summary.mean_ns / 1e6,
@@ -106,8 +106,8 @@ fn summarised(
 fn published_rows(n: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(paper) = PAPER.iter().find(|row| row.n == n) {
-        let of = |who: &str, figures: Spread, charted| Row {
-            who: format!("paper, {who}"),
+        let of = |executor: &str, figures: Spread, charted| Row {
+            executor: format!("paper, {executor}"),
             source: Source::Paper,
             min: Some(figures.min_ms),
             mean: figures.avg_ms,
@@ -127,7 +127,7 @@ fn published_rows(n: u64) -> Vec<Row> {
     if let Some(rclcpp) = published::rclcpp_at(n) {
         let best = rclcpp.best();
         rows.extend(RclcppExecutor::ALL.into_iter().map(|executor| Row {
-            who: match executor.starved_the_planner(n) {
+            executor: match executor.starved_the_planner(n) {
                 true => format!("Jazzy, {} †", executor.label()),
                 false => format!("Jazzy, {}", executor.label()),
             },

@@ -169,7 +169,7 @@ fn latency_section(data: &ReportData) -> Option<Section> {
     out.leaf("p", &[("class", &"muted")], &format!("“paper” is the {PAPER_SOURCE}."));
     if tables::has_rclcpp(data) {
         let rows = limits.iter().flat_map(|n| figures::rows(data, *n));
-        let starved = rows.into_iter().any(|row| row.who.ends_with('†'));
+        let starved = rows.into_iter().any(|row| row.executor.ends_with('†'));
         let note = if starved { " † At the expense of the planner, which starved." } else { "" };
         out.leaf("p", &[("class", &"muted")], &format!("“Jazzy” is {RCLCPP_SOURCE}.{note}"));
     }

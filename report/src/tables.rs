@@ -50,7 +50,8 @@ fn column(n: usize, left: usize) -> &'static str {
 
 /// Writes every row of every crunch limit.
 pub(crate) fn latencies(out: &mut Markup, data: &ReportData) {
-    let header = ["N", "who", "min", "mean", "p50", "p99", "max", "std", "floor", "mean ÷ floor"];
+    let header =
+        ["N", "executor", "min", "mean", "p50", "p99", "max", "std", "floor", "mean ÷ floor"];
     let mut rows = Vec::new();
     for n in figures::crunch_limits(data) {
         for (index, row) in figures::rows(data, n).into_iter().enumerate() {
@@ -70,7 +71,7 @@ fn latency_cells(n: u64, row: &Row) -> Vec<String> {
     let ratio = row.floor.filter(|floor| *floor > 0.0).map(|floor| row.mean / floor);
     vec![
         n.to_string(),
-        row.who.clone(),
+        row.executor.clone(),
         known(row.min),
         ms(row.mean),
         known(row.p50),

@@ -25,6 +25,7 @@ mod inputs;
 mod record;
 mod results;
 mod schedule;
+mod scheduler;
 mod simulation;
 mod ties;
 mod timing;
@@ -154,7 +155,7 @@ impl Sequencer {
 
     /// Runs every instant up to `end`, inclusive, unless it is stopped, or nothing is left to do,
     /// or `over` says at a quiet instant that this is the end.
-    pub(crate) fn run(
+    pub(crate) fn run_until(
         &mut self,
         end: Time,
         stop: &StopHandle,
@@ -181,7 +182,7 @@ impl Sequencer {
     }
 
     /// Dispatches the next event up to `end`, if there is one; otherwise time goes on to the end.
-    pub(crate) fn run_one(
+    pub(crate) fn dispatch_one(
         &mut self,
         end: Time,
         stop: &StopHandle,
@@ -206,7 +207,7 @@ impl Sequencer {
     /// Dispatches what is ready at this instant: events, or if there is none, what comes next in
     /// the order of events, an input's item or one due timer. What comes after that is left, so
     /// that no order changes.
-    pub(crate) fn run_ready(
+    pub(crate) fn dispatch_ready(
         &mut self,
         stop: &StopHandle,
         info: &GraphInfo,

@@ -11,7 +11,9 @@
 //! | [`executor`] | chooses the mode, freezes the graph, spins |
 //! | `options` | what else can be chosen |
 //! | `plan` | what a mapping means for a graph |
-//! | `live` | single-core and multi-core: worker threads on the real clock |
+//! | `scheduler` | the interface of all modes, with an implementation for each |
+//! | `single_core`, `multi_core` | the live schedulers |
+//! | `live` | worker loops on the real clock, which both use |
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
 //! | `edges` | who feeds whom |
@@ -40,11 +42,14 @@ mod memory;
 mod middleware;
 mod mode;
 pub mod models;
+mod multi_core;
 mod options;
 mod pace;
 mod plan;
 mod registry;
+mod scheduler;
 mod signal;
+mod single_core;
 mod spin;
 pub mod timeline;
 

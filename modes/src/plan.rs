@@ -32,10 +32,9 @@ pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<(), SpinError> {
     Ok(())
 }
 
-/// Whether memory is to be locked: in a live mode, if it was asked for or the mapping says so.
-pub(crate) fn locks_memory(mode: &Mode, asked_for: bool) -> bool {
-    let is_live = !matches!(mode, Mode::Deterministic(_));
-    is_live && (asked_for || mapping_of(mode).is_some_and(|of| of.lock_memory))
+/// Whether the mapping of a live mode asks for locked memory.
+pub(crate) fn locks_memory(mode: &Mode) -> bool {
+    mapping_of(mode).is_some_and(|mapping| mapping.lock_memory)
 }
 
 /// The loops of `core` in the order of `order`.

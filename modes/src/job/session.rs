@@ -4,7 +4,7 @@ use super::ending::Ended;
 use super::{CheckFailed, Report, watchdog};
 use crate::deterministic::Sequencer;
 use crate::error::{Panicked, SpinError};
-use crate::executor::{Executor, Running, Scheduler};
+use crate::executor::{Executor, Running};
 use ringspin_executor::{BoxError, CallbackId, GraphInfo, Monitor, Time, catch_panic};
 use std::time::Duration;
 use thiserror::Error;
@@ -92,7 +92,7 @@ impl<T> Session<T> {
     pub fn step(&mut self) -> Result<Option<Step>, SpinError> {
         let stop = self.executor.stop_handle();
         let (monitor, sequencer) = self.parts();
-        let dispatched = sequencer.run_one(Time::MAX, &stop, monitor.info())?;
+        let dispatched = sequencer.dispatch_one(Time::MAX, &stop, monitor.info())?;
         let step = |callback: CallbackId| Step {
             time: sequencer.now(),
             callback: monitor.info().name_of(callback),
@@ -238,11 +238,7 @@ impl<T> Session<T> {
     }
 
     fn parts(&mut self) -> (&Monitor, &mut Sequencer) {
-        match self.executor.parts().1 {
-            Running { monitor, scheduler: Scheduler::Deterministic(sequencer) } => {
-                (monitor, sequencer)
-            }
-            _ => unreachable!("a job is deterministic"),
-        }
+        let Running { monitor, scheduler } = self.executor.running();
+        (monitor, scheduler.sequencer().expect("a job is deterministic"))
     }
 }

@@ -1,18 +1,18 @@
 //! A program whose job files select nodes, parameters, delays and durations.
 //!
 //! ```text
-//! cargo run --example jobs -- run examples/jobs/nominal.toml --certificate -
-//! cargo run --example jobs -- verify examples/jobs/degraded.toml --runs 5
-//! cargo run --example jobs -- explore examples/jobs/race.toml
-//! cargo run --example jobs -- run examples/jobs/partition.toml
-//! cargo run --example jobs -- check examples/jobs/nominal.toml
+//! cargo run --features cli --example jobs -- run examples/jobs/nominal.toml --certificate -
+//! cargo run --features cli --example jobs -- verify examples/jobs/degraded.toml --runs 5
+//! cargo run --features cli --example jobs -- explore examples/jobs/race.toml
+//! cargo run --features cli --example jobs -- run examples/jobs/partition.toml
+//! cargo run --features cli --example jobs -- check examples/jobs/nominal.toml
 //! ```
 //!
 //! Exploring `race.toml` finds the order that breaks the fusion, and prints the command that
 //! reproduces it. Without arguments, `nominal.toml` is run. Jobs are always deterministic; they
 //! ignore `RINGSPIN_MODE`.
 
-use ringspin::{BoxError, Context, Digest, Graph, Message, Place, QoS, Registry, Time, command};
+use ringspin::{BoxError, Context, Digest, Graph, Message, Place, QoS, Registry, Time, cli};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -39,10 +39,10 @@ fn main() -> ExitCode {
         .node("fusion", fusion)
         .node("planner", planner);
     match std::env::args().nth(1) {
-        Some(_) => command::main(registry),
+        Some(_) => cli::main(registry),
         None => {
             let (out, err) = (&mut std::io::stdout(), &mut std::io::stderr());
-            command::run_from(&registry, ["jobs", "run", NOMINAL], out, err).into()
+            cli::run_from(&registry, ["jobs", "run", NOMINAL], out, err).into()
         }
     }
 }

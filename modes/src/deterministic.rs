@@ -22,6 +22,8 @@ mod chains;
 mod cycle;
 mod display;
 mod inputs;
+mod models;
+mod options;
 mod record;
 mod results;
 mod schedule;
@@ -31,11 +33,12 @@ mod ties;
 mod timing;
 mod traffic;
 
-pub(crate) use agenda::InstantLog;
+pub use agenda::InstantLog;
 pub(crate) use chains::Follower;
 pub use chains::{ChainError, ChainPath, ChainSamples};
+pub use models::{AnyModel, Execution, Model, ResolvedDurations, ResolvedLinks};
+pub use options::RunOptions;
 pub use record::{Record, RunDigest, Trace};
-pub(crate) use schedule::KEPT_MAX;
 pub use schedule::{
     Deviation, InstantEvent, Jolt, NotApplied, Postponement, Schedule, ScheduleError,
 };
@@ -60,7 +63,7 @@ use timing::Timing;
 use traffic::Jolts;
 
 /// The one worker of the deterministic mode and its time.
-pub(crate) struct Sequencer {
+pub struct Sequencer {
     worker: Worker,
     transit: Arc<Transit>,
     instant: Instant,
@@ -89,7 +92,7 @@ enum Turn {
 }
 
 /// What is asked at each quiet instant: whether the run is over.
-pub(crate) type Condition<'a> = &'a mut dyn FnMut(Time) -> bool;
+pub type Condition<'a> = &'a mut dyn FnMut(Time) -> bool;
 
 /// What a sequencer is made of, besides its simulation.
 pub(crate) struct Parts {
@@ -143,7 +146,8 @@ impl Sequencer {
         }
     }
 
-    pub(crate) fn now(&self) -> Time {
+    /// Simulated time.
+    pub fn now(&self) -> Time {
         self.transit.clock().now()
     }
 
@@ -182,7 +186,10 @@ impl Sequencer {
     }
 
     /// Dispatches the next event up to `end`, if there is one; otherwise time goes on to the end.
-    pub(crate) fn dispatch_one(
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn dispatch_one(
         &mut self,
         end: Time,
         stop: &StopHandle,

@@ -1,8 +1,8 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{
-    ChainError, ChainPath, ChainSamples, Condition, Follower, KEPT_MAX, Parts, RunDigest,
-    Sequencer, Setting, Simulation, TieBreaker, Trace,
+    ChainError, ChainSamples, Condition, Follower, Parts, RunDigest, RunOptions, Sequencer,
+    Setting, Simulation, Trace,
 };
 use crate::error::{Panicked, SpinError};
 use crate::live_clock::{End, LiveTime};
@@ -52,17 +52,7 @@ pub struct Executor {
     pub(crate) stack_bytes: usize,
     stop: StopHandle,
     pub(crate) recorder: Option<RecorderFactory>,
-    /// In deterministic mode: whether a trace is kept.
-    pub(crate) traced: bool,
-    pub(crate) tie_breaker: Option<Box<dyn TieBreaker>>,
-    /// In deterministic mode: the instant of which a record is kept.
-    pub(crate) watched: Option<Time>,
-    /// Whether entries of a schedule that cannot be applied are an error.
-    pub(crate) applies_schedule: bool,
-    /// In deterministic mode: how many deviations of each kind are kept.
-    pub(crate) deviations_max: usize,
-    /// In deterministic mode: what is followed.
-    pub(crate) chains: Vec<ChainPath>,
+    pub(crate) deterministic: RunOptions,
     /// Whether time is that of `/clock`, whatever the arguments say.
     pub(crate) sim_time: bool,
     running: Option<Running>,
@@ -116,12 +106,7 @@ impl Executor {
             stack_bytes: STACK_BYTES,
             stop: StopHandle::default(),
             recorder: None,
-            traced: false,
-            tie_breaker: None,
-            watched: None,
-            applies_schedule: true,
-            deviations_max: KEPT_MAX,
-            chains: Vec::new(),
+            deterministic: RunOptions::default(),
             sim_time: false,
             running: None,
             stopped_by_signals: None,
@@ -214,7 +199,7 @@ impl Executor {
             Some(cores) => cores.iter().map(|core| plan::on_core(&order, core)).collect(),
             None => vec![order],
         };
-        if Follower::new(&self.chains, info)?.is_some() {
+        if Follower::new(&self.deterministic.chains, info)?.is_some() {
             return Err(ChainError::Live.into());
         }
         let clock = Arc::new(self.live_time()?);
@@ -241,9 +226,10 @@ impl Executor {
         simulation: &Simulation,
         info: &GraphInfo,
     ) -> Result<Running, SpinError> {
-        let follower = Follower::new(&self.chains, info)?;
-        let causes = self.traced || follower.is_some();
-        let setting = Setting::new(simulation, info, causes, self.deviations_max)?;
+        let RunOptions { is_traced, watched, deviations_max, .. } = self.deterministic;
+        let follower = Follower::new(&self.deterministic.chains, info)?;
+        let causes = is_traced || follower.is_some();
+        let setting = Setting::new(simulation, info, causes, deviations_max)?;
         let plan = Plan { workers: vec![info.topological_order()], order: ReadyOrder::Fifo };
         let (monitor, mut workers, inputs) =
             self.freeze_graph(&plan, &TimeSource::Simulated(setting.transit.clone()))?;
@@ -252,13 +238,13 @@ impl Executor {
             worker: workers.remove(0),
             inputs,
             recorder,
-            breaker: self.tie_breaker.take(),
-            watched: self.watched,
+            breaker: self.deterministic.tie_breaker.take(),
+            watched,
             follower,
             middleware: self.graph.middleware(),
         };
         let mut sequencer = Sequencer::new(parts, setting, monitor.info());
-        if self.traced {
+        if is_traced {
             sequencer.trace();
         }
         Ok(Running { monitor, scheduler: Box::new(sequencer) })
@@ -368,13 +354,12 @@ impl Executor {
         self.spin_until_over(end, &mut |_| false)
     }
 
-    /// As [`spin_until`](Self::spin_until); in deterministic mode also until `over` says at a quiet
-    /// instant that this is the end.
-    pub(crate) fn spin_until_over(
-        &mut self,
-        end: Time,
-        over: Condition<'_>,
-    ) -> Result<(), SpinError> {
+    /// As [`spin_until`](Self::spin_until); in deterministic mode also until `over` returns true,
+    /// which is called with the time at each quiet instant.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn spin_until_over(&mut self, end: Time, over: Condition<'_>) -> Result<(), SpinError> {
         self.spin_to(End::At(end), over)
     }
 
@@ -390,7 +375,8 @@ impl Executor {
         run: impl FnOnce(&mut dyn Scheduler, Spin<'_>) -> Result<R, SpinError>,
     ) -> Result<R, SpinError> {
         let (stop, wait) = (self.stop.clone(), self.wait);
-        let (stack_bytes, applies_schedule) = (self.stack_bytes, self.applies_schedule);
+        let (stack_bytes, applies_schedule) =
+            (self.stack_bytes, self.deterministic.applies_schedule);
         let Running { monitor, scheduler } = self.running();
         run(&mut **scheduler, Spin { monitor, stop: &stop, wait, stack_bytes, applies_schedule })
     }
@@ -402,13 +388,23 @@ impl Executor {
         running
     }
 
-    /// The sequencer of the deterministic mode, once the graph is frozen.
+    /// The monitor and the scheduler of the deterministic mode, for tools that look into a run or
+    /// step it; `None` in the live modes, and until the graph is frozen.
+    pub fn deterministic_run(&mut self) -> Option<(&Monitor, &mut Sequencer)> {
+        self.running.as_ref()?;
+        let Running { monitor, scheduler } = self.running();
+        Some((monitor, scheduler.sequencer()?))
+    }
+
     fn sequencer(&mut self) -> Option<&mut Sequencer> {
         self.running.as_mut()?.scheduler.sequencer()
     }
 
-    /// The failure that stopped the executor, if there is one.
-    pub(crate) fn failed(&self) -> Result<(), SpinError> {
+    /// The failure that stopped the executor, as an error, if there is one.
+    ///
+    /// # Errors
+    /// [`SpinError::Failed`].
+    pub fn failed(&self) -> Result<(), SpinError> {
         match self.monitor().and_then(|monitor| monitor.stopping_failure()) {
             Some(failure) => Err(Box::new(failure).into()),
             None => Ok(()),

@@ -1,8 +1,8 @@
 //! Modes: how an executor runs its graph, and how that is called.
 
 use crate::deterministic::Simulation;
-use crate::job_file::JobFileError;
 use crate::mapping::{Mapping, MappingError};
+use ringspin_executor::BoxError;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -34,8 +34,8 @@ pub enum ModeError {
     )]
     NeedsMultiCore(String),
     /// The file of `RINGSPIN_SIMULATION` is not usable.
-    #[error(transparent)]
-    Simulation(#[from] Box<JobFileError>),
+    #[error("{0}")]
+    Simulation(BoxError),
     /// A simulation was given to a mode that runs in real time.
     #[error(
         "RINGSPIN_SIMULATION is set, but mode {0:?} simulates nothing; unset it or use \

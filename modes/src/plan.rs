@@ -43,10 +43,10 @@ pub(crate) fn on_core(order: &[LoopId], core: &CorePlan) -> Vec<LoopId> {
 }
 
 /// Resolves the mapping, or the default one, against the graph and this process's cores.
-pub(crate) fn cores(
-    info: &GraphInfo,
-    mapping: Option<&Mapping>,
-) -> Result<Vec<CorePlan>, SpinError> {
+///
+/// # Errors
+/// [`SpinError::Mapping`].
+pub fn cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan>, SpinError> {
     let names = loop_names(info);
     let machine = Machine::this();
     let default;

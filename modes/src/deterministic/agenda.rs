@@ -346,11 +346,11 @@ struct Pick {
 
 /// A record of one instant.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct InstantLog {
+pub struct InstantLog {
     /// The callbacks of the events that were taken, in order.
-    pub(crate) taken: Vec<CallbackId>,
+    pub taken: Vec<CallbackId>,
     /// The number of candidates of each choice.
-    pub(crate) candidates: Vec<u32>,
+    pub candidates: Vec<u32>,
 }
 
 /// Chooses among the events of an instant, and keeps a record of the choices.

@@ -12,8 +12,7 @@
 //! its origin, in the order in which they were sent. They go when a later one has come far enough.
 
 use crate::edges::{GraphEdge, graph_edges};
-use crate::models::durations::labels;
-use crate::models::names::{names_loop, way_out};
+use crate::names::{callback_labels, names_loop, way_out};
 use ringspin_executor::{Dispatch, EventId, GraphInfo, LoopId, SourceId, Time};
 use std::collections::VecDeque;
 use thiserror::Error;
@@ -125,7 +124,7 @@ impl ChainPath {
         info: &GraphInfo,
         edges: &[GraphEdge<'a>],
     ) -> Result<(Vec<Vec<usize>>, Vec<Vec<GraphEdge<'a>>>), ChainError> {
-        let labels = labels(info);
+        let labels = callback_labels(info);
         let (mut callbacks, mut ways) = (Vec::<Vec<usize>>::new(), Vec::new());
         for (n, step) in self.steps.iter().enumerate() {
             let mut named = self.named(step, info, &labels)?;
@@ -359,4 +358,24 @@ impl Arrivals {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_under_way_are_bounded() {
+        let mut arrivals = Arrivals { source: SourceId(0), under_way: VecDeque::new() };
+        let max = ChainSamples::UNDER_WAY_MAX as u64;
+        let origin = |n| Origin { released: Time::from_nanos(n), started: Time::from_nanos(n + 1) };
+        assert!((0..max).all(|n| arrivals.add(n, origin(n))));
+        assert!(arrivals.add(max - 1, origin(0)), "the same message, for another callback");
+        assert!(!arrivals.add(max, origin(max)));
+        assert_eq!(arrivals.under_way.len() as u64, max);
+        assert_eq!(arrivals.origin(0), None);
+        assert_eq!(arrivals.origin(1000), Some(origin(1000)));
+        assert_eq!(arrivals.origin(1000), Some(origin(1000)), "a copy");
+        assert_eq!(arrivals.origin(1000 - OVERTAKEN_MAX), Some(origin(1000 - OVERTAKEN_MAX)));
+        assert_eq!(arrivals.origin(1000 - OVERTAKEN_MAX - 1), None);
+        arrivals.origin(max);
+        assert_eq!(arrivals.under_way.len() as u64, OVERTAKEN_MAX + 1);
+    }
+}

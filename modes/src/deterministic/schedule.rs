@@ -105,7 +105,8 @@ impl Schedule {
         self.len() == 0
     }
 
-    pub(crate) fn sort(&mut self) {
+    /// Sorts the entries, so that equal schedules are equal texts.
+    pub fn sort(&mut self) {
         self.deviations.sort_unstable();
         self.postponements.sort_unstable();
         self.jolts.sort_unstable();

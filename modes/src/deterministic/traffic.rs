@@ -1,10 +1,10 @@
 //! The network of a simulation: the links' delays, and jitter on top.
 
+use super::models::ResolvedLinks;
 use super::schedule::{Jolt, Kept, Schedule};
 use super::simulation::Jitter;
-use crate::models::links::LinkTable;
-use crate::models::links::publisher_names;
-use crate::models::random::{Purpose, Stream};
+use crate::names::publisher_names;
+use crate::random::{Purpose, Stream};
 use ringspin_executor::{
     CallbackId, EventId, Fate, GraphInfo, LoopId, Network, Passage, SourceId, Time, TopicInfo,
 };
@@ -108,7 +108,7 @@ fn publisher_of(info: &GraphInfo, topic: &TopicInfo, passage: &Passage) -> Strin
 
 /// Links and jitter of one run.
 pub(super) struct Traffic {
-    links: LinkTable,
+    links: Option<Box<dyn ResolvedLinks>>,
     jitter: JoltSource,
     jolts: Jolts,
     /// Whose messages jitter is for.
@@ -128,7 +128,7 @@ struct Edge {
 
 impl Traffic {
     pub(super) fn new(
-        links: LinkTable,
+        links: Option<Box<dyn ResolvedLinks>>,
         jitter: JoltSource,
         jolts: Jolts,
         info: &GraphInfo,
@@ -144,14 +144,15 @@ impl Traffic {
 
 impl Network for Traffic {
     fn is_linked(&self, callback: CallbackId) -> bool {
-        self.jittered[callback.0 as usize] || self.links.is_linked(callback)
+        let is_linked = |links: &dyn ResolvedLinks| links.is_linked(callback);
+        self.jittered[callback.0 as usize] || self.links.as_deref().is_some_and(is_linked)
     }
 
     fn fate(&mut self, passage: &Passage) -> Fate {
         let Passage { event, callback, departure, bytes } = *passage;
-        let fate = match self.links.is_linked(callback) {
-            true => self.links.fate(callback, event, departure, bytes),
-            false => Fate::Once(departure),
+        let fate = match &mut self.links {
+            Some(links) => links.fate(callback, event, departure, bytes),
+            None => Fate::Once(departure),
         };
         if !self.jittered[callback.0 as usize] {
             return fate;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use reference_system::report::{
     Gathered, OptimizationData, ReportData, ReportOptions, gather, overview_svg, render,
 };
-use ringspin_modes::timeline::{Timeline, write_chrome_trace};
+use ringspin_simulation::timeline::{Timeline, write_chrome_trace};
 use serde::de::DeserializeOwned;
 
 use super::output::Output;

@@ -5,7 +5,7 @@
 //! others, and charts skip them.
 
 use ringspin_modes::allowed_cores;
-use ringspin_modes::timeline::Timeline;
+use ringspin_simulation::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 
 use crate::compare::Cell;

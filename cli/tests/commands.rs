@@ -263,7 +263,7 @@ fn verify_compares_runs() {
 /// Two timers at the same instants, and a node that minds which of them was first.
 fn race() -> Registry {
     let ticker = |name: &'static str| {
-        move |graph: &ringspin_executor::Graph, place: &ringspin_simulation::Place| {
+        move |graph: &ringspin_executor::Graph, place: &ringspin_simulation::NodeConfig| {
             let node = place.create_node(graph, ())?;
             let out = node.create_publisher("ticks", QoS::keep_last(8))?;
             node.create_timer(Duration::from_millis(100), move |_, _| out.publish(name))?;

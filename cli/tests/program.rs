@@ -2,7 +2,7 @@
 //! itself with one.
 
 use ringspin_executor::{BoxError, Graph};
-use ringspin_simulation::{Place, Registry};
+use ringspin_simulation::{NodeConfig, Registry};
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -14,7 +14,7 @@ static SHARED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 static ADDRESS: u64 = 0;
 
 /// A node that shows `value` in each of its calls.
-fn shows(graph: &Graph, place: &Place, value: fn() -> u64) -> Result<(), BoxError> {
+fn shows(graph: &Graph, place: &NodeConfig, value: fn() -> u64) -> Result<(), BoxError> {
     let node = place.create_node(graph, ())?;
     node.digest_state()?;
     node.create_timer(Duration::from_millis(100), move |_, cx| cx.digest(&value()))?;

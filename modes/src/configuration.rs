@@ -10,6 +10,7 @@ use thiserror::Error;
 
 /// Why an executor could not be configured from outside.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ConfigurationError {
     /// The mode or its mapping file.
     #[error(transparent)]

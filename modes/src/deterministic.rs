@@ -9,7 +9,7 @@
 //! | module | part |
 //! |---|---|
 //! | `simulation` | what is simulated: [`Simulation`] |
-//! | `agenda` | events that wait for a busy core, or for a tie to be broken |
+//! | `virtual_cores` | events that wait for a busy core, or for a tie to be broken |
 //! | `ties`, `schedule` | other orders of one instant, and how to repeat them |
 //! | `timing`, `traffic` | how long callbacks take, and messages |
 //! | `inputs` | what comes from outside |
@@ -17,7 +17,6 @@
 //! | `chains` | how long it takes from one end of a path to the other |
 //! | `cycle` | an instant that does not end |
 
-mod agenda;
 mod chains;
 mod cycle;
 mod display;
@@ -32,22 +31,22 @@ mod simulation;
 mod ties;
 mod timing;
 mod traffic;
+mod virtual_cores;
 
-pub use agenda::InstantLog;
 pub(crate) use chains::Follower;
 pub use chains::{ChainError, ChainPath, ChainSamples};
 pub use models::{AnyModel, Execution, Model, ResolvedDurations, ResolvedLinks};
 pub use options::RunOptions;
 pub use record::{Record, RunDigest, Trace};
 pub use schedule::{
-    Deviation, InstantEvent, Jolt, NotApplied, Postponement, Schedule, ScheduleError,
+    DelayPerturbation, Deviation, InstantEvent, NotApplied, Postponement, Schedule, ScheduleError,
 };
 pub(crate) use simulation::Setting;
 pub use simulation::{Cores, Jitter, Simulation};
 pub use ties::{Candidate, TieBreaker, TiePolicy};
+pub use virtual_cores::InstantLog;
 
 use crate::error::{Panicked, SpinError};
-use agenda::{Agenda, Breaker};
 use cycle::Instant;
 use display::ClockDisplay;
 use inputs::Inputs;
@@ -60,7 +59,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use ties::Chooser;
 use timing::Timing;
-use traffic::Jolts;
+use traffic::Perturbations;
+use virtual_cores::{Breaker, VirtualCoreScheduler};
 
 /// The one worker of the deterministic mode and its time.
 pub struct Sequencer {
@@ -70,10 +70,10 @@ pub struct Sequencer {
     inputs: Inputs,
     progress: Option<(Duration, Progress)>,
     /// If events do not just go in the order in which they became ready.
-    agenda: Option<Agenda>,
+    virtual_cores: Option<VirtualCoreScheduler>,
     breaker: Option<Breaker>,
     timing: Option<Timing>,
-    jolts: Jolts,
+    perturbations: Perturbations,
     display: Option<ClockDisplay>,
     end: Option<Time>,
     /// The schedule that the run follows, if it does.
@@ -111,7 +111,8 @@ impl Sequencer {
     pub(crate) fn new(parts: Parts, setting: Setting, info: &GraphInfo) -> Self {
         let Parts { mut worker, inputs, recorder, breaker, watched, follower, middleware } = parts;
         let display = ClockDisplay::new(middleware);
-        let Setting { simulation, transit, durations, cores, jolts, deviations_max } = setting;
+        let Setting { simulation, transit, durations, cores, perturbations, deviations_max } =
+            setting;
         let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
         let chooser = breaker.map(Chooser::Breaker).or_else(|| simulation.ties.chooser());
         let breaker = chooser.map(|chooser| Breaker::new(chooser, watched, deviations_max));
@@ -119,9 +120,11 @@ impl Sequencer {
             TiePolicy::Scripted(schedule) => Some(schedule),
             _ => None,
         };
-        let agenda = match cores {
-            Some(cores) => Some(Agenda::on_cores(info, cores)),
-            None if timing.is_some() || breaker.is_some() => Some(Agenda::unlimited(info)),
+        let virtual_cores = match cores {
+            Some(cores) => Some(VirtualCoreScheduler::on_cores(info, cores)),
+            None if timing.is_some() || breaker.is_some() => {
+                Some(VirtualCoreScheduler::unlimited(info))
+            }
             None => None,
         };
         worker.start(Time::ZERO);
@@ -135,10 +138,10 @@ impl Sequencer {
             instant: Instant::new(simulation.instant_dispatches_max, info.callbacks.len()),
             inputs: Inputs::new(inputs, simulation.instant_dispatches_max),
             progress: simulation.no_progress_max.map(progress),
-            agenda,
+            virtual_cores,
             breaker,
             timing,
-            jolts,
+            perturbations,
             display,
             end: simulation.end,
             script,
@@ -222,7 +225,7 @@ impl Sequencer {
         let _mark = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() && dispatched == 0 {
-            let ready = if self.agenda.is_some() { 0 } else { self.worker.ready_events() };
+            let ready = if self.virtual_cores.is_some() { 0 } else { self.worker.ready_events() };
             if ready == 0 {
                 match self.turn(info)? {
                     Turn::Dispatched(_) => return Ok(1),
@@ -265,7 +268,7 @@ impl Sequencer {
     /// Does one thing of this instant, if there is any.
     #[inline]
     fn turn(&mut self, info: &GraphInfo) -> Result<Turn, Box<SpinError>> {
-        let dispatched = match self.agenda.is_some() {
+        let dispatched = match self.virtual_cores.is_some() {
             false => self.worker.dispatch_next(),
             true => self.dispatch_pending()?,
         };
@@ -281,7 +284,7 @@ impl Sequencer {
             self.instant.caused();
             return Ok(Turn::Something);
         }
-        if self.agenda.is_some() {
+        if self.virtual_cores.is_some() {
             if self.worker.expire_one(now) {
                 self.instant.caused();
                 return Ok(Turn::Something);
@@ -310,8 +313,9 @@ impl Sequencer {
     #[inline(always)]
     fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), Box<SpinError>> {
         let clock = self.transit.clock();
-        let (agenda, worker) = (&self.agenda, &self.worker);
-        let pending = || worker.ready_events() + agenda.as_ref().map_or(0, Agenda::len);
+        let (virtual_cores, worker) = (&self.virtual_cores, &self.worker);
+        let pending =
+            || worker.ready_events() + virtual_cores.as_ref().map_or(0, VirtualCoreScheduler::len);
         self.instant.dispatched(callback, pending, || clock.now(), info)?;
         if let Some((_, progress)) = &mut self.progress {
             progress.dispatched(callback, clock.now());
@@ -322,27 +326,33 @@ impl Sequencer {
         Ok(())
     }
 
-    /// Dispatches the next event of the agenda.
+    /// Dispatches the next event of the virtual_cores.
     #[inline(never)]
     fn dispatch_pending(&mut self) -> Result<Option<CallbackId>, Box<SpinError>> {
         let now = self.now();
-        let Self { agenda, worker, breaker, timing, transit, inputs, instant, .. } = self;
-        let Some(agenda) = agenda else { return Ok(None) };
-        agenda.take_over(worker, now);
-        if agenda.sweeps() {
+        let Self { virtual_cores, worker, breaker, timing, transit, inputs, instant, .. } = self;
+        let Some(virtual_cores) = virtual_cores else { return Ok(None) };
+        virtual_cores.take_over(worker, now);
+        if virtual_cores.sweeps() {
             while worker.expire_one(now) {}
-            agenda.take_over(worker, now);
+            virtual_cores.take_over(worker, now);
         }
         loop {
             let pending = match breaker {
-                None => agenda.pop(),
+                None => virtual_cores.pop(),
                 // As in the contract's order, timers wait for the items of inputs.
-                Some(_) if !agenda.sweeps() && !agenda.has_next() && inputs.deliver_one(now)? => {
+                Some(_)
+                    if !virtual_cores.sweeps()
+                        && !virtual_cores.has_next()
+                        && inputs.deliver_one(now)? =>
+                {
                     instant.caused();
-                    agenda.take_over(worker, now);
+                    virtual_cores.take_over(worker, now);
                     continue;
                 }
-                Some(breaker) => agenda.choose(breaker, worker, now).map_err(SpinError::from)?,
+                Some(breaker) => {
+                    virtual_cores.choose(breaker, worker, now).map_err(SpinError::from)?
+                }
             };
             let Some(pending) = pending else { return Ok(None) };
             if let Some(timing) = timing {
@@ -352,13 +362,13 @@ impl Sequencer {
             if let Some(end) = timing.as_ref().and_then(Timing::take_end) {
                 transit.end();
                 if end > now {
-                    agenda.occupy(pending.event.event_loop, end);
+                    virtual_cores.occupy(pending.event.event_loop, end);
                 }
             }
             if callback.is_some() {
                 return Ok(callback);
             }
-            agenda.take_over(worker, now);
+            virtual_cores.take_over(worker, now);
         }
     }
 
@@ -371,7 +381,7 @@ impl Sequencer {
         if end(self.transit.next_arrival()) {
             what.push("messages under way".into());
         }
-        if end(self.agenda.as_ref().and_then(Agenda::next_end)) {
+        if end(self.virtual_cores.as_ref().and_then(VirtualCoreScheduler::next_end)) {
             what.push("a callback that takes time".into());
         }
         match what.is_empty() {
@@ -394,8 +404,8 @@ impl Sequencer {
         let now = self.now();
         self.instant.over();
         let mut next = earlier(self.worker.next_deadline(), self.transit.next_arrival());
-        if let Some(agenda) = &self.agenda {
-            next = earlier(next, agenda.next_end());
+        if let Some(virtual_cores) = &self.virtual_cores {
+            next = earlier(next, virtual_cores.next_end());
         }
         if !self.inputs.is_empty() {
             next = earlier(next, self.inputs.next_time(now)?);
@@ -423,8 +433,8 @@ impl Sequencer {
         self.transit.clock().set(next);
         self.display.iter_mut().for_each(|display| display.show(next));
         self.inputs.time_goes_on();
-        if let Some(agenda) = &mut self.agenda {
-            agenda.free(next);
+        if let Some(virtual_cores) = &mut self.virtual_cores {
+            virtual_cores.free(next);
         }
         // What gives way to what arrives is dropped here.
         Panicked::catch("dropping a message", Some(next), || self.transit.arrive())

@@ -41,6 +41,7 @@ impl std::error::Error for Panicked {}
 
 /// Why spinning ended otherwise than asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SpinError {
     /// The graph cannot be run as planned.
     #[error(transparent)]

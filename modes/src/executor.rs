@@ -101,7 +101,7 @@ impl Executor {
             mode,
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
-            live_order: ReadyOrder::Sweep,
+            live_order: ReadyOrder::RoundRobin,
             lock_memory: false,
             stack_bytes: STACK_BYTES,
             stop: StopHandle::default(),

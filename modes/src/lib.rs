@@ -53,9 +53,9 @@ mod spin;
 
 pub use configuration::{ConfigurationError, SimulationReader, no_simulation_files};
 pub use deterministic::{
-    Candidate, ChainError, ChainPath, ChainSamples, Cores, Deviation, InstantEvent, Jitter, Jolt,
-    NotApplied, Postponement, RunDigest, Schedule, ScheduleError, Simulation, TieBreaker,
-    TiePolicy,
+    Candidate, ChainError, ChainPath, ChainSamples, Cores, DelayPerturbation, Deviation,
+    InstantEvent, Jitter, NotApplied, Postponement, RunDigest, Schedule, ScheduleError, Simulation,
+    TieBreaker, TiePolicy,
 };
 pub use edges::{GraphEdge, graph_edges};
 pub use error::{Panicked, SpinError};

@@ -21,6 +21,7 @@ pub enum Mode {
 
 /// Why a mode could not be read from a name or the environment.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ModeError {
     /// There is no such mode.
     #[error("unknown mode {0:?}; use `single`, `multi` or `deterministic`")]

@@ -143,7 +143,7 @@ impl Executor {
     }
 
     /// In which order the workers of the live modes turn to ready events; by default
-    /// [`ReadyOrder::Sweep`]. The deterministic mode is always [`ReadyOrder::Fifo`].
+    /// [`ReadyOrder::RoundRobin`]. The deterministic mode is always [`ReadyOrder::Fifo`].
     ///
     /// With [`ReadyOrder::Fifo`] a worker dispatches the events of all its loops in the order in
     /// which they became ready, whatever their priorities: what a single core does is then what the

@@ -20,7 +20,7 @@ pub use fresh::FreshProcess;
 pub use report::Report;
 pub use session::{Session, StateError, Step};
 pub use verify::{Difference, Divergence, VerifyError, describe};
-pub use watchdog::Stuck;
+pub use watchdog::WatchdogTimeout;
 
 use crate::job_file::JobFileError;
 use ending::Ending;
@@ -255,12 +255,12 @@ impl<'a, T> Job<'a, T> {
     }
 
     /// Has a thread call `report` with the callback that has run for `limit` of real time. It
-    /// cannot end the callback: by default (see [`Stuck::abort`]) end the process.
+    /// cannot end the callback: by default (see [`WatchdogTimeout::abort`]) end the process.
     #[must_use]
     pub fn with_watchdog(
         mut self,
         limit: Duration,
-        report: impl Fn(&Stuck) + Send + Sync + 'a,
+        report: impl Fn(&WatchdogTimeout) + Send + Sync + 'a,
     ) -> Self {
         self.watchdog = Some(Watchdog::new(limit, report));
         self

@@ -23,7 +23,7 @@ pub mod timeline;
 pub use job::{
     CallbackCounts, Certificate, CertificateError, CheckFailed, Counterexample, Counts, Difference,
     Divergence, EndError, Exploration, ExploreError, Explored, FreshProcess, Job, Order, Platform,
-    Ran, Report, Session, StateError, Step, Stuck, Uncontrolled, VerifyError, describe,
+    Ran, Report, Session, StateError, Step, Uncontrolled, VerifyError, WatchdogTimeout, describe,
 };
 pub use job_file::{JobFile, JobFileError, load_simulation};
-pub use registry::{Place, Registry, RegistryError};
+pub use registry::{NodeConfig, Registry, RegistryError};

@@ -48,7 +48,7 @@ pub struct Registry {
     twice: Option<String>,
 }
 
-pub(crate) type Build = Box<dyn Fn(&Graph, &Place) -> Result<(), BoxError> + Send + Sync>;
+pub(crate) type Build = Box<dyn Fn(&Graph, &NodeConfig) -> Result<(), BoxError> + Send + Sync>;
 
 /// Two node types were registered under one name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -60,12 +60,12 @@ pub struct RegistryError {
 
 /// Where in the graph an instance of a node type belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct NodeConfig {
     pub(crate) namespace: String,
     pub(crate) name: String,
 }
 
-impl Place {
+impl NodeConfig {
     /// The namespace of the instance.
     pub fn namespace(&self) -> &str {
         &self.namespace
@@ -109,7 +109,7 @@ impl Registry {
     pub fn node(
         mut self,
         name: &str,
-        build: impl Fn(&Graph, &Place) -> Result<(), BoxError> + Send + Sync + 'static,
+        build: impl Fn(&Graph, &NodeConfig) -> Result<(), BoxError> + Send + Sync + 'static,
     ) -> Self {
         if self.types.insert(name.into(), Box::new(build)).is_some() {
             self.twice.get_or_insert(name.into());

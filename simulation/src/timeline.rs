@@ -101,6 +101,7 @@ pub struct Span {
 
 /// Why something is no timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum TimelineError {
     /// A span refers to what is not listed.
     #[error(

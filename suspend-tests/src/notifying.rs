@@ -15,7 +15,7 @@ fn a_suspended_trigger_hides_no_other_trigger() {
         let pressed = node
             .create_guard_condition("pressed", |log, cx| log.push(cx.event().sequence))
             .unwrap();
-        let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
+        let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
         let first = pressed.clone();
         let suspended = Suspended::at(step, move || first.trigger());
         for _ in 0..5 {
@@ -42,7 +42,7 @@ fn a_suspended_caller_hides_no_call_of_another_client() {
             let node = graph.create_node(name, ()).unwrap();
             node.create_client::<u32, u32>("double", services).unwrap()
         });
-        let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
+        let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
         let [first, second] = clients;
         let _suspended = Suspended::at(step, move || {
             let _ = first.call(1, |(), _, _| ());
@@ -65,7 +65,7 @@ fn a_suspended_change_of_a_timer_hides_no_other_change() {
         let hour = Duration::from_secs(3600);
         let timer = node.create_timer(hour, |log: &mut Log<u64>, cx| log.push(cx.event().sequence));
         let timer = timer.unwrap();
-        let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
+        let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
         let first = timer.clone();
         let _suspended = Suspended::at(step, move || first.reset());
         for n in 0..3 {

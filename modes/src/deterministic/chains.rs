@@ -65,6 +65,7 @@ impl ChainSamples {
 
 /// Why a chain cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ChainError {
     /// Live, nobody knows which callback sent what.
     #[error("chains are followed in simulated time: use the deterministic mode, or leave them out")]
@@ -114,12 +115,12 @@ impl ChainPath {
     /// # Errors
     /// [`ChainError`] if the graph cannot have such a path.
     pub fn resolve(&self, info: &GraphInfo) -> Result<Vec<Vec<usize>>, ChainError> {
-        Ok(self.ways(info, &graph_edges(info))?.0)
+        Ok(self.callbacks_and_edges(info, &graph_edges(info))?.0)
     }
 
     /// The callbacks of each step, and by which edges they are reached: none for the first.
     #[expect(clippy::type_complexity, reason = "two lists that are taken apart at once")]
-    fn ways<'a>(
+    fn callbacks_and_edges<'a>(
         &self,
         info: &GraphInfo,
         edges: &[GraphEdge<'a>],
@@ -213,9 +214,9 @@ impl ChainPath {
 pub(crate) struct Follower {
     chains: Vec<Chain>,
     /// By callback: which steps of which chains it is.
-    steps_of: Vec<Vec<Place>>,
+    steps_of: Vec<Vec<NodeConfig>>,
     /// Of the callback that runs.
-    running: Vec<(Place, Origin)>,
+    running: Vec<(NodeConfig, Origin)>,
 }
 
 /// Where a sample comes from.
@@ -228,7 +229,7 @@ struct Origin {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct NodeConfig {
     chain: usize,
     step: usize,
 }
@@ -256,9 +257,9 @@ impl Follower {
         let mut steps_of = vec![Vec::new(); info.callbacks.len()];
         let mut chains = Vec::new();
         for (chain, path) in paths.iter().enumerate() {
-            let (callbacks, ways) = path.ways(info, &edges)?;
+            let (callbacks, ways) = path.callbacks_and_edges(info, &edges)?;
             for (step, callbacks) in callbacks.iter().enumerate() {
-                callbacks.iter().for_each(|&c| steps_of[c].push(Place { chain, step }));
+                callbacks.iter().for_each(|&c| steps_of[c].push(NodeConfig { chain, step }));
             }
             let arrivals = ways.iter().map(|way| {
                 let mut sources: Vec<_> = way.iter().map(|edge| edge.source).collect();
@@ -292,7 +293,7 @@ impl Follower {
 
     /// The callback that began last returns at `end`, and has sent these.
     pub(super) fn finished(&mut self, dispatch: &Dispatch, end: Time, sent: &[EventId]) {
-        for &(Place { chain, step }, origin) in &self.running {
+        for &(NodeConfig { chain, step }, origin) in &self.running {
             let Chain { arrivals, samples } = &mut self.chains[chain];
             let Some(next) = arrivals.get_mut(step + 1) else {
                 samples.add(origin, dispatch.time, end);

@@ -81,12 +81,14 @@ impl Sequencer {
         let (deviations, words): (Vec<_>, Vec<_>) =
             taken.map(|taken| (taken.deviation, taken.in_words(info))).unzip();
         let postponements: Vec<_> = self.breaker.iter().flat_map(Breaker::postponements).collect();
-        let (jolts, count) = self.jolts.all();
+        let (perturbations, count) = self.perturbations.all();
         let count = count + self.breaker.as_ref().map_or(0, |breaker| breaker.taken.count());
         let words = seed_words.into_iter().chain(words);
         let words = words.chain(postponements.iter().map(|held| held.in_words(info)));
-        let words = words.chain(jolts.iter().map(|jolt| jolt.in_words(info))).collect();
-        (Schedule { seed, deviations, postponements, jolts }, words, count)
+        let words = words
+            .chain(perturbations.iter().map(|perturbation| perturbation.in_words(info)))
+            .collect();
+        (Schedule { seed, deviations, postponements, perturbations }, words, count)
     }
 
     /// The entries of the schedule that have not been applied, if the run follows one.

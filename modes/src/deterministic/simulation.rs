@@ -3,7 +3,7 @@
 use super::models::{AnyModel, ResolvedDurations, ResolvedLinks};
 use super::schedule::Schedule;
 use super::ties::TiePolicy;
-use super::traffic::{JoltSource, Jolts, Traffic};
+use super::traffic::{PerturbationSource, Perturbations, Traffic};
 use crate::error::SpinError;
 use crate::mapping::{Mapping, loop_names};
 use ringspin_executor::{BoxError, GraphInfo, LoopId, Scope, Time, Transit};
@@ -93,7 +93,7 @@ pub(crate) struct Setting {
     pub(super) durations: Option<Box<dyn ResolvedDurations>>,
     /// The loops of each virtual core, unless each loop has its own.
     pub(super) cores: Option<Vec<Vec<LoopId>>>,
-    pub(super) jolts: Jolts,
+    pub(super) perturbations: Perturbations,
     /// How many deviations of each kind are kept.
     pub(super) deviations_max: usize,
 }
@@ -123,16 +123,16 @@ impl Setting {
                 "it ends at {end}, before it starts at {start}: choose a later end"
             )));
         }
-        let jolts = Jolts::new(deviations_max);
+        let perturbations = Perturbations::new(deviations_max);
         let jitter = match &simulation.ties {
-            TiePolicy::Scripted(schedule) => JoltSource::scripted(schedule),
-            _ => JoltSource::new(simulation.jitter),
+            TiePolicy::Scripted(schedule) => PerturbationSource::scripted(schedule),
+            _ => PerturbationSource::new(simulation.jitter),
         };
         let scope = Scope { departures: durations.is_some(), causes };
-        let traffic = Box::new(Traffic::new(links, jitter, jolts.clone(), info));
+        let traffic = Box::new(Traffic::new(links, jitter, perturbations.clone(), info));
         let transit = Arc::new(Transit::new(simulation.start, traffic, scope));
         let simulation = simulation.clone();
-        Ok(Self { simulation, transit, durations, cores, jolts, deviations_max })
+        Ok(Self { simulation, transit, durations, cores, perturbations, deviations_max })
     }
 }
 

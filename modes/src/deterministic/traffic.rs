@@ -1,7 +1,7 @@
 //! The network of a simulation: the links' delays, and jitter on top.
 
 use super::models::ResolvedLinks;
-use super::schedule::{Jolt, Kept, Schedule};
+use super::schedule::{DelayPerturbation, Kept, Schedule};
 use super::simulation::Jitter;
 use crate::names::publisher_names;
 use crate::random::{Purpose, Stream};
@@ -12,31 +12,31 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The jolts of a run so far.
+/// The perturbations of a run so far.
 #[derive(Clone, Debug)]
-pub(super) struct Jolts(Arc<Mutex<Kept<Jolt>>>);
+pub(super) struct Perturbations(Arc<Mutex<Kept<DelayPerturbation>>>);
 
-impl Jolts {
+impl Perturbations {
     /// Keeps `max` of them.
     pub(super) fn new(max: usize) -> Self {
         Self(Arc::new(Mutex::new(Kept::new(max))))
     }
 
     /// Those that are kept, and how many there were in all.
-    pub(super) fn all(&self) -> (Vec<Jolt>, u64) {
+    pub(super) fn all(&self) -> (Vec<DelayPerturbation>, u64) {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut jolts = kept.items().to_vec();
-        jolts.sort_unstable();
-        (jolts, kept.count())
+        let mut perturbations = kept.items().to_vec();
+        perturbations.sort_unstable();
+        (perturbations, kept.count())
     }
 
-    fn push(&self, jolt: Jolt) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(jolt);
+    fn push(&self, perturbation: DelayPerturbation) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(perturbation);
     }
 }
 
-/// Which jolts there are.
-pub(super) enum JoltSource {
+/// Which perturbations there are.
+pub(super) enum PerturbationSource {
     None,
     /// Random ones up to a limit.
     Random {
@@ -47,7 +47,7 @@ pub(super) enum JoltSource {
     Scripted(BTreeMap<(EventId, CallbackId), u64>),
 }
 
-impl JoltSource {
+impl PerturbationSource {
     pub(super) fn new(jitter: Jitter) -> Self {
         match u64::try_from(jitter.max.as_nanos()).unwrap_or(u64::MAX) {
             0 => Self::None,
@@ -56,11 +56,17 @@ impl JoltSource {
     }
 
     pub(super) fn scripted(schedule: &Schedule) -> Self {
-        if schedule.jolts.is_empty() {
+        if schedule.perturbations.is_empty() {
             return Self::None;
         }
-        let jolts = schedule.jolts.iter();
-        Self::Scripted(jolts.map(|jolt| ((jolt.event, jolt.callback), jolt.delay_ns)).collect())
+        let perturbations = schedule.perturbations.iter();
+        Self::Scripted(
+            perturbations
+                .map(|perturbation| {
+                    ((perturbation.event, perturbation.callback), perturbation.delay_ns)
+                })
+                .collect(),
+        )
     }
 
     fn is_none(&self) -> bool {
@@ -75,8 +81,8 @@ impl JoltSource {
                 let limit = max_ns.saturating_add(1);
                 stream.below(passage.event.sequence, Purpose::Jitter, limit)
             }),
-            Self::Scripted(jolts) => {
-                jolts.get(&(passage.event, passage.callback)).copied().unwrap_or(0)
+            Self::Scripted(perturbations) => {
+                perturbations.get(&(passage.event, passage.callback)).copied().unwrap_or(0)
             }
         }
     }
@@ -109,8 +115,8 @@ fn publisher_of(info: &GraphInfo, topic: &TopicInfo, passage: &Passage) -> Strin
 /// Links and jitter of one run.
 pub(super) struct Traffic {
     links: Option<Box<dyn ResolvedLinks>>,
-    jitter: JoltSource,
-    jolts: Jolts,
+    jitter: PerturbationSource,
+    perturbations: Perturbations,
     /// Whose messages jitter is for.
     jittered: Vec<bool>,
     edges: BTreeMap<(CallbackId, SourceId), Edge>,
@@ -129,8 +135,8 @@ struct Edge {
 impl Traffic {
     pub(super) fn new(
         links: Option<Box<dyn ResolvedLinks>>,
-        jitter: JoltSource,
-        jolts: Jolts,
+        jitter: PerturbationSource,
+        perturbations: Perturbations,
         info: &GraphInfo,
     ) -> Self {
         let mut jittered = vec![false; info.callbacks.len()];
@@ -138,7 +144,7 @@ impl Traffic {
             let subscriptions = info.topics.iter().flat_map(|topic| topic.subscriptions.iter());
             subscriptions.for_each(|id| jittered[id.0 as usize] = true);
         }
-        Self { links, jitter, jolts, jittered, edges: BTreeMap::new(), info: info.clone() }
+        Self { links, jitter, perturbations, jittered, edges: BTreeMap::new(), info: info.clone() }
     }
 }
 
@@ -162,7 +168,7 @@ impl Network for Traffic {
             Fate::Once(base) => (base, base),
             Fate::Twice(base, copy) => (base, base.max(copy)),
         };
-        let Self { jitter, jolts, edges, info, .. } = self;
+        let Self { jitter, perturbations, edges, info, .. } = self;
         let edge = edges.entry((callback, event.source)).or_insert_with(|| Edge {
             stream: jitter.stream(passage, info),
             linked: Time::ZERO,
@@ -170,7 +176,7 @@ impl Network for Traffic {
         });
         let delay_ns = jitter.delay_ns(passage, edge.stream);
         if delay_ns > 0 {
-            jolts.push(Jolt { event, callback, delay_ns });
+            perturbations.push(DelayPerturbation { event, callback, delay_ns });
         }
         let delay = Duration::from_nanos(delay_ns);
         // It overtakes none, unless the link itself has it do so.

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 /// Why a mapping could not be read or does not fit the graph and the machine.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum MappingError {
     /// The file could not be read.
     #[error("cannot read the mapping file `{}`: {error}; check the path and its permissions",

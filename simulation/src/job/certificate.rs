@@ -255,6 +255,7 @@ impl Certificate {
 
 /// The text is no certificate that can be compared.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum CertificateError {
     /// It is no JSON.
     #[error("{0}; write it with `run --certificate`")]

@@ -76,6 +76,7 @@ pub struct Explored {
 
 /// Why an exploration ended early.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ExploreError {
     /// It fails in the default order with its own seed, too: that has to be mended first.
     #[error("the job fails in the default order already: {0}")]

@@ -51,6 +51,7 @@ pub struct Step {
 
 /// Why there is no such state.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum StateError {
     /// There is no such event loop.
     #[error("there is no event loop {name}; there are {}", loops.join(", "))]

@@ -13,7 +13,7 @@ use super::explore::Counterexample;
 use super::{Job, Ran};
 use ringspin_executor::{BoxError, CallbackId, GraphInfo, Time};
 use ringspin_modes::deterministic::{
-    Deviation, InstantEvent, InstantLog, Jolt, Postponement, Schedule,
+    DelayPerturbation, Deviation, InstantEvent, InstantLog, Postponement, Schedule,
 };
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ enum Item {
     Seed(u64),
     Deviation(Deviation),
     Postponement(Postponement),
-    Jolt(Jolt),
+    DelayPerturbation(DelayPerturbation),
 }
 
 impl Item {
@@ -31,17 +31,17 @@ impl Item {
         match self {
             Self::Deviation(deviation) => Some(deviation.time),
             Self::Postponement(postponement) => Some(postponement.time),
-            Self::Seed(_) | Self::Jolt(_) => None,
+            Self::Seed(_) | Self::DelayPerturbation(_) => None,
         }
     }
 }
 
 fn items(schedule: &Schedule) -> Vec<Item> {
-    let Schedule { seed, deviations, postponements, jolts } = schedule;
+    let Schedule { seed, deviations, postponements, perturbations } = schedule;
     let mut items: Vec<Item> = seed.iter().copied().map(Item::Seed).collect();
     items.extend(deviations.iter().copied().map(Item::Deviation));
     items.extend(postponements.iter().copied().map(Item::Postponement));
-    items.extend(jolts.iter().copied().map(Item::Jolt));
+    items.extend(perturbations.iter().copied().map(Item::DelayPerturbation));
     items
 }
 
@@ -52,7 +52,7 @@ fn schedule(items: &[Item]) -> Schedule {
             Item::Seed(seed) => schedule.seed = Some(seed),
             Item::Deviation(deviation) => schedule.deviations.push(deviation),
             Item::Postponement(postponement) => schedule.postponements.push(postponement),
-            Item::Jolt(jolt) => schedule.jolts.push(jolt),
+            Item::DelayPerturbation(perturbation) => schedule.perturbations.push(perturbation),
         }
     }
     schedule.sort();
@@ -260,18 +260,19 @@ impl<T> Shrinker<'_, '_, T> {
     /// Makes delays as short as is enough.
     fn shorten(&mut self, mut items: Vec<Item>) -> Vec<Item> {
         for n in 0..items.len() {
-            let Item::Jolt(jolt) = items[n] else { continue };
+            let Item::DelayPerturbation(perturbation) = items[n] else { continue };
             // Without it, the job does not fail; with `enough`, it does.
-            let (mut none, mut enough) = (0, jolt.delay_ns);
+            let (mut none, mut enough) = (0, perturbation.delay_ns);
             while enough - none > 1 && self.runs < self.runs_max {
                 let delay_ns = none + (enough - none) / 2;
-                items[n] = Item::Jolt(Jolt { delay_ns, ..jolt });
+                items[n] = Item::DelayPerturbation(DelayPerturbation { delay_ns, ..perturbation });
                 match self.fails(&items) {
                     true => enough = delay_ns,
                     false => none = delay_ns,
                 }
             }
-            items[n] = Item::Jolt(Jolt { delay_ns: enough, ..jolt });
+            items[n] =
+                Item::DelayPerturbation(DelayPerturbation { delay_ns: enough, ..perturbation });
         }
         items
     }

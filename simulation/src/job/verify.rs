@@ -12,6 +12,7 @@ const CHAIN_MAX: usize = 16;
 
 /// Why a job could not be verified.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum VerifyError {
     /// A run ended with an error.
     #[error("run {run} failed: {reason}")]

@@ -11,14 +11,14 @@ use thiserror::Error;
 /// A callback does not return.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("still running after {limit:?} of real time: {}", callbacks.join(", "))]
-pub struct Stuck {
+pub struct WatchdogTimeout {
     /// How long it has run at least.
     pub limit: Duration,
     /// The callback, with its node.
     pub callbacks: Vec<String>,
 }
 
-impl Stuck {
+impl WatchdogTimeout {
     /// Prints itself to stderr, and ends the process with exit code 124, as `timeout` does: a
     /// thread that does not return cannot be ended otherwise.
     pub fn abort(&self) {
@@ -30,7 +30,7 @@ impl Stuck {
 /// What a job's watchdog looks for, and whom it tells.
 pub(super) struct Watchdog<'a> {
     limit: Duration,
-    report: Box<dyn Fn(&Stuck) + Send + Sync + 'a>,
+    report: Box<dyn Fn(&WatchdogTimeout) + Send + Sync + 'a>,
 }
 
 /// What it looks at.
@@ -48,7 +48,10 @@ pub(super) struct Leash {
 }
 
 impl<'a> Watchdog<'a> {
-    pub(super) fn new(limit: Duration, report: impl Fn(&Stuck) + Send + Sync + 'a) -> Self {
+    pub(super) fn new(
+        limit: Duration,
+        report: impl Fn(&WatchdogTimeout) + Send + Sync + 'a,
+    ) -> Self {
         Self { limit, report: Box::new(report) }
     }
 
@@ -79,7 +82,7 @@ impl Watched<'_> {
             let now = self.dispatches.get();
             let callbacks = self.stop.running_callbacks();
             if before == Some(now) && !callbacks.is_empty() {
-                let stuck = Stuck { limit: self.watchdog.limit, callbacks };
+                let stuck = WatchdogTimeout { limit: self.watchdog.limit, callbacks };
                 let report = || (self.watchdog.report)(&stuck);
                 if let Err(panic) = Panicked::catch("the watchdog's report", None, report) {
                     self.panicked.get_or_init(|| panic);

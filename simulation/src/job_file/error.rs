@@ -10,6 +10,7 @@ use thiserror::Error;
 ///
 /// `at` is the file and the line, as in `jobs/race.toml:12`.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum JobFileError {
     /// The file could not be read.
     #[error("cannot read the job file `{}`: {error}; check the path and its permissions",

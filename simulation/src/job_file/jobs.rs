@@ -4,7 +4,7 @@ use super::document::{Document, EndWhen, Failures, NodeKeys};
 use super::simulation::duration;
 use super::{JobFile, JobFileError, Source, parameters};
 use crate::job::Job;
-use crate::registry::{Build, Place, Registry};
+use crate::registry::{Build, NodeConfig, Registry};
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, catch_panic};
 use ringspin_modes::names::list;
 use ringspin_modes::names::way_out;
@@ -31,7 +31,7 @@ pub(super) struct Jobs {
 struct Instance {
     at: String,
     node_type: String,
-    place: Place,
+    place: NodeConfig,
 }
 
 impl Jobs {
@@ -43,7 +43,7 @@ impl Jobs {
         let mut nodes = Vec::new();
         for keys in &document.node {
             let name = keys.name.as_ref().unwrap_or(keys.node_type.get_ref()).clone();
-            let place = Place { namespace: keys.namespace.clone(), name };
+            let place = NodeConfig { namespace: keys.namespace.clone(), name };
             own = node_arguments(keys, &place.full_name(), own, source)?;
             let (at, node_type) = (source.at(keys.node_type.span()), keys.node_type.get_ref());
             nodes.push(Instance { at, node_type: node_type.clone(), place });

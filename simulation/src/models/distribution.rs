@@ -36,6 +36,7 @@ pub struct Distribution(Kind);
 
 /// Why there is no such distribution.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum DistributionError {
     /// A range without a value.
     #[error("the uniform distribution from {} to {} has no value; swap the two",

@@ -71,6 +71,7 @@ pub struct CallbackProfile {
 
 /// Why a profile could not be read or written.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ProfileError {
     /// The file is no profile, or could not be read or written.
     #[error(transparent)]

@@ -9,6 +9,7 @@ use thiserror::Error;
 
 /// Why a file is no profile, or none could be written.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ProfileFileError {
     /// The file could not be read or written.
     #[error("cannot {action} the profile `{}`: {error}; check the path and its permissions",

@@ -149,9 +149,9 @@ impl ExternalInput for Broken {
 }
 
 /// Never gets rid of its item.
-struct Stuck;
+struct WatchdogTimeout;
 
-impl ExternalInput for Stuck {
+impl ExternalInput for WatchdogTimeout {
     fn next_time(&mut self) -> Option<Time> {
         Some(ms(2))
     }
@@ -165,7 +165,7 @@ impl ExternalInput for Stuck {
 fn an_input_that_fails_or_is_stuck_ends_the_run_by_name() {
     let error = Job::new(|graph| Ok(graph.add_input("bag", Broken)?)).run().unwrap_err();
     assert_eq!(error.to_string(), "input \"bag\" failed at 0.003000000 s: truncated");
-    let error = Job::new(|graph| Ok(graph.add_input("bag", Stuck)?)).run().unwrap_err();
+    let error = Job::new(|graph| Ok(graph.add_input("bag", WatchdogTimeout)?)).run().unwrap_err();
     assert!(error.to_string().starts_with("at 0.002000000 s nobody takes"), "{error}");
     let twice = |graph: &Graph| {
         graph.add_input("bag", Broken)?;

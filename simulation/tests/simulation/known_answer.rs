@@ -95,7 +95,7 @@ fn a_job_of_everything_random_has_one_digest_on_every_machine() {
     let report = job.verify(2).unwrap();
     let statistics = report.statistics();
     assert!(statistics.lost() > 0 && statistics.overwritten() > 0, "{statistics:?}");
-    assert!(report.choices() > 0 && !report.schedule().jolts.is_empty());
+    assert!(report.choices() > 0 && !report.schedule().perturbations.is_empty());
     let digest = report.digest().to_string();
     assert_eq!((report.dispatches(), &*digest), (2166, "27664d4568b468a25f4c3bfb49ac24e3"));
 }

@@ -196,7 +196,7 @@ fn a_long_run_keeps_a_bounded_number_of_deviations() {
     assert!(!report.is_schedule_complete());
     assert_eq!(report.deviations_count(), 30_000 + 60_000);
     let schedule = report.schedule();
-    assert_eq!((schedule.deviations.len(), schedule.jolts.len()), (10_000, 10_000));
+    assert_eq!((schedule.deviations.len(), schedule.perturbations.len()), (10_000, 10_000));
     assert_eq!(report.deviations().len(), 20_000);
     let certificate = long.certificate(&report);
     assert_eq!((certificate.deviations, &*certificate.schedule), (90_000, ""));
@@ -206,9 +206,9 @@ fn a_long_run_keeps_a_bounded_number_of_deviations() {
 #[test]
 fn exploring_keeps_all_deviations() {
     let job = Job::new(busy).run_for(5_100 * MS).check(|session| {
-        match session.report().schedule().jolts.len() {
+        match session.report().schedule().perturbations.len() {
             0..=10_000 => Ok(()),
-            jolts => Err(format!("{jolts} delays").into()),
+            perturbations => Err(format!("{perturbations} delays").into()),
         }
     });
     let exploration =

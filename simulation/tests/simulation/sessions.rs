@@ -4,7 +4,7 @@ use ringspin_executor::{
     BoxError, Delivery, ExternalInput, Graph, Message, Publisher, QoS, Time, Verdict,
 };
 use ringspin_modes::{Executor, SpinError, TiePolicy};
-use ringspin_simulation::{Job, StateError, Stuck};
+use ringspin_simulation::{Job, StateError, WatchdogTimeout};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -192,7 +192,7 @@ fn simulated_time_without_progress_is_an_error() {
 /// The callback waits until the watchdog has barked, so the test needs no certain time.
 #[test]
 fn an_endless_callback_is_named_by_the_watchdog() {
-    let barked = Arc::new((Mutex::new(None::<Stuck>), std::sync::Condvar::new()));
+    let barked = Arc::new((Mutex::new(None::<WatchdogTimeout>), std::sync::Condvar::new()));
     let (seen, heard) = (barked.clone(), barked.clone());
     let job = Job::new(move |graph| {
         let heard = heard.clone();

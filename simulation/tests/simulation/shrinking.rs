@@ -184,11 +184,16 @@ fn delays_are_as_short_as_is_enough() {
     let job = Job::new(half_a_period_apart).run_for(200 * MS);
     let job = job.simulate(|simulation| simulation.jitter.max = 8 * MS);
     for counterexample in are_minimal(&job, Order::Shuffle, 1) {
-        let [jolt] = counterexample.schedule.jolts[..] else { panic!("{counterexample}") };
+        let [perturbation] = counterexample.schedule.perturbations[..] else {
+            panic!("{counterexample}")
+        };
         // At 5 ms it arrives in the instant of `b`, and after it.
-        assert!((5_000_000..=5_000_001).contains(&jolt.delay_ns), "{counterexample}");
-        let shorter = ringspin_modes::Jolt { delay_ns: jolt.delay_ns - 1, ..jolt };
-        let schedule = Schedule { jolts: vec![shorter], ..Schedule::default() };
+        assert!((5_000_000..=5_000_001).contains(&perturbation.delay_ns), "{counterexample}");
+        let shorter = ringspin_modes::DelayPerturbation {
+            delay_ns: perturbation.delay_ns - 1,
+            ..perturbation
+        };
+        let schedule = Schedule { perturbations: vec![shorter], ..Schedule::default() };
         job.try_schedule(&schedule).expect("a shorter delay is harmless");
     }
 }

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// Why durations could not be read, or do not fit the graph.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum DurationError {
     /// The text has no rules that can be understood. The message carries line and column.
     #[error("the durations cannot be read: {}\ncorrect that line; the keys of an `[[execution]]` \

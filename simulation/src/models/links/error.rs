@@ -5,6 +5,7 @@ use thiserror::Error;
 
 /// Why links could not be read, or do not fit the graph.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum LinkError {
     /// The text has no rules that can be understood. The message carries line and column.
     #[error("the links cannot be read: {}\ncorrect that line; the keys of a `[[link]]` are \

@@ -1,8 +1,8 @@
-//! The agenda: events that are ready, and the virtual cores that can or cannot turn to them.
+//! The virtual cores: events that are ready, and the cores that are free for them or busy.
 //!
 //! As long as callbacks take no time and nothing else is asked for, the worker's own ready ring is
-//! all that is needed. Otherwise its events are taken out into the agenda, which keeps those of a
-//! busy core waiting while others go on.
+//! all that is needed. Otherwise the [`VirtualCoreScheduler`] takes its events out, and keeps those
+//! of a busy core waiting while others go on.
 
 use super::schedule::{Deviation, Kept, Postponement, Taken};
 use super::ties::{Candidate, Chooser, TakenEvents};
@@ -29,7 +29,7 @@ impl Pending {
 }
 
 /// The ready events of all loops.
-pub(super) struct Agenda {
+pub(super) struct VirtualCoreScheduler {
     /// By loop.
     loops: Vec<LoopAgenda>,
     /// By callback.
@@ -59,7 +59,7 @@ struct Core {
     sweep: Option<(Picker, ReadySet)>,
 }
 
-impl Agenda {
+impl VirtualCoreScheduler {
     /// With a core for each loop.
     pub(super) fn unlimited(info: &GraphInfo) -> Self {
         let cores = (0..info.loops.len() as u32).map(|id| vec![LoopId(id)]);
@@ -89,8 +89,8 @@ impl Agenda {
         let mut loops: Vec<_> = loops.collect();
         for (n, core) in cores.iter().enumerate() {
             for (place, id) in core.loops.iter().enumerate() {
-                let agenda = &mut loops[id.0 as usize];
-                (agenda.core, agenda.place) = (n as u32, place as u32);
+                let event_loop = &mut loops[id.0 as usize];
+                (event_loop.core, event_loop.place) = (n as u32, place as u32);
             }
         }
         let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
@@ -109,14 +109,14 @@ impl Agenda {
             let pending = Pending { event, order: self.arrived, since: now };
             self.arrived += 1;
             let id = event.event_loop.0;
-            let agenda = &mut self.loops[id as usize];
-            agenda.pending.push_back(pending);
-            if agenda.pending.len() > 1 {
+            let event_loop = &mut self.loops[id as usize];
+            event_loop.pending.push_back(pending);
+            if event_loop.pending.len() > 1 {
                 continue;
             }
-            let core = &self.cores[agenda.core as usize];
+            let core = &self.cores[event_loop.core as usize];
             match &core.sweep {
-                Some((_, set)) => set.mark(agenda.place as usize),
+                Some((_, set)) => set.mark(event_loop.place as usize),
                 None if !core.busy => drop(self.next.insert((pending.order, id))),
                 None => {}
             }
@@ -264,16 +264,16 @@ impl Agenda {
     }
 
     fn remove(&mut self, id: u32, index: usize) -> Pending {
-        let agenda = &mut self.loops[id as usize];
-        let first = agenda.pending.front().map(|first| first.order);
-        let taken = agenda.pending.remove(index).expect("the event is pending");
-        let core = &self.cores[agenda.core as usize];
+        let event_loop = &mut self.loops[id as usize];
+        let first = event_loop.pending.front().map(|first| first.order);
+        let taken = event_loop.pending.remove(index).expect("the event is pending");
+        let core = &self.cores[event_loop.core as usize];
         match &core.sweep {
-            Some((_, set)) if agenda.pending.is_empty() => set.clear(agenda.place as usize),
+            Some((_, set)) if event_loop.pending.is_empty() => set.clear(event_loop.place as usize),
             Some(_) => {}
             None => {
                 self.next.remove(&(first.expect("it is not empty"), id));
-                if let Some(first) = agenda.pending.front() {
+                if let Some(first) = event_loop.pending.front() {
                     self.next.insert((first.order, id));
                 }
             }
@@ -357,7 +357,7 @@ pub struct InstantLog {
 pub(super) struct Breaker {
     chooser: Chooser,
     candidates: Vec<Candidate>,
-    /// Of the candidates that are events: their order, loop, and index in that loop's agenda.
+    /// Of the candidates that are events: their order, loop, and index in that loop's queue.
     places: Vec<(u64, u32, usize)>,
     due: Vec<CallbackId>,
     /// Of the candidates that are due timers: which of the due timers.
@@ -416,17 +416,17 @@ impl Breaker {
 
     /// Fills in the candidates: of each free loop what became ready together with its first event,
     /// once for each callback; then the due timers.
-    fn gather(&mut self, agenda: &Agenda, worker: &Worker, now: Time) {
+    fn gather(&mut self, virtual_cores: &VirtualCoreScheduler, worker: &Worker, now: Time) {
         self.places.clear();
-        for &(_, id) in &agenda.next {
-            self.add_loop(agenda, id);
+        for &(_, id) in &virtual_cores.next {
+            self.add_loop(virtual_cores, id);
         }
         self.places.sort_unstable();
-        self.add_candidates(agenda);
+        self.add_candidates(virtual_cores);
         worker.due_timers(now, &mut self.due);
         self.timers.clear();
         for (n, &callback) in self.due.iter().enumerate() {
-            if !agenda.has_older(callback, now) {
+            if !virtual_cores.has_older(callback, now) {
                 self.timers.push(n);
                 self.candidates.push(Candidate { callback, due_timer: true });
             }
@@ -437,34 +437,34 @@ impl Breaker {
     /// core comes first. Which loop has its turn is no promise among loops of one priority, and
     /// neither is the order of events of one instant; but an event that has waited for its core
     /// goes before all of lower priority.
-    fn gather_on_cores(&mut self, agenda: &Agenda, picks: &[Pick], now: Time) {
+    fn gather_on_cores(&mut self, virtual_cores: &VirtualCoreScheduler, picks: &[Pick], now: Time) {
         self.places.clear();
         for pick in picks {
-            let ids = agenda.cores[pick.core].loops.iter().map(|id| id.0);
+            let ids = virtual_cores.cores[pick.core].loops.iter().map(|id| id.0);
             let firsts = ids.filter_map(|id| {
-                let event_loop = &agenda.loops[id as usize];
+                let event_loop = &virtual_cores.loops[id as usize];
                 event_loop.pending.front().map(|first| (id, event_loop.priority, first.since))
             });
             let waited = firsts.clone().filter(|(.., since)| *since < now);
             let waited = waited.map(|(_, priority, _)| priority).max().unwrap_or(0);
-            let picked = agenda.cores[pick.core].loops[pick.place].0;
+            let picked = virtual_cores.cores[pick.core].loops[pick.place].0;
             for (id, priority, _) in firsts {
                 if priority >= waited || id == picked {
-                    self.add_loop(agenda, id);
+                    self.add_loop(virtual_cores, id);
                 }
             }
         }
         self.places.sort_unstable();
-        let default = picks.first().map(|pick| agenda.cores[pick.core].loops[pick.place].0);
+        let default = picks.first().map(|pick| virtual_cores.cores[pick.core].loops[pick.place].0);
         let default =
             self.places.iter().position(|&(_, id, index)| (Some(id), index) == (default, 0));
         self.places[..=default.unwrap_or(0)].rotate_right(1);
-        self.add_candidates(agenda);
+        self.add_candidates(virtual_cores);
     }
 
     /// Adds what became ready together with the loop's first event, once for each callback.
-    fn add_loop(&mut self, agenda: &Agenda, id: u32) {
-        let pending = &agenda.loops[id as usize].pending;
+    fn add_loop(&mut self, virtual_cores: &VirtualCoreScheduler, id: u32) {
+        let pending = &virtual_cores.loops[id as usize].pending;
         let since = pending[0].since;
         let together =
             pending.iter().take_while(|event| event.since == since && !event.is_notice());
@@ -476,9 +476,9 @@ impl Breaker {
         }
     }
 
-    fn add_candidates(&mut self, agenda: &Agenda) {
+    fn add_candidates(&mut self, virtual_cores: &VirtualCoreScheduler) {
         let callback = |&(_, id, index): &(u64, u32, usize)| {
-            let pending: &Pending = &agenda.loops[id as usize].pending[index];
+            let pending: &Pending = &virtual_cores.loops[id as usize].pending[index];
             let callback = pending.event.callback.expect("a notice is no candidate");
             Candidate { callback, due_timer: false }
         };

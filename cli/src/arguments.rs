@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 use ringspin_modes::Schedule;
+use ringspin_modes::quantity::parse_duration;
 use ringspin_simulation::Order;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -96,7 +97,7 @@ pub(super) struct Explore {
     #[arg(long, default_value = "shuffle", value_parser = order)]
     pub(super) order: Order,
     /// Each message arrives up to this much later; by default as the job file's jitter says.
-    #[arg(long, value_parser = duration)]
+    #[arg(long, value_parser = parse_duration)]
     pub(super) jitter: Option<Duration>,
     /// How many runs at a time; 0 for one on each core.
     #[arg(long, default_value_t = 0)]
@@ -119,9 +120,4 @@ fn order(text: &str) -> Result<Order, String> {
         _ => None,
     }
     .ok_or_else(|| "write `shuffle`, `default`, or `pct:3` for bugs of three events".into())
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let nanos: Result<ringspin_modes::quantity::Nanos, _> = text.parse();
-    nanos.map(|nanos| Duration::from_nanos(nanos.0)).map_err(|error| error.to_string())
 }

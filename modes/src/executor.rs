@@ -232,7 +232,7 @@ impl Executor {
         let setting = Setting::new(simulation, info, causes, deviations_max)?;
         let plan = Plan { workers: vec![info.topological_order()], order: ReadyOrder::Fifo };
         let (monitor, mut workers, inputs) =
-            self.freeze_graph(&plan, &TimeSource::Simulated(setting.transit.clone()))?;
+            self.freeze_graph(&plan, &TimeSource::Simulated(setting.sim_network.clone()))?;
         let recorder = self.recorders(monitor.info(), workers.len())?.next();
         let parts = Parts {
             worker: workers.remove(0),

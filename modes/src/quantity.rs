@@ -110,6 +110,21 @@ impl FromStr for Nanos {
     }
 }
 
+/// Reads a duration: a decimal number and one of `ns`, `us`, `ms`, `s`, `min`, `h`.
+///
+/// ```
+/// use ringspin_modes::quantity::parse_duration;
+/// use std::time::Duration;
+/// assert_eq!(parse_duration("1.5 ms")?, Duration::from_micros(1_500));
+/// # Ok::<(), ringspin_modes::quantity::QuantityError>(())
+/// ```
+///
+/// # Errors
+/// [`QuantityError`] with an example.
+pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
+    text.parse::<Nanos>().map(|nanos| Duration::from_nanos(nanos.0))
+}
+
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_with_unit(self.0, &TIMES, "", f)

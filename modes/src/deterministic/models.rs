@@ -2,7 +2,7 @@
 //!
 //! The scheduler asks; the models themselves are in the crate `ringspin-simulation`.
 
-use ringspin_executor::{BoxError, CallbackId, EventId, Fate, GraphInfo, Time};
+use ringspin_executor::{BoxError, CallbackId, DeliveryOutcome, EventId, GraphInfo, Time};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
@@ -27,8 +27,13 @@ pub trait ResolvedLinks: Send {
 
     /// The outcome of sending the message `event` of `bytes` to `callback` at `departure`. Called
     /// once for each message, and for those of one edge in the order of their departures.
-    fn fate(&mut self, callback: CallbackId, event: EventId, departure: Time, bytes: usize)
-    -> Fate;
+    fn outcome(
+        &mut self,
+        callback: CallbackId,
+        event: EventId,
+        departure: Time,
+        bytes: usize,
+    ) -> DeliveryOutcome;
 }
 
 /// How long callbacks take in one run.

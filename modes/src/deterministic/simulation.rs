@@ -6,7 +6,7 @@ use super::ties::TiePolicy;
 use super::traffic::{PerturbationSource, Perturbations, Traffic};
 use crate::error::SpinError;
 use crate::mapping::{Mapping, loop_names};
-use ringspin_executor::{BoxError, GraphInfo, LoopId, Scope, Time, Transit};
+use ringspin_executor::{BoxError, GraphInfo, LoopId, Scope, SimNetwork, Time};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ impl Simulation {
 /// A simulation that was compared with its graph.
 pub(crate) struct Setting {
     pub(super) simulation: Simulation,
-    pub(crate) transit: Arc<Transit>,
+    pub(crate) sim_network: Arc<SimNetwork>,
     pub(super) durations: Option<Box<dyn ResolvedDurations>>,
     /// The loops of each virtual core, unless each loop has its own.
     pub(super) cores: Option<Vec<Vec<LoopId>>>,
@@ -130,9 +130,9 @@ impl Setting {
         };
         let scope = Scope { departures: durations.is_some(), causes };
         let traffic = Box::new(Traffic::new(links, jitter, perturbations.clone(), info));
-        let transit = Arc::new(Transit::new(simulation.start, traffic, scope));
+        let sim_network = Arc::new(SimNetwork::new(simulation.start, traffic, scope));
         let simulation = simulation.clone();
-        Ok(Self { simulation, transit, durations, cores, perturbations, deviations_max })
+        Ok(Self { simulation, sim_network, durations, cores, perturbations, deviations_max })
     }
 }
 

@@ -6,11 +6,11 @@ use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
 use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
 use crate::message::Message;
-use crate::middleware::Remote;
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::qos_events::attach::Watched;
 use crate::qos_events::{PublisherEvents, SubscriptionEvents};
+use crate::remote::Remote;
 use crate::topic::{LateSubscription, Publisher, PublisherPolicy, Topic};
 use std::sync::{Arc, MutexGuard};
 
@@ -85,9 +85,10 @@ impl<S: Send + 'static> Node<S> {
         let reporter =
             remote.as_ref().filter(|_| builder.receives()).and_then(|remote| remote.events());
         typed.add_publisher(qos);
-        let policy = PublisherPolicy::new(&typed, qos, builder.clock.clone(), &liveliness, remote);
+        let policy =
+            PublisherPolicy::new(&typed, qos, builder.clock().clone(), &liveliness, remote);
         if let Some(cache) = policy.as_ref().and_then(|policy| policy.cache_number) {
-            builder.caches.push((typed.clone(), cache));
+            builder.add_cache(typed.clone(), cache);
         }
         let watched = Watched { name, topic: &topic, qos, remote: reporter };
         self.watch_publisher(&mut builder, &watched, liveliness, events)?;

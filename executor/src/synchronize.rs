@@ -29,7 +29,6 @@ mod trigger;
 
 pub use accumulate::Accumulate;
 pub use approximate_time::ApproximateTime;
-pub use error::SynchronizeError;
 pub use exact_time::ExactTime;
 pub use inputs::{Cached, Input, Inputs, Kind, Optional, Required, RequiredInputs, StampedInputs};
 pub use latest::Latest;

@@ -304,7 +304,7 @@ impl<S: Send + 'static> Node<S> {
             feedback,
             status,
             timer,
-            clock: builder.clock.clone(),
+            clock: builder.clock().clone(),
             rejected: Counter::default(),
             forgotten: Counter::default(),
         });

@@ -3,7 +3,8 @@
 use super::client::Shared;
 use super::{CallError, CallRefused, ReplyTo, Request, Response};
 use crate::event_loop::BoxError;
-use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Sent, Source, Taken};
+use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Sent};
+use crate::remote::{Source, Taken};
 use std::sync::{Arc, Weak};
 
 /// Sends the response to a request from beyond the process. ROS 2 has no word for a request that is

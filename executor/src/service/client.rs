@@ -412,10 +412,10 @@ impl<S: Send + 'static> Node<S> {
             QoS::keep_all(qos.depth()),
         )?;
         let (remote, remote_notifier) = beyond.unzip();
-        let responses = Topic::<Response<P>>::new(name.as_str().into(), builder.digests.clone());
+        let responses = Topic::<Response<P>>::new(name.as_str().into(), builder.digests().clone());
         let responses = Arc::new(responses);
         let node = self.full_name();
-        builder.queues.push((format!("{name} of {node}"), responses.clone()));
+        builder.add_queue(format!("{name} of {node}"), responses.clone());
         let timer = self.new_timer(&builder, &timeout_name, Duration::from_nanos(1), false)?;
         timer.cancel(); // until there is a call
         let target = builder.next_target(event_loop);
@@ -431,7 +431,7 @@ impl<S: Send + 'static> Node<S> {
             spares: Spares::new(qos.depth()),
             futures: Futures::new(qos.depth()),
             timer,
-            clock: builder.clock.clone(),
+            clock: builder.clock().clone(),
         });
         let timeout_source = builder.next_source();
         let remote = remote.zip(remote_notifier).map(|(remote, remote_notifier)| {

@@ -148,6 +148,6 @@ impl<S: Send + 'static> Node<S> {
         let ticks = Arc::<Mutex<Ticks>>::default();
         let entity = IntervalEntity { ticks: ticks.clone(), source };
         builder.body::<S>(self.event_loop()).add(Box::new(entity));
-        Ok(Interval { timer, clock: builder.clock.clone(), ticks, seen: 0 })
+        Ok(Interval { timer, clock: builder.clock().clone(), ticks, seen: 0 })
     }
 }

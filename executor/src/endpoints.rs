@@ -2,9 +2,10 @@
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::entity::{CallbackSpec, EventSource};
 use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
+use crate::graph::{CreateError, GraphBuilder, check_depth};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -23,6 +24,9 @@ pub(crate) struct Declared<'a, M, R> {
     /// What a middleware brings.
     pub(crate) remote: Option<R>,
 }
+
+/// A subscription beyond the process, if a middleware carries its type.
+type Subscribed<R> = Result<Option<R>, CreateError>;
 
 impl<S: Send + 'static> Node<S> {
     /// Creates a publisher of messages of type `M`.
@@ -220,8 +224,8 @@ impl<S: Send + 'static> Node<S> {
         kind: &str,
         topic: &str,
         qos: QoS,
-        subscribe: impl FnOnce(&mut GraphBuilder, usize, &str, QoS) -> Result<Option<R>, CreateError>,
-        inlet_of: impl FnOnce(&R) -> &Remote<M>,
+        subscribe: impl FnOnce(&mut GraphBuilder, usize, &str, QoS) -> Subscribed<R>,
+        remote_of: impl FnOnce(&R) -> &Remote<M>,
     ) -> Result<Declared<'_, M, R>, CreateError> {
         let name = self.resolve_topic_name(topic)?;
         check_depth(&name, qos)?;
@@ -234,7 +238,7 @@ impl<S: Send + 'static> Node<S> {
         let counters = Arc::<CallbackCounters>::default();
         let spec = CallbackSpec {
             target: builder.next_target(self.event_loop()),
-            source: EventSource::queue(qos.depth(), remote.as_ref().map(inlet_of)),
+            source: EventSource::queue(qos.depth(), remote.as_ref().map(remote_of)),
             deadline: None,
             counters: counters.clone(),
         };

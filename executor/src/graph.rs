@@ -408,7 +408,8 @@ impl Graph {
         let mut builder = self.builder();
         let (frozen, clock, failures) = (true, builder.clock.clone(), builder.failures.clone());
         let closed = GraphBuilder { frozen, clock, failures, ..GraphBuilder::default() };
-        let mut builder = std::mem::replace(&mut *builder, closed); // which is unlocked from here on
+        // Unlocked from here on.
+        let mut builder = std::mem::replace(&mut *builder, closed);
         for body in &mut builder.bodies {
             if let Err(panic) = body.retire() {
                 // The log is the user's as well.

@@ -17,6 +17,7 @@ mod deadline;
 mod deadlines;
 pub mod digest;
 mod endpoints;
+mod entity;
 mod escape;
 mod event;
 mod event_loop;

@@ -220,8 +220,9 @@ pub trait RemoteClient: Send + Sync {
     fn send(&self, request: &dyn Any) -> Result<Sent, BoxError>;
 
     /// How many of the servers that were ever seen are gone, counted from the first one up to the
-    /// oldest one that is still there. When it grows, the client's [`RemoteNotifier`] announce a count of
-    /// zero, and calls that only these servers could answer end with [`CallError::ServerLost`](crate::CallError::ServerLost).
+    /// oldest one that is still there. When it grows, the client's [`RemoteNotifier`] announces a
+    /// count of zero, and calls that only these servers could answer end with
+    /// [`CallError::ServerLost`](crate::CallError::ServerLost).
     fn servers_gone(&self) -> u64 {
         0
     }

@@ -2,8 +2,8 @@
 //!
 //! While the graph is built, a topic collects its subscriptions. Freezing turns them into ports,
 //! and from then on a publisher finds everything it needs in one slice: nothing is looked up,
-//! locked or allocated on the way. What only some publishers promise (see [`publisher_policy`]) costs the
-//! others a branch.
+//! locked or allocated on the way. Promises of some publishers only (see [`publisher_policy`]) cost
+//! the others a branch.
 
 mod late;
 mod publisher;

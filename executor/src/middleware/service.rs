@@ -1,9 +1,10 @@
 //! What a middleware has to do for a node on the node's own event loop.
 
 use crate::context::Context;
+use crate::entity::{CallbackSpec, Entity, EventSource, Outcome};
 use crate::event::{EventId, LoopId, SourceId};
-use crate::event_loop::{BoxError, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateNodeError, EventSource, GraphBuilder};
+use crate::event_loop::BoxError;
+use crate::graph::{CreateNodeError, GraphBuilder};
 use crate::parameter::ParameterClient;
 use crate::remote::RemoteNotifier;
 use ringspin_ringbuf::{Attempt, Takes};
@@ -77,7 +78,8 @@ impl MiddlewareServiceEntity {
             Ok(true) => Attempt::Item,
             Ok(false) => Attempt::Empty,
             Err(error) => {
-                tracing::error!(middleware_service = middleware_service.name(), %error, "failed to take what has come");
+                let name = middleware_service.name();
+                tracing::error!(name, %error, "failed to take what has come");
                 Attempt::Failed
             }
         };

@@ -2,9 +2,9 @@
 
 use super::inputs::Queue;
 use crate::control::CallbackCounters;
+use crate::entity::{CallbackSpec, EventSource, Target};
 use crate::event::LoopId;
-use crate::event_loop::Target;
-use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
+use crate::graph::{CreateError, GraphBuilder, check_depth};
 use crate::name::NameKind;
 use crate::node::Node;
 use crate::qos::QoS;

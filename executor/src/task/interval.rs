@@ -1,9 +1,9 @@
 //! Timers whose ticks are awaited.
 
 use crate::context::Context;
+use crate::entity::{CallbackSpec, Entity, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::event_loop::{Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError};
+use crate::graph::CreateError;
 use crate::lock::lock;
 use crate::node::Node;
 use crate::time::{Clock, NodeClock, Time};

@@ -1,14 +1,14 @@
 //! The figures of one crunch limit: measured here, simulated, and published. Charts and tables show
 //! the same rows.
 
-use crate::kpi::Summary;
 use crate::published::{self, PAPER, RclcppExecutor, Spread};
 
-use super::data::ReportData;
+use crate::data::ReportData;
+use crate::summary::Summary;
 
 /// The source of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// Measured live; the index of its colour.
     Live(usize),
     /// Simulated; the index of the colour of the live run.
@@ -21,26 +21,26 @@ pub(super) enum Source {
 
 /// A row; times in milliseconds.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
-    pub(super) who: String,
-    pub(super) source: Source,
-    pub(super) min: Option<f64>,
-    pub(super) mean: f64,
-    pub(super) p50: Option<f64>,
-    pub(super) p99: Option<f64>,
-    pub(super) max: f64,
-    pub(super) std: Option<f64>,
+pub(crate) struct Row {
+    pub(crate) executor: String,
+    pub(crate) source: Source,
+    pub(crate) min: Option<f64>,
+    pub(crate) mean: f64,
+    pub(crate) p50: Option<f64>,
+    pub(crate) p99: Option<f64>,
+    pub(crate) max: f64,
+    pub(crate) std: Option<f64>,
     /// Four crunches on the same machine, if known.
-    pub(super) floor: Option<f64>,
+    pub(crate) floor: Option<f64>,
     /// Every latency, ascending, if known.
-    pub(super) samples: Vec<f64>,
+    pub(crate) samples: Vec<f64>,
     /// Whether a chart shows it; tables show all.
-    pub(super) charted: bool,
+    pub(crate) charted: bool,
 }
 
 /// The measured or simulated crunch limits, ascending.
-pub(super) fn crunch_limits(data: &ReportData) -> Vec<u64> {
-    let measured = data.measured.iter().map(|measured| measured.cell.n);
+pub(crate) fn crunch_limits(data: &ReportData) -> Vec<u64> {
+    let measured = data.measured.iter().map(|measured| measured.n);
     let mut limits: Vec<u64> = measured.chain(data.twins.iter().map(|twin| twin.n)).collect();
     limits.sort_unstable();
     limits.dedup();
@@ -48,9 +48,9 @@ pub(super) fn crunch_limits(data: &ReportData) -> Vec<u64> {
 }
 
 /// The live modes in the order of their first appearance; the index is the colour.
-pub(super) fn modes(data: &ReportData) -> Vec<&str> {
+pub(crate) fn modes(data: &ReportData) -> Vec<&str> {
     let mut modes: Vec<&str> = Vec::new();
-    let measured = data.measured.iter().map(|measured| measured.cell.mode.as_str());
+    let measured = data.measured.iter().map(|measured| measured.mode.as_str());
     for mode in measured.chain(data.twins.iter().map(|twin| twin.mode.as_str())) {
         if !modes.contains(&mode) {
             modes.push(mode);
@@ -60,18 +60,18 @@ pub(super) fn modes(data: &ReportData) -> Vec<&str> {
 }
 
 /// All rows of crunch limit `n`: each live mode and its twin, then the paper's, then rclcpp's best.
-pub(super) fn rows(data: &ReportData, n: u64) -> Vec<Row> {
+pub(crate) fn rows(data: &ReportData, n: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     for (colour, mode) in modes(data).into_iter().enumerate() {
-        for measured in data.measured.iter().filter(|m| m.cell.n == n && m.cell.mode == mode) {
-            let (figures, floor) = (&measured.cell.kpis.hot_path_start, measured.cell.floor_ns);
+        for measured in data.measured.iter().filter(|m| m.n == n && m.mode == mode) {
+            let (figures, floor) = (&measured.hot_path, measured.floor_ns);
             let floor = (floor > 0).then_some(floor as f64 / 1e6);
             let source = Source::Live(colour);
             rows.extend(summarised(mode.into(), source, figures, floor, &measured.latencies_ns));
         }
         for twin in data.twins.iter().filter(|twin| twin.n == n && twin.mode == mode) {
-            let (who, source) = (format!("{mode}, its twin"), Source::Twin(colour));
-            rows.extend(summarised(who, source, &twin.hot_path, None, &twin.latencies_ns));
+            let (executor, source) = (format!("{mode}, its twin"), Source::Twin(colour));
+            rows.extend(summarised(executor, source, &twin.hot_path, None, &twin.latencies_ns));
         }
     }
     rows.extend(published_rows(n));
@@ -79,7 +79,7 @@ pub(super) fn rows(data: &ReportData, n: u64) -> Vec<Row> {
 }
 
 fn summarised(
-    who: String,
+    executor: String,
     source: Source,
     summary: &Summary,
     floor: Option<f64>,
@@ -89,7 +89,7 @@ fn summarised(
     let mut samples: Vec<f64> = latencies_ns.iter().map(|ns| ms(*ns)).collect();
     samples.sort_by(f64::total_cmp);
     (!summary.is_empty()).then(|| Row {
-        who,
+        executor,
         source,
         min: Some(ms(summary.min_ns)),
         mean: summary.mean_ns / 1e6,
@@ -106,8 +106,8 @@ fn summarised(
 fn published_rows(n: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(paper) = PAPER.iter().find(|row| row.n == n) {
-        let of = |who: &str, figures: Spread, charted| Row {
-            who: format!("paper, {who}"),
+        let of = |executor: &str, figures: Spread, charted| Row {
+            executor: format!("paper, {executor}"),
             source: Source::Paper,
             min: Some(figures.min_ms),
             mean: figures.avg_ms,
@@ -127,7 +127,7 @@ fn published_rows(n: u64) -> Vec<Row> {
     if let Some(rclcpp) = published::rclcpp_at(n) {
         let best = rclcpp.best();
         rows.extend(RclcppExecutor::ALL.into_iter().map(|executor| Row {
-            who: match executor.starved_the_planner(n) {
+            executor: match executor.starved_the_planner(n) {
                 true => format!("Jazzy, {} †", executor.label()),
                 false => format!("Jazzy, {}", executor.label()),
             },
@@ -144,12 +144,4 @@ fn published_rows(n: u64) -> Vec<Row> {
         }));
     }
     rows
-}
-
-/// Formats `ms` for tables.
-pub(super) fn ms(ms: f64) -> String {
-    match ms.is_finite() {
-        true => crate::table::format_ms(ms * 1e6),
-        false => "-".into(),
-    }
 }

@@ -2,16 +2,21 @@
 
 use ringspin_modes::timeline::Timeline;
 
-use super::data::{GraphData, Origin, ReportData, TimelineSection};
-use super::figures::{self, ms};
-use super::markup::Markup;
-use super::optimization::{Latency, OptimizationData, Prediction};
-use super::overview::{self, Width};
-use super::{convergence, distribution, graph, lanes, predictions, tables};
+use crate::data::{
+    GraphData, Latency, Measured, OptimizationData, Origin, Prediction, ReportData,
+    TimelineSection, Twin,
+};
+use crate::figures;
+use crate::format::{self, ms};
+use crate::markup::Markup;
+use crate::overview::{self, Width};
 use crate::published::{PAPER_SOURCE, RCLCPP_SOURCE};
+use crate::summary::Summary;
+use crate::svg::{Svg, colour};
+use crate::{convergence, distribution, graph, lanes, predictions, tables};
 
 /// The styles of drawings, on a page or alone.
-pub(super) const DRAWING_STYLES: &str = include_str!("style.css");
+pub(crate) const DRAWING_STYLES: &str = include_str!("style.css");
 const PAGE_STYLES: &str = include_str!("page.css");
 
 /// A section: anchor, title, content.
@@ -21,7 +26,7 @@ struct Section {
     inside: Markup,
 }
 
-pub(super) fn render(data: &ReportData) -> String {
+pub(crate) fn render(data: &ReportData) -> String {
     let parts: [fn(&ReportData) -> Option<Section>; 7] = [
         latency_section,
         cost_section,
@@ -90,18 +95,18 @@ fn introduction(out: &mut Markup, data: &ReportData, sections: &[Section]) {
 
 /// The key figures of the largest N.
 fn tiles(out: &mut Markup, data: &ReportData) {
-    let Some(largest) = data.measured.iter().map(|measured| measured.cell.n).max() else { return };
+    let Some(largest) = data.measured.iter().map(|measured| measured.n).max() else { return };
     out.element("div", &[("class", &"tiles")], |out| {
-        for measured in data.measured.iter().filter(|measured| measured.cell.n == largest) {
-            let (cell, figures) = (&measured.cell, &measured.cell.kpis.hot_path_start);
+        for measured in data.measured.iter().filter(|measured| measured.n == largest) {
+            let figures = &measured.hot_path;
             if figures.is_empty() {
                 continue;
             }
             let mean = format!("{} ms", ms(figures.mean_ns / 1e6));
-            let about = format!("mean hot path, {} at N = {largest}", cell.mode);
+            let about = format!("mean hot path, {} at N = {largest}", measured.mode);
             tile(out, &mean, &about);
             let max = format!("{} ms", ms(figures.max_ns as f64 / 1e6));
-            let about = format!("longest of {} samples, {}", figures.count, cell.mode);
+            let about = format!("longest of {} samples, {}", figures.count, measured.mode);
             tile(out, &max, &about);
         }
         if let Some(error) = worst_error(&predicted(data)) {
@@ -146,7 +151,7 @@ fn latency_section(data: &ReportData) -> Option<Section> {
     let mut inside = Markup::default();
     let out = &mut inside;
     let charts = [Width::Wide, Width::Narrow].map(|width| overview::chart(data, width));
-    let charts: String = charts.into_iter().flatten().map(super::svg::Svg::finish).collect();
+    let charts: String = charts.into_iter().flatten().map(Svg::finish).collect();
     if !charts.is_empty() {
         let caption = "Other machines: compare orders of magnitude and trends, never factors. \
                        Dashed: published.";
@@ -164,7 +169,7 @@ fn latency_section(data: &ReportData) -> Option<Section> {
     out.leaf("p", &[("class", &"muted")], &format!("“paper” is the {PAPER_SOURCE}."));
     if tables::has_rclcpp(data) {
         let rows = limits.iter().flat_map(|n| figures::rows(data, *n));
-        let starved = rows.into_iter().any(|row| row.who.ends_with('†'));
+        let starved = rows.into_iter().any(|row| row.executor.ends_with('†'));
         let note = if starved { " † At the expense of the planner, which starved." } else { "" };
         out.leaf("p", &[("class", &"muted")], &format!("“Jazzy” is {RCLCPP_SOURCE}.{note}"));
     }
@@ -196,14 +201,14 @@ fn cost_section(data: &ReportData) -> Option<Section> {
 
 /// The prediction of each twin with the measurement of its live run.
 fn predicted(data: &ReportData) -> Vec<Prediction> {
-    let latency = |of: &crate::kpi::Summary| Latency {
+    let latency = |of: &Summary| Latency {
         mean_ns: of.mean_ns,
         p99_ns: of.p99_ns as f64,
         max_ns: of.max_ns as f64,
     };
-    let pair = |twin: &super::Twin| {
-        let is_live = |m: &&super::Measured| (m.cell.n, &m.cell.mode) == (twin.n, &twin.mode);
-        let live = &data.measured.iter().find(is_live)?.cell.kpis.hot_path_start;
+    let pair = |twin: &Twin| {
+        let is_live = |m: &&Measured| (m.n, &m.mode) == (twin.n, &twin.mode);
+        let live = &data.measured.iter().find(is_live)?.hot_path;
         (!live.is_empty() && !twin.hot_path.is_empty()).then(|| Prediction {
             chain: format!("{}, N = {}", twin.mode, twin.n),
             predicted: latency(&twin.hot_path),
@@ -264,7 +269,7 @@ fn timeline_section(data: &ReportData) -> Option<Section> {
 
 fn core_keys(timeline: &Timeline) -> Vec<(String, String)> {
     let cores = timeline.lanes().iter().filter_map(|lane| Some((lane.core?, lane.name.clone())));
-    cores.map(|(core, name)| (super::svg::colour(core), name)).collect()
+    cores.map(|(core, name)| (colour(core), name)).collect()
 }
 
 /// The legend. Each colour has a label, because not all readers can distinguish colours.
@@ -313,7 +318,7 @@ fn optimization_section(data: &ReportData) -> Option<Section> {
         out.leaf("h3", &[], "Convergence");
         let constant: Vec<String> = convergence::constant_terms(data)
             .into_iter()
-            .map(|(term, value)| format!("{} {}", term.name, tables::term(value, term.unit)))
+            .map(|(term, value)| format!("{} {}", term.name, format::term(value, term.unit)))
             .collect();
         let mut caption =
             "The best candidate so far of each strategy, with its last value. Scores \

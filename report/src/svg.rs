@@ -3,24 +3,24 @@
 
 use std::fmt::Write;
 
-use super::markup::{Markup, Px};
+use crate::markup::{Markup, Px};
 
 /// The number of colours; further cores and strategies reuse them.
-pub(super) const COLOURS: usize = 8;
+pub(crate) const COLOURS: usize = 8;
 
 /// The estimated width of a small character, in pixels; rather too large than too small.
-pub(super) const CHARACTER_PX: f64 = 6.4;
+pub(crate) const CHARACTER_PX: f64 = 6.4;
 
 /// The horizontal anchor of a text.
 #[derive(Clone, Copy)]
-pub(super) enum Anchor {
+pub(crate) enum Anchor {
     Start,
     Middle,
     End,
 }
 
 /// A drawing under construction.
-pub(super) struct Svg {
+pub(crate) struct Svg {
     inside: Markup,
     width: f64,
     height: f64,
@@ -30,24 +30,24 @@ pub(super) struct Svg {
 
 impl Svg {
     /// Creates an empty drawing; `label` describes it to screen readers.
-    pub(super) fn new(width: f64, height: f64, label: &str) -> Self {
+    pub(crate) fn new(width: f64, height: f64, label: &str) -> Self {
         Self { inside: Markup::default(), width, height, label: label.into(), class: "chart" }
     }
 
     /// Sets a class of its own.
-    pub(super) fn with_class(mut self, class: &'static str) -> Self {
+    pub(crate) fn with_class(mut self, class: &'static str) -> Self {
         self.class = class;
         self
     }
 
-    pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
         let (x1, y1, x2, y2) = (Px(from.0), Px(from.1), Px(to.0), Px(to.1));
         let ends: [(&str, &dyn std::fmt::Display); 5] =
             [("class", &class), ("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2)];
         self.inside.empty("line", &ends);
     }
 
-    pub(super) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
+    pub(crate) fn text(&mut self, at: (f64, f64), anchor: Anchor, class: &str, text: &str) {
         let anchor = match anchor {
             Anchor::Start => "start",
             Anchor::Middle => "middle",
@@ -62,7 +62,7 @@ impl Svg {
     }
 
     /// Draws a rectangle from its upper left corner; `title` is its tooltip.
-    pub(super) fn rect(
+    pub(crate) fn rect(
         &mut self,
         (x, y): (f64, f64),
         (width, height): (f64, f64),
@@ -85,7 +85,7 @@ impl Svg {
         );
     }
 
-    pub(super) fn circle(&mut self, at: (f64, f64), radius: f64, class: &str, title: &str) {
+    pub(crate) fn circle(&mut self, at: (f64, f64), radius: f64, class: &str, title: &str) {
         let (x, y, r) = (Px(at.0), Px(at.1), Px(radius));
         self.inside.element(
             "circle",
@@ -94,24 +94,24 @@ impl Svg {
         );
     }
 
-    pub(super) fn path(&mut self, path: &Path, class: &str, title: &str) {
+    pub(crate) fn path(&mut self, path: &Path, class: &str, title: &str) {
         self.inside
             .element("path", &[("class", &class), ("d", &path.0)], |inside| inside.title(title));
     }
 
     /// Draws a square standing on its corner.
-    pub(super) fn diamond(&mut self, (x, y): (f64, f64), size: f64, class: &str, title: &str) {
+    pub(crate) fn diamond(&mut self, (x, y): (f64, f64), size: f64, class: &str, title: &str) {
         let corners = [(x - size, y), (x, y - size), (x + size, y), (x, y + size)];
         self.path(&Path::polygon(corners), class, title);
     }
 
     /// The SVG element, for a page with the styles.
-    pub(super) fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.wrapped("")
     }
 
     /// The SVG as a file with its own styles.
-    pub(super) fn standalone(self, styles: &str) -> String {
+    pub(crate) fn standalone(self, styles: &str) -> String {
         self.wrapped(styles) + "\n"
     }
 
@@ -154,32 +154,32 @@ impl Markup {
 
 /// The data of a path.
 #[derive(Clone, Default)]
-pub(super) struct Path(String);
+pub(crate) struct Path(String);
 
 impl Path {
-    pub(super) fn start(at: (f64, f64)) -> Self {
+    pub(crate) fn start(at: (f64, f64)) -> Self {
         Self(format!("M{} {}", Px(at.0), Px(at.1)))
     }
 
-    pub(super) fn polygon(corners: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    pub(crate) fn polygon(corners: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut path = Self::lines(corners);
         path.0.push('Z');
         path
     }
 
-    pub(super) fn lines(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
+    pub(crate) fn lines(points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         let mut points = points.into_iter();
         let mut path = points.next().map(Self::start).unwrap_or_default();
         points.for_each(|point| path.line_to(point));
         path
     }
 
-    pub(super) fn line_to(&mut self, to: (f64, f64)) {
+    pub(crate) fn line_to(&mut self, to: (f64, f64)) {
         let _ = write!(self.0, "L{} {}", Px(to.0), Px(to.1));
     }
 
     /// Adds a curve from `from`, the current point, that reaches `to` vertically.
-    pub(super) fn curve(&mut self, from: (f64, f64), to: (f64, f64)) {
+    pub(crate) fn curve(&mut self, from: (f64, f64), to: (f64, f64)) {
         let middle = Px((from.1 + to.1) / 2.0);
         let (x0, x, y) = (Px(from.0), Px(to.0), Px(to.1));
         let _ = write!(self.0, "C{x0} {middle} {x} {middle} {x} {y}");
@@ -187,6 +187,6 @@ impl Path {
 }
 
 /// The colour class of a core, a mode or a strategy.
-pub(super) fn colour(index: usize) -> String {
+pub(crate) fn colour(index: usize) -> String {
     format!("c{}", index % COLOURS)
 }

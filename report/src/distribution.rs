@@ -1,9 +1,10 @@
 //! The distribution of the hot path's latency: one panel per crunch limit, one violin per run, and
 //! published figures as ranges with their mean.
 
-use super::figures::{self, Row, Source};
-use super::scale::{Scale, label};
-use super::svg::{Anchor, Path, Svg, colour};
+use crate::figures::{Row, Source};
+use crate::format::ms;
+use crate::scale::{Scale, label};
+use crate::svg::{Anchor, Path, Svg, colour};
 
 const WIDTH: f64 = 360.0;
 const LEFT: f64 = 8.0;
@@ -22,7 +23,7 @@ const SAMPLES_MAX: usize = 400;
 const POINTS_MAX: usize = 120;
 
 /// The panel of crunch limit `n`; `None` without rows.
-pub(super) fn panel(n: u64, rows: &[Row]) -> Option<String> {
+pub(crate) fn panel(n: u64, rows: &[Row]) -> Option<String> {
     let rows: Vec<&Row> = rows.iter().filter(|row| row.charted).collect();
     if !rows.iter().any(|row| matches!(row.source, Source::Live(_) | Source::Twin(_))) {
         return None;
@@ -39,7 +40,7 @@ pub(super) fn panel(n: u64, rows: &[Row]) -> Option<String> {
         let x = scale.at(floor);
         svg.line((x, TOP - 8.0), (x, base), "floor");
         let at = if x > WIDTH / 2.0 { Anchor::End } else { Anchor::Start };
-        svg.text((x, TOP - 12.0), at, "small muted", &format!("floor {} ms", figures::ms(floor)));
+        svg.text((x, TOP - 12.0), at, "small muted", &format!("floor {} ms", ms(floor)));
     }
     for (n, row) in rows.into_iter().enumerate() {
         draw(&mut svg, row, scale, TOP + n as f64 * ROW);
@@ -66,8 +67,8 @@ fn draw(svg: &mut Svg, row: &Row, scale: Scale, top: f64) {
         Source::Paper | Source::Rclcpp => "other".into(),
     };
     let emphasis = if matches!(row.source, Source::Live(_)) { "name strong" } else { "name" };
-    svg.text((LEFT, top + 12.0), Anchor::Start, emphasis, &row.who);
-    let figures = format!("mean {} · max {} ms", figures::ms(row.mean), figures::ms(row.max));
+    svg.text((LEFT, top + 12.0), Anchor::Start, emphasis, &row.executor);
+    let figures = format!("mean {} · max {} ms", ms(row.mean), ms(row.max));
     svg.text((RIGHT, top + 12.0), Anchor::End, "small", &figures);
     let (y, title) = (top + 30.0, described(row));
     if row.samples.is_empty() {
@@ -90,8 +91,8 @@ fn described(row: &Row) -> String {
         ("std", row.std),
     ];
     let known = figures.into_iter().filter_map(|(name, ms)| Some((name, ms?)));
-    let known: Vec<_> = known.map(|(name, ms)| format!("{name} {}", figures::ms(ms))).collect();
-    format!("{}: {} ms", row.who, known.join(", "))
+    let known: Vec<_> = known.map(|(name, value)| format!("{name} {}", ms(value))).collect();
+    format!("{}: {} ms", row.executor, known.join(", "))
 }
 
 fn range(svg: &mut Svg, row: &Row, scale: Scale, y: f64, class: &str, title: &str) {

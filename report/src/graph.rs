@@ -1,8 +1,8 @@
 //! The graph, coloured by core, which shows the edges that a mapping cuts.
 
-use super::data::{GraphData, GraphLoop};
-use super::layout::{Layout, Sizes, lay_out};
-use super::svg::{Anchor, CHARACTER_PX, Path, Svg, colour};
+use crate::data::{GraphData, GraphLoop};
+use crate::layout::{Layout, Sizes, lay_out};
+use crate::svg::{Anchor, CHARACTER_PX, Path, Svg, colour};
 
 /// The height of a line in a box.
 const LINE: f64 = 13.5;
@@ -11,7 +11,7 @@ const MARGIN: f64 = 8.0;
 const LOOPS_MAX: usize = 400;
 
 /// The drawing; `None` without loops, or with more than 400.
-pub(super) fn drawing(graph: &GraphData) -> Option<Svg> {
+pub(crate) fn drawing(graph: &GraphData) -> Option<Svg> {
     if graph.loops.is_empty() || graph.loops.len() > LOOPS_MAX {
         return None;
     }
@@ -39,7 +39,7 @@ pub(super) fn drawing(graph: &GraphData) -> Option<Svg> {
 }
 
 /// The cores in use, ascending, each with its colour class.
-pub(super) fn cores(graph: &GraphData) -> Vec<(usize, String)> {
+pub(crate) fn cores(graph: &GraphData) -> Vec<(usize, String)> {
     let mut cores: Vec<usize> = graph.loops.iter().filter_map(|l| l.core).collect();
     cores.sort_unstable();
     cores.dedup();

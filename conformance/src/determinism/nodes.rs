@@ -1,7 +1,7 @@
 //! The benchmark as ringspin nodes, created from its table of callbacks.
 
 use super::{CALLBACKS, Callback, Input, NODES, Output, SERVICE, START};
-use crate::work::sleep_up_to;
+use crate::sleep::sleep_up_to;
 use ringspin_executor::{
     BoxError, CallError, Client, Context, Graph, Message, Node, PublishError, Publisher, QoS,
     Reply, StopHandle,

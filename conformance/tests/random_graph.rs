@@ -1,6 +1,6 @@
 //! Random graphs: the digest does not depend on how they are run, and every loss is counted.
 
-use reference_system::random_graph::{Handles, RandomGraph};
+use ringspin_conformance::random_graph::{Handles, RandomGraph};
 use ringspin_executor::{BoxError, Time};
 use ringspin_modes::models::random::{Purpose, Stream};
 use ringspin_modes::models::{Distribution, Durations, Links};

@@ -4,15 +4,16 @@
 //! Every section is optional; a page shows those with data. Numbers should be finite: JSON has no
 //! others, and charts skip them.
 
-use ringspin_modes::allowed_cores;
+mod optimization;
+
 use ringspin_modes::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 
-use crate::compare::Cell;
-use crate::kpi::Summary;
-use crate::process::processor_name;
+use crate::summary::Summary;
 
-use super::optimization::OptimizationData;
+pub use optimization::{
+    Bound, Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
+};
 
 /// The content of a report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -58,30 +59,30 @@ pub struct Origin {
     pub remarks: Vec<String>,
 }
 
-impl Origin {
-    /// The origin on this machine, with this build.
-    #[must_use]
-    pub fn here(command: &str, remarks: Vec<String>) -> Self {
-        let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
-        Self {
-            command: command.into(),
-            versions: vec![("ringspin".into(), env!("CARGO_PKG_VERSION").into())],
-            processor: processor_name().unwrap_or_else(|| "an unknown processor".into()),
-            cores: allowed_cores().len(),
-            system: format!("{os} {arch} {}", release.trim()),
-            other_busy_cores: None,
-            remarks,
-        }
-    }
-}
-
 /// A live mode at one crunch limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// Its figures.
-    pub cell: Cell,
+    /// The crunch limit.
+    pub n: u64,
+    /// The mode's name.
+    pub mode: String,
+    /// The lower bound of the hot path's latency to its start, in nanoseconds; 0 if unknown.
+    pub floor_ns: u64,
+    /// The latency of the hot path to its start.
+    pub hot_path: Summary,
+    /// The number of samples that hot-path nodes saw dropped.
+    pub hot_path_drops: u64,
+    /// The standard deviation of the planner's period, in nanoseconds.
+    pub planner_std_ns: f64,
+    /// CPU time as a percentage of one core.
+    pub cpu_percent: f64,
+    /// Resident memory, in bytes.
+    pub rss_bytes: u64,
+    /// The number of messages that a newer one displaced before dispatch.
+    pub overwritten: u64,
+    /// The number of timer periods without a call.
+    pub missed_periods: u64,
     /// The counted latencies of the hot path to its start, in order, in nanoseconds.
     pub latencies_ns: Vec<u64>,
 }

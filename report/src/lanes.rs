@@ -3,9 +3,10 @@
 
 use ringspin_modes::timeline::{Span, Timeline};
 
-use super::data::{Mark, TimelineSection};
-use super::scale::{Scale, label};
-use super::svg::{Anchor, Svg, colour};
+use crate::data::{Mark, TimelineSection};
+use crate::format::ms;
+use crate::scale::{Scale, label};
+use crate::svg::{Anchor, Svg, colour};
 
 const WIDTH: f64 = 1120.0;
 const LEFT: f64 = 236.0;
@@ -19,7 +20,7 @@ const CALLS_MAX: usize = 4_000;
 const ROWS_MAX: usize = 64;
 
 /// The drawing; `None` if no call ran.
-pub(super) fn drawing(section: &TimelineSection) -> Option<String> {
+pub(crate) fn drawing(section: &TimelineSection) -> Option<String> {
     let timeline = section.timeline.between(section.from_ns, section.to_ns);
     if timeline.spans().is_empty() || section.to_ns <= section.from_ns {
         return None;
@@ -46,7 +47,7 @@ pub(super) fn drawing(section: &TimelineSection) -> Option<String> {
 }
 
 /// A note about calls and loops that the drawing leaves out, if any.
-pub(super) fn left_out(section: &TimelineSection) -> Option<String> {
+pub(crate) fn left_out(section: &TimelineSection) -> Option<String> {
     let timeline = section.timeline.between(section.from_ns, section.to_ns);
     let calls = timeline.spans().len();
     let loops = all_by_first_call(&timeline).len();
@@ -156,8 +157,8 @@ impl Drawing<'_> {
             "{} {}: at {} ms for {} ms on {}",
             callback.event_loop,
             callback.name,
-            super::figures::ms((span.start_ns as f64 - self.section.from_ns as f64) / 1e6),
-            super::figures::ms((span.end_ns - span.start_ns) as f64 / 1e6),
+            ms((span.start_ns as f64 - self.section.from_ns as f64) / 1e6),
+            ms((span.end_ns - span.start_ns) as f64 / 1e6),
             self.timeline.lanes()[span.lane].name
         );
         svg.rect((from, top), ((to - from).max(1.2), height), class, &title);

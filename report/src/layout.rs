@@ -14,27 +14,27 @@ const ROUNDS: usize = 24;
 const PASSING: f64 = 14.0;
 
 /// A graph with coordinates.
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// The centre of each node.
-    pub(super) nodes: Vec<(f64, f64)>,
+    pub(crate) nodes: Vec<(f64, f64)>,
     /// For each given edge, its polyline from centre to centre; empty for a self-loop and for an
     /// edge of an unknown node.
-    pub(super) edges: Vec<Vec<(f64, f64)>>,
-    pub(super) width: f64,
-    pub(super) height: f64,
+    pub(crate) edges: Vec<Vec<(f64, f64)>>,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
 }
 
 /// The sizes of a layout.
 #[derive(Clone, Copy)]
-pub(super) struct Sizes {
-    pub(super) node: (f64, f64),
-    pub(super) gap: (f64, f64),
+pub(crate) struct Sizes {
+    pub(crate) node: (f64, f64),
+    pub(crate) gap: (f64, f64),
 }
 
 /// Lays out `count` nodes from top to bottom.
 ///
 /// O(s · e²) for s sweeps and e edges between two layers.
-pub(super) fn lay_out(count: usize, edges: &[(usize, usize)], sizes: Sizes) -> Layout {
+pub(crate) fn lay_out(count: usize, edges: &[(usize, usize)], sizes: Sizes) -> Layout {
     let usable: Vec<(usize, usize)> = acyclic(count, edges);
     let layer_of = layers(count, &usable);
     let mut pieces = Pieces::new(count, &layer_of, edges);
@@ -307,7 +307,7 @@ impl Pieces {
 }
 
 /// The ascending positions closest to `wanted` with distances of at least `gap`.
-pub(super) fn apart(wanted: &[f64], gap: f64) -> Vec<f64> {
+pub(crate) fn apart(wanted: &[f64], gap: f64) -> Vec<f64> {
     let shifted: Vec<f64> = wanted.iter().enumerate().map(|(n, w)| w - n as f64 * gap).collect();
     isotonic(&shifted).into_iter().enumerate().map(|(n, at)| at + n as f64 * gap).collect()
 }

@@ -1,11 +1,12 @@
 //! The overview chart: latency over the crunch limit, with published figures.
 
-use crate::published::{PAPER, RCLCPP, RclcppExecutor};
+use crate::published::{PAPER, PaperRow, RCLCPP, RclcppExecutor, Spread};
 
-use super::data::ReportData;
-use super::figures;
-use super::scale::{Scale, label};
-use super::svg::{Anchor, Path, Svg, colour};
+use crate::data::ReportData;
+use crate::figures;
+use crate::format::ms;
+use crate::scale::{Scale, label};
+use crate::svg::{Anchor, Path, Svg, colour};
 
 /// A curve: its name, its class, and for each N its mean and maximum in milliseconds.
 struct Curve {
@@ -16,7 +17,7 @@ struct Curve {
 
 /// The width of the chart.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Width {
+pub(crate) enum Width {
     /// Labels next to their curves.
     Wide,
     /// Labels below the chart.
@@ -24,7 +25,7 @@ pub(super) enum Width {
 }
 
 /// The chart; `None` without a measurement.
-pub(super) fn chart(data: &ReportData, width: Width) -> Option<Svg> {
+pub(crate) fn chart(data: &ReportData, width: Width) -> Option<Svg> {
     let curves = curves(data);
     if !curves.iter().any(|curve| !curve.class.contains("other")) {
         return None;
@@ -71,20 +72,20 @@ fn limits<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<u64> {
 fn curves(data: &ReportData) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
     for (index, mode) in figures::modes(data).into_iter().enumerate() {
-        let of_mode = data.measured.iter().filter(|m| m.cell.mode == mode);
-        let counted = of_mode.map(|m| (m.cell.n, m.cell.kpis.hot_path_start));
+        let of_mode = data.measured.iter().filter(|m| m.mode == mode);
+        let counted = of_mode.map(|m| (m.n, m.hot_path));
         let counted = counted.filter(|(_, figures)| !figures.is_empty());
         let points = counted.map(|(n, f)| (n, f.mean_ns / 1e6, f.max_ns as f64 / 1e6));
         let (name, class) = (format!("ringspin {mode}"), colour(index));
         curves.push(Curve { name, class, points: points.collect() });
     }
-    let paper = |name: &str, class: &str, of: fn(&crate::published::PaperRow) -> _| Curve {
+    let paper = |name: &str, class: &str, of: fn(&PaperRow) -> _| Curve {
         name: format!("paper, {name}"),
         class: format!("other {class}"),
         points: PAPER
             .iter()
             .map(|row| {
-                let figures: crate::published::Spread = of(row);
+                let figures: Spread = of(row);
                 (row.n, figures.avg_ms, figures.max_ms)
             })
             .collect(),
@@ -142,7 +143,7 @@ fn draw(svg: &mut Svg, curve: &Curve, x: Scale, y: Scale) {
     let at = |point: &Point| (x.at(point.0 as f64), y.at(point.1));
     svg.path(&Path::lines(curve.points.iter().map(at)), &format!("{class} curve"), "");
     for point in &curve.points {
-        let (n, mean, max) = (point.0, figures::ms(point.1), figures::ms(point.2));
+        let (n, mean, max) = (point.0, ms(point.1), ms(point.2));
         let title = format!("{}, N = {n}: mean {mean} ms, max {max} ms", curve.name);
         let (px, py) = at(point);
         if is_ours {
@@ -159,7 +160,7 @@ fn names_beside(svg: &mut Svg, curves: &[Curve], (x, y): (Scale, Scale), left: f
     let mut order: Vec<&Curve> = curves.iter().collect();
     order.sort_by(|a, b| end(a).1.total_cmp(&end(b).1));
     let wanted: Vec<f64> = order.iter().map(|curve| end(curve).1).collect();
-    for (curve, at) in order.into_iter().zip(super::layout::apart(&wanted, 19.0)) {
+    for (curve, at) in order.into_iter().zip(crate::layout::apart(&wanted, 19.0)) {
         let from = end(curve);
         let class = &curve.class;
         svg.line((from.0 + 6.0, from.1), (left - 4.0, at), "leader");

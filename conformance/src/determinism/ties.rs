@@ -2,19 +2,18 @@
 
 use super::model::{MONITOR, RclcppHeap, TIMERS, TimerOrder, period_ns};
 use super::{START, States, TOTAL_ORDER, UPSTREAM};
-use clap::ValueEnum;
 use ringspin_executor::Time;
 use ringspin_modes::{Candidate, TieBreaker};
 use serde::Serialize;
 
 /// The order of timers that are due at the same instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ties {
-    /// By deadline, then creation: the order of the deterministic mode
+    /// By deadline, then creation: the order of the deterministic mode.
     #[default]
     Total,
-    /// The order of rclcpp's timer heap, for upstream's golden value
+    /// The order of rclcpp's timer heap, for upstream's golden value.
     Upstream,
 }
 

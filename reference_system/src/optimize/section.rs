@@ -1,4 +1,4 @@
-//! Conversion of a search and its confirmation to report data.
+//! Conversion of a search and its confirmation to the optimization section of a report.
 
 use std::time::Duration;
 
@@ -6,11 +6,12 @@ use ringspin_optimizer::{
     Assignment, Chain, ChainLatency, Confirmed, Entry, Found, Objective, Score, Term as ScoreTerm,
 };
 
-use super::data::{GraphData, GraphEdge, GraphLoop};
-use super::optimization::{
-    Bound, Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
+use ringspin_report::{
+    Bound, Convergence, GraphData, GraphEdge, GraphLoop, Latency, OptimizationData, Prediction,
+    StrategyRow, Term, Unit,
 };
-use crate::optimize::{LatencyEstimate, Tuned};
+
+use super::{LatencyEstimate, Tuned};
 
 /// Converts a search for `objective`. `chosen` is the mapping of the section, whose cores have the
 /// numbers `core_ids`. Adds the estimates, and the named candidates that were measured.

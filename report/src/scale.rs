@@ -5,7 +5,7 @@ const LOG_RATIO: f64 = 12.0;
 
 /// An axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
+pub(crate) struct Scale {
     log: bool,
     /// The limits of the domain; their logarithms if it is logarithmic.
     min: f64,
@@ -18,7 +18,7 @@ pub(super) struct Scale {
 impl Scale {
     /// Creates an axis that starts at zero, or a logarithmic one if positive values span more than
     /// a decade. Values that are not finite are ignored.
-    pub(super) fn of(values: impl IntoIterator<Item = f64>, from_px: f64, to_px: f64) -> Self {
+    pub(crate) fn of(values: impl IntoIterator<Item = f64>, from_px: f64, to_px: f64) -> Self {
         let values: Vec<f64> = values.into_iter().filter(|v| v.is_finite()).collect();
         let max = values.iter().copied().fold(0.0, f64::max);
         let min = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -30,23 +30,23 @@ impl Scale {
     }
 
     /// Creates a logarithmic axis for positive values, with some margin at both ends.
-    pub(super) fn log(min: f64, max: f64, from_px: f64, to_px: f64) -> Self {
+    pub(crate) fn log(min: f64, max: f64, from_px: f64, to_px: f64) -> Self {
         let (min, max) = (min.ln(), max.ln());
         let room = ((max - min) * 0.04).max(0.05);
         Self { log: true, min: min - room, max: max + room, from_px, to_px }
     }
 
     /// Creates a linear axis with exactly these limits.
-    pub(super) fn linear(min: f64, max: f64, from_px: f64, to_px: f64) -> Self {
+    pub(crate) fn linear(min: f64, max: f64, from_px: f64, to_px: f64) -> Self {
         Self { log: false, min, max: if max > min { max } else { min + 1.0 }, from_px, to_px }
     }
 
-    pub(super) fn is_log(&self) -> bool {
+    pub(crate) fn is_log(&self) -> bool {
         self.log
     }
 
     /// The position of `value`, clamped to the axis.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         let value = match self.log {
             true if value > 0.0 => value.ln(),
             true => self.min,
@@ -57,7 +57,7 @@ impl Scale {
     }
 
     /// The ticks, about `gap_px` pixels apart or more.
-    pub(super) fn ticks(&self, gap_px: f64) -> Vec<f64> {
+    pub(crate) fn ticks(&self, gap_px: f64) -> Vec<f64> {
         let most = ((self.to_px - self.from_px).abs() / gap_px).max(2.0);
         if self.log { self.log_ticks(most) } else { self.linear_ticks(most) }
     }
@@ -89,7 +89,7 @@ impl Scale {
 }
 
 /// A tick label with as few digits as possible.
-pub(super) fn label(value: f64) -> String {
+pub(crate) fn label(value: f64) -> String {
     match value.abs() {
         size if size >= 1e6 => format!("{}M", trimmed(value / 1e6)),
         size if size >= 1e4 => format!("{}k", trimmed(value / 1e3)),

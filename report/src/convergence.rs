@@ -1,9 +1,10 @@
 //! Convergence charts: the best score of each strategy over the number of evaluations, one panel
 //! per term of the score.
 
-use super::optimization::{Convergence, OptimizationData, Term, Unit};
-use super::scale::{Scale, label};
-use super::svg::{Anchor, Path, Svg, colour};
+use crate::data::{Convergence, OptimizationData, Term};
+use crate::format;
+use crate::scale::{Scale, label};
+use crate::svg::{Anchor, Path, Svg, colour};
 
 const WIDTH: f64 = 360.0;
 const LEFT: f64 = 46.0;
@@ -13,7 +14,7 @@ const BASE: f64 = 196.0;
 const LINE: f64 = 17.0;
 
 /// One panel for each term that is not constant.
-pub(super) fn panels(data: &OptimizationData) -> Vec<String> {
+pub(crate) fn panels(data: &OptimizationData) -> Vec<String> {
     let varies = |n: &usize| {
         let mut values = values(&data.convergence, *n);
         let first = values.next();
@@ -23,31 +24,13 @@ pub(super) fn panels(data: &OptimizationData) -> Vec<String> {
 }
 
 /// The constant terms, with their value; they have no panel.
-pub(super) fn constant_terms(data: &OptimizationData) -> Vec<(&Term, f64)> {
+pub(crate) fn constant_terms(data: &OptimizationData) -> Vec<(&Term, f64)> {
     let constant = |(n, term)| {
         let mut values = values(&data.convergence, n);
         let first = values.next()?;
         values.all(|value| value == first).then_some((term, first))
     };
     data.terms.iter().enumerate().filter_map(constant).collect()
-}
-
-/// A value of a term in the displayed unit, see [`unit`].
-pub(super) fn shown(value: f64, unit: Unit) -> f64 {
-    match unit {
-        Unit::Nanoseconds => value / 1e6,
-        Unit::Count => value,
-        Unit::Millionths => value / 1e4,
-    }
-}
-
-/// The name of a term with its unit.
-pub(super) fn named(term: &Term) -> String {
-    match term.unit {
-        Unit::Nanoseconds => format!("{}, ms", term.name),
-        Unit::Count => term.name.clone(),
-        Unit::Millionths => format!("{}, %", term.name),
-    }
 }
 
 /// All finite values of a term.
@@ -67,15 +50,17 @@ fn panel(data: &OptimizationData, n: usize) -> Option<String> {
         ratio if ratio > 12.0 => Scale::log(first.max(1) as f64, last as f64, LEFT, RIGHT),
         _ => Scale::linear(0.0, last as f64 * 1.02, LEFT, RIGHT),
     };
-    let y = fitted(values(&data.convergence, n).map(|value| shown(value, term.unit)));
-    let title = format!("{} of the best candidate so far; lower is better", named(term));
+    let y =
+        fitted(values(&data.convergence, n).map(|value| format::in_shown_unit(value, term.unit)));
+    let title =
+        format!("{} of the best candidate so far; lower is better", format::term_name(term));
     let height = BASE + 52.0 + LINE * curves.len() as f64;
     let mut svg = Svg::new(WIDTH, height, &title);
     axes(&mut svg, term, (x, y));
     for (index, curve) in &curves {
         let at = |(at, score): &(u64, Vec<Option<f64>>)| {
             let value = score.get(n).copied().flatten().filter(|value| value.is_finite())?;
-            Some((x.at(*at as f64), y.at(shown(value, term.unit))))
+            Some((x.at(*at as f64), y.at(format::in_shown_unit(value, term.unit))))
         };
         let points: Vec<(f64, f64)> = curve.points.iter().filter_map(at).collect();
         draw(&mut svg, &points, &colour(*index), &curve.strategy);
@@ -83,7 +68,7 @@ fn panel(data: &OptimizationData, n: usize) -> Option<String> {
         svg.line((LEFT, name_y - 4.0), (LEFT + 22.0, name_y - 4.0), &format!("{class} curve"));
         svg.text((LEFT + 30.0, name_y), Anchor::Start, "small", &curve.strategy);
         let end = curve.points.last().and_then(|(_, score)| score.get(n).copied().flatten());
-        let end = end.map(|value| super::tables::term(value, term.unit)).unwrap_or_default();
+        let end = end.map(|value| format::term(value, term.unit)).unwrap_or_default();
         svg.text((RIGHT, name_y), Anchor::End, "small", &end);
     }
     Some(svg.finish())
@@ -103,7 +88,8 @@ fn fitted(values: impl Iterator<Item = f64>) -> Scale {
 }
 
 fn axes(svg: &mut Svg, term: &Term, (x, y): (Scale, Scale)) {
-    let name = format!("{}{}", named(term), if y.is_log() { ", logarithmic" } else { "" });
+    let name =
+        format!("{}{}", format::term_name(term), if y.is_log() { ", logarithmic" } else { "" });
     svg.text((4.0, 14.0), Anchor::Start, "strong", &name);
     svg.text((RIGHT, 14.0), Anchor::End, "small muted", "↓ lower is better");
     for tick in y.ticks(36.0) {

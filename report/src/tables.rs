@@ -1,15 +1,14 @@
 //! The tables of a page. Each is in its own scrolling box, so that a phone shows the whole page at
 //! its width.
 
-use super::convergence::named;
-use super::data::ReportData;
-use super::figures::{self, Row, Source, ms};
-use super::markup::Markup;
-use super::optimization::{OptimizationData, Prediction, Unit};
+use crate::data::{OptimizationData, Prediction, ReportData};
+use crate::figures::{self, Row, Source};
+use crate::format::{self, ms};
+use crate::markup::Markup;
 use crate::published::RCLCPP;
 
 /// Writes a table; the columns in `left` hold text, the others numbers.
-pub(super) fn table(
+pub(crate) fn table(
     out: &mut Markup,
     header: &[&str],
     left: usize,
@@ -50,8 +49,9 @@ fn column(n: usize, left: usize) -> &'static str {
 }
 
 /// Writes every row of every crunch limit.
-pub(super) fn latencies(out: &mut Markup, data: &ReportData) {
-    let header = ["N", "who", "min", "mean", "p50", "p99", "max", "std", "floor", "mean ÷ floor"];
+pub(crate) fn latencies(out: &mut Markup, data: &ReportData) {
+    let header =
+        ["N", "executor", "min", "mean", "p50", "p99", "max", "std", "floor", "mean ÷ floor"];
     let mut rows = Vec::new();
     for n in figures::crunch_limits(data) {
         for (index, row) in figures::rows(data, n).into_iter().enumerate() {
@@ -71,7 +71,7 @@ fn latency_cells(n: u64, row: &Row) -> Vec<String> {
     let ratio = row.floor.filter(|floor| *floor > 0.0).map(|floor| row.mean / floor);
     vec![
         n.to_string(),
-        row.who.clone(),
+        row.executor.clone(),
         known(row.min),
         ms(row.mean),
         known(row.p50),
@@ -84,7 +84,7 @@ fn latency_cells(n: u64, row: &Row) -> Vec<String> {
 }
 
 /// Writes the costs of the live runs, and their losses.
-pub(super) fn costs(out: &mut Markup, data: &ReportData) {
+pub(crate) fn costs(out: &mut Markup, data: &ReportData) {
     let header = [
         "N",
         "mode",
@@ -97,17 +97,16 @@ pub(super) fn costs(out: &mut Markup, data: &ReportData) {
         "resident, MiB",
     ];
     let rows = data.measured.iter().map(|measured| {
-        let cell = &measured.cell;
         let cells = vec![
-            cell.n.to_string(),
-            cell.mode.clone(),
-            cell.kpis.samples.to_string(),
-            cell.kpis.hot_path_drops.to_string(),
-            cell.overwritten.to_string(),
-            cell.missed_periods.to_string(),
-            ms(cell.kpis.planner_period.std_ns / 1e6),
-            format!("{:.1}", cell.cpu_percent),
-            format!("{:.1}", cell.rss_bytes as f64 / (1024.0 * 1024.0)),
+            measured.n.to_string(),
+            measured.mode.clone(),
+            measured.hot_path.count.to_string(),
+            measured.hot_path_drops.to_string(),
+            measured.overwritten.to_string(),
+            measured.missed_periods.to_string(),
+            ms(measured.planner_std_ns / 1e6),
+            format!("{:.1}", measured.cpu_percent),
+            format!("{:.1}", measured.rss_bytes as f64 / (1024.0 * 1024.0)),
         ];
         ("", cells)
     });
@@ -115,7 +114,7 @@ pub(super) fn costs(out: &mut Markup, data: &ReportData) {
 }
 
 /// Writes the runs of the twins.
-pub(super) fn twins(out: &mut Markup, data: &ReportData) {
+pub(crate) fn twins(out: &mut Markup, data: &ReportData) {
     let header = ["N", "twin of", "digest", "simulated, s", "real, s", "simulated s per s"];
     let rows = data.twins.iter().map(|twin| {
         let speed = if twin.wall_s > 0.0 { twin.simulated_s / twin.wall_s } else { 0.0 };
@@ -133,7 +132,7 @@ pub(super) fn twins(out: &mut Markup, data: &ReportData) {
 }
 
 /// Writes predicted and measured latencies, with errors.
-pub(super) fn predictions(out: &mut Markup, rows: &[Prediction]) {
+pub(crate) fn predictions(out: &mut Markup, rows: &[Prediction]) {
     let header = [
         "chain",
         "mean predicted",
@@ -150,7 +149,11 @@ pub(super) fn predictions(out: &mut Markup, rows: &[Prediction]) {
         let mut cells = vec![row.chain.clone()];
         let (predicted, measured) = (row.predicted.figures(), row.measured.figures());
         for (n, percent) in row.errors_percent().into_iter().enumerate() {
-            cells.extend([ms(predicted[n].1 / 1e6), ms(measured[n].1 / 1e6), error(percent)]);
+            cells.extend([
+                ms(predicted[n].1 / 1e6),
+                ms(measured[n].1 / 1e6),
+                format::error(percent),
+            ]);
         }
         ("", cells)
     });
@@ -159,13 +162,13 @@ pub(super) fn predictions(out: &mut Markup, rows: &[Prediction]) {
 
 /// Writes the results of the strategies. Leaves out unneeded columns: times without a measurement,
 /// and cores if they are a term of the score.
-pub(super) fn strategies(out: &mut Markup, data: &OptimizationData) {
+pub(crate) fn strategies(out: &mut Markup, data: &OptimizationData) {
     let timed = data.strategies.iter().any(|row| row.wall_s.is_some());
     let counted = !data.terms.iter().any(|term| term.name == "cores");
     let mut header = vec!["strategy".to_owned(), "evaluations".into()];
     header.extend(timed.then(|| "time, s".to_owned()));
     header.extend(counted.then(|| "cores".to_owned()));
-    header.extend(data.terms.iter().map(named));
+    header.extend(data.terms.iter().map(format::term_name));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let never = || "never".to_owned();
     let rows = data.strategies.iter().map(|row| {
@@ -175,14 +178,16 @@ pub(super) fn strategies(out: &mut Markup, data: &OptimizationData) {
         cells.extend(timed.then(time));
         cells.extend(counted.then(|| row.cores_used.to_string()));
         let terms = row.score.iter().zip(&data.terms);
-        cells.extend(terms.map(|(value, of)| value.map_or_else(never, |v| term(v, of.unit))));
+        cells.extend(
+            terms.map(|(value, of)| value.map_or_else(never, |v| format::term(v, of.unit))),
+        );
         (if row.chosen { "ours" } else { "" }, cells)
     });
     table(out, &header, 1, rows);
 }
 
 /// Writes the worst-case bounds of chains.
-pub(super) fn bounds(out: &mut Markup, data: &OptimizationData) {
+pub(crate) fn bounds(out: &mut Markup, data: &OptimizationData) {
     let header = ["mapping", "chain", "longest simulated, ms", "worst case, ms"];
     let shown = |ns: Option<f64>| ns.map_or_else(|| "–".into(), |ns| ms(ns / 1e6));
     let rows = data.bounds.iter().map(|bound| {
@@ -198,24 +203,7 @@ pub(super) fn bounds(out: &mut Markup, data: &OptimizationData) {
     }
 }
 
-/// Formats a term's value for tables.
-pub(super) fn term(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::Nanoseconds => ms(value / 1e6),
-        Unit::Count if value.is_finite() => format!("{}", (value * 1e3).round() / 1e3),
-        Unit::Millionths if value.is_finite() => format!("{:.1}", value / 1e4),
-        Unit::Count | Unit::Millionths => "–".into(),
-    }
-}
-
-/// Formats an error for tables and charts.
-pub(super) fn error(percent: Option<f64>) -> String {
-    let tenths = percent.filter(|p| p.is_finite()).map(|p| (p * 10.0).round() / 10.0);
-    // Avoids "-0.0".
-    tenths.map_or_else(|| "–".into(), |p| format!("{:+.1} %", p + 0.0))
-}
-
 /// Whether rclcpp figures appear in this report.
-pub(super) fn has_rclcpp(data: &ReportData) -> bool {
+pub(crate) fn has_rclcpp(data: &ReportData) -> bool {
     figures::crunch_limits(data).iter().any(|n| RCLCPP.iter().any(|row| row.n == *n))
 }

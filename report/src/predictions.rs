@@ -1,10 +1,10 @@
 //! Predicted against measured: one panel for each of mean, 99th percentile and maximum, one row per
 //! chain; predictions are hollow, measurements filled.
 
-use super::figures::ms;
-use super::optimization::Prediction;
-use super::scale::{Scale, label};
-use super::svg::{Anchor, Svg};
+use crate::data::{Latency, Prediction};
+use crate::format::{self, ms};
+use crate::scale::{Scale, label};
+use crate::svg::{Anchor, Svg};
 
 const WIDTH: f64 = 360.0;
 const LEFT: f64 = 8.0;
@@ -13,7 +13,7 @@ const TOP: f64 = 34.0;
 const ROW: f64 = 36.0;
 
 /// The panels of mean, p99 and maximum; empty without rows.
-pub(super) fn panels(rows: &[Prediction]) -> Vec<String> {
+pub(crate) fn panels(rows: &[Prediction]) -> Vec<String> {
     match rows.is_empty() {
         true => Vec::new(),
         false => (0..3).map(|figure| panel(rows, figure)).collect(),
@@ -23,7 +23,7 @@ pub(super) fn panels(rows: &[Prediction]) -> Vec<String> {
 fn panel(rows: &[Prediction], figure: usize) -> String {
     let name = rows[0].measured.figures()[figure].0;
     let pair = |row: &Prediction| {
-        let of = |latency: &super::Latency| latency.figures()[figure].1 / 1e6;
+        let of = |latency: &Latency| latency.figures()[figure].1 / 1e6;
         (of(&row.predicted), of(&row.measured))
     };
     let values = rows.iter().map(pair).flat_map(|(predicted, measured)| [predicted, measured]);
@@ -47,7 +47,7 @@ fn panel(rows: &[Prediction], figure: usize) -> String {
     for (n, row) in rows.iter().enumerate() {
         let (top, (predicted, measured)) = (TOP + n as f64 * ROW, pair(row));
         svg.text((LEFT, top + 8.0), Anchor::Start, "name", &row.chain);
-        let error = super::tables::error(row.errors_percent()[figure]);
+        let error = format::error(row.errors_percent()[figure]);
         svg.text((RIGHT, top + 8.0), Anchor::End, "small", &error);
         let title = format!(
             "{}: {name} predicted {} ms, measured {} ms",

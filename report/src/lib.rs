@@ -1,39 +1,36 @@
-//! The report: measurements and simulations as one HTML page.
+//! The report of the reference system: measurements and simulations as one HTML page.
 //!
 //! [`ReportData`] holds the content of a page; [`render`] creates one HTML file without scripts and
-//! external resources; [`gather()`] runs the measurements. They are separate so that a page can be
-//! drawn again from a file, and tested without a run.
+//! external resources. Neither runs anything: the crate `ringspin-reference-system` measures, so
+//! that a page can be drawn again from a file, and tested without a run.
 //!
-//! The report uses no plotting library, on purpose: it has few and unusual charts, and their
-//! colours follow the reader's light or dark theme by style sheet.
+//! [`Summary`] and [`published`] are the figures that pages, text tables and KPIs have in common.
+
+#![forbid(unsafe_code)]
 
 mod convergence;
 mod data;
 mod distribution;
 mod figures;
-mod gather;
+mod format;
 mod graph;
 mod lanes;
 mod layout;
 mod markup;
-mod optimization;
 mod overview;
 mod page;
 mod predictions;
+pub mod published;
 mod scale;
+mod summary;
 mod svg;
 mod tables;
-mod tuned;
 
 pub use data::{
-    GraphData, GraphEdge, GraphLoop, Mark, Measured, Origin, ReportData, TimelineSection, Twin,
+    Bound, Convergence, GraphData, GraphEdge, GraphLoop, Latency, Mark, Measured, OptimizationData,
+    Origin, Prediction, ReportData, StrategyRow, Term, TimelineSection, Twin, Unit,
 };
-pub use gather::{Gathered, ReportOptions, Step, gather, graph_of};
-pub use tuned::optimization_of;
-
-pub use optimization::{
-    Bound, Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
-};
+pub use summary::{Summary, format_ms};
 
 /// Renders the page: one HTML file without scripts and external resources. Sections without data
 /// are left out. O(n) in the samples, and quadratic in the edges of a graph.

@@ -6,14 +6,12 @@ use std::collections::BTreeSet;
 use ringspin_modes::timeline::{Lane, Parts, Span, Timeline, TimelineCallback};
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::{
+use crate::published::{PaperExecutor, RCLCPP, paper};
+use crate::summary::{Summary, format_ms};
+use crate::{
     Convergence, GraphData, GraphEdge, GraphLoop, Mark, Measured, OptimizationData, Origin,
     ReportData, TimelineSection, Twin, overview_svg, render,
 };
-use crate::compare::Cell;
-use crate::kpi::{Kpis, Summary};
-use crate::published::{PaperExecutor, RCLCPP, paper};
-use crate::table::format_ms;
 
 /// An unusual name that must not break anything.
 const ODD: &str = "/<b>&\"";
@@ -46,23 +44,20 @@ fn latencies(middle_ns: u64) -> (Vec<u64>, Summary) {
 }
 
 fn measured(mode: &str, n: u64, middle_ns: u64) -> Measured {
-    let (latencies_ns, hot_path_start) = latencies(middle_ns);
-    let planner_period = Summary { count: 9, std_ns: 123_456.0, ..Summary::default() };
-    let kpis =
-        Kpis { hot_path_start, planner_period, samples: 40, hot_path_drops: 17, ..Kpis::default() };
-    let cell = Cell {
+    let (latencies_ns, hot_path) = latencies(middle_ns);
+    Measured {
         n,
         mode: mode.into(),
-        turns: 1,
         floor_ns: middle_ns / 3,
-        kpis,
+        hot_path,
+        hot_path_drops: 17,
+        planner_std_ns: 123_456.0,
         cpu_percent: 43.21,
         rss_bytes: 7 << 20,
         overwritten: 1_234,
         missed_periods: 567,
-        mapping: None,
-    };
-    Measured { cell, latencies_ns }
+        latencies_ns,
+    }
 }
 
 fn twin(mode: &str, n: u64, middle_ns: u64) -> Twin {
@@ -183,7 +178,7 @@ fn every_number_of_the_data_is_on_the_page() {
     let page = render(&data);
     let seen = text(&parsed(&page));
     let mut expected: Vec<String> = Vec::new();
-    let live = data.measured.iter().map(|m| &m.cell.kpis.hot_path_start);
+    let live = data.measured.iter().map(|m| &m.hot_path);
     for figures in live.chain(data.twins.iter().map(|twin| &twin.hot_path)) {
         let whole = [figures.min_ns, figures.p50_ns, figures.p99_ns, figures.max_ns];
         expected.extend(whole.map(|ns| format_ms(ns as f64)));
@@ -271,7 +266,7 @@ fn sections_without_data_are_left_out() {
 #[test]
 fn missing_measurements_have_no_figures() {
     let mut data = full();
-    data.measured[1].cell.kpis = Kpis::default();
+    data.measured[1].hot_path = Summary::default();
     data.measured[1].latencies_ns.clear();
     data.twins.clear();
     let page = render(&data);

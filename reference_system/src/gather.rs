@@ -14,19 +14,17 @@ use ringspin_modes::mapping::LoopName;
 use ringspin_modes::models::{DurationProfile, Durations, Profiler};
 use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder};
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
+use ringspin_report::{
+    GraphData, GraphEdge, GraphLoop, Mark, Measured, Origin, ReportData, TimelineSection, Twin,
+    format_ms,
+};
 
-use crate::compare::Cell;
 use crate::crunch::{Calibration, calibrate_within};
 use crate::description::{COLLISION_ESTIMATOR, HOT_PATH, Workload};
 use crate::kpi::{Collector, SamplePath};
-use crate::middleware::Middleware;
-use crate::process::OthersMeter;
+use crate::process::{OthersMeter, processor_name};
 use crate::run::{Recorded, RecordersFactory, RunOptions, mode_name, run_recorded};
 use crate::system::Work;
-
-use super::data::{
-    GraphData, GraphEdge, GraphLoop, Mark, Measured, Origin, ReportData, TimelineSection, Twin,
-};
 
 /// The time budget of one calibration.
 const CALIBRATION_BUDGET: Duration = Duration::from_millis(60);
@@ -68,6 +66,7 @@ pub struct Step {
 }
 
 /// The gathered data.
+#[derive(Default)]
 pub struct Gathered {
     /// The content of the page.
     pub data: ReportData,
@@ -75,6 +74,8 @@ pub struct Gathered {
     pub timelines: Vec<(String, Timeline)>,
     /// Whether it ended before its last run.
     pub interrupted: bool,
+    /// The number of values that were not recorded because their storage was full.
+    not_recorded: u64,
 }
 
 /// Runs each mode at each N, followed by its twin. Calls `before_step` before each live run; it may
@@ -91,8 +92,7 @@ pub fn gather(
     limits.dedup();
     let (others, wall) = (OthersMeter::start(), Instant::now());
     let total = limits.len() * options.modes.len();
-    let mut gathered =
-        Gathered { data: ReportData::default(), timelines: Vec::new(), interrupted: false };
+    let mut gathered = Gathered::default();
     'all: for (row, n) in limits.iter().enumerate() {
         let calibration = calibrate_within(*n, CALIBRATION_BUDGET);
         for (column, mode) in options.modes.iter().enumerate() {
@@ -140,6 +140,7 @@ impl Gathered {
             self.keep_timeline(&twin, name, options.duration);
             self.keep_graph(&live, &profile)?;
         }
+        self.not_recorded += live.recorded.report.kpis.not_recorded;
         self.data.measured.push(live.measured(calibration));
         self.data.twins.push(twin.twin(mode_name(mode)));
         Ok(true)
@@ -185,15 +186,7 @@ struct Run {
 
 fn once(mode: Mode, work: Work, duration: Duration, keeps: bool) -> Result<Run, BoxError> {
     let collector = Arc::new(Collector::new().keeping_samples());
-    let options = RunOptions {
-        mode,
-        work,
-        duration,
-        middleware: Middleware::None,
-        trace: None,
-        profile: None,
-        stop_on_ctrl_c: true,
-    };
+    let options = RunOptions { stop_on_ctrl_c: true, ..RunOptions::new(mode, work, duration) };
     let factory: RecordersFactory = Box::new(move |info, _| {
         let mut recorders: Vec<Box<dyn Recorder>> = vec![Box::new(Profiler::new(info))];
         if keeps {
@@ -229,8 +222,19 @@ impl Run {
 
     fn measured(&self, calibration: &Calibration) -> Measured {
         let report = &self.recorded.report;
-        let cell = Cell::of_run(report, calibration.floor_ns());
-        Measured { cell, latencies_ns: self.latencies_ns() }
+        Measured {
+            n: report.n,
+            mode: report.mode.to_owned(),
+            floor_ns: calibration.floor_ns(),
+            hot_path: report.kpis.hot_path_start,
+            hot_path_drops: report.kpis.hot_path_drops,
+            planner_std_ns: report.kpis.planner_period.std_ns,
+            cpu_percent: report.cpu_percent,
+            rss_bytes: report.rss_bytes,
+            overwritten: report.overwritten,
+            missed_periods: report.missed_periods,
+            latencies_ns: self.latencies_ns(),
+        }
     }
 
     fn twin(&self, mode: &str) -> Twin {
@@ -277,7 +281,7 @@ fn slowest_part(
     let from_ns = lidar_ns.saturating_sub(LEAD_NS);
     let wanted = latency_ns.saturating_add(latency_ns / 4).saturating_add(2 * LEAD_NS);
     let to_ns = from_ns + wanted.clamp(*PART_NS.start(), *PART_NS.end());
-    let label = format!("slowest hot path: {} ms", super::figures::ms(latency_ns as f64 / 1e6));
+    let label = format!("slowest hot path: {} ms", format_ms(latency_ns as f64));
     Some(TimelineSection {
         title: title.to_owned(),
         timeline: timeline.between(from_ns, to_ns),
@@ -378,11 +382,27 @@ fn origin(options: &ReportOptions, gathered: &Gathered, other_busy_cores: Option
     if allowed_cores().len() == 1 && options.modes.iter().any(|m| matches!(m, Mode::MultiCore(_))) {
         remarks.push("Only one core: the multi-core mode could not run in parallel.".into());
     }
-    let missing: u64 = gathered.data.measured.iter().map(|m| m.cell.kpis.not_recorded).sum();
-    if missing > 0 {
+    if gathered.not_recorded > 0 {
+        let missing = gathered.not_recorded;
         remarks.push(format!("{missing} values are missing because their storage was full."));
     }
-    Origin { other_busy_cores, ..Origin::here(&options.command, remarks) }
+    Origin { other_busy_cores, ..local_origin(&options.command, remarks) }
+}
+
+/// The origin of a report made on this machine with this build.
+#[must_use]
+pub fn local_origin(command: &str, remarks: Vec<String>) -> Origin {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+    Origin {
+        command: command.into(),
+        versions: vec![("ringspin".into(), env!("CARGO_PKG_VERSION").into())],
+        processor: processor_name().unwrap_or_else(|| "an unknown processor".into()),
+        cores: allowed_cores().len(),
+        system: format!("{os} {arch} {}", release.trim()),
+        other_busy_cores: None,
+        remarks,
+    }
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@
 use std::fmt::{Display, Write};
 
 /// Attributes: names and values.
-pub(super) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
+pub(crate) type Attributes<'a> = &'a [(&'a str, &'a dyn Display)];
 
 /// A document under construction.
 #[derive(Default)]
-pub(super) struct Markup(String);
+pub(crate) struct Markup(String);
 
 impl Markup {
     /// Writes an element with the content that `inside` writes.
-    pub(super) fn element(
+    pub(crate) fn element(
         &mut self,
         name: &str,
         attributes: Attributes<'_>,
@@ -25,32 +25,32 @@ impl Markup {
     }
 
     /// Writes an element with a text.
-    pub(super) fn leaf(&mut self, name: &str, attributes: Attributes<'_>, text: &str) {
+    pub(crate) fn leaf(&mut self, name: &str, attributes: Attributes<'_>, text: &str) {
         self.element(name, attributes, |inside| inside.text(text));
     }
 
     /// Writes an element without content.
-    pub(super) fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
+    pub(crate) fn empty(&mut self, name: &str, attributes: Attributes<'_>) {
         self.start(name, attributes);
         self.0.push_str("/>");
     }
 
     /// Writes a text.
-    pub(super) fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         push_escaped(&mut self.0, text);
     }
 
     /// Writes a line break, for readers of the source.
-    pub(super) fn line(&mut self) {
+    pub(crate) fn line(&mut self) {
         self.0.push('\n');
     }
 
     /// Writes text that is already markup.
-    pub(super) fn raw(&mut self, markup: &str) {
+    pub(crate) fn raw(&mut self, markup: &str) {
         self.0.push_str(markup);
     }
 
-    pub(super) fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         self.0
     }
 
@@ -85,7 +85,7 @@ fn push_escaped(out: &mut String, text: &str) {
 }
 
 /// A length or position in a drawing, in pixels with one decimal.
-pub(super) struct Px(pub(super) f64);
+pub(crate) struct Px(pub(crate) f64);
 
 impl Display for Px {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

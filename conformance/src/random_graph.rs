@@ -8,7 +8,7 @@
 //! and their results are part of the digest.
 //!
 //! ```
-//! use reference_system::random_graph::RandomGraph;
+//! use ringspin_conformance::random_graph::RandomGraph;
 //!
 //! let random = RandomGraph::new(7);
 //! let digest = random.job().run()?.digest();
@@ -22,7 +22,7 @@
 //! | `random_source` | the source of random choices |
 //! | `spec` | the parts of a graph |
 //! | `simulation` | its simulation |
-//! | `nodes`, `callbacks`, `external` | the nodes, their computations, and the outside external |
+//! | `nodes`, `callbacks`, `external` | the nodes, their computations, and the external inputs |
 
 mod callbacks;
 mod external;

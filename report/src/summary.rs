@@ -50,6 +50,20 @@ impl Summary {
     }
 }
 
+/// `ns` in milliseconds with about three significant digits: 0.0004, 0.018, 1.260, 59.40, 504.8.
+#[must_use]
+pub fn format_ms(ns: f64) -> String {
+    let ms = ns / 1e6;
+    match ms.abs() {
+        0.0 => "0".to_owned(),
+        size if size < 0.01 => format!("{ms:.4}"),
+        size if size < 10.0 => format!("{ms:.3}"),
+        size if size < 100.0 => format!("{ms:.2}"),
+        size if size < 10_000.0 => format!("{ms:.1}"),
+        _ => format!("{ms:.0}"),
+    }
+}
+
 fn mean(values: &[u64]) -> f64 {
     let sum: u128 = values.iter().map(|&value| u128::from(value)).sum();
     sum as f64 / values.len() as f64
@@ -67,4 +81,34 @@ fn sample_deviation(values: &[u64], mean: f64) -> f64 {
 fn nearest_rank(sorted: &[u64], percent: usize) -> u64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted[rank - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_keeps_its_leading_digits() {
+        let shown = [0.0, 400.0, 18_000.0, 1_260_000.0, 59_400_000.0, 504_800_000.0].map(format_ms);
+        assert_eq!(shown, ["0", "0.0004", "0.018", "1.260", "59.40", "504.8"]);
+        assert_eq!(format_ms(1_180_100_000.0), "1180.1");
+    }
+
+    #[test]
+    fn percentiles_are_measured_values() {
+        let summary = Summary::of(&(1..=200).rev().collect::<Vec<u64>>());
+        assert_eq!((summary.p50_ns, summary.p99_ns, summary.max_ns), (100, 198, 200));
+        assert_eq!(summary.mean_ns, 100.5);
+        let three = Summary::of(&[30, 10, 20]);
+        assert_eq!((three.p50_ns, three.p99_ns, three.std_ns), (20, 30, 10.0));
+    }
+
+    #[test]
+    fn an_empty_series_and_a_single_value_have_no_nan() {
+        let empty = Summary::of(&[]);
+        assert!(empty.is_empty());
+        assert_eq!(empty, Summary::default());
+        let one = Summary::of(&[7]);
+        assert_eq!((one.min_ns, one.mean_ns, one.p99_ns, one.std_ns), (7, 7.0, 7, 0.0));
+    }
 }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::data::GraphData;
+use super::GraphData;
 
 /// An optimization and its confirmation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -33,7 +33,7 @@ const PINNED: [&str; 16] = [
     "bce23e04f6309d9988d369de467b5b51",
     "3cec8b77b83ca71696d7bba0bd06417e",
     "2853e813886dd2d05d0124941d349118",
-    "cf14fa2717e241e4a71dfceaedc2e56e",
+    "e866c96a1367741cc8e16c65512a29c1",
     "14933b80d9cb9dec01372a21c5a4bcdd",
     "712c1c42d69b5d3096c9b604d0a71c88",
 ];

@@ -194,6 +194,8 @@ pub struct Inbox {
 struct Ring {
     producer: ready::Producer,
     consumer: ready::Consumer,
+    /// The position up to which tokens were seen.
+    seen: u64,
     /// How many tokens lead here.
     tokens: usize,
     /// In the order of their positions; of each token one at most.
@@ -225,7 +227,7 @@ impl Inbox {
     pub fn new(capacities: &[usize], tokens: usize) -> Self {
         let ring = |&capacity: &usize| {
             let (producer, consumer) = ready::ring(capacity);
-            Ring { producer, consumer, tokens: 0, notes: VecDeque::new() }
+            Ring { producer, consumer, seen: 0, tokens: 0, notes: VecDeque::new() }
         };
         Self {
             set: Arc::new(ReadySet::new(capacities.len())),
@@ -345,7 +347,8 @@ impl Inbox {
         }
         (of.is_noted, of.left) = (true, pending as u32);
         let ring = &mut self.rings[of.ring as usize];
-        ring.notes.push_back(Note { token, until: ring.consumer.end() });
+        ring.seen = ring.consumer.end_after(ring.seen);
+        ring.notes.push_back(Note { token, until: ring.seen });
     }
 
     /// The token of an event of ring `index` that no token came for, if the time has come.

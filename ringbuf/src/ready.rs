@@ -47,7 +47,7 @@ pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
         tail: CachePadded::new(AtomicU64::new(origin)),
         entries: entries.into_boxed_slice(),
     });
-    (Producer { ring: ring.clone() }, Consumer { ring, head: origin, seen: origin })
+    (Producer { ring: ring.clone() }, Consumer { ring, head: origin })
 }
 
 #[derive(Debug)]
@@ -144,8 +144,6 @@ impl Producer {
 pub struct Consumer {
     ring: Arc<Ring>,
     head: u64,
-    /// The last [`end`](Self::end), or less.
-    seen: u64,
 }
 
 impl Consumer {
@@ -178,15 +176,17 @@ impl Consumer {
     }
 
     /// The position of the next token in the stream.
+    #[cfg(feature = "std")]
     pub(crate) fn head(&self) -> u64 {
         self.head
     }
 
-    /// The position after the last token that can be popped by now. Looks at each token once,
-    /// however often it is asked.
-    pub(crate) fn end(&mut self) -> u64 {
-        let is_behind = (self.seen.wrapping_sub(self.head) as i64) < 0;
-        let mut end = if is_behind { self.head } else { self.seen };
+    /// The position after the last token that can be popped by now. A caller that passes the result
+    /// as `seen` the next time looks at each token once.
+    #[cfg(feature = "std")]
+    pub(crate) fn end_after(&self, seen: u64) -> u64 {
+        let is_behind = (seen.wrapping_sub(self.head) as i64) < 0;
+        let mut end = if is_behind { self.head } else { seen };
         while end.wrapping_sub(self.head) < self.ring.entries.len() as u64 {
             // "ready.empty": as below. Not the producers' hint: a token that is known of only by
             // that might not be popped yet.
@@ -196,7 +196,6 @@ impl Consumer {
             }
             end = end.wrapping_add(1);
         }
-        self.seen = end;
         end
     }
 

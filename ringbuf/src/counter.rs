@@ -1,4 +1,5 @@
-//! Words that several threads share: counters for statistics, flags, notices, requests and permits.
+//! Words that several threads share: counters for statistics, flags, times, notices, requests and
+//! permits.
 
 use crate::sync::{AtomicU32, AtomicU64, order};
 
@@ -73,6 +74,37 @@ impl Flag {
     #[inline]
     pub fn is_raised(&self) -> bool {
         self.0.load(order!(Acquire, "flag.read")) != 0
+    }
+}
+
+/// A time that one thread at a time sets, and that does not exist before it is set.
+#[derive(Debug, Default)]
+pub struct FollowedTime {
+    now: Counter,
+    begun_at: Counter,
+    has_begun: Flag,
+}
+
+impl FollowedTime {
+    /// Sets the time, in nanoseconds; only one thread at a time may do so.
+    pub fn set(&self, time_ns: u64) {
+        self.now.set(time_ns);
+        if !self.has_begun.is_raised() {
+            self.begun_at.set(time_ns);
+            self.has_begun.raise();
+        }
+    }
+
+    /// The time in nanoseconds, perhaps a moment old; `None` before it is set. A thread that sees a
+    /// time sees [`begun_at`](Self::begun_at), too.
+    #[inline]
+    pub fn now(&self) -> Option<u64> {
+        self.has_begun.is_raised().then(|| self.now.get())
+    }
+
+    /// The first time that was set, in nanoseconds.
+    pub fn begun_at(&self) -> Option<u64> {
+        self.has_begun.is_raised().then(|| self.begun_at.get())
     }
 }
 

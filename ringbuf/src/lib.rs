@@ -14,6 +14,7 @@
 //! | [`multiplexer`] | one producer, many consumers, each sees every item |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
 //! | [`inbox`] | how a worker learns of its events, whatever thread is suspended halfway |
+//! | [`notifier`] | an event without data: notified any number of times, handled once |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |
@@ -52,6 +53,8 @@ pub mod lines;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod multiplexer;
 #[cfg(feature = "std")]
+pub mod notifier;
+#[cfg(feature = "std")]
 pub mod pool;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod ready;
@@ -73,13 +76,15 @@ pub mod wait;
 mod word;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub use announcements::{Announcements, Attempt, Round, Takes};
+pub use announcements::{Announcements, Attempt, Next, Round, Takes};
 #[cfg(target_has_atomic = "64")]
-pub use counter::{Counter, Flag, Notice, Permits, Request};
+pub use counter::{Counter, Flag, FollowedTime, Notice, Permits, Request};
 #[cfg(feature = "std")]
 pub use inbox::{Announce, Announcer, Inbox};
 #[cfg(feature = "alloc")]
 pub use lines::{Footprints, Lines};
+#[cfg(feature = "std")]
+pub use notifier::Notifier;
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
 #[cfg(feature = "std")]

@@ -4,7 +4,7 @@ use super::{Arrivals, RemoteEvents, RemoteSubscription};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
 use crate::notifier::Notifier;
-use ringspin_ringbuf::{Attempt, Round, Takes};
+use ringspin_ringbuf::{Attempt, Next, Round, Takes};
 use std::sync::Arc;
 
 /// The outcome of an attempt to take an item.
@@ -71,8 +71,6 @@ pub(crate) struct Remote<M> {
     takes: Takes,
     /// Whether it brings what is published in the process, too.
     pub(crate) is_exclusive: bool,
-    /// Whether it is preferred to the queue of the process.
-    pub(crate) has_turn: bool,
 }
 
 /// The outcome of a [fetch](Remote::fetch).
@@ -102,7 +100,6 @@ impl<M: 'static> Remote<M> {
             sequence: 0,
             takes: Takes::default(),
             is_exclusive: false,
-            has_turn: false,
         }
     }
 
@@ -121,10 +118,12 @@ impl<M: 'static> Remote<M> {
         self.arrivals.notifier()
     }
 
-    /// Whether something was announced; then the caller has to [fetch](Self::fetch) it.
+    /// Chooses between `take_queued` and what was announced; the caller [fetches](Self::fetch) the
+    /// latter.
     #[inline]
-    pub(crate) fn take_notice(&self) -> bool {
-        self.arrivals.notifier().take()
+    pub(crate) fn next<T>(&mut self, take_queued: impl FnOnce() -> Option<T>) -> Next<T> {
+        let Self { takes, arrivals, .. } = self;
+        takes.next(|| arrivals.notifier().take(), take_queued)
     }
 
     /// Takes the next item, and passes the token on if there may be more.

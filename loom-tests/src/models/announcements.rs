@@ -1,19 +1,17 @@
-//! Items that a middleware announces: `ringbuf/src/announcements.rs` with what surrounds it in
-//! `executor/src/middleware/remote.rs` (`Remote::fetch`) and `executor/src/topic/inlet.rs`
-//! (`Inlet::take_either`). One token stands for all that came from outside, and every other token
-//! for one message of the process.
+//! Items that a middleware announces, beside messages of the process. One token stands for all that
+//! came from outside, and every other token for one message of the process.
 
 use super::join;
-use crate::announcements::{Announcements, Attempt, Round, Takes};
-use crate::counter::Notice;
-use crate::inbox::{Announce, Announcer, Inbox, notify};
+use crate::announcements::{Announcements, Attempt, Next, Takes};
+use crate::inbox::{Announce, Announcer, Inbox};
 use crate::model::Model;
+use crate::notifier::Notifier;
+use crate::shared::worker::{Events, work};
 use loom::sync::Mutex;
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use loom::thread::spawn;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// An item as the reader of Fast DDS holds it.
 struct Sample {
@@ -27,46 +25,26 @@ struct Sample {
 
 /// One subscription or client. Its items are behind a lock, as a middleware keeps them; those of
 /// the process are counted without any ordering, so that only a token can make them visible.
-struct Inlet {
-    notice: Notice,
+struct Source {
+    notifier: Notifier<Announcer>,
     announced: Announcements,
     outside: Mutex<Vec<Sample>>,
     inside: AtomicU32,
-    ready: Announcer,
 }
 
-/// The event loop's state of it.
-#[derive(Default)]
-struct Taker {
-    takes: Takes,
-    has_turn: bool,
-    /// Announced items that were not there.
-    missing: u64,
-}
-
-impl Inlet {
-    /// Started: given, with a token in the ring, which has exactly `places`.
+impl Source {
+    /// A source that was started, and its inbox, whose ready ring has exactly `places`.
     fn started(places: usize) -> (Arc<Self>, Inbox) {
         let mut inbox = Inbox::new(&[places], 1);
-        let ready = inbox.announcer(0, 0);
-        let inlet = Self {
-            notice: Notice::given(),
+        let source = Self {
+            notifier: Notifier::new(),
             announced: Announcements::default(),
             outside: Mutex::new(Vec::new()),
             inside: AtomicU32::new(0),
-            ready,
         };
-        inlet.ready.announce();
-        (Arc::new(inlet), inbox)
-    }
-
-    fn notify(&self) {
-        notify(&self.notice, || Some(&self.ready));
-    }
-
-    /// How many units wait for a token.
-    fn pending(&self) -> usize {
-        usize::from(self.notice.is_given()) + self.inside.load(Relaxed) as usize
+        source.notifier.connect(inbox.announcer(0, 0)).expect("the notifier is new");
+        source.notifier.start();
+        (Arc::new(source), inbox)
     }
 
     /// A middleware receives an item.
@@ -83,8 +61,7 @@ impl Inlet {
         let count = new.map(|held| held.is_counted = true).count();
         drop(outside);
         if count > 0 {
-            self.announced.add(count as u64);
-            self.notify();
+            self.announced.announce(count as u64, || self.notifier.notify());
         }
     }
 
@@ -96,71 +73,75 @@ impl Inlet {
     /// A publisher of the process.
     fn publish(&self) {
         self.inside.fetch_add(1, Relaxed);
-        self.ready.announce();
+        self.notifier.connection().expect("it is connected").announce();
     }
 
-    /// What a token leads to: one message, or none because another token has brought it.
-    fn take_either(&self, taker: &mut Taker) -> u64 {
-        if taker.has_turn && self.notice.take() {
-            return self.fetch(taker);
-        }
-        if self.inside.load(Relaxed) > 0 {
+    fn take_queued(&self) -> Option<()> {
+        (self.inside.load(Relaxed) > 0).then(|| {
             self.inside.fetch_sub(1, Relaxed);
-            taker.has_turn = true;
-            return 1;
+        })
+    }
+
+    fn take_outside(&self) -> Attempt {
+        let mut outside = self.outside.lock().unwrap();
+        match (!outside.is_empty()).then(|| outside.remove(0)) {
+            Some(Sample { is_own: true, .. }) => Attempt::Item,
+            _ => Attempt::Empty,
         }
-        // A token that comes late stands for nothing any more.
-        if self.notice.take() { self.fetch(taker) } else { 0 }
     }
 
-    fn fetch(&self, taker: &mut Taker) -> u64 {
-        taker.has_turn = false;
-        let take = || {
-            let mut outside = self.outside.lock().unwrap();
-            match (!outside.is_empty()).then(|| outside.remove(0)) {
-                Some(Sample { is_own: true, .. }) => Attempt::Item,
-                _ => Attempt::Empty,
-            }
-        };
-        let Round { has_item, missing, .. } =
-            taker.takes.round(&self.announced, || self.notify(), take);
-        taker.missing += missing;
-        u64::from(has_item)
-    }
-
-    /// A worker until it has `messages`; returns how many announced items were not there. A message
-    /// that is left without a token leaves it asleep for ever, which loom reports as a deadlock.
+    /// Works until `messages` were taken; returns how many announced items were not there.
     fn work(&self, inbox: &mut Inbox, messages: u64) -> u64 {
-        inbox.set().register_sleeper();
-        let (mut taken, mut taker) = (0, Taker::default());
-        while taken < messages {
-            if inbox.set().next(0).is_none() {
-                inbox.set().sleep(Duration::MAX);
-                continue;
-            }
-            if inbox.next(0, |_| self.pending()).is_some() {
-                taken += self.take_either(&mut taker);
-                inbox.look_again(0, |_| self.pending());
-            }
-            inbox.clear_if_idle(0);
-        }
+        let mut taker = Taker { source: self, takes: Takes::default(), taken: 0, missing: 0 };
+        work(inbox, &mut taker, |taker| taker.taken == messages);
         taker.missing
+    }
+}
+
+/// The event loop's end of a source.
+struct Taker<'a> {
+    source: &'a Source,
+    takes: Takes,
+    taken: u64,
+    /// Announced items that were not there.
+    missing: u64,
+}
+
+impl Events for Taker<'_> {
+    fn pending(&self, _: u32) -> usize {
+        let noticed = usize::from(self.source.notifier.is_given());
+        noticed + self.source.inside.load(Relaxed) as usize
+    }
+
+    fn handle(&mut self, _: u32) -> bool {
+        let Self { source, takes, .. } = self;
+        match takes.next(|| source.notifier.take(), || source.take_queued()) {
+            Next::Queued(()) => self.taken += 1,
+            Next::Announced => {
+                let notify = || source.notifier.notify();
+                let round = takes.round(&source.announced, notify, || source.take_outside());
+                self.taken += u64::from(round.has_item);
+                self.missing += round.missing;
+            }
+            Next::Nothing => {}
+        }
+        true
     }
 }
 
 /// Two threads of a middleware announce a message each, while the loop takes what it finds and
 /// passes the token on: both are taken, and there is never more than one token.
 #[test]
-fn what_is_announced_is_taken_by_one_token_that_is_passed_on() {
+fn announced_items_are_taken_by_one_token() {
     Model::new(500).preemptions(1).check(|| {
-        let (inlet, mut ring) = Inlet::started(1);
+        let (source, mut inbox) = Source::started(1);
         let bringing = [1, 2].map(|at| {
-            let inlet = inlet.clone();
-            spawn(move || inlet.bring(at, true))
+            let source = source.clone();
+            spawn(move || source.bring(at, true))
         });
         let worker = spawn(move || {
-            inlet.work(&mut ring, 2);
-            ring
+            source.work(&mut inbox, 2);
+            inbox
         });
         join(bringing);
         drop(worker.join().unwrap());
@@ -170,17 +151,17 @@ fn what_is_announced_is_taken_by_one_token_that_is_passed_on() {
 /// A middleware brings a message while a publisher of the process has one: either token may take
 /// either, and the ring needs one place beyond those of the queue.
 #[test]
-fn both_sources_share_their_tokens() {
+fn token_leads_to_an_item_of_either_origin() {
     let model = Model::new(1_000).preemptions(1);
     model.kills("ready.commit", Relaxed).kills("ready.pop", Relaxed).check(|| {
-        let (inlet, mut ring) = Inlet::started(2);
-        let threads = [|inlet: &Inlet| inlet.bring(1, true), Inlet::publish].map(|act| {
-            let inlet = inlet.clone();
-            spawn(move || act(&inlet))
+        let (source, mut inbox) = Source::started(2);
+        let threads = [|source: &Source| source.bring(1, true), Source::publish].map(|act| {
+            let source = source.clone();
+            spawn(move || act(&source))
         });
         let worker = spawn(move || {
-            inlet.work(&mut ring, 2);
-            ring
+            source.work(&mut inbox, 2);
+            inbox
         });
         join(threads);
         drop(worker.join().unwrap());
@@ -190,28 +171,28 @@ fn both_sources_share_their_tokens() {
 /// Two clients of one service: each is announced the responses to both, and its take drops those to
 /// the other one. The own response is taken, whatever lies before it and however it is announced.
 #[test]
-fn responses_to_other_clients_hide_no_own_one() {
+fn own_response_is_taken_behind_responses_to_other_clients() {
     let model = Model::new(500).preemptions(1);
     let model = model.kills("notice.give", Acquire).kills("notice.take", Release);
     model.needs("announcements.keep_rest").needs("announcements.pass_on_at_limit").check(|| {
-        let (inlet, mut ring) = Inlet::started(1);
+        let (source, mut inbox) = Source::started(1);
         let first = spawn({
-            let inlet = inlet.clone();
+            let source = source.clone();
             move || {
                 // One announcement for two items: that many may lie before an own one.
-                inlet.receive(1, false);
-                inlet.receive(2, false);
-                inlet.announce();
-                inlet.bring(3, true);
+                source.receive(1, false);
+                source.receive(2, false);
+                source.announce();
+                source.bring(3, true);
             }
         });
         let second = spawn({
-            let inlet = inlet.clone();
-            move || inlet.bring(4, false)
+            let source = source.clone();
+            move || source.bring(4, false)
         });
         let worker = spawn(move || {
-            inlet.work(&mut ring, 1);
-            ring
+            source.work(&mut inbox, 1);
+            inbox
         });
         join([first, second]);
         drop(worker.join().unwrap());
@@ -221,18 +202,18 @@ fn responses_to_other_clients_hide_no_own_one() {
 /// Of two publishers, the second one's message comes first. The first one's is taken in its place
 /// before it is counted, and is then never announced: the other one is taken all the same.
 #[test]
-fn a_message_that_is_never_announced_hides_no_other_one() {
+fn message_is_taken_behind_one_that_is_never_announced() {
     let model = Model::new(500).preemptions(1);
     model.needs("announcements.last_attempt").check(|| {
-        let (inlet, mut ring) = Inlet::started(1);
+        let (source, mut inbox) = Source::started(1);
         let publishers = [1, 2].map(|at| {
-            let inlet = inlet.clone();
-            spawn(move || inlet.bring(at, true))
+            let source = source.clone();
+            spawn(move || source.bring(at, true))
         });
         let worker = spawn(move || {
-            let missing = inlet.work(&mut ring, 2);
+            let missing = source.work(&mut inbox, 2);
             assert_eq!(missing, 0, "a message that is taken early is not missing");
-            ring
+            inbox
         });
         join(publishers);
         drop(worker.join().unwrap());

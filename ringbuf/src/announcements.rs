@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_was_never_announced_is_taken_behind_the_last_announced_one() {
+    fn unannounced_item_is_taken_behind_the_last_announced_one() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let mut source = VecDeque::from([Attempt::Item; 2]);
         announced.announce(1, || ());
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_is_announced_after_its_take_is_not_missing() {
+    fn item_announced_after_its_take_is_not_missing() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let mut source = VecDeque::from([Attempt::Item; 2]);
         announced.announce(1, || ());
@@ -249,7 +249,7 @@ mod tests {
 
     /// Else each item that is never announced would hide one that is overwritten later.
     #[test]
-    fn an_item_that_is_never_announced_hides_no_later_loss() {
+    fn later_loss_is_counted_after_an_unannounced_item() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let mut source = VecDeque::from([Attempt::Item; 2]);
         announced.announce(1, || ());
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_is_bounded_and_passes_the_notice_on() {
+    fn round_is_bounded_and_passes_the_notice_on() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let attempts = ATTEMPTS_MAX as u64;
         announced.announce(attempts + 1, || ());
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_is_not_connected_keeps_its_announcements() {
+    fn unconnected_source_keeps_its_announcements() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         announced.announce(1, || ());
         let waiting = &mut VecDeque::from([Attempt::NotConnected]);

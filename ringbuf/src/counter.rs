@@ -173,13 +173,13 @@ impl Request {
         self.0.swap(value, order!(Relaxed, "request"));
     }
 
-    /// As [`post`](Self::post), unless something is posted.
+    /// Posts `value` as [`post`](Self::post) does, unless something is posted.
     pub fn post_if_none(&self, value: u64) {
         let relaxed = || order!(Relaxed, "request");
         let _ = self.0.compare_exchange(NONE, value, relaxed(), relaxed());
     }
 
-    /// What is posted, and not settled. Wait-free.
+    /// The request that is posted and not settled. Wait-free.
     #[inline]
     pub fn posted(&self) -> Option<u64> {
         // "request.posted": pairs with "request.settle".
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn permits_run_out_and_come_back() {
+    fn permits_run_out_and_are_released() {
         let permits = Permits::new(2);
         assert!(permits.try_acquire() && permits.try_acquire() && !permits.try_acquire());
         permits.release();

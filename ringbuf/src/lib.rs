@@ -1,4 +1,4 @@
-//! The concurrency under ringspin: lock-free rings, a message pool, and how threads wait.
+//! The concurrency under ringspin: lock-free rings, a message pool, and wait strategies.
 //!
 //! Everything that crosses threads in ringspin crosses here, and nothing here knows of ROS. The
 //! rings differ from their relatives in one point: an item enters by a single compare-and-exchange
@@ -13,12 +13,12 @@
 //! | [`keep_last_static`] | the same for one producer and one consumer, without a heap |
 //! | [`multiplexer`] | one producer, many consumers, each sees every item |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
-//! | [`inbox`] | how a worker learns of its events, whatever thread is suspended halfway |
+//! | [`inbox`] | a worker's events, which arrive whatever thread is suspended halfway |
 //! | [`notifier`] | an event without data: notified any number of times, handled once |
-//! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
+//! | [`ready_set`] | the loops of a worker that have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |
-//! | [`counter`] | relaxed counters, flags, notices, requests and permits for the crates above |
+//! | [`counter`] | counters, flags, times, notices, requests and permits for the crates above |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
 
 //! # Features

@@ -4,7 +4,7 @@
 //! compare-and-exchange, and only then moves the tail, which is a mere hint. Vyukov's bounded queue
 //! and its many descendants first claim a position and then fill it; a producer that is pre-empted
 //! in between stops the consumer. Here that moment does not exist: whatever is in the ring is
-//! complete, and a producer that stalls anywhere delays nobody.
+//! complete, and a producer that stalls anywhere delays no other thread.
 //!
 //! # Progress
 //! * [`Producer::push`]: lock-free. A retry means that another producer's push succeeded.
@@ -34,7 +34,7 @@ pub fn ring(capacity: usize) -> (Producer, Consumer) {
     ring_at(capacity, 0)
 }
 
-/// As [`ring`], with the stream starting at `origin`: tests reach every wrap-around this way.
+/// Creates a [`ring`] whose stream starts at `origin`, so that tests reach every wrap-around.
 pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
     assert!(capacity > 0 && capacity <= 1 << 24, "a ready ring holds 1 to 2^24 tokens");
     let capacity = capacity.next_power_of_two() as u64;
@@ -97,9 +97,10 @@ impl Producer {
         assert!(token <= MAX_VALUE, "token does not fit in 24 bits");
         let capacity = self.ring.entries.len() as i64;
         // "ready.hint" and "ready.look" pair with "ready.publish", "ready.commit" and "ready.free":
-        // whoever learns that the stream has reached `position` also learns of everything before
-        // it, so the entry seen there is never older than one lap. And it is not seen as occupied
-        // if its pop happened before this push, for instance by a take that made the caller push.
+        // a thread that learns that the stream has reached `position` also learns of everything
+        // before it, so the entry seen there is never older than one lap. And it is not seen as
+        // occupied if its pop happened before this push, for instance by a take that made the
+        // caller push.
         let mut position = self.ring.tail.load(order!(Acquire, "ready.hint"));
         loop {
             let entry = self.ring.entry(position);
@@ -114,10 +115,10 @@ impl Producer {
                 return Err(Full(token));
             }
             let filled = Word::new(position, token).bits();
-            // "ready.commit": pairs with "ready.pop"; what the producer did before its push (the
-            // message it announces) is visible to whoever pops the token. Nothing is acquired: what
-            // this overwrites is the very word that "ready.look" acquired, for no word comes twice.
-            // A lost race only leads to another look.
+            // "ready.commit": pairs with "ready.pop"; the writes of the producer before its push
+            // (the message it announces) are visible to the thread that pops the token. Nothing is
+            // acquired: this overwrites the word that "ready.look" acquired, for no word comes
+            // twice. A lost race only leads to another look.
             let exchanged = entry.compare_exchange(
                 found.bits(),
                 filled,
@@ -215,7 +216,7 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn a_full_ring_hands_the_token_back() {
+    fn full_ring_hands_the_token_back() {
         let (producer, mut consumer) = ring(2);
         producer.push(1).unwrap();
         producer.push(2).unwrap();
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_hint_is_repaired_from_the_entries() {
+    fn stale_hint_is_repaired_from_the_entries() {
         let (producer, mut consumer) = ring(4);
         for token in 0..103 {
             producer.push(token).unwrap();
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_lose_nothing_and_keep_each_producers_order() {
+    fn threads_lose_no_token_and_keep_the_order_of_each_producer() {
         const PRODUCERS: u32 = 3;
         const EACH: u32 = 20_000;
         let (producer, mut consumer) = ring(64);
@@ -270,7 +271,7 @@ mod tests {
     /// The messages are plain memory, so that ThreadSanitizer notices if nothing but luck makes
     /// them visible: `scripts/test-tsan` reports a race here when "ready.commit" is relaxed.
     #[test]
-    fn a_token_brings_its_message_from_thread_to_thread() {
+    fn message_is_visible_to_the_thread_that_pops_its_token() {
         const EACH: u64 = 2_000;
         let pool = crate::pool::Pool::new();
         let (producer, mut consumer) = ring(8);

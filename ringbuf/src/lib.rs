@@ -18,9 +18,10 @@
 //! | [`ready_set`] | the loops of a worker that have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |
+//! | [`table`] | values that any thread stores and one takes by a ticket: open calls, their results |
 //! | [`counter`] | counters, flags, times, notices, requests and permits for the crates above |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
-
+//!
 //! # Features
 //! * `std` (default): everything.
 //! * `alloc`, without `std`: [`ready`], [`counter`], [`multiplexer::gating`] and the two below,
@@ -69,6 +70,8 @@ mod spsc_ring;
 #[cfg(ringbuf_suspend)]
 pub mod suspend;
 mod sync;
+#[cfg(feature = "std")]
+pub mod table;
 mod ticks;
 #[cfg(feature = "std")]
 pub mod wait;
@@ -89,6 +92,8 @@ pub use notifier::Notifier;
 pub use pool::{Pool, Shared};
 #[cfg(feature = "std")]
 pub use ready_set::ReadySet;
+#[cfg(feature = "std")]
+pub use table::Table;
 pub use ticks::ticks;
 #[cfg(feature = "std")]
 pub use wait::{Signal, Wait, WaitStrategy};

@@ -106,6 +106,10 @@ macro_rules! atomic {
                 self.modify(|found| found.wrapping_sub(value))
             }
 
+            pub(crate) fn fetch_min(&self, value: $int, _: Ordering) -> $int {
+                self.modify(|found| found.min(value))
+            }
+
             pub(crate) fn fetch_or(&self, value: $int, _: Ordering) -> $int {
                 self.modify(|found| found | value)
             }

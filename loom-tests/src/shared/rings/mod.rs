@@ -25,6 +25,7 @@ mod all {
     pub(crate) mod spsc;
     pub(crate) mod spsc_ring;
     pub(crate) mod sync;
+    pub(crate) mod table;
     pub(crate) mod wait;
     pub(crate) mod word;
 }

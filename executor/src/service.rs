@@ -1,8 +1,8 @@
 //! Services: requests and their responses, as events of the loops that handle them.
 //!
 //! A service's requests wait in a queue of its server, the responses to a client in a queue of that
-//! client; both are the queues of [subscriptions](crate::topic) that keep everything. A call keeps a
-//! place in the queue of responses until its response is taken, so that queue cannot overflow.
+//! client; both are the queues of [subscriptions](crate::topic) that keep everything. A call has
+//! a place in the queue of responses until its response is taken, so that queue cannot overflow.
 //! Every request is answered: if its responder is dropped, that is the answer.
 
 mod beyond;

@@ -18,7 +18,7 @@
 //! | [`ready_set`] | the loops of a worker that have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |
-//! | [`table`] | values that any thread stores and one takes by a ticket: open calls, their results |
+//! | [`table`] | values that any thread stores and one takes by a ticket |
 //! | [`counter`] | counters, flags, times, notices, requests and permits for the crates above |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
 //!

@@ -264,7 +264,7 @@ impl<T, N> Drop for Claim<'_, T, N> {
 mod tests {
     use super::*;
     use crate::counter::Counter;
-    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use crate::sync::{AtomicU32, Ordering::Relaxed};
 
     #[test]
     fn value_is_taken_once_and_its_place_used_again() {

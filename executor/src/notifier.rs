@@ -1,7 +1,7 @@
 //! Events that are no messages: a task's wake-up, a trigger, a change of a timer.
 
-use crate::topic::Ready;
-use crate::transit::Transit;
+use crate::ready::Ready;
+use crate::sim_network::SimNetwork;
 use ringspin_ringbuf::Notifier as Source;
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ impl Notifier {
     #[inline]
     pub(crate) fn notify(&self) {
         match self.0.connection() {
-            Some(Ready { transit: Some(transit), .. }) if transit.departs_later() => {
-                self.notify_later(transit);
+            Some(Ready { sim_network: Some(sim_network), .. }) if sim_network.departs_later() => {
+                self.notify_later(sim_network);
             }
             _ => self.0.notify(),
         }
@@ -26,9 +26,9 @@ impl Notifier {
     /// Notifies at the end of the running callback, in simulated time. The notice is not given
     /// before, so that other callbacks may give theirs.
     #[cold]
-    fn notify_later(&self, transit: &Transit) {
+    fn notify_later(&self, sim_network: &SimNetwork) {
         let source = self.0.clone();
-        transit.fly(transit.departure(), move || source.notify());
+        sim_network.fly(sim_network.departure(), move || source.notify());
     }
 
     /// Whether the event is to be handled, perhaps since a moment ago.

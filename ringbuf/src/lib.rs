@@ -17,7 +17,7 @@
 //! | [`notifier`] | an event without data: notified any number of times, handled once |
 //! | [`ready_set`] | the loops of a worker that have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
-//! | [`lines`] | cache lines that are fetched before they are needed |
+//! | [`prefetch`] | cache lines that are fetched before they are needed |
 //! | [`table`] | values that any thread stores and one takes by a ticket |
 //! | [`counter`] | counters, flags, times, notices, requests and permits for the crates above |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
@@ -49,14 +49,14 @@ pub mod inbox;
 #[cfg(feature = "std")]
 pub mod keep_last;
 pub mod keep_last_static;
-#[cfg(feature = "alloc")]
-pub mod lines;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod multiplexer;
 #[cfg(feature = "std")]
 pub mod notifier;
 #[cfg(feature = "std")]
 pub mod pool;
+#[cfg(feature = "alloc")]
+pub mod prefetch;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod ready;
 #[cfg(feature = "std")]
@@ -84,12 +84,12 @@ pub use announcements::{Announcements, Attempt, Next, Round, Takes};
 pub use counter::{Counter, Flag, FollowedTime, Notice, Permits, Request};
 #[cfg(feature = "std")]
 pub use inbox::{Announce, Announcer, Inbox};
-#[cfg(feature = "alloc")]
-pub use lines::{Footprints, Lines};
 #[cfg(feature = "std")]
 pub use notifier::Notifier;
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
+#[cfg(feature = "alloc")]
+pub use prefetch::{CacheLines, PrefetchPlan};
 #[cfg(feature = "std")]
 pub use ready_set::ReadySet;
 #[cfg(feature = "std")]

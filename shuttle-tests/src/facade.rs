@@ -106,16 +106,16 @@ macro_rules! atomic {
                 self.modify(|found| found.wrapping_sub(value))
             }
 
-            pub(crate) fn fetch_min(&self, value: $int, _: Ordering) -> $int {
-                self.modify(|found| found.min(value))
-            }
-
             pub(crate) fn fetch_or(&self, value: $int, _: Ordering) -> $int {
                 self.modify(|found| found | value)
             }
 
             pub(crate) fn fetch_and(&self, value: $int, _: Ordering) -> $int {
                 self.modify(|found| found & value)
+            }
+
+            pub(crate) fn fetch_min(&self, value: $int, _: Ordering) -> $int {
+                self.modify(|found| found.min(value))
             }
         }
     )*};

@@ -1,8 +1,8 @@
-//! A clock that somebody else sets: the `/clock` of ROS 2, from a simulator or a recording.
+//! A clock that another program sets: the `/clock` of ROS 2, from a simulator or a recording.
 
 use crate::lock::lock;
 use crate::time::{Clock, Time};
-use ringspin_ringbuf::{Counter, Flag, ReadySet};
+use ringspin_ringbuf::{FollowedTime, ReadySet};
 use std::sync::{Arc, Mutex};
 
 /// A clock that stands still until it is [set](Self::set), in steps and from any thread.
@@ -20,10 +20,8 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug, Default)]
 pub struct FollowedClock {
     /// Written under the lock of `sleepers`.
-    now: Counter,
-    begun_at: Counter,
-    has_begun: Flag,
-    /// Those to wake when it is set: workers that wait for a time.
+    time: FollowedTime,
+    /// Workers to wake when it is set, because they wait for a time.
     sleepers: Mutex<Vec<Arc<ReadySet>>>,
 }
 
@@ -47,11 +45,7 @@ impl FollowedClock {
         if time < before {
             tracing::warn!(%before, now = %time, "the clock that is followed jumped back");
         }
-        self.now.set(time.as_nanos());
-        if !self.has_begun() {
-            self.begun_at.set(time.as_nanos());
-            self.has_begun.raise();
-        }
+        self.time.set(time.as_nanos());
         // Waking goes through a lock of each sleeper, so it sees the new time afterwards.
         sleepers.iter().for_each(|sleeper| sleeper.wake());
     }
@@ -65,14 +59,10 @@ impl FollowedClock {
 impl Clock for FollowedClock {
     #[inline]
     fn now(&self) -> Time {
-        // Who sees a time has to see that it has begun, too: a worker then starts its timers.
-        match self.has_begun.is_raised() {
-            true => Time::from_nanos(self.now.get()),
-            false => Time::ZERO,
-        }
+        self.time.now().map_or(Time::ZERO, Time::from_nanos)
     }
 
     fn begun_at(&self) -> Option<Time> {
-        self.has_begun.is_raised().then(|| Time::from_nanos(self.begun_at.get()))
+        self.time.begun_at().map(Time::from_nanos)
     }
 }

@@ -10,7 +10,7 @@ pub use notifier::RemoteNotifier;
 use crate::escape::BoxError;
 use crate::event::{EventId, SourceId};
 use crate::notifier::Notifier;
-use ringspin_ringbuf::{Attempt, Round, Takes};
+use ringspin_ringbuf::{Attempt, Next, Round, Takes};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -119,8 +119,6 @@ pub(crate) struct Remote<M> {
     takes: Takes,
     /// Whether it brings what is published in the process, too.
     pub(crate) is_exclusive: bool,
-    /// Whether it is preferred to the queue of the process.
-    pub(crate) has_turn: bool,
 }
 
 /// The outcome of a [fetch](Remote::fetch).
@@ -150,7 +148,6 @@ impl<M: 'static> Remote<M> {
             sequence: 0,
             takes: Takes::default(),
             is_exclusive: false,
-            has_turn: false,
         }
     }
 
@@ -169,10 +166,12 @@ impl<M: 'static> Remote<M> {
         self.remote_notifier.notifier()
     }
 
-    /// Whether something was announced; then the caller has to [fetch](Self::fetch) it.
+    /// Chooses between `take_queued` and what was announced; the caller [fetches](Self::fetch) the
+    /// latter.
     #[inline]
-    pub(crate) fn take_notice(&self) -> bool {
-        self.remote_notifier.notifier().take()
+    pub(crate) fn next<T>(&mut self, take_queued: impl FnOnce() -> Option<T>) -> Next<T> {
+        let Self { takes, remote_notifier, .. } = self;
+        takes.next(|| remote_notifier.notifier().take(), take_queued)
     }
 
     /// Takes the next item, and passes the token on if there may be more.

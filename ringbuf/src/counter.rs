@@ -1,4 +1,5 @@
-//! Words that several threads share: counters for statistics, flags, notices, requests and permits.
+//! Words that several threads share: counters for statistics, flags, times, notices, requests and
+//! permits.
 
 use crate::sync::{AtomicU32, AtomicU64, order};
 
@@ -76,6 +77,37 @@ impl Flag {
     }
 }
 
+/// A time that one thread at a time sets, and that does not exist before it is set.
+#[derive(Debug, Default)]
+pub struct FollowedTime {
+    now: Counter,
+    begun_at: Counter,
+    has_begun: Flag,
+}
+
+impl FollowedTime {
+    /// Sets the time, in nanoseconds; only one thread at a time may do so.
+    pub fn set(&self, time_ns: u64) {
+        self.now.set(time_ns);
+        if !self.has_begun.is_raised() {
+            self.begun_at.set(time_ns);
+            self.has_begun.raise();
+        }
+    }
+
+    /// The time in nanoseconds, perhaps a moment old; `None` before it is set. A thread that sees a
+    /// time sees [`begun_at`](Self::begun_at), too.
+    #[inline]
+    pub fn now(&self) -> Option<u64> {
+        self.has_begun.is_raised().then(|| self.now.get())
+    }
+
+    /// The first time that was set, in nanoseconds.
+    pub fn begun_at(&self) -> Option<u64> {
+        self.has_begun.is_raised().then(|| self.begun_at.get())
+    }
+}
+
 /// A notice that is passed on once, however often it is given before it is taken.
 ///
 /// A thread that gives it while it is not given has to make sure that the taker comes, for which
@@ -141,20 +173,20 @@ impl Request {
         self.0.swap(value, order!(Relaxed, "request"));
     }
 
-    /// As [`post`](Self::post), unless something is posted.
+    /// Posts `value` as [`post`](Self::post) does, unless something is posted.
     pub fn post_if_none(&self, value: u64) {
         let relaxed = || order!(Relaxed, "request");
         let _ = self.0.compare_exchange(NONE, value, relaxed(), relaxed());
     }
 
-    /// As [`post`](Self::post), unless a lower number is posted. Lock-free.
+    /// Posts `value` as [`post`](Self::post) does, unless a lower number is posted. Lock-free.
     pub fn post_min(&self, value: u64) {
         debug_assert_ne!(value, NONE);
         // Nothing posted is the highest number of all. An exchange in any case, as above.
         self.0.fetch_min(value, order!(Relaxed, "request"));
     }
 
-    /// What is posted, and not settled. Wait-free.
+    /// The request that is posted and not settled. Wait-free.
     #[inline]
     pub fn posted(&self) -> Option<u64> {
         // "request.posted": pairs with "request.settle".
@@ -202,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn permits_run_out_and_come_back() {
+    fn permits_run_out_and_are_released() {
         let permits = Permits::new(2);
         assert!(permits.try_acquire() && permits.try_acquire() && !permits.try_acquire());
         permits.release();

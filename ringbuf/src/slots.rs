@@ -21,7 +21,7 @@ const SEGMENTS: usize = 22;
 
 /// The value that closes the free list: an index that no slot has.
 const END: u32 = EMPTY;
-/// What the free list's head becomes when the last pool handle is gone.
+/// The head of the free list once the last pool handle is gone.
 const CLOSED: u64 = u64::MAX;
 /// Tags stay below the one in `CLOSED`.
 const TAG_MASK: u64 = (1 << 39) - 1;
@@ -41,7 +41,7 @@ pub(crate) struct Slots<T> {
     _leak_check: LeakCheck,
 }
 
-/// What taking a slot needs, on one cache line.
+/// The state that taking a slot needs, on one cache line.
 struct Free<T> {
     /// The free list: tag and index of its first slot.
     head: AtomicU64,
@@ -174,8 +174,8 @@ impl<T> Drop for Handle<T> {
             let slot = unsafe { slots.slot(next.value()).as_ref() };
             next = Word::new(0, slot.next.load(order!(Relaxed, "pool.next")));
         }
-        // "pool.settle" and "pool.last": whoever brings the balance to zero has acquired what all
-        // others released when they let go.
+        // "pool.settle" and "pool.last": the thread that brings the balance to zero has acquired
+        // the releases of all others.
         if slots.outstanding.fetch_add(out, order!(AcqRel, "pool.settle")) + out == 0 {
             // SAFETY: closed, and the balance says that nothing is outstanding.
             unsafe { Slots::destroy(self.slots) };
@@ -188,13 +188,13 @@ impl<T> Slots<T> {
     #[inline]
     pub(crate) fn slot(&self, index: u32) -> NonNull<Slot<T>> {
         let (segment, offset) = locate(index);
-        // "pool.locate": whoever holds an index already acquired the segment that it lies in.
+        // "pool.locate": the holder of an index has already acquired the segment of its slot.
         let first = self.segments[segment].load(order!(Relaxed, "pool.locate"));
         // SAFETY: an index is only handed out after its segment was stored.
         unsafe { NonNull::new_unchecked(first.add(offset)) }
     }
 
-    /// As [`slot`](Self::slot), for a holder who remembers where the `first` segment lies.
+    /// Slot `index`, for a holder that remembers the `first` slot.
     #[inline]
     pub(crate) fn slot_near(
         &self,
@@ -209,7 +209,7 @@ impl<T> Slots<T> {
         unsafe { first.add(index as usize) }
     }
 
-    /// As [`slot`](Self::slot), for the holder of the free list.
+    /// Slot `index`, for the holder of the free list.
     #[inline]
     fn free_slot(&self, index: u32) -> NonNull<Slot<T>> {
         if index as usize >= FIRST_SEGMENT {
@@ -288,7 +288,7 @@ impl<T> Slots<T> {
     /// By pointer, not by reference: once the chain is back, another thread may free everything.
     ///
     /// # Safety
-    /// The caller owns the chain, and nobody frees `slots` before it is back.
+    /// The caller owns the chain, and `slots` is not freed before it is back.
     #[inline]
     unsafe fn push_free(slots: NonNull<Self>, first: u32, last: NonNull<Slot<T>>) -> bool {
         // SAFETY: by the contract the slots live at least until the exchange below.
@@ -321,7 +321,7 @@ impl<T> Slots<T> {
     /// # Safety
     /// The pool is closed, no message is outstanding, and the caller is the one that learnt so.
     unsafe fn destroy(slots: NonNull<Self>) {
-        // SAFETY: by the contract nobody else can reach the slots; they came from a leaked box.
+        // SAFETY: by the contract no other thread can reach the slots; they came from a leaked box.
         let slots = unsafe { Box::from_raw(slots.as_ptr()) };
         for (segment, first) in slots.segments.iter().enumerate() {
             let first = first.load(order!(Relaxed, "pool.locate"));

@@ -319,111 +319,146 @@ fn connect_worker(
     loops: &[LoopId],
     ready: &mut [Option<Ready>],
 ) -> WorkerParts {
-    let Common { builder, order, sim_network, retirements } = common;
+    let (loops, picker) = order_loops(common, loops);
+    let callbacks = number_callbacks(common.builder, &loops);
+    let source = |callback: CallbackId| &common.builder.callback_specs[callback.0 as usize].source;
+    let timers =
+        callbacks.iter().filter(|(callback, _)| matches!(source(*callback), EventSource::Timer(_)));
+    let tokens = callbacks.len() + timers.count() + loops.len();
+    let parts = WorkerParts {
+        inbox: Inbox::new(&capacities(common, &loops), tokens),
+        loops,
+        routes: Vec::with_capacity(callbacks.len()),
+        controls: Vec::new(),
+        counters: Vec::new(),
+        timers: Timers::default(),
+        notifiers: vec![None; tokens],
+        starts: Vec::new(),
+        picker,
+        deadlines: Vec::new(),
+    };
+    let mut connecting = Connecting { common, callbacks: callbacks.len(), parts };
+    for (callback, loop_index) in callbacks {
+        ready[callback.0 as usize] = Some(connecting.add_callback(callback, loop_index));
+    }
+    for loop_index in 0..connecting.parts.loops.len() {
+        connecting.add_retirement(loop_index);
+    }
+    connecting.parts
+}
+
+/// The loops in the order in which the worker turns to them, and their picker.
+fn order_loops(common: Common<'_>, loops: &[LoopId]) -> (Vec<LoopId>, Picker) {
     let mut loops = loops.to_vec();
-    let priority = |id: &LoopId| builder.loops[id.0 as usize].priority;
-    let picker = match order {
+    let priority = |id: &LoopId| common.builder.loops[id.0 as usize].priority;
+    let picker = match common.order {
         ReadyOrder::Fifo => Picker::new(&[0]),
         ReadyOrder::RoundRobin => {
             loops.sort_by_key(|id| Reverse(priority(id)));
             Picker::new(&loops.iter().map(priority).collect::<Vec<_>>())
         }
     };
-    let callbacks_of = |id: &LoopId| &builder.loops[id.0 as usize].callbacks;
+    (loops, picker)
+}
+
+/// The number of events that may be pending in each ready ring.
+fn capacities(common: Common<'_>, loops: &[LoopId]) -> Vec<usize> {
+    let builder = common.builder;
     let events_of = |id: &LoopId| -> usize {
-        let callbacks = callbacks_of(id).iter();
+        let callbacks = builder.loops[id.0 as usize].callbacks.iter();
         let events = callbacks.map(|c| builder.callback_specs[c.0 as usize].source.capacity());
         events.sum::<usize>() + 1 // its retirement
     };
-    let capacities: Vec<usize> = match order {
-        ReadyOrder::Fifo => vec![loops.iter().map(events_of).sum()],
+    match common.order {
+        ReadyOrder::Fifo => vec![loops.iter().map(events_of).sum::<usize>().max(1)],
         ReadyOrder::RoundRobin => loops.iter().map(events_of).collect(),
-    };
-    let capacities: Vec<usize> = capacities.into_iter().map(|capacity| capacity.max(1)).collect();
-    let mut numbered: Vec<(CallbackId, usize)> = loops
-        .iter()
-        .enumerate()
-        .flat_map(|(n, id)| callbacks_of(id).iter().map(move |&callback| (callback, n)))
-        .collect();
-    numbered.sort_unstable(); // timers are added, and tasks started, in order of creation
-    let callbacks = numbered.len();
-    let is_timer = |callback: CallbackId| {
-        matches!(builder.callback_specs[callback.0 as usize].source, EventSource::Timer(_))
-    };
-    let timed = numbered.iter().filter(|(callback, _)| is_timer(*callback)).count();
-    let tokens = callbacks + timed + loops.len();
-    let mut inbox = Inbox::new(&capacities, tokens);
-    let (mut routes, mut counters) = (Vec::with_capacity(callbacks), Vec::new());
-    let mut notifiers = vec![None; tokens];
-    let mut controls = Vec::new();
-    let mut timers = Timers::default();
-    let mut starts = Vec::new();
-    let mut entry = |loop_index, token: usize| {
-        let ring = if order == ReadyOrder::Fifo { 0 } else { loop_index };
-        let announcer = inbox.announcer(ring, token as u32);
-        Ready { announcer, stamper: None, sim_network: sim_network.cloned() }
-    };
-    let mut deadlines = Vec::new();
-    for (callback, loop_index) in numbered {
+    }
+}
+
+/// The callbacks of `loops` in order of creation, in which timers are added and tasks started, each
+/// with the index of its loop.
+fn number_callbacks(builder: &GraphBuilder, loops: &[LoopId]) -> Vec<(CallbackId, usize)> {
+    let callbacks_of = |id: &LoopId| builder.loops[id.0 as usize].callbacks.iter();
+    let loops = loops.iter().enumerate();
+    let mut numbered: Vec<_> =
+        loops.flat_map(|(n, id)| callbacks_of(id).map(move |&callback| (callback, n))).collect();
+    numbered.sort_unstable();
+    numbered
+}
+
+/// A worker whose callbacks and loops are being connected, in the order of their tokens.
+struct Connecting<'a> {
+    common: Common<'a>,
+    /// The number of callbacks, whose tokens come first.
+    callbacks: usize,
+    parts: WorkerParts,
+}
+
+impl Connecting<'_> {
+    fn ready(&mut self, loop_index: usize, token: usize) -> Ready {
+        let ring = if self.common.order == ReadyOrder::Fifo { 0 } else { loop_index };
+        let announcer = self.parts.inbox.announcer(ring, token as u32);
+        Ready { announcer, stamper: None, sim_network: self.common.sim_network.cloned() }
+    }
+
+    /// Connects `notifier` to the next token after those of the callbacks; it leads to `control`.
+    fn add_control(&mut self, loop_index: usize, notifier: &Arc<Notifier>, control: Control) {
+        let token = self.callbacks + self.parts.controls.len();
+        notifier.connect(self.ready(loop_index, token));
+        self.parts.notifiers[token] = Some(notifier.clone());
+        self.parts.controls.push(control);
+    }
+
+    /// Returns how the events of `callback` are made ready.
+    fn add_callback(&mut self, callback: CallbackId, loop_index: usize) -> Ready {
+        let builder = self.common.builder;
         let of = &builder.callback_specs[callback.0 as usize];
-        let mut event = entry(loop_index, routes.len());
-        let mut watch = Index::NONE;
-        if let Some(deadline) = of.deadline {
+        let token = self.parts.routes.len();
+        let mut ready = self.ready(loop_index, token);
+        let mut deadline = Index::NONE;
+        if let Some(limit) = of.deadline {
             let capacity = of.source.capacity();
-            let (stamper, watched) = DeadlineWatch::new(deadline, capacity, builder.clock.clone());
-            event.stamper = Some(stamper);
-            watch = Index::new(deadlines.len());
-            deadlines.push(watched);
+            let (stamper, watch) = DeadlineWatch::new(limit, capacity, builder.clock.clone());
+            ready.stamper = Some(stamper);
+            deadline = Index::new(self.parts.deadlines.len());
+            self.parts.deadlines.push(watch);
         }
-        ready[callback.0 as usize] = Some(event.clone());
-        counters.push(of.counters.clone());
+        self.parts.counters.push(of.counters.clone());
         let mut timer = Index::NONE;
         match &of.source {
             EventSource::Queue(_) => {}
             EventSource::Notifier(notifier) | EventSource::QueueAndRemote(_, notifier) => {
-                notifier.connect(event);
-                starts.push(notifier.clone());
-                notifiers[routes.len()] = Some(notifier.clone());
+                notifier.connect(ready.clone());
+                self.parts.starts.push(notifier.clone());
+                self.parts.notifiers[token] = Some(notifier.clone());
             }
             EventSource::Timer(control) => {
-                let index = timers.add(callback, control.clone(), event, of.counters.clone());
+                let (control, counters) = (control.clone(), of.counters.clone());
+                let changed = control.changed.clone();
+                let index = self.parts.timers.add(callback, control, ready.clone(), counters);
                 timer = Index::new(index);
-                let token = callbacks + controls.len();
-                control.changed.connect(entry(loop_index, token));
-                notifiers[token] = Some(control.changed.clone());
-                controls.push(Control::TimerChanged(index));
+                self.add_control(loop_index, &changed, Control::TimerChanged(index));
             }
         }
-        let event_loop = loops[loop_index];
-        routes.push(Route {
+        let event_loop = self.parts.loops[loop_index];
+        self.parts.routes.push(Route {
             callback,
             event_loop,
             node_index: builder.loops[event_loop.0 as usize].node_index as u32,
             loop_index: loop_index as u32,
             target: of.target,
             timer,
-            deadline: watch,
+            deadline,
         });
+        ready
     }
-    for (loop_index, id) in loops.iter().enumerate() {
-        let retirement = &retirements[id.0 as usize];
-        let token = callbacks + controls.len();
-        retirement.connect(entry(loop_index, token));
-        notifiers[token] = Some(retirement.clone());
-        starts.push(retirement.clone());
-        controls.push(Control::Retirement { loop_index, notifier: retirement.clone() });
-    }
-    WorkerParts {
-        loops,
-        inbox,
-        routes,
-        controls,
-        counters,
-        timers,
-        notifiers,
-        starts,
-        picker,
-        deadlines,
+
+    fn add_retirement(&mut self, loop_index: usize) {
+        let id = self.parts.loops[loop_index];
+        let notifier = self.common.retirements[id.0 as usize].clone();
+        self.parts.starts.push(notifier.clone());
+        let control = Control::Retirement { loop_index, notifier: notifier.clone() };
+        self.add_control(loop_index, &notifier, control);
     }
 }
 

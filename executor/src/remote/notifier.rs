@@ -27,12 +27,11 @@ impl RemoteNotifier {
     /// an item may be gone when the loop comes to take it, because a newer one has taken its place
     /// or because it was meant for another end; and it may be announced after it was taken.
     pub fn announce(&self, count: usize) {
-        self.0.announced.add(count as u64);
         if let Some((clock, at)) = self.0.heard.get().filter(|_| count > 0) {
             // Of two threads at a time either may be the last: they differ by microseconds.
             at.set(clock.now().as_nanos());
         }
-        self.0.notifier.notify();
+        self.0.announced.announce(count as u64, || self.0.notifier.notify());
     }
 
     /// Has it note, from now on, when something came last, by `clock`.

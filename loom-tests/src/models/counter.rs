@@ -1,7 +1,7 @@
-//! Flags, notices, requests and permits.
+//! Flags, times, notices, requests and permits.
 
 use super::join;
-use crate::counter::{Counter, Flag, Notice, Permits, Request};
+use crate::counter::{Counter, Flag, FollowedTime, Notice, Permits, Request};
 use crate::model::{Model, Plain};
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -27,6 +27,27 @@ fn a_flag_publishes_earlier_writes() {
         });
         raiser.join().unwrap();
         reader.join().unwrap();
+    });
+}
+
+/// A worker that sees a time also sees when the clock began, so that it starts its timers before it
+/// looks for due ones.
+#[test]
+fn time_is_visible_only_with_its_beginning() {
+    Model::new(10).kills("flag.raise", Relaxed).kills("flag.read", Relaxed).check(|| {
+        let time = Arc::new(FollowedTime::default());
+        let follower = spawn({
+            let time = time.clone();
+            move || [5, 6].map(|now| time.set(now))
+        });
+        let worker = spawn(move || {
+            let now = time.now();
+            let begun_at = time.begun_at();
+            assert!(begun_at.is_none_or(|time| time == 5), "begun at {begun_at:?}");
+            assert!(now.is_none() || begun_at.is_some(), "{now:?} before the beginning");
+        });
+        follower.join().unwrap();
+        worker.join().unwrap();
     });
 }
 

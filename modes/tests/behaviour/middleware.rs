@@ -7,7 +7,7 @@ mod fake_middleware;
 mod faults;
 mod warnings;
 
-use crate::{Log, entries, log, on_one_core};
+use crate::{Log, entries, log, on_one_core, spawn_beside};
 use fake_middleware::{FakeMiddleware, Private, Stamp, WAYS, Way};
 use ringspin_executor::{
     CallbackStatistics, Context, ExactTime, FailurePolicy, Input, Message, Monitor, PublishError,
@@ -159,7 +159,7 @@ fn ten_thousand_messages_arrive_in_order_however_slow_the_subscription_is() {
             .unwrap();
             executor.freeze().unwrap();
             let (out, bus) = (sender(&fake, "/numbers", QoS::default()), fake.clone());
-            let sending = thread::spawn(move || {
+            let sending = spawn_beside(&executor, move || {
                 (0..MANY).for_each(|n| out.publish(&n).unwrap());
                 bus.flush();
                 let _ = all_sent.send(()); // it may have stopped already if it does not wait
@@ -261,7 +261,7 @@ fn publishers_inside_and_outside_race_and_nothing_is_lost_or_comes_twice() {
             executor.freeze().unwrap();
             let _ = monitor.set(executor.monitor().unwrap());
             let outside = [(); 2].map(|()| sender(&fake, "/numbers", QoS::default()));
-            let sending = thread::spawn(move || {
+            let sending = spawn_beside(&executor, move || {
                 thread::scope(|scope| {
                     scope.spawn(|| (0..EACH).for_each(|n| inside.publish(n).unwrap()));
                     for (id, out) in (1..).zip(&outside) {

@@ -1,6 +1,6 @@
 //! Parameters: changes are events, and what is given from outside reaches the nodes.
 
-use crate::{Log, entries, in_every_mode, log, on_one_core};
+use crate::{Log, entries, in_every_mode, log, on_one_core, spawn_beside};
 use ringspin_executor::{
     Arguments, Cause, Graph, Message, PARAMETER_CHANGES_MAX, ParameterChange, ParameterError,
     ParameterValue, QoS,
@@ -138,7 +138,7 @@ fn another_thread_sets_while_the_executor_spins() {
         })
         .unwrap();
         executor.freeze().unwrap();
-        let setter = std::thread::spawn(move || {
+        let setter = spawn_beside(&executor, move || {
             for n in 1..=SETS {
                 while let Err(error) = gain.set(n) {
                     assert!(matches!(error, ParameterError::Full { .. }), "{error}");

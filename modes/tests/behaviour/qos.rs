@@ -1,6 +1,6 @@
 //! Quality of service: messages for late joiners, lifespans, deadlines, signs of life.
 
-use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
+use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use proptest::prelude::*;
 use ringspin_executor::{
     Context, CreateError, DeadlineMissed, FailurePolicy, Graph, LivelinessChanged, Message,
@@ -163,7 +163,7 @@ fn activations_on_other_threads_lose_and_double_nothing() {
             })
             .unwrap();
         executor.freeze().unwrap();
-        let publisher = std::thread::spawn(move || {
+        let publisher = spawn_beside(&executor, move || {
             for n in 0..=LAST {
                 out.publish(n).unwrap();
                 if n % 64 == 0 {
@@ -172,7 +172,7 @@ fn activations_on_other_threads_lose_and_double_nothing() {
             }
         });
         let activations = [late.clone(), late].map(|late| {
-            std::thread::spawn(move || {
+            spawn_beside(&executor, move || {
                 std::thread::yield_now();
                 late.activate();
             })

@@ -21,12 +21,14 @@ const BANNED_WORDS: [&str; 3] = ["nobody", "somebody", "whoever"];
 
 /// The number of findings that each folder may still have. Numbers may only fall; folders that are
 /// not listed have none.
-const LANGUAGE_BUDGETS: [(&str, usize); 6] = [
+const LANGUAGE_BUDGETS: [(&str, usize); 8] = [
+    ("cli", 18),
     ("executor", 292),
     ("loom-tests", 8),
-    ("modes", 271),
+    ("modes", 130),
     ("ringbuf", 74),
     ("ros2", 106),
+    ("simulation", 123),
     ("tests", 16),
 ];
 

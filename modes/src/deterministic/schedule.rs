@@ -144,8 +144,7 @@ impl Schedule {
 pub struct NotApplied(pub Schedule);
 
 /// How many deviations and how many perturbations a run keeps, unless it explores: with jitter,
-/// each
-/// message is one.
+/// each message is one.
 pub(crate) const KEPT_MAX: usize = 10_000;
 
 /// The first items of a series, and their number in all.

@@ -13,7 +13,7 @@ const SHORT_PAGES: [&str; 2] = ["README.md", "ARCHITECTURE.md"];
 const PAGE_CHARACTERS_MAX: usize = 8_000;
 
 /// Functions above the limit. Entries may only be removed.
-const LONG_FUNCTIONS: [(&str, &str); 1] = [("executor/src/frozen.rs", "connect_worker")];
+const LONG_FUNCTIONS: [(&str, &str); 1] = [("executor/src/graph/frozen.rs", "connect_worker")];
 
 /// Openers of comments that hide the subject of a sentence; CONTRIBUTING.md, "Style", has the rule.
 const BANNED_OPENERS: [&str; 6] = ["What", "Who", "Whose", "That of", "Those of", "As ["];

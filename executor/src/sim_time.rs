@@ -1,27 +1,30 @@
 //! `use_sim_time`: whether a graph's time is that of `/clock`.
 
+use crate::arguments::USE_SIM_TIME;
 use crate::graph::{CreateNodeError, Graph, GraphBuilder};
 use crate::node::Node;
-use crate::parameter::ParameterValue;
+use crate::parameter_value::ParameterValue;
 
-/// The parameter's name in ROS 2.
-pub(crate) const USE_SIM_TIME: &str = "use_sim_time";
+/// Whether time is to be that of `/clock`, whatever the arguments say.
+#[derive(Default)]
+struct SimTime {
+    is_used: bool,
+}
 
 impl GraphBuilder {
     /// Whether the arguments ask for it, for any node.
     fn is_asked_for_sim_time(&self) -> bool {
-        let mut asked =
-            self.arguments.overrides.iter().filter(|given| given.parameter == USE_SIM_TIME);
+        let mut asked = self.overrides().iter().filter(|given| given.parameter == USE_SIM_TIME);
         asked.next_back().is_some_and(|given| given.value == ParameterValue::Bool(true))
     }
 
     fn wants_clock(&self) -> bool {
-        self.uses_sim_time || self.is_asked_for_sim_time()
+        self.look::<SimTime>().is_some_and(|time| time.is_used) || self.is_asked_for_sim_time()
     }
 
     /// Whether time is that of `/clock`: it was asked for, and can be had.
     pub(crate) fn follows_clock(&self) -> bool {
-        let receives = self.middleware.as_ref().is_some_and(|middleware| middleware.receives());
+        let receives = self.receives();
         receives && self.wants_clock()
     }
 }
@@ -31,7 +34,7 @@ impl Graph {
     /// is that of `/clock`. That it is so, is up to the runner of the graph. Nodes have the
     /// parameter when a middleware is connected that may bring a `/clock`.
     pub fn use_sim_time(&self) {
-        self.builder().uses_sim_time = true;
+        self.builder().feature::<SimTime>().is_used = true;
     }
 
     /// Whether the graph's time is to be that of `/clock`, because

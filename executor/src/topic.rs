@@ -2,8 +2,8 @@
 //!
 //! While the graph is built, a topic collects its subscriptions. Freezing turns them into ports,
 //! and from then on a publisher finds everything it needs in one slice: nothing is looked up,
-//! locked or allocated on the way. What only some publishers promise (see [`publisher_policy`]) costs the
-//! others a branch.
+//! locked or allocated on the way. Promises of some publishers only (see [`publisher_policy`]) cost
+//! the others a branch.
 
 mod late;
 mod publisher;
@@ -26,10 +26,10 @@ use crate::event::{CallbackId, EventId};
 use crate::info::GraphInfo;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
-use crate::middleware::Remote;
 use crate::name;
 use crate::qos::{History, QoS};
 use crate::ready::Ready;
+use crate::remote::Remote;
 use crate::sim_network::SimNetwork;
 use crate::time::Time;
 use late::Late;

@@ -8,10 +8,9 @@ use super::change::ParameterChange;
 use super::client::ParameterInfo;
 use super::descriptor::ParameterDescriptor;
 use super::error::ParameterError;
-use super::value::sealed::Cell;
-use super::value::{ParameterType, ParameterValue, ParameterVariant};
 use crate::lock::lock;
-use crate::middleware::RemoteNode;
+use crate::parameter_value::sealed::Cell;
+use crate::parameter_value::{ParameterType, ParameterValue, ParameterVariant};
 use crate::time::{Clock, NodeClock, Time};
 use crate::topic::{PublishError, Publisher};
 use std::collections::BTreeMap;
@@ -125,12 +124,17 @@ struct Table {
     changes: Option<Publisher<Vec<ParameterChange>>>,
 }
 
+/// Told of the parameters that a node declares and sets, at a time if that is not the real one.
+pub(crate) trait ParameterObserver: Send + Sync {
+    fn declared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>);
+    fn set(&self, values: &[(String, ParameterValue)], now: Option<Time>);
+}
+
 /// The parameters of a node.
 pub(crate) struct NodeParameters {
     node: String,
     table: Mutex<Table>,
-    /// Told of what is declared and set.
-    remote: Option<Arc<dyn RemoteNode>>,
+    observer: Option<Box<dyn ParameterObserver>>,
     /// The clock that the graph follows, if it is not the real one.
     clock: Option<NodeClock>,
 }
@@ -138,10 +142,10 @@ pub(crate) struct NodeParameters {
 impl NodeParameters {
     pub(crate) fn new(
         node: String,
-        remote: Option<Arc<dyn RemoteNode>>,
+        observer: Option<Box<dyn ParameterObserver>>,
         clock: Option<NodeClock>,
     ) -> Self {
-        Self { node, table: Mutex::default(), remote, clock }
+        Self { node, table: Mutex::default(), observer, clock }
     }
 
     fn now(&self) -> Option<Time> {
@@ -163,8 +167,8 @@ impl NodeParameters {
         if table.entries.contains_key(&name) {
             return false;
         }
-        if let Some(remote) = &self.remote {
-            remote.parameter_declared(&name, &entry.value(), self.now());
+        if let Some(observer) = &self.observer {
+            observer.declared(&name, &entry.value(), self.now());
         }
         table.entries.insert(name, entry).is_none()
     }
@@ -249,8 +253,8 @@ impl NodeParameters {
         let table = self.table();
         let store = || {
             entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
-            if let Some(remote) = &self.remote {
-                remote.parameters_set(&values, self.now());
+            if let Some(observer) = &self.observer {
+                observer.set(&values, self.now());
             }
         };
         let Some(publisher) = &table.changes else {

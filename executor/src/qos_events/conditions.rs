@@ -7,7 +7,7 @@ use super::peers::Outside;
 use super::{DeadlineMissed, LivelinessChanged, LivelinessLost};
 use crate::control::Failures;
 use crate::liveliness::{Life, LivelinessRegistry, PublisherLiveliness};
-use crate::middleware::{RemoteNotifier, RemoteStatus};
+use crate::remote::{RemoteNotifier, RemoteStatus};
 use crate::time::{Time, nanos};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

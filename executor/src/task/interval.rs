@@ -1,9 +1,9 @@
 //! Timers whose ticks are awaited.
 
 use crate::context::Context;
+use crate::entity::{CallbackSpec, Entity, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::event_loop::{Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError};
+use crate::graph::CreateError;
 use crate::lock::lock;
 use crate::node::Node;
 use crate::time::{Clock, NodeClock, Time};
@@ -148,6 +148,6 @@ impl<S: Send + 'static> Node<S> {
         let ticks = Arc::<Mutex<Ticks>>::default();
         let entity = IntervalEntity { ticks: ticks.clone(), source };
         builder.body::<S>(self.event_loop()).add(Box::new(entity));
-        Ok(Interval { timer, clock: builder.clock.clone(), ticks, seen: 0 })
+        Ok(Interval { timer, clock: builder.clock().clone(), ticks, seen: 0 })
     }
 }

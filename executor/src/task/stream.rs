@@ -3,13 +3,12 @@
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::endpoints::Declared;
-use crate::event_loop::{Entity, Outcome};
+use crate::entity::{Entity, Outcome, SubscriptionReceiver};
 use crate::graph::CreateError;
 use crate::lock::lock;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::topic::SubscriptionReceiver;
 use futures_core::Stream;
 use std::collections::VecDeque;
 use std::fmt;

@@ -4,8 +4,8 @@ use super::transient_local_cache::TransientLocalCache;
 use super::{Connections, Port, Subscription, SubscriptionReceiver, Topic, lock};
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
-use crate::middleware::{Join, LateRemote};
 use crate::qos::QoS;
+use crate::remote::{Join, LateRemote};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 

@@ -4,7 +4,7 @@ use super::Topic;
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::message::{Envelope, Holder, Message};
-use crate::middleware::Remote;
+use crate::remote::Remote;
 use ringspin_ringbuf::{Permits, keep_last};
 use std::sync::Arc;
 

@@ -33,6 +33,7 @@
 //! let points = &info.topics[0];
 //! let first = EventId { source: points.publishers[0].1, sequence: 0 };
 //! let outcome = table.outcome(points.subscriptions[0], first, Time::ZERO, 32);
+//! // 40 ms on the line, then 3 ms.
 //! assert_eq!(outcome, DeliveryOutcome::Once(Time::from_nanos(43_000_000)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -153,7 +153,7 @@ proptest! {
     fn bytes_are_read_back_as_integers_that_fit(bytes in prop::collection::vec(any::<u8>(), 0..5)) {
         let value = ParameterValue::ByteArray(bytes);
         let read = parse_value(&value.to_string()).unwrap();
-        prop_assert_eq!(read.fit(super::super::ParameterType::ByteArray), Some(value));
+        prop_assert_eq!(read.fit(crate::parameter_value::ParameterType::ByteArray), Some(value));
     }
 
     #[test]

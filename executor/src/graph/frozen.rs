@@ -1,5 +1,6 @@
 //! Freezing: the graph becomes workers that share nothing but lock-free rings.
 
+use super::{EventSource, FreezeError, Graph, GraphBuilder};
 use crate::control::{
     CallbackCounters, CallbackStatistics, Cause, Failure, FailurePolicy, Failures, NodeControl,
     RestCounters, Statistics, WorkerStatistics,
@@ -7,7 +8,6 @@ use crate::control::{
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
-use crate::graph::{EventSource, FreezeError, Graph, GraphBuilder};
 use crate::info::GraphInfo;
 use crate::input::NamedInput;
 use crate::notifier::Notifier;
@@ -179,7 +179,7 @@ impl Graph {
         check_time(&builder, plan, time)?;
         let (clock, sim_network) = (time.clock(), time.sim_network());
         builder.frozen = true;
-        builder.report_unused_overrides();
+        std::mem::take(&mut builder.before_freeze).into_iter().for_each(|run| run(&builder));
         let info = Arc::new(builder.info());
         builder.clock.run_by(clock.clone());
         let retirements: Vec<Arc<Notifier>> = info.loops.iter().map(|_| Arc::default()).collect();
@@ -285,8 +285,8 @@ fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
 
 fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<(), FreezeError> {
     if time.sim_network().is_some() {
-        if let Some(middleware) = builder.middleware.as_ref().filter(|other| other.receives()) {
-            return Err(FreezeError::NotIsolated(middleware.name().into()));
+        if let Some(middleware) = &builder.live_only {
+            return Err(FreezeError::NotIsolated(middleware.clone()));
         }
         let sequential = plan.order == ReadyOrder::Fifo && plan.workers.len() == 1;
         return if sequential { Ok(()) } else { Err(FreezeError::NotSequential) };

@@ -7,7 +7,7 @@
 //! They differ in one point: a number that does not fit its type is refused, where rcl makes it a
 //! less precise double or a string.
 
-use super::value::ParameterValue;
+use super::ParameterValue;
 use std::fmt;
 
 /// The longest name of a parameter, in bytes.
@@ -34,7 +34,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
 }
 
 /// `text` for a message: as it is, or its beginning.
-pub(super) fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(40) {
         None => text.into(),
         Some((end, _)) => format!("{}...", &text[..end]),
@@ -104,7 +104,7 @@ fn double(text: &str) -> Result<Option<f64>, String> {
 
 /// Writes `value` in YAML's flow style, so that it is read back as the same value; a byte array
 /// comes back as an integer array, which fits it.
-pub(super) fn write(value: &ParameterValue, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn write(value: &ParameterValue, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match value {
         ParameterValue::Bool(value) => write!(f, "{value}"),
         ParameterValue::Integer(value) => write!(f, "{value}"),

@@ -15,9 +15,9 @@
 //! The parser walks a stream of YAML events. It refuses aliases, as rcl does, and what nests deeper
 //! than 32 levels, so that a file of limited size takes limited time and memory.
 
-use super::text::{self, NAME_BYTES_MAX};
-use super::value::ParameterValue;
-use crate::arguments::{NodePattern, Origin, Override};
+use super::{NodePattern, Origin, Override};
+use crate::parameter_value::text::{self, NAME_BYTES_MAX};
+use crate::parameter_value::{ParameterType, ParameterValue};
 use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -197,8 +197,8 @@ fn append(list: &mut Option<ParameterValue>, value: ParameterValue) -> Result<()
         (Some(list), value) => {
             let (list, element) = (list.parameter_type(), value.parameter_type());
             let hint = match (list, element) {
-                (super::ParameterType::DoubleArray, _) => "; write doubles with a dot, as in `1.0`",
-                (super::ParameterType::StringArray, _) => "; put strings into quotes",
+                (ParameterType::DoubleArray, _) => "; write doubles with a dot, as in `1.0`",
+                (ParameterType::StringArray, _) => "; put strings into quotes",
                 _ => "",
             };
             let value = text::shortened(&value.to_string());

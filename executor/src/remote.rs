@@ -1,11 +1,59 @@
 //! The way in: items that a middleware announced, taken by the event loop that they are for.
 
-use super::{RemoteEvents, RemoteNotifier, RemoteSubscription};
+mod events;
+mod notifier;
+
+pub(crate) use events::Reports;
+pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
+pub use notifier::RemoteNotifier;
+
 use crate::escape::BoxError;
 use crate::event::{EventId, SourceId};
 use crate::notifier::Notifier;
 use ringspin_ringbuf::{Attempt, Round, Takes};
+use std::any::Any;
 use std::sync::Arc;
+
+/// Publishes outside of the process, from any thread.
+pub trait RemotePublisher: Send + Sync {
+    /// Publishes `message`, which has the type that was advertised.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn publish(&self, message: &dyn Any) -> Result<(), BoxError>;
+
+    /// Says that the publisher is alive.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn assert_liveliness(&self) -> Result<(), BoxError>;
+
+    /// Where to watch what happens to it; `None` if nothing is ever reported.
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        None
+    }
+}
+
+/// Brings messages from outside of the process.
+pub trait RemoteSubscription: Send {
+    /// Takes the next message into `into`, which is an `&mut Option<M>` of the type that was
+    /// subscribed to. False if there is none.
+    ///
+    /// # Errors
+    /// Why it cannot; the message is lost then, and the next one may be taken.
+    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
+
+    /// How many of `missing` messages, which were announced and are not there, were overwritten.
+    /// The others were not meant for this subscription. Called once for each missing message.
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        missing
+    }
+
+    /// Where to watch what happens to it; `None` if nothing is ever reported.
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        None
+    }
+}
 
 /// The outcome of an attempt to take an item.
 pub(crate) enum Taken {
@@ -162,3 +210,9 @@ impl<M: 'static> Remote<M> {
         self.item.take()
     }
 }
+
+/// What a middleware will bring, and what makes it do so.
+pub(crate) type LateRemote<M> = (Remote<M>, Join);
+
+/// Joins a topic beyond the process; false if messages of its type stay within.
+pub(crate) type Join = Box<dyn FnOnce() -> Result<bool, BoxError> + Send>;

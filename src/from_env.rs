@@ -18,14 +18,14 @@ pub trait FromEnv: Sized {
     /// | `RINGSPIN_MODE` | `single` (the default), `multi` or `deterministic` |
     /// | `RINGSPIN_MAPPING` | for `multi`: a [mapping](crate::mapping) file |
     /// | `RINGSPIN_SIMULATION` | for `deterministic`: a simulation file (feature `simulation`) |
-    /// | `RINGSPIN_ROS_ARGS` | ROS arguments, see [`Arguments::from_env`](crate::Arguments::from_env) |
+    /// | `RINGSPIN_ROS_ARGS` | ROS arguments, see [`Arguments`](crate::Arguments) |
     /// | `RINGSPIN_MIDDLEWARE` | a [`Connection`](crate::Connection) |
     ///
     /// # Errors
     /// [`ConfigurationError`].
     fn from_env() -> Result<Self, ConfigurationError>;
 
-    /// As [`from_env`](Self::from_env), with the ROS arguments of the command line on top. Also
+    /// Like [`from_env`](Self::from_env), with the ROS arguments of the command line on top. Also
     /// returns the arguments for the application, with the program's name first.
     ///
     /// ```no_run

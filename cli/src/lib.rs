@@ -36,7 +36,7 @@ use ringspin_executor::{Arguments, BoxError};
 use ringspin_modes::{Jitter, SpinError, TiePolicy};
 use ringspin_simulation::{
     Certificate, Counterexample, Exploration, ExploreError, FreshProcess, Job, JobFile,
-    JobFileError, Ran, Registry, Report, Uncontrolled, describe,
+    JobFileError, NoEndError, Ran, Registry, Report, Uncontrolled, describe,
 };
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -388,7 +388,7 @@ fn compare_with(path: &Path, certificate: &Certificate) -> Result<(), Ended> {
 
 /// Errors of the job file name it; others are of the graph.
 fn in_file(job: &Path, error: &BoxError) -> Ended {
-    match error.is::<JobFileError>() {
+    match error.is::<JobFileError>() || error.is::<NoEndError>() {
         true => unusable(error),
         false => unusable(format!("{}: {error}", job.display())),
     }

@@ -14,7 +14,7 @@ mod watchdog;
 pub use certificate::{
     CallbackCounts, Certificate, CertificateError, Counts, Platform, Uncontrolled,
 };
-pub use ending::EndError;
+pub use ending::{EndError, NoEndError};
 pub use explore::{Counterexample, Exploration, ExploreError, Explored, Order};
 pub use fresh::FreshProcess;
 pub use report::Report;
@@ -22,7 +22,6 @@ pub use session::{Session, StateError, Step};
 pub use verify::{Difference, Divergence, VerifyError, describe};
 pub use watchdog::WatchdogTimeout;
 
-use crate::job_file::JobFileError;
 use ending::Ending;
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, Time};
 use ringspin_modes::Executor;
@@ -290,14 +289,14 @@ impl<'a, T> Job<'a, T> {
     /// Checks that something ends the run of a job file.
     ///
     /// # Errors
-    /// [`JobFileError::NoEnd`].
-    pub fn check_end(&self) -> Result<(), JobFileError> {
+    /// [`NoEndError`].
+    pub fn check_end(&self) -> Result<(), NoEndError> {
         let ends = self.simulation.end.is_some()
             || self.run_for.is_some()
             || self.ending.is_some()
             || self.over.is_some();
         match &self.must_end {
-            Some(origin) if !ends => Err(JobFileError::NoEnd { origin: origin.clone() }),
+            Some(origin) if !ends => Err(NoEndError { origin: origin.clone() }),
             _ => Ok(()),
         }
     }
@@ -310,7 +309,7 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and stops before the first event, for a test that steps.
     ///
     /// # Errors
-    /// What `build` returns, [`Panicked`] if it panics, or a [`SpinError`](ringspin_modes::SpinError).
+    /// What `build` returns, [`Panicked`] if it panics, or a [`SpinError`].
     pub fn start(&self) -> Result<Session<T>, BoxError> {
         let mut session = self.start_with(self.simulation.clone(), Records::default())?;
         session.executor().run_options().applies_schedule = true;
@@ -350,7 +349,7 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and runs it.
     ///
     /// # Errors
-    /// What `build` returns, a [`SpinError`](ringspin_modes::SpinError) (also if the job follows a schedule
+    /// What `build` returns, a [`SpinError`] (also if the job follows a schedule
     /// of which entries were not applied), [`CheckFailed`], or [`Panicked`] if other code than a
     /// callback panics: an end condition, a tie breaker, the drop of a state.
     pub fn run(&self) -> Result<Report, BoxError> {

@@ -22,8 +22,9 @@ pub mod timeline;
 
 pub use job::{
     CallbackCounts, Certificate, CertificateError, CheckFailed, Counterexample, Counts, Difference,
-    Divergence, EndError, Exploration, ExploreError, Explored, FreshProcess, Job, Order, Platform,
-    Ran, Report, Session, StateError, Step, Uncontrolled, VerifyError, WatchdogTimeout, describe,
+    Divergence, EndError, Exploration, ExploreError, Explored, FreshProcess, Job, NoEndError,
+    Order, Platform, Ran, Report, Session, StateError, Step, Uncontrolled, VerifyError,
+    WatchdogTimeout, describe,
 };
 pub use job_file::{JobFile, JobFileError, load_simulation};
 pub use registry::{NodeConfig, Registry, RegistryError};

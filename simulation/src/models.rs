@@ -2,7 +2,7 @@
 //! callbacks take.
 //!
 //! Every model is resolved against the graph before a run, so that a misspelt name is an error and
-//! not a message without delay. All numbers come from [`random`](ringspin_modes::random): the number
+//! not a message without delay. All numbers come from [`random`](ringspin_modes::random): that
 //! for a message or a call depends on the seed, the names of its edge or callback, and its own
 //! number, and on nothing else.
 

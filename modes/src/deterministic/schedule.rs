@@ -143,8 +143,8 @@ impl Schedule {
 )]
 pub struct NotApplied(pub Schedule);
 
-/// How many deviations and how many perturbations a run keeps, unless it explores: with jitter, each
-/// message is one.
+/// How many deviations and how many perturbations a run keeps, unless it explores: with jitter,
+/// each message is one.
 pub(crate) const KEPT_MAX: usize = 10_000;
 
 /// The first items of a series, and their number in all.

@@ -32,6 +32,18 @@ pub struct EndError {
     pub way_out: String,
 }
 
+/// Nothing ends the run of a job file.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{origin} does not say when the run ends, so its timers would fire for ever; add \
+     `for = \"60 s\"`, `end`, or `end_when`, or `endless = true` if a node ends it or nothing \
+     is left to do at some time"
+)]
+pub struct NoEndError {
+    /// The file, or "the text".
+    pub origin: String,
+}
+
 /// Counts what each subscription of the topic handles.
 struct Countdown {
     /// By callback; `None` for those that are no subscriptions of the topic.

@@ -67,16 +67,6 @@ pub enum JobFileError {
         /// Which types there are.
         known: String,
     },
-    /// Nothing ends the run.
-    #[error(
-        "{origin} does not say when the run ends, so its timers would fire for ever; add \
-         `for = \"60 s\"`, `end`, or `end_when`, or `endless = true` if a node ends it or nothing \
-         is left to do at some time"
-    )]
-    NoEnd {
-        /// The file, or "the text".
-        origin: String,
-    },
     /// A node type that is not registered.
     #[error("{at}: there is no node type `{name}`; {way_out}")]
     UnknownType {

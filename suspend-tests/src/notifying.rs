@@ -15,7 +15,7 @@ fn a_suspended_trigger_hides_no_other_trigger() {
         let pressed = node
             .create_guard_condition("pressed", |log, cx| log.push(cx.event().sequence))
             .unwrap();
-        let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
+        let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
         let first = pressed.clone();
         let suspended = Suspended::at(step, move || first.trigger());
         for _ in 0..5 {
@@ -58,7 +58,7 @@ fn other_calls_are_answered(step: &'static str, is_same: bool, timeout: Option<D
             None => client,
         }
     });
-    let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
+    let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
     let second = if is_same { first.clone() } else { second };
     let suspended = Suspended::at(step, move || {
         let _ = first.call(1, |(), _, _| ());
@@ -99,7 +99,7 @@ fn a_suspended_change_of_a_timer_hides_no_other_change() {
         let hour = Duration::from_secs(3600);
         let timer = node.create_timer(hour, |log: &mut Log<u64>, cx| log.push(cx.event().sequence));
         let timer = timer.unwrap();
-        let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
+        let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
         let first = timer.clone();
         let _suspended = Suspended::at(step, move || first.reset());
         for n in 0..3 {

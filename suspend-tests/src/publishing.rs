@@ -55,7 +55,7 @@ fn others_are_heard(step: &'static str, qos: QoS, order: ReadyOrder, loops: usiz
 fn at_each(steps: &[&'static str], kinds: &[QoS]) {
     for step in steps {
         for qos in kinds {
-            for order in [ReadyOrder::Sweep, ReadyOrder::Fifo] {
+            for order in [ReadyOrder::RoundRobin, ReadyOrder::Fifo] {
                 others_are_heard(step, *qos, order, 2);
             }
         }
@@ -74,7 +74,7 @@ fn a_publisher_suspended_while_it_overwrites_hides_no_message() {
 
 #[test]
 fn a_publisher_suspended_between_two_levels_of_the_ready_set_hides_no_message() {
-    others_are_heard("mark.leaf", QoS::keep_last(1), ReadyOrder::Sweep, 70);
+    others_are_heard("mark.leaf", QoS::keep_last(1), ReadyOrder::RoundRobin, 70);
 }
 
 /// A transient-local publisher has a lock of its own, which another publisher does not take.
@@ -88,7 +88,7 @@ fn a_suspended_transient_local_publisher_hides_no_message_of_another_one() {
     let talker = graph.create_node("talker", ()).unwrap();
     let first = talker.create_publisher::<u32>("numbers", qos).unwrap();
     let second = talker.create_publisher::<u32>("numbers", qos).unwrap();
-    let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
+    let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
     for step in GROWING {
         let out = first.clone();
         let _suspended = Suspended::at(step, move || drop(out.publish(SUSPENDED)));

@@ -33,13 +33,13 @@ pub enum ReadyOrder {
     /// ready, in the order of the plan, a few events at a time. Along a topological order one round
     /// carries data through a whole chain, and no loop waits for more than one turn of each other
     /// loop of its priority.
-    Sweep,
+    RoundRobin,
 }
 
 /// Which worker runs which loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// The loops of each worker, in the order of a [`ReadyOrder::Sweep`].
+    /// The loops of each worker, in the order of a [`ReadyOrder::RoundRobin`].
     pub workers: Vec<Vec<LoopId>>,
     /// The order in which each worker turns to its loops.
     pub order: ReadyOrder,
@@ -324,7 +324,7 @@ fn connect_worker(
     let priority = |id: &LoopId| builder.loops[id.0 as usize].priority;
     let picker = match order {
         ReadyOrder::Fifo => Picker::new(&[0]),
-        ReadyOrder::Sweep => {
+        ReadyOrder::RoundRobin => {
             loops.sort_by_key(|id| Reverse(priority(id)));
             Picker::new(&loops.iter().map(priority).collect::<Vec<_>>())
         }
@@ -337,7 +337,7 @@ fn connect_worker(
     };
     let capacities: Vec<usize> = match order {
         ReadyOrder::Fifo => vec![loops.iter().map(events_of).sum()],
-        ReadyOrder::Sweep => loops.iter().map(events_of).collect(),
+        ReadyOrder::RoundRobin => loops.iter().map(events_of).collect(),
     };
     let capacities: Vec<usize> = capacities.into_iter().map(|capacity| capacity.max(1)).collect();
     let mut numbered: Vec<(CallbackId, usize)> = loops

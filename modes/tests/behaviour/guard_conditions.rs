@@ -1,7 +1,8 @@
 //! Guard conditions: triggers from anywhere reach their callback, each counted.
 
 use crate::{Log, entries, in_every_mode, log};
-use ringspin_modes::{Executor, Job};
+use ringspin_modes::Executor;
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

@@ -3,7 +3,8 @@
 
 use crate::{Log, entries, in_every_mode, log};
 use ringspin_executor::{GuardCondition, Message, Monitor, QoS, Time, WaitStrategy};
-use ringspin_modes::{Executor, Job};
+use ringspin_modes::Executor;
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

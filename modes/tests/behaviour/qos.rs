@@ -6,7 +6,8 @@ use ringspin_executor::{
     Context, CreateError, DeadlineMissed, FailurePolicy, Graph, LivelinessChanged, Message,
     PublisherEvents, QoS, QosPolicy, SubscriptionEvents, Time,
 };
-use ringspin_modes::{Executor, Job, Simulation};
+use ringspin_modes::{Executor, Simulation};
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

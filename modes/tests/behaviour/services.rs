@@ -4,7 +4,8 @@ use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
 use ringspin_executor::{
     CallError, Context, CreateError, FailurePolicy, Graph, Message, QoS, Responder,
 };
-use ringspin_modes::{Executor, Job, SpinError};
+use ringspin_modes::{Executor, SpinError};
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

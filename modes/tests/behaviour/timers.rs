@@ -2,7 +2,8 @@
 
 use crate::{Log, entries, in_every_mode, log, on_one_core};
 use ringspin_executor::{Message, QoS, Time, WaitStrategy};
-use ringspin_modes::{Executor, Job, Simulation};
+use ringspin_modes::{Executor, Simulation};
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

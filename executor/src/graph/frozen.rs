@@ -172,9 +172,6 @@ impl Graph {
         time: &TimeSource,
     ) -> Result<Frozen, FreezeError> {
         let mut builder = self.builder();
-        if builder.frozen {
-            return Err(FreezeError::AlreadyFrozen);
-        }
         check_plan(&builder, plan)?;
         check_time(&builder, plan, time)?;
         let (clock, sim_network) = (time.clock(), time.sim_network());
@@ -235,8 +232,7 @@ impl Graph {
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
         let (topics, clock) = (topics.into(), shared.clock);
         let monitor = Monitor { info, counters, topics, failures, rests, clock };
-        let inputs = std::mem::take(&mut builder.inputs);
-        Ok(Frozen { workers, monitor, inputs })
+        Ok(Frozen { workers, monitor, inputs: std::mem::take(&mut builder.inputs) })
     }
 }
 
@@ -259,6 +255,9 @@ fn node_controls(
 }
 
 fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
+    if builder.frozen {
+        return Err(FreezeError::AlreadyFrozen);
+    }
     let mut counts = vec![0; builder.loops.len()];
     for id in plan.workers.iter().flatten() {
         *counts.get_mut(id.0 as usize).ok_or(FreezeError::UnknownLoop(id.0))? += 1;

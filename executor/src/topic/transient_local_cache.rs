@@ -64,8 +64,7 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
             }
             envelope.id = next_id();
             let oldest = push(&mut state.early, self.depth, envelope);
-            drop(state);
-            drop(oldest);
+            drop((state, oldest)); // in this order
             return Ok(());
         }
         let ports = match topic.reserve() {
@@ -96,17 +95,16 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         }
         drop(undelivered);
         let beyond = beyond.map(|publish| (publish, message.clone()));
-        let oldest =
-            match state.sim_network.clone().filter(|sim_network| sim_network.departs_later()) {
-                Some(sim_network) => {
-                    let (departure, cache) =
-                        (sim_network.departure_of(message.id().source), self.clone());
-                    let served = state.joined.len();
-                    sim_network.fly(departure, move || cache.keep(message, served));
-                    None
-                }
-                None => push(&mut state.kept, self.depth, message),
-            };
+        let network = state.sim_network.clone().filter(|network| network.departs_later());
+        let oldest = match network {
+            Some(network) => {
+                let (departure, cache) = (network.departure_of(message.id().source), self.clone());
+                let served = state.joined.len();
+                network.fly(departure, move || cache.keep(message, served));
+                None
+            }
+            None => push(&mut state.kept, self.depth, message),
+        };
         drop(state);
         drop(oldest);
         if !displaced.is_empty() {

@@ -12,8 +12,9 @@
 //!
 //! # Progress
 //! * [`Pool::try_insert`], [`Pool::try_loan`]: lock-free.
-//! * [`Pool::insert`], [`Pool::loan`]: lock-free while a slot is free; otherwise they allocate
-//!   under a lock.
+//! * [`Pool::insert`], [`Pool::loan`], [`Pool::reserve`]: lock-free but for the allocator, which
+//!   they call when no slot is free. If the thread that makes the pool larger is suspended, another
+//!   one that finds no slot makes it larger again.
 //! * Cloning and dropping a [`Shared`]: wait-free; dropping the last one is lock-free.
 //!
 //! The slots themselves, and how a free one is found, are in `slots.rs`.

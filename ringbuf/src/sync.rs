@@ -20,7 +20,6 @@ mod imp {
     #[cfg(feature = "std")]
     pub(crate) use std::{
         sync::atomic::{AtomicI64, AtomicPtr},
-        sync::{Mutex, MutexGuard},
         thread::{Thread, current, park_timeout},
     };
 
@@ -92,10 +91,10 @@ mod imp {
 #[cfg(all(ringbuf_loom, not(ringbuf_shuttle)))]
 mod imp {
     pub(crate) use loom::cell::UnsafeCell;
+    pub(crate) use loom::sync::Arc;
     pub(crate) use loom::sync::atomic::{
         AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     };
-    pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use loom::thread::{Thread, current};
 
     /// loom has no clock: a park with a timeout is modelled as a park that must be woken, which is
@@ -139,8 +138,8 @@ mod imp {
 mod imp {
     pub(crate) use crate::facade::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
     pub(crate) use crate::facade::{LeakCheck, UnsafeCell};
+    pub(crate) use shuttle::sync::Arc;
     pub(crate) use shuttle::sync::atomic::{AtomicPtr, Ordering};
-    pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use shuttle::thread::{Thread, current, park_timeout};
 
     macro_rules! order {

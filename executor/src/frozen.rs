@@ -281,7 +281,7 @@ fn node_controls(
     for (event_loop, retirement) in draft.loops.iter().zip(retirements) {
         nodes[event_loop.node_index].loops.push(retirement.clone());
     }
-    for (node, watcher) in draft.watchers() {
+    for (node, watcher) in draft.freeze_ends() {
         nodes[node].watchers.push(watcher);
     }
     nodes

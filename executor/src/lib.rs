@@ -8,6 +8,7 @@
 
 pub mod action;
 pub mod arguments;
+mod build_list;
 mod clock_watch;
 mod collector;
 mod context;

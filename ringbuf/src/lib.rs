@@ -75,7 +75,7 @@ mod word;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use announcements::{Announcements, Attempt, Round, Takes};
 #[cfg(target_has_atomic = "64")]
-pub use counter::{Counter, Flag, Notice, Permits, Request};
+pub use counter::{Counter, Flag, Latest, Notice, Permits, Request};
 #[cfg(feature = "std")]
 pub use inbox::{Announce, Announcer, Inbox};
 #[cfg(feature = "alloc")]

@@ -42,14 +42,16 @@ impl Draft {
         self.ends(topic).vitals.clone()
     }
 
-    /// Whose failures concern whom: nodes, and who watches the liveliness of their publishers.
-    pub(crate) fn watchers(&self) -> Vec<(usize, Arc<Notifier>)> {
+    /// The pairs of a node and a watcher of the liveliness of one of its publishers. Nothing is
+    /// added to the ends any more.
+    pub(crate) fn freeze_ends(&self) -> Vec<(usize, Arc<Notifier>)> {
         let mut watchers = Vec::new();
         for topic in self.topics.values() {
             let vitals = &topic.ends.vitals;
-            let pulses = vitals.pulses();
+            vitals.freeze();
             for watcher in vitals.watchers() {
-                watchers.extend(pulses.iter().map(|pulse| (pulse.node_index, watcher.clone())));
+                let pulses = vitals.pulses().iter();
+                watchers.extend(pulses.map(|pulse| (pulse.node_index, watcher.clone())));
             }
         }
         watchers

@@ -227,6 +227,7 @@ mod tests {
     fn a_deadline_has_its_phase_from_the_last_message() {
         let vitals = Arc::<Vitals>::default();
         let pulses = [vitals.add(0, QoS::default()), vitals.add(1, QoS::default())];
+        vitals.freeze();
         let mut deadline = Deadline::new(Source::Topic(vitals, None), ns(100));
         assert_eq!(look(&mut deadline, 1_000), (None, Some(1_101)));
         pulses[0].published(at(1_030));
@@ -302,6 +303,7 @@ mod tests {
         let (slow, fast) = (vitals.add(0, manual), vitals.add(0, manual));
         vitals.add(1, QoS::default());
         vitals.add(1, QoS::default().liveliness_manual_by_topic(ns(0)));
+        vitals.freeze();
         let mut topic = TopicLiveliness::new(vitals, Arc::default(), Outside::default());
         let mut counts = |now| {
             let (event, next) = look(&mut topic, now);

@@ -1,7 +1,7 @@
-//! Flags, notices, requests and permits.
+//! Flags, notices, requests, latest numbers and permits.
 
 use super::join;
-use crate::counter::{Counter, Flag, Notice, Permits, Request};
+use crate::counter::{Counter, Flag, Latest, Notice, Permits, Request};
 use crate::model::{Model, Plain};
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -27,6 +27,26 @@ fn a_flag_publishes_earlier_writes() {
         });
         raiser.join().unwrap();
         reader.join().unwrap();
+    });
+}
+
+/// A thread that marks a number, and one that raises it: the mark fails, or the other one finds it.
+#[test]
+fn mark_of_a_number_is_found_or_fails() {
+    Model::new(5).check(|| {
+        let latest = Arc::new(Latest::default());
+        latest.raise(1);
+        let signer = spawn({
+            let latest = latest.clone();
+            move || latest.raise(2)
+        });
+        let watcher = spawn({
+            let latest = latest.clone();
+            move || latest.mark(latest.get().min(1))
+        });
+        let (found, marked) = (signer.join().unwrap(), watcher.join().unwrap());
+        assert_eq!(found, marked);
+        assert_eq!(latest.get(), 2);
     });
 }
 

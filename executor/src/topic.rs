@@ -21,6 +21,7 @@ pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, Retu
 pub(crate) use slots::Holder;
 pub use slots::{HeldMessages, OutOfSlots};
 
+use crate::build_list::BuildList;
 use crate::control::CallbackCounters;
 use crate::deadline::Stamper;
 use crate::event::{CallbackId, EventId};
@@ -112,7 +113,7 @@ pub(crate) struct Topic<M> {
     pub(crate) name: Arc<str>,
     subscriptions: Mutex<Vec<Subscription<M>>>,
     /// What the transient-local publishers keep, in order of creation.
-    latches: Mutex<Vec<Arc<Latch<M>>>>,
+    latches: BuildList<Arc<Latch<M>>>,
     /// The subscriptions that are to be activated. They are no ports: only transient-local
     /// publishers can have them, and know them.
     late: Mutex<Vec<Arc<Late<M>>>>,
@@ -192,7 +193,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             subscriptions: Mutex::new(Vec::new()),
             ports: OnceLock::new(),
             closed: Flag::default(),
-            latches: Mutex::default(),
+            latches: BuildList::default(),
             late: Mutex::default(),
             refused: Counter::default(),
             interception: Interception::default(),
@@ -403,12 +404,12 @@ where
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn connect(&self, connections: Connections<'_>) {
         let mut subscriptions = lock(&self.subscriptions);
-        let latches = lock(&self.latches).clone();
+        self.latches.freeze();
         let late = lock(&self.late);
         self.plan(connections.info, connections.transit);
         let ports = subscriptions.drain(..).map(|s| self.port(s, connections)).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
-        late.iter().for_each(|late| late.connect(self, connections, &latches));
+        late.iter().for_each(|late| late.connect(self, connections, self.latches.get()));
     }
 
     fn is_intercepted(&self) -> bool {
@@ -416,8 +417,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     }
 
     fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>) {
-        let latch = lock(&self.latches)[number].clone();
-        latch.start(self, now, transit);
+        self.latches.get()[number].start(self, now, transit);
     }
 
     fn refused(&self) -> u64 {

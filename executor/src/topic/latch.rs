@@ -1,8 +1,10 @@
-//! Transient-local durability: a publisher keeps its newest messages for whoever comes later.
+//! Transient-local durability: a publisher keeps its newest messages for subscriptions that join
+//! later.
 //!
-//! One lock per publisher orders its messages against those who join, so that a late joiner gets
-//! the kept messages first, then every later one, and none twice. Other publishers do not know of
-//! it.
+//! Without a late subscription on the topic, none can join once the graph runs: from the start the
+//! publisher keeps nothing, and publishes like any other one. Otherwise one lock per publisher
+//! orders its messages against those who join, so that a late joiner gets the kept messages first,
+//! then every later one, and none twice. Other publishers do not know of it.
 
 use super::offer::Unpublished;
 use super::{Ahead, Port, Refusal, Topic, lock, reserve_all};
@@ -11,7 +13,7 @@ use crate::event_loop::BoxError;
 use crate::message::{Envelope, Expiry, Message};
 use crate::time::Time;
 use crate::transit::Transit;
-use ringspin_ringbuf::pool;
+use ringspin_ringbuf::{Flag, pool};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,6 +23,8 @@ pub(crate) struct Latch<M> {
     depth: usize,
     lifespan: Option<Duration>,
     latched: Mutex<Latched<M>>,
+    /// Raised at the start if no subscription can join later.
+    is_idle: Flag,
 }
 
 /// What the lock guards. Messages that go are dropped after it, because that is the user's code.
@@ -44,7 +48,12 @@ impl<M: Send + Sync + 'static> Latch<M> {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
         let (transit, joined, spare) = (None, Vec::new(), Vec::new());
         let latched = Latched { early, kept, started: false, transit, joined, spare };
-        Self { depth, lifespan, latched: Mutex::new(latched) }
+        Self { depth, lifespan, latched: Mutex::new(latched), is_idle: Flag::default() }
+    }
+
+    /// Whether messages need not be kept, and are published without this latch. Wait-free.
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_idle.is_raised()
     }
 
     /// As [`Topic`]'s publishers do, and keeps the message: in simulated time from when it leaves.
@@ -150,6 +159,10 @@ impl<M: Send + Sync + 'static> Latch<M> {
         let ports = ports.filter(|port| port.subscription.transient_local);
         for port in ports.chain(latched.joined.iter().map(|port| &**port)) {
             replay(&latched.kept, port, &mut displaced);
+        }
+        if lock(&topic.late).is_empty() {
+            displaced.extend(latched.kept.drain(..));
+            self.is_idle.raise();
         }
         drop(latched);
         drop(displaced);

@@ -114,10 +114,11 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
         if let End::Connected(port) = &state.end
             && state.is_local
         {
-            let latches = lock(&self.topic.latches).clone();
             let (to, transit) = (port.clone(), &port.ready.transit);
-            let join =
-                move || -> Vec<_> { latches.iter().flat_map(|latch| latch.join(&to)).collect() };
+            let topic = self.topic.clone();
+            let join = move || -> Vec<_> {
+                topic.latches.get().iter().flat_map(|latch| latch.join(&to)).collect()
+            };
             match transit {
                 // As what a callback publishes, when it has returned.
                 Some(transit) if transit.departs_later() => {

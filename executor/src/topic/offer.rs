@@ -1,7 +1,7 @@
 //! What only some publishers promise: messages kept for late joiners, a lifespan, signs of life.
 
 use super::latch::Latch;
-use super::{Refusal, Topic, deliver, lock};
+use super::{Refusal, Topic, deliver};
 use crate::event::EventId;
 use crate::event_loop::BoxError;
 use crate::evidence::Evidence;
@@ -72,11 +72,7 @@ impl<M: Send + Sync + 'static> Offer<M> {
         if pulse.is_none() && lifespan.is_none() && latch.is_none() && remote.is_none() {
             return None;
         }
-        let latch_number = latch.as_ref().map(|latch| {
-            let mut latches = lock(&topic.latches);
-            latches.push(latch.clone());
-            latches.len() - 1
-        });
+        let latch_number = latch.as_ref().map(|latch| topic.latches.push(latch.clone()));
         Some(Self { clock, lifespan, pulse, latch, latch_number, show: None, remote })
     }
 
@@ -100,12 +96,12 @@ impl<M: Send + Sync + 'static> Offer<M> {
         let departure = self.clock.departure();
         envelope.expiry = Expiry::of(departure, self.lifespan);
         let published = match &self.latch {
-            Some(latch) => {
+            Some(latch) if !latch.is_idle() => {
                 let beyond =
                     self.remote.is_some().then_some(|message: &M| self.publish_remotely(message));
                 latch.publish(topic, next_id, envelope, beyond)
             }
-            None => self.publish_once(topic, next_id, envelope),
+            _ => self.publish_once(topic, next_id, envelope),
         };
         // Those in the process have it even if it did not leave.
         if let Some(pulse) = &self.pulse

@@ -250,7 +250,8 @@ impl Graph {
         let ready_of = |callback: CallbackId| {
             ready[callback.0 as usize].clone().expect("every callback has a worker")
         };
-        let connections = Connections { ready: &ready_of, transit, info: &info };
+        let connections =
+            Connections { ready: &ready_of, transit, info: &info, clock: &draft.clock };
         topics.iter().for_each(|(_, topic)| topic.connect(connections));
         if let (Some(_), [worker]) = (transit, &mut workers[..]) {
             let token = |callback| ready_of(callback).announcer.token();

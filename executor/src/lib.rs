@@ -78,7 +78,7 @@ pub use graph::{
 pub use guard_condition::GuardCondition;
 pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
-pub use message::Message;
+pub use message::{Message, MessageTimes};
 pub use middleware::{
     AnnouncedChore, Arrivals, Chore, Middleware, RemoteClient, RemoteEvent, RemoteEventKind,
     RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer, RemoteStatus,

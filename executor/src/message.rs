@@ -54,6 +54,26 @@ impl Expiry {
     }
 }
 
+/// When a message was published, and when it was received; by the executor's clock, or by that of
+/// the middleware that brought it.
+///
+/// | | within the process | in simulated time | from ROS 2 |
+/// |---|---|---|---|
+/// | source | when it was published | when it left its publisher | the middleware's, of the sender |
+/// | received | when it was published | when it arrived | the middleware's, of this machine |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageTimes {
+    /// When it was published.
+    pub source_timestamp: Time,
+    /// When it was received, which may be long before the callback is called.
+    pub received_timestamp: Time,
+}
+
+impl MessageTimes {
+    /// Of a message whose times a middleware does not know.
+    pub const UNKNOWN: Self = Self { source_timestamp: Time::ZERO, received_timestamp: Time::ZERO };
+}
+
 /// A received message. All subscriptions share one copy; clone it to keep it, at the cost of two
 /// reference counts. A clone takes up a slot of its topic until it is dropped: how many may be kept
 /// is declared by [`QoS::held`](crate::QoS::held).
@@ -64,6 +84,28 @@ impl<M> Message<M> {
     #[inline]
     pub(crate) fn new(envelope: Shared<Envelope<M>>) -> Self {
         Self(envelope, None)
+    }
+
+    /// When it was published and received, if its subscription asks for that by
+    /// [`QoS::message_times`](crate::QoS::message_times); else `None`. As
+    /// `rmw_message_info_t` of ROS 2.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, Message, QoS};
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("monitor", ())?;
+    /// let qos = QoS::sensor_data().message_times();
+    /// node.create_subscription("scan", qos, |_, scan: &Message<Vec<f32>>, cx| {
+    ///     if let Some(times) = scan.times() {
+    ///         let on_its_way = times.received_timestamp - times.source_timestamp;
+    ///         println!("{on_its_way:?}, then {:?}", cx.now() - times.received_timestamp);
+    ///     }
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn times(&self) -> Option<MessageTimes> {
+        let times = self.1.as_ref()?.times()?;
+        Some(times.get(self.0.slot_index()))
     }
 
     /// Which message of which publisher this is.

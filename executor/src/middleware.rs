@@ -17,6 +17,7 @@ pub(crate) use remote::{Remote, Source, Taken};
 use crate::event_loop::BoxError;
 use crate::followed_clock::FollowedClock;
 use crate::graph::{CreateNodeError, Graph};
+use crate::message::MessageTimes;
 use crate::notifier::Notifier;
 use crate::parameter::{ParameterClient, ParameterValue};
 use crate::qos::QoS;
@@ -215,6 +216,14 @@ pub trait RemoteSubscription: Send {
     /// # Errors
     /// Why it cannot; the message is lost then, and the next one may be taken.
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
+
+    /// The times of the message that was [taken](Self::take) last, for
+    /// [`Message::times`](crate::Message::times): `source_timestamp` and `received_timestamp` of
+    /// `rmw_message_info_t`. Called only for subscriptions that ask for them
+    /// ([`QoS::message_times`]). Zero where it is not known: the time of the take stands for it.
+    fn times(&self) -> MessageTimes {
+        MessageTimes::UNKNOWN
+    }
 
     /// How many of `missing` messages, which were announced and are not there, were overwritten.
     /// The others were not meant for this subscription. Called once for each missing message.

@@ -12,6 +12,7 @@ mod late;
 mod offer;
 mod publisher;
 mod slots;
+mod times;
 
 pub use detour::Verdict;
 pub(crate) use inlet::Inlet;
@@ -32,7 +33,7 @@ use crate::message::{Envelope, Message};
 use crate::middleware::Remote;
 use crate::name;
 use crate::qos::{History, QoS};
-use crate::time::Time;
+use crate::time::{NodeClock, Time};
 use crate::transit::Transit;
 use crate::worker_thread::ForeignEvent;
 use detour::{Ahead, Detour, Interception};
@@ -43,6 +44,7 @@ use ringspin_ringbuf::{inbox, keep_last, pool};
 use slots::{Plan, Planned};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
+use times::{Stage, Times};
 
 /// How an event loop is told that one of its callbacks has an event.
 #[derive(Clone, Debug)]
@@ -141,6 +143,7 @@ struct About {
     counters: Arc<CallbackCounters>,
     /// Whether it gets what was published before the start.
     transient_local: bool,
+    times: Option<Arc<Times>>,
 }
 
 impl<M> std::ops::Deref for Subscription<M> {
@@ -156,8 +159,16 @@ impl<M> std::ops::Deref for Subscription<M> {
 struct Port<M> {
     subscription: Subscription<M>,
     ready: Ready,
+    /// If there is more to do for a message than to queue it.
+    aside: Option<Box<Aside<M>>>,
+}
+
+/// The rare parts of a port, apart from those that every message needs.
+struct Aside<M> {
+    /// If the subscription asks for the times of messages.
+    times: Option<(Arc<Times>, Stage)>,
     /// In simulated time, if not all messages arrive as they are published.
-    detour: Option<Box<Detour<M>>>,
+    detour: Option<Detour<M>>,
 }
 
 /// A message in its slot, or handed back because there is none.
@@ -169,6 +180,7 @@ pub(crate) struct Connections<'a> {
     pub(crate) ready: &'a dyn Fn(CallbackId) -> Ready,
     pub(crate) transit: Option<&'a Arc<Transit>>,
     pub(crate) info: &'a Arc<GraphInfo>,
+    pub(crate) clock: &'a NodeClock,
 }
 
 /// What freezing needs of a topic, whatever its message type.
@@ -247,7 +259,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
             remote: None,
         };
         let transient_local = qos.is_transient_local();
-        let about = Arc::new(About { callback, counters, transient_local });
+        let times = inlet.holder.times().cloned();
+        let about = Arc::new(About { callback, counters, transient_local, times });
         (Subscription { queue, permits, about }, inlet)
     }
 
@@ -301,8 +314,9 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     fn port(&self, subscription: Subscription<M>, connections: Connections<'_>) -> Port<M> {
         let ready = (connections.ready)(subscription.callback);
-        let mut port = Port { subscription, ready, detour: None };
-        port.detour = Detour::of(self, connections.transit, &port).map(Box::new);
+        let mut port = Port { subscription, ready, aside: None };
+        let detour = Detour::of(self, connections.transit, &port);
+        port.aside = Aside::new(&port.subscription, Stage::Published, detour);
         port
     }
 
@@ -406,7 +420,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         let mut subscriptions = lock(&self.subscriptions);
         self.latches.freeze();
         let late = lock(&self.late);
-        self.plan(connections.info, connections.transit);
+        self.plan(connections);
         let ports = subscriptions.drain(..).map(|s| self.port(s, connections)).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
         late.iter().for_each(|late| late.connect(self, connections, self.latches.get()));
@@ -466,6 +480,18 @@ impl<M> Clone for Subscription<M> {
     }
 }
 
+impl<M> Aside<M> {
+    /// `None` if messages for `subscription` need nothing of it.
+    fn new(
+        subscription: &Subscription<M>,
+        stage: Stage,
+        detour: Option<Detour<M>>,
+    ) -> Option<Box<Self>> {
+        let times = subscription.times.clone().map(|times| (times, stage));
+        (times.is_some() || detour.is_some()).then(|| Box::new(Self { times, detour }))
+    }
+}
+
 impl<M: Send + Sync + 'static> Port<M> {
     #[inline]
     fn deliver(&self, message: Message<M>) {
@@ -475,10 +501,40 @@ impl<M: Send + Sync + 'static> Port<M> {
     /// As [`deliver`](Self::deliver), and returns the message that had to give way.
     #[inline]
     fn push(&self, message: Message<M>) -> Option<Message<M>> {
-        if let Some(detour) = &self.detour {
-            detour.send(message);
-            return None;
+        match &self.aside {
+            None => self.enqueue(message),
+            Some(aside) => self.push_aside(aside, message, None),
         }
+    }
+
+    /// As [`push`](Self::push), for a message that was published at `source`.
+    fn push_since(&self, message: Message<M>, source: Time) -> Option<Message<M>> {
+        match &self.aside {
+            None => self.enqueue(message),
+            Some(aside) => self.push_aside(aside, message, Some(source)),
+        }
+    }
+
+    fn push_aside(
+        &self,
+        aside: &Aside<M>,
+        message: Message<M>,
+        source: Option<Time>,
+    ) -> Option<Message<M>> {
+        if let Some((times, stage)) = &aside.times {
+            times.note(&message.0, *stage, source);
+        }
+        match &aside.detour {
+            None => self.enqueue(message),
+            Some(detour) => {
+                detour.send(message);
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn enqueue(&self, message: Message<M>) -> Option<Message<M>> {
         let oldest = inbox::push(&self.subscription.queue, message.0, &self.ready)?;
         self.subscription.counters.overwritten.next();
         Some(Message::new(oldest))

@@ -310,6 +310,16 @@ pub struct Shared<T> {
     slot: NonNull<Slot<T>>,
 }
 
+impl<T> Shared<T> {
+    /// The number of the message's slot in its pool, from zero. No other message has it as long as
+    /// this one is held. Numbers below the pool's [capacity](Pool::capacity) are used.
+    #[inline]
+    pub fn slot_index(&self) -> usize {
+        // SAFETY: the reference keeps the slot alive.
+        unsafe { self.slot.as_ref() }.index as usize
+    }
+}
+
 // SAFETY: like `Arc`: any holder may read the message, and the last one drops it.
 unsafe impl<T: Send + Sync> Send for Shared<T> {}
 // SAFETY: as above.

@@ -3,6 +3,7 @@
 use super::{Arrivals, RemoteEvents, RemoteSubscription};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::BoxError;
+use crate::message::MessageTimes;
 use crate::notifier::Notifier;
 use ringspin_ringbuf::{Attempt, Round, Takes};
 use std::sync::Arc;
@@ -28,6 +29,11 @@ pub(crate) trait Source<M>: Send {
     /// were not meant for this end.
     fn overwritten(&mut self, missing: u64) -> u64;
 
+    /// The times of the message that was taken last.
+    fn times(&self) -> MessageTimes {
+        MessageTimes::UNKNOWN
+    }
+
     /// Puts into `item` what the source has to say besides, when all announced items are taken;
     /// false if nothing. Announced by a count of zero.
     fn conclude(&mut self, item: &mut Option<M>) -> bool {
@@ -48,6 +54,10 @@ impl<M: 'static> Source<M> for Box<dyn RemoteSubscription> {
 
     fn overwritten(&mut self, missing: u64) -> u64 {
         (**self).overwritten(missing)
+    }
+
+    fn times(&self) -> MessageTimes {
+        (**self).times()
     }
 }
 
@@ -154,6 +164,11 @@ impl<M: 'static> Remote<M> {
             EventId { source: self.source_id, sequence: self.sequence - 1 }
         });
         Arrival { id, overwritten, lost: failed }
+    }
+
+    /// The times of the item of the last [fetch](Self::fetch).
+    pub(crate) fn times(&self) -> MessageTimes {
+        self.source.times()
     }
 
     /// The item of the last [fetch](Self::fetch).

@@ -1,6 +1,6 @@
 //! The way of a message that does not arrive as it is published: through the graph's transit.
 
-use super::{BY_VALUE_MAX, Port, Topic, lock};
+use super::{Aside, BY_VALUE_MAX, Port, Stage, Topic, lock};
 use crate::graph::{CreateError, Graph};
 use crate::message::{Envelope, Message};
 use crate::name;
@@ -52,7 +52,8 @@ impl<M: Send + Sync + 'static> Detour<M> {
             return None;
         }
         let Port { subscription, ready, .. } = to;
-        let to = Port { subscription: subscription.clone(), ready: ready.clone(), detour: None };
+        let aside = Aside::new(subscription, Stage::Arrived, None);
+        let to = Port { subscription: subscription.clone(), ready: ready.clone(), aside };
         let (interception, pool) = (topic.interception.clone(), topic.pool.clone());
         Some(Self { transit: transit.clone(), interception, pool, to: Arc::new(to) })
     }
@@ -128,8 +129,13 @@ impl<M: Send + Sync + 'static> Detour<M> {
             Verdict::Replace(other) => {
                 let (id, expiry) = (message.id(), message.0.expiry);
                 let other = Envelope { id, expiry, message: other };
-                drop(message); // perhaps the last reference: its slot is free then
-                Some((Message::new(self.pool.insert(other)), Duration::ZERO))
+                let Some(times) = &self.to.subscription.times else {
+                    drop(message); // perhaps the last reference: its slot is free then
+                    return Some((Message::new(self.pool.insert(other)), Duration::ZERO));
+                };
+                let other = Message::new(self.pool.insert(other));
+                times.inherit(&message.0, &other.0);
+                Some((other, Duration::ZERO))
             }
             Verdict::Delay(delay) => Some((message, delay)),
         }

@@ -131,7 +131,13 @@ impl<M: Send + Sync + 'static> Inlet<M> {
         }
         let (id, item) = (arrival.id?, remote.take_fetched()?);
         match self.topic.insert(Envelope::lasting(id, item)) {
-            Ok(envelope) => Some(Message::new(envelope.share())),
+            Ok(envelope) => {
+                let envelope = envelope.share();
+                if let Some(times) = self.holder.times() {
+                    times.note_remote(&envelope, remote.times());
+                }
+                Some(Message::new(envelope))
+            }
             Err((_, out_of_slots)) => {
                 if self.counters.lost.get() == 0 {
                     tracing::warn!(%out_of_slots, "messages from outside are lost");

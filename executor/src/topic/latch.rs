@@ -27,12 +27,15 @@ pub(crate) struct Latch<M> {
     is_idle: Flag,
 }
 
+/// A message, and when it was published.
+type Kept<M> = (Message<M>, Time);
+
 /// What the lock guards. Messages that go are dropped after it, because that is the user's code.
 struct Latched<M> {
     /// Until the start: no clock runs yet, from which they could get their lifespan.
     early: VecDeque<pool::Loan<Envelope<M>>>,
     /// From the start.
-    kept: VecDeque<Message<M>>,
+    kept: VecDeque<Kept<M>>,
     started: bool,
     /// In simulated time.
     transit: Option<Arc<Transit>>,
@@ -63,6 +66,7 @@ impl<M: Send + Sync + 'static> Latch<M> {
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
         mut envelope: pool::Loan<Envelope<M>>,
+        departure: Time,
         beyond: Option<impl FnOnce(&M) -> Result<(), BoxError>>,
     ) -> Result<(), Unpublished<M>> {
         let mut latched = lock(&self.latched);
@@ -106,12 +110,12 @@ impl<M: Send + Sync + 'static> Latch<M> {
         let beyond = beyond.map(|publish| (publish, message.clone()));
         let oldest = match latched.transit.clone().filter(|transit| transit.departs_later()) {
             Some(transit) => {
-                let (departure, latch) = (transit.departure_of(message.id().source), self.clone());
+                let (leaving, latch) = (transit.departure_of(message.id().source), self.clone());
                 let served = latched.joined.len();
-                transit.fly(departure, move || latch.keep(message, served));
+                transit.fly(leaving, move || latch.keep((message, departure), served));
                 None
             }
-            None => push(&mut latched.kept, self.depth, message),
+            None => push(&mut latched.kept, self.depth, (message, departure)),
         };
         drop(latched);
         drop(oldest);
@@ -130,13 +134,13 @@ impl<M: Send + Sync + 'static> Latch<M> {
 
     /// A message leaves that all but those who joined meanwhile were sent: who is beyond the first
     /// `served` of them.
-    fn keep(&self, message: Message<M>, served: usize) {
+    fn keep(&self, message: Kept<M>, served: usize) {
         let mut displaced = Vec::new();
         let mut latched = lock(&self.latched);
         for port in &latched.joined[served..] {
             offer(&message, port, &mut displaced);
         }
-        displaced.extend(push(&mut latched.kept, self.depth, message));
+        displaced.extend(push(&mut latched.kept, self.depth, message).map(|(oldest, _)| oldest));
         drop(latched);
         drop(displaced);
     }
@@ -153,7 +157,7 @@ impl<M: Send + Sync + 'static> Latch<M> {
                 topic.note_unheard(envelope.id);
             }
             envelope.expiry = expiry;
-            latched.kept.push_back(Message::new(envelope.share()));
+            latched.kept.push_back((Message::new(envelope.share()), now));
         }
         let ports = topic.ports.get().into_iter().flatten();
         let ports = ports.filter(|port| port.subscription.transient_local);
@@ -161,7 +165,7 @@ impl<M: Send + Sync + 'static> Latch<M> {
             replay(&latched.kept, port, &mut displaced);
         }
         if lock(&topic.late).is_empty() {
-            displaced.extend(latched.kept.drain(..));
+            displaced.extend(latched.kept.drain(..).map(|(message, _)| message));
             self.is_idle.raise();
         }
         drop(latched);
@@ -186,7 +190,7 @@ fn push<T>(items: &mut VecDeque<T>, depth: usize, item: T) -> Option<T> {
 }
 
 /// Delivers the newest of `messages`, as many as `port` holds; the others count as overwritten.
-fn replay<M>(messages: &VecDeque<Message<M>>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
+fn replay<M>(messages: &VecDeque<Kept<M>>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
 where
     M: Send + Sync + 'static,
 {
@@ -199,12 +203,12 @@ where
 }
 
 /// Delivers `message` to `port`, unless it is keep-all and full of other messages: that is counted.
-fn offer<M>(message: &Message<M>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
+fn offer<M>((message, source): &Kept<M>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
 where
     M: Send + Sync + 'static,
 {
     if port.subscription.reserve() {
-        displaced.extend(port.push(message.clone()));
+        displaced.extend(port.push_since(message.clone(), *source));
     } else {
         port.subscription.counters.overwritten.next();
     }

@@ -99,7 +99,7 @@ impl<M: Send + Sync + 'static> Offer<M> {
             Some(latch) if !latch.is_idle() => {
                 let beyond =
                     self.remote.is_some().then_some(|message: &M| self.publish_remotely(message));
-                latch.publish(topic, next_id, envelope, beyond)
+                latch.publish(topic, next_id, envelope, departure, beyond)
             }
             _ => self.publish_once(topic, next_id, envelope),
         };

@@ -9,7 +9,8 @@
 //! simulated time for messages under way. While subscriptions hold more than they declared it does
 //! not grow, and a publisher that finds no slot is told who holds them.
 
-use super::{Topic, lock};
+use super::times::Times;
+use super::{Connections, Topic, lock};
 use crate::event::CallbackId;
 use crate::graph::GraphInfo;
 use crate::qos::QoS;
@@ -30,12 +31,19 @@ pub(crate) struct Holder {
     callback: CallbackId,
     /// How many messages it may hold, with the one that it handles.
     messages_max: usize,
+    /// If it asks for the times of messages.
+    times: Option<Arc<Times>>,
 }
 
 /// How many references to a holder are no messages: the topic's, and two of the inlet.
 const OWN_REFERENCES: usize = 3;
 
 impl Holder {
+    /// The times of its messages, if it asks for them.
+    pub(crate) fn times(&self) -> Option<&Arc<Times>> {
+        self.times.as_ref()
+    }
+
     /// How many messages it holds, perhaps a moment ago.
     fn messages(self: &Arc<Self>) -> usize {
         Arc::strong_count(self).saturating_sub(OWN_REFERENCES)
@@ -53,7 +61,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// Adds a subscription that keeps up to `kept` messages by itself.
     pub(super) fn add_holder(&self, callback: CallbackId, qos: QoS, kept: usize) -> Arc<Holder> {
         let messages_max = kept.saturating_add(qos.held_max()).saturating_add(1);
-        let holder = Arc::new(Holder { callback, messages_max });
+        let times = qos.has_message_times().then(Arc::default);
+        let holder = Arc::new(Holder { callback, messages_max, times });
         let mut planned = lock(&self.planned);
         planned.holders.push(holder.clone());
         planned.queued += qos.depth();
@@ -68,9 +77,13 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 
     /// Allocates the slots that are needed.
-    pub(super) fn plan(&self, info: &Arc<GraphInfo>, transit: Option<&Arc<Transit>>) {
+    pub(super) fn plan(&self, connections: Connections<'_>) {
+        let Connections { info, transit, clock, .. } = connections;
         let planned = std::mem::take(&mut *lock(&self.planned));
         self.pool.reserve(planned.slots());
+        for times in planned.holders.iter().filter_map(|holder| holder.times()) {
+            times.start(clock.clone(), self.pool.capacity() + IN_FLIGHT_MAX);
+        }
         let plan = Plan { planned, info: info.clone(), transit: transit.cloned() };
         assert!(self.plan.set(plan).is_ok(), "a graph is frozen once");
     }

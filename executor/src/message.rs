@@ -1,8 +1,9 @@
 //! A message as a subscription sees it: shared, immutable, with its origin.
 
-use crate::event::EventId;
+use crate::digest::{Digest, DigestHasher};
+use crate::event::{CallbackId, EventId};
+use crate::message_times::{MessageTimes, Times};
 use crate::time::Time;
-use crate::topic::Holder;
 use ringspin_ringbuf::Shared;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -52,26 +53,6 @@ impl Expiry {
     pub(crate) fn has_passed(self, now: impl FnOnce() -> Time) -> bool {
         self != Self::NEVER && now().as_nanos() > self.0.get()
     }
-}
-
-/// When a message was published, and when it was received; by the executor's clock, or by that of
-/// the middleware that brought it.
-///
-/// | | within the process | in simulated time | from ROS 2 |
-/// |---|---|---|---|
-/// | source | when it was published | when it left its publisher | the middleware's, of the sender |
-/// | received | when it was published | when it arrived | the middleware's, of this machine |
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MessageTimes {
-    /// When it was published.
-    pub source_timestamp: Time,
-    /// When it was received, which may be long before the callback is called.
-    pub received_timestamp: Time,
-}
-
-impl MessageTimes {
-    /// Of a message whose times a middleware does not know.
-    pub const UNKNOWN: Self = Self { source_timestamp: Time::ZERO, received_timestamp: Time::ZERO };
 }
 
 /// A received message. All subscriptions share one copy; clone it to keep it, at the cost of two
@@ -132,6 +113,37 @@ impl<M> std::ops::Deref for Message<M> {
 impl<M: std::fmt::Debug> std::fmt::Debug for Message<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         (**self).fmt(f)
+    }
+}
+
+impl<M: Digest> Digest for Message<M> {
+    fn digest(&self, hasher: &mut DigestHasher) {
+        (**self).digest(hasher);
+    }
+}
+
+/// A subscription, as its messages know it: every message that it holds has a reference.
+#[derive(Debug)]
+pub(crate) struct Holder {
+    pub(crate) callback: CallbackId,
+    /// How many messages it may hold, with the one that it handles.
+    pub(crate) messages_max: usize,
+    /// If it asks for the times of messages.
+    pub(crate) times: Option<Arc<Times>>,
+}
+
+/// How many references to a holder are no messages: the topic's, and two of the receiver.
+const OWN_REFERENCES: usize = 3;
+
+impl Holder {
+    /// The times of its messages, if it asks for them.
+    pub(crate) fn times(&self) -> Option<&Arc<Times>> {
+        self.times.as_ref()
+    }
+
+    /// How many messages it holds, perhaps a moment ago.
+    pub(crate) fn messages(self: &Arc<Self>) -> usize {
+        Arc::strong_count(self).saturating_sub(OWN_REFERENCES)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Services: requests and their responses, as events of the loops that handle them.
 //!
 //! A service's requests wait in a queue of its server, the responses to a client in a queue of that
-//! client; both are the queues of [subscriptions](crate::topic) that keep everything. A call holds
-//! a slot of its client until its response has come, so the queue of responses cannot overflow.
+//! client; both are the queues of [subscriptions](crate::topic) that keep everything. A call keeps a
+//! place in the queue of responses until its response is taken, so that queue cannot overflow.
 //! Every request is answered: if its responder is dropped, that is the answer.
 
 mod beyond;
@@ -16,10 +16,12 @@ pub use call::{CallError, CallFuture, CallRefused, Reply};
 pub use client::Client;
 pub use server::Responder;
 
-use crate::event::{CallbackId, EventId, SourceId};
-use crate::graph::{CreateError, Draft};
+use crate::event::EventId;
+use crate::graph::{CreateError, GraphBuilder};
+use crate::info::ServiceInfo;
 use crate::middleware::RemoteResponder;
 use crate::topic::{Topic, Unsent};
+use ringspin_ringbuf::table::Ticket;
 use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
@@ -38,8 +40,16 @@ type Requests<Q, P> = Arc<Topic<Request<Q, P>>>;
 
 /// What a server answers, on its way to the client.
 pub(crate) struct Response<P> {
-    slot: usize,
+    call: Ticket,
+    /// Whether it was in the queue of the process.
+    was_queued: bool,
     result: Result<P, CallError>,
+}
+
+impl<P> Response<P> {
+    fn from_beyond(call: Ticket, result: Result<P, CallError>) -> Self {
+        Self { call, was_queued: false, result }
+    }
 }
 
 /// Where the response to a call goes.
@@ -49,8 +59,8 @@ enum ReplyTo<P> {
         responses: Arc<Topic<Response<P>>>,
         /// The identity of the response.
         id: EventId,
-        /// The call's slot at its client.
-        slot: usize,
+        /// The call, at its client.
+        call: Ticket,
     },
     /// Beyond the process.
     Remote(Arc<dyn RemoteResponder>),
@@ -59,12 +69,13 @@ enum ReplyTo<P> {
 impl<P: Send + Sync + 'static> ReplyTo<P> {
     fn send(&self, result: Result<P, CallError>) {
         match self {
-            Self::Client { responses, id, slot } => {
-                match responses.send(*id, Response { slot: *slot, result }) {
+            Self::Client { responses, id, call } => {
+                let response = Response { call: *call, was_queued: true, result };
+                match responses.send(*id, response) {
                     // With the executor all calls have ended.
                     Ok(()) | Err((Unsent::Gone, _)) => {}
                     Err((why, _)) => {
-                        unreachable!("a call's slot keeps a place for its response: {why:?}");
+                        unreachable!("a place is kept for each response: {why:?}");
                     }
                 }
             }
@@ -76,42 +87,16 @@ impl<P: Send + Sync + 'static> ReplyTo<P> {
 impl<P> Clone for ReplyTo<P> {
     fn clone(&self) -> Self {
         match self {
-            Self::Client { responses, id, slot } => {
-                Self::Client { responses: responses.clone(), id: *id, slot: *slot }
+            Self::Client { responses, id, call } => {
+                Self::Client { responses: responses.clone(), id: *id, call: *call }
             }
             Self::Remote(responder) => Self::Remote(responder.clone()),
         }
     }
 }
 
-/// A service and its ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServiceInfo {
-    /// The fully qualified name.
-    pub name: String,
-    /// The Rust type of its requests.
-    pub request_type: &'static str,
-    /// The Rust type of its responses.
-    pub response_type: &'static str,
-    /// The callback that answers, if any node offers the service.
-    pub server: Option<CallbackId>,
-    /// The ends that call it, in order of creation.
-    pub clients: Vec<ClientInfo>,
-}
-
-/// A client of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientInfo {
-    /// The callback to which the responses are events.
-    pub callback: CallbackId,
-    /// The number under which it calls: the source of the server's events.
-    pub requests: SourceId,
-    /// The number of the responses to it: the source of the callback's events.
-    pub responses: SourceId,
-}
-
 /// A service of the graph under construction.
-pub(crate) struct ServiceDraft {
+pub(crate) struct ServiceSpec {
     type_id: TypeId,
     established_by: String,
     pub(crate) info: ServiceInfo,
@@ -119,7 +104,7 @@ pub(crate) struct ServiceDraft {
     requests: Box<dyn Any + Send>,
 }
 
-impl Draft {
+impl GraphBuilder {
     /// The requests of service `name`, created if nobody used it before.
     fn service<Q, P>(
         &mut self,
@@ -131,11 +116,11 @@ impl Draft {
         P: Send + Sync + 'static,
     {
         let queues = &mut self.queues;
-        let evidence = &self.evidence;
-        let draft = self.services.entry(name.into()).or_insert_with(|| {
-            let requests = Arc::new(Topic::<Request<Q, P>>::new(name.into(), evidence.clone()));
+        let digests = &self.digests;
+        let builder = self.services.entry(name.into()).or_insert_with(|| {
+            let requests = Arc::new(Topic::<Request<Q, P>>::new(name.into(), digests.clone()));
             queues.push((format!("service {name}"), requests.clone()));
-            ServiceDraft {
+            ServiceSpec {
                 type_id: TypeId::of::<(Q, P)>(),
                 established_by: node.into(),
                 info: ServiceInfo {
@@ -148,17 +133,17 @@ impl Draft {
                 requests: Box::new(requests),
             }
         });
-        if draft.type_id != TypeId::of::<(Q, P)>() {
-            let info = &draft.info;
+        if builder.type_id != TypeId::of::<(Q, P)>() {
+            let info = &builder.info;
             return Err(CreateError::ServiceTypeMismatch {
                 service: name.into(),
                 established: format!("{} -> {}", info.request_type, info.response_type),
-                by: draft.established_by.clone(),
+                by: builder.established_by.clone(),
                 node: node.into(),
                 requested: format!("{} -> {}", type_name::<Q>(), type_name::<P>()),
             });
         }
-        let requests = draft.requests.downcast_ref::<Requests<Q, P>>();
-        Ok((requests.expect("the types were compared").clone(), &mut draft.info))
+        let requests = builder.requests.downcast_ref::<Requests<Q, P>>();
+        Ok((requests.expect("the types were compared").clone(), &mut builder.info))
     }
 }

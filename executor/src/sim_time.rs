@@ -1,13 +1,13 @@
 //! `use_sim_time`: whether a graph's time is that of `/clock`.
 
-use crate::graph::{CreateNodeError, Draft, Graph};
+use crate::graph::{CreateNodeError, Graph, GraphBuilder};
 use crate::node::Node;
 use crate::parameter::ParameterValue;
 
 /// The parameter's name in ROS 2.
 pub(crate) const USE_SIM_TIME: &str = "use_sim_time";
 
-impl Draft {
+impl GraphBuilder {
     /// Whether the arguments ask for it, for any node.
     fn is_asked_for_sim_time(&self) -> bool {
         let mut asked =
@@ -31,7 +31,7 @@ impl Graph {
     /// is that of `/clock`. That it is so, is up to the runner of the graph. Nodes have the
     /// parameter when a middleware is connected that may bring a `/clock`.
     pub fn use_sim_time(&self) {
-        self.draft().uses_sim_time = true;
+        self.builder().uses_sim_time = true;
     }
 
     /// Whether the graph's time is to be that of `/clock`, because
@@ -40,13 +40,13 @@ impl Graph {
     ///
     /// All nodes have one time, in contrast to ROS 2, where each has its own.
     pub fn wants_clock(&self) -> bool {
-        self.draft().wants_clock()
+        self.builder().wants_clock()
     }
 
     /// Whether the graph's time [is to be](Self::wants_clock) that of `/clock`, and there is a
     /// middleware that may bring it.
     pub fn follows_clock(&self) -> bool {
-        self.draft().follows_clock()
+        self.builder().follows_clock()
     }
 }
 

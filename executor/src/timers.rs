@@ -4,10 +4,10 @@
 use crate::control::CallbackCounters;
 use crate::deadlines::Deadlines;
 use crate::event::CallbackId;
+use crate::ready::Ready;
 use crate::time::Time;
 use crate::timer::{CANCEL, LATEST, TimerControl};
-use crate::topic::Ready;
-use ringspin_ringbuf::{Footprints, Lines};
+use ringspin_ringbuf::{CacheLines, PrefetchPlan};
 use std::sync::Arc;
 
 /// A timer of the frozen graph: what an expiry needs, on one cache line.
@@ -25,6 +25,8 @@ pub(crate) struct ActiveTimer {
     token: u32,
     /// As the control says, which is elsewhere in memory.
     repeats: bool,
+    /// As the control says.
+    keeps_earlier: bool,
     /// Whether it has expired since it was started, so that a late expiry means missed periods.
     expired: bool,
     /// Whether somebody wants to know since when its events are ready.
@@ -48,7 +50,7 @@ pub(crate) struct Timers {
     /// The timers whose next deadline is later than 64 bits can tell.
     exhausted: Vec<usize>,
     /// Of each timer, what its expiry and what follows from it touch; empty if nobody prepared it.
-    footprints: Footprints,
+    prefetch_plan: PrefetchPlan,
 }
 
 impl Timers {
@@ -64,6 +66,7 @@ impl Timers {
         self.timers.push(ActiveTimer {
             period,
             repeats: control.repeats,
+            keeps_earlier: control.keeps_earlier.is_raised(),
             control,
             applied: 0,
             pending: None,
@@ -132,7 +135,7 @@ impl Timers {
         if stamped && expired {
             self.rests[index].ready.stamp(Some(Time::from_nanos(deadline)));
         }
-        if !self.footprints.is_empty() {
+        if !self.prefetch_plan.is_empty() {
             self.fetch_ahead();
         }
         expired.then_some(token)
@@ -142,8 +145,8 @@ impl Timers {
     #[inline(never)]
     fn fetch_ahead(&self) {
         let [next, after_next] = self.deadlines.next_two();
-        self.footprints.fetch(next);
-        self.footprints.announce(after_next);
+        self.prefetch_plan.fetch(next);
+        self.prefetch_plan.announce(after_next);
     }
 
     #[inline]
@@ -168,12 +171,12 @@ impl Timers {
     }
 
     /// Sets what the expiries of the timers touch.
-    pub(crate) fn set_footprints(&mut self, footprints: Footprints) {
-        self.footprints = footprints;
+    pub(crate) fn set_prefetch_plan(&mut self, prefetch_plan: PrefetchPlan) {
+        self.prefetch_plan = prefetch_plan;
     }
 
     /// Adds the lines that the expiry of timer `index` touches.
-    pub(crate) fn add_to(&self, index: usize, lines: &mut Lines) {
+    pub(crate) fn add_to(&self, index: usize, lines: &mut CacheLines) {
         let timer = &self.timers[index];
         lines.add(timer);
         lines.add(&timer.control.deadline);
@@ -232,7 +235,7 @@ impl Timers {
         }
         if let Some(pending) = pending {
             // The expiry before still waits; if it was cancelled, this one takes its place.
-            missed += u64::from(pending == timer.applied);
+            missed += u64::from(pending == timer.applied && !timer.keeps_earlier);
         }
         if missed > 0 {
             let counters = &self.rests[index].counters;
@@ -246,7 +249,11 @@ impl Timers {
     #[inline]
     pub(crate) fn handled(&mut self, index: usize) -> bool {
         let timer = &mut self.timers[index];
-        timer.pending.take() == Some(timer.applied) && timer.control.request.posted().is_none()
+        let pending = timer.pending.take();
+        if timer.keeps_earlier {
+            return pending.is_some();
+        }
+        pending == Some(timer.applied) && timer.control.request.posted().is_none()
     }
 
     /// When the expiry of timer `index` was due that was [handled](Self::handled) last.
@@ -260,8 +267,13 @@ impl Timers {
         let timer = &mut self.timers[index];
         timer.period = timer.control.period.get();
         while let Some(request) = timer.control.request.posted() {
-            timer.applied += 1;
-            if request == CANCEL {
+            if timer.keeps_earlier {
+                // LATEST never comes, and neither does CANCEL.
+                if request < LATEST.min(timer.control.deadline.get()) {
+                    self.deadlines.set(index, request);
+                    timer.control.deadline.set(request);
+                }
+            } else if request == CANCEL {
                 self.deadlines.remove(index);
                 timer.control.deadline.set(u64::MAX);
             } else {
@@ -270,6 +282,7 @@ impl Timers {
                 timer.expired = false;
                 timer.control.deadline.set(deadline);
             }
+            timer.applied += 1;
             // Last: anyone who finds it settled sees the deadline.
             if timer.control.request.settle(request) {
                 break;
@@ -305,7 +318,7 @@ mod tests {
         let mut handles = Vec::new();
         for (token, &period) in periods.iter().enumerate() {
             let announcer = inbox.announcer(0, token as u32);
-            let ready = Ready { announcer, stamper: None, transit: None };
+            let ready = Ready { announcer, stamper: None, sim_network: None };
             let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
             let control = Arc::new(control);
             timers.add(CallbackId(token as u32), control.clone(), ready, Arc::default());
@@ -329,6 +342,37 @@ mod tests {
         fn deadline(&self) -> Option<u64> {
             self.timers.next_deadline().map(Time::as_nanos)
         }
+    }
+
+    #[test]
+    fn timer_that_keeps_earlier_deadlines_takes_none_back() {
+        let control = TimerControl::new("timeout".into(), NodeClock::default(), 1, false);
+        let timer = Timer::new(Arc::new(control));
+        timer.keep_earlier();
+        timer.cancel();
+        let mut inbox = Inbox::new(&[8], 1);
+        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, sim_network: None };
+        let mut timers = Timers::default();
+        timers.add(CallbackId(0), timer.control().clone(), ready, Arc::default());
+        let mut fixture = Fixture { timers, handles: vec![timer], inbox };
+        fixture.timers.start(Time::ZERO);
+        assert_eq!(fixture.deadline(), None);
+        let start_by =
+            |fixture: &Fixture, time| fixture.handles[0].start_by(Time::from_nanos(time));
+        start_by(&fixture, 30);
+        start_by(&fixture, 20);
+        start_by(&fixture, 40);
+        fixture.timers.changed(0);
+        assert_eq!(fixture.deadline(), Some(20));
+        start_by(&fixture, 50);
+        fixture.timers.changed(0);
+        assert_eq!(fixture.deadline(), Some(20));
+        assert!(fixture.timers.expire_one(Time::from_nanos(20)));
+        start_by(&fixture, 60);
+        assert_eq!(fixture.inbox.pop(0), Some(0));
+        assert!(fixture.timers.handled(0), "an expiry is not withdrawn");
+        fixture.timers.changed(0);
+        assert_eq!((fixture.deadline(), fixture.missed(0)), (Some(60), 0));
     }
 
     #[test]

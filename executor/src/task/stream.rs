@@ -8,7 +8,7 @@ use crate::graph::CreateError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::topic::Inlet;
+use crate::topic::SubscriptionReceiver;
 use atomic_waker::AtomicWaker;
 use futures_core::Stream;
 use ringspin_ringbuf::keep_last::{self, Pushed};
@@ -80,7 +80,7 @@ impl<M> fmt::Debug for MessageStream<M> {
 }
 
 struct StreamEntity<M> {
-    inlet: Inlet<M>,
+    receiver: SubscriptionReceiver<M>,
     pool: Pool<Message<M>>,
     messages: keep_last::Producer<Message<M>>,
     shared: Arc<Shared>,
@@ -89,7 +89,7 @@ struct StreamEntity<M> {
 
 impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(message) = self.inlet.take_fresh(cx) else {
+        let Some(message) = self.receiver.take_fresh(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
@@ -102,7 +102,7 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        self.inlet.take_unheld().is_some()
+        self.receiver.take_unheld().is_some()
     }
 
     fn retire(&mut self) {
@@ -111,7 +111,7 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     }
 
     fn pending(&self, _port: usize) -> usize {
-        self.inlet.pending()
+        self.receiver.pending()
     }
 }
 
@@ -128,15 +128,15 @@ impl<S: Send + 'static> Node<S> {
         M: Send + Sync + 'static,
     {
         let declared = self.declare_subscription::<M>("stream", topic, qos)?;
-        let Declared { mut draft, topic, callback, counters, remote } = declared;
-        let inlet = topic.subscribe(callback, qos, qos.depth(), counters.clone(), remote);
+        let Declared { mut builder, topic, callback, counters, remote } = declared;
+        let receiver = topic.subscribe(callback, qos, qos.depth(), counters.clone(), remote);
         let pool = Pool::new();
         pool.reserve(qos.depth() + IN_HAND);
         let (sender, messages) = keep_last::queue(&pool, qos.depth());
         let shared = Arc::<Shared>::default();
         let entity =
-            StreamEntity { inlet, pool, messages: sender, shared: shared.clone(), counters };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+            StreamEntity { receiver, pool, messages: sender, shared: shared.clone(), counters };
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(MessageStream { messages, shared })
     }
 }

@@ -9,12 +9,12 @@
 //! simulated time for messages under way. While subscriptions hold more than they declared it does
 //! not grow, and a publisher that finds no slot is told who holds them.
 
-use super::times::Times;
 use super::{Connections, Topic, lock};
 use crate::event::CallbackId;
-use crate::graph::GraphInfo;
+use crate::info::GraphInfo;
+use crate::message::Holder;
 use crate::qos::QoS;
-use crate::transit::Transit;
+use crate::sim_network::SimNetwork;
 use std::fmt;
 use std::sync::Arc;
 
@@ -25,36 +25,11 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// The limit of a holder that has none.
 const UNLIMITED: usize = usize::MAX;
 
-/// A subscription, as its messages know it: every message that it holds has a reference.
-#[derive(Debug)]
-pub(crate) struct Holder {
-    callback: CallbackId,
-    /// How many messages it may hold, with the one that it handles.
-    messages_max: usize,
-    /// If it asks for the times of messages.
-    times: Option<Arc<Times>>,
-}
-
-/// How many references to a holder are no messages: the topic's, and two of the inlet.
-const OWN_REFERENCES: usize = 3;
-
-impl Holder {
-    /// The times of its messages, if it asks for them.
-    pub(crate) fn times(&self) -> Option<&Arc<Times>> {
-        self.times.as_ref()
-    }
-
-    /// How many messages it holds, perhaps a moment ago.
-    fn messages(self: &Arc<Self>) -> usize {
-        Arc::strong_count(self).saturating_sub(OWN_REFERENCES)
-    }
-}
-
 /// What was planned when the graph was frozen.
 pub(super) struct Plan {
     planned: Planned,
     info: Arc<GraphInfo>,
-    transit: Option<Arc<Transit>>,
+    sim_network: Option<Arc<SimNetwork>>,
 }
 
 impl<M: Send + Sync + 'static> Topic<M> {
@@ -78,13 +53,13 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     /// Allocates the slots that are needed.
     pub(super) fn plan(&self, connections: Connections<'_>) {
-        let Connections { info, transit, clock, .. } = connections;
+        let Connections { info, sim_network, clock, .. } = connections;
         let planned = std::mem::take(&mut *lock(&self.planned));
         self.pool.reserve(planned.slots());
         for times in planned.holders.iter().filter_map(|holder| holder.times()) {
             times.start(clock.clone(), self.pool.capacity() + IN_FLIGHT_MAX);
         }
-        let plan = Plan { planned, info: info.clone(), transit: transit.cloned() };
+        let plan = Plan { planned, info: info.clone(), sim_network: sim_network.cloned() };
         assert!(self.plan.set(plan).is_ok(), "a graph is frozen once");
     }
 
@@ -101,7 +76,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
     pub(super) fn make_room(&self) -> Result<(), Box<OutOfSlots>> {
         match self.plan.get() {
             Some(plan) => {
-                let under_way = plan.transit.as_ref().map_or(0, |transit| transit.len());
+                let under_way =
+                    plan.sim_network.as_ref().map_or(0, |sim_network| sim_network.len());
                 self.make_room_beside(&plan.planned, under_way)
             }
             None => self.make_room_beside(&lock(&self.planned), 0),

@@ -428,8 +428,8 @@ impl GraphBuilder<'_> {
 }
 
 /// Drops, changes and delays some messages.
-fn intercept(sample: &Message<Sample>, passage: &ringspin_executor::Passage) -> Verdict<Sample> {
-    match passage.event.sequence % 7 {
+fn intercept(sample: &Message<Sample>, in_flight: &ringspin_executor::InFlight) -> Verdict<Sample> {
+    match in_flight.event.sequence % 7 {
         2 => Verdict::Drop,
         4 => Verdict::Replace(Sample { value: !sample.value, ..**sample }),
         5 => Verdict::Delay(Duration::from_micros(300)),

@@ -16,9 +16,9 @@ const LINES_MAX: usize = 64;
 
 /// The lines of some values.
 #[derive(Clone, Debug, Default)]
-pub struct Lines(Vec<usize>);
+pub struct CacheLines(Vec<usize>);
 
-impl Lines {
+impl CacheLines {
     /// Adds the lines on which `value` lies, but not those of what it points to.
     pub fn add<T: ?Sized>(&mut self, value: &T) {
         let start = ptr::from_ref(value).addr();
@@ -31,7 +31,7 @@ impl Lines {
 
 /// The lines of many events, in little memory.
 #[derive(Clone, Debug, Default)]
-pub struct Footprints {
+pub struct PrefetchPlan {
     /// What the lines are counted from.
     base: usize,
     lines: Vec<u32>,
@@ -39,10 +39,10 @@ pub struct Footprints {
     starts: Vec<u32>,
 }
 
-impl Footprints {
+impl PrefetchPlan {
     /// Adds an event; it has the number after the one before, from zero. Only its first lines
     /// count, and of these the ones within 128 GiB of the first line of all.
-    pub fn add(&mut self, mut lines: Lines) {
+    pub fn add(&mut self, mut lines: CacheLines) {
         if self.starts.is_empty() {
             self.starts.push(0);
             let first = lines.0.first().copied().unwrap_or_default();
@@ -121,13 +121,13 @@ fn fetch(address: usize) {
 mod tests {
     use super::*;
 
-    fn lines(addresses: &[usize]) -> Lines {
-        Lines(addresses.iter().map(|address| address >> LINE_BITS).collect())
+    fn lines(addresses: &[usize]) -> CacheLines {
+        CacheLines(addresses.iter().map(|address| address >> LINE_BITS).collect())
     }
 
-    fn addresses(footprints: &Footprints, n: usize) -> Vec<usize> {
-        let of = footprints.of(n).iter();
-        of.map(|line| footprints.base.wrapping_add(*line as usize) << LINE_BITS).collect()
+    fn addresses(prefetch_plan: &PrefetchPlan, n: usize) -> Vec<usize> {
+        let of = prefetch_plan.of(n).iter();
+        of.map(|line| prefetch_plan.base.wrapping_add(*line as usize) << LINE_BITS).collect()
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
         let values = Aligned([0; 256]);
         let first = ptr::from_ref(&values).addr() >> LINE_BITS;
         let count = |range: core::ops::Range<usize>| {
-            let mut lines = Lines::default();
+            let mut lines = CacheLines::default();
             lines.add(&values.0[range]);
             lines.0.iter().map(|line| line - first).collect::<Vec<_>>()
         };
@@ -150,39 +150,39 @@ mod tests {
 
     #[test]
     fn each_event_has_its_own_lines_in_order_and_once() {
-        let mut footprints = Footprints::default();
+        let mut prefetch_plan = PrefetchPlan::default();
         let far = 1 << 40;
-        footprints.add(lines(&[far + 128, far, far + 129]));
-        footprints.add(lines(&[]));
-        footprints.add(lines(&[far - 64]));
-        assert_eq!(addresses(&footprints, 0), [far, far + 128]);
-        assert_eq!(addresses(&footprints, 1), []);
-        assert_eq!(addresses(&footprints, 2), [far - 64]);
-        assert_eq!((footprints.bytes(), footprints.is_empty()), (3 * 64, false));
-        assert!(Footprints::default().is_empty());
+        prefetch_plan.add(lines(&[far + 128, far, far + 129]));
+        prefetch_plan.add(lines(&[]));
+        prefetch_plan.add(lines(&[far - 64]));
+        assert_eq!(addresses(&prefetch_plan, 0), [far, far + 128]);
+        assert_eq!(addresses(&prefetch_plan, 1), []);
+        assert_eq!(addresses(&prefetch_plan, 2), [far - 64]);
+        assert_eq!((prefetch_plan.bytes(), prefetch_plan.is_empty()), (3 * 64, false));
+        assert!(PrefetchPlan::default().is_empty());
         for n in [3, usize::MAX] {
-            assert_eq!(addresses(&footprints, n), []);
+            assert_eq!(addresses(&prefetch_plan, n), []);
         }
     }
 
     #[test]
     fn what_is_too_far_or_too_much_is_left_out() {
-        let mut footprints = Footprints::default();
-        footprints.add(lines(&[64]));
-        footprints.add(lines(&[1 << 50, 128]));
+        let mut prefetch_plan = PrefetchPlan::default();
+        prefetch_plan.add(lines(&[64]));
+        prefetch_plan.add(lines(&[1 << 50, 128]));
         let many: Vec<usize> = (0..1000).map(|n| n << LINE_BITS).collect();
-        footprints.add(lines(&many));
-        assert_eq!(addresses(&footprints, 1), [128]);
-        assert_eq!(addresses(&footprints, 2).len(), LINES_MAX);
+        prefetch_plan.add(lines(&many));
+        assert_eq!(addresses(&prefetch_plan, 1), [128]);
+        assert_eq!(addresses(&prefetch_plan, 2).len(), LINES_MAX);
     }
 
     #[test]
     fn fetching_what_is_not_there_does_no_harm() {
-        let mut footprints = Footprints::default();
-        footprints.add(lines(&[0, 64, 1 << 45]));
+        let mut prefetch_plan = PrefetchPlan::default();
+        prefetch_plan.add(lines(&[0, 64, 1 << 45]));
         for n in 0..2 {
-            footprints.announce(n);
-            footprints.fetch(n);
+            prefetch_plan.announce(n);
+            prefetch_plan.fetch(n);
         }
     }
 }

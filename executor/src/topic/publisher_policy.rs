@@ -1,13 +1,13 @@
 //! What only some publishers promise: messages kept for late joiners, a lifespan, signs of life.
 
-use super::latch::Latch;
+use super::transient_local_cache::TransientLocalCache;
 use super::{Refusal, Topic, deliver};
+use crate::digest::DigestCollector;
+use crate::escape::BoxError;
 use crate::event::EventId;
-use crate::event_loop::BoxError;
-use crate::evidence::Evidence;
+use crate::liveliness::PublisherLiveliness;
 use crate::message::{Envelope, Expiry};
 use crate::middleware::RemotePublisher;
-use crate::qos::pulse::Pulse;
 use crate::qos::{Liveliness, QoS};
 use crate::time::{Clock, NodeClock};
 use ringspin_ringbuf::pool;
@@ -15,70 +15,76 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The promises of one publisher, of which there is at least one.
-pub(crate) struct Offer<M> {
+pub(crate) struct PublisherPolicy<M> {
     clock: NodeClock,
     lifespan: Option<Duration>,
     /// With a deadline, or manual liveliness.
-    pulse: Option<Arc<Pulse>>,
+    liveliness: Option<Arc<PublisherLiveliness>>,
     /// If it is transient-local.
-    latch: Option<Arc<Latch<M>>>,
-    /// The latch's number in its topic.
-    pub(crate) latch_number: Option<usize>,
+    cache: Option<Arc<TransientLocalCache<M>>>,
+    /// The cache's number in its topic.
+    pub(crate) cache_number: Option<usize>,
     show: Option<Show<M>>,
     /// If messages go beyond the process.
     remote: Option<Arc<dyn RemotePublisher>>,
 }
 
-/// How messages are added to the evidence.
-type Show<M> = (fn(&M, &Evidence), Arc<Evidence>);
+/// How messages are added to the digests.
+type Show<M> = (fn(&M, &DigestCollector), Arc<DigestCollector>);
 
-impl<M> Clone for Offer<M> {
+impl<M> Clone for PublisherPolicy<M> {
     fn clone(&self) -> Self {
-        let Self { clock, lifespan, pulse, latch, latch_number, show, remote } = self;
+        let Self { clock, lifespan, liveliness, cache, cache_number, show, remote } = self;
         Self {
             clock: clock.clone(),
             lifespan: *lifespan,
-            pulse: pulse.clone(),
-            latch: latch.clone(),
-            latch_number: *latch_number,
+            liveliness: liveliness.clone(),
+            cache: cache.clone(),
+            cache_number: *cache_number,
             show: show.clone(),
             remote: remote.clone(),
         }
     }
 }
 
-impl<M> Default for Offer<M> {
+impl<M> Default for PublisherPolicy<M> {
     /// Nothing is promised.
     fn default() -> Self {
         let (clock, lifespan) = (NodeClock::default(), None);
-        let (pulse, latch, latch_number, show, remote) = (None, None, None, None, None);
-        Self { clock, lifespan, pulse, latch, latch_number, show, remote }
+        let (liveliness, cache, cache_number, show, remote) = (None, None, None, None, None);
+        Self { clock, lifespan, liveliness, cache, cache_number, show, remote }
     }
 }
 
-impl<M: Send + Sync + 'static> Offer<M> {
+impl<M: Send + Sync + 'static> PublisherPolicy<M> {
     /// What `qos` promises for a publisher of `topic`; `None` for an ordinary one.
     pub(crate) fn new(
         topic: &Topic<M>,
         qos: QoS,
         clock: NodeClock,
-        pulse: &Arc<Pulse>,
+        liveliness: &Arc<PublisherLiveliness>,
         remote: Option<Arc<dyn RemotePublisher>>,
     ) -> Option<Self> {
         let manual = qos.liveliness() == Liveliness::ManualByTopic;
-        let pulse = (manual || qos.deadline_period().is_some()).then(|| pulse.clone());
+        let liveliness = (manual || qos.deadline_period().is_some()).then(|| liveliness.clone());
         let lifespan = qos.lifespan_age();
-        let latch = qos.is_transient_local().then(|| Arc::new(Latch::new(qos.depth(), lifespan)));
-        if pulse.is_none() && lifespan.is_none() && latch.is_none() && remote.is_none() {
+        let cache = qos
+            .is_transient_local()
+            .then(|| Arc::new(TransientLocalCache::new(qos.depth(), lifespan)));
+        if liveliness.is_none() && lifespan.is_none() && cache.is_none() && remote.is_none() {
             return None;
         }
-        let latch_number = latch.as_ref().map(|latch| topic.latches.push(latch.clone()));
-        Some(Self { clock, lifespan, pulse, latch, latch_number, show: None, remote })
+        let cache_number = cache.as_ref().map(|cache| topic.caches.push(cache.clone()));
+        Some(Self { clock, lifespan, liveliness, cache, cache_number, show: None, remote })
     }
 
-    /// The same promises, with each message added to `evidence`.
-    pub(super) fn showing(mut self, show: fn(&M, &Evidence), evidence: Arc<Evidence>) -> Self {
-        self.show = Some((show, evidence));
+    /// The same promises, with each message added to `digests`.
+    pub(super) fn showing(
+        mut self,
+        show: fn(&M, &DigestCollector),
+        digests: Arc<DigestCollector>,
+    ) -> Self {
+        self.show = Some((show, digests));
         self
     }
 
@@ -90,24 +96,24 @@ impl<M: Send + Sync + 'static> Offer<M> {
         next_id: impl FnOnce() -> EventId,
         mut envelope: pool::Loan<Envelope<M>>,
     ) -> Result<(), Unpublished<M>> {
-        if let Some((show, evidence)) = &self.show {
-            show(&envelope.message, evidence);
+        if let Some((show, digests)) = &self.show {
+            show(&envelope.message, digests);
         }
         let departure = self.clock.departure();
         envelope.expiry = Expiry::of(departure, self.lifespan);
-        let published = match &self.latch {
-            Some(latch) if !latch.is_idle() => {
+        let published = match &self.cache {
+            Some(cache) if !cache.is_idle() => {
                 let beyond =
                     self.remote.is_some().then_some(|message: &M| self.publish_remotely(message));
-                latch.publish(topic, next_id, envelope, departure, beyond)
+                cache.publish(topic, next_id, envelope, departure, beyond)
             }
             _ => self.publish_once(topic, next_id, envelope),
         };
         // Those in the process have it even if it did not leave.
-        if let Some(pulse) = &self.pulse
+        if let Some(liveliness) = &self.liveliness
             && matches!(published, Ok(()) | Err(Unpublished::Remote(_, None)))
         {
-            pulse.published(departure);
+            liveliness.published(departure);
         }
         published
     }
@@ -152,8 +158,8 @@ impl<M: Send + Sync + 'static> Offer<M> {
         {
             tracing::error!(%error, "cannot say that a publisher is alive");
         }
-        if let Some(pulse) = &self.pulse {
-            pulse.asserted(self.clock.departure());
+        if let Some(liveliness) = &self.liveliness {
+            liveliness.asserted(self.clock.departure());
         }
     }
 }

@@ -1,22 +1,22 @@
 //! What a middleware has to do for a node on the node's own event loop.
 
-use super::Arrivals;
+use super::RemoteNotifier;
 use crate::context::Context;
 use crate::event::{EventId, LoopId, SourceId};
 use crate::event_loop::{BoxError, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateNodeError, Draft, Feed};
+use crate::graph::{CallbackSpec, CreateNodeError, EventSource, GraphBuilder};
 use crate::parameter::ParameterClient;
 use ringspin_ringbuf::{Attempt, Takes};
 use std::sync::Arc;
 
 /// A duty of a middleware towards one node: its parameter services, say. Each item that it takes is
 /// an event of the node's event loop, like any other.
-pub trait Chore: Send {
+pub trait MiddlewareService: Send {
     /// The callback's name in statistics and records.
     fn name(&self) -> String;
 
     /// Takes the next item, for [`run`](Self::run); false if there is none. Called at least once
-    /// for each item that its [`Arrivals`] announce, and until there is none.
+    /// for each item that its [`RemoteNotifier`] announce, and until there is none.
     ///
     /// # Errors
     /// The reason why an item cannot be taken. It is logged, and the next one may be taken.
@@ -34,28 +34,28 @@ pub trait Chore: Send {
     }
 }
 
-/// A chore, and where what it is about is announced.
-pub type AnnouncedChore = (Box<dyn Chore>, Arrivals);
+/// A middleware_service, and where what it is about is announced.
+pub type AnnouncedService = (Box<dyn MiddlewareService>, RemoteNotifier);
 
-pub(crate) struct ChoreEntity {
+pub(crate) struct MiddlewareServiceEntity {
     /// `None` once it is retired.
-    chore: Option<Box<dyn Chore>>,
-    arrivals: Arrivals,
+    middleware_service: Option<Box<dyn MiddlewareService>>,
+    remote_notifier: RemoteNotifier,
     source: SourceId,
     takes: Takes,
     handled: u64,
 }
 
-impl<S> Entity<S> for ChoreEntity {
+impl<S> Entity<S> for MiddlewareServiceEntity {
     fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
         if !self.next() {
             return Outcome::Nothing;
         }
-        let Some(chore) = &mut self.chore else {
+        let Some(middleware_service) = &mut self.middleware_service else {
             return Outcome::Nothing;
         };
         cx.begin(EventId { source: self.source, sequence: self.handled - 1 });
-        Outcome::Done(chore.run())
+        Outcome::Done(middleware_service.run())
     }
 
     fn discard(&mut self, _port: usize) -> bool {
@@ -63,41 +63,46 @@ impl<S> Entity<S> for ChoreEntity {
     }
 
     fn retire(&mut self) {
-        self.chore = None;
+        self.middleware_service = None;
     }
 }
 
-impl ChoreEntity {
-    /// Has the chore take the next item, if there is one, and passes the token on.
+impl MiddlewareServiceEntity {
+    /// Has the middleware_service take the next item, if there is one, and passes the token on.
     fn next(&mut self) -> bool {
-        let Self { chore, arrivals, takes, .. } = self;
-        arrivals.notifier().take();
-        let Some(chore) = chore else { return false };
-        let take = || match chore.take() {
+        let Self { middleware_service, remote_notifier, takes, .. } = self;
+        remote_notifier.notifier().take();
+        let Some(middleware_service) = middleware_service else { return false };
+        let take = || match middleware_service.take() {
             Ok(true) => Attempt::Item,
             Ok(false) => Attempt::Empty,
             Err(error) => {
-                tracing::error!(chore = chore.name(), %error, "failed to take what has come");
+                tracing::error!(middleware_service = middleware_service.name(), %error, "failed to take what has come");
                 Attempt::Failed
             }
         };
-        let notifier = arrivals.notifier();
-        let round = takes.round(arrivals.announcements(), || notifier.notify(), take);
+        let notifier = remote_notifier.notifier();
+        let round = takes.round(remote_notifier.announcements(), || notifier.notify(), take);
         if round.missing > 0 {
-            chore.overwritten(round.missing);
+            middleware_service.overwritten(round.missing);
         }
         self.handled += u64::from(round.has_item);
         round.has_item
     }
 }
 
-impl Draft {
+impl GraphBuilder {
     /// The duties of the middleware towards the node whose first loop is `event_loop`.
-    pub(crate) fn chores_of(&self, event_loop: LoopId) -> Result<Vec<AnnouncedChore>, BoxError> {
+    pub(crate) fn middleware_services_of(
+        &self,
+        event_loop: LoopId,
+    ) -> Result<Vec<AnnouncedService>, BoxError> {
         let node_index = self.loops[event_loop.0 as usize].node_index;
         match self.remote_nodes.get(node_index) {
             None => Ok(Vec::new()),
-            Some(node) => node.chores(ParameterClient::new(self.parameters[node_index].clone())),
+            Some(node) => {
+                node.middleware_services(ParameterClient::new(self.parameters[node_index].clone()))
+            }
         }
     }
 
@@ -108,16 +113,22 @@ impl Draft {
     }
 
     /// Adds a duty to `event_loop`; returns what does it.
-    pub(crate) fn add_chore(
+    pub(crate) fn add_middleware_service(
         &mut self,
         event_loop: LoopId,
-        (chore, arrivals): AnnouncedChore,
-    ) -> ChoreEntity {
+        (middleware_service, remote_notifier): AnnouncedService,
+    ) -> MiddlewareServiceEntity {
         let target = self.next_target(event_loop);
-        let feed = Feed::Notifier(arrivals.notifier().clone());
-        let draft = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
-        self.add_callback(event_loop, chore.name(), draft);
+        let source = EventSource::Notifier(remote_notifier.notifier().clone());
+        let spec = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
+        self.add_callback(event_loop, middleware_service.name(), spec);
         let source = self.next_source();
-        ChoreEntity { chore: Some(chore), arrivals, source, takes: Takes::default(), handled: 0 }
+        MiddlewareServiceEntity {
+            middleware_service: Some(middleware_service),
+            remote_notifier,
+            source,
+            takes: Takes::default(),
+            handled: 0,
+        }
     }
 }

@@ -8,7 +8,7 @@ pub(super) struct Gauge {
     pub(super) topic: String,
     pub(super) kind: RemoteEventKind,
     pub(super) status: Arc<Mutex<Option<RemoteStatus>>>,
-    pub(super) arrivals: Arrivals,
+    pub(super) remote_notifier: RemoteNotifier,
 }
 
 impl RemoteEvent for Gauge {
@@ -19,23 +19,24 @@ impl RemoteEvent for Gauge {
 
 /// One end of a topic.
 pub(super) struct Gauges {
-    pub(super) ether: Ether,
+    pub(super) fake: FakeMiddleware,
     pub(super) topic: String,
 }
 
 impl RemoteEvents for Gauges {
     fn includes_locals(&self) -> bool {
-        !self.ether.bypassed
+        !self.fake.bypassed
     }
 
     fn watch(
         &self,
         kind: RemoteEventKind,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError> {
-        self.ether.attempt(Fault::Watch)?;
-        let gauge = Gauge { topic: self.topic.clone(), kind, status: Arc::default(), arrivals };
-        self.ether.state().gauges.push(gauge.clone());
+        self.fake.attempt(Fault::Watch)?;
+        let gauge =
+            Gauge { topic: self.topic.clone(), kind, status: Arc::default(), remote_notifier };
+        self.fake.state().gauges.push(gauge.clone());
         Ok(Some(Box::new(gauge)))
     }
 }

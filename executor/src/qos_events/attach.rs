@@ -1,12 +1,12 @@
 //! How the callbacks for events become watches of the graph.
 
 use super::conditions::{Deadline, OwnLiveliness, Source, TopicLiveliness};
-use super::events::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
 use super::peers::{Loss, Match, Misfit, Outside, Peers};
-use super::pulse::Pulse;
+use super::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
 use crate::control::CallbackCounters;
-use crate::graph::{CreateError, Draft};
-use crate::middleware::{Arrivals, RemoteEventKind, RemoteEvents, Reports};
+use crate::graph::{CreateError, GraphBuilder};
+use crate::liveliness::PublisherLiveliness;
+use crate::middleware::{RemoteEventKind, RemoteEvents, RemoteNotifier, Reports};
 use crate::node::Node;
 use crate::notifier::Notifier;
 use crate::qos::QoS;
@@ -25,17 +25,17 @@ impl Watched<'_> {
     /// What is reported from outside of events of `kind`, and the notifier of whom to tell.
     fn outside(
         &self,
-        draft: &Draft,
+        builder: &GraphBuilder,
         kind: RemoteEventKind,
     ) -> Result<(Outside, Arc<Notifier>), CreateError> {
-        let arrivals = Arrivals::default();
-        let notifier = arrivals.notifier().clone();
+        let remote_notifier = RemoteNotifier::default();
+        let notifier = remote_notifier.notifier().clone();
         let Some(remote) = &self.remote else {
             return Ok((Outside::default(), notifier));
         };
-        let watched = remote.watch(kind, arrivals);
+        let watched = remote.watch(kind, remote_notifier);
         let event = watched.map_err(|error| CreateError::Middleware {
-            middleware: draft.middleware.as_ref().map_or("", |m| m.name()).to_owned(),
+            middleware: builder.middleware.as_ref().map_or("", |m| m.name()).to_owned(),
             what: format!("{kind:?} of {}", self.name),
             reason: error.to_string(),
         })?;
@@ -51,73 +51,75 @@ impl<S: Send + 'static> Node<S> {
     /// Adds the watches of a publisher.
     pub(crate) fn watch_publisher(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         watched: &Watched<'_>,
-        pulse: Arc<Pulse>,
+        liveliness: Arc<PublisherLiveliness>,
         events: PublisherEvents<S>,
     ) -> Result<(), CreateError> {
-        let vitals = draft.vitals(watched.topic);
-        let signs = Source::Publisher(pulse.clone());
-        self.watch_deadline(draft, watched, signs, events.deadline_missed)?;
+        let registry = builder.liveliness_registry(watched.topic);
+        let signs = Source::Publisher(liveliness.clone());
+        self.watch_deadline(builder, watched, signs, events.deadline_missed)?;
         if let Some(callback) = events.liveliness_lost {
             let notifier = Arc::<Notifier>::default();
-            vitals.watch(notifier.clone());
+            registry.watch(notifier.clone());
             let name = format!("liveliness of {}", watched.name);
-            self.watch(draft, &name, notifier, OwnLiveliness::new(pulse), callback)?;
+            self.watch(builder, &name, notifier, OwnLiveliness::new(liveliness), callback)?;
         }
         if let Some(callback) = events.incompatible_qos {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::IncompatibleQos)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::IncompatibleQos)?;
             let name = format!("misfits of {}", watched.name);
-            self.watch(draft, &name, notifier, Misfit { outside, told: 0 }, callback)?;
+            self.watch(builder, &name, notifier, Misfit { outside, told: 0 }, callback)?;
         }
         if let Some(callback) = events.matched {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::Matched)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
-            let condition = Match { peers: Peers::Subscriptions(vitals), outside, told: (0, 0) };
-            self.watch(draft, &name, notifier, condition, callback)?;
+            let condition = Match { peers: Peers::Subscriptions(registry), outside, told: (0, 0) };
+            self.watch(builder, &name, notifier, condition, callback)?;
         }
         Ok(())
     }
 
     /// Adds the watches of a subscription, for which messages from outside are announced to
-    /// `arrivals`.
+    /// `remote_notifier`.
     pub(crate) fn watch_subscription(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         watched: &Watched<'_>,
-        arrivals: Option<Arrivals>,
+        remote_notifier: Option<RemoteNotifier>,
         counters: Arc<CallbackCounters>,
         events: SubscriptionEvents<S>,
     ) -> Result<(), CreateError> {
-        let vitals = draft.vitals(watched.topic);
-        if let (Some(arrivals), Some(_)) = (&arrivals, &events.deadline_missed) {
-            arrivals.note_time(draft.clock.clone());
+        let registry = builder.liveliness_registry(watched.topic);
+        if let (Some(remote_notifier), Some(_)) = (&remote_notifier, &events.deadline_missed) {
+            remote_notifier.note_time(builder.clock.clone());
         }
-        let signs = Source::Topic(vitals.clone(), arrivals);
-        self.watch_deadline(draft, watched, signs, events.deadline_missed)?;
+        let signs = Source::Topic(registry.clone(), remote_notifier);
+        self.watch_deadline(builder, watched, signs, events.deadline_missed)?;
         if let Some(callback) = events.liveliness_changed {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::LivelinessChanged)?;
-            vitals.watch(notifier.clone());
-            let condition = TopicLiveliness::new(vitals.clone(), draft.failures.clone(), outside);
+            let (outside, notifier) =
+                watched.outside(builder, RemoteEventKind::LivelinessChanged)?;
+            registry.watch(notifier.clone());
+            let condition =
+                TopicLiveliness::new(registry.clone(), builder.failures.clone(), outside);
             let name = format!("liveliness of {}", watched.name);
-            self.watch(draft, &name, notifier, condition, callback)?;
+            self.watch(builder, &name, notifier, condition, callback)?;
         }
         if let Some(callback) = events.incompatible_qos {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::IncompatibleQos)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::IncompatibleQos)?;
             let name = format!("misfits of {}", watched.name);
-            self.watch(draft, &name, notifier, Misfit { outside, told: 0 }, callback)?;
+            self.watch(builder, &name, notifier, Misfit { outside, told: 0 }, callback)?;
         }
         if let Some(callback) = events.message_lost {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::MessageLost)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::MessageLost)?;
             counters.tell_of_losses(notifier.clone());
             let name = format!("losses of {}", watched.name);
-            self.watch(draft, &name, notifier, Loss { counters, outside, told: 0 }, callback)?;
+            self.watch(builder, &name, notifier, Loss { counters, outside, told: 0 }, callback)?;
         }
         if let Some(callback) = events.matched {
-            let (outside, notifier) = watched.outside(draft, RemoteEventKind::Matched)?;
+            let (outside, notifier) = watched.outside(builder, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
-            let condition = Match { peers: Peers::Publishers(vitals), outside, told: (0, 0) };
-            self.watch(draft, &name, notifier, condition, callback)?;
+            let condition = Match { peers: Peers::Publishers(registry), outside, told: (0, 0) };
+            self.watch(builder, &name, notifier, condition, callback)?;
         }
         Ok(())
     }
@@ -125,7 +127,7 @@ impl<S: Send + 'static> Node<S> {
     /// Has `callback` called when the deadline passes without a sign from `source`.
     fn watch_deadline(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         watched: &Watched<'_>,
         source: Source,
         callback: Option<EventCallback<S, DeadlineMissed>>,
@@ -135,6 +137,6 @@ impl<S: Send + 'static> Node<S> {
         };
         let condition = Deadline::new(source, period);
         let name = format!("deadline of {}", watched.name);
-        self.watch(draft, &name, Arc::default(), condition, callback)
+        self.watch(builder, &name, Arc::default(), condition, callback)
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Publishers give signs and watchers look at them without a lock: each sign is one atomic word.
 
-use super::{Liveliness, QoS};
 use crate::build_list::BuildList;
 use crate::notifier::Notifier;
+use crate::qos::{Liveliness, QoS};
 use crate::time::Time;
 use ringspin_ringbuf::{Counter, Latest};
 use std::sync::Arc;
@@ -15,18 +15,18 @@ type Watchers = BuildList<Arc<Notifier>>;
 
 /// All publishers of a topic.
 #[derive(Debug, Default)]
-pub(crate) struct Vitals {
-    pulses: BuildList<Arc<Pulse>>,
+pub(crate) struct LivelinessRegistry {
+    publishers: BuildList<Arc<PublisherLiveliness>>,
     watchers: Arc<Watchers>,
     /// How many subscriptions the topic has.
     pub(crate) subscriptions: Counter,
 }
 
-impl Vitals {
+impl LivelinessRegistry {
     /// Adds a publisher of node `node_index`.
-    pub(crate) fn add(&self, node_index: usize, qos: QoS) -> Arc<Pulse> {
+    pub(crate) fn add(&self, node_index: usize, qos: QoS) -> Arc<PublisherLiveliness> {
         let manual = qos.liveliness() == Liveliness::ManualByTopic;
-        let pulse = Arc::new(Pulse {
+        let liveliness = Arc::new(PublisherLiveliness {
             node_index,
             manual,
             lease: if manual { qos.lease() } else { None },
@@ -34,8 +34,8 @@ impl Vitals {
             asserted: Latest::default(),
             watchers: self.watchers.clone(),
         });
-        self.pulses.push(pulse.clone());
-        pulse
+        self.publishers.push(liveliness.clone());
+        liveliness
     }
 
     pub(crate) fn watch(&self, watcher: Arc<Notifier>) {
@@ -44,13 +44,13 @@ impl Vitals {
 
     /// The graph is frozen: publishers and watchers are all there.
     pub(crate) fn freeze(&self) {
-        self.pulses.freeze();
+        self.publishers.freeze();
         self.watchers.freeze();
     }
 
     /// The publishers of a frozen graph, in order of creation.
-    pub(crate) fn pulses(&self) -> &[Arc<Pulse>] {
-        self.pulses.get()
+    pub(crate) fn publishers(&self) -> &[Arc<PublisherLiveliness>] {
+        self.publishers.get()
     }
 
     /// The watchers of a frozen graph.
@@ -61,7 +61,7 @@ impl Vitals {
 
 /// One publisher's signs of life. Ordinary publishers have one, but never touch it.
 #[derive(Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct PublisherLiveliness {
     pub(crate) node_index: usize,
     manual: bool,
     lease: Option<Duration>,
@@ -84,7 +84,7 @@ pub(crate) enum Life {
     Lost,
 }
 
-impl Pulse {
+impl PublisherLiveliness {
     /// A message was published at `now`. Lock-free.
     pub(crate) fn published(&self, now: Time) {
         self.published.raise(now.as_nanos());

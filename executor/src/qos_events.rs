@@ -1,8 +1,13 @@
 //! The events of quality of service, and their callbacks.
 
-use super::{Incompatibility, QosPolicy};
+pub(crate) mod attach;
+mod conditions;
+mod peers;
+mod watch;
+
 use crate::context::Context;
 use crate::event_loop::{BoxError, CallbackResult};
+use crate::qos::{IncompatiblePeer, QosPolicy};
 use std::fmt;
 
 /// Periods passed without a message.
@@ -47,26 +52,6 @@ pub struct IncompatibleQos {
     pub last_policy: Option<QosPolicy>,
     /// The last one, if it is still there.
     pub last_peer: Option<IncompatiblePeer>,
-}
-
-/// A peer that does not fit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IncompatiblePeer {
-    /// The fully qualified name of its node; `None` if its node is not known yet.
-    pub node: Option<String>,
-    /// What does not fit.
-    pub incompatibility: Incompatibility,
-}
-
-impl fmt::Display for IncompatiblePeer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Incompatibility { policy, offered, requested } = &self.incompatibility;
-        match &self.node {
-            Some(node) => write!(f, "node {node}")?,
-            None => f.write_str("a node that is not known yet")?,
-        }
-        write!(f, ": {policy} offered {offered}, requested {requested}")
-    }
 }
 
 /// Messages were published and will not come.

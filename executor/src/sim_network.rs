@@ -2,14 +2,14 @@
 //!
 //! Live, a message arrives as it is published. In simulated time an edge may delay, lose or double
 //! it, and what a callback that takes time sends leaves only at its end. Publishing then hands
-//! over to the [`Transit`] of the graph, which asks the [`Network`] for the message's fate. What is
+//! over to the [`SimNetwork`] of the graph, which asks the [`Network`] for the message's outcome. What is
 //! to arrive later waits here, and arrives when the scheduler says that its time has come.
 
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, SourceId};
 use crate::lock::lock;
+use crate::owner_thread::{ForeignEvent, OwnerThread};
 use crate::time::{Clock, SimClock, Time};
-use crate::worker_thread::{ForeignEvent, OwnerThread};
 use ringspin_ringbuf::Counter;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A message on its way to one subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct InFlight {
     /// Which message of which publisher.
     pub event: EventId,
     /// The callback that it is for.
@@ -30,7 +30,7 @@ pub struct Passage {
 
 /// What becomes of a message on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum DeliveryOutcome {
     /// It does not arrive.
     Lost,
     /// It arrives at this time.
@@ -41,11 +41,11 @@ pub enum Fate {
 
 /// Decides about messages on their way.
 pub trait Network: Send {
-    /// Whether messages for `callback` can have another fate than to arrive as they leave.
+    /// Whether messages for `callback` can have another outcome than to arrive as they leave.
     fn is_linked(&self, callback: CallbackId) -> bool;
 
     /// What becomes of a message. Times before its departure count as its departure.
-    fn fate(&mut self, passage: &Passage) -> Fate;
+    fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome;
 }
 
 /// A network in which everything arrives as it leaves.
@@ -57,12 +57,12 @@ impl Network for Direct {
         false
     }
 
-    fn fate(&mut self, passage: &Passage) -> Fate {
-        Fate::Once(passage.departure)
+    fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome {
+        DeliveryOutcome::Once(in_flight.departure)
     }
 }
 
-/// Which messages a [`Transit`] looks at, beyond those of linked callbacks.
+/// Which messages a [`SimNetwork`] looks at, beyond those of linked callbacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// All of them, because callbacks take time.
@@ -72,7 +72,7 @@ pub struct Scope {
 }
 
 /// The simulated time of a graph, and what is under way in it.
-pub struct Transit {
+pub struct SimNetwork {
     clock: Arc<SimClock>,
     scope: Scope,
     /// How many flights there are: the lock costs more than to look here.
@@ -123,7 +123,7 @@ impl Ord for Flight {
     }
 }
 
-impl Transit {
+impl SimNetwork {
     /// With `network` deciding about the messages in `scope`, and the clock at `start`.
     pub fn new(start: Time, network: Box<dyn Network>, scope: Scope) -> Self {
         let clock = Arc::new(SimClock::default());
@@ -135,7 +135,7 @@ impl Transit {
     }
 
     /// This thread runs the graph from now on: events that other threads cause are
-    /// [foreign](Self::foreign). Before that it is the thread that created the transit.
+    /// [foreign](Self::foreign). Before that it is the thread that created the sim_network.
     pub fn run_by_this_thread(&self) {
         self.owner.take_over();
     }
@@ -248,17 +248,24 @@ impl Transit {
     }
 
     /// What becomes of a message, which leaves as soon as it can.
-    pub(crate) fn fate(&self, event: EventId, callback: CallbackId, bytes: usize) -> Fate {
+    pub(crate) fn outcome(
+        &self,
+        event: EventId,
+        callback: CallbackId,
+        bytes: usize,
+    ) -> DeliveryOutcome {
         let mut traffic = self.traffic();
         if self.scope.causes && traffic.sent.last() != Some(&event) {
             traffic.sent.push(event);
         }
         let departure = self.depart(&mut traffic, event.source);
-        let passage = Passage { event, callback, departure, bytes };
-        match traffic.network.fate(&passage) {
-            Fate::Lost => Fate::Lost,
-            Fate::Once(time) => Fate::Once(time.max(departure)),
-            Fate::Twice(one, other) => Fate::Twice(one.max(departure), other.max(departure)),
+        let in_flight = InFlight { event, callback, departure, bytes };
+        match traffic.network.outcome(&in_flight) {
+            DeliveryOutcome::Lost => DeliveryOutcome::Lost,
+            DeliveryOutcome::Once(time) => DeliveryOutcome::Once(time.max(departure)),
+            DeliveryOutcome::Twice(one, other) => {
+                DeliveryOutcome::Twice(one.max(departure), other.max(departure))
+            }
         }
     }
 
@@ -299,9 +306,9 @@ impl Transit {
     }
 }
 
-impl std::fmt::Debug for Transit {
+impl std::fmt::Debug for SimNetwork {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Transit")
+        f.debug_struct("SimNetwork")
             .field("now", &self.clock.now())
             .field("under_way", &self.len())
             .finish_non_exhaustive()

@@ -37,7 +37,7 @@ pub(super) struct Private(pub(super) u64);
 pub(super) enum Way {
     /// The publishing thread itself, within its call.
     AtOnce,
-    /// A thread of the ether's own.
+    /// A thread of the fake's own.
     ByCourier,
 }
 
@@ -62,7 +62,7 @@ pub(super) enum Fault {
 
 /// One process's connection to the bus. Clones are the same process.
 #[derive(Clone)]
-pub(super) struct Ether {
+pub(super) struct FakeMiddleware {
     bus: Arc<Bus>,
     process: u32,
     bypassed: bool,
@@ -101,7 +101,7 @@ struct Reader {
     bypassed: bool,
     depth: Option<usize>,
     queue: Arc<Mutex<VecDeque<u64>>>,
-    arrivals: Arrivals,
+    remote_notifier: RemoteNotifier,
 }
 
 impl Reader {
@@ -116,7 +116,7 @@ impl Reader {
         }
         queue.push_back(message);
         drop(queue);
-        self.arrivals.announce(1);
+        self.remote_notifier.announce(1);
     }
 }
 
@@ -134,7 +134,7 @@ struct Server {
     bypassed: bool,
     depth: Option<usize>,
     queue: Arc<Mutex<VecDeque<Asked>>>,
-    arrivals: Arrivals,
+    remote_notifier: RemoteNotifier,
     is_gone: Arc<Mutex<bool>>,
 }
 
@@ -144,7 +144,7 @@ impl Server {
     }
 }
 
-impl Ether {
+impl FakeMiddleware {
     pub(super) fn new(way: Way) -> Self {
         let (courier, thread) = match way {
             Way::AtOnce => (None, None),
@@ -179,7 +179,7 @@ impl Ether {
 
     /// A node of a process of its own, for the test itself.
     pub(super) fn outside(&self) -> Node {
-        Node { ether: Self { pause: None, ..self.another() } }
+        Node { fake: Self { pause: None, ..self.another() } }
     }
 
     /// Has the next `times` attempts fail.
@@ -201,7 +201,7 @@ impl Ether {
             let status = status.clone();
             self.bus.carry(Box::new(move || {
                 *gauge.status.lock().unwrap() = Some(status);
-                gauge.arrivals.announce(1);
+                gauge.remote_notifier.announce(1);
             }));
         });
         told.count()
@@ -217,7 +217,7 @@ impl Ether {
             *server.is_gone.lock().unwrap() = true;
         }
         for (_, asker) in askers.into_iter().filter(|(name, _)| name == service) {
-            self.bus.carry(Box::new(move || asker.arrivals.announce(0)));
+            self.bus.carry(Box::new(move || asker.remote_notifier.announce(0)));
         }
     }
 
@@ -284,9 +284,9 @@ impl Drop for Bus {
     }
 }
 
-impl Middleware for Ether {
+impl Middleware for FakeMiddleware {
     fn name(&self) -> &str {
-        "the ether"
+        "the fake"
     }
 
     fn is_bypassed_locally(&self) -> bool {
@@ -318,13 +318,13 @@ impl Middleware for Ether {
     fn create_node(&self, namespace: &str, name: &str) -> Result<Arc<dyn RemoteNode>, BoxError> {
         self.attempt(Fault::Node)?;
         self.state().nodes.push(format!("{namespace} {name}"));
-        Ok(Arc::new(Node { ether: self.clone() }))
+        Ok(Arc::new(Node { fake: self.clone() }))
     }
 }
 
 /// A node of one process.
 pub(super) struct Node {
-    ether: Ether,
+    fake: FakeMiddleware,
 }
 
 /// On the bus everything is a number.
@@ -352,15 +352,15 @@ impl RemoteNode for Node {
         message: TypeName,
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
-        self.ether.attempt(Fault::Advertise)?;
+        self.fake.attempt(Fault::Advertise)?;
         if !is_carried(message) {
             return Ok(None);
         }
         let depth = if qos.durability() == Durability::TransientLocal { qos.depth() } else { 0 };
-        let writer = Arc::new(Writer { process: self.ether.process, kept: Mutex::default() });
-        self.ether.state().writers.push((topic.into(), writer.clone()));
-        let (ether, topic) = (self.ether.clone(), topic.to_owned());
-        Ok(Some(Arc::new(Outlet { ether, topic, writer, depth })))
+        let writer = Arc::new(Writer { process: self.fake.process, kept: Mutex::default() });
+        self.fake.state().writers.push((topic.into(), writer.clone()));
+        let (fake, topic) = (self.fake.clone(), topic.to_owned());
+        Ok(Some(Arc::new(Outlet { fake, topic, writer, depth })))
     }
 
     fn subscribe(
@@ -368,17 +368,17 @@ impl RemoteNode for Node {
         topic: &str,
         message: TypeName,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError> {
-        self.ether.attempt(Fault::Subscribe)?;
+        self.fake.attempt(Fault::Subscribe)?;
         if !is_carried(message) {
             return Ok(None);
         }
-        let Ether { process, bypassed, .. } = self.ether;
+        let FakeMiddleware { process, bypassed, .. } = self.fake;
         let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
         let queue = Arc::default();
-        let reader = Reader { process, bypassed, depth, queue, arrivals };
-        let mut state = self.ether.state();
+        let reader = Reader { process, bypassed, depth, queue, remote_notifier };
+        let mut state = self.fake.state();
         let latched = qos.durability() == Durability::TransientLocal;
         let writers = state.writers.iter().filter(|(of, _)| of == topic && latched);
         for (_, writer) in writers.filter(|(_, writer)| reader.hears(writer.process)) {
@@ -386,10 +386,10 @@ impl RemoteNode for Node {
         }
         state.readers.push((topic.into(), reader.clone()));
         drop(state);
-        if let Some(pause) = &self.ether.pause {
+        if let Some(pause) = &self.fake.pause {
             pause();
         }
-        Ok(Some(Box::new(Intake { ether: self.ether.clone(), topic: topic.into(), reader })))
+        Ok(Some(Box::new(Intake { fake: self.fake.clone(), topic: topic.into(), reader })))
     }
 
     fn serve(
@@ -397,18 +397,18 @@ impl RemoteNode for Node {
         service: &str,
         types: ServiceTypes,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteServer>>, BoxError> {
-        self.ether.attempt(Fault::Serve)?;
+        self.fake.attempt(Fault::Serve)?;
         if !is_carried(types.request) || !is_carried(types.response) {
             return Ok(None);
         }
-        let Ether { process, bypassed, .. } = self.ether;
+        let FakeMiddleware { process, bypassed, .. } = self.fake;
         let (queue, is_gone) = Default::default();
         let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
-        let server = Server { process, bypassed, depth, queue, arrivals, is_gone };
-        self.ether.state().servers.push((service.into(), server.clone()));
-        Ok(Some(Box::new(Desk { ether: self.ether.clone(), service: service.into(), server })))
+        let server = Server { process, bypassed, depth, queue, remote_notifier, is_gone };
+        self.fake.state().servers.push((service.into(), server.clone()));
+        Ok(Some(Box::new(Desk { fake: self.fake.clone(), service: service.into(), server })))
     }
 
     fn call(
@@ -416,25 +416,25 @@ impl RemoteNode for Node {
         service: &str,
         types: ServiceTypes,
         _: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError> {
-        self.ether.attempt(Fault::Call)?;
+        self.fake.attempt(Fault::Call)?;
         if !is_carried(types.request) || !is_carried(types.response) {
             return Ok(None);
         }
         let answers = Mutex::default();
-        let asker = Arc::new(Asker { answers, asked: Mutex::new(0), arrivals });
-        self.ether.state().askers.push((service.into(), asker.clone()));
-        Ok(Some(Arc::new(Line { ether: self.ether.clone(), service: service.into(), asker })))
+        let asker = Arc::new(Asker { answers, asked: Mutex::new(0), remote_notifier });
+        self.fake.state().askers.push((service.into(), asker.clone()));
+        Ok(Some(Arc::new(Line { fake: self.fake.clone(), service: service.into(), asker })))
     }
 
     fn parameters_set(&self, _: &[(String, ParameterValue)], now: Option<Time>) {
-        self.ether.state().stamps.push(now);
+        self.fake.state().stamps.push(now);
     }
 }
 
 struct Outlet {
-    ether: Ether,
+    fake: FakeMiddleware,
     topic: String,
     writer: Arc<Writer>,
     depth: usize,
@@ -442,9 +442,9 @@ struct Outlet {
 
 impl RemotePublisher for Outlet {
     fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
-        self.ether.attempt(Fault::Publish)?;
+        self.fake.attempt(Fault::Publish)?;
         let message = encode(message);
-        let state = self.ether.state();
+        let state = self.fake.state();
         let mut kept = self.writer.kept.lock().unwrap();
         kept.push_back(message);
         while kept.len() > self.depth {
@@ -452,10 +452,10 @@ impl RemotePublisher for Outlet {
         }
         drop(kept);
         let readers = state.readers.iter().filter(|(topic, _)| *topic == self.topic);
-        let readers = readers.filter(|(_, reader)| reader.hears(self.ether.process));
+        let readers = readers.filter(|(_, reader)| reader.hears(self.fake.process));
         for (_, reader) in readers {
             let reader = reader.clone();
-            self.ether.bus.carry(Box::new(move || reader.receive(message)));
+            self.fake.bus.carry(Box::new(move || reader.receive(message)));
         }
         Ok(())
     }
@@ -465,7 +465,7 @@ impl RemotePublisher for Outlet {
     }
 
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
-        Some(Arc::new(Gauges { ether: self.ether.clone(), topic: self.topic.clone() }))
+        Some(Arc::new(Gauges { fake: self.fake.clone(), topic: self.topic.clone() }))
     }
 }
 
@@ -473,7 +473,7 @@ impl RemotePublisher for Outlet {
 pub(crate) const SOURCE_TIMESTAMP: Time = Time::from_nanos(7);
 
 struct Intake {
-    ether: Ether,
+    fake: FakeMiddleware,
     topic: String,
     reader: Reader,
 }
@@ -484,8 +484,8 @@ impl RemoteSubscription for Intake {
         let Some(message) = message else {
             return Ok(false);
         };
-        assert!(self.ether.attempt(Fault::Panic).is_ok(), "a message that nobody can read");
-        self.ether.attempt(Fault::Take)?;
+        assert!(self.fake.attempt(Fault::Panic).is_ok(), "a message that nobody can read");
+        self.fake.attempt(Fault::Take)?;
         decode(message, into);
         Ok(true)
     }
@@ -495,6 +495,6 @@ impl RemoteSubscription for Intake {
     }
 
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
-        Some(Arc::new(Gauges { ether: self.ether.clone(), topic: self.topic.clone() }))
+        Some(Arc::new(Gauges { fake: self.fake.clone(), topic: self.topic.clone() }))
     }
 }

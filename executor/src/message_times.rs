@@ -3,15 +3,34 @@
 //! They lie in a table of the subscription, at the number of the slot in which the message lies. So
 //! other subscriptions pay nothing, and the times of a message stay as long as it is held.
 
-use crate::message::{Envelope, MessageTimes};
 use crate::time::{Clock, NodeClock, Time};
-use ringspin_ringbuf::{Counter, Shared};
+use ringspin_ringbuf::Counter;
 use std::sync::OnceLock;
 
 /// Segment `n` has the times of `FIRST_SEGMENT << n` slots.
 const FIRST_SEGMENT: usize = 4;
 /// For the 2^24 slots of the largest pool.
 const SEGMENTS: usize = 23;
+
+/// When a message was published, and when it was received; by the executor's clock, or by that of
+/// the middleware that brought it.
+///
+/// | | within the process | in simulated time | from ROS 2 |
+/// |---|---|---|---|
+/// | source | when it was published | when it left its publisher | the middleware's, of the sender |
+/// | received | when it was published | when it arrived | the middleware's, of this machine |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageTimes {
+    /// When it was published.
+    pub source_timestamp: Time,
+    /// When it was received, which may be long before the callback is called.
+    pub received_timestamp: Time,
+}
+
+impl MessageTimes {
+    /// Of a message whose times a middleware does not know.
+    pub const UNKNOWN: Self = Self { source_timestamp: Time::ZERO, received_timestamp: Time::ZERO };
+}
 
 /// The times of the messages of one subscription.
 #[derive(Debug, Default)]
@@ -30,10 +49,10 @@ struct Stamps {
 
 /// Which of the times of a message become known when it reaches a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    /// It is published, and arrives now unless it takes a detour.
+pub(crate) enum Stage {
+    /// It is published, and arrives now unless a simulated link delays it.
     Published,
-    /// It arrives at the end of its detour.
+    /// It arrives at the end of its simulated link.
     Arrived,
 }
 
@@ -46,7 +65,7 @@ fn locate(slot: usize) -> (usize, usize) {
 
 impl Times {
     /// The graph is frozen: times are read from `clock`, and up to `slots` slots are expected.
-    pub(super) fn start(&self, clock: NodeClock, slots: usize) {
+    pub(crate) fn start(&self, clock: NodeClock, slots: usize) {
         let _ = self.clock.set(clock);
         (0..=locate(slots.saturating_sub(1)).0.min(SEGMENTS - 1)).for_each(|n| _ = self.segment(n));
     }
@@ -62,16 +81,11 @@ impl Times {
         &self.segment(segment)[offset]
     }
 
-    /// Takes down that `message` reaches `stage` now. It was published at `source`, if that is not
+    /// Takes down that the message in `slot` reaches `stage` now. It was published at `source`, if that is not
     /// now.
-    pub(super) fn note<M>(
-        &self,
-        message: &Shared<Envelope<M>>,
-        stage: Stage,
-        source: Option<Time>,
-    ) {
+    pub(crate) fn note(&self, slot: usize, stage: Stage, source: Option<Time>) {
         let Some(clock) = self.clock.get() else { return };
-        let stamps = self.stamps(message.slot_index());
+        let stamps = self.stamps(slot);
         match stage {
             Stage::Published => {
                 let departure = clock.departure();
@@ -82,19 +96,19 @@ impl Times {
         }
     }
 
-    /// Takes down the times of a message that a middleware brought; zero stands for now.
-    pub(super) fn note_remote<M>(&self, message: &Shared<Envelope<M>>, times: MessageTimes) {
+    /// Takes down the times of the message in `slot`, which a middleware brought; zero stands for now.
+    pub(crate) fn note_remote(&self, slot: usize, times: MessageTimes) {
         let Some(clock) = self.clock.get() else { return };
-        let stamps = self.stamps(message.slot_index());
+        let stamps = self.stamps(slot);
         let or_now = |time| if time == Time::ZERO { clock.now() } else { time };
         stamps.source.set(or_now(times.source_timestamp).as_nanos());
         stamps.received.set(or_now(times.received_timestamp).as_nanos());
     }
 
-    /// `copy` takes the place of `message` on its way.
-    pub(super) fn inherit<M>(&self, message: &Shared<Envelope<M>>, copy: &Shared<Envelope<M>>) {
-        let source = self.stamps(message.slot_index()).source.get();
-        self.stamps(copy.slot_index()).source.set(source);
+    /// The message in slot `copy` takes the place of the one in `slot` on its way.
+    pub(crate) fn inherit(&self, slot: usize, copy: usize) {
+        let source = self.stamps(slot).source.get();
+        self.stamps(copy).source.set(source);
     }
 
     /// The times of the message in `slot`.

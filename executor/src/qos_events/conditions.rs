@@ -3,11 +3,11 @@
 //! A condition is looked at when it may have changed, and says what happened and when to look
 //! again. It knows times only; nothing of threads, timers or callbacks.
 
-use super::events::{DeadlineMissed, LivelinessChanged, LivelinessLost};
 use super::peers::Outside;
-use super::pulse::{Life, Pulse, Vitals};
+use super::{DeadlineMissed, LivelinessChanged, LivelinessLost};
 use crate::control::Failures;
-use crate::middleware::{Arrivals, RemoteStatus};
+use crate::liveliness::{Life, LivelinessRegistry, PublisherLiveliness};
+use crate::middleware::{RemoteNotifier, RemoteStatus};
 use crate::time::{Time, nanos};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -27,19 +27,20 @@ pub(crate) trait Condition: Send + 'static {
 
 /// Whose messages have a deadline.
 pub(crate) enum Source {
-    Publisher(Arc<Pulse>),
+    Publisher(Arc<PublisherLiveliness>),
     /// A topic's publishers in the process, and what comes from outside.
-    Topic(Arc<Vitals>, Option<Arrivals>),
+    Topic(Arc<LivelinessRegistry>, Option<RemoteNotifier>),
 }
 
 impl Source {
     fn last_published(&self) -> Time {
         match self {
-            Self::Publisher(pulse) => pulse.last_published(),
-            Self::Topic(vitals, arrivals) => {
-                let heard = arrivals.as_ref().map(|arrivals| arrivals.last_heard());
-                let pulses = vitals.pulses();
-                let published = pulses.iter().map(|pulse| pulse.last_published());
+            Self::Publisher(liveliness) => liveliness.last_published(),
+            Self::Topic(registry, remote_notifier) => {
+                let heard =
+                    remote_notifier.as_ref().map(|remote_notifier| remote_notifier.last_heard());
+                let publishers = registry.publishers();
+                let published = publishers.iter().map(|liveliness| liveliness.last_published());
                 published.chain(heard).max().unwrap_or(Time::ZERO)
             }
         }
@@ -87,15 +88,15 @@ impl Condition for Deadline {
 
 /// A publisher's own lease.
 pub(crate) struct OwnLiveliness {
-    pulse: Arc<Pulse>,
+    liveliness: Arc<PublisherLiveliness>,
     start: Option<Time>,
     lost: bool,
     total: u64,
 }
 
 impl OwnLiveliness {
-    pub(crate) fn new(pulse: Arc<Pulse>) -> Self {
-        Self { pulse, start: None, lost: false, total: 0 }
+    pub(crate) fn new(liveliness: Arc<PublisherLiveliness>) -> Self {
+        Self { liveliness, start: None, lost: false, total: 0 }
     }
 }
 
@@ -104,7 +105,7 @@ impl Condition for OwnLiveliness {
 
     fn look(&mut self, now: Time) -> (Option<LivelinessLost>, Option<Time>) {
         let start = *self.start.get_or_insert(now);
-        match self.pulse.life(start, now) {
+        match self.liveliness.life(start, now) {
             Life::Unborn => (None, None),
             Life::Until(end) => {
                 self.lost = false;
@@ -121,7 +122,7 @@ impl Condition for OwnLiveliness {
 
 /// Which publishers of a topic are alive.
 pub(crate) struct TopicLiveliness {
-    vitals: Arc<Vitals>,
+    registry: Arc<LivelinessRegistry>,
     /// Known once the graph is frozen.
     failures: Arc<OnceLock<Arc<Failures>>>,
     start: Option<Time>,
@@ -134,11 +135,11 @@ pub(crate) struct TopicLiveliness {
 
 impl TopicLiveliness {
     pub(crate) fn new(
-        vitals: Arc<Vitals>,
+        registry: Arc<LivelinessRegistry>,
         failures: Arc<OnceLock<Arc<Failures>>>,
         outside: Outside,
     ) -> Self {
-        Self { vitals, failures, start: None, alive: Vec::new(), outside, told: (0, 0) }
+        Self { registry, failures, start: None, alive: Vec::new(), outside, told: (0, 0) }
     }
 
     fn count(&self, alive: bool) -> u64 {
@@ -149,11 +150,11 @@ impl TopicLiveliness {
     fn look_inside(&mut self, start: Time, now: Time) -> Option<Time> {
         let mut next = None;
         let failures = self.failures.get();
-        let pulses = self.vitals.pulses();
-        self.alive.resize(pulses.len(), None);
-        for (pulse, alive) in pulses.iter().zip(&mut self.alive) {
-            let isolated = failures.is_some_and(|f| f.is_isolated(pulse.node_index));
-            match pulse.life(start, now) {
+        let publishers = self.registry.publishers();
+        self.alive.resize(publishers.len(), None);
+        for (liveliness, alive) in publishers.iter().zip(&mut self.alive) {
+            let isolated = failures.is_some_and(|f| f.is_isolated(liveliness.node_index));
+            match liveliness.life(start, now) {
                 Life::Until(end) if !isolated => {
                     *alive = Some(true);
                     next = next.into_iter().chain(after(end)).min();
@@ -225,28 +226,28 @@ mod tests {
 
     #[test]
     fn a_deadline_has_its_phase_from_the_last_message() {
-        let vitals = Arc::<Vitals>::default();
-        let pulses = [vitals.add(0, QoS::default()), vitals.add(1, QoS::default())];
-        vitals.freeze();
-        let mut deadline = Deadline::new(Source::Topic(vitals, None), ns(100));
+        let registry = Arc::<LivelinessRegistry>::default();
+        let publishers = [registry.add(0, QoS::default()), registry.add(1, QoS::default())];
+        registry.freeze();
+        let mut deadline = Deadline::new(Source::Topic(registry, None), ns(100));
         assert_eq!(look(&mut deadline, 1_000), (None, Some(1_101)));
-        pulses[0].published(at(1_030));
+        publishers[0].published(at(1_030));
         assert_eq!(look(&mut deadline, 1_101), (None, Some(1_131)));
-        pulses[1].published(at(1_130));
+        publishers[1].published(at(1_130));
         assert_eq!(look(&mut deadline, 1_131), (None, Some(1_231)), "just in time");
         assert_eq!(look(&mut deadline, 1_231), (missed(1, 1), Some(1_331)));
         assert_eq!(look(&mut deadline, 1_231), (None, Some(1_331)), "not twice");
         // The loop was late; three ends of periods passed since.
         assert_eq!(look(&mut deadline, 1_530), (missed(3, 2), Some(1_531)));
-        pulses[0].published(at(1_531));
+        publishers[0].published(at(1_531));
         assert_eq!(look(&mut deadline, 1_531), (None, Some(1_632)));
     }
 
     #[test]
     fn a_deadline_counts_from_the_start_whatever_was_published_before() {
-        let pulse = Vitals::default().add(0, QoS::default());
-        pulse.published(Time::ZERO);
-        let mut deadline = Deadline::new(Source::Publisher(pulse), ns(10));
+        let liveliness = LivelinessRegistry::default().add(0, QoS::default());
+        liveliness.published(Time::ZERO);
+        let mut deadline = Deadline::new(Source::Publisher(liveliness), ns(10));
         assert_eq!(look(&mut deadline, 1_000_000), (None, Some(1_000_011)));
     }
 
@@ -254,15 +255,15 @@ mod tests {
     fn what_comes_from_outside_is_a_sign_for_the_deadline_of_a_topic() {
         let (time, clock) = (Arc::<SimClock>::default(), NodeClock::default());
         clock.run_by(time.clone());
-        let arrivals = Arrivals::default();
-        arrivals.note_time(clock);
-        let source = Source::Topic(Arc::default(), Some(arrivals.clone()));
+        let remote_notifier = RemoteNotifier::default();
+        remote_notifier.note_time(clock);
+        let source = Source::Topic(Arc::default(), Some(remote_notifier.clone()));
         let mut deadline = Deadline::new(source, ns(100));
         assert_eq!(look(&mut deadline, 1000), (None, Some(1101)));
         time.set(at(1080));
-        arrivals.announce(1);
+        remote_notifier.announce(1);
         time.set(at(1090));
-        arrivals.announce(0);
+        remote_notifier.announce(0);
         assert_eq!(look(&mut deadline, 1101), (None, Some(1181)), "nothing came at 1090");
         let missed = DeadlineMissed { total_count: 1, total_count_change: 1 };
         assert_eq!(look(&mut deadline, 1181), (Some(missed), Some(1281)));
@@ -273,17 +274,17 @@ mod tests {
     #[test]
     fn a_lease_counts_from_the_last_sign_and_is_lost_once() {
         let qos = QoS::default().liveliness_manual_by_topic(ns(10));
-        let pulse = Vitals::default().add(0, qos);
-        let mut own = OwnLiveliness::new(pulse.clone());
+        let liveliness = LivelinessRegistry::default().add(0, qos);
+        let mut own = OwnLiveliness::new(liveliness.clone());
         assert_eq!(look(&mut own, 100), (None, None), "nothing to lose yet");
-        pulse.asserted(at(105));
+        liveliness.asserted(at(105));
         assert_eq!(look(&mut own, 105), (None, Some(116)));
-        pulse.published(at(112));
+        liveliness.published(at(112));
         assert_eq!(look(&mut own, 116), (None, Some(123)));
         let lost = |total_count| Some(LivelinessLost { total_count });
         assert_eq!(look(&mut own, 123), (lost(1), None));
         assert_eq!(look(&mut own, 200), (None, None));
-        pulse.asserted(at(201));
+        liveliness.asserted(at(201));
         assert_eq!(look(&mut own, 201), (None, Some(212)), "back to life");
         assert_eq!(look(&mut own, 300), (lost(2), None));
     }
@@ -291,20 +292,20 @@ mod tests {
     #[test]
     fn signs_before_the_start_count_as_given_then() {
         let qos = QoS::default().liveliness_manual_by_topic(ns(10));
-        let pulse = Vitals::default().add(0, qos);
-        pulse.asserted(Time::ZERO);
-        assert_eq!(look(&mut OwnLiveliness::new(pulse), 500), (None, Some(511)));
+        let liveliness = LivelinessRegistry::default().add(0, qos);
+        liveliness.asserted(Time::ZERO);
+        assert_eq!(look(&mut OwnLiveliness::new(liveliness), 500), (None, Some(511)));
     }
 
     #[test]
     fn a_topic_counts_its_publishers_alive_and_lost() {
-        let vitals = Arc::<Vitals>::default();
+        let registry = Arc::<LivelinessRegistry>::default();
         let manual = QoS::default().liveliness_manual_by_topic(ns(10));
-        let (slow, fast) = (vitals.add(0, manual), vitals.add(0, manual));
-        vitals.add(1, QoS::default());
-        vitals.add(1, QoS::default().liveliness_manual_by_topic(ns(0)));
-        vitals.freeze();
-        let mut topic = TopicLiveliness::new(vitals, Arc::default(), Outside::default());
+        let (slow, fast) = (registry.add(0, manual), registry.add(0, manual));
+        registry.add(1, QoS::default());
+        registry.add(1, QoS::default().liveliness_manual_by_topic(ns(0)));
+        registry.freeze();
+        let mut topic = TopicLiveliness::new(registry, Arc::default(), Outside::default());
         let mut counts = |now| {
             let (event, next) = look(&mut topic, now);
             let counts = event.map(|e| {

@@ -1,24 +1,21 @@
-//! Evidence: what callbacks show of their messages and states, so that runs can be compared.
+//! The digests of what callbacks show of their messages and states, so that runs can be compared.
 //!
 //! The order of events is compared anyway. What is in them is not, unless somebody says so: a
 //! callback ([`Context::digest`](crate::Context::digest)), for a publisher
 //! ([`Publisher::digested`]) or for a group ([`Node::digest_state`]). Live, all of that costs a
 //! branch. Of a message that no subscription receives, the identity is compared as well.
 
-use crate::digest::{Digest, DigestHasher};
+use super::{Digest, DigestHasher};
 use crate::event::{EventId, SourceId};
-use crate::graph::CreateError;
 use crate::lock::lock;
-use crate::node::Node;
-use crate::topic::Publisher;
-use crate::worker_thread::{ForeignEvent, OwnerThread};
+use crate::owner_thread::{ForeignEvent, OwnerThread};
 use ringspin_ringbuf::Flag;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
 /// What the running callback shows.
 #[derive(Default)]
-pub(crate) struct Evidence {
+pub(crate) struct DigestCollector {
     /// Raised in simulated time.
     collecting: Flag,
     /// Raised if anything was shown so far: the lock costs more than to look here.
@@ -34,7 +31,7 @@ pub(crate) struct Evidence {
     owner: OnceLock<Arc<OwnerThread>>,
 }
 
-impl Evidence {
+impl DigestCollector {
     /// From now on, in simulated time, which `owner` runs.
     pub(crate) fn collect(&self, owner: &Arc<OwnerThread>) {
         self.owner.get_or_init(|| owner.clone());
@@ -82,7 +79,7 @@ impl Evidence {
     }
 
     /// Groups show their states from now on.
-    fn digest_states(&self) {
+    pub(crate) fn digest_states(&self) {
         self.states.raise();
     }
 
@@ -110,46 +107,6 @@ impl Evidence {
     fn take_shown(&self) -> Option<u64> {
         self.any.lower();
         lock(&self.shown).take().map(|hasher| hasher.finish())
-    }
-}
-
-impl<S: Digest + Send + 'static> Node<S> {
-    /// Adds the state of this group to the digest of each of its dispatches in deterministic mode,
-    /// after the callback.
-    ///
-    /// # Errors
-    /// [`CreateError::Frozen`].
-    ///
-    /// ```
-    /// # use ringspin_executor::Graph;
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("odometry", [0.0f64; 3])?;
-    /// node.digest_state()?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn digest_state(&self) -> Result<(), CreateError> {
-        let mut draft = self.draft("a digest of its state")?;
-        draft.evidence.digest_states();
-        draft.loops[self.event_loop().0 as usize].digested = true;
-        draft.body::<S>(self.event_loop()).show_state(|state, evidence| evidence.add(state));
-        Ok(())
-    }
-}
-
-impl<M: Digest + Send + Sync + 'static> Publisher<M> {
-    /// The same publisher, with its messages in the digest of the dispatches that publish them.
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, QoS};
-    /// # let graph = Graph::new();
-    /// # let node = graph.create_node("lidar", ())?;
-    /// let out = node.create_publisher::<Vec<f32>>("scan", QoS::default())?.digested();
-    /// # let _ = out;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn digested(self) -> Self {
-        self.showing(|message, evidence| evidence.add(message))
     }
 }
 

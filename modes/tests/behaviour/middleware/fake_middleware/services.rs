@@ -3,7 +3,7 @@
 use super::*;
 
 pub(super) struct Desk {
-    pub(super) ether: Ether,
+    pub(super) fake: FakeMiddleware,
     pub(super) service: String,
     pub(super) server: Server,
 }
@@ -14,15 +14,15 @@ impl RemoteServer for Desk {
         let Some((request, number, asker)) = asked else {
             return Ok(None);
         };
-        self.ether.attempt(Fault::Take)?;
+        self.fake.attempt(Fault::Take)?;
         decode(request, into);
-        let (ether, service) = (self.ether.clone(), self.service.clone());
-        Ok(Some(Arc::new(Answer { ether, service, number, asker })))
+        let (fake, service) = (self.fake.clone(), self.service.clone());
+        Ok(Some(Arc::new(Answer { fake, service, number, asker })))
     }
 }
 
 pub(super) struct Answer {
-    ether: Ether,
+    fake: FakeMiddleware,
     service: String,
     number: i64,
     asker: Arc<Asker>,
@@ -33,12 +33,12 @@ impl RemoteResponder for Answer {
     /// ones are for itself.
     fn respond(&self, response: &dyn Any) -> Result<bool, BoxError> {
         let (number, answer) = (self.number, encode(response));
-        let askers = self.ether.state().askers.clone();
+        let askers = self.fake.state().askers.clone();
         for (_, asker) in askers.into_iter().filter(|(service, _)| *service == self.service) {
             let is_own = Arc::ptr_eq(&asker, &self.asker);
-            self.ether.bus.carry(Box::new(move || {
+            self.fake.bus.carry(Box::new(move || {
                 asker.answers.lock().unwrap().push_back(is_own.then_some((number, answer)));
-                asker.arrivals.announce(1);
+                asker.remote_notifier.announce(1);
             }));
         }
         Ok(true)
@@ -49,11 +49,11 @@ pub(super) struct Asker {
     /// `None` for a response to another client.
     pub(super) answers: Mutex<VecDeque<Option<(i64, u64)>>>,
     pub(super) asked: Mutex<i64>,
-    pub(super) arrivals: Arrivals,
+    pub(super) remote_notifier: RemoteNotifier,
 }
 
 pub(super) struct Line {
-    pub(super) ether: Ether,
+    pub(super) fake: FakeMiddleware,
     pub(super) service: String,
     pub(super) asker: Arc<Asker>,
 }
@@ -61,10 +61,9 @@ pub(super) struct Line {
 impl Line {
     /// The servers that there ever were.
     fn servers(&self) -> Vec<Server> {
-        let state = self.ether.state();
+        let state = self.fake.state();
         let servers = state.servers.iter().filter(|(service, _)| *service == self.service);
-        let reachable =
-            |server: &Server| !(server.bypassed && server.process == self.ether.process);
+        let reachable = |server: &Server| !(server.bypassed && server.process == self.fake.process);
         servers.map(|(_, server)| server.clone()).filter(reachable).collect()
     }
 
@@ -83,20 +82,20 @@ impl RemoteClient for Line {
     }
 
     fn send(&self, request: &dyn Any) -> Result<Sent, BoxError> {
-        self.ether.attempt(Fault::Send)?;
+        self.fake.attempt(Fault::Send)?;
         let servers = self.servers().len() as u64;
         let server = self.server().ok_or("there is no server")?;
         let mut asked = self.asker.asked.lock().unwrap();
         *asked += 1;
         let (number, request) = (*asked, (encode(request), *asked, self.asker.clone()));
-        self.ether.bus.carry(Box::new(move || {
+        self.fake.bus.carry(Box::new(move || {
             let mut queue = server.queue.lock().unwrap();
             if Some(queue.len()) == server.depth {
                 queue.pop_front();
             }
             queue.push_back(request);
             drop(queue);
-            server.arrivals.announce(1);
+            server.remote_notifier.announce(1);
         }));
         Ok(Sent { number, servers })
     }

@@ -2,9 +2,9 @@
 //! not fit, and whose messages were lost.
 
 use super::conditions::{Condition, change};
-use super::events::{IncompatibleQos, Matched, MessageLost};
-use super::pulse::Vitals;
+use super::{IncompatibleQos, Matched, MessageLost};
 use crate::control::CallbackCounters;
+use crate::liveliness::LivelinessRegistry;
 use crate::middleware::{RemoteStatus, Reports};
 use crate::time::Time;
 use std::sync::Arc;
@@ -39,15 +39,15 @@ impl Outside {
 
 /// Which ends of the process are the peers.
 pub(crate) enum Peers {
-    Publishers(Arc<Vitals>),
-    Subscriptions(Arc<Vitals>),
+    Publishers(Arc<LivelinessRegistry>),
+    Subscriptions(Arc<LivelinessRegistry>),
 }
 
 impl Peers {
     fn count(&self) -> u64 {
         match self {
-            Self::Publishers(vitals) => vitals.pulses().len() as u64,
-            Self::Subscriptions(vitals) => vitals.subscriptions.get(),
+            Self::Publishers(registry) => registry.publishers().len() as u64,
+            Self::Subscriptions(registry) => registry.subscriptions.get(),
         }
     }
 }

@@ -1,15 +1,15 @@
 //! The way out of a topic: what an event loop takes, from the process or from outside.
 
-use super::{Holder, Topic};
+use super::Topic;
 use crate::context::Context;
 use crate::control::CallbackCounters;
-use crate::message::{Envelope, Message};
+use crate::message::{Envelope, Holder, Message};
 use crate::middleware::Remote;
 use ringspin_ringbuf::{Permits, keep_last};
 use std::sync::Arc;
 
 /// A subscription's end of its queue.
-pub(crate) struct Inlet<M> {
+pub(crate) struct SubscriptionReceiver<M> {
     pub(super) queue: keep_last::Consumer<Envelope<M>>,
     pub(super) permits: Option<Arc<Permits>>,
     pub(super) counters: Arc<CallbackCounters>,
@@ -22,7 +22,7 @@ pub(crate) struct Inlet<M> {
     pub(super) remote: Option<Box<Remote<M>>>,
 }
 
-impl<M: Send + Sync + 'static> Inlet<M> {
+impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
     /// The next message to be kept, unless it is older than its lifespan; that is counted.
     #[inline]
     pub(crate) fn take_fresh(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
@@ -134,7 +134,7 @@ impl<M: Send + Sync + 'static> Inlet<M> {
             Ok(envelope) => {
                 let envelope = envelope.share();
                 if let Some(times) = self.holder.times() {
-                    times.note_remote(&envelope, remote.times());
+                    times.note_remote(envelope.slot_index(), remote.times());
                 }
                 Some(Message::new(envelope))
             }

@@ -1,7 +1,6 @@
 //! The description of a graph, for everyone who wants to look at it.
 
 use crate::event::{CallbackId, LoopId, SourceId};
-use crate::service::ServiceInfo;
 
 /// An event loop: one callback group of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +69,32 @@ pub struct GraphInfo {
     pub services: Vec<ServiceInfo>,
     /// The names of the [inputs](crate::ExternalInput), in order of creation.
     pub inputs: Vec<String>,
+}
+
+/// A service and its ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceInfo {
+    /// The fully qualified name.
+    pub name: String,
+    /// The Rust type of its requests.
+    pub request_type: &'static str,
+    /// The Rust type of its responses.
+    pub response_type: &'static str,
+    /// The callback that answers, if any node offers the service.
+    pub server: Option<CallbackId>,
+    /// The ends that call it, in order of creation.
+    pub clients: Vec<ClientInfo>,
+}
+
+/// A client of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientInfo {
+    /// The callback to which the responses are events.
+    pub callback: CallbackId,
+    /// The number under which it calls: the source of the server's events.
+    pub requests: SourceId,
+    /// The number of the responses to it: the source of the callback's events.
+    pub responses: SourceId,
 }
 
 impl GraphInfo {

@@ -6,9 +6,9 @@
 
 use super::Worker;
 use crate::event::{CallbackId, LoopId};
-use crate::graph::TopicInfo;
+use crate::info::TopicInfo;
 use crate::topic::AnyTopic;
-use ringspin_ringbuf::{Footprints, Lines};
+use ringspin_ringbuf::{CacheLines, PrefetchPlan};
 use std::sync::Arc;
 
 /// Below this the near caches hold everything anyway.
@@ -21,7 +21,7 @@ impl Worker {
     /// Learns what the expiries of its timers touch, each what it touches itself, what it may
     /// publish, and what that touches in turn; unless all that is little. `topics` are those of the
     /// graph's description, in its order; `token` is the worker's number of each callback.
-    pub(crate) fn learn_footprints(
+    pub(crate) fn plan_prefetches(
         &mut self,
         topics: &[(String, Arc<dyn AnyTopic>)],
         token: &dyn Fn(CallbackId) -> u32,
@@ -34,9 +34,9 @@ impl Worker {
                 published[publisher as usize].push((described, topic));
             }
         }
-        let mut footprints = Footprints::default();
+        let mut prefetch_plan = PrefetchPlan::default();
         for callback in self.timers.callbacks() {
-            let mut lines = Lines::default();
+            let mut lines = CacheLines::default();
             self.add_to(token(callback), &mut lines);
             let event_loop = info.callbacks[callback.0 as usize].event_loop;
             for (described, topic) in &published[event_loop.0 as usize] {
@@ -44,15 +44,15 @@ impl Worker {
                 let subscriptions = described.subscriptions.iter();
                 subscriptions.for_each(|callback| self.add_to(token(*callback), &mut lines));
             }
-            footprints.add(lines);
+            prefetch_plan.add(lines);
         }
-        if footprints.bytes() >= LARGE_BYTES {
-            self.timers.set_footprints(footprints);
+        if prefetch_plan.bytes() >= LARGE_BYTES {
+            self.timers.set_prefetch_plan(prefetch_plan);
         }
     }
 
     /// Adds the lines that the dispatch of `token` touches.
-    fn add_to(&self, token: u32, lines: &mut Lines) {
+    fn add_to(&self, token: u32, lines: &mut CacheLines) {
         let Some(route) = self.routes.get(token as usize) else { return };
         lines.add(route);
         lines.add(self.calls.of(token as usize));

@@ -1,11 +1,11 @@
 //! A watch: looks at a condition when its time has come, and calls back for what happened.
 
+use super::EventCallback;
 use super::conditions::Condition;
-use super::events::EventCallback;
 use crate::context::Context;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Draft, Feed};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
 use crate::node::Node;
 use crate::notifier::Notifier;
 use crate::time::Time;
@@ -73,7 +73,7 @@ impl<S: Send + 'static> Node<S> {
     /// Adds a watch named `name`, which looks when `notifier` says so.
     pub(crate) fn watch<C: Condition>(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         name: &str,
         notifier: Arc<Notifier>,
         condition: C,
@@ -82,22 +82,22 @@ impl<S: Send + 'static> Node<S> {
         let event_loop = self.event_loop();
         let mut timer = None;
         if C::IS_TIMED {
-            let of = self.new_timer(draft, name, Duration::from_nanos(1), false)?;
+            let of = self.new_timer(builder, name, Duration::from_nanos(1), false)?;
             of.cancel(); // until the first look
             timer = Some(of);
         }
-        let target = draft.next_target(event_loop);
-        let feed = Feed::Notifier(notifier.clone());
-        let notice = CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
-        draft.add_callback(event_loop, format!("{name}, notice"), notice);
+        let target = builder.next_target(event_loop);
+        let source = EventSource::Notifier(notifier.clone());
+        let notice = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
+        builder.add_callback(event_loop, format!("{name}, notice"), notice);
         if let Some(timer) = &timer {
-            let expiry = CallbackDraft::of_timer(target.port(1), timer);
-            draft.add_callback(event_loop, format!("{name}, timer"), expiry);
+            let expiry = CallbackSpec::of_timer(target.port(1), timer);
+            builder.add_callback(event_loop, format!("{name}, timer"), expiry);
         }
-        let source = draft.next_source();
+        let source = builder.next_source();
         let (due, callback) = (None, Some(callback));
         let watch = Watch { condition, notifier, timer, due, source, events: 0, callback };
-        draft.body::<S>(event_loop).add(Box::new(watch));
+        builder.body::<S>(event_loop).add(Box::new(watch));
         Ok(())
     }
 }

@@ -6,23 +6,23 @@
 //! orders its messages against those who join, so that a late joiner gets the kept messages first,
 //! then every later one, and none twice. Other publishers do not know of it.
 
-use super::offer::Unpublished;
-use super::{Ahead, Port, Refusal, Topic, lock, reserve_all};
+use super::publisher_policy::Unpublished;
+use super::{Port, Refusal, Topic, UndeliveredGuard, lock, reserve_all};
+use crate::escape::BoxError;
 use crate::event::EventId;
-use crate::event_loop::BoxError;
 use crate::message::{Envelope, Expiry, Message};
+use crate::sim_network::SimNetwork;
 use crate::time::Time;
-use crate::transit::Transit;
 use ringspin_ringbuf::{Flag, pool};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The newest messages of one publisher.
-pub(crate) struct Latch<M> {
+pub(crate) struct TransientLocalCache<M> {
     depth: usize,
     lifespan: Option<Duration>,
-    latched: Mutex<Latched<M>>,
+    state: Mutex<CacheState<M>>,
     /// Raised at the start if no subscription can join later.
     is_idle: Flag,
 }
@@ -31,30 +31,30 @@ pub(crate) struct Latch<M> {
 type Kept<M> = (Message<M>, Time);
 
 /// What the lock guards. Messages that go are dropped after it, because that is the user's code.
-struct Latched<M> {
+struct CacheState<M> {
     /// Until the start: no clock runs yet, from which they could get their lifespan.
     early: VecDeque<pool::Loan<Envelope<M>>>,
     /// From the start.
     kept: VecDeque<Kept<M>>,
     started: bool,
     /// In simulated time.
-    transit: Option<Arc<Transit>>,
+    sim_network: Option<Arc<SimNetwork>>,
     /// Late subscriptions that were activated.
     joined: Vec<Arc<Port<M>>>,
     /// Empty memory for messages that gave way, used again and again.
     spare: Vec<Message<M>>,
 }
 
-impl<M: Send + Sync + 'static> Latch<M> {
+impl<M: Send + Sync + 'static> TransientLocalCache<M> {
     /// For the newest `depth` messages.
     pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
-        let (transit, joined, spare) = (None, Vec::new(), Vec::new());
-        let latched = Latched { early, kept, started: false, transit, joined, spare };
-        Self { depth, lifespan, latched: Mutex::new(latched), is_idle: Flag::default() }
+        let (sim_network, joined, spare) = (None, Vec::new(), Vec::new());
+        let state = CacheState { early, kept, started: false, sim_network, joined, spare };
+        Self { depth, lifespan, state: Mutex::new(state), is_idle: Flag::default() }
     }
 
-    /// Whether messages need not be kept, and are published without this latch. Wait-free.
+    /// Whether messages need not be kept, and are published without this cache. Wait-free.
     pub(super) fn is_idle(&self) -> bool {
         self.is_idle.is_raised()
     }
@@ -69,15 +69,15 @@ impl<M: Send + Sync + 'static> Latch<M> {
         departure: Time,
         beyond: Option<impl FnOnce(&M) -> Result<(), BoxError>>,
     ) -> Result<(), Unpublished<M>> {
-        let mut latched = lock(&self.latched);
-        if !latched.started {
+        let mut state = lock(&self.state);
+        if !state.started {
             // First, because it cannot be shared yet.
             if let Some(Err(error)) = beyond.map(|publish| publish(&envelope.message)) {
                 return Err(Unpublished::Remote(error, Some(envelope)));
             }
             envelope.id = next_id();
-            let oldest = push(&mut latched.early, self.depth, envelope);
-            drop(latched);
+            let oldest = push(&mut state.early, self.depth, envelope);
+            drop(state);
             drop(oldest);
             return Ok(());
         }
@@ -85,20 +85,21 @@ impl<M: Send + Sync + 'static> Latch<M> {
             Ok(ports) => ports,
             Err(refusal) => return Err(Unpublished::Refused(refusal, envelope)),
         };
-        if !reserve_all(&latched.joined) {
+        if !reserve_all(&state.joined) {
             super::cancel_all(ports);
             topic.refused.next();
             return Err(Unpublished::Refused(Refusal::Full, envelope));
         }
         envelope.id = next_id();
         let message = Message::new(envelope.share());
-        let Latched { joined, spare, .. } = &mut *latched;
+        let CacheState { joined, spare, .. } = &mut *state;
         let mut displaced = Vec::new();
         if ports.is_empty() && joined.is_empty() {
             topic.note_unheard(message.id());
         }
-        let mut ahead = Ahead(ports.iter().chain(joined.iter().map(|port| &**port)));
-        for port in ahead.0.by_ref() {
+        let mut undelivered =
+            UndeliveredGuard(ports.iter().chain(joined.iter().map(|port| &**port)));
+        for port in undelivered.0.by_ref() {
             if let Some(oldest) = port.push(message.clone()) {
                 if displaced.capacity() == 0 {
                     displaced = std::mem::take(spare);
@@ -106,22 +107,24 @@ impl<M: Send + Sync + 'static> Latch<M> {
                 displaced.push(oldest);
             }
         }
-        drop(ahead);
+        drop(undelivered);
         let beyond = beyond.map(|publish| (publish, message.clone()));
-        let oldest = match latched.transit.clone().filter(|transit| transit.departs_later()) {
-            Some(transit) => {
-                let (leaving, latch) = (transit.departure_of(message.id().source), self.clone());
-                let served = latched.joined.len();
-                transit.fly(leaving, move || latch.keep((message, departure), served));
-                None
-            }
-            None => push(&mut latched.kept, self.depth, (message, departure)),
-        };
-        drop(latched);
+        let oldest =
+            match state.sim_network.clone().filter(|sim_network| sim_network.departs_later()) {
+                Some(sim_network) => {
+                    let (leaving, cache) =
+                        (sim_network.departure_of(message.id().source), self.clone());
+                    let served = state.joined.len();
+                    sim_network.fly(leaving, move || cache.keep((message, departure), served));
+                    None
+                }
+                None => push(&mut state.kept, self.depth, (message, departure)),
+            };
+        drop(state);
         drop(oldest);
         if !displaced.is_empty() {
             displaced.clear();
-            lock(&self.latched).spare = displaced;
+            lock(&self.state).spare = displaced;
         }
         // Last, because it takes a hundred times as long.
         match beyond {
@@ -136,48 +139,48 @@ impl<M: Send + Sync + 'static> Latch<M> {
     /// `served` of them.
     fn keep(&self, message: Kept<M>, served: usize) {
         let mut displaced = Vec::new();
-        let mut latched = lock(&self.latched);
-        for port in &latched.joined[served..] {
+        let mut state = lock(&self.state);
+        for port in &state.joined[served..] {
             offer(&message, port, &mut displaced);
         }
-        displaced.extend(push(&mut latched.kept, self.depth, message).map(|(oldest, _)| oldest));
-        drop(latched);
+        displaced.extend(push(&mut state.kept, self.depth, message).map(|(oldest, _)| oldest));
+        drop(state);
         drop(displaced);
     }
 
     /// Delivers what was published while the graph was built; its lifespan begins at `now`.
-    pub(super) fn start(&self, topic: &Topic<M>, now: Time, transit: Option<&Arc<Transit>>) {
+    pub(super) fn start(&self, topic: &Topic<M>, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
         let mut displaced = Vec::new();
-        let mut latched = lock(&self.latched);
-        latched.started = true;
-        latched.transit = transit.cloned();
+        let mut state = lock(&self.state);
+        state.started = true;
+        state.sim_network = sim_network.cloned();
         let expiry = Expiry::of(now, self.lifespan);
-        for mut envelope in std::mem::take(&mut latched.early) {
-            if !topic.is_subscribed() && latched.joined.is_empty() {
+        for mut envelope in std::mem::take(&mut state.early) {
+            if !topic.is_subscribed() && state.joined.is_empty() {
                 topic.note_unheard(envelope.id);
             }
             envelope.expiry = expiry;
-            latched.kept.push_back((Message::new(envelope.share()), now));
+            state.kept.push_back((Message::new(envelope.share()), now));
         }
         let ports = topic.ports.get().into_iter().flatten();
         let ports = ports.filter(|port| port.subscription.transient_local);
-        for port in ports.chain(latched.joined.iter().map(|port| &**port)) {
-            replay(&latched.kept, port, &mut displaced);
+        for port in ports.chain(state.joined.iter().map(|port| &**port)) {
+            replay(&state.kept, port, &mut displaced);
         }
         if lock(&topic.late).is_empty() {
-            displaced.extend(latched.kept.drain(..).map(|(message, _)| message));
+            displaced.extend(state.kept.drain(..).map(|(message, _)| message));
             self.is_idle.raise();
         }
-        drop(latched);
+        drop(state);
         drop(displaced);
     }
 
     /// Delivers what is kept to `port`, and from then on everything. Returns what had to give way.
     pub(super) fn join(&self, port: &Arc<Port<M>>) -> Vec<Message<M>> {
         let mut displaced = Vec::new();
-        let mut latched = lock(&self.latched);
-        replay(&latched.kept, port, &mut displaced);
-        latched.joined.push(port.clone());
+        let mut state = lock(&self.state);
+        replay(&state.kept, port, &mut displaced);
+        state.joined.push(port.clone());
         displaced
     }
 }

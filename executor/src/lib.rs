@@ -70,7 +70,7 @@ pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, WorkerStatistics,
 };
 pub use digest::{Digest, DigestHasher};
-pub use escape::{BoxError, catch_panic, panic_message};
+pub use escape::{BoxError, catch_panic, error_message, panic_message};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::CallbackResult;
 pub use followed_clock::FollowedClock;

@@ -5,7 +5,9 @@ use super::{CheckFailed, Report, watchdog};
 use crate::deterministic::Sequencer;
 use crate::error::{Panicked, SpinError};
 use crate::executor::{Executor, Running, Scheduler};
-use ringspin_executor::{BoxError, CallbackId, GraphInfo, Monitor, Time, catch_panic};
+use ringspin_executor::{
+    BoxError, CallbackId, GraphInfo, Monitor, Time, catch_panic, error_message,
+};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -223,8 +225,8 @@ impl<T> Session<T> {
     ) -> Result<(), CheckFailed> {
         let time = self.now();
         let failed = |reason| CheckFailed { time, reason };
-        match catch_panic(|| check(self).map_err(|error| error.to_string())) {
-            Ok(checked) => checked.map_err(failed),
+        match catch_panic(|| check(self)) {
+            Ok(checked) => checked.map_err(|error| failed(error_message(error))),
             Err(panic) => Err(failed(panic)),
         }
     }

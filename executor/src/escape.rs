@@ -46,8 +46,8 @@ fn into_text(panic: Box<dyn Any + Send>) -> String {
     text
 }
 
-/// The text of an error, which is dropped. Panics of its `Display` and `Drop` are caught, and become
-/// part of the text.
+/// The text of an error, which is dropped. Panics of its `Display` and `Drop` are caught, and
+/// become part of the text.
 #[cold]
 pub fn error_message(error: BoxError) -> String {
     let mut text = String::new();

@@ -17,8 +17,8 @@ const SEGMENTS: usize = 23;
 ///
 /// | | within the process | in simulated time | from ROS 2 |
 /// |---|---|---|---|
-/// | source | when it was published | when it left its publisher | the middleware's, of the sender |
-/// | received | when it was published | when it arrived | the middleware's, of this machine |
+/// | source | when it was published | when it left its publisher | the sender's |
+/// | received | when it was published | when it arrived | the middleware's |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageTimes {
     /// When it was published.
@@ -81,8 +81,8 @@ impl Times {
         &self.segment(segment)[offset]
     }
 
-    /// Takes down that the message in `slot` reaches `stage` now. It was published at `source`, if that is not
-    /// now.
+    /// Takes down that the message in `slot` reaches `stage` now. It was published at `source`, if
+    /// that is not now.
     pub(crate) fn note(&self, slot: usize, stage: Stage, source: Option<Time>) {
         let Some(clock) = self.clock.get() else { return };
         let stamps = self.stamps(slot);
@@ -96,7 +96,8 @@ impl Times {
         }
     }
 
-    /// Takes down the times of the message in `slot`, which a middleware brought; zero stands for now.
+    /// Takes down the times of the message in `slot`, which a middleware brought; zero stands for
+    /// now.
     pub(crate) fn note_remote(&self, slot: usize, times: MessageTimes) {
         let Some(clock) = self.clock.get() else { return };
         let stamps = self.stamps(slot);

@@ -19,8 +19,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll};
 
-/// Messages of a stream that are in no queue: one that is pushed, one that gave way, and one that is
-/// taken.
+/// Messages of a stream that are in no queue: one that is pushed, one that gave way, and one that
+/// is taken.
 const IN_HAND: usize = 3;
 
 /// The messages of a topic, to be awaited in a task; it never ends.

@@ -109,17 +109,16 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         }
         drop(undelivered);
         let beyond = beyond.map(|publish| (publish, message.clone()));
-        let oldest =
-            match state.sim_network.clone().filter(|sim_network| sim_network.departs_later()) {
-                Some(sim_network) => {
-                    let (leaving, cache) =
-                        (sim_network.departure_of(message.id().source), self.clone());
-                    let served = state.joined.len();
-                    sim_network.fly(leaving, move || cache.keep((message, departure), served));
-                    None
-                }
-                None => push(&mut state.kept, self.depth, (message, departure)),
-            };
+        let network = state.sim_network.clone().filter(|network| network.departs_later());
+        let oldest = match network {
+            Some(network) => {
+                let leaving = network.departure_of(message.id().source);
+                let (cache, served) = (self.clone(), state.joined.len());
+                network.fly(leaving, move || cache.keep((message, departure), served));
+                None
+            }
+            None => push(&mut state.kept, self.depth, (message, departure)),
+        };
         drop(state);
         drop(oldest);
         if !displaced.is_empty() {
@@ -127,12 +126,9 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
             lock(&self.state).spare = displaced;
         }
         // Last, because it takes a hundred times as long.
-        match beyond {
-            None => Ok(()),
-            Some((publish, message)) => {
-                publish(&message).map_err(|error| Unpublished::Remote(error, None))
-            }
-        }
+        beyond.map_or(Ok(()), |(publish, message)| {
+            publish(&message).map_err(|error| Unpublished::Remote(error, None))
+        })
     }
 
     /// A message leaves that all but those who joined meanwhile were sent: who is beyond the first

@@ -579,8 +579,8 @@ fn a_window_that_no_time_is_in_is_refused() {
 }
 
 /// The times of messages are exact: they leave at the end of the callback that publishes them,
-/// arrive after the delay of their link, and are handled when their node is free. The queue of depth
-/// one overwrites a message on its way to a busy node.
+/// arrive after the delay of their link, and are handled when their node is free. The queue of
+/// depth one overwrites a message on its way to a busy node.
 #[test]
 fn times_of_messages_are_exact() {
     let toml = "[[link]]\ntopic = '/slow'\ndelay = '30ms'";

@@ -6,8 +6,8 @@ mod services;
 
 use gauges::{Gauge, Gauges};
 use ringspin_executor::{
-    Arrivals, BoxError, Durability, FollowedClock, History, MessageTimes, Middleware,
-    ParameterValue, QoS, RemoteClient, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode,
+    BoxError, Durability, FollowedClock, History, MessageTimes, Middleware, ParameterValue, QoS,
+    RemoteClient, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier,
     RemotePublisher, RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, Sent,
     ServiceTypes, Time, TypeName,
 };

@@ -8,6 +8,7 @@
 
 pub mod action;
 pub mod arguments;
+mod build_list;
 mod clock_watch;
 mod collector;
 mod context;
@@ -32,6 +33,7 @@ pub mod lifecycle;
 mod liveliness;
 mod lock;
 mod message;
+mod message_times;
 mod middleware;
 pub mod name;
 mod node;
@@ -71,7 +73,7 @@ pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, WorkerStatistics,
 };
 pub use digest::{Digest, DigestHasher};
-pub use escape::{BoxError, catch_panic, panic_message};
+pub use escape::{BoxError, catch_panic, error_message, panic_message};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::CallbackResult;
 pub use followed_clock::FollowedClock;
@@ -84,6 +86,7 @@ pub use info::{CallbackInfo, ClientInfo, GraphInfo, LoopInfo, ServiceInfo, Topic
 pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
+pub use message_times::MessageTimes;
 pub use middleware::{
     AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteNode, RemoteResponder,
     RemoteServer, Sent, ServiceTypes, TypeName,

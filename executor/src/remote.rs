@@ -9,6 +9,7 @@ pub use notifier::RemoteNotifier;
 
 use crate::escape::BoxError;
 use crate::event::{EventId, SourceId};
+use crate::message_times::MessageTimes;
 use crate::notifier::Notifier;
 use ringspin_ringbuf::{Attempt, Next, Round, Takes};
 use std::any::Any;
@@ -43,6 +44,15 @@ pub trait RemoteSubscription: Send {
     /// Why it cannot; the message is lost then, and the next one may be taken.
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
 
+    /// The times of the message that was [taken](Self::take) last, for
+    /// [`Message::times`](crate::Message::times): `source_timestamp` and `received_timestamp` of
+    /// `rmw_message_info_t`. Called only for subscriptions that ask for them
+    /// ([`QoS::message_times`](crate::QoS::message_times)). Zero where it is not known: the time of
+    /// the take stands for it.
+    fn times(&self) -> MessageTimes {
+        MessageTimes::UNKNOWN
+    }
+
     /// How many of `missing` messages, which were announced and are not there, were overwritten.
     /// The others were not meant for this subscription. Called once for each missing message.
     fn overwritten(&mut self, missing: u64) -> u64 {
@@ -76,6 +86,11 @@ pub(crate) trait Source<M>: Send {
     /// were not meant for this end.
     fn overwritten(&mut self, missing: u64) -> u64;
 
+    /// The times of the message that was taken last.
+    fn times(&self) -> MessageTimes {
+        MessageTimes::UNKNOWN
+    }
+
     /// Puts into `item` what the source has to say besides, when all announced items are taken;
     /// false if nothing. Announced by a count of zero.
     fn conclude(&mut self, item: &mut Option<M>) -> bool {
@@ -96,6 +111,10 @@ impl<M: 'static> Source<M> for Box<dyn RemoteSubscription> {
 
     fn overwritten(&mut self, missing: u64) -> u64 {
         (**self).overwritten(missing)
+    }
+
+    fn times(&self) -> MessageTimes {
+        (**self).times()
     }
 }
 
@@ -201,6 +220,11 @@ impl<M: 'static> Remote<M> {
             EventId { source: self.source_id, sequence: self.sequence - 1 }
         });
         Arrival { id, overwritten, lost: failed }
+    }
+
+    /// The times of the item of the last [fetch](Self::fetch).
+    pub(crate) fn times(&self) -> MessageTimes {
+        self.source.times()
     }
 
     /// The item of the last [fetch](Self::fetch).

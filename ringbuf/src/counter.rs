@@ -1,5 +1,5 @@
-//! Words that several threads share: counters for statistics, flags, times, notices, requests and
-//! permits.
+//! Words that several threads share: counters for statistics, flags, times, notices, requests,
+//! latest numbers and permits.
 
 use crate::sync::{AtomicU32, AtomicU64, order};
 
@@ -203,6 +203,52 @@ impl Request {
     }
 }
 
+/// The greatest of several numbers, with a mark that the next one takes away: the time of the last
+/// sign of life, say, and whether it has been found too old.
+///
+/// Number and mark are one word. So a thread that marks a number has seen the greatest one, or the
+/// thread with the greater one finds the mark.
+#[derive(Debug, Default)]
+pub struct Latest(AtomicU64);
+
+/// The lowest bit of a [`Latest`].
+const MARK: u64 = 1;
+
+impl Latest {
+    /// The greatest number that is kept; greater ones count as this one.
+    pub const MAX: u64 = u64::MAX >> 1;
+
+    /// Raises the number to `value`, unless it is greater already, and takes the mark away. True if
+    /// it was marked. Lock-free.
+    #[inline]
+    pub fn raise(&self, value: u64) -> bool {
+        let value = value.min(Self::MAX) << 1;
+        // "latest": the word is all there is to see.
+        let raise = |word: u64| {
+            let raised = value.max(word & !MARK);
+            (raised != word).then_some(raised)
+        };
+        let relaxed = || order!(Relaxed, "latest");
+        let before = self.0.fetch_update(relaxed(), relaxed(), raise);
+        before.is_ok_and(|word| word & MARK != 0)
+    }
+
+    /// The greatest number so far; zero if there is none. Wait-free.
+    #[inline]
+    pub fn get(&self) -> u64 {
+        self.0.load(order!(Relaxed, "latest")) >> 1
+    }
+
+    /// Marks the number, if it is still `value`; false if it is greater by now. Wait-free.
+    pub fn mark(&self, value: u64) -> bool {
+        let (found, relaxed) = (value << 1, || order!(Relaxed, "latest"));
+        match self.0.compare_exchange(found, found | MARK, relaxed(), relaxed()) {
+            Ok(_) => true,
+            Err(other) => other == found | MARK,
+        }
+    }
+}
+
 /// A bounded number of permits, such as the free places of a queue.
 #[derive(Debug)]
 pub struct Permits(AtomicU32);
@@ -252,6 +298,19 @@ mod tests {
         assert!(!request.settle(1) && request.settle(2));
         request.post_if_none(4);
         assert_eq!(request.posted(), Some(4));
+    }
+
+    #[test]
+    fn greater_number_takes_the_mark_away() {
+        let latest = Latest::default();
+        assert!(latest.mark(0) && latest.mark(0));
+        assert!(latest.raise(5) && !latest.raise(3) && !latest.raise(5));
+        assert_eq!(latest.get(), 5);
+        assert!(!latest.mark(3) && latest.mark(5));
+        assert_eq!(latest.get(), 5);
+        assert!(latest.raise(5), "also a sign of the same moment");
+        assert!(!latest.raise(u64::MAX));
+        assert_eq!(latest.get(), Latest::MAX);
     }
 
     #[test]

@@ -81,7 +81,7 @@ mod word;
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub use announcements::{Announcements, Attempt, Next, Round, Takes};
 #[cfg(target_has_atomic = "64")]
-pub use counter::{Counter, Flag, FollowedTime, Notice, Permits, Request};
+pub use counter::{Counter, Flag, FollowedTime, Latest, Notice, Permits, Request};
 #[cfg(feature = "std")]
 pub use inbox::{Announce, Announcer, Inbox};
 #[cfg(feature = "std")]

@@ -12,8 +12,9 @@
 //!
 //! # Progress
 //! * [`Pool::try_insert`], [`Pool::try_loan`]: lock-free.
-//! * [`Pool::insert`], [`Pool::loan`]: lock-free while a slot is free; otherwise they allocate
-//!   under a lock.
+//! * [`Pool::insert`], [`Pool::loan`], [`Pool::reserve`]: lock-free but for the allocator, which
+//!   they call when no slot is free. If the thread that makes the pool larger is suspended, another
+//!   one that finds no slot makes it larger again.
 //! * Cloning and dropping a [`Shared`]: wait-free; dropping the last one is lock-free.
 //!
 //! The slots themselves, and how a free one is found, are in `slots.rs`.
@@ -308,6 +309,16 @@ impl<T> Pool<T> {
 /// Dropping the last one drops the message and returns the slot, even if the pool itself is gone.
 pub struct Shared<T> {
     slot: NonNull<Slot<T>>,
+}
+
+impl<T> Shared<T> {
+    /// The number of the message's slot in its pool, from zero. No other message has it as long as
+    /// this one is held. Numbers below the pool's [capacity](Pool::capacity) are used.
+    #[inline]
+    pub fn slot_index(&self) -> usize {
+        // SAFETY: the reference keeps the slot alive.
+        unsafe { self.slot.as_ref() }.index as usize
+    }
 }
 
 // SAFETY: like `Arc`: any holder may read the message, and the last one drops it.

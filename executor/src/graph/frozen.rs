@@ -218,7 +218,8 @@ impl Graph {
         let ready_of = |callback: CallbackId| {
             ready[callback.0 as usize].clone().expect("every callback has a worker")
         };
-        let connections = Connections { ready: &ready_of, sim_network, info: &info };
+        let connections =
+            Connections { ready: &ready_of, sim_network, info: &info, clock: &builder.clock };
         topics.iter().for_each(|(_, topic)| topic.connect(connections));
         if let (Some(_), [worker]) = (sim_network, &mut workers[..]) {
             let token = |callback| ready_of(callback).announcer.token();
@@ -248,7 +249,7 @@ fn node_controls(
     for (event_loop, retirement) in builder.loops.iter().zip(retirements) {
         nodes[event_loop.node_index].loops.push(retirement.clone());
     }
-    for (node, watcher) in builder.watchers() {
+    for (node, watcher) in builder.freeze_endpoints() {
         nodes[node].watchers.push(watcher);
     }
     nodes

@@ -114,10 +114,11 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
         if let End::Connected(port) = &state.end
             && state.is_local
         {
-            let caches = lock(&self.topic.caches).clone();
             let (to, sim_network) = (port.clone(), &port.ready.sim_network);
-            let join =
-                move || -> Vec<_> { caches.iter().flat_map(|cache| cache.join(&to)).collect() };
+            let topic = self.topic.clone();
+            let join = move || -> Vec<_> {
+                topic.caches.get().iter().flat_map(|cache| cache.join(&to)).collect()
+            };
             match sim_network {
                 // As what a callback publishes, when it has returned.
                 Some(sim_network) if sim_network.departs_later() => {

@@ -115,7 +115,13 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
         }
         let (id, item) = (arrival.id?, remote.take_fetched()?);
         match self.topic.insert(Envelope::lasting(id, item)) {
-            Ok(envelope) => Some(Message::new(envelope.share())),
+            Ok(envelope) => {
+                let envelope = envelope.share();
+                if let Some(times) = self.holder.times() {
+                    times.note_remote(envelope.slot_index(), remote.times());
+                }
+                Some(Message::new(envelope))
+            }
             Err((_, out_of_slots)) => {
                 if self.counters.lost.get() == 0 {
                     tracing::warn!(%out_of_slots, "messages from outside are lost");

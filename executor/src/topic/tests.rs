@@ -54,6 +54,7 @@ impl Both {
             ready: &|_| ready.clone(),
             sim_network: None,
             info: &Arc::default(),
+            clock: &NodeClock::default(),
         });
         notifier.connect(ready);
         notifier.start();

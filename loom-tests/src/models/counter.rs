@@ -1,7 +1,7 @@
-//! Flags, times, notices, requests and permits.
+//! Flags, times, notices, requests, latest numbers and permits.
 
 use super::join;
-use crate::counter::{Counter, Flag, FollowedTime, Notice, Permits, Request};
+use crate::counter::{Counter, Flag, FollowedTime, Latest, Notice, Permits, Request};
 use crate::model::{Model, Plain};
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -48,6 +48,26 @@ fn time_is_visible_only_with_its_beginning() {
         });
         follower.join().unwrap();
         worker.join().unwrap();
+    });
+}
+
+/// A thread that marks a number, and one that raises it: the mark fails, or the other one finds it.
+#[test]
+fn mark_of_a_number_is_found_or_fails() {
+    Model::new(5).check(|| {
+        let latest = Arc::new(Latest::default());
+        latest.raise(1);
+        let signer = spawn({
+            let latest = latest.clone();
+            move || latest.raise(2)
+        });
+        let watcher = spawn({
+            let latest = latest.clone();
+            move || latest.mark(latest.get().min(1))
+        });
+        let (found, marked) = (signer.join().unwrap(), watcher.join().unwrap());
+        assert_eq!(found, marked);
+        assert_eq!(latest.get(), 2);
     });
 }
 

@@ -32,7 +32,7 @@
 //! many more were pushed. That is all; how many it lost is counted in 64 bits.
 
 use crate::pool::{Pool, Shared};
-use crate::sync::{Arc, AtomicU32, AtomicU64, order};
+use crate::sync::{Arc, AtomicU32, AtomicU64, omitted, order};
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
 
@@ -281,7 +281,9 @@ impl<T> Consumer<T> {
         // one is that was not says its word.
         let tail = self.ring.tail.load(order!(Relaxed, "overrun.progress"));
         let by_word = newer.ahead_of(self.position) as u64 + 1;
-        let newest = by_word.max(tail.wrapping_sub(self.position));
+        // Else the message at the new position might be gone already, for another overrun.
+        let by_tail = if omitted!("overrun.newest") { 0 } else { tail.wrapping_sub(self.position) };
+        let newest = by_word.max(by_tail);
         let lost = newest - self.ring.entries.len() as u64;
         self.position = self.position.wrapping_add(lost);
         Overrun { lost }

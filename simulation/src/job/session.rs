@@ -2,7 +2,9 @@
 
 use super::ending::Ended;
 use super::{CheckFailed, Report, watchdog};
-use ringspin_executor::{BoxError, CallbackId, GraphInfo, Monitor, Time, catch_panic};
+use ringspin_executor::{
+    BoxError, CallbackId, GraphInfo, Monitor, Time, catch_panic, error_message,
+};
 use ringspin_modes::Executor;
 use ringspin_modes::deterministic::Sequencer;
 use ringspin_modes::{Panicked, SpinError};
@@ -224,8 +226,8 @@ impl<T> Session<T> {
     ) -> Result<(), CheckFailed> {
         let time = self.now();
         let failed = |reason| CheckFailed { time, reason };
-        match catch_panic(|| check(self).map_err(|error| error.to_string())) {
-            Ok(checked) => checked.map_err(failed),
+        match catch_panic(|| check(self)) {
+            Ok(checked) => checked.map_err(|error| failed(error_message(error))),
             Err(panic) => Err(failed(panic)),
         }
     }

@@ -578,3 +578,41 @@ fn a_window_that_no_time_is_in_is_refused() {
     let error = job.run().unwrap_err().to_string();
     assert!(error.starts_with("link 1 (`/t`): it begins at 2.000000000 s and ends at"), "{error}");
 }
+
+/// The times of messages are exact: they leave at the end of the callback that publishes them,
+/// arrive after the delay of their link, and are handled when their node is free. The queue of
+/// depth one overwrites a message on its way to a busy node.
+#[test]
+fn times_of_messages_are_exact() {
+    let toml = "[[link]]\ntopic = '/slow'\ndelay = '30ms'";
+    let build = |graph: &Graph| {
+        let talker = graph.create_node("talker", ())?;
+        let out = talker.create_publisher::<u64>("slow", QoS::default())?;
+        talker.create_timer(10 * MS, move |(), cx| out.publish(cx.event().sequence).unwrap())?;
+        let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let listener = graph.create_node("listener", seen.clone())?;
+        let qos = QoS::keep_last(1).message_times();
+        listener.create_subscription("slow", qos, |seen, n: &Message<u64>, cx| {
+            let times = n.times().unwrap();
+            let times = [times.source_timestamp, times.received_timestamp, cx.now()];
+            let times = times.map(|time| time.as_nanos() / 1_000_000);
+            seen.lock().unwrap().push((**n, times));
+        })?;
+        Ok(seen)
+    };
+    let durations = "[[execution]]\nnode = '/talker'\nduration = '2ms'\n\
+        [[execution]]\nnode = '/listener'\nduration = '25ms'";
+    let job = linked(toml, build).start_at(ms(0)).end_at(ms(100));
+    let durations = ringspin_modes::models::Durations::from_toml(durations).unwrap();
+    let mut session =
+        job.simulate(move |simulation| simulation.durations = durations).start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let seen = session.handles.lock().unwrap().clone();
+    // The timer is due every 10 ms, and takes 2 ms.
+    for (n, [source, received, handled]) in &seen {
+        assert_eq!((*source, *received), (12 + 10 * n, 42 + 10 * n));
+        assert!(handled >= received);
+    }
+    assert_eq!(seen[0], (0, [12, 42, 42]));
+    assert_eq!(seen[1], (2, [32, 62, 67]), "it overwrote message 1 while its node was busy");
+}

@@ -336,3 +336,28 @@ fn exploring_finds_the_order_in_which_a_drop_panics() {
     let reverse = Job::new(build).run_for(MS).simulate(|s| s.ties = TiePolicy::Reverse);
     assert!(error(&reverse).contains("dropping the state of /a panicked"), "{}", error(&reverse));
 }
+
+/// An error of the user's that can neither be printed nor dropped.
+#[derive(Debug)]
+struct BadError;
+
+impl std::fmt::Display for BadError {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("no text")
+    }
+}
+
+impl std::error::Error for BadError {}
+
+impl Drop for BadError {
+    fn drop(&mut self) {
+        panic!("no drop");
+    }
+}
+
+#[test]
+fn check_whose_error_panics_fails_with_both_panics() {
+    let job = Job::new(|_: &Graph| Ok(())).check(|_| Err(Box::new(BadError) as BoxError));
+    let error = job.run().unwrap_err().to_string();
+    assert!(error.contains("no text") && error.contains("no drop"), "{error}");
+}

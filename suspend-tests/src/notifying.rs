@@ -213,7 +213,9 @@ fn suspended_poll_of_a_stream_or_an_interval_delays_no_event() {
     };
     let polls = move |cx: &mut Context<'_>| drop(pin!(stream.next()).poll(cx));
     loop_goes_on_beside(polls, publishes(1));
-    let polls = move |cx: &mut Context<'_>| drop(pin!(interval.tick()).poll(cx));
+    let polls = move |cx: &mut Context<'_>| {
+        let _ = pin!(interval.tick()).poll(cx);
+    };
     loop_goes_on_beside(polls, || {
         timer.start_at(Time::ZERO);
         publishes(2)()

@@ -216,7 +216,7 @@ fn stopping_waits_for_the_workers_and_names_a_callback_that_does_not_return() {
         let stopper = spawn_beside(&executor, move || {
             entered.recv().unwrap();
             let error = stop.stop_and_wait(MS).unwrap_err();
-            let StopError::WatchdogTimeout { callbacks, .. } = &error else { panic!("{error}") };
+            let StopError::Stuck { callbacks, .. } = &error else { panic!("{error}") };
             assert_eq!(callbacks, &["/node `one-shot timer 1ms`"]);
             leave.send(()).unwrap();
             stop.stop_and_wait(Duration::from_secs(60))

@@ -603,9 +603,9 @@ fn times_of_messages_are_exact() {
     let durations = "[[execution]]\nnode = '/talker'\nduration = '2ms'\n\
         [[execution]]\nnode = '/listener'\nduration = '25ms'";
     let job = linked(toml, build).start_at(ms(0)).end_at(ms(100));
-    let durations = ringspin_modes::models::Durations::from_toml(durations).unwrap();
+    let durations = ringspin_simulation::models::Durations::from_toml(durations).unwrap();
     let mut session =
-        job.simulate(move |simulation| simulation.durations = durations).start().unwrap();
+        job.simulate(move |simulation| simulation.durations = durations.into()).start().unwrap();
     session.run_until(Time::MAX).unwrap();
     let seen = session.handles.lock().unwrap().clone();
     // The timer is due every 10 ms, and takes 2 ms.

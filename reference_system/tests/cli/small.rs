@@ -26,7 +26,7 @@ fn errors_name_the_input_and_advice_and_set_the_exit_code() {
         (2, "run --mode multi --trace t.jsonl", &["--trace", "--mode deterministic"]),
         (2, "run --mode parallel", &["parallel", "deterministic"]),
         (2, "run --duration 0s", &["0s", "1ms"]),
-        (2, "run --duration 15", &["15", "15s"]),
+        (2, "run --duration 15", &["15", "10ms"]),
         (2, "run --n 100000000", &["100000000", "at most 100000"]),
         (2, "compare --turns 0", &["--turns", "1..=1000"]),
         (2, "compare --n 64,x", &["x", "4096"]),

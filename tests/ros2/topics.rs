@@ -1,12 +1,13 @@
 //! Messages of all kinds, both ways: what the peer sends is sent back.
 
 use crate::{LIVE, Peer, Spinning, advertise, executor, received, subscribe, unique, unique_to};
+use ringspin::message::LateSubscription;
 use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::nav_msgs::msg::Path;
 use ringspin::ros2::r2r::sensor_msgs::msg::{Image, PointCloud2};
 use ringspin::ros2::r2r::std_msgs::msg::{Int64, String as Text};
 use ringspin::ros2::r2r::test_msgs::msg::BoundedSequences;
-use ringspin::{Executor, LateSubscription, Message, QoS};
+use ringspin::{Executor, Message, QoS};
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
 

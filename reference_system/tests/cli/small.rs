@@ -32,7 +32,7 @@ fn errors_name_the_input_and_advice_and_set_the_exit_code() {
         (2, "compare --n 64,x", &["x", "4096"]),
         (2, "determinism --runs 0", &["--runs", "1..=1000000"]),
         (2, "determinism --ties heap", &["heap", "upstream"]),
-        (2, "determinism --sleep-max 20", &["20", "20ms"]),
+        (2, "determinism --sleep-max 20", &["20", "10ms"]),
         (1, "determinism --json /no/such/d.json", &["/no/such/d.json", "writable"]),
         (2, "optimize --cores 0", &["--cores", "1..=1024"]),
         (2, "optimize --evaluations 0", &["--evaluations"]),

@@ -27,6 +27,7 @@ use crate::parameter::NodeParameters;
 use crate::qos::QoS;
 use crate::random::Randomness;
 use crate::service::ServiceDraft;
+use crate::sim_time::SimTime;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl};
 use crate::topic::{AnyTopic, Topic};
@@ -132,6 +133,8 @@ pub(crate) struct Draft {
     pub(crate) randomness: Randomness,
     /// Whether time is to be that of `/clock`, whatever the arguments say.
     pub(crate) uses_sim_time: bool,
+    /// Decided when the first node is created, or the graph is frozen.
+    pub(crate) sim_time: Arc<SimTime>,
     /// Whether a warning named an end with a type that the middleware does not carry.
     pub(crate) warned_of_type: Cell<bool>,
     pub(crate) middleware: Option<Arc<dyn Middleware>>,
@@ -202,8 +205,8 @@ impl Draft {
                 self.node_names.remove(&name);
             })?;
             self.policies.push(None);
-            let clock = self.follows_clock().then(|| self.clock.clone());
-            let parameters = NodeParameters::new(info.node.clone(), remote, clock);
+            let sim_time = self.sim_time().clone();
+            let parameters = NodeParameters::new(info.node.clone(), remote, sim_time);
             self.parameters.push(Arc::new(parameters));
         }
         Ok(self.add_loop(info, body))
@@ -367,11 +370,11 @@ impl Graph {
             draft.body::<S>(event_loop).add(Box::new(entity));
         }
         let node_index = draft.loops[event_loop.0 as usize].node_index;
-        let (receives, follows_clock) = (draft.receives(), draft.follows_clock());
+        let receives = draft.receives();
         drop(draft);
         let node = Node::new(self.clone(), namespace, name, full_name, node_index, event_loop);
         if receives {
-            node.declare_use_sim_time(follows_clock)?;
+            node.declare_use_sim_time()?;
         }
         Ok(node)
     }
@@ -399,6 +402,7 @@ impl Graph {
         let (frozen, clock, failures) = (true, draft.clock.clone(), draft.failures.clone());
         let closed = Draft { frozen, clock, failures, ..Draft::default() };
         let mut draft = std::mem::replace(&mut *draft, closed); // which is unlocked from here on
+        draft.sim_time.end();
         for body in &mut draft.bodies {
             if let Err(panic) = body.retire() {
                 // The log is the user's as well.

@@ -21,7 +21,6 @@ mod escape;
 mod event;
 mod event_loop;
 mod evidence;
-mod followed_clock;
 mod frozen;
 mod graph;
 mod guard_condition;
@@ -40,6 +39,7 @@ mod qos;
 mod random;
 mod reentrant;
 mod remapping;
+mod ros_clock;
 mod route;
 mod service;
 mod sim_time;
@@ -69,7 +69,6 @@ pub use digest::{Digest, DigestHasher};
 pub use escape::{catch_panic, panic_message};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::{BoxError, CallbackResult};
-pub use followed_clock::FollowedClock;
 pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder, TimeSource};
 pub use graph::{
     CallbackInfo, CreateError, CreateNodeError, Graph, GraphInfo, LoopInfo, TopicInfo,
@@ -102,6 +101,7 @@ pub use reentrant::{ReentrantError, ReentrantGroup};
 pub use ringspin_derive::Digest;
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
+pub use ros_clock::RosClock;
 pub use service::{
     CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, ClientInfo, Reply, Responder,
     ServiceInfo,

@@ -15,11 +15,11 @@ pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
 pub(crate) use remote::{Remote, Source, Taken};
 
 use crate::event_loop::BoxError;
-use crate::followed_clock::FollowedClock;
 use crate::graph::{CreateNodeError, Graph};
 use crate::notifier::Notifier;
 use crate::parameter::{ParameterClient, ParameterValue};
 use crate::qos::QoS;
+use crate::ros_clock::RosClock;
 use crate::time::{Clock, NodeClock, Time};
 use ringspin_ringbuf::{Announcements, Counter};
 use std::any::{Any, TypeId, type_name};
@@ -56,7 +56,7 @@ pub trait Middleware: Send + Sync {
     /// Why it cannot; the graph does not run then.
     fn follow_clock(
         &self,
-        clock: Arc<FollowedClock>,
+        clock: Arc<RosClock>,
     ) -> Result<Option<Box<dyn Any + Send + Sync>>, BoxError> {
         drop(clock);
         Ok(None)

@@ -23,6 +23,7 @@ pub(crate) mod file;
 mod table;
 pub(crate) mod text;
 mod unused;
+mod use_sim_time;
 mod value;
 
 pub use builder::{ParameterBuilder, Ranged};

@@ -6,15 +6,15 @@ use crate::deterministic::{
 };
 use crate::error::{Panicked, SpinError};
 use crate::live::{self, Run};
-use crate::live_clock::{End, LiveTime};
+use crate::live_clock::End;
 use crate::mapping::{CorePlan, Mapping};
 use crate::memory;
 pub use crate::mode::{Mode, ModeError};
 use crate::plan;
 use crate::signal::{self, Registration, SignalError};
 use ringspin_executor::{
-    Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, Monitor,
-    Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Task, Time, TimeSource, WaitStrategy,
+    Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, Node, Plan,
+    ReadyOrder, Recorder, RosClock, Statistics, StopHandle, Task, Time, TimeSource, WaitStrategy,
     Worker,
 };
 use std::sync::Arc;
@@ -99,8 +99,8 @@ pub(crate) struct Running {
 }
 
 pub(crate) enum Scheduler {
-    SingleCore { worker: Box<Worker>, clock: Arc<LiveTime>, started: bool },
-    MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<LiveTime>, started: bool },
+    SingleCore { worker: Box<Worker>, clock: Arc<RosClock>, started: bool },
+    MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<RosClock>, started: bool },
     Deterministic(Box<Sequencer>),
 }
 
@@ -245,7 +245,7 @@ impl Executor {
             }
             Mode::SingleCore | Mode::MultiCore(_) => None,
         };
-        let live = Arc::new(self.live_time(setting.is_some())?);
+        let live = self.live_clock(setting.is_some())?;
         let time = match &setting {
             Some(setting) => TimeSource::Simulated(setting.transit.clone()),
             None => TimeSource::Live(live.clone()),
@@ -253,7 +253,7 @@ impl Executor {
         let plan = Plan { workers, order };
         let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
         let Frozen { monitor, mut workers, inputs } = frozen;
-        live.wakes(&workers);
+        workers.iter().for_each(|worker| live.wake(worker.ready_set().clone()));
         let mut recorders = self.recorders(monitor.info(), workers.len())?;
         let mut next_recorder = || recorders.next();
         let scheduler = match (&self.mode, setting) {
@@ -326,7 +326,7 @@ impl Executor {
     pub(crate) fn end_after(&self, duration: Duration) -> End {
         match self.running.as_ref().map(|running| &running.scheduler) {
             Some(Scheduler::SingleCore { clock, .. } | Scheduler::MultiCore { clock, .. }) => {
-                clock.end_after(duration)
+                End::after(duration, clock)
             }
             _ => End::At(self.now() + duration),
         }
@@ -362,19 +362,20 @@ impl Executor {
         Ok(task.is_finished())
     }
 
-    /// The clock of the live modes.
-    fn live_time(&self, is_simulated: bool) -> Result<LiveTime, SpinError> {
-        let follows = self.sim_time || self.graph.follows_clock();
-        if follows && !is_simulated {
-            return LiveTime::follow(self.graph.middleware().as_deref());
+    /// The clock of the live modes, which follows `/clock` if it is to.
+    fn live_clock(&self, is_simulated: bool) -> Result<Arc<RosClock>, SpinError> {
+        let clock = Arc::new(RosClock::start());
+        if is_simulated {
+            return Ok(clock);
         }
-        if self.graph.wants_clock() && !is_simulated {
+        self.graph.switch_clock(&clock, self.sim_time).map_err(SpinError::Clock)?;
+        if self.graph.wants_clock() && self.graph.middleware().is_none_or(|m| !m.receives()) {
             tracing::warn!(
                 "use_sim_time is true, but no middleware brings a /clock: time is the real one; \
                  connect with ROS 2 (RINGSPIN_MIDDLEWARE=ros2)"
             );
         }
-        Ok(LiveTime::Real(LiveClock::start()))
+        Ok(clock)
     }
 
     /// As [`spin`](Self::spin), up to `end` of the executor's own time.

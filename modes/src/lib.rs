@@ -15,7 +15,7 @@
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `job`, `job_file`, `registry` | a deterministic run, from code or from a file |
 //! | `edges` | who feeds whom |
-//! | `live_clock` | what time it is there: the machine's, or that of `/clock` |
+//! | `live_clock` | the end of a spin there, by a clock that may be switched to `/clock` and back |
 //! | [`mapping`] | which core runs which event loops |
 //! | `memory` | pages that stay where they are |
 //! | `mode` | the names of the modes |

@@ -9,7 +9,7 @@ use crate::raw::RawTopics;
 use crate::rcl::{Context, ContextOptions, Node, RosError, WeakNode};
 use crate::servers::ServerWatch;
 use crate::types::Types;
-use ringspin_executor::{BoxError, FollowedClock, Middleware, RemoteNode, Time};
+use ringspin_executor::{BoxError, Middleware, RemoteNode, RosClock, Time};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -246,7 +246,7 @@ impl Middleware for Ros2 {
 
     fn follow_clock(
         &self,
-        clock: Arc<FollowedClock>,
+        clock: Arc<RosClock>,
     ) -> Result<Option<Box<dyn Any + Send + Sync>>, BoxError> {
         if !self.receives() {
             return Ok(None);

@@ -76,7 +76,9 @@ impl<S: Send + 'static> Node<S> {
     pub(super) fn node_parameters(&self) -> Arc<NodeParameters> {
         let known = self.graph.draft().parameters.get(self.node_index).cloned();
         // The executor is gone, and the parameters with it.
-        known.unwrap_or_else(|| Arc::new(NodeParameters::new(self.full_name().into(), None, None)))
+        known.unwrap_or_else(|| {
+            Arc::new(NodeParameters::new(self.full_name().into(), None, Arc::default()))
+        })
     }
 }
 
@@ -95,7 +97,7 @@ impl Graph {
 pub struct ParameterBuilder<T: ParameterVariant> {
     graph: Graph,
     node: Arc<NodeParameters>,
-    descriptor: ParameterDescriptor,
+    pub(super) descriptor: ParameterDescriptor,
     default: Option<T>,
     constraint: Option<Constraint<T>>,
 }
@@ -168,7 +170,7 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
     }
 
     /// The strongest override, or the default. Both are checked.
-    fn initial_value(&self) -> Result<T, DeclareError> {
+    pub(super) fn initial_value(&self) -> Result<T, DeclareError> {
         let check = |value: &ParameterValue| -> Result<T, ParameterError> {
             check(&self.descriptor, self.constraint.as_ref(), self.node.node(), value)
         };

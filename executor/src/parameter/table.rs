@@ -12,7 +12,7 @@ use super::value::sealed::Cell;
 use super::value::{ParameterType, ParameterValue, ParameterVariant};
 use crate::lock::lock;
 use crate::middleware::RemoteNode;
-use crate::time::{Clock, NodeClock, Time};
+use crate::sim_time::SimTime;
 use crate::topic::{PublishError, Publisher};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -131,21 +131,16 @@ pub(crate) struct NodeParameters {
     table: Mutex<Table>,
     /// Told of what is declared and set.
     remote: Option<Arc<dyn RemoteNode>>,
-    /// The clock that the graph follows, if it is not the real one.
-    clock: Option<NodeClock>,
+    sim_time: Arc<SimTime>,
 }
 
 impl NodeParameters {
     pub(crate) fn new(
         node: String,
         remote: Option<Arc<dyn RemoteNode>>,
-        clock: Option<NodeClock>,
+        sim_time: Arc<SimTime>,
     ) -> Self {
-        Self { node, table: Mutex::default(), remote, clock }
-    }
-
-    fn now(&self) -> Option<Time> {
-        self.clock.as_ref().map(NodeClock::now)
+        Self { node, table: Mutex::default(), remote, sim_time }
     }
 
     pub(crate) fn node(&self) -> &str {
@@ -164,7 +159,7 @@ impl NodeParameters {
             return false;
         }
         if let Some(remote) = &self.remote {
-            remote.parameter_declared(&name, &entry.value(), self.now());
+            remote.parameter_declared(&name, &entry.value(), self.sim_time.now());
         }
         table.entries.insert(name, entry).is_none()
     }
@@ -250,7 +245,7 @@ impl NodeParameters {
         let store = || {
             entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
             if let Some(remote) = &self.remote {
-                remote.parameters_set(&values, self.now());
+                remote.parameters_set(&values, self.sim_time.now());
             }
         };
         let Some(publisher) = &table.changes else {

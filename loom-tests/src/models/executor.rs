@@ -271,15 +271,15 @@ fn a_call_ends_once_whether_by_response_timeout_or_retirement() {
     });
 }
 
-/// A clock that is followed, as in `executor/src/followed_clock.rs`.
+/// A clock that is followed, as in `executor/src/ros_clock.rs`.
 #[derive(Default)]
-struct FollowedClock {
+struct RosClock {
     now: Counter,
     begun_at: Counter,
     has_begun: Flag,
 }
 
-impl FollowedClock {
+impl RosClock {
     fn set(&self, time: u64) {
         self.now.set(time);
         if !self.has_begun.is_raised() {
@@ -302,7 +302,7 @@ impl FollowedClock {
 #[test]
 fn a_time_is_seen_only_of_a_clock_that_has_begun() {
     Model::new(10).kills("flag.raise", Relaxed).kills("flag.read", Relaxed).check(|| {
-        let clock = Arc::new(FollowedClock::default());
+        let clock = Arc::new(RosClock::default());
         let follower = spawn({
             let clock = clock.clone();
             move || [5, 6].map(|time| clock.set(time))

@@ -244,29 +244,21 @@ impl RosServer {
 impl RemoteServer for RosServer {
     fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
         let request = self.service.take_request(into)?;
-        let (service, late) = (self.service.clone(), self.late.clone());
+        let late = self.late.clone();
         Ok(request.map(|request| -> Arc<dyn RemoteResponder> {
-            Arc::new(RosResponder { service, late, request })
+            Arc::new(RosResponder { late, request })
         }))
     }
 }
 
 struct RosResponder {
-    service: Arc<ErasedService>,
     late: Arc<LateResponses>,
     request: RequestId,
 }
 
 impl RemoteResponder for RosResponder {
     fn respond(&self, response: &dyn Any) -> Result<bool, BoxError> {
-        if self.late.concern(&self.request) {
-            return Ok(false);
-        }
-        match self.service.send_response(self.request, response) {
-            Ok(()) => Ok(true),
-            Err(error) if error.is_timeout() => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.late.send_now(self.request, response)?)
     }
 
     fn respond_later(&self, response: Box<dyn Any + Send + Sync>) {

@@ -1,8 +1,8 @@
 //! Services: requests and their responses, as events of the loops that handle them.
 //!
 //! A service's requests wait in a queue of its server, the responses to a client in a queue of that
-//! client; both are the queues of [subscriptions](crate::topic) that keep everything. A call holds
-//! a slot of its client until its response has come, so the queue of responses cannot overflow.
+//! client; both are the queues of [subscriptions](crate::topic) that keep everything. A call keeps a
+//! place in the queue of responses until its response is taken, so that queue cannot overflow.
 //! Every request is answered: if its responder is dropped, that is the answer.
 
 mod beyond;
@@ -20,6 +20,7 @@ use crate::event::{CallbackId, EventId, SourceId};
 use crate::graph::{CreateError, Draft};
 use crate::middleware::RemoteResponder;
 use crate::topic::{Topic, Unsent};
+use ringspin_ringbuf::table::Ticket;
 use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
@@ -38,8 +39,16 @@ type Requests<Q, P> = Arc<Topic<Request<Q, P>>>;
 
 /// What a server answers, on its way to the client.
 pub(crate) struct Response<P> {
-    slot: usize,
+    call: Ticket,
+    /// Whether it was in the queue of the process.
+    was_queued: bool,
     result: Result<P, CallError>,
+}
+
+impl<P> Response<P> {
+    fn from_beyond(call: Ticket, result: Result<P, CallError>) -> Self {
+        Self { call, was_queued: false, result }
+    }
 }
 
 /// Where the response to a call goes.
@@ -49,8 +58,8 @@ enum ReplyTo<P> {
         responses: Arc<Topic<Response<P>>>,
         /// The identity of the response.
         id: EventId,
-        /// The call's slot at its client.
-        slot: usize,
+        /// The call, at its client.
+        call: Ticket,
     },
     /// Beyond the process.
     Remote(Arc<dyn RemoteResponder>),
@@ -59,12 +68,13 @@ enum ReplyTo<P> {
 impl<P: Send + Sync + 'static> ReplyTo<P> {
     fn send(&self, result: Result<P, CallError>) {
         match self {
-            Self::Client { responses, id, slot } => {
-                match responses.send(*id, Response { slot: *slot, result }) {
+            Self::Client { responses, id, call } => {
+                let response = Response { call: *call, was_queued: true, result };
+                match responses.send(*id, response) {
                     // With the executor all calls have ended.
                     Ok(()) | Err((Unsent::Gone, _)) => {}
                     Err((why, _)) => {
-                        unreachable!("a call's slot keeps a place for its response: {why:?}");
+                        unreachable!("a place is kept for each response: {why:?}");
                     }
                 }
             }
@@ -76,8 +86,8 @@ impl<P: Send + Sync + 'static> ReplyTo<P> {
 impl<P> Clone for ReplyTo<P> {
     fn clone(&self) -> Self {
         match self {
-            Self::Client { responses, id, slot } => {
-                Self::Client { responses: responses.clone(), id: *id, slot: *slot }
+            Self::Client { responses, id, call } => {
+                Self::Client { responses: responses.clone(), id: *id, call: *call }
             }
             Self::Remote(responder) => Self::Remote(responder.clone()),
         }

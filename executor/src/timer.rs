@@ -62,6 +62,19 @@ impl Timer {
         self.0.request(time.as_nanos().min(LATEST));
     }
 
+    /// Has a timer that [keeps earlier deadlines](Self::keep_earlier) be due at `time`, unless it
+    /// is due earlier.
+    pub(crate) fn start_by(&self, time: Time) {
+        self.0.request.post_min(time.as_nanos().min(LATEST));
+        self.0.changed.notify();
+    }
+
+    /// From now on no request takes a deadline back that is earlier, nor an expiry. Before the
+    /// graph is frozen; such a timer has one shot.
+    pub(crate) fn keep_earlier(&self) {
+        self.0.keeps_earlier.raise();
+    }
+
     /// Changes the period, in which the timer repeats after its next deadline, which stays.
     ///
     /// # Errors
@@ -125,6 +138,8 @@ pub(crate) struct TimerControl {
     clock: NodeClock,
     /// False for a one-shot timer.
     pub(crate) repeats: bool,
+    /// Whether requests only ever bring the next deadline forward.
+    pub(crate) keeps_earlier: Flag,
     /// Nanoseconds, not zero.
     pub(crate) period: Counter,
     /// Whether the worker has started the timer.
@@ -144,6 +159,7 @@ impl TimerControl {
             name,
             clock,
             repeats,
+            keeps_earlier: Flag::default(),
             period: period_of,
             started: Flag::default(),
             changed: Arc::default(),

@@ -25,6 +25,8 @@ pub(crate) struct ActiveTimer {
     token: u32,
     /// As the control says, which is elsewhere in memory.
     repeats: bool,
+    /// As the control says.
+    keeps_earlier: bool,
     /// Whether it has expired since it was started, so that a late expiry means missed periods.
     expired: bool,
     /// Whether somebody wants to know since when its events are ready.
@@ -64,6 +66,7 @@ impl Timers {
         self.timers.push(ActiveTimer {
             period,
             repeats: control.repeats,
+            keeps_earlier: control.keeps_earlier.is_raised(),
             control,
             applied: 0,
             pending: None,
@@ -232,7 +235,7 @@ impl Timers {
         }
         if let Some(pending) = pending {
             // The expiry before still waits; if it was cancelled, this one takes its place.
-            missed += u64::from(pending == timer.applied);
+            missed += u64::from(pending == timer.applied && !timer.keeps_earlier);
         }
         if missed > 0 {
             let counters = &self.rests[index].counters;
@@ -246,7 +249,11 @@ impl Timers {
     #[inline]
     pub(crate) fn handled(&mut self, index: usize) -> bool {
         let timer = &mut self.timers[index];
-        timer.pending.take() == Some(timer.applied) && timer.control.request.posted().is_none()
+        let pending = timer.pending.take();
+        if timer.keeps_earlier {
+            return pending.is_some();
+        }
+        pending == Some(timer.applied) && timer.control.request.posted().is_none()
     }
 
     /// When the expiry of timer `index` was due that was [handled](Self::handled) last.
@@ -260,8 +267,13 @@ impl Timers {
         let timer = &mut self.timers[index];
         timer.period = timer.control.period.get();
         while let Some(request) = timer.control.request.posted() {
-            timer.applied += 1;
-            if request == CANCEL {
+            if timer.keeps_earlier {
+                // LATEST never comes, and neither does CANCEL.
+                if request < LATEST.min(timer.control.deadline.get()) {
+                    self.deadlines.set(index, request);
+                    timer.control.deadline.set(request);
+                }
+            } else if request == CANCEL {
                 self.deadlines.remove(index);
                 timer.control.deadline.set(u64::MAX);
             } else {
@@ -270,6 +282,7 @@ impl Timers {
                 timer.expired = false;
                 timer.control.deadline.set(deadline);
             }
+            timer.applied += 1;
             // Last: anyone who finds it settled sees the deadline.
             if timer.control.request.settle(request) {
                 break;
@@ -329,6 +342,37 @@ mod tests {
         fn deadline(&self) -> Option<u64> {
             self.timers.next_deadline().map(Time::as_nanos)
         }
+    }
+
+    #[test]
+    fn timer_that_keeps_earlier_deadlines_takes_none_back() {
+        let control = TimerControl::new("timeout".into(), NodeClock::default(), 1, false);
+        let timer = Timer::new(Arc::new(control));
+        timer.keep_earlier();
+        timer.cancel();
+        let mut inbox = Inbox::new(&[8], 1);
+        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, transit: None };
+        let mut timers = Timers::default();
+        timers.add(CallbackId(0), timer.control().clone(), ready, Arc::default());
+        let mut fixture = Fixture { timers, handles: vec![timer], inbox };
+        fixture.timers.start(Time::ZERO);
+        assert_eq!(fixture.deadline(), None);
+        let start_by =
+            |fixture: &Fixture, time| fixture.handles[0].start_by(Time::from_nanos(time));
+        start_by(&fixture, 30);
+        start_by(&fixture, 20);
+        start_by(&fixture, 40);
+        fixture.timers.changed(0);
+        assert_eq!(fixture.deadline(), Some(20));
+        start_by(&fixture, 50);
+        fixture.timers.changed(0);
+        assert_eq!(fixture.deadline(), Some(20));
+        assert!(fixture.timers.expire_one(Time::from_nanos(20)));
+        start_by(&fixture, 60);
+        assert_eq!(fixture.inbox.pop(0), Some(0));
+        assert!(fixture.timers.handled(0), "an expiry is not withdrawn");
+        fixture.timers.changed(0);
+        assert_eq!((fixture.deadline(), fixture.missed(0)), (Some(60), 0));
     }
 
     #[test]

@@ -256,9 +256,20 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// # Errors
     /// Why it is not taken; the message is handed back.
     pub(crate) fn send(&self, id: EventId, message: M) -> Result<(), (Unsent, M)> {
+        self.send_after(message, |_| id)
+    }
+
+    /// As [`send`](Self::send), with `prepare` called once it is certain that the message will be
+    /// sent, and before it is; returns the message's identity.
+    pub(crate) fn send_after(
+        &self,
+        message: M,
+        prepare: impl FnOnce(&mut M) -> EventId,
+    ) -> Result<(), (Unsent, M)> {
         match self.reserve() {
-            Ok([port]) => match self.insert(Envelope::lasting(id, message)) {
-                Ok(envelope) => {
+            Ok([port]) => match self.insert(Envelope::lasting(EventId::default(), message)) {
+                Ok(mut envelope) => {
+                    envelope.id = prepare(&mut envelope.message);
                     port.deliver(Message::new(envelope.share()));
                     Ok(())
                 }

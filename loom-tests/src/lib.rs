@@ -103,6 +103,10 @@ mod spsc_ring;
 mod sync;
 #[cfg(test)]
 #[allow(dead_code, unreachable_pub)]
+#[path = "../../ringbuf/src/table.rs"]
+mod table;
+#[cfg(test)]
+#[allow(dead_code, unreachable_pub)]
 #[path = "../../ringbuf/src/wait.rs"]
 mod wait;
 #[cfg(test)]

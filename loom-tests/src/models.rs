@@ -18,6 +18,7 @@ mod ready_set;
 mod remote;
 mod sleeper;
 mod spsc;
+mod table;
 mod wait;
 
 /// Joins all `threads`, in order.

@@ -147,6 +147,13 @@ impl Request {
         let _ = self.0.compare_exchange(NONE, value, relaxed(), relaxed());
     }
 
+    /// As [`post`](Self::post), unless a lower number is posted. Lock-free.
+    pub fn post_min(&self, value: u64) {
+        debug_assert_ne!(value, NONE);
+        // Nothing posted is the highest number of all. An exchange in any case, as above.
+        self.0.fetch_min(value, order!(Relaxed, "request"));
+    }
+
     /// What is posted, and not settled. Wait-free.
     #[inline]
     pub fn posted(&self) -> Option<u64> {

@@ -17,6 +17,7 @@
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`lines`] | cache lines that are fetched before they are needed |
+//! | [`table`] | values that any thread stores and one takes by a ticket: open calls, their results |
 //! | [`counter`] | relaxed counters, flags, notices, requests and permits for the crates above |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
 
@@ -66,6 +67,8 @@ mod spsc_ring;
 #[cfg(ringbuf_suspend)]
 pub mod suspend;
 mod sync;
+#[cfg(feature = "std")]
+pub mod table;
 mod ticks;
 #[cfg(feature = "std")]
 pub mod wait;
@@ -84,6 +87,8 @@ pub use lines::{Footprints, Lines};
 pub use pool::{Pool, Shared};
 #[cfg(feature = "std")]
 pub use ready_set::ReadySet;
+#[cfg(feature = "std")]
+pub use table::Table;
 pub use ticks::ticks;
 #[cfg(feature = "std")]
 pub use wait::{Signal, Wait, WaitStrategy};

@@ -31,27 +31,61 @@ fn a_suspended_trigger_hides_no_other_trigger() {
     }
 }
 
-#[test]
-fn a_suspended_caller_hides_no_call_of_another_client() {
-    for step in ["message.queued", "token.pushed", "token.queued", "mark.set", "wake.found"] {
-        let graph = Graph::new();
-        let server = graph.create_node("server", ()).unwrap();
-        let services = QoS::services();
-        server.create_service("double", services, |(), n: &u32, _| 2 * n).unwrap();
-        let clients = ["first", "second"].map(|name| {
-            let node = graph.create_node(name, ()).unwrap();
-            node.create_client::<u32, u32>("double", services).unwrap()
-        });
-        let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
-        let [first, second] = clients;
-        let _suspended = Suspended::at(step, move || {
-            let _ = first.call(1, |(), _, _| ());
-        });
-        for n in 0..5 {
-            let reply = second.call_and_wait(n, Duration::from_secs(60));
-            assert_eq!(reply.map(|reply| *reply), Ok(2 * n), "step {step}");
+/// The steps of a call, with those of the request that it sends.
+const CALLING: [&str; 8] = [
+    "table.claimed",
+    "table.filled",
+    "message.pushed",
+    "message.queued",
+    "token.pushed",
+    "token.queued",
+    "mark.set",
+    "wake.found",
+];
+
+/// One thread is suspended in a call; calls through another client, or through a clone of the same
+/// one, with a timeout or without, are answered.
+fn other_calls_are_answered(step: &'static str, is_same: bool, timeout: Option<Duration>) {
+    let graph = Graph::new();
+    let server = graph.create_node("server", ()).unwrap();
+    let services = QoS::services();
+    server.create_service("double", services, |(), n: &u32, _| 2 * n).unwrap();
+    let [first, second] = ["first", "second"].map(|name| {
+        let node = graph.create_node(name, ()).unwrap();
+        let client = node.create_client::<u32, u32>("double", services).unwrap();
+        match timeout {
+            Some(timeout) => client.with_timeout(timeout),
+            None => client,
         }
-    }
+    });
+    let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
+    let second = if is_same { first.clone() } else { second };
+    let suspended = Suspended::at(step, move || {
+        let _ = first.call(1, |(), _, _| ());
+    });
+    let call = |n, when| {
+        let reply = second.call_and_wait(n, Duration::from_secs(60));
+        assert_eq!(reply.map(|reply| *reply), Ok(2 * n), "step {step}, same: {is_same}, {when}");
+    };
+    (0..5).for_each(|n| call(n, "meanwhile"));
+    suspended.resume();
+    (0..30).for_each(|n| call(n, "afterwards")); // more than the client's depth
+}
+
+#[test]
+fn suspended_caller_delays_no_call_of_another_client() {
+    CALLING.into_iter().for_each(|step| other_calls_are_answered(step, false, None));
+}
+
+#[test]
+fn suspended_caller_delays_no_call_through_a_clone_of_its_client() {
+    CALLING.into_iter().for_each(|step| other_calls_are_answered(step, true, None));
+}
+
+#[test]
+fn suspended_caller_delays_no_call_with_a_timeout() {
+    let timeout = Some(Duration::from_secs(3600));
+    CALLING.into_iter().for_each(|step| other_calls_are_answered(step, true, timeout));
 }
 
 /// A thread that is suspended while it changes a timer holds up neither that timer nor another

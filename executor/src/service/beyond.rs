@@ -1,9 +1,11 @@
 //! Requests and responses that leave the process, or come from outside.
 
+use super::calls::{Calls, Search};
 use super::client::Shared;
 use super::{CallError, CallRefused, ReplyTo, Request, Response};
 use crate::event_loop::BoxError;
-use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer, Sent, Source, Taken};
+use crate::middleware::{Arrivals, RemoteClient, RemoteResponder, RemoteServer, Source, Taken};
+use ringspin_ringbuf::table::Ticket;
 use std::sync::{Arc, Weak};
 
 /// Sends the response to a request from beyond the process. ROS 2 has no word for a request that is
@@ -73,38 +75,56 @@ impl<Q: 'static, P: 'static> Source<Request<Q, P>> for RemoteRequests {
     }
 }
 
-/// Sends `request` beyond the process; returns the identity of the call.
-pub(super) fn send_request<Q: 'static>(
-    remote: &dyn RemoteClient,
+/// Sends `request` beyond the process, as the call that is opened with `ticket` and listed as being
+/// sent.
+pub(super) fn send_request<S, P, Q: 'static>(
+    (remote, arrivals): &(Arc<dyn RemoteClient>, Arrivals),
     request: Q,
-) -> Result<Sent, CallRefused<Q>> {
-    if !remote.is_available() {
-        return Err(CallRefused { request, reason: CallError::NoService });
+    calls: &Calls<S, P>,
+    ticket: Ticket,
+) -> Result<(), CallRefused<Q>> {
+    let unsent = Unsent(calls, ticket);
+    let sent = match remote.send(&request) {
+        Ok(sent) => sent,
+        Err(error) => {
+            tracing::error!(%error, "failed to send a request to another process");
+            return Err(CallRefused { request, reason: CallError::Unsent });
+        }
+    };
+    std::mem::forget(unsent);
+    calls.sent(ticket, sent);
+    // Its response may have come already, or its server may be gone.
+    arrivals.announce(0);
+    Ok(())
+}
+
+/// A call that could not be sent ends, also if its sending panics.
+struct Unsent<'a, S, P>(&'a Calls<S, P>, Ticket);
+
+impl<S, P> Drop for Unsent<'_, S, P> {
+    fn drop(&mut self) {
+        drop(self.0.end(self.1));
     }
-    remote.send(&request).map_err(|error| {
-        tracing::error!(%error, "a request did not leave the process");
-        CallRefused { request, reason: CallError::Unsent }
-    })
 }
 
 /// The responses that `remote` brings, for calls that `shared` knows.
 pub(super) struct RemoteResponses<S, Q, P> {
     shared: Weak<Shared<S, Q, P>>,
     remote: Arc<dyn RemoteClient>,
-    /// The servers that were gone when no call waited for one of them.
-    servers_gone: u64,
+    /// Responses that came before the threads of their calls knew the numbers of these.
+    early: Vec<(i64, P)>,
 }
 
 impl<S, Q, P> RemoteResponses<S, Q, P> {
     pub(super) fn new(shared: Weak<Shared<S, Q, P>>, remote: Arc<dyn RemoteClient>) -> Self {
-        Self { shared, remote, servers_gone: 0 }
+        Self { shared, remote, early: Vec::new() }
     }
 }
 
 impl<S, Q, P> Source<Response<P>> for RemoteResponses<S, Q, P>
 where
     Shared<S, Q, P>: Send + Sync,
-    P: 'static,
+    P: Send + 'static,
 {
     fn take(&mut self, item: &mut Option<Response<P>>) -> Result<Taken, BoxError> {
         let mut body: Option<P> = None;
@@ -114,13 +134,15 @@ where
         let Some(body) = body else {
             return Ok(Taken::Stale);
         };
-        // The one who sends it holds the lock until it is listed.
-        let shared = self.shared.upgrade();
-        let slot = shared.and_then(|shared| shared.calls().answered_beyond(number));
-        let Some(slot) = slot else {
-            return Ok(Taken::Stale);
-        };
-        *item = Some(Response { slot, result: Ok(body) });
+        let search = self.shared.upgrade().map(|shared| shared.calls().find_sent(number));
+        match search {
+            Some(Search::Found(ticket)) => *item = Some(Response::from_beyond(ticket, Ok(body))),
+            Some(Search::Unknown) => {
+                self.early.push((number, body));
+                return Ok(Taken::Stale);
+            }
+            Some(Search::Ended) | None => return Ok(Taken::Stale),
+        }
         Ok(Taken::Item)
     }
 
@@ -129,19 +151,26 @@ where
         0
     }
 
-    /// Ends a call whose servers are gone. Responses that had come before have been taken.
+    /// Finds the call of a response that came early; or else ends a call whose servers are gone.
+    /// Announced when a call has left the process, and when a server is gone.
     fn conclude(&mut self, item: &mut Option<Response<P>>) -> bool {
-        let gone = self.remote.servers_gone();
-        if gone == self.servers_gone {
-            return false;
+        let Some(shared) = self.shared.upgrade() else { return false };
+        let calls = shared.calls();
+        let mut n = 0;
+        while let Some((number, _)) = self.early.get(n) {
+            match calls.find_sent(*number) {
+                Search::Unknown => n += 1,
+                Search::Ended => drop(self.early.swap_remove(n)),
+                Search::Found(ticket) => {
+                    let (_, body) = self.early.swap_remove(n);
+                    *item = Some(Response::from_beyond(ticket, Ok(body)));
+                    return true;
+                }
+            }
         }
-        let shared = self.shared.upgrade();
-        let Some(slot) = shared.and_then(|shared| shared.calls().lost_beyond(gone)) else {
-            // Calls that are made later know of a server that is not gone.
-            self.servers_gone = gone;
-            return false;
-        };
-        *item = Some(Response { slot, result: Err(CallError::ServerLost) });
+        // Responses that had come before the servers were gone have been taken.
+        let Some(ticket) = calls.first_lost(self.remote.servers_gone()) else { return false };
+        *item = Some(Response::from_beyond(ticket, Err(CallError::ServerLost)));
         true
     }
 }

@@ -1,14 +1,14 @@
 //! A call: how it is refused, how it ends, and the future of its end.
 
 use super::Response;
-use crate::lock::lock;
 use crate::message::Message;
+use atomic_waker::AtomicWaker;
 use ringspin_ringbuf::Pool;
+use ringspin_ringbuf::table::Place;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Mutex;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use thiserror::Error;
 
 /// Why a call has no response.
@@ -124,18 +124,18 @@ enum State<P> {
 }
 
 /// Lies in a pool, so that a call allocates nothing once the pool has its size.
-type Shared<P> = ringspin_ringbuf::Shared<Mutex<End<P>>>;
+type Shared<P> = ringspin_ringbuf::Shared<End<P>>;
 
 struct End<P> {
-    result: Option<Result<Reply<P>, CallError>>,
-    waker: Option<Waker>,
+    result: Place<Result<Reply<P>, CallError>>,
+    waker: AtomicWaker,
 }
 
 /// Completes a [`CallFuture`], even by being dropped.
 pub(super) struct Completer<P>(Option<Shared<P>>);
 
 /// The ends of the calls of one client whose futures wait for them.
-pub(super) struct Futures<P>(Pool<Mutex<End<P>>>);
+pub(super) struct Futures<P>(Pool<End<P>>);
 
 impl<P> Futures<P> {
     /// For `calls` at a time, and more if futures are kept.
@@ -147,7 +147,7 @@ impl<P> Futures<P> {
 
     /// A future and its completion; `None` if 2^24 of them are kept.
     pub(super) fn pending(&self) -> Option<(CallFuture<P>, Completer<P>)> {
-        let mut end = Mutex::new(End { result: None, waker: None });
+        let mut end = End { result: Place::default(), waker: AtomicWaker::new() };
         loop {
             let capacity = self.0.capacity();
             end = match self.0.try_insert(end) {
@@ -177,14 +177,10 @@ impl<P> Completer<P> {
     }
 
     fn end(&mut self, result: Result<Reply<P>, CallError>) {
-        let Some(shared) = self.0.take() else { return };
-        let mut end = lock(&shared);
-        end.result = Some(result);
-        let waker = end.waker.take();
-        drop(end);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        let Some(end) = self.0.take() else { return };
+        let refused = end.result.put(result);
+        debug_assert!(refused.is_ok(), "a call ends once");
+        end.waker.wake();
     }
 }
 
@@ -205,23 +201,18 @@ impl<P> Future for CallFuture<P> {
             State::Pending(end) => end,
             State::Ended(result) => return result.take().map_or(Poll::Pending, Poll::Ready),
         };
-        let mut end = lock(end);
-        match end.result.take() {
-            Some(result) => Poll::Ready(result),
-            None => {
-                end.waker = Some(cx.waker().clone());
-                Poll::Pending
-            }
-        }
+        // Once more with the waker in its place: the end may have come in between.
+        let result = end.result.get().or_else(|| {
+            end.waker.register(cx.waker());
+            end.result.get()
+        });
+        result.map_or(Poll::Pending, Poll::Ready)
     }
 }
 
 impl<P> fmt::Debug for CallFuture<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ended = match &self.0 {
-            State::Pending(end) => lock(end).result.is_some(),
-            State::Ended(_) => true,
-        };
-        f.debug_struct("CallFuture").field("ended", &ended).finish()
+        let is_refused = matches!(self.0, State::Ended(_));
+        f.debug_struct("CallFuture").field("is_refused", &is_refused).finish_non_exhaustive()
     }
 }

@@ -1,87 +1,192 @@
-//! The calls of a client that have no response yet.
+//! The calls of a client that have no response yet. Nothing here waits for another thread.
 
+use super::CallError;
 use super::then::Then;
 use crate::middleware::Sent;
 use crate::time::Time;
-use std::collections::{BTreeMap, BTreeSet};
+use ringspin_ringbuf::table::{Claim, Refused, Ticket};
+use ringspin_ringbuf::{Counter, Flag, Permits, Table};
 
 /// The calls without a response.
 pub(super) struct Calls<S, P> {
-    pub(super) slots: Box<[Option<Call<S, P>>]>,
-    pub(super) free: Vec<usize>,
-    /// The slots of the calls that left the process, by the number that the middleware gave them.
-    pub(super) beyond: BTreeMap<i64, usize>,
-    pub(super) made: u64,
-    /// When calls time out, and their slots.
-    pub(super) deadlines: BTreeSet<(Time, usize)>,
-    /// Whether there is nobody any more whose calls could end.
-    pub(super) stopped: bool,
+    open: Table<Then<S, P>, Notes>,
+    /// A place in the queue of responses for each call to a server in the process, until its
+    /// response is taken; also if the call has ended before by a timeout.
+    responses: Permits,
 }
 
-pub(super) struct Call<S, P> {
-    /// `None` once it has timed out: the slot is kept for the response, should it still come.
-    pub(super) then: Option<Then<S, P>>,
-    pub(super) deadline: Option<Time>,
-    /// If the call left the process.
-    pub(super) beyond: Option<Sent>,
+/// Notes on a call, written before it is open, but for those on its way out of the process.
+#[derive(Default)]
+pub(super) struct Notes {
+    /// In nanoseconds; `u64::MAX` for none.
+    deadline: Counter,
+    /// One if it leaves the process, else zero.
+    leaves: Counter,
+    /// Raised once it has left; then the two below are known.
+    sent: Flag,
+    number: Counter,
+    servers: Counter,
+}
+
+impl Notes {
+    /// Notes for a new call.
+    fn start(&self, deadline: Option<Time>, leaves: bool) {
+        self.sent.lower();
+        self.deadline.set(deadline.map_or(u64::MAX, Time::as_nanos));
+        self.leaves.set(leaves.into());
+    }
+
+    /// Whether it is on its way out of the process, under a number that is not known yet. Its
+    /// thread ends it then, if anything but its response does: so its notes are of no other call.
+    fn is_being_sent(&self) -> bool {
+        self.leaves.get() == 1 && !self.sent.is_raised()
+    }
+
+    /// The identity of a call that has left the process.
+    fn sent(&self) -> Option<Sent> {
+        let has_left = self.leaves.get() == 1 && self.sent.is_raised();
+        has_left.then(|| Sent { number: self.number.get() as i64, servers: self.servers.get() })
+    }
+}
+
+/// A call that is looked for by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    Found(Ticket),
+    /// The thread of a call does not know its number yet: it may be this one.
+    Unknown,
+    /// It has ended.
+    Ended,
 }
 
 impl<S, P> Calls<S, P> {
     /// Room for `depth` calls.
     pub(super) fn new(depth: usize) -> Self {
-        Self {
-            slots: (0..depth).map(|_| None).collect(),
-            free: (0..depth).rev().collect(),
-            beyond: BTreeMap::new(),
-            made: 0,
-            deadlines: BTreeSet::new(),
-            stopped: false,
-        }
+        Self { open: Table::new(depth), responses: Permits::new(depth as u32) }
     }
 
-    /// Ends the call in `slot`.
-    pub(super) fn end(&mut self, slot: usize) -> Option<Then<S, P>> {
-        let call = self.slots[slot].take()?;
-        self.free.push(slot);
-        if let Some(deadline) = call.deadline {
-            self.deadlines.remove(&(deadline, slot));
-        }
-        if let Some(sent) = call.beyond {
-            self.beyond.remove(&sent.number);
-        }
-        call.then
+    /// A place for a call.
+    ///
+    /// # Errors
+    /// There is none, or the client is stopped.
+    pub(super) fn claim(&self) -> Result<Claim<'_, Then<S, P>, Notes>, CallError> {
+        self.open.claim().map_err(|refused| match refused {
+            Refused::Full => CallError::TooManyCalls,
+            Refused::Closed => CallError::ClientStopped,
+        })
     }
 
-    /// The slot of the call that left the process under `number`, unless it has ended. From now on
-    /// its response alone frees it.
-    pub(super) fn answered_beyond(&mut self, number: i64) -> Option<usize> {
-        let slot = self.beyond.remove(&number)?;
-        self.slots[slot].as_mut()?.beyond = None;
-        Some(slot)
+    /// A place in the queue of responses.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn expect_response(&self) -> Result<(), CallError> {
+        self.responses.try_acquire().then_some(()).ok_or(CallError::TooManyCalls)
     }
 
-    /// As [`answered_beyond`](Self::answered_beyond), for the first call that none but the first
-    /// `gone` servers could answer.
-    pub(super) fn lost_beyond(&mut self, gone: u64) -> Option<usize> {
-        let sent = |slot: usize| self.slots[slot].as_ref().and_then(|call| call.beyond);
-        let mut calls = self.beyond.values().filter_map(|slot| sent(*slot));
-        let lost = calls.find(|sent| sent.servers <= gone)?;
-        self.answered_beyond(lost.number)
+    /// A response has left its queue, or will not come.
+    pub(super) fn response_taken(&self) {
+        self.responses.release();
     }
 
-    /// What is to be called for the next call that has timed out.
-    pub(super) fn expire(&mut self, now: Time) -> Option<Then<S, P>> {
-        let &(deadline, slot) = self.deadlines.first()?;
-        if deadline > now {
-            return None;
+    /// The call has left the process.
+    pub(super) fn sent(&self, ticket: Ticket, sent: Sent) {
+        let notes = self.open.notes(ticket);
+        notes.number.set(sent.number as u64);
+        notes.servers.set(sent.servers);
+        notes.sent.raise();
+    }
+
+    /// Ends a call, unless it has ended.
+    pub(super) fn end(&self, ticket: Ticket) -> Option<Then<S, P>> {
+        self.open.take(ticket)
+    }
+
+    /// Ends all calls, and refuses further ones.
+    pub(super) fn stop(&self) -> Vec<Then<S, P>> {
+        self.open.close()
+    }
+
+    /// The call that left the process under `number`.
+    pub(super) fn find_sent(&self, number: i64) -> Search {
+        let mut search = Search::Ended;
+        for (ticket, notes) in self.open.filled() {
+            // In this order: it may be sent in between.
+            if notes.is_being_sent() {
+                search = Search::Unknown;
+            } else if notes.sent().is_some_and(|sent| sent.number == number) {
+                return Search::Found(ticket);
+            }
         }
-        self.deadlines.pop_first();
-        let call = self.slots[slot].as_mut()?;
-        call.deadline = None;
-        if call.beyond.is_some() {
-            // Who answers may be gone for good; should the response come, nobody waits for it.
-            return self.end(slot);
+        search
+    }
+
+    /// The first call that none but the first `gone` servers could answer.
+    pub(super) fn first_lost(&self, gone: u64) -> Option<Ticket> {
+        let lost = |(ticket, notes): (Ticket, &Notes)| {
+            notes.sent().filter(|sent| sent.servers <= gone).map(|_| ticket)
+        };
+        self.open.filled().filter_map(lost).min()
+    }
+
+    /// The deadline of the call that is the next to time out, and its ticket.
+    pub(super) fn next_timeout(&self) -> Option<(Time, Ticket)> {
+        let waiting = self.open.filled().filter(|(_, notes)| !notes.is_being_sent());
+        let deadlines = waiting.map(|(ticket, notes)| (notes.deadline.get(), ticket));
+        let first = deadlines.filter(|(deadline, _)| *deadline != u64::MAX).min();
+        first.map(|(deadline, ticket)| (Time::from_nanos(deadline), ticket))
+    }
+}
+
+/// Fills a place with a call. `None` if the client was stopped meanwhile: nothing will come of it.
+pub(super) fn open<S, P>(
+    claim: Claim<'_, Then<S, P>, Notes>,
+    then: Then<S, P>,
+    deadline: Option<Time>,
+    leaves: bool,
+) -> Option<Ticket> {
+    claim.notes().start(deadline, leaves);
+    claim.fill(then).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::then::Spares;
+    use super::*;
+
+    fn opened(calls: &Calls<(), ()>, deadline: Option<u64>, leaves: bool) -> Ticket {
+        let then = Spares::new(1).boxed(|(), _, _| Ok(()));
+        open(calls.claim().unwrap(), then, deadline.map(Time::from_nanos), leaves).unwrap()
+    }
+
+    #[test]
+    fn calls_time_out_by_deadline_then_order() {
+        let calls = Calls::new(8);
+        let tickets = [Some(9), None, Some(5), Some(5)].map(|time| opened(&calls, time, false));
+        let mut order = Vec::new();
+        while let Some((deadline, ticket)) = calls.next_timeout() {
+            order.push((deadline.as_nanos(), ticket));
+            calls.end(ticket).unwrap();
         }
-        call.then.take()
+        assert_eq!(order, [(5, tickets[2]), (5, tickets[3]), (9, tickets[0])]);
+    }
+
+    #[test]
+    fn call_without_a_number_may_be_the_one_that_is_answered() {
+        let calls = Calls::new(3);
+        assert_eq!(calls.find_sent(7), Search::Ended);
+        opened(&calls, None, false);
+        assert_eq!(calls.find_sent(7), Search::Ended, "one in the process has no number");
+        let ticket = opened(&calls, Some(1), true);
+        assert_eq!((calls.find_sent(7), calls.next_timeout()), (Search::Unknown, None));
+        calls.sent(ticket, Sent { number: 7, servers: 1 });
+        assert_eq!(
+            (calls.find_sent(7), calls.find_sent(8)),
+            (Search::Found(ticket), Search::Ended)
+        );
+        assert_eq!((calls.first_lost(0), calls.first_lost(1)), (None, Some(ticket)));
+        assert!(calls.next_timeout().is_some());
+        calls.end(ticket).unwrap();
+        assert_eq!((calls.find_sent(7), calls.first_lost(1)), (Search::Ended, None));
     }
 }

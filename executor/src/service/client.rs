@@ -2,7 +2,7 @@
 
 use super::beyond::{RemoteResponses, send_request};
 use super::call::Futures;
-use super::calls::{Call, Calls};
+use super::calls::{self, Calls, Notes};
 use super::then::{Spares, Then};
 use super::{
     CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request,
@@ -13,24 +13,26 @@ use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
 use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
-use crate::lock::{lock, try_lock};
-use crate::message::Message;
-use crate::middleware::{RemoteClient, Sent};
+use crate::middleware::{Arrivals, RemoteClient};
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::time::{Clock, NodeClock};
+use crate::time::{Clock, NodeClock, Time};
 use crate::timer::Timer;
 use crate::topic::{Inlet, Topic, Unsent};
 use crate::worker_thread;
+use ringspin_ringbuf::Counter;
+use ringspin_ringbuf::table::{Claim, Ticket};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, mpsc};
-use std::time::Duration;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 /// Calls a service; from any thread, and cheap to clone.
 ///
-/// Calls by clones of one client wait for each other for a moment. The client's event loop does not
-/// wait for a thread that is suspended in a call: until that goes on, the responses of this client
-/// wait, and nothing else does.
+/// A call is lock-free within the process: a thread that is suspended in one delays only that.
 ///
 /// `S` is the state of the callback group that created it: there, the ends of its calls are events.
 pub struct Client<S, Q, P> {
@@ -54,72 +56,30 @@ impl<S, Q, P> fmt::Debug for Client<S, Q, P> {
 
 pub(super) struct Shared<S, Q, P> {
     requests: Requests<Q, P>,
-    /// For services that nobody in the process offers.
-    remote: Option<Arc<dyn RemoteClient>>,
+    /// For services that no node of the process offers, and what tells the event loop to look at
+    /// the calls that have left the process.
+    remote: Option<(Arc<dyn RemoteClient>, Arrivals)>,
     responses: Arc<Topic<Response<P>>>,
     request_source: SourceId,
     response_source: SourceId,
-    calls: Mutex<Calls<S, P>>,
+    /// Of the next request within the process.
+    sequence: Counter,
+    calls: Calls<S, P>,
     spares: Spares<S, P>,
     futures: Futures<P>,
-    /// Due when the first call times out.
+    /// Due when the first call times out; keeps earlier deadlines.
     timer: Timer,
     clock: NodeClock,
 }
 
 impl<S, Q, P> Shared<S, Q, P> {
-    /// Nobody waits any more for the response to the call that left the process under this number:
-    /// it may never come.
-    fn abandon(&self, number: i64) {
-        let mut calls = self.calls();
-        let then = calls.beyond.get(&number).copied().and_then(|slot| calls.end(slot));
-        drop(calls);
-        drop(then);
+    pub(super) fn calls(&self) -> &Calls<S, P> {
+        &self.calls
     }
 
-    pub(super) fn calls(&self) -> MutexGuard<'_, Calls<S, P>> {
-        lock(&self.calls)
-    }
-
-    /// Lets go of the ends of all calls, and refuses further ones.
+    /// Drops the ends of all calls, and refuses further ones.
     fn stop(&self) {
-        let mut calls = self.calls();
-        calls.stopped = true;
-        let ends: Vec<_> = calls.slots.iter_mut().flatten().map(|call| call.then.take()).collect();
-        drop(calls);
-        drop(ends); // the user's, so not under the lock
-    }
-}
-
-impl<S, Q, P> Shared<S, Q, P>
-where
-    Q: Send + Sync + 'static,
-    P: Send + Sync + 'static,
-{
-    /// Sends the request of the call in `slot`, to a server in the process if there is one. Returns
-    /// the identity of the call if it left the process.
-    fn send(&self, request: Q, slot: usize, sequence: u64) -> Result<Option<Sent>, CallRefused<Q>> {
-        if let Some(remote) = &self.remote
-            && self.requests.is_deserted()
-        {
-            return send_request(&**remote, request).map(Some);
-        }
-        let id = |source| EventId { source, sequence };
-        let (responses, id_of_response) = (self.responses.clone(), id(self.response_source));
-        let reply_to = ReplyTo::Client { responses, id: id_of_response, slot };
-        let request = Request { body: request, reply_to };
-        match self.requests.send(id(self.request_source), request) {
-            Ok(()) => Ok(None),
-            Err((why, request)) => {
-                let reason = match why {
-                    Unsent::NotFrozen => CallError::NotFrozen,
-                    Unsent::NobodyThere => CallError::NoService,
-                    Unsent::Full => CallError::ServiceFull,
-                    Unsent::Gone => CallError::ClientStopped,
-                };
-                Err(CallRefused { request: request.body, reason })
-            }
-        }
+        drop(self.calls.stop());
     }
 }
 
@@ -151,7 +111,7 @@ where
     pub fn service_is_ready(&self) -> bool {
         let shared = &*self.shared;
         shared.requests.is_subscribed()
-            || shared.remote.as_ref().is_some_and(|remote| remote.is_available())
+            || shared.remote.as_ref().is_some_and(|(remote, _)| remote.is_available())
     }
 
     /// Sends `request`, and has `then` called with the response, or with why there is none, as an
@@ -175,17 +135,19 @@ where
     /// Sends `request` now, and returns the future of its response, to be awaited in a
     /// [task](Node::spawn). In the steady state nothing is allocated.
     pub fn call_async(&self, request: Q) -> CallFuture<P> {
-        let Some((future, completer)) = self.shared.futures.pending() else {
-            return CallFuture::ended(Err(CallError::TooManyReplies));
-        };
+        self.start(request).map_or_else(|why| CallFuture::ended(Err(why)), |(future, _)| future)
+    }
+
+    /// Sends `request`; returns the future of its response.
+    fn start(&self, request: Q) -> Result<(CallFuture<P>, Ticket), CallError> {
+        let pending = self.shared.futures.pending();
+        let (future, completer) = pending.ok_or(CallError::TooManyReplies)?;
         let end = |_: &mut S, reply: Result<_, _>, _: &mut Context<'_>| {
             completer.complete(reply);
             Ok(())
         };
-        match self.send(request, || self.shared.spares.boxed(end)) {
-            Ok(_) => future,
-            Err(refused) => CallFuture::ended(Err(refused.reason)),
-        }
+        let sent = self.send(request, || self.shared.spares.boxed(end));
+        sent.map(|ticket| (future, ticket)).map_err(|refused| refused.reason)
     }
 
     /// Sends `request` and waits for the response, `timeout` of real time at most: for threads
@@ -197,57 +159,127 @@ where
         if worker_thread::is_current() {
             return Err(CallError::WouldBlock);
         }
-        let (sender, receiver) = mpsc::sync_channel(1);
-        let end = move |_: &mut S, reply: Result<_, _>, _: &mut Context<'_>| {
-            let _ = sender.send(reply); // the caller may have stopped to wait
-            Ok(())
-        };
-        let sent = self.send(request, || self.shared.spares.boxed(end));
-        let beyond = sent.map_err(|refused| refused.reason)?;
-        receiver.recv_timeout(timeout).unwrap_or_else(|error| {
-            if let Some(sent) = beyond {
-                self.shared.abandon(sent.number);
+        let (mut future, ticket) = self.start(request)?;
+        let waker = Waker::from(Arc::new(Unpark(thread::current())));
+        let mut cx = std::task::Context::from_waker(&waker);
+        let start = Instant::now();
+        loop {
+            if let Poll::Ready(reply) = Pin::new(&mut future).poll(&mut cx) {
+                return reply;
             }
-            Err(match error {
-                mpsc::RecvTimeoutError::Timeout => CallError::TimedOut,
-                mpsc::RecvTimeoutError::Disconnected => CallError::ClientStopped,
-            })
-        })
+            let left = timeout.saturating_sub(start.elapsed());
+            if left.is_zero() {
+                // Its place is free for another call; a response that comes late is dropped.
+                drop(self.shared.calls.end(ticket));
+                return Err(CallError::TimedOut);
+            }
+            thread::park_timeout(left);
+        }
     }
 
-    /// Returns the identity of the call if it left the process.
+    /// Sends `request`, and has `then` end the call.
     fn send(
         &self,
         request: Q,
         then: impl FnOnce() -> Then<S, P>,
-    ) -> Result<Option<Sent>, CallRefused<Q>> {
+    ) -> Result<Ticket, CallRefused<Q>> {
         let shared = &*self.shared;
-        // Held until the request is in its queue: so calls are numbered in the order of the queue.
-        let mut calls = shared.calls();
-        if calls.stopped {
-            return Err(CallRefused { request, reason: CallError::ClientStopped });
-        }
-        if shared.responses.is_used_up() {
-            return Err(CallRefused { request, reason: CallError::TooManyReplies });
-        }
-        let Some(&slot) = calls.free.last() else {
-            return Err(CallRefused { request, reason: CallError::TooManyCalls });
-        };
-        let beyond = shared.send(request, slot, calls.made)?;
-        calls.free.pop();
-        calls.made += 1;
-        if let Some(sent) = beyond {
-            calls.beyond.insert(sent.number, slot);
-        }
         let deadline = self.timeout.map(|timeout| shared.clock.departure() + timeout);
-        calls.slots[slot] = Some(Call { then: Some(then()), deadline, beyond });
-        if let Some(deadline) = deadline {
-            calls.deadlines.insert((deadline, slot));
-            if calls.deadlines.first() == Some(&(deadline, slot)) {
-                shared.timer.start_at(deadline);
+        let ticket = match &shared.remote {
+            Some(remote) if shared.requests.is_deserted() => {
+                shared.send_beyond(remote, request, deadline, then)
             }
+            _ => shared.send_within(request, deadline, then),
+        }?;
+        if let Some(deadline) = deadline {
+            shared.timer.start_by(deadline);
         }
-        Ok(beyond)
+        Ok(ticket)
+    }
+}
+
+/// Wakes a thread that waits for a response.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+impl<S, Q, P> Shared<S, Q, P>
+where
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    /// A place for a call.
+    fn claim(&self) -> Result<Claim<'_, Then<S, P>, Notes>, CallError> {
+        match self.calls.claim() {
+            Err(CallError::ClientStopped) => Err(CallError::ClientStopped),
+            _ if self.responses.is_used_up() => Err(CallError::TooManyReplies),
+            claim => claim,
+        }
+    }
+
+    /// Sends a request to a server in the process.
+    fn send_within(
+        &self,
+        request: Q,
+        deadline: Option<Time>,
+        then: impl FnOnce() -> Then<S, P>,
+    ) -> Result<Ticket, CallRefused<Q>> {
+        let refused = |request, reason| Err(CallRefused { request, reason });
+        let claim = self.claim();
+        let claim = claim.and_then(|claim| self.calls.expect_response().map(|()| claim));
+        let claim = match claim {
+            Ok(claim) => claim,
+            Err(reason) => return refused(request, reason),
+        };
+        let ticket = claim.ticket();
+        let id = EventId { source: self.response_source, sequence: 0 };
+        let reply_to = ReplyTo::Client { responses: self.responses.clone(), id, call: ticket };
+        let prepare = |request: &mut Request<Q, P>| {
+            let sequence = self.sequence.next();
+            if let ReplyTo::Client { id, .. } = &mut request.reply_to {
+                id.sequence = sequence;
+            }
+            calls::open(claim, then(), deadline, false);
+            EventId { source: self.request_source, sequence }
+        };
+        let (why, request) =
+            match self.requests.send_after(Request { body: request, reply_to }, prepare) {
+                Ok(()) => return Ok(ticket),
+                Err(unsent) => unsent,
+            };
+        self.calls.response_taken();
+        let reason = match why {
+            Unsent::NotFrozen => CallError::NotFrozen,
+            Unsent::NobodyThere => CallError::NoService,
+            Unsent::Full => CallError::ServiceFull,
+            Unsent::Gone => CallError::ClientStopped,
+        };
+        refused(request.body, reason)
+    }
+
+    /// Sends a request to a server in another process.
+    fn send_beyond(
+        &self,
+        remote: &(Arc<dyn RemoteClient>, Arrivals),
+        request: Q,
+        deadline: Option<Time>,
+        then: impl FnOnce() -> Then<S, P>,
+    ) -> Result<Ticket, CallRefused<Q>> {
+        let refused = |request, reason| Err(CallRefused { request, reason });
+        let claim = match self.claim() {
+            Ok(claim) => claim,
+            Err(reason) => return refused(request, reason),
+        };
+        if !remote.0.is_available() {
+            return refused(request, CallError::NoService);
+        }
+        let ticket = claim.ticket();
+        calls::open(claim, then(), deadline, true);
+        send_request(remote, request, &self.calls, ticket).map(|()| ticket)
     }
 }
 
@@ -256,8 +288,6 @@ const RESPONSES: usize = 0;
 
 struct ClientEntity<S, Q, P> {
     inlet: Inlet<Response<P>>,
-    /// A response that came while another thread made a call.
-    held: Option<Message<Response<P>>>,
     shared: Arc<Shared<S, Q, P>>,
     timeout_source: SourceId,
     timeouts: u64,
@@ -270,25 +300,24 @@ where
     P: Send + Sync + 'static,
 {
     fn respond(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let held = self.held.take();
-        cx.is_pending = held.is_some();
-        let Some(response) = held.or_else(|| self.inlet.take_next_to_keep(cx)) else {
+        let Some(response) = self.inlet.take_next_to_keep(cx) else {
             return Outcome::Nothing;
         };
-        // The worker does not wait for a thread that is suspended in a call: it comes back later.
-        let Some(mut calls) = try_lock(&self.shared.calls) else {
-            self.held = Some(response);
-            cx.is_pending = true;
-            return Outcome::Nothing;
-        };
-        let then = calls.end(response.slot);
-        drop(calls);
+        let then = self.end_of(&response);
         cx.begin(response.id());
         // Without it, the call has timed out, and this is late.
         match then {
             Some(then) => self.end(then, state, Reply::of(response), cx),
             None => Outcome::Done(Ok(())),
         }
+    }
+
+    /// Ends the call of a response that was taken.
+    fn end_of(&self, response: &Response<P>) -> Option<Then<S, P>> {
+        if response.was_queued {
+            self.shared.calls.response_taken();
+        }
+        self.shared.calls.end(response.call)
     }
 
     fn end(
@@ -306,16 +335,12 @@ where
     /// Ends one call that has timed out. For the next one the timer is due again, if need be at
     /// once: so an end that fails takes no other with it.
     fn time_out(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(mut calls) = try_lock(&self.shared.calls) else {
-            self.shared.timer.start_at(cx.now()); // again, as above
-            return Outcome::Nothing;
-        };
-        let then = calls.expire(cx.now());
-        if let Some((deadline, _)) = calls.deadlines.first() {
-            // Under the lock, so that a call with an earlier deadline is not overruled.
-            self.shared.timer.start_at(*deadline);
+        let calls = &self.shared.calls;
+        let due = calls.next_timeout().filter(|(deadline, _)| *deadline <= cx.now());
+        let then = due.and_then(|(_, ticket)| calls.end(ticket));
+        if let Some((deadline, _)) = calls.next_timeout() {
+            self.shared.timer.start_by(deadline);
         }
-        drop(calls);
         let Some(then) = then else {
             return Outcome::Nothing;
         };
@@ -342,19 +367,15 @@ where
         if port != RESPONSES {
             return true;
         }
-        let Some(response) = self.held.take().or_else(|| self.inlet.take()) else {
+        let Some(response) = self.inlet.take() else {
             return false;
         };
-        let then = self.shared.calls().end(response.slot);
-        drop(then);
+        drop(self.end_of(&response));
         true
     }
 
     fn pending(&self, port: usize) -> usize {
-        if port != RESPONSES {
-            return 0;
-        }
-        self.inlet.pending() + usize::from(self.held.is_some())
+        if port == RESPONSES { self.inlet.pending() } else { 0 }
     }
 
     fn retire(&mut self) {
@@ -407,30 +428,31 @@ impl<S: Send + 'static> Node<S> {
         let (requests, _) = draft.service::<Q, P>(&service, self.full_name())?;
         let beyond =
             draft.call_remotely::<Q, P>(self.node_index(), &service, QoS::keep_all(qos.depth()))?;
-        let (remote, arrivals) = beyond.unzip();
         let responses = Topic::<Response<P>>::new(name.as_str().into(), draft.evidence.clone());
         let responses = Arc::new(responses);
         let node = self.full_name();
         draft.queues.push((format!("{name} of {node}"), responses.clone()));
         let timer = self.new_timer(&draft, &timeout_name, Duration::from_nanos(1), false)?;
+        timer.keep_earlier();
         timer.cancel(); // until there is a call
         let target = draft.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth()).held(qos.held_max());
         let shared = Arc::new(Shared {
             requests,
-            remote: remote.clone(),
+            remote: beyond.clone(),
             responses,
             request_source: draft.next_source(),
             response_source: draft.next_source(),
-            calls: Mutex::new(Calls::new(qos.depth())),
+            sequence: Counter::default(),
+            calls: Calls::new(qos.depth()),
             spares: Spares::new(qos.depth()),
             futures: Futures::new(qos.depth()),
             timer,
             clock: draft.clock.clone(),
         });
         let timeout_source = draft.next_source();
-        let remote = remote.zip(arrivals).map(|(remote, arrivals)| {
+        let remote = beyond.map(|(remote, arrivals)| {
             let responses = RemoteResponses::new(Arc::downgrade(&shared), remote);
             draft.remote_responses(&service, Box::new(responses), arrivals)
         });
@@ -448,8 +470,7 @@ impl<S: Send + 'static> Node<S> {
             responses: shared.response_source,
         };
         draft.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
-        let entity =
-            ClientEntity { inlet, held: None, shared: shared.clone(), timeout_source, timeouts: 0 };
+        let entity = ClientEntity { inlet, shared: shared.clone(), timeout_source, timeouts: 0 };
         draft.body::<S>(event_loop).add(Box::new(entity));
         Ok(Client { shared, timeout: None })
     }

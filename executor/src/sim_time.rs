@@ -110,8 +110,8 @@ impl Draft {
 }
 
 impl Graph {
-    /// Has the graph's time be that of `/clock`, as parameter `use_sim_time` of any node does. Nodes
-    /// have the parameter when a middleware is connected that may bring a `/clock`.
+    /// Switches the graph's time to that of `/clock`, like parameter `use_sim_time` of any node.
+    /// Nodes have the parameter when a middleware is connected that may bring a `/clock`.
     pub fn use_sim_time(&self) {
         let mut draft = self.draft();
         draft.uses_sim_time = true;

@@ -117,16 +117,17 @@ impl Executor {
     /// messages; before it begins, timers do not run. When it goes back, timers start again from
     /// there.
     ///
-    /// Nodes have a parameter `use_sim_time`, which is true then, and which switches the time of all
-    /// nodes while they run. Timers keep their periods, and their phases begin anew with the switch; a
-    /// spin that lasts for a duration, and the periods of deadlines and leases, begin anew as well.
-    /// A time from before a switch stays what it is: a call with a timeout or a sleep that is under way
-    /// ends at once after a switch to a later time, and at its old time after one to an earlier time.
-    /// The duration of a callback that runs at the switch says nothing.
+    /// Nodes have a parameter `use_sim_time`, which is true then, and which switches the time of
+    /// all nodes while they run. With a switch, timers keep their periods and begin a new phase;
+    /// spins for a duration, deadlines and leases begin anew. A time from before a switch stays as
+    /// it is: a call with a timeout or a sleep that is under way ends at once after a switch to a
+    /// later time, and at its old time after one to an earlier time. The duration of a callback
+    /// that runs at the switch says nothing.
     ///
-    /// Call this before the first node is created. Without a middleware that brings a clock, freezing is an error
-    /// ([`SpinError::Clock`](crate::SpinError::Clock)), while the argument is then ignored, with a
-    /// warning. The deterministic mode has a time of its own, and does not follow.
+    /// Call this before the first node is created. Without a middleware that brings a clock,
+    /// freezing is an error ([`SpinError::Clock`](crate::SpinError::Clock)), while the argument is
+    /// then ignored, with a warning. The deterministic mode has a time of its own, and does not
+    /// follow.
     #[must_use]
     pub fn with_sim_time(mut self) -> Self {
         self.sim_time = true;

@@ -14,7 +14,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// A node that tools do not show, for what concerns the process.
 pub(crate) fn hidden_node(context: &Context, name: &str) -> Result<Node, RosError> {
-    // Its name has been remapped by nobody, and its log goes nowhere.
+    // Its name is not remapped, and its log goes nowhere.
     Node::new(context, "/", name, NodeOptions { rosout: false, use_global_arguments: false })
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct ClockSource {
 impl ClockSource {
     pub(crate) fn new(context: &Context, period: Duration) -> Result<Self, RosError> {
         let node = hidden_node(context, "_ringspin_clock_source")?;
-        // Reliable, for whoever asks for that; rclcpp does not.
+        // Reliable, for subscriptions that ask for that; rclcpp's do not.
         let publisher = Publisher::new(&node, TOPIC, &QoS::keep_last(10))?;
         Ok(Self { period, publisher })
     }

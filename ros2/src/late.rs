@@ -50,7 +50,7 @@ impl LateResponses {
     /// Sends `response` now; false if its client is not connected yet. Then [`add`](Self::add) it.
     ///
     /// # Errors
-    /// As [`ErasedService::send_response`].
+    /// The errors of [`ErasedService::send_response`].
     pub(crate) fn send_now(
         &self,
         request: RequestId,

@@ -38,7 +38,7 @@ impl RosNode {
         Ok(Self { node, shared, parameter_events, complaints: Arc::default() })
     }
 
-    /// What reports of `end`; nothing does where nothing comes in.
+    /// The reporter of `end`; `None` where nothing comes in.
     fn reporter(&self, end: End, qos: QoS) -> Result<Option<Arc<Reporter>>, RosError> {
         if self.shared.traffic == Traffic::PublishOnly {
             return Ok(None);
@@ -48,7 +48,7 @@ impl RosNode {
         Ok(Some(Arc::new(reporter)))
     }
 
-    /// What tells overwritten messages of `topic` from ignored ones.
+    /// Tells overwritten messages of `topic` from ignored ones.
     fn missing(&self, topic: &str, qos: &QoS, locals: Locals) -> Missing {
         let ignores = locals == Locals::Ignore && self.shared.matches_locals;
         Missing::new(ignores.then(|| self.shared.listeners.sent(topic)), qos)
@@ -70,8 +70,8 @@ impl RemoteNode for RosNode {
             return Ok(None);
         };
         let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
-        // Who comes later may want what nobody is there for now; and a message is a sign of life,
-        // and keeps a deadline. Through ROS 2 all go that way.
+        // A later subscription may want a message that has no receiver now; and a message is a sign
+        // of life, and keeps a deadline. With loopback all go through ROS 2.
         let is_needed = qos.durability() != Durability::Volatile
             || qos.liveliness() == Liveliness::ManualByTopic
             || qos.deadline_period().is_some();

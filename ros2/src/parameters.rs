@@ -54,7 +54,8 @@ impl<S: RosService> Chore for ParameterService<S> {
             Ok(false) => self.late.add(id, Box::new(response)),
             Err(error) => {
                 if let Some(unanswered) = self.unanswered.add(1) {
-                    tracing::warn!(%error, unanswered, "failed to answer requests about parameters");
+                    let message = "failed to answer requests about parameters";
+                    tracing::warn!(%error, unanswered, "{message}");
                 }
             }
         }
@@ -164,7 +165,7 @@ impl ParameterEvents {
 
     fn publish(&self, event: ParameterEvent) {
         if let Err(error) = self.publisher.publish(&event) {
-            tracing::error!(node = self.node, %error, "nobody hears of a parameter event");
+            tracing::error!(node = self.node, %error, "failed to publish a parameter event");
         }
     }
 }

@@ -26,7 +26,7 @@ pub enum Locals {
     Ignore,
 }
 
-/// What is known of a message beside its content.
+/// Information about a message beside its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageInfo {
     /// When it was published, in nanoseconds of the publisher's system clock; 0 if not known.
@@ -159,7 +159,7 @@ impl SubscriptionEndpoint {
         &self.entity
     }
 
-    /// What came of a take.
+    /// The outcome of a take.
     fn taken(
         &self,
         code: i32,
@@ -234,7 +234,7 @@ impl ErasedSubscription {
         Ok(Self { endpoint: Arc::new(endpoint), native, buffer: None })
     }
 
-    /// What it has in common with all subscriptions.
+    /// The part that all subscriptions have in common.
     pub(crate) fn endpoint(&self) -> &Arc<SubscriptionEndpoint> {
         &self.endpoint
     }
@@ -293,7 +293,7 @@ pub struct Subscription<T> {
 }
 
 impl<T: RosMessage> Subscription<T> {
-    /// As [`ErasedSubscription::new`].
+    /// Same as [`ErasedSubscription::new`].
     ///
     /// # Errors
     /// As there.
@@ -305,7 +305,7 @@ impl<T: RosMessage> Subscription<T> {
     /// Takes the oldest message, if there is one. Does not wait.
     ///
     /// # Errors
-    /// As [`ErasedSubscription::take`].
+    /// The errors of [`ErasedSubscription::take`].
     pub fn take(&mut self) -> Result<Option<(T, MessageInfo)>, RosError> {
         let mut slot = None;
         let info = self.inner.take(&mut slot)?;
@@ -316,7 +316,7 @@ impl<T: RosMessage> Subscription<T> {
         &self.inner
     }
 
-    /// As [`ErasedSubscription::take_serialized`].
+    /// The errors of [`ErasedSubscription::take_serialized`].
     ///
     /// # Errors
     /// As there.

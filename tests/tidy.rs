@@ -8,6 +8,10 @@ const COLUMNS_MAX: usize = 100;
 const FUNCTION_LINES_MAX: usize = 70;
 const FILE_LINES_MAX: usize = 800;
 
+/// Pages that are to be read at one sitting; details belong in `docs/` or module docs.
+const SHORT_PAGES: [&str; 2] = ["README.md", "ARCHITECTURE.md"];
+const PAGE_CHARACTERS_MAX: usize = 8_000;
+
 /// Functions above the limit. Entries may only be removed.
 const LONG_FUNCTIONS: [(&str, &str); 1] = [("executor/src/frozen.rs", "connect_worker")];
 
@@ -85,6 +89,18 @@ fn lines_and_files_stay_short() {
         }
     }
     none(problems);
+}
+
+#[test]
+fn front_pages_stay_short() {
+    let too_long = |name: &&str| {
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).unwrap();
+        let count = text.chars().count();
+        assert!(count > 0, "{name} is empty");
+        (count > PAGE_CHARACTERS_MAX)
+            .then(|| format!("{name}: {count} characters, {PAGE_CHARACTERS_MAX} allowed"))
+    };
+    none(SHORT_PAGES.iter().filter_map(too_long).collect());
 }
 
 /// The name of the function that is declared on this line, without its indentation.

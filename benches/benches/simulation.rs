@@ -31,7 +31,6 @@
 //! nanoseconds.
 
 use reference_system::kpi::Collector;
-use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, run};
 use reference_system::system::Work;
 use ringspin_benches::on_core;
@@ -93,15 +92,8 @@ fn reference_system(options: &Options) {
         return;
     }
     let work = Work { n: 64, crunch: false, sleep_max: Duration::ZERO };
-    let run_options = RunOptions {
-        middleware: Middleware::None,
-        mode: Mode::Deterministic(Box::default()),
-        work,
-        duration: Duration::from_secs(90),
-        trace: None,
-        profile: None,
-        stop_on_ctrl_c: false,
-    };
+    let mode = Mode::Deterministic(Box::default());
+    let run_options = RunOptions::new(mode, work, Duration::from_secs(90));
     let measure = || run(&run_options, &Arc::new(Collector::new())).expect("no callback fails");
     let events = measure().dispatched; // the first run performs one-time allocations
     let samples = (0..options.rounds()).map(|_| measure().wall_s * 1e3);

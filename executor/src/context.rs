@@ -1,11 +1,11 @@
 //! What a callback is told besides its event: the time, and who it is.
 
-use crate::control::StopHandle;
 use crate::digest::Digest;
+use crate::digest::DigestCollector;
 use crate::escape::catch_panic;
 use crate::event::{Dispatch, EventId, Recorder};
-use crate::evidence::Evidence;
-use crate::graph::{GraphInfo, LoopInfo};
+use crate::info::{GraphInfo, LoopInfo};
+use crate::stop::StopHandle;
 use crate::time::{Clock, SimClock, Time};
 
 /// The context of one callback invocation.
@@ -22,7 +22,7 @@ pub struct Context<'a> {
     /// Whether another event of the callback may be pending, for all that its entity knows.
     pub(crate) is_pending: bool,
     /// In simulated time.
-    pub(crate) evidence: Option<&'a Evidence>,
+    pub(crate) digests: Option<&'a DigestCollector>,
     /// The text of the recorder's panic, if it had one.
     pub(crate) recorder_panic: Option<String>,
     /// When the timer was due; `Time::MAX` if it is none.
@@ -95,8 +95,8 @@ impl Context<'_> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn digest<T: Digest + ?Sized>(&self, value: &T) {
-        if let Some(evidence) = self.evidence {
-            evidence.add(value);
+        if let Some(digests) = self.digests {
+            digests.add(value);
         }
     }
 

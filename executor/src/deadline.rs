@@ -4,10 +4,7 @@
 //! beside the token. If publishers on several threads push at the same moment, two of these times
 //! may change places.
 
-use crate::control::CallbackCounters;
-use crate::graph::CreateError;
-use crate::node::Node;
-use crate::time::{Clock, NodeClock, Time, nanos};
+use crate::time::{Clock, NodeClock, Time};
 use ringspin_ringbuf::{Counter, Pool, keep_last};
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,59 +77,18 @@ impl DeadlineWatch {
         &self,
         since: Time,
         now: Time,
-        counters: &CallbackCounters,
+        late: &Counter,
         name: impl FnOnce() -> String,
     ) {
         let took = now.since(since);
         if took <= self.deadline {
             return;
         }
-        counters.late.add_by_owner(1);
-        let late = counters.late.get();
+        late.add_by_owner(1);
+        let late = late.get();
         if late.is_power_of_two() {
             let deadline = self.deadline;
             tracing::warn!(callback = name(), ?took, ?deadline, late, "a deadline was missed");
         }
-    }
-}
-
-impl<S: Send + 'static> Node<S> {
-    /// Gives a callback of this group a deadline: it is to return at most `deadline` after its
-    /// event became ready (a timer's: after it was due). Late returns are counted as `late` in the
-    /// statistics, and logged. In deterministic mode callbacks take the time that the simulation
-    /// gives them, by default none.
-    ///
-    /// `callback` is its name as statistics and failures have it, for example
-    /// `subscription /points` or `timer 100ms`; if several have it, all get the deadline.
-    ///
-    /// # Errors
-    /// [`CreateError::NoCallback`] lists the callbacks that there are; [`CreateError::Frozen`].
-    ///
-    /// ```
-    /// # use ringspin_executor::{Graph, Message, QoS};
-    /// # use std::time::Duration;
-    /// # let graph = Graph::new();
-    /// let node = graph.create_node("brake", ())?;
-    /// node.create_subscription("stop", QoS::default(), |_, _: &Message<()>, _| ())?;
-    /// node.set_deadline("subscription /stop", Duration::from_millis(5))?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), CreateError> {
-        let mut draft = self.draft(&format!("deadline of {callback}"))?;
-        let of_loop = draft.loops[self.event_loop().0 as usize].callbacks.clone();
-        let name = |id: &crate::event::CallbackId| draft.callbacks[id.0 as usize].name.as_str();
-        let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
-        if named.is_empty() {
-            return Err(CreateError::NoCallback {
-                node: self.full_name().into(),
-                callback: callback.into(),
-                callbacks: of_loop.iter().map(|id| format!("`{}`", name(id))).collect(),
-            });
-        }
-        let deadline = Duration::from_nanos(nanos(deadline));
-        for id in named {
-            draft.callback_drafts[id.0 as usize].deadline = Some(deadline);
-        }
-        Ok(())
     }
 }

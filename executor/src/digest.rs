@@ -34,7 +34,10 @@
 //! * Pointers, `Instant`, `SystemTime`, thread identities: they differ from run to run.
 //! * `Mutex` and the like: what they hold may be changed by another thread meanwhile.
 
+mod collector;
 mod std_types;
+
+pub(crate) use collector::DigestCollector;
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 

@@ -4,19 +4,19 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CallbackDraft, CreateError, Draft, Feed, check_depth};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
 use crate::message::Message;
 use crate::middleware::Remote;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::qos::attach::Watched;
-use crate::qos::events::{PublisherEvents, SubscriptionEvents};
-use crate::topic::{LateSubscription, Offer, Publisher, Topic};
+use crate::qos_events::attach::Watched;
+use crate::qos_events::{PublisherEvents, SubscriptionEvents};
+use crate::topic::{LateSubscription, Publisher, PublisherPolicy, Topic};
 use std::sync::{Arc, MutexGuard};
 
 /// A subscription in the graph, to which its entity has to be added.
 pub(crate) struct Declared<'a, M, R> {
-    pub(crate) draft: MutexGuard<'a, Draft>,
+    pub(crate) builder: MutexGuard<'a, GraphBuilder>,
     pub(crate) topic: Arc<Topic<M>>,
     pub(crate) callback: CallbackId,
     pub(crate) counters: Arc<CallbackCounters>,
@@ -73,25 +73,25 @@ impl<S: Send + 'static> Node<S> {
             check_depth(&topic, qos)?;
         }
         let name = format!("publisher {topic}");
-        let mut draft = self.draft(&name)?;
-        let typed = draft.topic::<M>(&topic, self.full_name())?;
+        let mut builder = self.builder(&name)?;
+        let typed = builder.topic::<M>(&topic, self.full_name())?;
         // First, because it may fail and leave nothing behind.
-        let remote = draft.advertise::<M>(self.node_index(), &topic, qos)?;
-        draft.offer(&topic, self.full_name(), qos)?;
-        let source = draft.next_source();
-        draft.topic_info(&topic).publishers.push((self.event_loop(), source));
-        let vitals = draft.vitals(&topic);
-        let pulse = vitals.add(self.node_index(), qos);
+        let remote = builder.advertise::<M>(self.node_index(), &topic, qos)?;
+        builder.offer(&topic, self.full_name(), qos)?;
+        let source = builder.next_source();
+        builder.topic_info(&topic).publishers.push((self.event_loop(), source));
+        let registry = builder.liveliness_registry(&topic);
+        let liveliness = registry.add(self.node_index(), qos);
         let reporter =
-            remote.as_ref().filter(|_| draft.receives()).and_then(|remote| remote.events());
+            remote.as_ref().filter(|_| builder.receives()).and_then(|remote| remote.events());
         typed.add_publisher(qos);
-        let offer = Offer::new(&typed, qos, draft.clock.clone(), &pulse, remote);
-        if let Some(latch) = offer.as_ref().and_then(|offer| offer.latch_number) {
-            draft.latches.push((typed.clone(), latch));
+        let policy = PublisherPolicy::new(&typed, qos, builder.clock.clone(), &liveliness, remote);
+        if let Some(cache) = policy.as_ref().and_then(|policy| policy.cache_number) {
+            builder.caches.push((typed.clone(), cache));
         }
         let watched = Watched { name, topic: &topic, qos, remote: reporter };
-        self.watch_publisher(&mut draft, &watched, pulse, events)?;
-        Ok(Publisher::new(typed, source, offer.map(Arc::new)))
+        self.watch_publisher(&mut builder, &watched, liveliness, events)?;
+        Ok(Publisher::new(typed, source, policy.map(Arc::new)))
     }
 
     /// Calls `callback` for each message of type `M` on `topic`.
@@ -146,14 +146,16 @@ impl<S: Send + 'static> Node<S> {
         R: CallbackResult + 'static,
     {
         let declared = self.declare_subscription::<M>("subscription", topic, qos)?;
-        let Declared { mut draft, topic, callback: id, counters, remote } = declared;
-        let arrivals = remote.as_ref().map(|remote| remote.arrivals.clone());
+        let Declared { mut builder, topic, callback: id, counters, remote } = declared;
+        let remote_notifier = remote.as_ref().map(|remote| remote.remote_notifier.clone());
         let reporter = remote.as_ref().and_then(|remote| remote.events.clone());
-        let inlet = topic.subscribe(id, qos, 0, counters.clone(), remote);
-        draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
+        let receiver = topic.subscribe(id, qos, 0, counters.clone(), remote);
+        builder
+            .body::<S>(self.event_loop())
+            .add(Box::new(SubscriptionEntity::new(receiver, callback)));
         let name = format!("subscription {}", topic.name);
         let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
-        self.watch_subscription(&mut draft, &watched, arrivals, counters, events)
+        self.watch_subscription(&mut builder, &watched, remote_notifier, counters, events)
     }
 
     /// Declares a subscription that joins `topic` only when it is
@@ -189,12 +191,14 @@ impl<S: Send + 'static> Node<S> {
         R: CallbackResult + 'static,
     {
         let qos = qos.transient_local();
-        let subscribe = Draft::subscribe_remotely_later::<M>;
+        let subscribe = GraphBuilder::subscribe_remotely_later::<M>;
         let declared =
             self.declare("late subscription", topic, qos, subscribe, |(remote, _)| remote)?;
-        let Declared { mut draft, topic, callback: id, counters, remote } = declared;
-        let (late, inlet) = topic.subscribe_late(id, qos, counters, remote);
-        draft.body::<S>(self.event_loop()).add(Box::new(SubscriptionEntity::new(inlet, callback)));
+        let Declared { mut builder, topic, callback: id, counters, remote } = declared;
+        let (late, receiver) = topic.subscribe_late(id, qos, counters, remote);
+        builder
+            .body::<S>(self.event_loop())
+            .add(Box::new(SubscriptionEntity::new(receiver, callback)));
         Ok(late)
     }
 
@@ -205,7 +209,7 @@ impl<S: Send + 'static> Node<S> {
         topic: &str,
         qos: QoS,
     ) -> Result<Declared<'_, M, Remote<M>>, CreateError> {
-        self.declare(kind, topic, qos, Draft::subscribe_remotely::<M>, |remote| remote)
+        self.declare(kind, topic, qos, GraphBuilder::subscribe_remotely::<M>, |remote| remote)
     }
 
     /// As [`declare_subscription`](Self::declare_subscription), with `subscribe` for what comes
@@ -215,27 +219,27 @@ impl<S: Send + 'static> Node<S> {
         kind: &str,
         topic: &str,
         qos: QoS,
-        subscribe: impl FnOnce(&mut Draft, usize, &str, QoS) -> Result<Option<R>, CreateError>,
+        subscribe: impl FnOnce(&mut GraphBuilder, usize, &str, QoS) -> Result<Option<R>, CreateError>,
         inlet_of: impl FnOnce(&R) -> &Remote<M>,
     ) -> Result<Declared<'_, M, R>, CreateError> {
         let name = self.resolve_topic_name(topic)?;
         check_depth(&name, qos)?;
         let callback_name = format!("{kind} {name}");
-        let mut draft = self.draft(&callback_name)?;
-        let topic = draft.topic::<M>(&name, self.full_name())?;
+        let mut builder = self.builder(&callback_name)?;
+        let topic = builder.topic::<M>(&name, self.full_name())?;
         // First, because it may fail and leave nothing behind.
-        let remote = subscribe(&mut draft, self.node_index(), &name, qos)?;
-        draft.request(&name, self.full_name(), qos)?;
+        let remote = subscribe(&mut builder, self.node_index(), &name, qos)?;
+        builder.request(&name, self.full_name(), qos)?;
         let counters = Arc::<CallbackCounters>::default();
-        let callback_draft = CallbackDraft {
-            target: draft.next_target(self.event_loop()),
-            feed: Feed::queue(qos.depth(), remote.as_ref().map(inlet_of)),
+        let spec = CallbackSpec {
+            target: builder.next_target(self.event_loop()),
+            source: EventSource::queue(qos.depth(), remote.as_ref().map(inlet_of)),
             deadline: None,
             counters: counters.clone(),
         };
-        let callback = draft.add_callback(self.event_loop(), callback_name, callback_draft);
-        draft.topic_info(&name).subscriptions.push(callback);
-        draft.vitals(&name).subscriptions.next();
-        Ok(Declared { draft, topic, callback, counters, remote })
+        let callback = builder.add_callback(self.event_loop(), callback_name, spec);
+        builder.topic_info(&name).subscriptions.push(callback);
+        builder.liveliness_registry(&name).subscriptions.next();
+        Ok(Declared { builder, topic, callback, counters, remote })
     }
 }

@@ -3,10 +3,12 @@
 //! A panic's payload and an error are the user's values: their `Drop` and `Display` may panic in
 //! turn. What is caught here becomes a text at once, so nothing of the kind is dropped elsewhere.
 
-use crate::event_loop::BoxError;
 use std::any::Any;
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The error that a callback may return.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The text of a panic, if it has one.
 pub fn panic_message(panic: &(dyn Any + Send)) -> String {

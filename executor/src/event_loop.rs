@@ -1,19 +1,17 @@
 //! An event loop: the state of one callback group, and its callbacks.
 
 use crate::context::Context;
+use crate::digest::DigestCollector;
+pub(crate) use crate::escape::BoxError;
 use crate::escape::catch_panic;
 use crate::event::{EventId, SourceId};
-use crate::evidence::Evidence;
 use crate::message::Message;
 use crate::timer::Timer;
-use crate::topic::Inlet;
-use ringspin_ringbuf::Lines;
+use crate::topic::SubscriptionReceiver;
+use ringspin_ringbuf::CacheLines;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-
-/// The error that a callback may return.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What a callback may return: nothing, or a `Result` whose error becomes a
 /// [`Failure`](crate::Failure) of the node.
@@ -81,7 +79,7 @@ pub(crate) trait Entity<S>: Send {
     /// events are only discarded.
     fn retire(&mut self);
     /// Adds the lines that a dispatch touches.
-    fn add_to(&self, lines: &mut Lines) {
+    fn add_to(&self, lines: &mut CacheLines) {
         lines.add(self);
     }
 }
@@ -121,10 +119,10 @@ pub(crate) trait EventLoop: Send {
     /// Drops the state and the entities, each on its own. Returns the part and the message of each
     /// drop that panics.
     fn dismantle(&mut self) -> Vec<(Part, String)>;
-    /// Adds the state to the evidence, if it is to be shown.
-    fn show(&self, evidence: &Evidence);
+    /// Adds the state to the digests, if it is to be shown.
+    fn show(&self, digests: &DigestCollector);
     /// Adds the lines that a dispatch to this entity touches.
-    fn add_to(&self, entity: u32, lines: &mut Lines);
+    fn add_to(&self, entity: u32, lines: &mut CacheLines);
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -156,7 +154,7 @@ pub(crate) struct Body<S> {
     factory: Option<Box<Factory<S>>>,
     /// Called when the state has been replaced.
     on_restart: Vec<Box<dyn Fn() + Send>>,
-    show: Option<fn(&S, &Evidence)>,
+    show: Option<fn(&S, &DigestCollector)>,
 }
 
 struct Factory<S> {
@@ -192,8 +190,8 @@ impl<S> Body<S> {
         self.entities.push(entity);
     }
 
-    /// Has the state added to the evidence after each callback.
-    pub(crate) fn show_state(&mut self, show: fn(&S, &Evidence)) {
+    /// Has the state added to the digests after each callback.
+    pub(crate) fn show_state(&mut self, show: fn(&S, &DigestCollector)) {
         self.show = Some(show);
     }
 
@@ -280,13 +278,13 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         self.drop_parts()
     }
 
-    fn show(&self, evidence: &Evidence) {
+    fn show(&self, digests: &DigestCollector) {
         if let (Some(show), Some(state)) = (self.show, &self.state) {
-            show(state, evidence);
+            show(state, digests);
         }
     }
 
-    fn add_to(&self, entity: u32, lines: &mut Lines) {
+    fn add_to(&self, entity: u32, lines: &mut CacheLines) {
         let entity = &self.entities[entity as usize];
         lines.add(self);
         lines.add(entity);
@@ -300,15 +298,15 @@ impl<S: Send + 'static> EventLoop for Body<S> {
 
 /// A subscription's callback.
 pub(crate) struct SubscriptionEntity<M, F, R> {
-    inlet: Inlet<M>,
+    receiver: SubscriptionReceiver<M>,
     /// `None` once it is retired.
     callback: Option<F>,
     result: PhantomData<fn() -> R>,
 }
 
 impl<M, F, R> SubscriptionEntity<M, F, R> {
-    pub(crate) fn new(inlet: Inlet<M>, callback: F) -> Self {
-        Self { inlet, callback: Some(callback), result: PhantomData }
+    pub(crate) fn new(receiver: SubscriptionReceiver<M>, callback: F) -> Self {
+        Self { receiver, callback: Some(callback), result: PhantomData }
     }
 }
 
@@ -323,17 +321,17 @@ where
         let Some(callback) = &mut self.callback else {
             return Outcome::Nothing;
         };
-        let Some(message) = self.inlet.lend_fresh(cx) else {
+        let Some(message) = self.receiver.lend_fresh(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
         let result = callback(state, &message, cx).into_result();
-        self.inlet.put_back(message);
+        self.receiver.put_back(message);
         Outcome::Done(result)
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        self.inlet.take_unheld().is_some()
+        self.receiver.take_unheld().is_some()
     }
 
     fn retire(&mut self) {
@@ -341,7 +339,7 @@ where
     }
 
     fn pending(&self, _port: usize) -> usize {
-        self.inlet.pending()
+        self.receiver.pending()
     }
 }
 

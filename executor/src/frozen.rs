@@ -2,26 +2,27 @@
 
 use crate::control::{
     CallbackCounters, CallbackStatistics, Cause, Failure, FailurePolicy, Failures, NodeControl,
-    RestCounters, Statistics, StopHandle, WorkerStatistics,
+    RestCounters, Statistics, WorkerStatistics,
 };
-use crate::counted::Counted;
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
-use crate::graph::{Draft, Feed, Graph, GraphInfo};
+use crate::graph::{EventSource, FreezeError, Graph, GraphBuilder};
+use crate::info::GraphInfo;
 use crate::input::NamedInput;
 use crate::notifier::Notifier;
 use crate::picker::Picker;
+use crate::ready::Ready;
 use crate::route::{Control, Index, Route};
+use crate::sim_network::SimNetwork;
+use crate::stop::StopHandle;
 use crate::time::Clock;
 use crate::timers::Timers;
-use crate::topic::{AnyTopic, Connections, Ready};
-use crate::transit::Transit;
-use crate::worker::{OpenTopics, Shared, Worker};
+use crate::topic::{AnyTopic, Connections};
+use crate::worker::{Calls, OpenTopics, Shared, Worker, WorkerParts};
 use ringspin_ringbuf::{Inbox, MAX_TOKEN};
 use std::cmp::Reverse;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// In which order a worker turns to its loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,61 +45,27 @@ pub struct Plan {
     pub order: ReadyOrder,
 }
 
-/// Why a graph was not frozen.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum FreezeError {
-    /// It was frozen before.
-    #[error("the graph is already frozen: an executor runs it")]
-    AlreadyFrozen,
-    /// The plan does not give each loop to exactly one worker.
-    #[error("the plan gives {name} to {count} workers; each event loop needs exactly one")]
-    Misplaced {
-        /// The loop.
-        name: String,
-        /// How often the plan names it.
-        count: usize,
-    },
-    /// The plan names a loop that the graph does not have.
-    #[error("the plan names event loop {0}, which does not exist")]
-    UnknownLoop(u32),
-    /// One worker would have more than 2^24 callbacks or queued events.
-    #[error("one worker has {0} {1}; at most {max} are possible", max = MAX_TOKEN)]
-    TooLarge(usize, &'static str),
-    /// Simulated time needs one worker.
-    #[error("simulated time needs a plan of one worker in the order of `ReadyOrder::Fifo`")]
-    NotSequential,
-    /// A run in simulated time is isolated.
-    #[error(
-        "the graph is connected with {0}, whose messages come when they come, so that no two runs \
-         would be equal: run it without, feed it from a recording, or let it only publish there"
-    )]
-    NotIsolated(String),
-    /// Something in the graph needs simulated time.
-    #[error("{0} needs simulated time: run this graph in deterministic mode")]
-    NeedsSimulation(String),
-}
-
 /// Which time a frozen graph has.
 #[derive(Clone)]
 pub enum TimeSource {
     /// That of a clock which goes on by itself.
     Live(Arc<dyn Clock>),
     /// Simulated time, with what is under way in it.
-    Simulated(Arc<Transit>),
+    Simulated(Arc<SimNetwork>),
 }
 
 impl TimeSource {
     fn clock(&self) -> Arc<dyn Clock> {
         match self {
             Self::Live(clock) => clock.clone(),
-            Self::Simulated(transit) => transit.clock().clone(),
+            Self::Simulated(sim_network) => sim_network.clock().clone(),
         }
     }
 
-    fn transit(&self) -> Option<&Arc<Transit>> {
+    fn sim_network(&self) -> Option<&Arc<SimNetwork>> {
         match self {
             Self::Live(_) => None,
-            Self::Simulated(transit) => Some(transit),
+            Self::Simulated(sim_network) => Some(sim_network),
         }
     }
 }
@@ -204,40 +171,44 @@ impl Graph {
         policy: FailurePolicy,
         time: &TimeSource,
     ) -> Result<Frozen, FreezeError> {
-        let mut draft = self.draft();
-        if draft.frozen {
+        let mut builder = self.builder();
+        if builder.frozen {
             return Err(FreezeError::AlreadyFrozen);
         }
-        check_plan(&draft, plan)?;
-        check_time(&draft, plan, time)?;
-        let (clock, transit) = (time.clock(), time.transit());
-        draft.frozen = true;
-        draft.report_unused_overrides();
-        let info = Arc::new(draft.info());
-        draft.clock.run_by(clock.clone());
+        check_plan(&builder, plan)?;
+        check_time(&builder, plan, time)?;
+        let (clock, sim_network) = (time.clock(), time.sim_network());
+        builder.frozen = true;
+        builder.report_unused_overrides();
+        let info = Arc::new(builder.info());
+        builder.clock.run_by(clock.clone());
         let retirements: Vec<Arc<Notifier>> = info.loops.iter().map(|_| Arc::default()).collect();
-        let nodes = node_controls(&draft, policy, &retirements);
+        let nodes = node_controls(&builder, policy, &retirements);
         let failures = Arc::new(Failures::new(stop.clone(), nodes));
-        let _ = draft.failures.set(failures.clone()); // the graph is frozen once
-        let evidence = transit.map(|_| draft.evidence.clone());
-        if let Some(transit) = transit {
-            draft.evidence.collect(transit.owner());
+        let _ = builder.failures.set(failures.clone()); // the graph is frozen once
+        let digests = sim_network.map(|_| builder.digests.clone());
+        if let Some(sim_network) = sim_network {
+            builder.digests.collect(sim_network.owner());
         }
-        let simulated = transit.map(|transit| transit.clock().clone());
+        let simulated = sim_network.map(|sim_network| sim_network.clock().clone());
         let shared = Shared {
             info: info.clone(),
             failures: failures.clone(),
             clock,
             simulated,
-            evidence,
-            _open: Arc::new(OpenTopics(draft.erased_topics())),
+            digests,
+            _open: Arc::new(OpenTopics(builder.erased_topics())),
         };
-        let mut bodies: Vec<_> = draft.bodies.drain(..).map(Some).collect();
-        let mut ready = vec![None; draft.callbacks.len()];
+        let mut bodies: Vec<_> = builder.bodies.drain(..).map(Some).collect();
+        let mut ready = vec![None; builder.callbacks.len()];
         let mut workers = Vec::new();
         for loops in &plan.workers {
-            let common =
-                Common { draft: &draft, order: plan.order, transit, retirements: &retirements };
+            let common = Common {
+                builder: &builder,
+                order: plan.order,
+                sim_network,
+                retirements: &retirements,
+            };
             let parts = connect_worker(common, loops, &mut ready);
             let bodies = parts
                 .loops
@@ -246,62 +217,62 @@ impl Graph {
             let bodies = bodies.collect();
             workers.push(Worker::new(parts, bodies, shared.clone()));
         }
-        let topics = draft.erased_topics();
+        let topics = builder.erased_topics();
         let ready_of = |callback: CallbackId| {
             ready[callback.0 as usize].clone().expect("every callback has a worker")
         };
-        let connections = Connections { ready: &ready_of, transit, info: &info };
+        let connections = Connections { ready: &ready_of, sim_network, info: &info };
         topics.iter().for_each(|(_, topic)| topic.connect(connections));
-        if let (Some(_), [worker]) = (transit, &mut workers[..]) {
+        if let (Some(_), [worker]) = (sim_network, &mut workers[..]) {
             let token = |callback| ready_of(callback).announcer.token();
-            worker.learn_footprints(&topics, &token);
+            worker.plan_prefetches(&topics, &token);
         }
         let now = shared.clock.now();
-        for (topic, number) in &draft.latches {
-            topic.start_latch(*number, now, transit);
+        for (topic, number) in &builder.caches {
+            topic.start_cache(*number, now, sim_network);
         }
-        let counters = Counted::all(&draft, &workers);
+        let counters = Counted::all(&builder, &workers);
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
         let (topics, clock) = (topics.into(), shared.clock);
         let monitor = Monitor { info, counters, topics, failures, rests, clock };
-        let inputs = std::mem::take(&mut draft.inputs);
+        let inputs = std::mem::take(&mut builder.inputs);
         Ok(Frozen { workers, monitor, inputs })
     }
 }
 
 /// The controls of all nodes, by their index.
 fn node_controls(
-    draft: &Draft,
+    builder: &GraphBuilder,
     default: FailurePolicy,
     retirements: &[Arc<Notifier>],
 ) -> Box<[NodeControl]> {
-    let policies = draft.policies.iter();
+    let policies = builder.policies.iter();
     let mut nodes: Box<[_]> =
         policies.map(|policy| NodeControl::new(policy.unwrap_or(default))).collect();
-    for (event_loop, retirement) in draft.loops.iter().zip(retirements) {
+    for (event_loop, retirement) in builder.loops.iter().zip(retirements) {
         nodes[event_loop.node_index].loops.push(retirement.clone());
     }
-    for (node, watcher) in draft.watchers() {
+    for (node, watcher) in builder.watchers() {
         nodes[node].watchers.push(watcher);
     }
     nodes
 }
 
-fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
-    let mut counts = vec![0; draft.loops.len()];
+fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
+    let mut counts = vec![0; builder.loops.len()];
     for id in plan.workers.iter().flatten() {
         *counts.get_mut(id.0 as usize).ok_or(FreezeError::UnknownLoop(id.0))? += 1;
     }
     if let Some(n) = counts.iter().position(|&count| count != 1) {
-        let name = draft.loops[n].full_name();
+        let name = builder.loops[n].full_name();
         return Err(FreezeError::Misplaced { name, count: counts[n] });
     }
     for loops in &plan.workers {
-        let callbacks = loops.iter().flat_map(|id| &draft.loops[id.0 as usize].callbacks);
-        let callbacks: Vec<_> = callbacks.map(|c| &draft.callback_drafts[c.0 as usize]).collect();
+        let callbacks = loops.iter().flat_map(|id| &builder.loops[id.0 as usize].callbacks);
+        let callbacks: Vec<_> = callbacks.map(|c| &builder.callback_specs[c.0 as usize]).collect();
         // Each loop has a token for its retirement, each timer one for being changed.
-        let events = callbacks.iter().map(|c| c.feed.capacity()).sum::<usize>() + loops.len();
-        let timers = callbacks.iter().filter(|c| matches!(c.feed, Feed::Timer(_))).count();
+        let events = callbacks.iter().map(|c| c.source.capacity()).sum::<usize>() + loops.len();
+        let timers = callbacks.iter().filter(|c| matches!(c.source, EventSource::Timer(_))).count();
         let routes = callbacks.len() + timers + loops.len();
         for (count, what) in [(routes, "callbacks"), (events, "queued events")] {
             if count > MAX_TOKEN as usize {
@@ -312,18 +283,18 @@ fn check_plan(draft: &Draft, plan: &Plan) -> Result<(), FreezeError> {
     Ok(())
 }
 
-fn check_time(draft: &Draft, plan: &Plan, time: &TimeSource) -> Result<(), FreezeError> {
-    if time.transit().is_some() {
-        if let Some(middleware) = draft.middleware.as_ref().filter(|other| other.receives()) {
+fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<(), FreezeError> {
+    if time.sim_network().is_some() {
+        if let Some(middleware) = builder.middleware.as_ref().filter(|other| other.receives()) {
             return Err(FreezeError::NotIsolated(middleware.name().into()));
         }
         let sequential = plan.order == ReadyOrder::Fifo && plan.workers.len() == 1;
         return if sequential { Ok(()) } else { Err(FreezeError::NotSequential) };
     }
-    if let Some(input) = draft.inputs.first() {
+    if let Some(input) = builder.inputs.first() {
         return Err(FreezeError::NeedsSimulation(format!("input {:?}", input.name)));
     }
-    let topics = draft.erased_topics();
+    let topics = builder.erased_topics();
     match topics.iter().find(|(_, topic)| topic.is_intercepted()) {
         Some((name, _)) => {
             Err(FreezeError::NeedsSimulation(format!("the interceptor of topic {name}")))
@@ -332,33 +303,12 @@ fn check_time(draft: &Draft, plan: &Plan, time: &TimeSource) -> Result<(), Freez
     }
 }
 
-/// What a worker is made of, besides its loops.
-pub(crate) struct WorkerParts {
-    /// The loops in the order in which routes number them.
-    pub(crate) loops: Vec<LoopId>,
-    pub(crate) inbox: Inbox,
-    /// Indexed by token.
-    pub(crate) routes: Vec<Route>,
-    /// Of the tokens after these.
-    pub(crate) controls: Vec<Control>,
-    /// Indexed by token.
-    pub(crate) counters: Vec<Arc<CallbackCounters>>,
-    pub(crate) timers: Timers,
-    /// Indexed by token: the notice that its events come from, if they do.
-    pub(crate) notifiers: Vec<Option<Arc<Notifier>>>,
-    /// What gets an event when the worker starts.
-    pub(crate) starts: Vec<Arc<Notifier>>,
-    pub(crate) picker: Picker,
-    /// Of the callbacks that have one; routes know their index.
-    pub(crate) deadlines: Vec<DeadlineWatch>,
-}
-
 /// What connecting needs to know for every worker.
 #[derive(Clone, Copy)]
 struct Common<'a> {
-    draft: &'a Draft,
+    builder: &'a GraphBuilder,
     order: ReadyOrder,
-    transit: Option<&'a Arc<Transit>>,
+    sim_network: Option<&'a Arc<SimNetwork>>,
     /// Of each loop.
     retirements: &'a [Arc<Notifier>],
 }
@@ -369,9 +319,9 @@ fn connect_worker(
     loops: &[LoopId],
     ready: &mut [Option<Ready>],
 ) -> WorkerParts {
-    let Common { draft, order, transit, retirements } = common;
+    let Common { builder, order, sim_network, retirements } = common;
     let mut loops = loops.to_vec();
-    let priority = |id: &LoopId| draft.loops[id.0 as usize].priority;
+    let priority = |id: &LoopId| builder.loops[id.0 as usize].priority;
     let picker = match order {
         ReadyOrder::Fifo => Picker::new(&[0]),
         ReadyOrder::Sweep => {
@@ -379,10 +329,10 @@ fn connect_worker(
             Picker::new(&loops.iter().map(priority).collect::<Vec<_>>())
         }
     };
-    let callbacks_of = |id: &LoopId| &draft.loops[id.0 as usize].callbacks;
+    let callbacks_of = |id: &LoopId| &builder.loops[id.0 as usize].callbacks;
     let events_of = |id: &LoopId| -> usize {
         let callbacks = callbacks_of(id).iter();
-        let events = callbacks.map(|c| draft.callback_drafts[c.0 as usize].feed.capacity());
+        let events = callbacks.map(|c| builder.callback_specs[c.0 as usize].source.capacity());
         events.sum::<usize>() + 1 // its retirement
     };
     let capacities: Vec<usize> = match order {
@@ -398,7 +348,7 @@ fn connect_worker(
     numbered.sort_unstable(); // timers are added, and tasks started, in order of creation
     let callbacks = numbered.len();
     let is_timer = |callback: CallbackId| {
-        matches!(draft.callback_drafts[callback.0 as usize].feed, Feed::Timer(_))
+        matches!(builder.callback_specs[callback.0 as usize].source, EventSource::Timer(_))
     };
     let timed = numbered.iter().filter(|(callback, _)| is_timer(*callback)).count();
     let tokens = callbacks + timed + loops.len();
@@ -411,16 +361,16 @@ fn connect_worker(
     let mut entry = |loop_index, token: usize| {
         let ring = if order == ReadyOrder::Fifo { 0 } else { loop_index };
         let announcer = inbox.announcer(ring, token as u32);
-        Ready { announcer, stamper: None, transit: transit.cloned() }
+        Ready { announcer, stamper: None, sim_network: sim_network.cloned() }
     };
     let mut deadlines = Vec::new();
     for (callback, loop_index) in numbered {
-        let of = &draft.callback_drafts[callback.0 as usize];
+        let of = &builder.callback_specs[callback.0 as usize];
         let mut event = entry(loop_index, routes.len());
         let mut watch = Index::NONE;
         if let Some(deadline) = of.deadline {
-            let capacity = of.feed.capacity();
-            let (stamper, watched) = DeadlineWatch::new(deadline, capacity, draft.clock.clone());
+            let capacity = of.source.capacity();
+            let (stamper, watched) = DeadlineWatch::new(deadline, capacity, builder.clock.clone());
             event.stamper = Some(stamper);
             watch = Index::new(deadlines.len());
             deadlines.push(watched);
@@ -428,14 +378,14 @@ fn connect_worker(
         ready[callback.0 as usize] = Some(event.clone());
         counters.push(of.counters.clone());
         let mut timer = Index::NONE;
-        match &of.feed {
-            Feed::Queue(_) => {}
-            Feed::Notifier(notifier) | Feed::QueueAndRemote(_, notifier) => {
+        match &of.source {
+            EventSource::Queue(_) => {}
+            EventSource::Notifier(notifier) | EventSource::QueueAndRemote(_, notifier) => {
                 notifier.connect(event);
                 starts.push(notifier.clone());
                 notifiers[routes.len()] = Some(notifier.clone());
             }
-            Feed::Timer(control) => {
+            EventSource::Timer(control) => {
                 let index = timers.add(callback, control.clone(), event, of.counters.clone());
                 timer = Index::new(index);
                 let token = callbacks + controls.len();
@@ -448,7 +398,7 @@ fn connect_worker(
         routes.push(Route {
             callback,
             event_loop,
-            node_index: draft.loops[event_loop.0 as usize].node_index as u32,
+            node_index: builder.loops[event_loop.0 as usize].node_index as u32,
             loop_index: loop_index as u32,
             target: of.target,
             timer,
@@ -474,5 +424,33 @@ fn connect_worker(
         starts,
         picker,
         deadlines,
+    }
+}
+
+/// The counters of one callback.
+pub(crate) struct Counted {
+    /// All but one.
+    pub(crate) counters: Arc<CallbackCounters>,
+    calls: Calls,
+    token: usize,
+}
+
+impl Counted {
+    /// The counters of all callbacks, in order.
+    pub(crate) fn all(builder: &GraphBuilder, workers: &[Worker]) -> Arc<[Self]> {
+        let counters = |callback: usize| builder.callback_specs[callback].counters.clone();
+        let mut all: Vec<Option<Self>> = builder.callback_specs.iter().map(|_| None).collect();
+        for worker in workers {
+            for (callback, token) in worker.callbacks() {
+                let (n, calls) = (callback.0 as usize, worker.calls().clone());
+                all[n] = Some(Self { counters: counters(n), calls, token });
+            }
+        }
+        all.into_iter().map(|of| of.expect("every callback has a worker")).collect()
+    }
+
+    /// How often the callback was called.
+    pub(crate) fn dispatched(&self) -> u64 {
+        self.calls.of(self.token).get()
     }
 }

@@ -3,20 +3,19 @@
 //! Nodes declare what they publish and subscribe to; `freeze` (in [`crate::frozen`]) then turns the
 //! graph into workers. Afterwards nothing can be added, and nothing has to be looked up.
 
-mod ends;
 mod error;
-mod info;
+mod simulation;
+mod topic_endpoints;
 
-pub use error::{CreateError, CreateNodeError};
-pub use info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
+pub use error::{CreateError, CreateNodeError, FreezeError};
 
 use crate::arguments::Arguments;
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
+use crate::digest::DigestCollector;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
-use crate::evidence::Evidence;
-use crate::frozen::FreezeError;
+use crate::info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
 use crate::input::NamedInput;
 use crate::lock::lock;
 use crate::middleware::{Middleware, Remote, RemoteNode};
@@ -26,40 +25,40 @@ use crate::notifier::Notifier;
 use crate::parameter::NodeParameters;
 use crate::qos::QoS;
 use crate::random::Randomness;
-use crate::service::ServiceDraft;
+use crate::service::ServiceSpec;
 use crate::sim_time::SimTime;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl};
 use crate::topic::{AnyTopic, Topic};
-use ends::Ends;
 use std::any::{Any, TypeId, type_name};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
+use topic_endpoints::TopicEndpoints;
 
 const MAX_DEPTH: usize = ringspin_ringbuf::keep_last::MAX_DEPTH;
 
 /// What is known of a callback besides its name.
-pub(crate) struct CallbackDraft {
+pub(crate) struct CallbackSpec {
     /// Where within its loop its events go.
     pub(crate) target: Target,
-    pub(crate) feed: Feed,
+    pub(crate) source: EventSource,
     /// How long after its event became ready it may return.
     pub(crate) deadline: Option<Duration>,
     pub(crate) counters: Arc<CallbackCounters>,
 }
 
-impl CallbackDraft {
+impl CallbackSpec {
     /// A callback for the expiries of `timer`.
     pub(crate) fn of_timer(target: Target, timer: &Timer) -> Self {
-        let feed = Feed::Timer(timer.control().clone());
-        Self { target, feed, deadline: None, counters: Arc::default() }
+        let source = EventSource::Timer(timer.control().clone());
+        Self { target, source, deadline: None, counters: Arc::default() }
     }
 }
 
 /// What makes the events of a callback ready.
-pub(crate) enum Feed {
+pub(crate) enum EventSource {
     /// A queue that holds so many.
     Queue(usize),
     /// A queue that holds so many, and what a middleware brings.
@@ -70,7 +69,7 @@ pub(crate) enum Feed {
     Notifier(Arc<Notifier>),
 }
 
-impl Feed {
+impl EventSource {
     /// A queue that holds `depth`, and what `remote` brings.
     pub(crate) fn queue<M: 'static>(depth: usize, remote: Option<&Remote<M>>) -> Self {
         match remote {
@@ -92,37 +91,37 @@ impl Feed {
     }
 }
 
-struct TopicDraft {
+struct TopicSpec {
     type_id: TypeId,
     established_by: String,
     info: TopicInfo,
     /// An `Arc<Topic<M>>`.
     typed: Box<dyn Any + Send>,
     erased: Arc<dyn AnyTopic>,
-    ends: Ends,
+    endpoints: TopicEndpoints,
 }
 
 /// The graph under construction.
 #[derive(Default)]
-pub(crate) struct Draft {
+pub(crate) struct GraphBuilder {
     pub(crate) frozen: bool,
     pub(crate) node_names: BTreeSet<String>,
     pub(crate) loops: Vec<LoopInfo>,
     pub(crate) bodies: Vec<Box<dyn EventLoop>>,
     pub(crate) callbacks: Vec<CallbackInfo>,
-    pub(crate) callback_drafts: Vec<CallbackDraft>,
-    topics: BTreeMap<String, TopicDraft>,
-    pub(crate) services: BTreeMap<String, ServiceDraft>,
+    pub(crate) callback_specs: Vec<CallbackSpec>,
+    topics: BTreeMap<String, TopicSpec>,
+    pub(crate) services: BTreeMap<String, ServiceSpec>,
     /// The queues of services and clients, and the names under which their losses are reported.
     pub(crate) queues: Vec<(String, Arc<dyn AnyTopic>)>,
     sources: u32,
     pub(crate) clock: NodeClock,
     /// Of each transient-local publisher in order of creation, its topic and its number there.
-    pub(crate) latches: Vec<(Arc<dyn AnyTopic>, usize)>,
+    pub(crate) caches: Vec<(Arc<dyn AnyTopic>, usize)>,
     /// Who is out of service; known once the graph is frozen.
     pub(crate) failures: Arc<OnceLock<Arc<Failures>>>,
     pub(crate) inputs: Vec<NamedInput>,
-    pub(crate) evidence: Arc<Evidence>,
+    pub(crate) digests: Arc<DigestCollector>,
     /// Each node's own failure policy, if it has one.
     pub(crate) policies: Vec<Option<FailurePolicy>>,
     pub(crate) arguments: Arguments,
@@ -142,7 +141,7 @@ pub(crate) struct Draft {
     pub(crate) remote_nodes: Vec<Arc<dyn RemoteNode>>,
 }
 
-impl Draft {
+impl GraphBuilder {
     pub(crate) fn next_source(&mut self) -> SourceId {
         self.sources += 1;
         SourceId(self.sources - 1)
@@ -158,10 +157,10 @@ impl Draft {
         }
     }
 
-    fn topic_as_it_is(&self, topic: &TopicDraft) -> TopicInfo {
+    fn topic_as_it_is(&self, topic: &TopicSpec) -> TopicInfo {
         let sources = topic.info.publishers.iter().map(|(_, source)| *source);
-        let named = sources.clone().filter_map(|s| Some((s, self.evidence.name_of(s)?))).collect();
-        let digested = sources.filter(|source| self.evidence.is_digested(*source)).collect();
+        let named = sources.clone().filter_map(|s| Some((s, self.digests.name_of(s)?))).collect();
+        let digested = sources.filter(|source| self.digests.is_digested(*source)).collect();
         TopicInfo { digested, named, ..topic.info.clone() }
     }
 
@@ -217,11 +216,11 @@ impl Draft {
         &mut self,
         event_loop: LoopId,
         name: String,
-        draft: CallbackDraft,
+        builder: CallbackSpec,
     ) -> CallbackId {
         let id = CallbackId(self.callbacks.len() as u32);
         self.callbacks.push(CallbackInfo { event_loop, name });
-        self.callback_drafts.push(draft);
+        self.callback_specs.push(builder);
         self.loops[event_loop.0 as usize].callbacks.push(id);
         id
     }
@@ -244,10 +243,10 @@ impl Draft {
         name: &str,
         node: &str,
     ) -> Result<Arc<Topic<M>>, CreateError> {
-        let evidence = &self.evidence;
-        let draft = self.topics.entry(name.into()).or_insert_with(|| {
-            let topic = Arc::new(Topic::<M>::new(name.into(), evidence.clone()));
-            TopicDraft {
+        let digests = &self.digests;
+        let builder = self.topics.entry(name.into()).or_insert_with(|| {
+            let topic = Arc::new(Topic::<M>::new(name.into(), digests.clone()));
+            TopicSpec {
                 type_id: TypeId::of::<M>(),
                 established_by: node.into(),
                 info: TopicInfo {
@@ -260,19 +259,19 @@ impl Draft {
                 },
                 typed: Box::new(topic.clone()),
                 erased: topic,
-                ends: Ends::default(),
+                endpoints: TopicEndpoints::default(),
             }
         });
-        if draft.type_id != TypeId::of::<M>() {
+        if builder.type_id != TypeId::of::<M>() {
             return Err(CreateError::TypeMismatch {
                 topic: name.into(),
-                established: draft.info.message_type,
-                by: draft.established_by.clone(),
+                established: builder.info.message_type,
+                by: builder.established_by.clone(),
                 node: node.into(),
                 requested: type_name::<M>(),
             });
         }
-        Ok(draft.typed.downcast_ref::<Arc<Topic<M>>>().expect("the type was compared").clone())
+        Ok(builder.typed.downcast_ref::<Arc<Topic<M>>>().expect("the type was compared").clone())
     }
 
     pub(crate) fn topic_info(&mut self, name: &str) -> &mut TopicInfo {
@@ -294,7 +293,7 @@ impl Draft {
 /// ```
 #[derive(Clone, Default)]
 pub struct Graph {
-    draft: Arc<Mutex<Draft>>,
+    builder: Arc<Mutex<GraphBuilder>>,
 }
 
 impl Graph {
@@ -303,9 +302,9 @@ impl Graph {
         Self::default()
     }
 
-    pub(crate) fn draft(&self) -> MutexGuard<'_, Draft> {
-        // A panic while building leaves a draft that is smaller, not broken.
-        lock(&self.draft)
+    pub(crate) fn builder(&self) -> MutexGuard<'_, GraphBuilder> {
+        // A panic while building leaves a builder that is smaller, not broken.
+        lock(&self.builder)
     }
 
     /// Creates a node in the root namespace.
@@ -361,17 +360,19 @@ impl Graph {
     ) -> Result<Node<S>, CreateNodeError> {
         let namespace = name::expand_namespace(namespace)?;
         name::validate_node_name(name)?;
-        let mut draft = self.draft();
-        let (namespace, name) = draft.remap_node(namespace, name)?;
+        let mut builder = self.builder();
+        let (namespace, name) = builder.remap_node(namespace, name)?;
         let full_name = name::qualify(&namespace, &name);
-        let event_loop = draft.create_loop(full_name.clone(), "", None, body)?;
-        for chore in draft.chores_of(event_loop).map_err(|error| draft.refused(&error))? {
-            let entity = draft.add_chore(event_loop, chore);
-            draft.body::<S>(event_loop).add(Box::new(entity));
+        let event_loop = builder.create_loop(full_name.clone(), "", None, body)?;
+        for middleware_service in
+            builder.middleware_services_of(event_loop).map_err(|error| builder.refused(&error))?
+        {
+            let entity = builder.add_middleware_service(event_loop, middleware_service);
+            builder.body::<S>(event_loop).add(Box::new(entity));
         }
-        let node_index = draft.loops[event_loop.0 as usize].node_index;
-        let receives = draft.receives();
-        drop(draft);
+        let node_index = builder.loops[event_loop.0 as usize].node_index;
+        let receives = builder.receives();
+        drop(builder);
         let node = Node::new(self.clone(), namespace, name, full_name, node_index, event_loop);
         if receives {
             node.declare_use_sim_time()?;
@@ -385,11 +386,11 @@ impl Graph {
     /// # Errors
     /// [`FreezeError::AlreadyFrozen`] and [`FreezeError::UnknownLoop`].
     pub fn set_priority(&self, event_loop: LoopId, priority: u8) -> Result<(), FreezeError> {
-        let mut draft = self.draft();
-        if draft.frozen {
+        let mut builder = self.builder();
+        if builder.frozen {
             return Err(FreezeError::AlreadyFrozen);
         }
-        let of = draft.loops.get_mut(event_loop.0 as usize);
+        let of = builder.loops.get_mut(event_loop.0 as usize);
         of.ok_or(FreezeError::UnknownLoop(event_loop.0))?.priority = priority;
         Ok(())
     }
@@ -398,12 +399,12 @@ impl Graph {
     /// callbacks that hold a [`Node`] or a [`Graph`] would otherwise keep themselves. Handles of
     /// the graph then find it frozen and empty.
     pub fn close(&self) {
-        let mut draft = self.draft();
-        let (frozen, clock, failures) = (true, draft.clock.clone(), draft.failures.clone());
-        let closed = Draft { frozen, clock, failures, ..Draft::default() };
-        let mut draft = std::mem::replace(&mut *draft, closed); // which is unlocked from here on
-        draft.sim_time.end();
-        for body in &mut draft.bodies {
+        let mut builder = self.builder();
+        let (frozen, clock, failures) = (true, builder.clock.clone(), builder.failures.clone());
+        let closed = GraphBuilder { frozen, clock, failures, ..GraphBuilder::default() };
+        let mut builder = std::mem::replace(&mut *builder, closed); // which is unlocked from here on
+        builder.sim_time.end();
+        for body in &mut builder.bodies {
             if let Err(panic) = body.retire() {
                 // The log is the user's as well.
                 let _ = catch_panic(|| tracing::error!(panic, "dropping a node failed"));
@@ -413,17 +414,17 @@ impl Graph {
 
     /// The graph as declared so far.
     pub fn info(&self) -> GraphInfo {
-        self.draft().info()
+        self.builder().info()
     }
 }
 
 impl std::fmt::Debug for Graph {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let draft = self.draft();
+        let builder = self.builder();
         f.debug_struct("Graph")
-            .field("loops", &draft.loops.len())
-            .field("callbacks", &draft.callbacks.len())
-            .field("frozen", &draft.frozen)
+            .field("loops", &builder.loops.len())
+            .field("callbacks", &builder.callbacks.len())
+            .field("frozen", &builder.frozen)
             .finish()
     }
 }

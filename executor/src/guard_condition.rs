@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Feed};
+use crate::graph::{CallbackSpec, CreateError, EventSource};
 use crate::node::Node;
 use crate::notifier::Notifier;
 use ringspin_ringbuf::Counter;
@@ -103,22 +103,22 @@ impl<S: Send + 'static> Node<S> {
         R: CallbackResult + 'static,
     {
         let name = format!("guard condition {name}");
-        let mut draft = self.draft(&name)?;
+        let mut builder = self.builder(&name)?;
         let shared = Arc::<Shared>::default();
         let counters = Arc::<CallbackCounters>::default();
-        let callback_draft = CallbackDraft {
-            target: draft.next_target(self.event_loop()),
-            feed: Feed::Notifier(shared.notifier.clone()),
+        let spec = CallbackSpec {
+            target: builder.next_target(self.event_loop()),
+            source: EventSource::Notifier(shared.notifier.clone()),
             deadline: None,
             counters: counters.clone(),
         };
-        let source = draft.next_source();
-        draft.add_callback(self.event_loop(), name, callback_draft);
+        let source = builder.next_source();
+        builder.add_callback(self.event_loop(), name, spec);
         let guard = GuardCondition(shared.clone());
         let result = PhantomData;
         let callback = Some(callback);
         let entity = GuardEntity { shared, source, answered: 0, counters, callback, result };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(guard)
     }
 }

@@ -5,8 +5,7 @@
 //! left to do at that instant. So nothing is lost because the system is slow, and nothing depends
 //! on how fast it is.
 
-use crate::event_loop::BoxError;
-use crate::graph::{CreateError, Graph};
+use crate::escape::BoxError;
 use crate::time::Time;
 
 /// What became of an item that was to be handed over.
@@ -83,29 +82,4 @@ pub struct NamedInput {
     pub name: String,
     /// The input.
     pub input: Box<dyn ExternalInput>,
-}
-
-impl Graph {
-    /// Adds an input, which is asked for its items in simulated time. Inputs with items at the same
-    /// time hand them over in the order in which they were added.
-    ///
-    /// A graph with an input cannot be run live; there, publish from a thread.
-    ///
-    /// # Errors
-    /// [`CreateError`] for a name that another input has, or a frozen graph.
-    pub fn add_input(
-        &self,
-        name: &str,
-        input: impl ExternalInput + 'static,
-    ) -> Result<(), CreateError> {
-        let mut draft = self.draft();
-        if draft.frozen {
-            return Err(CreateError::Frozen { node: "an input".into(), what: name.into() });
-        }
-        if draft.inputs.iter().any(|other| other.name == name) {
-            return Err(CreateError::DuplicateInput(name.into()));
-        }
-        draft.inputs.push(NamedInput { name: name.into(), input: Box::new(input) });
-        Ok(())
-    }
 }

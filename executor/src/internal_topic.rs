@@ -6,7 +6,7 @@
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CallbackDraft, CreateError, Draft, Feed};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -23,23 +23,23 @@ impl<S: Send + 'static> Node<S> {
     /// The node's topic of this kind, and whether it has subscriptions already.
     pub(crate) fn internal_topic<M: Send + Sync + 'static>(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         kind: &str,
     ) -> Result<(Arc<Topic<M>>, bool), CreateError> {
         let name = internal_name(self.full_name(), kind);
-        let topic = draft.topic::<M>(&name, self.full_name())?;
-        let has_subscriptions = !draft.topic_info(&name).subscriptions.is_empty();
+        let topic = builder.topic::<M>(&name, self.full_name())?;
+        let has_subscriptions = !builder.topic_info(&name).subscriptions.is_empty();
         Ok((topic, has_subscriptions))
     }
 
     /// A publisher of the node on a topic of its own.
     pub(crate) fn internal_publisher<M: Send + Sync + 'static>(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         topic: &Arc<Topic<M>>,
     ) -> Publisher<M> {
-        let source = draft.next_source();
-        draft.topic_info(&topic.name).publishers.push((self.event_loop(), source));
+        let source = builder.next_source();
+        builder.topic_info(&topic.name).publishers.push((self.event_loop(), source));
         Publisher::new(topic.clone(), source, None)
     }
 
@@ -47,7 +47,7 @@ impl<S: Send + 'static> Node<S> {
     /// `limit` of them can wait, and one more is handed back to who publishes it.
     pub(crate) fn internal_subscription<M, F, R>(
         &self,
-        draft: &mut Draft,
+        builder: &mut GraphBuilder,
         topic: &Arc<Topic<M>>,
         name: &str,
         limit: usize,
@@ -58,16 +58,16 @@ impl<S: Send + 'static> Node<S> {
         R: CallbackResult + 'static,
     {
         let counters = Arc::<CallbackCounters>::default();
-        let callback_draft = CallbackDraft {
-            target: draft.next_target(self.event_loop()),
-            feed: Feed::Queue(limit),
+        let spec = CallbackSpec {
+            target: builder.next_target(self.event_loop()),
+            source: EventSource::Queue(limit),
             deadline: None,
             counters: counters.clone(),
         };
-        let id = draft.add_callback(self.event_loop(), name.into(), callback_draft);
-        let inlet = topic.subscribe(id, QoS::keep_all(limit), 0, counters, None);
-        let entity = Box::new(SubscriptionEntity::new(inlet, callback));
-        draft.body::<S>(self.event_loop()).add(entity);
-        draft.topic_info(&topic.name).subscriptions.push(id);
+        let id = builder.add_callback(self.event_loop(), name.into(), spec);
+        let receiver = topic.subscribe(id, QoS::keep_all(limit), 0, counters, None);
+        let entity = Box::new(SubscriptionEntity::new(receiver, callback));
+        builder.body::<S>(self.event_loop()).add(entity);
+        builder.topic_info(&topic.name).subscriptions.push(id);
     }
 }

@@ -12,7 +12,6 @@ mod clock_watch;
 mod collector;
 mod context;
 mod control;
-mod counted;
 mod deadline;
 mod deadlines;
 pub mod digest;
@@ -20,38 +19,42 @@ mod endpoints;
 mod escape;
 mod event;
 mod event_loop;
-mod evidence;
 mod frozen;
 mod graph;
 mod guard_condition;
+mod info;
 mod input;
 mod internal_topic;
 pub mod lifecycle;
+mod liveliness;
 mod lock;
 mod message;
 mod middleware;
 pub mod name;
 mod node;
 mod notifier;
+mod owner_thread;
 pub mod parameter;
 mod picker;
 mod qos;
+mod qos_events;
 mod random;
+mod ready;
 mod reentrant;
 mod remapping;
 mod ros_clock;
 mod route;
 mod service;
+mod sim_network;
 mod sim_time;
+mod stop;
 mod synchronize;
 mod task;
 mod time;
 mod timer;
 mod timers;
 mod topic;
-mod transit;
 mod worker;
-mod worker_thread;
 
 pub use action::{
     Action, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions, CancelResponse,
@@ -62,28 +65,27 @@ pub use arguments::{Arguments, ArgumentsError, LogLevel};
 pub use collector::Collector;
 pub use context::Context;
 pub use control::{
-    CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, StopError, StopHandle,
-    WorkerStatistics,
+    CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, WorkerStatistics,
 };
 pub use digest::{Digest, DigestHasher};
-pub use escape::{catch_panic, panic_message};
+pub use escape::{BoxError, catch_panic, panic_message};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
-pub use event_loop::{BoxError, CallbackResult};
-pub use frozen::{FreezeError, Frozen, Monitor, Plan, ReadyOrder, TimeSource};
-pub use graph::{
-    CallbackInfo, CreateError, CreateNodeError, Graph, GraphInfo, LoopInfo, TopicInfo,
-};
+pub use event_loop::CallbackResult;
+pub use frozen::{Frozen, Monitor, Plan, ReadyOrder, TimeSource};
+pub use graph::{CreateError, CreateNodeError, FreezeError, Graph};
 pub use guard_condition::GuardCondition;
+pub use info::{CallbackInfo, ClientInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};
 pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
 pub use middleware::{
-    AnnouncedChore, Arrivals, Chore, Middleware, RemoteClient, RemoteEvent, RemoteEventKind,
-    RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer, RemoteStatus,
-    RemoteSubscription, Sent, ServiceTypes, TypeName,
+    AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteEvent, RemoteEventKind,
+    RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher, RemoteResponder, RemoteServer,
+    RemoteStatus, RemoteSubscription, Sent, ServiceTypes, TypeName,
 };
 pub use name::NameError;
 pub use node::Node;
+pub use owner_thread::ForeignEvent;
 pub use parameter::{
     DeclareError, PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder, ParameterChange,
     ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange,
@@ -91,9 +93,11 @@ pub use parameter::{
 };
 pub use picker::Picker;
 pub use qos::{
-    DeadlineMissed, Durability, History, Incompatibility, IncompatiblePeer, IncompatibleQos,
-    Liveliness, LivelinessChanged, LivelinessLost, Matched, MessageLost, PublisherEvents, QoS,
-    QosPolicy, Reliability, SubscriptionEvents,
+    Durability, History, Incompatibility, IncompatiblePeer, Liveliness, QoS, QosPolicy, Reliability,
+};
+pub use qos_events::{
+    DeadlineMissed, IncompatibleQos, LivelinessChanged, LivelinessLost, Matched, MessageLost,
+    PublisherEvents, SubscriptionEvents,
 };
 pub use rand_core;
 pub use random::{NodeRandom, SeedError};
@@ -103,9 +107,10 @@ pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use ros_clock::RosClock;
 pub use service::{
-    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, ClientInfo, Reply, Responder,
-    ServiceInfo,
+    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, Reply, Responder,
 };
+pub use sim_network::{DeliveryOutcome, Direct, InFlight, Network, Scope, SimNetwork};
+pub use stop::{StopError, StopHandle, WorkerThread, running_node};
 pub use synchronize::{
     Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
     Policy, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError, Trigger,
@@ -117,6 +122,4 @@ pub use topic::{
     BY_VALUE_MAX, HeldMessages, LateSubscription, Loan, LoanError, OutOfSlots, PublishError,
     Publisher, ReturnedMessage, Verdict,
 };
-pub use transit::{Direct, Fate, Network, Passage, Scope, Transit};
 pub use worker::{ReadyEvent, Worker};
-pub use worker_thread::{ForeignEvent, WorkerThread, running_node};

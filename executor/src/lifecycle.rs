@@ -193,12 +193,12 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
     /// [`CreateError`] if the node has one already, or the graph is frozen.
     pub fn create(self) -> Result<Lifecycle, CreateError> {
         let Self { node, mut callbacks } = self;
-        let mut draft = node.draft("a lifecycle")?;
-        let (topic, has_one) = node.internal_topic(&mut draft, "lifecycle")?;
+        let mut builder = node.builder("a lifecycle")?;
+        let (topic, has_one) = node.internal_topic(&mut builder, "lifecycle")?;
         if has_one {
             return Err(CreateError::Lifecycle { node: node.full_name().into() });
         }
-        let requests = node.internal_publisher(&mut draft, &topic);
+        let requests = node.internal_publisher(&mut builder, &topic);
         let shared = Arc::<Shared>::default();
         let current = shared.clone();
         let on_request =
@@ -206,9 +206,9 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
                 let callback = callbacks[**transition as usize].as_mut();
                 run(**transition, &current, cx, |cx| callback.map_or(Ok(()), |f| f(state, cx)));
             };
-        node.internal_subscription(&mut draft, &topic, "lifecycle", REQUESTS_MAX, on_request);
+        node.internal_subscription(&mut builder, &topic, "lifecycle", REQUESTS_MAX, on_request);
         let restarted = shared.clone();
-        draft.body::<S>(node.event_loop()).on_restart(move || restarted.restart());
+        builder.body::<S>(node.event_loop()).on_restart(move || restarted.restart());
         Ok(Lifecycle { requests, shared })
     }
 }

@@ -1,8 +1,8 @@
 //! A message as a subscription sees it: shared, immutable, with its origin.
 
-use crate::event::EventId;
+use crate::digest::{Digest, DigestHasher};
+use crate::event::{CallbackId, EventId};
 use crate::time::Time;
-use crate::topic::Holder;
 use ringspin_ringbuf::Shared;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -90,6 +90,30 @@ impl<M> std::ops::Deref for Message<M> {
 impl<M: std::fmt::Debug> std::fmt::Debug for Message<M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         (**self).fmt(f)
+    }
+}
+
+impl<M: Digest> Digest for Message<M> {
+    fn digest(&self, hasher: &mut DigestHasher) {
+        (**self).digest(hasher);
+    }
+}
+
+/// A subscription, as its messages know it: every message that it holds has a reference.
+#[derive(Debug)]
+pub(crate) struct Holder {
+    pub(crate) callback: CallbackId,
+    /// How many messages it may hold, with the one that it handles.
+    pub(crate) messages_max: usize,
+}
+
+/// How many references to a holder are no messages: the topic's, and two of the receiver.
+const OWN_REFERENCES: usize = 3;
+
+impl Holder {
+    /// How many messages it holds, perhaps a moment ago.
+    pub(crate) fn messages(self: &Arc<Self>) -> usize {
+        Arc::strong_count(self).saturating_sub(OWN_REFERENCES)
     }
 }
 

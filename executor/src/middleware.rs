@@ -4,17 +4,17 @@
 //! is announced by the middleware's own thread, as a token in the ready ring of the node's event
 //! loop, and taken by that loop itself. Nothing here knows which middleware it is.
 
-mod chore;
 mod connect;
 mod events;
 mod remote;
+mod service;
 
-pub use chore::{AnnouncedChore, Chore};
 pub(crate) use events::Reports;
 pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
 pub(crate) use remote::{Remote, Source, Taken};
+pub use service::{AnnouncedService, MiddlewareService};
 
-use crate::event_loop::BoxError;
+use crate::escape::BoxError;
 use crate::graph::{CreateNodeError, Graph};
 use crate::notifier::Notifier;
 use crate::parameter::{ParameterClient, ParameterValue};
@@ -115,7 +115,7 @@ pub trait RemoteNode: Send + Sync {
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError>;
 
-    /// Creates a subscription, which announces its messages to `arrivals`.
+    /// Creates a subscription, which announces its messages to `remote_notifier`.
     ///
     /// # Errors
     /// Why it cannot; the subscription is not created then.
@@ -124,10 +124,10 @@ pub trait RemoteNode: Send + Sync {
         topic: &str,
         message: TypeName,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError>;
 
-    /// Creates a server, which announces its requests to `arrivals`.
+    /// Creates a server, which announces its requests to `remote_notifier`.
     ///
     /// # Errors
     /// Why it cannot; the service is not created then.
@@ -136,10 +136,10 @@ pub trait RemoteNode: Send + Sync {
         service: &str,
         types: ServiceTypes,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteServer>>, BoxError>;
 
-    /// Creates a client, which announces its responses to `arrivals`.
+    /// Creates a client, which announces its responses to `remote_notifier`.
     ///
     /// # Errors
     /// Why it cannot; the client is not created then.
@@ -148,14 +148,17 @@ pub trait RemoteNode: Send + Sync {
         service: &str,
         types: ServiceTypes,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError>;
 
     /// What is to be done for the node on its event loop, `parameters` being its parameters.
     ///
     /// # Errors
     /// Why it cannot be; the node is not created then.
-    fn chores(&self, parameters: ParameterClient) -> Result<Vec<AnnouncedChore>, BoxError> {
+    fn middleware_services(
+        &self,
+        parameters: ParameterClient,
+    ) -> Result<Vec<AnnouncedService>, BoxError> {
         let _ = parameters;
         Ok(Vec::new())
     }
@@ -265,7 +268,7 @@ pub trait RemoteClient: Send + Sync {
     fn send(&self, request: &dyn Any) -> Result<Sent, BoxError>;
 
     /// How many of the servers that were ever seen are gone, counted from the first one up to the
-    /// oldest one that is still there. When it grows, the client's [`Arrivals`] announce a count of
+    /// oldest one that is still there. When it grows, the client's [`RemoteNotifier`] announce a count of
     /// zero, and calls that only these servers could answer end with [`CallError::ServerLost`].
     fn servers_gone(&self) -> u64 {
         0
@@ -292,7 +295,7 @@ pub struct Sent {
 /// Where a middleware announces what has come for one end: its event loop will take it. Cheap to
 /// clone.
 #[derive(Clone, Debug, Default)]
-pub struct Arrivals(Arc<Arrived>);
+pub struct RemoteNotifier(Arc<Arrived>);
 
 #[derive(Debug, Default)]
 struct Arrived {
@@ -302,7 +305,7 @@ struct Arrived {
     heard: OnceLock<(NodeClock, Counter)>,
 }
 
-impl Arrivals {
+impl RemoteNotifier {
     /// Says that `count` more items have come, which can be taken by now. From any thread, while
     /// the graph is being built, too. Lock-free, and short: it may be called within a publisher's
     /// call.
@@ -339,7 +342,7 @@ impl Arrivals {
 }
 
 /// A counterpart, if there is one, and where it announces what comes.
-pub(crate) type Beyond<T> = Option<(T, Arrivals)>;
+pub(crate) type Beyond<T> = Option<(T, RemoteNotifier)>;
 
 /// What a middleware will bring, and what makes it do so.
 pub(crate) type LateRemote<M> = (Remote<M>, Join);
@@ -350,7 +353,7 @@ pub(crate) type Join = Box<dyn FnOnce() -> Result<bool, BoxError> + Send>;
 impl Graph {
     /// What connects the graph with the world, if something does.
     pub fn middleware(&self) -> Option<Arc<dyn Middleware>> {
-        self.draft().middleware.clone()
+        self.builder().middleware.clone()
     }
 
     /// Connects the graph with what is outside of the process: before its first node is created.
@@ -358,22 +361,22 @@ impl Graph {
     /// # Errors
     /// [`CreateNodeError::Middleware`] when the graph has nodes, or a middleware, already.
     pub fn set_middleware(&self, middleware: Arc<dyn Middleware>) -> Result<(), CreateNodeError> {
-        let mut draft = self.draft();
+        let mut builder = self.builder();
         let name = middleware.name().to_owned();
         let refused = |reason: &str| {
             Err(CreateNodeError::Middleware { middleware: name.clone(), reason: reason.into() })
         };
-        if let Some(other) = &draft.middleware {
+        if let Some(other) = &builder.middleware {
             let reason = format!("the graph has {} already", other.name());
             return refused(&reason);
         }
-        if draft.frozen {
+        if builder.frozen {
             return refused("the graph is frozen; connect it before its first node is created");
         }
-        if !draft.policies.is_empty() {
+        if !builder.policies.is_empty() {
             return refused("the graph has nodes already; connect it before the first one");
         }
-        draft.middleware = Some(middleware);
+        builder.middleware = Some(middleware);
         Ok(())
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::context::Context;
 use crate::control::FailurePolicy;
-use crate::event::LoopId;
-use crate::event_loop::{Body, CallbackResult, Target, TimerEntity};
-use crate::graph::{CallbackDraft, CreateError, CreateNodeError, Draft, Graph};
+use crate::digest::Digest;
+use crate::event::{CallbackId, LoopId};
+use crate::event_loop::{Body, CallbackResult, TimerEntity};
+use crate::graph::{CallbackSpec, CreateError, CreateNodeError, Graph, GraphBuilder};
 use crate::name;
-use crate::synchronize::Connector;
-use crate::time::NodeClock;
+use crate::time::{NodeClock, nanos};
 use crate::timer::{Timer, TimerControl, period_ns};
 use std::marker::PhantomData;
 use std::sync::{Arc, MutexGuard};
@@ -67,29 +67,16 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreateError::Frozen`].
     pub fn set_priority(&self, priority: u8) -> Result<(), CreateError> {
-        self.draft("a priority")?.loops[self.event_loop.0 as usize].priority = priority;
+        self.builder("a priority")?.loops[self.event_loop.0 as usize].priority = priority;
         Ok(())
     }
 
     /// The graph, for `what` to be added.
-    pub(crate) fn draft(&self, what: &str) -> Result<MutexGuard<'_, Draft>, CreateError> {
-        let draft = self.graph.draft();
-        match draft.frozen {
-            false => Ok(draft),
+    pub(crate) fn builder(&self, what: &str) -> Result<MutexGuard<'_, GraphBuilder>, CreateError> {
+        let builder = self.graph.builder();
+        match builder.frozen {
+            false => Ok(builder),
             true => Err(CreateError::Frozen { node: self.full_name.clone(), what: what.into() }),
-        }
-    }
-
-    /// Adds the inputs of a synchronizer whose events go to `target`.
-    pub(crate) fn connector<'a>(&'a self, draft: &'a mut Draft, target: Target) -> Connector<'a> {
-        Connector {
-            draft,
-            namespace: &self.namespace,
-            base_name: &self.base_name,
-            full_name: &self.full_name,
-            node_index: self.node_index,
-            event_loop: self.event_loop,
-            target,
         }
     }
 
@@ -143,20 +130,20 @@ impl<S: Send + 'static> Node<S> {
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let mut draft = self.draft(&name)?;
-        let timer = self.new_timer(&draft, &name, period, repeats)?;
-        let source = draft.next_source();
-        let target = draft.next_target(self.event_loop);
+        let mut builder = self.builder(&name)?;
+        let timer = self.new_timer(&builder, &name, period, repeats)?;
+        let source = builder.next_source();
+        let target = builder.next_target(self.event_loop);
         let entity = TimerEntity::new(timer.clone(), source, callback);
-        draft.add_callback(self.event_loop, name, CallbackDraft::of_timer(target, &timer));
-        draft.body::<S>(self.event_loop).add(Box::new(entity));
+        builder.add_callback(self.event_loop, name, CallbackSpec::of_timer(target, &timer));
+        builder.body::<S>(self.event_loop).add(Box::new(entity));
         Ok(timer)
     }
 
     /// A timer that is not yet in the graph.
     pub(crate) fn new_timer(
         &self,
-        draft: &Draft,
+        builder: &GraphBuilder,
         name: &str,
         period: Duration,
         repeats: bool,
@@ -164,12 +151,12 @@ impl<S: Send + 'static> Node<S> {
         let period_ns = period_ns(period)
             .map_err(|error| CreateError::Period { node: self.full_name.clone(), error })?;
         let name = format!("{}: {name}", self.full_name);
-        Ok(Timer::new(Arc::new(TimerControl::new(name, draft.clock.clone(), period_ns, repeats))))
+        Ok(Timer::new(Arc::new(TimerControl::new(name, builder.clock.clone(), period_ns, repeats))))
     }
 
     /// The clock that the node's callbacks see; before the executor runs it stands at zero.
     pub fn clock(&self) -> NodeClock {
-        self.graph.draft().clock.clone()
+        self.graph.builder().clock.clone()
     }
 
     /// What happens when a callback of this node fails, instead of the executor's policy.
@@ -177,7 +164,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreateError::Frozen`].
     pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<(), CreateError> {
-        self.draft("a failure policy")?.policies[self.node_index] = Some(policy);
+        self.builder("a failure policy")?.policies[self.node_index] = Some(policy);
         Ok(())
     }
 
@@ -194,7 +181,7 @@ impl<S: Send + 'static> Node<S> {
     ) -> Result<Node<G>, CreateNodeError> {
         name::validate_group_name(name)?;
         let index = Some(self.node_index);
-        let event_loop = self.graph.draft().create_loop(
+        let event_loop = self.graph.builder().create_loop(
             self.full_name.clone(),
             name,
             index,
@@ -209,5 +196,67 @@ impl<S: Send + 'static> Node<S> {
             *node_index,
             event_loop,
         ))
+    }
+
+    /// Gives a callback of this group a deadline: it is to return at most `deadline` after its
+    /// event became ready (a timer's: after it was due). Late returns are counted as `late` in the
+    /// statistics, and logged. In deterministic mode callbacks take the time that the simulation
+    /// gives them, by default none.
+    ///
+    /// `callback` is its name as statistics and failures have it, for example
+    /// `subscription /points` or `timer 100ms`; if several have it, all get the deadline.
+    ///
+    /// # Errors
+    /// [`CreateError::NoCallback`] lists the callbacks that there are; [`CreateError::Frozen`].
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, Message, QoS};
+    /// # use std::time::Duration;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("brake", ())?;
+    /// node.create_subscription("stop", QoS::default(), |_, _: &Message<()>, _| ())?;
+    /// node.set_deadline("subscription /stop", Duration::from_millis(5))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), CreateError> {
+        let mut builder = self.builder(&format!("deadline of {callback}"))?;
+        let of_loop = builder.loops[self.event_loop().0 as usize].callbacks.clone();
+        let name = |id: &CallbackId| builder.callbacks[id.0 as usize].name.as_str();
+        let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
+        if named.is_empty() {
+            return Err(CreateError::NoCallback {
+                node: self.full_name().into(),
+                callback: callback.into(),
+                callbacks: of_loop.iter().map(|id| format!("`{}`", name(id))).collect(),
+            });
+        }
+        let deadline = Duration::from_nanos(nanos(deadline));
+        for id in named {
+            builder.callback_specs[id.0 as usize].deadline = Some(deadline);
+        }
+        Ok(())
+    }
+}
+
+impl<S: Digest + Send + 'static> Node<S> {
+    /// Adds the state of this group to the digest of each of its dispatches in deterministic mode,
+    /// after the callback.
+    ///
+    /// # Errors
+    /// [`CreateError::Frozen`].
+    ///
+    /// ```
+    /// # use ringspin_executor::Graph;
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("odometry", [0.0f64; 3])?;
+    /// node.digest_state()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn digest_state(&self) -> Result<(), CreateError> {
+        let mut builder = self.builder("a digest of its state")?;
+        builder.digests.digest_states();
+        builder.loops[self.event_loop().0 as usize].digested = true;
+        builder.body::<S>(self.event_loop()).show_state(|state, digests| digests.add(state));
+        Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! How something that is not a message makes itself ready: a task, a guard condition, a changed
 //! timer.
 
-use crate::topic::Ready;
-use crate::transit::Transit;
+use crate::ready::Ready;
+use crate::sim_network::SimNetwork;
 use ringspin_ringbuf::{Announce, Notice, inbox};
 use std::sync::{Arc, OnceLock};
 
@@ -27,8 +27,8 @@ impl Notifier {
     #[inline]
     pub(crate) fn notify(&self) {
         match self.ready.get() {
-            Some(Ready { transit: Some(transit), .. }) if transit.departs_later() => {
-                self.notify_later(transit);
+            Some(Ready { sim_network: Some(sim_network), .. }) if sim_network.departs_later() => {
+                self.notify_later(sim_network);
             }
             _ => inbox::notify(&self.notice, || self.ready.get()),
         }
@@ -37,9 +37,9 @@ impl Notifier {
     /// In simulated time, what a callback does comes about when it has returned: until then the
     /// notice is not given, and others may give theirs.
     #[cold]
-    fn notify_later(&self, transit: &Transit) {
+    fn notify_later(&self, sim_network: &SimNetwork) {
         let (notice, ready) = (self.notice.clone(), self.ready.clone());
-        transit.fly(transit.departure(), move || inbox::notify(&notice, || ready.get()));
+        sim_network.fly(sim_network.departure(), move || inbox::notify(&notice, || ready.get()));
     }
 
     /// Whether the event is to be handled, perhaps since a moment ago.

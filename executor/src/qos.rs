@@ -1,20 +1,10 @@
 //! Quality of service: what a publisher offers and what a subscription requests, as in ROS 2.
 
-pub(crate) mod attach;
 mod compatibility;
-pub(crate) mod conditions;
-pub(crate) mod events;
-pub(crate) mod peers;
-pub(crate) mod pulse;
-mod watch;
 
 use std::time::Duration;
 
-pub use compatibility::{Incompatibility, QosPolicy};
-pub use events::{
-    DeadlineMissed, IncompatiblePeer, IncompatibleQos, LivelinessChanged, LivelinessLost, Matched,
-    MessageLost, PublisherEvents, SubscriptionEvents,
-};
+pub use compatibility::{Incompatibility, IncompatiblePeer, QosPolicy};
 
 /// What a subscription does with messages that it was not given the time to handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

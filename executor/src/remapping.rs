@@ -1,7 +1,7 @@
 //! Arguments and the graph: which names nodes, topics and services get in the end.
 
 use crate::arguments::Arguments;
-use crate::graph::{CreateNodeError, Draft, Graph};
+use crate::graph::{CreateNodeError, Graph, GraphBuilder};
 use crate::name::{self, NameError, NameKind};
 use crate::node::Node;
 
@@ -9,13 +9,13 @@ impl Graph {
     /// Has `arguments` decide about names and parameters of what is created from here on: call it
     /// before the first node is created. They replace earlier ones.
     pub fn set_arguments(&self, arguments: Arguments) {
-        let mut draft = self.draft();
-        draft.arguments = arguments;
-        draft.used_overrides.clear();
+        let mut builder = self.builder();
+        builder.arguments = arguments;
+        builder.used_overrides.clear();
     }
 }
 
-impl Draft {
+impl GraphBuilder {
     /// The namespace and name of a node by the remapping rules.
     pub(crate) fn remap_node(
         &self,
@@ -56,6 +56,6 @@ impl<S: Send + 'static> Node<S> {
     }
 
     fn resolve(&self, kind: NameKind, name: &str) -> Result<String, NameError> {
-        self.graph.draft().arguments.resolve(kind, name, &self.namespace, &self.base_name)
+        self.graph.builder().arguments.resolve(kind, name, &self.namespace, &self.base_name)
     }
 }

@@ -16,8 +16,9 @@ pub use call::{CallError, CallFuture, CallRefused, Reply};
 pub use client::Client;
 pub use server::Responder;
 
-use crate::event::{CallbackId, EventId, SourceId};
-use crate::graph::{CreateError, Draft};
+use crate::event::EventId;
+use crate::graph::{CreateError, GraphBuilder};
+use crate::info::ServiceInfo;
 use crate::middleware::RemoteResponder;
 use crate::topic::{Topic, Unsent};
 use ringspin_ringbuf::table::Ticket;
@@ -94,34 +95,8 @@ impl<P> Clone for ReplyTo<P> {
     }
 }
 
-/// A service and its ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServiceInfo {
-    /// The fully qualified name.
-    pub name: String,
-    /// The Rust type of its requests.
-    pub request_type: &'static str,
-    /// The Rust type of its responses.
-    pub response_type: &'static str,
-    /// The callback that answers, if any node offers the service.
-    pub server: Option<CallbackId>,
-    /// The ends that call it, in order of creation.
-    pub clients: Vec<ClientInfo>,
-}
-
-/// A client of a service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientInfo {
-    /// The callback to which the responses are events.
-    pub callback: CallbackId,
-    /// The number under which it calls: the source of the server's events.
-    pub requests: SourceId,
-    /// The number of the responses to it: the source of the callback's events.
-    pub responses: SourceId,
-}
-
 /// A service of the graph under construction.
-pub(crate) struct ServiceDraft {
+pub(crate) struct ServiceSpec {
     type_id: TypeId,
     established_by: String,
     pub(crate) info: ServiceInfo,
@@ -129,7 +104,7 @@ pub(crate) struct ServiceDraft {
     requests: Box<dyn Any + Send>,
 }
 
-impl Draft {
+impl GraphBuilder {
     /// The requests of service `name`, created if nobody used it before.
     fn service<Q, P>(
         &mut self,
@@ -141,11 +116,11 @@ impl Draft {
         P: Send + Sync + 'static,
     {
         let queues = &mut self.queues;
-        let evidence = &self.evidence;
-        let draft = self.services.entry(name.into()).or_insert_with(|| {
-            let requests = Arc::new(Topic::<Request<Q, P>>::new(name.into(), evidence.clone()));
+        let digests = &self.digests;
+        let builder = self.services.entry(name.into()).or_insert_with(|| {
+            let requests = Arc::new(Topic::<Request<Q, P>>::new(name.into(), digests.clone()));
             queues.push((format!("service {name}"), requests.clone()));
-            ServiceDraft {
+            ServiceSpec {
                 type_id: TypeId::of::<(Q, P)>(),
                 established_by: node.into(),
                 info: ServiceInfo {
@@ -158,17 +133,17 @@ impl Draft {
                 requests: Box::new(requests),
             }
         });
-        if draft.type_id != TypeId::of::<(Q, P)>() {
-            let info = &draft.info;
+        if builder.type_id != TypeId::of::<(Q, P)>() {
+            let info = &builder.info;
             return Err(CreateError::ServiceTypeMismatch {
                 service: name.into(),
                 established: format!("{} -> {}", info.request_type, info.response_type),
-                by: draft.established_by.clone(),
+                by: builder.established_by.clone(),
                 node: node.into(),
                 requested: format!("{} -> {}", type_name::<Q>(), type_name::<P>()),
             });
         }
-        let requests = draft.requests.downcast_ref::<Requests<Q, P>>();
-        Ok((requests.expect("the types were compared").clone(), &mut draft.info))
+        let requests = builder.requests.downcast_ref::<Requests<Q, P>>();
+        Ok((requests.expect("the types were compared").clone(), &mut builder.info))
     }
 }

@@ -1,6 +1,6 @@
 //! Parameter `use_sim_time`: whether a graph's time is that of `/clock`.
 
-use crate::graph::{Draft, Graph};
+use crate::graph::{Graph, GraphBuilder};
 use crate::lock::lock;
 use crate::middleware::Middleware;
 use crate::parameter::ParameterValue;
@@ -84,7 +84,7 @@ impl SimTime {
     }
 }
 
-impl Draft {
+impl GraphBuilder {
     /// Whether the arguments ask for it, for any node.
     fn is_asked_for_sim_time(&self) -> bool {
         let mut asked =
@@ -113,10 +113,10 @@ impl Graph {
     /// Switches the graph's time to that of `/clock`, like parameter `use_sim_time` of any node.
     /// Nodes have the parameter when a middleware is connected that may bring a `/clock`.
     pub fn use_sim_time(&self) {
-        let mut draft = self.draft();
-        draft.uses_sim_time = true;
-        if draft.receives() && !draft.frozen {
-            draft.sim_time().switch(true);
+        let mut builder = self.builder();
+        builder.uses_sim_time = true;
+        if builder.receives() && !builder.frozen {
+            builder.sim_time().switch(true);
         }
     }
 
@@ -126,13 +126,13 @@ impl Graph {
     ///
     /// All nodes have one time, in contrast to ROS 2, where each has its own.
     pub fn wants_clock(&self) -> bool {
-        self.draft().wants_clock()
+        self.builder().wants_clock()
     }
 
     /// Whether the graph's time is, or is to be, that of `/clock`, and there is a middleware that
     /// may bring it.
     pub fn follows_clock(&self) -> bool {
-        self.draft().sim_time().is_followed()
+        self.builder().sim_time().is_followed()
     }
 
     /// Has `clock`, that of the graph, follow `/clock` whenever the graph does, which parameter
@@ -141,7 +141,7 @@ impl Graph {
     /// # Errors
     /// The reason why `/clock` cannot be followed.
     pub fn switch_clock(&self, clock: &Arc<RosClock>, follows: bool) -> Result<(), String> {
-        let sim_time = self.draft().sim_time().clone();
+        let sim_time = self.builder().sim_time().clone();
         let follows = follows || sim_time.is_followed();
         lock(&sim_time.0).clock = Some(clock.clone());
         sim_time.prepare(follows)?;

@@ -29,7 +29,6 @@ mod trigger;
 
 pub use accumulate::Accumulate;
 pub use approximate_time::ApproximateTime;
-pub(crate) use connect::Connector;
 pub use error::SynchronizeError;
 pub use exact_time::ExactTime;
 pub use inputs::{Cached, Input, Inputs, Kind, Optional, Required, RequiredInputs, StampedInputs};
@@ -77,10 +76,10 @@ impl<S: Send + 'static> Node<S> {
         let refused = |reason| CreateError::Synchronize { node: self.full_name().into(), reason };
         let capacity = policy.capacity();
         let matcher = policy.matcher().map_err(refused)?;
-        let mut draft = self.draft("a synchronized subscription")?;
-        let target = draft.next_target(self.event_loop());
-        let queues = inputs.connect(&mut self.connector(&mut draft, target), capacity)?;
-        draft.body::<S>(self.event_loop()).add(Box::new(Synchronizer::<I, P, F, R> {
+        let mut builder = self.builder("a synchronized subscription")?;
+        let target = builder.next_target(self.event_loop());
+        let queues = inputs.connect(&mut self.connector(&mut builder, target), capacity)?;
+        builder.body::<S>(self.event_loop()).add(Box::new(Synchronizer::<I, P, F, R> {
             queues,
             matching: Some(Matching { matcher, callback }),
             result: PhantomData,
@@ -105,8 +104,8 @@ struct Matching<M, F> {
 
 /// Removes the messages of the last set, if that was not done.
 fn finish<I: Inputs>(matcher: &mut impl Matcher, queues: &mut I::Queues) {
-    matcher.finish(&mut |input, position, fate| {
-        I::queue(queues, input).remove(position, fate);
+    matcher.finish(&mut |input, position, outcome| {
+        I::queue(queues, input).remove(position, outcome);
     });
 }
 
@@ -146,8 +145,8 @@ where
             Self::irregular(queues, port, cx);
         }
         loop {
-            let set = matcher.next(&mut |input, position, fate| {
-                I::queue(queues, input).remove(position, fate);
+            let set = matcher.next(&mut |input, position, outcome| {
+                I::queue(queues, input).remove(position, outcome);
             });
             let Some(at) = set else { return Outcome::Done(Ok(())) };
             let set = P::set(queues, &at);

@@ -16,13 +16,13 @@ pub use state::StateAccess;
 pub use stream::MessageStream;
 
 use crate::context::Context;
-use crate::control::StopHandle;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Draft, Feed};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
 use crate::lock::lock;
 use crate::node::Node;
 use crate::notifier::Notifier;
+use crate::stop::StopHandle;
 use ringspin_ringbuf::Flag;
 use state::Requests;
 use std::fmt;
@@ -267,23 +267,22 @@ impl<S: Send + 'static> Node<S> {
     {
         let future = Some(Box::pin(future));
         let name = format!("task {name}");
-        let mut draft = self.draft(&name)?;
+        let mut builder = self.builder(&name)?;
         let control = Arc::<TaskControl>::default();
-        let source = draft.next_source();
-        self.add_notified(&mut draft, name, &control.notifier);
+        let source = builder.next_source();
+        self.add_notified(&mut builder, name, &control.notifier);
         let waker = Waker::from(control.clone());
         let task = Task(control.clone());
         let entity = TaskEntity { control, waker, source, polls: 0, future, requests };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(task)
     }
 
     /// Adds the callback of an entity that follows, whose events come from `notifier`.
-    fn add_notified(&self, draft: &mut Draft, name: String, notifier: &Arc<Notifier>) {
-        let target = draft.next_target(self.event_loop());
-        let feed = Feed::Notifier(notifier.clone());
-        let callback_draft =
-            CallbackDraft { target, feed, deadline: None, counters: Arc::default() };
-        draft.add_callback(self.event_loop(), name, callback_draft);
+    fn add_notified(&self, builder: &mut GraphBuilder, name: String, notifier: &Arc<Notifier>) {
+        let target = builder.next_target(self.event_loop());
+        let source = EventSource::Notifier(notifier.clone());
+        let spec = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
+        builder.add_callback(self.event_loop(), name, spec);
     }
 }

@@ -4,10 +4,10 @@
 use crate::control::CallbackCounters;
 use crate::deadlines::Deadlines;
 use crate::event::CallbackId;
+use crate::ready::Ready;
 use crate::time::Time;
 use crate::timer::{CANCEL, LATEST, TimerControl};
-use crate::topic::Ready;
-use ringspin_ringbuf::{Footprints, Lines};
+use ringspin_ringbuf::{CacheLines, PrefetchPlan};
 use std::sync::Arc;
 
 /// A timer of the frozen graph: what an expiry needs, on one cache line.
@@ -50,7 +50,7 @@ pub(crate) struct Timers {
     /// The timers whose next deadline is later than 64 bits can tell.
     exhausted: Vec<usize>,
     /// Of each timer, what its expiry and what follows from it touch; empty if nobody prepared it.
-    footprints: Footprints,
+    prefetch_plan: PrefetchPlan,
 }
 
 impl Timers {
@@ -135,7 +135,7 @@ impl Timers {
         if stamped && expired {
             self.rests[index].ready.stamp(Some(Time::from_nanos(deadline)));
         }
-        if !self.footprints.is_empty() {
+        if !self.prefetch_plan.is_empty() {
             self.fetch_ahead();
         }
         expired.then_some(token)
@@ -145,8 +145,8 @@ impl Timers {
     #[inline(never)]
     fn fetch_ahead(&self) {
         let [next, after_next] = self.deadlines.next_two();
-        self.footprints.fetch(next);
-        self.footprints.announce(after_next);
+        self.prefetch_plan.fetch(next);
+        self.prefetch_plan.announce(after_next);
     }
 
     #[inline]
@@ -171,12 +171,12 @@ impl Timers {
     }
 
     /// Sets what the expiries of the timers touch.
-    pub(crate) fn set_footprints(&mut self, footprints: Footprints) {
-        self.footprints = footprints;
+    pub(crate) fn set_prefetch_plan(&mut self, prefetch_plan: PrefetchPlan) {
+        self.prefetch_plan = prefetch_plan;
     }
 
     /// Adds the lines that the expiry of timer `index` touches.
-    pub(crate) fn add_to(&self, index: usize, lines: &mut Lines) {
+    pub(crate) fn add_to(&self, index: usize, lines: &mut CacheLines) {
         let timer = &self.timers[index];
         lines.add(timer);
         lines.add(&timer.control.deadline);
@@ -318,7 +318,7 @@ mod tests {
         let mut handles = Vec::new();
         for (token, &period) in periods.iter().enumerate() {
             let announcer = inbox.announcer(0, token as u32);
-            let ready = Ready { announcer, stamper: None, transit: None };
+            let ready = Ready { announcer, stamper: None, sim_network: None };
             let control = TimerControl::new("timer".into(), NodeClock::default(), period, true);
             let control = Arc::new(control);
             timers.add(CallbackId(token as u32), control.clone(), ready, Arc::default());
@@ -351,7 +351,7 @@ mod tests {
         timer.keep_earlier();
         timer.cancel();
         let mut inbox = Inbox::new(&[8], 1);
-        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, transit: None };
+        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, sim_network: None };
         let mut timers = Timers::default();
         timers.add(CallbackId(0), timer.control().clone(), ready, Arc::default());
         let mut fixture = Fixture { timers, handles: vec![timer], inbox };

@@ -2,105 +2,44 @@
 //!
 //! While the graph is built, a topic collects its subscriptions. Freezing turns them into ports,
 //! and from then on a publisher finds everything it needs in one slice: nothing is looked up,
-//! locked or allocated on the way. What only some publishers promise (see [`offer`]) costs the
+//! locked or allocated on the way. What only some publishers promise (see [`publisher_policy`]) costs the
 //! others a branch.
 
-mod detour;
-mod inlet;
-mod latch;
 mod late;
-mod offer;
 mod publisher;
+mod publisher_policy;
+mod simulated_link;
 mod slots;
+mod subscription_receiver;
+mod transient_local_cache;
 
-pub use detour::Verdict;
-pub(crate) use inlet::Inlet;
 pub use late::LateSubscription;
-pub(crate) use offer::Offer;
 pub use publisher::{BY_VALUE_MAX, Loan, LoanError, PublishError, Publisher, ReturnedMessage};
-pub(crate) use slots::Holder;
+pub(crate) use publisher_policy::PublisherPolicy;
+pub use simulated_link::Verdict;
 pub use slots::{HeldMessages, OutOfSlots};
+pub(crate) use subscription_receiver::SubscriptionReceiver;
 
 use crate::control::CallbackCounters;
-use crate::deadline::Stamper;
+use crate::digest::DigestCollector;
 use crate::event::{CallbackId, EventId};
-use crate::evidence::Evidence;
-use crate::graph::GraphInfo;
+use crate::info::GraphInfo;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
 use crate::middleware::Remote;
 use crate::name;
 use crate::qos::{History, QoS};
+use crate::ready::Ready;
+use crate::sim_network::SimNetwork;
 use crate::time::Time;
-use crate::transit::Transit;
-use crate::worker_thread::ForeignEvent;
-use detour::{Ahead, Detour, Interception};
-use latch::Latch;
 use late::Late;
-use ringspin_ringbuf::{Announce, Announcer, Counter, Flag, Lines, Permits, Pool, Shared};
+use ringspin_ringbuf::{CacheLines, Counter, Flag, Permits, Pool, Shared};
 use ringspin_ringbuf::{inbox, keep_last, pool};
+use simulated_link::{Interception, SimulatedLink, UndeliveredGuard};
 use slots::{Plan, Planned};
 use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
-
-/// How an event loop is told that one of its callbacks has an event.
-#[derive(Clone, Debug)]
-pub(crate) struct Ready {
-    /// Its token is the callback, as its worker numbers it.
-    pub(crate) announcer: Announcer,
-    /// If the callback has a deadline.
-    pub(crate) stamper: Option<Stamper>,
-    /// In simulated time, what is under way in it.
-    pub(crate) transit: Option<Arc<Transit>>,
-}
-
-impl Announce for Ready {
-    #[inline]
-    fn announce(&self) {
-        self.announce_since(None);
-    }
-
-    fn remind(&self) {
-        match &self.transit {
-            None => self.announcer.remind(),
-            // In simulated time all events should come from one thread.
-            Some(transit) => transit.owner().note(|| self.foreign_event()),
-        }
-    }
-}
-
-impl Ready {
-    /// Takes down since when the event is ready, if anybody wants to know; returns its token.
-    #[inline]
-    pub(crate) fn stamp(&self, since: Option<Time>) -> u32 {
-        if let Some(stamper) = &self.stamper {
-            stamper.stamp(since);
-        }
-        self.announcer.token()
-    }
-
-    /// As [`announce`](Self::announce), for an event that has been due since some time.
-    #[inline]
-    pub(crate) fn announce_since(&self, since: Option<Time>) {
-        self.stamp(since);
-        if let Some(transit) = &self.transit {
-            // In simulated time there is one ring, and its worker does not sleep.
-            self.announcer.push_unmarked();
-            transit.owner().note(|| self.foreign_event());
-        } else if !self.announcer.try_announce()
-            && let Some(stamper) = &self.stamper
-        {
-            stamper.withdraw();
-        }
-    }
-
-    /// As it is counted if another thread than that of the run causes it. In simulated time the one
-    /// worker numbers its callbacks as the graph does, and what is not a callback's after them.
-    #[cold]
-    fn foreign_event(&self) -> ForeignEvent {
-        ForeignEvent::For(CallbackId(self.announcer.token()))
-    }
-}
+use transient_local_cache::TransientLocalCache;
 
 /// A topic with messages of type `M`. What every message needs is on its first cache line.
 #[repr(C, align(64))]
@@ -112,14 +51,14 @@ pub(crate) struct Topic<M> {
     pub(crate) name: Arc<str>,
     subscriptions: Mutex<Vec<Subscription<M>>>,
     /// What the transient-local publishers keep, in order of creation.
-    latches: Mutex<Vec<Arc<Latch<M>>>>,
+    caches: Mutex<Vec<Arc<TransientLocalCache<M>>>>,
     /// The subscriptions that are to be activated. They are no ports: only transient-local
     /// publishers can have them, and know them.
     late: Mutex<Vec<Arc<Late<M>>>>,
     /// Messages handed back because a keep-all subscription was full.
     refused: Counter,
     interception: Interception<M>,
-    evidence: Arc<Evidence>,
+    digests: Arc<DigestCollector>,
     /// How many messages each publisher sent.
     sequences: Mutex<Vec<Arc<Counter>>>,
     /// How many slots its ends need.
@@ -156,7 +95,7 @@ struct Port<M> {
     subscription: Subscription<M>,
     ready: Ready,
     /// In simulated time, if not all messages arrive as they are published.
-    detour: Option<Box<Detour<M>>>,
+    link: Option<Box<SimulatedLink<M>>>,
 }
 
 /// A message in its slot, or handed back because there is none.
@@ -166,7 +105,7 @@ type Inserted<M> = Result<pool::Loan<Envelope<M>>, (Envelope<M>, Box<OutOfSlots>
 #[derive(Clone, Copy)]
 pub(crate) struct Connections<'a> {
     pub(crate) ready: &'a dyn Fn(CallbackId) -> Ready,
-    pub(crate) transit: Option<&'a Arc<Transit>>,
+    pub(crate) sim_network: Option<&'a Arc<SimNetwork>>,
     pub(crate) info: &'a Arc<GraphInfo>,
 }
 
@@ -176,27 +115,27 @@ pub(crate) trait AnyTopic: Send + Sync {
     /// Whether an interceptor waits for its messages.
     fn is_intercepted(&self) -> bool;
     /// Delivers what the transient-local publisher with this number published so far, at `now`.
-    fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>);
+    fn start_cache(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>);
     fn refused(&self) -> u64;
     /// Refuses messages from here on: the workers are gone.
     fn close(&self);
     /// Adds the lines that publishing touches.
-    fn add_to(&self, lines: &mut Lines);
+    fn add_to(&self, lines: &mut CacheLines);
 }
 
 impl<M: Send + Sync + 'static> Topic<M> {
-    pub(crate) fn new(name: Arc<str>, evidence: Arc<Evidence>) -> Self {
+    pub(crate) fn new(name: Arc<str>, digests: Arc<DigestCollector>) -> Self {
         Self {
             name,
             pool: Pool::new(),
             subscriptions: Mutex::new(Vec::new()),
             ports: OnceLock::new(),
             closed: Flag::default(),
-            latches: Mutex::default(),
+            caches: Mutex::default(),
             late: Mutex::default(),
             refused: Counter::default(),
             interception: Interception::default(),
-            evidence,
+            digests,
             sequences: Mutex::default(),
             planned: Mutex::default(),
             plan: OnceLock::new(),
@@ -213,13 +152,13 @@ impl<M: Send + Sync + 'static> Topic<M> {
         kept: usize,
         counters: Arc<CallbackCounters>,
         remote: Option<Remote<M>>,
-    ) -> Inlet<M> {
-        let (subscription, mut inlet) = self.queue(callback, qos, kept, counters);
+    ) -> SubscriptionReceiver<M> {
+        let (subscription, mut receiver) = self.queue(callback, qos, kept, counters);
         if remote.as_ref().is_none_or(|remote| !remote.is_exclusive) {
             lock(&self.subscriptions).push(subscription);
         }
-        inlet.remote = remote.map(Box::new);
-        inlet
+        receiver.remote = remote.map(Box::new);
+        receiver
     }
 
     /// The two ends of a subscription's queue.
@@ -229,14 +168,14 @@ impl<M: Send + Sync + 'static> Topic<M> {
         qos: QoS,
         kept: usize,
         counters: Arc<CallbackCounters>,
-    ) -> (Subscription<M>, Inlet<M>) {
+    ) -> (Subscription<M>, SubscriptionReceiver<M>) {
         let (queue, consumer) = keep_last::queue(&self.pool, qos.depth());
         let permits = match qos.history() {
             History::KeepLast => None,
             History::KeepAll => Some(Arc::new(Permits::new(qos.depth() as u32))),
         };
         let holder = self.add_holder(callback, qos, kept);
-        let inlet = Inlet {
+        let receiver = SubscriptionReceiver {
             queue: consumer,
             permits: permits.clone(),
             counters: counters.clone(),
@@ -247,7 +186,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
         };
         let transient_local = qos.is_transient_local();
         let about = Arc::new(About { callback, counters, transient_local });
-        (Subscription { queue, permits, about }, inlet)
+        (Subscription { queue, permits, about }, receiver)
     }
 
     /// Hands `message`, which is event `id`, to the one subscription of a private topic: a
@@ -311,8 +250,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     fn port(&self, subscription: Subscription<M>, connections: Connections<'_>) -> Port<M> {
         let ready = (connections.ready)(subscription.callback);
-        let mut port = Port { subscription, ready, detour: None };
-        port.detour = Detour::of(self, connections.transit, &port).map(Box::new);
+        let mut port = Port { subscription, ready, link: None };
+        port.link = SimulatedLink::of(self, connections.sim_network, &port).map(Box::new);
         port
     }
 
@@ -330,8 +269,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// a dispatch; here its identity stands for it, unless its publisher shows all of it.
     #[cold]
     fn note_unheard(&self, id: EventId) {
-        if self.evidence.is_collecting() && !name::is_internal(&self.name) {
-            self.evidence.add_unheard(id);
+        if self.digests.is_collecting() && !name::is_internal(&self.name) {
+            self.digests.add_unheard(id);
         }
     }
 
@@ -402,11 +341,11 @@ fn deliver<M>(envelope: Shared<Envelope<M>>, last: &Port<M>, others: &[Port<M>])
 where
     M: Send + Sync + 'static,
 {
-    let mut ahead = Ahead(others.iter().chain([last]));
-    for port in ahead.0.by_ref().take(others.len()) {
+    let mut undelivered = UndeliveredGuard(others.iter().chain([last]));
+    for port in undelivered.0.by_ref().take(others.len()) {
         port.deliver(Message::new(envelope.clone()));
     }
-    if let Some(last) = ahead.0.next() {
+    if let Some(last) = undelivered.0.next() {
         last.deliver(Message::new(envelope));
     }
 }
@@ -414,21 +353,21 @@ where
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn connect(&self, connections: Connections<'_>) {
         let mut subscriptions = lock(&self.subscriptions);
-        let latches = lock(&self.latches).clone();
+        let caches = lock(&self.caches).clone();
         let late = lock(&self.late);
-        self.plan(connections.info, connections.transit);
+        self.plan(connections.info, connections.sim_network);
         let ports = subscriptions.drain(..).map(|s| self.port(s, connections)).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
-        late.iter().for_each(|late| late.connect(self, connections, &latches));
+        late.iter().for_each(|late| late.connect(self, connections, &caches));
     }
 
     fn is_intercepted(&self) -> bool {
         lock(&self.interception).is_some()
     }
 
-    fn start_latch(&self, number: usize, now: Time, transit: Option<&Arc<Transit>>) {
-        let latch = lock(&self.latches)[number].clone();
-        latch.start(self, now, transit);
+    fn start_cache(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
+        let cache = lock(&self.caches)[number].clone();
+        cache.start(self, now, sim_network);
     }
 
     fn refused(&self) -> u64 {
@@ -439,7 +378,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
         self.closed.raise();
     }
 
-    fn add_to(&self, lines: &mut Lines) {
+    fn add_to(&self, lines: &mut CacheLines) {
         lines.add(&self.ports);
         lines.add(&self.pool);
         lock(&self.sequences).iter().for_each(|sequence| lines.add(&**sequence));
@@ -486,8 +425,8 @@ impl<M: Send + Sync + 'static> Port<M> {
     /// As [`deliver`](Self::deliver), and returns the message that had to give way.
     #[inline]
     fn push(&self, message: Message<M>) -> Option<Message<M>> {
-        if let Some(detour) = &self.detour {
-            detour.send(message);
+        if let Some(link) = &self.link {
+            link.send(message);
             return None;
         }
         let oldest = inbox::push(&self.subscription.queue, message.0, &self.ready)?;

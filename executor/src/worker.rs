@@ -3,29 +3,29 @@
 //! A worker does not know on which thread it runs, what time it is, or what to do when nothing is
 //! ready: that is the scheduler's part, and the only difference between the modes.
 
-mod footprint;
+mod calls;
+mod prefetch;
 mod taken;
 
+pub(crate) use calls::Calls;
 pub use taken::ReadyEvent;
 
 use crate::clock_watch::ClockWatch;
 use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
-use crate::counted::Calls;
 use crate::deadline::DeadlineWatch;
+use crate::digest::DigestCollector;
 use crate::escape::{catch_panic, error_message};
 use crate::event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder};
 use crate::event_loop::{Body, EventLoop, Outcome};
-use crate::evidence::Evidence;
-use crate::frozen::WorkerParts;
-use crate::graph::{GraphInfo, LoopInfo};
+use crate::info::{GraphInfo, LoopInfo};
 use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::route::{Control, Route};
+use crate::stop::{Running, WorkerThread};
 use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
 use crate::topic::AnyTopic;
-use crate::worker_thread::{Running, WorkerThread};
 use ringspin_ringbuf::inbox::Turn;
 use ringspin_ringbuf::{Inbox, ReadySet};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
     /// In simulated time: the clock once more, of which no dynamic call is needed to ask it.
     pub(crate) simulated: Option<Arc<SimClock>>,
     /// In simulated time.
-    pub(crate) evidence: Option<Arc<Evidence>>,
+    pub(crate) digests: Option<Arc<DigestCollector>>,
     /// Goes with the last worker.
     pub(crate) _open: Arc<OpenTopics>,
 }
@@ -89,14 +89,35 @@ impl Shared {
     /// The message of a panic in the state's `Digest`.
     #[inline]
     fn shown(&self, body: &dyn EventLoop) -> Result<Option<u64>, String> {
-        let Some(evidence) = &self.evidence else { return Ok(None) };
-        if evidence.digests_states() {
-            let shown = catch_panic(|| body.show(evidence));
-            let digest = evidence.take(); // also of a state whose digest panicked halfway
+        let Some(digests) = &self.digests else { return Ok(None) };
+        if digests.digests_states() {
+            let shown = catch_panic(|| body.show(digests));
+            let digest = digests.take(); // also of a state whose digest panicked halfway
             return shown.map(|()| digest);
         }
-        Ok(evidence.take())
+        Ok(digests.take())
     }
+}
+
+/// What a worker is made of, besides its loops.
+pub(crate) struct WorkerParts {
+    /// The loops in the order in which routes number them.
+    pub(crate) loops: Vec<LoopId>,
+    pub(crate) inbox: Inbox,
+    /// Indexed by token.
+    pub(crate) routes: Vec<Route>,
+    /// Of the tokens after these.
+    pub(crate) controls: Vec<Control>,
+    /// Indexed by token.
+    pub(crate) counters: Vec<Arc<CallbackCounters>>,
+    pub(crate) timers: Timers,
+    /// Indexed by token: the notice that its events come from, if they do.
+    pub(crate) notifiers: Vec<Option<Arc<Notifier>>>,
+    /// What gets an event when the worker starts.
+    pub(crate) starts: Vec<Arc<Notifier>>,
+    pub(crate) picker: Picker,
+    /// Of the callbacks that have one; routes know their index.
+    pub(crate) deadlines: Vec<DeadlineWatch>,
 }
 
 /// Some event loops, their rings and timers: what one thread runs.
@@ -400,7 +421,7 @@ impl Worker {
             }
             scheduled = self.timers.due_of(timer);
         }
-        let Shared { info, failures, clock, simulated, evidence, .. } = &self.shared;
+        let Shared { info, failures, clock, simulated, digests, .. } = &self.shared;
         if failures.is_isolated(node_index as usize) {
             // What is discarded is the user's, and so is its drop.
             let discarded = catch_panic(|| body.discard(target));
@@ -418,7 +439,7 @@ impl Worker {
             dispatch: Dispatch { event_loop, callback, ..Dispatch::default() },
             cancelled: false,
             is_pending: false,
-            evidence: evidence.as_deref(),
+            digests: digests.as_deref(),
             recorder_panic: None,
             scheduled,
         };
@@ -470,7 +491,7 @@ impl Worker {
     /// The digest of what was shown since the last dispatch, by code that is no callback: `None` if
     /// there was nothing, and live.
     pub fn pending_digest(&self) -> Option<u64> {
-        self.shared.evidence.as_ref()?.pending()
+        self.shared.digests.as_ref()?.pending()
     }
 
     /// Drops the states and callbacks of all loops, each on its own. Returns the part, as in
@@ -500,7 +521,7 @@ impl Worker {
             Some((n, since)) => catch_panic(|| {
                 let counters = &self.counters[token];
                 let name = || self.shared.info.name_of(dispatch.callback);
-                self.deadlines[n].returned(since, self.shared.completion(), counters, name);
+                self.deadlines[n].returned(since, self.shared.completion(), &counters.late, name);
             }),
             None => Ok(()),
         };

@@ -49,7 +49,7 @@ use display::ClockDisplay;
 use inputs::Inputs;
 use record::{Digester, Progress};
 use ringspin_executor::{
-    CallbackId, Clock, GraphInfo, Middleware, NamedInput, Recorder, StopHandle, Time, Transit,
+    CallbackId, Clock, GraphInfo, Middleware, NamedInput, Recorder, SimNetwork, StopHandle, Time,
     Worker, WorkerThread,
 };
 use std::sync::Arc;
@@ -61,7 +61,7 @@ use traffic::Jolts;
 /// The one worker of the deterministic mode and its time.
 pub(crate) struct Sequencer {
     worker: Worker,
-    transit: Arc<Transit>,
+    sim_network: Arc<SimNetwork>,
     instant: Instant,
     inputs: Inputs,
     progress: Option<(Duration, Progress)>,
@@ -107,7 +107,7 @@ impl Sequencer {
     pub(crate) fn new(parts: Parts, setting: Setting, info: &GraphInfo) -> Self {
         let Parts { mut worker, inputs, recorder, breaker, watched, follower, middleware } = parts;
         let display = ClockDisplay::new(middleware);
-        let Setting { simulation, transit, durations, cores, jolts, deviations_max } = setting;
+        let Setting { simulation, sim_network, durations, cores, jolts, deviations_max } = setting;
         let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
         let chooser = breaker.map(Chooser::Breaker).or_else(|| simulation.ties.chooser());
         let breaker = chooser.map(|chooser| Breaker::new(chooser, watched, deviations_max));
@@ -121,13 +121,13 @@ impl Sequencer {
             None => None,
         };
         worker.start(Time::ZERO);
-        let mut digester = Digester::new(info, transit.clone(), timing.clone());
+        let mut digester = Digester::new(info, sim_network.clone(), timing.clone());
         digester.set_others(recorder, follower);
         worker.set_recorder(Some(Box::new(digester)));
         let progress = |limit| (limit, Progress::new(info, simulation.start));
         Self {
             worker,
-            transit,
+            sim_network,
             instant: Instant::new(simulation.instant_dispatches_max, info.callbacks.len()),
             inputs: Inputs::new(inputs, simulation.instant_dispatches_max),
             progress: simulation.no_progress_max.map(progress),
@@ -143,12 +143,12 @@ impl Sequencer {
     }
 
     pub(crate) fn now(&self) -> Time {
-        self.transit.clock().now()
+        self.sim_network.clock().now()
     }
 
     /// This thread runs the graph until the mark is dropped.
     fn enter(&self) -> WorkerThread {
-        self.transit.run_by_this_thread();
+        self.sim_network.run_by_this_thread();
         self.worker.enter()
     }
 
@@ -301,7 +301,7 @@ impl Sequencer {
     /// Notes a dispatch.
     #[inline(always)]
     fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), Box<SpinError>> {
-        let clock = self.transit.clock();
+        let clock = self.sim_network.clock();
         let (agenda, worker) = (&self.agenda, &self.worker);
         let pending = || worker.ready_events() + agenda.as_ref().map_or(0, Agenda::len);
         self.instant.dispatched(callback, pending, || clock.now(), info)?;
@@ -318,7 +318,7 @@ impl Sequencer {
     #[inline(never)]
     fn dispatch_pending(&mut self) -> Result<Option<CallbackId>, Box<SpinError>> {
         let now = self.now();
-        let Self { agenda, worker, breaker, timing, transit, inputs, instant, .. } = self;
+        let Self { agenda, worker, breaker, timing, sim_network, inputs, instant, .. } = self;
         let Some(agenda) = agenda else { return Ok(None) };
         agenda.take_over(worker, now);
         if agenda.sweeps() {
@@ -342,7 +342,7 @@ impl Sequencer {
             }
             let callback = worker.dispatch_taken(pending.event);
             if let Some(end) = timing.as_ref().and_then(Timing::take_end) {
-                transit.end();
+                sim_network.end();
                 if end > now {
                     agenda.occupy(pending.event.event_loop, end);
                 }
@@ -360,7 +360,7 @@ impl Sequencer {
         let end = |time: Option<Time>| time == Some(Time::MAX);
         let timers = self.worker.exhausted_timers().map(|id| info.name_of(id));
         let mut what: Vec<_> = timers.collect();
-        if end(self.transit.next_arrival()) {
+        if end(self.sim_network.next_arrival()) {
             what.push("messages under way".into());
         }
         if end(self.agenda.as_ref().and_then(Agenda::next_end)) {
@@ -376,7 +376,7 @@ impl Sequencer {
     fn arrive_at(&mut self, end: Time) {
         self.is_over |= self.end == Some(end);
         if end != Time::MAX && end > self.now() {
-            self.transit.clock().set(end);
+            self.sim_network.clock().set(end);
             self.display.iter_mut().for_each(|display| display.show(end));
         }
     }
@@ -385,7 +385,7 @@ impl Sequencer {
     fn advance(&mut self, end: Time, info: &GraphInfo) -> Result<bool, Box<SpinError>> {
         let now = self.now();
         self.instant.over();
-        let mut next = earlier(self.worker.next_deadline(), self.transit.next_arrival());
+        let mut next = earlier(self.worker.next_deadline(), self.sim_network.next_arrival());
         if let Some(agenda) = &self.agenda {
             next = earlier(next, agenda.next_end());
         }
@@ -412,14 +412,14 @@ impl Sequencer {
             return Ok(false);
         }
         self.is_over = false;
-        self.transit.clock().set(next);
+        self.sim_network.clock().set(next);
         self.display.iter_mut().for_each(|display| display.show(next));
         self.inputs.time_goes_on();
         if let Some(agenda) = &mut self.agenda {
             agenda.free(next);
         }
         // What gives way to what arrives is dropped here.
-        Panicked::catch("dropping a message", Some(next), || self.transit.arrive())
+        Panicked::catch("dropping a message", Some(next), || self.sim_network.arrive())
             .map_err(SpinError::from)?;
         Ok(true)
     }
@@ -437,7 +437,7 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
 impl Drop for Sequencer {
     /// What is under way may hold the other ends of its own way.
     fn drop(&mut self) {
-        if let Some(panic) = self.transit.clear() {
+        if let Some(panic) = self.sim_network.clear() {
             tracing::error!(panic, "the drop of a message panicked");
         }
     }

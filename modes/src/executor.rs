@@ -247,7 +247,7 @@ impl Executor {
         };
         let live = self.live_clock(setting.is_some())?;
         let time = match &setting {
-            Some(setting) => TimeSource::Simulated(setting.transit.clone()),
+            Some(setting) => TimeSource::Simulated(setting.sim_network.clone()),
             None => TimeSource::Live(live.clone()),
         };
         let plan = Plan { workers, order };

@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "give one priority for every loop")]
-    fn a_priority_too_many_panics() {
+    fn more_priorities_than_loops_panic() {
         let _ = assignment(&[0], 1).with_priorities(vec![0, 0]);
     }
 }

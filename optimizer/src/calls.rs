@@ -3,7 +3,6 @@
 //! A node that waits for its other input returns at once; once it has both, it works and sends.
 //! The mapping decides which input comes last, and therefore which callback works. Durations per
 //! callback alone would place that work wrongly for any mapping but the measured one.
-//! measured one.
 
 use crate::observer::{Arrival, Log};
 use crate::spread::Spread;

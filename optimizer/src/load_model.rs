@@ -235,7 +235,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn peak_and_cross_core_rate() {
+    fn cost_has_the_peak_load_and_the_cross_core_rate() {
         let loads = loads_of(&[0.3, 0.2, 0.1], &[(0, 1, 10.0), (1, 2, 2.5), (2, 2, 99.0)], &[]);
         let cost = |cores| {
             let cost = cost(&loads, cores);

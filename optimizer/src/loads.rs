@@ -203,12 +203,12 @@ mod tests {
     }
 
     #[test]
-    fn no_loops() {
+    fn loads_without_loops_are_refused() {
         assert_eq!(Loads::default().validate(), Err(LoadsError::NoLoops));
     }
 
     #[test]
-    fn duplicate_names() {
+    fn duplicate_names_are_refused() {
         let name = "/a".to_owned();
         let error = broken(|p| p.loops[1].name = "/a".to_owned());
         assert_eq!(error, LoadsError::DuplicateLoop { name });
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_loops() {
+    fn unknown_loops_are_refused() {
         let error = broken(|p| p.edges[0].to = "/c".to_owned()).to_string();
         assert!(error.starts_with("the edge from `/a` to `/c` names loop `/c`"), "{error}");
         assert!(matches!(
@@ -229,13 +229,13 @@ mod tests {
     }
 
     #[test]
-    fn empty_chain() {
+    fn empty_chains_are_refused() {
         let error = broken(|p| p.chains[0].path.clear());
         assert_eq!(error, LoadsError::EmptyChain { name: "hot".to_owned() });
     }
 
     #[test]
-    fn bad_numbers() {
+    fn negative_and_non_finite_numbers_are_refused() {
         for value in [-0.1, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let error = broken(|p| p.loops[0].utilization = value).to_string();
             assert!(error.starts_with("the utilization of `/a` is"), "{error}");

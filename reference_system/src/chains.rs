@@ -5,10 +5,10 @@
 //! received, and a [`Watch`] records when the worker reports its return. In simulated time, the
 //! duration of the last callback is therefore included.
 
-use crate::kpi::Summary;
 use crate::lame::{CHAINS, Chain};
 use crate::message::Message4kb;
 use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
+use ringspin_report::Summary;
 use serde::Serialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -87,6 +87,12 @@ impl Collector {
             }
         };
         CHAINS.iter().zip(&self.0).map(report).collect()
+    }
+
+    /// The latencies so far, by chain, in nanoseconds. Copies the series; not for use in callbacks.
+    #[must_use]
+    pub fn latencies_ns(&self) -> [Vec<u64>; CHAINS.len()] {
+        std::array::from_fn(|chain| locked(&self.0[chain]).latencies_ns.clone())
     }
 
     fn ended(&self, chain: usize, end_ns: u64) {

@@ -20,9 +20,9 @@ use std::time::Duration;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use reference_system::description::Workload;
-use reference_system::determinism::ties::Ties;
 use reference_system::dot;
 use reference_system::middleware::Middleware;
+use ringspin_conformance::determinism::ties::Ties;
 use ringspin_modes::Mode;
 
 /// The largest N: one crunch takes about a second, and a run cannot end within a callback.
@@ -228,7 +228,7 @@ struct DeterminismArguments {
     sleep_max: Duration,
     /// The order of timers that are due at the same instant.
     #[arg(long, value_enum, default_value_t)]
-    ties: Ties,
+    ties: TiesName,
     /// The number of concurrent runs. Default: one per core; up to 128 if runs sleep for 1ms or
     /// more, because sleeping runs need no core.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -333,6 +333,25 @@ impl From<WorkloadName> for Workload {
         match name {
             WorkloadName::Autoware => Self::Autoware,
             WorkloadName::Lame => Self::Lame,
+        }
+    }
+}
+
+/// The command line name of an order of timers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum TiesName {
+    /// By deadline, then creation: the order of the deterministic mode
+    #[default]
+    Total,
+    /// The order of rclcpp's timer heap, for upstream's golden value
+    Upstream,
+}
+
+impl From<TiesName> for Ties {
+    fn from(name: TiesName) -> Self {
+        match name {
+            TiesName::Total => Self::Total,
+            TiesName::Upstream => Self::Upstream,
         }
     }
 }

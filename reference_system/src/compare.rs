@@ -14,11 +14,10 @@ use std::time::{Duration, Instant};
 
 use ringspin_executor::BoxError;
 use ringspin_modes::{Mapping, Mode, allowed_cores};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::crunch::{Calibration, calibrate_within};
 use crate::kpi::{self, Collector, Kpis};
-use crate::middleware::Middleware;
 use crate::process::{OthersMeter, processor_name};
 use crate::run::{RunOptions, RunReport, mode_name, run, tuned_mapping};
 use crate::system::Work;
@@ -78,7 +77,7 @@ pub struct Comparison {
 }
 
 /// The pooled result of one mode at one crunch limit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// The crunch limit.
     pub n: u64,
@@ -260,15 +259,8 @@ impl Series {
     /// Runs one turn; returns false if it was interrupted and does not count.
     fn run_once(&mut self, duration: Duration) -> Result<bool, BoxError> {
         let collector = Arc::new(Collector::new());
-        let options = RunOptions {
-            middleware: Middleware::None,
-            mode: self.mode.clone(),
-            work: Work::crunching(self.n),
-            duration,
-            trace: None,
-            profile: None,
-            stop_on_ctrl_c: true,
-        };
+        let (mode, work) = (self.mode.clone(), Work::crunching(self.n));
+        let options = RunOptions { stop_on_ctrl_c: true, ..RunOptions::new(mode, work, duration) };
         let report = run(&options, &collector)?;
         let complete = !report.interrupted;
         if complete {

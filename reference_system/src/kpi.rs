@@ -9,17 +9,13 @@
 //! histories are kept). Each lock guards one series and is held for a few stores; no thread holds
 //! two at once.
 
-mod summary;
-
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use ringspin_report::Summary;
+use serde::Serialize;
 
 use crate::description::{COLLISION_ESTIMATOR, FRONT_LIDAR, HOT_PATH, REAR_LIDAR};
 use crate::message::{Message4kb, TransmissionStats};
-
-pub use summary::Summary;
 
 /// Hot-path samples at the start of a run that do not count.
 pub const WARM_UP_SAMPLES: u64 = 10;
@@ -37,7 +33,7 @@ const KEPT_ENTRIES: usize = KEPT_SAMPLES * 8;
 const KNOWN_ENDS: usize = 64;
 
 /// The KPIs of one run, or of several pooled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Kpis {
     /// Newer lidar stamp to the *start* of the collision estimator's callback, as published.
     pub hot_path_start: Summary,
@@ -245,12 +241,11 @@ impl Collector {
         self.kept.as_ref().map(|kept| locked(kept).paths()).unwrap_or_default()
     }
 
-    /// The number of counted latencies to the end of the hot path above `limit`.
+    /// The counted latencies of the hot path to its end, in nanoseconds. Copies the series; not for
+    /// use in callbacks.
     #[must_use]
-    pub fn late(&self, limit: Duration) -> u64 {
-        let limit_ns = limit.as_nanos();
-        let ends = &locked(&self.hot_path).end_ns;
-        ends.iter().filter(|&&ns| u128::from(ns) > limit_ns).count() as u64
+    pub fn hot_path_ends_ns(&self) -> Vec<u64> {
+        locked(&self.hot_path).end_ns.clone()
     }
 
     fn known_end_ns(&self, sequence_number: u32) -> Option<u64> {

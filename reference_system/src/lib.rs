@@ -2,14 +2,14 @@
 //!
 //! The graph (24 nodes, [`description`]), its message ([`message`]) and its work ([`crunch`])
 //! follow the reference system of the ROS 2 real-time working group, so that the measurements here
-//! ([`kpi`], [`process`]) are comparable to published figures ([`published`]) in one [`table`], and
-//! on one page with charts, [`report`].
+//! ([`kpi`], [`process`]) are comparable to [published figures](ringspin_report::published) in one
+//! [`table`], and on one page with charts, [`gather`] and [`ringspin_report`].
 //!
 //! A second workload, [`lame`], uses the same graph with uneven costs and chains with deadlines
 //! ([`chains`]).
 //!
-//! Two further tests cover the deterministic mode: the synthetic benchmark for the order of
-//! callbacks, [`determinism`], and random graphs that use every feature, [`random_graph`].
+//! The binary also has the commands of the workloads of [`ringspin_conformance`], which test the
+//! deterministic mode.
 //!
 //! The nodes deliberately know no mode and no thread. All modes use the same nodes and the same
 //! collector; otherwise they could not be compared.
@@ -20,17 +20,14 @@ pub mod chains;
 pub mod compare;
 pub mod crunch;
 pub mod description;
-pub mod determinism;
 pub mod dot;
+pub mod gather;
 pub mod kpi;
 pub mod lame;
 pub mod message;
 pub mod middleware;
 pub mod optimize;
 pub mod process;
-pub mod published;
-pub mod random_graph;
-pub mod report;
 pub mod run;
 pub mod system;
 pub mod table;

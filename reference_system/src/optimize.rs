@@ -4,9 +4,11 @@
 //! profile ─▶ twin ─▶ search, and its baselines ─▶ the best few, live in turns ─▶ mapping
 //! ```
 
+mod section;
+
 use crate::chains::{self, Watch};
 use crate::description::{HOT_PATH, Workload};
-use crate::kpi::{Collector, Summary};
+use crate::kpi::Collector;
 use crate::lame;
 use crate::system::{self, Work, build_released};
 use ringspin_executor::{BoxError, Graph};
@@ -20,6 +22,8 @@ use ringspin_optimizer::{
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+pub use section::optimization_of;
 
 /// The baseline strategies, run with the same budget as the search.
 pub const BASELINES: [Strategy; 4] =
@@ -251,12 +255,13 @@ impl Trial<'_> {
         executor.spin_for(self.span)?;
         let latencies = match workload {
             Workload::Autoware => {
-                let late = deadline.map_or(0, |deadline| collector.late(deadline));
-                vec![latency(&collector.report().hot_path_end, late)]
+                vec![ChainLatency::of(collector.hot_path_ends_ns(), deadline)]
             }
             Workload::Lame => {
-                let chains = chains.report();
-                chains.iter().map(|chain| latency(&chain.latency, chain.misses)).collect()
+                let of_chain = |(chain, latencies_ns): (&lame::Chain, Vec<u64>)| {
+                    ChainLatency::of(latencies_ns, Some(chain.deadline()))
+                };
+                lame::CHAINS.iter().zip(chains.latencies_ns()).map(of_chain).collect()
             }
         };
         let callbacks = executor.statistics().callbacks;
@@ -266,15 +271,5 @@ impl Trial<'_> {
             core_loads: Vec::new(),
             cores_used: assignment.cores_used(),
         }))
-    }
-}
-
-fn latency(summary: &Summary, misses: u64) -> ChainLatency {
-    ChainLatency {
-        samples: summary.count,
-        mean_ns: summary.mean_ns as u64,
-        p99_ns: summary.p99_ns,
-        max_ns: summary.max_ns,
-        misses,
     }
 }

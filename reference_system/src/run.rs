@@ -42,6 +42,22 @@ pub struct RunOptions {
     pub stop_on_ctrl_c: bool,
 }
 
+impl RunOptions {
+    /// The options of a run within the process, without files, which Ctrl-C does not end.
+    #[must_use]
+    pub fn new(mode: Mode, work: Work, duration: Duration) -> Self {
+        Self {
+            mode,
+            work,
+            duration,
+            middleware: Middleware::None,
+            trace: None,
+            profile: None,
+            stop_on_ctrl_c: false,
+        }
+    }
+}
+
 /// The result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {

@@ -7,7 +7,8 @@ use crate::description::{
 use crate::kpi::Collector;
 use crate::lame;
 use crate::message::{Message4kb, NodeName};
-use crate::work::{Cost, sleep_up_to};
+use crate::work::Cost;
+use ringspin_conformance::sleep_up_to;
 use ringspin_executor::{
     BoxError, Context, Graph, Message, Node, PublishError, Publisher, QoS, Time,
 };

@@ -1,4 +1,4 @@
-//! The work of a callback: a crunch, an amount of processor time, or a random wait.
+//! The work of a callback: a crunch, or an amount of processor time.
 //!
 //! Crunches are the work of the reference system, given as a number. The costs of LaME are given in
 //! milliseconds. They are spent by small crunches until the *thread's own* clock of processor time
@@ -8,9 +8,7 @@
 
 use crate::crunch::number_cruncher;
 use nix::time::{ClockId, clock_gettime};
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The limit of a crunch between two readings of the clock: under a microsecond of work.
 const STEP_CRUNCH: u64 = 24;
@@ -54,28 +52,6 @@ fn busy(duration: Duration) -> i64 {
 /// The processor time of this thread.
 fn thread_time() -> Option<Duration> {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).ok().map(Duration::from)
-}
-
-/// Shorter waits spin: with the kernel's timer slack, every sleep takes about this long.
-const SLEEP_MIN: Duration = Duration::from_micros(50);
-
-/// Waits for a random part of `max` in real time; returns at once if `max` is zero. Tests use it to
-/// show that a deterministic result does not depend on the duration of callbacks.
-///
-/// Seeded from the operating system on purpose: no two runs wait alike.
-pub fn sleep_up_to(max: Duration) {
-    if max.is_zero() {
-        return;
-    }
-    let random = RandomState::new().build_hasher().finish();
-    let wait = max.mul_f64(random as f64 / u64::MAX as f64);
-    if wait >= SLEEP_MIN {
-        return std::thread::sleep(wait);
-    }
-    let start = Instant::now();
-    while start.elapsed() < wait {
-        std::hint::spin_loop();
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use reference_system::chains::{self, ChainReport, Watch};
 use reference_system::description::Workload;
 use reference_system::kpi::Collector;
 use reference_system::lame::{CHAINS, durations};
-use reference_system::middleware::Middleware;
 use reference_system::optimize::{Target, tune};
 use reference_system::run::{RunOptions, RunReport, run_recorded};
 use reference_system::system::{Work, build_lame};
@@ -20,15 +19,7 @@ const MS: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 
 fn run(mode: Mode, work: Work, duration: Duration) -> RunReport {
-    let options = RunOptions {
-        mode,
-        work,
-        duration,
-        middleware: Middleware::None,
-        trace: None,
-        profile: None,
-        stop_on_ctrl_c: false,
-    };
+    let options = RunOptions::new(mode, work, duration);
     run_recorded(Workload::Lame, &options, &Arc::new(Collector::new()), None).unwrap().report
 }
 

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reference_system::kpi::Collector;
-use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, RunReport, run};
 use reference_system::system::Work;
 
@@ -21,15 +20,7 @@ fn overloaded(mode: &str, work: Work) -> RunReport {
 }
 
 fn run_for(duration: Duration, mode: &str, work: Work) -> RunReport {
-    let options = RunOptions {
-        middleware: Middleware::None,
-        mode: mode.parse().unwrap(),
-        work,
-        duration,
-        trace: None,
-        profile: None,
-        stop_on_ctrl_c: false,
-    };
+    let options = RunOptions::new(mode.parse().unwrap(), work, duration);
     run(&options, &Arc::new(Collector::new())).unwrap()
 }
 

@@ -75,7 +75,8 @@ fn a_report_writes_page_data_trace_and_chart() {
     // The same data give the same page, without a run.
     succeed(path, "report --data d.json --out again.html");
     assert_eq!(fs::read_to_string(path.join("again.html")).unwrap(), page);
-    let optimization = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/tests/optimization.json");
+    let optimization =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../report/src/tests/optimization.json");
     succeed(path, &format!("report --data d.json --optimization {optimization} --out more.html"));
     let more = fs::read_to_string(path.join("more.html")).unwrap();
     assert!(more.contains("Convergence") && !page.contains("Convergence"));

@@ -128,8 +128,8 @@ fn without_the_front_lidar_the_planner_continues_without_estimates() {
 #[test]
 fn one_lost_front_scan_shifts_all_later_clouds_by_a_period() {
     let job = Job::new(|graph| {
-        graph.intercept("FrontLidarDriver", |_: &Message<Message4kb>, passage| {
-            if passage.event.sequence == 3 { Verdict::Drop } else { Verdict::Pass }
+        graph.intercept("FrontLidarDriver", |_: &Message<Message4kb>, in_flight| {
+            if in_flight.event.sequence == 3 { Verdict::Drop } else { Verdict::Pass }
         })?;
         system(graph)
     });
@@ -145,8 +145,8 @@ fn one_lost_front_scan_shifts_all_later_clouds_by_a_period() {
 #[test]
 fn a_forged_sequence_number_shows_as_dropped_samples() {
     let job = Job::new(|graph| {
-        graph.intercept("RearLidarDriver", |scan: &Message<Message4kb>, passage| {
-            if passage.event.sequence < 5 {
+        graph.intercept("RearLidarDriver", |scan: &Message<Message4kb>, in_flight| {
+            if in_flight.event.sequence < 5 {
                 return Verdict::Pass;
             }
             let mut forged = Message4kb::clone(scan);

@@ -198,7 +198,7 @@ impl<T> Producer<T> {
 
     /// Adds the lines that a push onto the empty queue touches, and its take.
     #[cfg(not(ringbuf_loom))]
-    pub fn add_to(&self, lines: &mut crate::lines::Lines) {
+    pub fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
         lines.add(&**self.queue);
         lines.add(&self.queue.entries()[..1]);
     }

@@ -16,7 +16,7 @@
 //! | [`inbox`] | how a worker learns of its events, whatever thread is suspended halfway |
 //! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
-//! | [`lines`] | cache lines that are fetched before they are needed |
+//! | [`prefetch`] | cache lines that are fetched before they are needed |
 //! | [`table`] | values that any thread stores and one takes by a ticket: open calls, their results |
 //! | [`counter`] | relaxed counters, flags, notices, requests and permits for the crates above |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
@@ -48,12 +48,12 @@ pub mod inbox;
 #[cfg(feature = "std")]
 pub mod keep_last;
 pub mod keep_last_static;
-#[cfg(feature = "alloc")]
-pub mod lines;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod multiplexer;
 #[cfg(feature = "std")]
 pub mod pool;
+#[cfg(feature = "alloc")]
+pub mod prefetch;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod ready;
 #[cfg(feature = "std")]
@@ -81,10 +81,10 @@ pub use announcements::{Announcements, Attempt, Round, Takes};
 pub use counter::{Counter, Flag, Notice, Permits, Request};
 #[cfg(feature = "std")]
 pub use inbox::{Announce, Announcer, Inbox};
-#[cfg(feature = "alloc")]
-pub use lines::{Footprints, Lines};
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
+#[cfg(feature = "alloc")]
+pub use prefetch::{CacheLines, PrefetchPlan};
 #[cfg(feature = "std")]
 pub use ready_set::ReadySet;
 #[cfg(feature = "std")]

@@ -98,7 +98,7 @@ impl<T> Pool<T> {
 
     /// Adds the lines that an insertion touches.
     #[cfg(not(ringbuf_loom))]
-    pub fn add_to(&self, lines: &mut crate::lines::Lines) {
+    pub fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
         self.slots().add_to(lines);
     }
 

@@ -223,7 +223,7 @@ impl<T> Slots<T> {
 
     /// Adds the lines that taking and giving back slots touches, as long as one slot is enough.
     #[cfg(not(ringbuf_loom))]
-    pub(crate) fn add_to(&self, lines: &mut crate::lines::Lines) {
+    pub(crate) fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
         lines.add(&*self.free);
         // Nothing is acquired: that the slot exists is all that counts.
         let head = Word::from_bits(self.free.head.load(order!(Relaxed, "pool.glance")));

@@ -3,7 +3,7 @@
 use crate::late::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::middleware::{Shared, Traffic};
-use crate::parameters::{ParameterEvents, parameter_chores};
+use crate::parameters::{ParameterEvents, parameter_services};
 use crate::raw::{RawInlet, RawOutlet};
 use crate::rcl::{
     ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
@@ -12,9 +12,9 @@ use crate::rcl::{
 use crate::reports::{Complaints, End, Reporter, Watched};
 use crate::servers::RosClient;
 use ringspin_executor::{
-    AnnouncedChore, Arrivals, BoxError, Durability, Liveliness, ParameterClient, ParameterValue,
-    QoS, RemoteClient, RemoteEvents, RemoteNode, RemotePublisher, RemoteResponder, RemoteServer,
-    RemoteSubscription, ServiceTypes, Time, TypeName,
+    AnnouncedService, BoxError, Durability, Liveliness, ParameterClient, ParameterValue, QoS,
+    RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher, RemoteResponder,
+    RemoteServer, RemoteSubscription, ServiceTypes, Time, TypeName,
 };
 use ringspin_ringbuf::Counter;
 use std::any::Any;
@@ -88,14 +88,14 @@ impl RemoteNode for RosNode {
         topic: &str,
         message: TypeName,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError> {
         let locals = match self.shared.traffic {
             Traffic::Loopback => Locals::Deliver,
             Traffic::Direct | Traffic::PublishOnly => Locals::Ignore,
         };
         if let Some(name) = self.shared.raw_topics.type_of(topic, message)? {
-            let announce = move |count| arrivals.announce(count);
+            let announce = move |count| remote_notifier.announce(count);
             let missing = self.missing(topic, &qos, locals);
             let inlet = RawInlet::new(&self.node, topic, &name, &qos, (locals, missing), announce)?;
             return Ok(Some(Box::new(inlet)));
@@ -105,7 +105,7 @@ impl RemoteNode for RosNode {
         };
         let missing = self.missing(topic, &qos, locals);
         let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
-        subscription.on_new_message(move |count| arrivals.announce(count))?;
+        subscription.on_new_message(move |count| remote_notifier.announce(count))?;
         let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
         let _listener = self.shared.listeners.add(topic);
         Ok(Some(Box::new(RosSubscription { subscription, missing, reporter, _listener })))
@@ -116,13 +116,13 @@ impl RemoteNode for RosNode {
         service: &str,
         types: ServiceTypes,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteServer>>, BoxError> {
         let Some(table) = self.shared.types.service(types.request.id, types.response.id) else {
             return Ok(None);
         };
         let server = Arc::new(ErasedService::new(&self.node, table, service, &qos)?);
-        server.on_new_request(move |count| arrivals.announce(count))?;
+        server.on_new_request(move |count| remote_notifier.announce(count))?;
         Ok(Some(Box::new(RosServer::new(server))))
     }
 
@@ -131,26 +131,29 @@ impl RemoteNode for RosNode {
         service: &str,
         types: ServiceTypes,
         qos: QoS,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError> {
         let Some(table) = self.shared.types.service(types.request.id, types.response.id) else {
             return Ok(None);
         };
         let client = ErasedClient::new(&self.node, table, service, &qos)?;
         let watch = &self.shared.server_watch;
-        let client = RosClient::new(client, arrivals, watch, || self.shared.observer())?;
+        let client = RosClient::new(client, remote_notifier, watch, || self.shared.observer())?;
         Ok(Some(Arc::new(client)))
     }
 
-    fn chores(&self, parameters: ParameterClient) -> Result<Vec<AnnouncedChore>, BoxError> {
-        let mut chores = Vec::new();
+    fn middleware_services(
+        &self,
+        parameters: ParameterClient,
+    ) -> Result<Vec<AnnouncedService>, BoxError> {
+        let mut middleware_services = Vec::new();
         if self.shared.traffic != Traffic::PublishOnly {
-            chores.push(self.complaints.chore());
+            middleware_services.push(self.complaints.middleware_service());
         }
         if self.shared.offers_parameters() {
-            chores.append(&mut parameter_chores(&self.node, &parameters)?);
+            middleware_services.append(&mut parameter_services(&self.node, &parameters)?);
         }
-        Ok(chores)
+        Ok(middleware_services)
     }
 
     fn parameter_declared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {

@@ -17,7 +17,8 @@ use r2r::builtin_interfaces::msg::Time;
 use r2r::rcl_interfaces::msg::{Parameter, ParameterEvent};
 use r2r::rcl_interfaces::srv;
 use ringspin_executor::{
-    AnnouncedChore, Arrivals, BoxError, Chore, ParameterClient, ParameterValue, QoS, Time as Now,
+    AnnouncedService, BoxError, MiddlewareService, ParameterClient, ParameterValue, QoS,
+    RemoteNotifier, Time as Now,
 };
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -33,7 +34,7 @@ struct ParameterService<S: RosService> {
     overwritten: Occurrences,
 }
 
-impl<S: RosService> Chore for ParameterService<S> {
+impl<S: RosService> MiddlewareService for ParameterService<S> {
     fn name(&self) -> String {
         format!("service {}", self.service.name())
     }
@@ -75,10 +76,10 @@ impl<S: RosService> Chore for ParameterService<S> {
 }
 
 /// The services for `parameters`, those of `node`.
-pub(crate) fn parameter_chores(
+pub(crate) fn parameter_services(
     node: &Node,
     parameters: &ParameterClient,
-) -> Result<Vec<AnnouncedChore>, RosError> {
+) -> Result<Vec<AnnouncedService>, RosError> {
     let offer = Offer { node, parameters };
     Ok(vec![
         offer.service::<srv::DescribeParameters::Service>(
@@ -109,12 +110,12 @@ impl Offer<'_> {
         &self,
         name: &str,
         answer: fn(&ParameterClient, S::Request) -> S::Response,
-    ) -> Result<AnnouncedChore, RosError> {
+    ) -> Result<AnnouncedService, RosError> {
         let name = format!("{}/{name}", self.node.fully_qualified_name());
         let table = ServiceType::of::<S>();
         let service = ErasedService::new(self.node, table, &name, &QoS::parameters())?;
-        let arrivals = Arrivals::default();
-        let announced = arrivals.clone();
+        let remote_notifier = RemoteNotifier::default();
+        let announced = remote_notifier.clone();
         service.on_new_request(move |count| announced.announce(count))?;
         let (service, parameters) = (Arc::new(service), self.parameters.clone());
         let service = ParameterService::<S> {
@@ -126,7 +127,7 @@ impl Offer<'_> {
             unanswered: Occurrences::default(),
             overwritten: Occurrences::default(),
         };
-        Ok((Box::new(service), arrivals))
+        Ok((Box::new(service), remote_notifier))
     }
 }
 

@@ -6,8 +6,8 @@ use crate::rcl::{
     SubscriptionEvent,
 };
 use ringspin_executor::{
-    AnnouncedChore, Arrivals, BoxError, Chore, Incompatibility, IncompatiblePeer, QoS, QosPolicy,
-    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus,
+    AnnouncedService, BoxError, Incompatibility, IncompatiblePeer, MiddlewareService, QoS,
+    QosPolicy, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNotifier, RemoteStatus,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -72,11 +72,15 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    fn watch(&self, kind: RemoteEventKind, arrivals: Arrivals) -> Result<Option<Watch>, RosError> {
+    fn watch(
+        &self,
+        kind: RemoteEventKind,
+        remote_notifier: RemoteNotifier,
+    ) -> Result<Option<Watch>, RosError> {
         let Some(event) = self.end.event(kind)? else {
             return Ok(None);
         };
-        event.on_event(move |count| arrivals.announce(count))?;
+        event.on_event(move |count| remote_notifier.announce(count))?;
         Ok(Some(Watch { event, watched: self.clone() }))
     }
 
@@ -173,13 +177,13 @@ impl RemoteEvents for Reporter {
     fn watch(
         &self,
         kind: RemoteEventKind,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError> {
         if kind == RemoteEventKind::IncompatibleQos {
             // There is one callback for each kind of event of an end.
             self.complaints.withdraw(self.number);
         }
-        let watch = self.watched.watch(kind, arrivals)?;
+        let watch = self.watched.watch(kind, remote_notifier)?;
         Ok(watch.map(|watch| -> Box<dyn RemoteEvent> { Box::new(watch) }))
     }
 }
@@ -188,14 +192,15 @@ impl RemoteEvents for Reporter {
 /// of, once, on the node's event loop.
 #[derive(Default)]
 pub(crate) struct Complaints {
-    arrivals: Arrivals,
+    remote_notifier: RemoteNotifier,
     /// `None` where a callback watches.
     watches: Mutex<Vec<Option<Watch>>>,
 }
 
 impl Complaints {
     fn add(&self, watched: &Watched) -> Result<usize, RosError> {
-        let watch = watched.watch(RemoteEventKind::IncompatibleQos, self.arrivals.clone())?;
+        let watch =
+            watched.watch(RemoteEventKind::IncompatibleQos, self.remote_notifier.clone())?;
         let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
         watches.push(watch);
         Ok(watches.len() - 1)
@@ -207,9 +212,9 @@ impl Complaints {
     }
 
     /// The service of the node that says them.
-    pub(crate) fn chore(self: &Arc<Self>) -> AnnouncedChore {
+    pub(crate) fn middleware_service(self: &Arc<Self>) -> AnnouncedService {
         let complain = Complain { complaints: self.clone(), next: None };
-        (Box::new(complain), self.arrivals.clone())
+        (Box::new(complain), self.remote_notifier.clone())
     }
 }
 
@@ -219,7 +224,7 @@ struct Complain {
     next: Option<(String, RemoteStatus)>,
 }
 
-impl Chore for Complain {
+impl MiddlewareService for Complain {
     fn name(&self) -> String {
         "complaints about incompatible QoS".into()
     }

@@ -1,7 +1,7 @@
 //! The servers of a service, as its clients see them: they end the calls of those that are gone.
 
 use crate::rcl::{ErasedClient, GraphWatch, GraphWatchError, Node, RosError};
-use ringspin_executor::{Arrivals, BoxError, RemoteClient, Sent};
+use ringspin_executor::{BoxError, RemoteClient, RemoteNotifier, Sent};
 use ringspin_ringbuf::Notice;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 struct Watched {
     /// Whether the graph may have changed since the client looked at it.
     has_changed: Notice,
-    arrivals: Arrivals,
+    remote_notifier: RemoteNotifier,
 }
 
 /// The clients of a connection, and the thread that watches the graph for them: from the first
@@ -46,7 +46,7 @@ fn tell(clients: &Mutex<Vec<Weak<Watched>>>) {
     let clients = clients.lock().unwrap_or_else(PoisonError::into_inner);
     for client in clients.iter().filter_map(Weak::upgrade) {
         client.has_changed.give();
-        client.arrivals.announce(0);
+        client.remote_notifier.announce(0);
     }
 }
 
@@ -85,16 +85,16 @@ pub(crate) struct RosClient {
 }
 
 impl RosClient {
-    /// `client`, whose responses are announced to `arrivals`.
+    /// `client`, whose responses are announced to `remote_notifier`.
     pub(crate) fn new(
         client: ErasedClient,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
         watch: &ServerWatch,
         observer: impl FnOnce() -> Result<Node, RosError>,
     ) -> Result<Self, BoxError> {
-        let announced = arrivals.clone();
+        let announced = remote_notifier.clone();
         client.on_new_response(move |count| announced.announce(count))?;
-        let watched = Arc::new(Watched { has_changed: Notice::given(), arrivals });
+        let watched = Arc::new(Watched { has_changed: Notice::given(), remote_notifier });
         watch.add(&watched, observer)?;
         Ok(Self { client, watched, seen: Mutex::default() })
     }

@@ -113,6 +113,10 @@ macro_rules! atomic {
             pub(crate) fn fetch_and(&self, value: $int, _: Ordering) -> $int {
                 self.modify(|found| found & value)
             }
+
+            pub(crate) fn fetch_min(&self, value: $int, _: Ordering) -> $int {
+                self.modify(|found| found.min(value))
+            }
         }
     )*};
 }

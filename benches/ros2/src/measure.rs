@@ -1,7 +1,7 @@
 //! Recording of latencies and processor time, and the table of results.
 
-use reference_system::kpi::Summary;
 use reference_system::process::CpuMeter;
+use ringspin_report::Summary;
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 use std::time::Instant;

@@ -4,7 +4,6 @@
 //! node, the best case for it, or each node has its own thread.
 
 use crate::measure::{BoxError, figures, now_ns};
-use crate::system::{DURATION, N};
 use futures::executor::{LocalPool, LocalSpawner};
 use futures::task::LocalSpawnExt;
 use futures::{Stream, StreamExt};
@@ -19,6 +18,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// The limit of the number cruncher, of all contenders.
+pub(crate) const N: u64 = 64;
+/// The duration of a run, of all contenders.
+pub(crate) const DURATION: Duration = Duration::from_secs(10);
 
 /// Runs the publishers and subscriptions of all 24 nodes in one r2r node.
 pub(crate) fn on_one_thread() -> Result<Value, BoxError> {

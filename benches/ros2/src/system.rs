@@ -1,14 +1,13 @@
 //! The reference system: 24 nodes, and the latency of its hot path.
 
 use crate::measure::{BoxError, figures};
-use crate::r2r_system;
+use crate::r2r_system::{self, DURATION, N};
 use reference_system::kpi::Collector;
 use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, run as run_ours};
 use reference_system::system::Work;
 use ringspin_modes::Mode;
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(crate) const CONTENDERS: &[&str] = &[
     "ringspin, single, in process",
@@ -18,10 +17,6 @@ pub(crate) const CONTENDERS: &[&str] = &[
     "r2r, one node",
     "r2r, a thread per node",
 ];
-
-/// The limit of the number cruncher.
-pub(crate) const N: u64 = 64;
-pub(crate) const DURATION: Duration = Duration::from_secs(10);
 
 pub(crate) fn run(name: &str) -> Result<(), BoxError> {
     let (mode, middleware) = match name {
@@ -39,15 +34,7 @@ pub(crate) fn run(name: &str) -> Result<(), BoxError> {
         }
         _ => return Err(format!("no contender {name:?}").into()),
     };
-    let options = RunOptions {
-        mode,
-        work: Work::crunching(N),
-        duration: DURATION,
-        middleware,
-        trace: None,
-        profile: None,
-        stop_on_ctrl_c: false,
-    };
+    let options = RunOptions { middleware, ..RunOptions::new(mode, Work::crunching(N), DURATION) };
     let report = run_ours(&options, &Arc::new(Collector::new()))?;
     println!("{}", figures(&report.kpis.hot_path_start, report.cpu_percent));
     Ok(())

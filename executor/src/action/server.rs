@@ -14,7 +14,7 @@ use super::{Action, GoalEvent, GoalStatus, Names};
 use crate::context::Context;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{BoxError, CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, check_depth};
+use crate::graph::{CallbackSpec, CreateError, check_depth};
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::service::Responder;
@@ -292,11 +292,11 @@ impl<S: Send + 'static> Node<S> {
         let latched = QoS::keep_last(1).transient_local();
         let status = self.create_publisher(&names.hidden("status"), latched)?;
         let name = format!("results of action {}", names.action);
-        let mut draft = self.draft(&name)?;
-        let timer = self.new_timer(&draft, &name, Duration::from_nanos(1), false)?;
+        let mut builder = self.builder(&name)?;
+        let timer = self.new_timer(&builder, &name, Duration::from_nanos(1), false)?;
         timer.cancel(); // until there is a result
-        let target = draft.next_target(self.event_loop());
-        draft.add_callback(self.event_loop(), name, CallbackDraft::of_timer(target, &timer));
+        let target = builder.next_target(self.event_loop());
+        builder.add_callback(self.event_loop(), name, CallbackSpec::of_timer(target, &timer));
         let server = Arc::new(Server {
             action: names.action.clone(),
             options,
@@ -304,13 +304,13 @@ impl<S: Send + 'static> Node<S> {
             feedback,
             status,
             timer,
-            clock: draft.clock.clone(),
+            clock: builder.clock.clone(),
             rejected: Counter::default(),
             forgotten: Counter::default(),
         });
-        let source = draft.next_source();
+        let source = builder.next_source();
         let entity = ServerEntity { server: server.clone(), source, expiries: 0 };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(server)
     }
 }

@@ -3,7 +3,6 @@
 
 use super::{Digest, DigestHasher};
 use crate::event::{CallbackId, EventId, LoopId, SourceId};
-use crate::message::Message;
 use crate::time::Time;
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -149,12 +148,6 @@ macro_rules! pointers {
 pointers! { &T &mut T Box<T> Rc<T> Arc<T> }
 
 impl<T: Digest + ToOwned + ?Sized> Digest for Cow<'_, T> {
-    fn digest(&self, hasher: &mut DigestHasher) {
-        (**self).digest(hasher);
-    }
-}
-
-impl<M: Digest> Digest for Message<M> {
     fn digest(&self, hasher: &mut DigestHasher) {
         (**self).digest(hasher);
     }

@@ -5,6 +5,7 @@ use crate::name::NameError;
 use crate::qos::Incompatibility;
 use crate::synchronize::SynchronizeError;
 use crate::timer::PeriodError;
+use ringspin_ringbuf::MAX_TOKEN;
 use thiserror::Error;
 
 /// Why a node or callback group was not created.
@@ -219,4 +220,38 @@ pub enum CreateError {
     /// Two inputs would have the same name.
     #[error("there is an input {0:?} already; name them apart")]
     DuplicateInput(String),
+}
+
+/// Why a graph was not frozen.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum FreezeError {
+    /// It was frozen before.
+    #[error("the graph is already frozen: an executor runs it")]
+    AlreadyFrozen,
+    /// The plan does not give each loop to exactly one worker.
+    #[error("the plan gives {name} to {count} workers; each event loop needs exactly one")]
+    Misplaced {
+        /// The loop.
+        name: String,
+        /// How often the plan names it.
+        count: usize,
+    },
+    /// The plan names a loop that the graph does not have.
+    #[error("the plan names event loop {0}, which does not exist")]
+    UnknownLoop(u32),
+    /// One worker would have more than 2^24 callbacks or queued events.
+    #[error("one worker has {0} {1}; at most {max} are possible", max = MAX_TOKEN)]
+    TooLarge(usize, &'static str),
+    /// Simulated time needs one worker.
+    #[error("simulated time needs a plan of one worker in the order of `ReadyOrder::Fifo`")]
+    NotSequential,
+    /// A run in simulated time is isolated.
+    #[error(
+        "the graph is connected with {0}, whose messages come when they come, so that no two runs \
+         would be equal: run it without, feed it from a recording, or let it only publish there"
+    )]
+    NotIsolated(String),
+    /// Something in the graph needs simulated time.
+    #[error("{0} needs simulated time: run this graph in deterministic mode")]
+    NeedsSimulation(String),
 }

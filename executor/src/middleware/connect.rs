@@ -2,18 +2,18 @@
 
 use super::remote::{Remote, Source, Taken};
 use super::{
-    Arrivals, Beyond, LateRemote, RemoteClient, RemoteNode, RemotePublisher, RemoteServer,
+    Beyond, LateRemote, RemoteClient, RemoteNode, RemoteNotifier, RemotePublisher, RemoteServer,
     RemoteSubscription, ServiceTypes, TypeName,
 };
-use crate::event_loop::BoxError;
-use crate::graph::{CreateError, CreateNodeError, Draft, check_size};
+use crate::escape::BoxError;
+use crate::graph::{CreateError, CreateNodeError, GraphBuilder, check_size};
 use crate::lock::lock;
 use crate::name;
 use crate::qos::QoS;
 use crate::topic::BY_VALUE_MAX;
 use std::sync::{Arc, Mutex};
 
-impl Draft {
+impl GraphBuilder {
     /// Whether what goes from one node of the graph to another goes through the middleware.
     pub(crate) fn goes_through_middleware(&self) -> bool {
         self.middleware.as_ref().is_some_and(|middleware| !middleware.is_bypassed_locally())
@@ -100,17 +100,17 @@ impl Draft {
         topic: &str,
         qos: QoS,
     ) -> Result<Option<Remote<M>>, CreateError> {
-        let arrivals = Arrivals::default();
+        let remote_notifier = RemoteNotifier::default();
         if !self.receives() {
             return Ok(None);
         }
         self.check_arrivals::<M>(node_index, topic)?;
         let remote = self.remote(node_index, &format!("subscription {topic}"), |node| {
-            node.subscribe(topic, TypeName::of::<M>(), qos, arrivals.clone())
+            node.subscribe(topic, TypeName::of::<M>(), qos, remote_notifier.clone())
         })?;
         Ok(remote.map(|remote| {
             let source = self.next_source();
-            self.exclusively(Remote::messages(topic, source, remote, arrivals))
+            self.exclusively(Remote::messages(topic, source, remote, remote_notifier))
         }))
     }
 
@@ -133,18 +133,19 @@ impl Draft {
             return Ok(None);
         };
         self.check_arrivals::<M>(node_index, topic)?;
-        let arrivals = Arrivals::default();
+        let remote_notifier = RemoteNotifier::default();
         let late = Arc::new(Mutex::new(None::<Box<dyn RemoteSubscription>>));
         let joined = late.clone();
         let source = Box::new(Late(late));
-        let remote = Remote::new(topic, self.next_source(), source, arrivals.clone());
+        let remote = Remote::new(topic, self.next_source(), source, remote_notifier.clone());
         let topic = topic.to_owned();
         let join = move || {
-            let subscribed = node.subscribe(&topic, TypeName::of::<M>(), qos, arrivals.clone())?;
+            let subscribed =
+                node.subscribe(&topic, TypeName::of::<M>(), qos, remote_notifier.clone())?;
             let is_carried = subscribed.is_some();
             *lock(&joined) = subscribed;
             // The event loop may have come for what was announced meanwhile, in vain.
-            arrivals.announce(0);
+            remote_notifier.announce(0);
             Ok(is_carried)
         };
         Ok(Some((self.exclusively(remote), Box::new(join))))
@@ -156,14 +157,14 @@ impl Draft {
         service: &str,
         qos: QoS,
     ) -> Result<Beyond<Box<dyn RemoteServer>>, CreateError> {
-        let arrivals = Arrivals::default();
+        let remote_notifier = RemoteNotifier::default();
         if !self.receives() {
             return Ok(None);
         }
         let remote = self.remote(node_index, &format!("service {service}"), |node| {
-            node.serve(service, ServiceTypes::of::<Q, P>(), qos, arrivals.clone())
+            node.serve(service, ServiceTypes::of::<Q, P>(), qos, remote_notifier.clone())
         })?;
-        Ok(remote.map(|remote| (remote, arrivals)))
+        Ok(remote.map(|remote| (remote, remote_notifier)))
     }
 
     /// Where the `requests` of `service` come in.
@@ -171,10 +172,10 @@ impl Draft {
         &mut self,
         service: &str,
         requests: Box<dyn Source<M>>,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Remote<M> {
         let source = self.next_source();
-        self.exclusively(Remote::new(service, source, requests, arrivals))
+        self.exclusively(Remote::new(service, source, requests, remote_notifier))
     }
 
     /// Where the `responses` of `service` come in. They come from where the request went, so those
@@ -183,9 +184,9 @@ impl Draft {
         &mut self,
         service: &str,
         responses: Box<dyn Source<M>>,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Remote<M> {
-        Remote::new(service, self.next_source(), responses, arrivals)
+        Remote::new(service, self.next_source(), responses, remote_notifier)
     }
 
     pub(crate) fn call_remotely<Q: 'static, P: 'static>(
@@ -194,14 +195,14 @@ impl Draft {
         service: &str,
         qos: QoS,
     ) -> Result<Beyond<Arc<dyn RemoteClient>>, CreateError> {
-        let arrivals = Arrivals::default();
+        let remote_notifier = RemoteNotifier::default();
         if !self.receives() {
             return Ok(None);
         }
         let remote = self.remote(node_index, &format!("client {service}"), |node| {
-            node.call(service, ServiceTypes::of::<Q, P>(), qos, arrivals.clone())
+            node.call(service, ServiceTypes::of::<Q, P>(), qos, remote_notifier.clone())
         })?;
-        Ok(remote.map(|remote| (remote, arrivals)))
+        Ok(remote.map(|remote| (remote, remote_notifier)))
     }
 
     /// Whether anything comes in from outside.

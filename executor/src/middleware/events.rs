@@ -1,8 +1,8 @@
 //! What a middleware reports of an end of the graph besides messages: peers that come and go, do
 //! not fit or lose their lives, and messages that did not make it.
 
-use super::Arrivals;
-use crate::event_loop::BoxError;
+use super::RemoteNotifier;
+use crate::escape::BoxError;
 use crate::qos::{IncompatiblePeer, QosPolicy};
 
 /// Watches what happens to one publisher or subscription beyond the process.
@@ -14,7 +14,7 @@ pub trait RemoteEvents: Send + Sync {
     /// Whether what it reports covers ends of this process, too. If not, the graph adds those.
     fn includes_locals(&self) -> bool;
 
-    /// Watches for events of `kind`, each of which is announced to `arrivals`. `None` if the
+    /// Watches for events of `kind`, each of which is announced to `remote_notifier`. `None` if the
     /// middleware does not have them.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ pub trait RemoteEvents: Send + Sync {
     fn watch(
         &self,
         kind: RemoteEventKind,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError>;
 }
 

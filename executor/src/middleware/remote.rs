@@ -1,8 +1,8 @@
 //! The way in: items that a middleware announced, taken by the event loop that they are for.
 
-use super::{Arrivals, RemoteEvents, RemoteSubscription};
+use super::{RemoteEvents, RemoteNotifier, RemoteSubscription};
+use crate::escape::BoxError;
 use crate::event::{EventId, SourceId};
-use crate::event_loop::BoxError;
 use crate::notifier::Notifier;
 use ringspin_ringbuf::{Attempt, Round, Takes};
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub(crate) struct Remote<M> {
     /// be large, and moving them from hand to hand took longer than taking them. (On the heap, so
     /// that creating a subscription needs no stack for it.)
     item: Box<Option<M>>,
-    pub(crate) arrivals: Arrivals,
+    pub(crate) remote_notifier: RemoteNotifier,
     /// Where to watch what happens besides.
     pub(crate) events: Option<Arc<dyn RemoteEvents>>,
     source_id: SourceId,
@@ -90,13 +90,13 @@ impl<M: 'static> Remote<M> {
         name: &str,
         source_id: SourceId,
         source: Box<dyn Source<M>>,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Self {
         Self {
             name: name.into(),
             source,
             item: Box::new(None),
-            arrivals,
+            remote_notifier,
             events: None,
             source_id,
             sequence: 0,
@@ -111,27 +111,27 @@ impl<M: 'static> Remote<M> {
         name: &str,
         source_id: SourceId,
         subscription: Box<dyn RemoteSubscription>,
-        arrivals: Arrivals,
+        remote_notifier: RemoteNotifier,
     ) -> Self {
         let events = subscription.events();
-        Self { events, ..Self::new(name, source_id, Box::new(subscription), arrivals) }
+        Self { events, ..Self::new(name, source_id, Box::new(subscription), remote_notifier) }
     }
 
     pub(crate) fn notifier(&self) -> &Arc<Notifier> {
-        self.arrivals.notifier()
+        self.remote_notifier.notifier()
     }
 
     /// Whether something was announced; then the caller has to [fetch](Self::fetch) it.
     #[inline]
     pub(crate) fn take_notice(&self) -> bool {
-        self.arrivals.notifier().take()
+        self.remote_notifier.notifier().take()
     }
 
     /// Takes the next item, and passes the token on if there may be more.
     pub(crate) fn fetch(&mut self) -> Arrival {
-        let Self { name, source, item, arrivals, takes, .. } = self;
+        let Self { name, source, item, remote_notifier, takes, .. } = self;
         **item = None; // of an attempt that panicked
-        let notifier = arrivals.notifier();
+        let notifier = remote_notifier.notifier();
         let take = || match source.take(item) {
             Ok(Taken::Item) => Attempt::Item,
             Ok(Taken::Stale) => Attempt::Dropped,
@@ -142,7 +142,7 @@ impl<M: 'static> Remote<M> {
                 Attempt::Failed
             }
         };
-        let round = takes.round(arrivals.announcements(), || notifier.notify(), take);
+        let round = takes.round(remote_notifier.announcements(), || notifier.notify(), take);
         let Round { mut has_item, missing, failed, is_drained } = round;
         let overwritten = if missing > 0 { source.overwritten(missing) } else { 0 };
         if is_drained && source.conclude(item) {

@@ -74,7 +74,7 @@ impl<S: Send + 'static> Node<S> {
     }
 
     pub(super) fn node_parameters(&self) -> Arc<NodeParameters> {
-        let known = self.graph.draft().parameters.get(self.node_index).cloned();
+        let known = self.graph.builder().parameters.get(self.node_index).cloned();
         // The executor is gone, and the parameters with it.
         known.unwrap_or_else(|| {
             Arc::new(NodeParameters::new(self.full_name().into(), None, Arc::default()))
@@ -86,8 +86,8 @@ impl Graph {
     /// The parameters of the node with this fully qualified name, if there is one; also while an
     /// executor runs the graph.
     pub fn parameter_client(&self, node: &str) -> Option<ParameterClient> {
-        let draft = self.draft();
-        let found = draft.parameters.iter().find(|parameters| parameters.node() == node);
+        let builder = self.builder();
+        let found = builder.parameters.iter().find(|parameters| parameters.node() == node);
         found.cloned().map(ParameterClient::new)
     }
 }
@@ -152,7 +152,7 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
         if let Some(range) = self.descriptor.range.filter(|range| !range.is_valid()) {
             return Err(DeclareError::Range { node: node(), parameter: name, range });
         }
-        let is_frozen = self.graph.draft().frozen;
+        let is_frozen = self.graph.builder().frozen;
         if is_frozen {
             return Err(DeclareError::Frozen { node: node(), parameter: name });
         }
@@ -181,7 +181,7 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
             None => None,
         };
         let (node, parameter) = (self.node.node(), &self.descriptor.name);
-        let given = self.graph.draft().use_override(node, parameter);
+        let given = self.graph.builder().use_override(node, parameter);
         match given {
             Some(given) => {
                 let fitting = given.value.fit(T::TYPE).unwrap_or(given.value);

@@ -50,15 +50,15 @@ impl<S: Send + 'static> Node<S> {
         R: CallbackResult + 'static,
     {
         let parameters = self.node_parameters();
-        let mut draft = self.draft("a callback for parameter changes")?;
-        let (topic, _) = self.internal_topic(&mut draft, "parameter_changes")?;
-        parameters.publish_changes(|| self.internal_publisher(&mut draft, &topic));
+        let mut builder = self.builder("a callback for parameter changes")?;
+        let (topic, _) = self.internal_topic(&mut builder, "parameter_changes")?;
+        parameters.publish_changes(|| self.internal_publisher(&mut builder, &topic));
         let on_message =
             move |state: &mut S, changes: &Message<Vec<ParameterChange>>, cx: &mut Context<'_>| {
                 callback(state, changes, cx)
             };
         let (name, limit) = ("parameter change", PARAMETER_CHANGES_MAX);
-        self.internal_subscription(&mut draft, &topic, name, limit, on_message);
+        self.internal_subscription(&mut builder, &topic, name, limit, on_message);
         Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! Overrides that no node declared: most often a misspelt name.
 
 use crate::arguments::Override;
-use crate::graph::{Draft, Graph};
+use crate::graph::{Graph, GraphBuilder};
 use crate::sim_time::USE_SIM_TIME;
 
 /// How many overrides are warned of one by one.
 const WARNINGS_MAX: usize = 20;
 
-impl Draft {
+impl GraphBuilder {
     /// The strongest override of a parameter. It and the weaker ones count as used.
     pub(crate) fn use_override(&mut self, node: &str, parameter: &str) -> Option<Override> {
         let mut strongest = None;
@@ -50,6 +50,6 @@ impl Graph {
     /// before spinning to make it an error. `use_sim_time` is never listed: launch files set it for
     /// every node, and here the mode decides about time.
     pub fn unused_overrides(&self) -> Vec<String> {
-        self.draft().unused_overrides()
+        self.builder().unused_overrides()
     }
 }

@@ -43,7 +43,7 @@ impl AnyEntry for UseSimTime {
 impl<S: Send + 'static> Node<S> {
     /// Declares the parameter, as every node of ROS 2 has it.
     pub(crate) fn declare_use_sim_time(&self) -> Result<(), CreateNodeError> {
-        let sim_time = self.graph.draft().sim_time().clone();
+        let sim_time = self.graph.builder().sim_time().clone();
         let follows = sim_time.is_followed();
         let description = "whether time is that of /clock; one for all nodes of the program";
         let builder: ParameterBuilder<bool> =

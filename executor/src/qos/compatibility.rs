@@ -43,6 +43,26 @@ pub struct Incompatibility {
     pub requested: String,
 }
 
+/// A peer that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IncompatiblePeer {
+    /// The fully qualified name of its node; `None` if its node is not known yet.
+    pub node: Option<String>,
+    /// What does not fit.
+    pub incompatibility: Incompatibility,
+}
+
+impl fmt::Display for IncompatiblePeer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Incompatibility { policy, offered, requested } = &self.incompatibility;
+        match &self.node {
+            Some(node) => write!(f, "node {node}")?,
+            None => f.write_str("a node that is not known yet")?,
+        }
+        write!(f, ": {policy} offered {offered}, requested {requested}")
+    }
+}
+
 impl QoS {
     /// Why a publisher that offers `self` does not fit a subscription with `requested`, by the
     /// rules of ROS 2; `None` if it does.

@@ -5,21 +5,22 @@ use super::call::Futures;
 use super::calls::{self, Calls, Notes};
 use super::then::{Spares, Then};
 use super::{
-    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, ClientInfo, Reply, ReplyTo, Request,
-    Requests, Response,
+    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Reply, ReplyTo, Request, Requests,
+    Response,
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
-use crate::middleware::{Arrivals, RemoteClient};
+use crate::graph::{CallbackSpec, CreateError, EventSource, check_depth, check_size};
+use crate::info::ClientInfo;
+use crate::middleware::{RemoteClient, RemoteNotifier};
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::stop;
 use crate::time::{Clock, NodeClock, Time};
 use crate::timer::Timer;
-use crate::topic::{Inlet, Topic, Unsent};
-use crate::worker_thread;
+use crate::topic::{SubscriptionReceiver, Topic, Unsent};
 use ringspin_ringbuf::Counter;
 use ringspin_ringbuf::table::{Claim, Ticket};
 use std::fmt;
@@ -58,7 +59,7 @@ pub(super) struct Shared<S, Q, P> {
     requests: Requests<Q, P>,
     /// For services that no node of the process offers, and what tells the event loop to look at
     /// the calls that have left the process.
-    remote: Option<(Arc<dyn RemoteClient>, Arrivals)>,
+    remote: Option<(Arc<dyn RemoteClient>, RemoteNotifier)>,
     responses: Arc<Topic<Response<P>>>,
     request_source: SourceId,
     response_source: SourceId,
@@ -156,7 +157,7 @@ where
     /// # Errors
     /// [`CallError`]; in a callback or task always [`CallError::WouldBlock`].
     pub fn call_and_wait(&self, request: Q, timeout: Duration) -> Result<Reply<P>, CallError> {
-        if worker_thread::is_current() {
+        if stop::is_current() {
             return Err(CallError::WouldBlock);
         }
         let (mut future, ticket) = self.start(request)?;
@@ -264,7 +265,7 @@ where
     /// Sends a request to a server in another process.
     fn send_beyond(
         &self,
-        remote: &(Arc<dyn RemoteClient>, Arrivals),
+        remote: &(Arc<dyn RemoteClient>, RemoteNotifier),
         request: Q,
         deadline: Option<Time>,
         then: impl FnOnce() -> Then<S, P>,
@@ -287,7 +288,7 @@ where
 const RESPONSES: usize = 0;
 
 struct ClientEntity<S, Q, P> {
-    inlet: Inlet<Response<P>>,
+    receiver: SubscriptionReceiver<Response<P>>,
     shared: Arc<Shared<S, Q, P>>,
     timeout_source: SourceId,
     timeouts: u64,
@@ -300,7 +301,7 @@ where
     P: Send + Sync + 'static,
 {
     fn respond(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(response) = self.inlet.take_next_to_keep(cx) else {
+        let Some(response) = self.receiver.take_next_to_keep(cx) else {
             return Outcome::Nothing;
         };
         let then = self.end_of(&response);
@@ -367,7 +368,7 @@ where
         if port != RESPONSES {
             return true;
         }
-        let Some(response) = self.inlet.take() else {
+        let Some(response) = self.receiver.take() else {
             return false;
         };
         drop(self.end_of(&response));
@@ -375,7 +376,7 @@ where
     }
 
     fn pending(&self, port: usize) -> usize {
-        if port == RESPONSES { self.inlet.pending() } else { 0 }
+        if port == RESPONSES { self.receiver.pending() } else { 0 }
     }
 
     fn retire(&mut self) {
@@ -423,55 +424,57 @@ impl<S: Send + 'static> Node<S> {
         check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         let timeout_name = format!("{name} timeout");
-        let mut draft = self.draft(&name)?;
+        let mut builder = self.builder(&name)?;
         let event_loop = self.event_loop();
-        let (requests, _) = draft.service::<Q, P>(&service, self.full_name())?;
-        let beyond =
-            draft.call_remotely::<Q, P>(self.node_index(), &service, QoS::keep_all(qos.depth()))?;
-        let responses = Topic::<Response<P>>::new(name.as_str().into(), draft.evidence.clone());
+        let (requests, _) = builder.service::<Q, P>(&service, self.full_name())?;
+        let beyond = builder.call_remotely::<Q, P>(
+            self.node_index(),
+            &service,
+            QoS::keep_all(qos.depth()),
+        )?;
+        let responses = Topic::<Response<P>>::new(name.as_str().into(), builder.digests.clone());
         let responses = Arc::new(responses);
         let node = self.full_name();
-        draft.queues.push((format!("{name} of {node}"), responses.clone()));
-        let timer = self.new_timer(&draft, &timeout_name, Duration::from_nanos(1), false)?;
+        builder.queues.push((format!("{name} of {node}"), responses.clone()));
+        let timer = self.new_timer(&builder, &timeout_name, Duration::from_nanos(1), false)?;
         timer.keep_earlier();
         timer.cancel(); // until there is a call
-        let target = draft.next_target(event_loop);
+        let target = builder.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth()).held(qos.held_max());
         let shared = Arc::new(Shared {
             requests,
             remote: beyond.clone(),
             responses,
-            request_source: draft.next_source(),
-            response_source: draft.next_source(),
+            request_source: builder.next_source(),
+            response_source: builder.next_source(),
             sequence: Counter::default(),
             calls: Calls::new(qos.depth()),
             spares: Spares::new(qos.depth()),
             futures: Futures::new(qos.depth()),
             timer,
-            clock: draft.clock.clone(),
+            clock: builder.clock.clone(),
         });
-        let timeout_source = draft.next_source();
-        let remote = beyond.map(|(remote, arrivals)| {
+        let timeout_source = builder.next_source();
+        let remote = beyond.map(|(remote, remote_notifier)| {
             let responses = RemoteResponses::new(Arc::downgrade(&shared), remote);
-            draft.remote_responses(&service, Box::new(responses), arrivals)
+            builder.remote_responses(&service, Box::new(responses), remote_notifier)
         });
-        let feed = Feed::queue(qos.depth(), remote.as_ref());
-        let callback_draft =
-            CallbackDraft { target, feed, deadline: None, counters: counters.clone() };
-        let id = draft.add_callback(event_loop, name, callback_draft);
+        let source = EventSource::queue(qos.depth(), remote.as_ref());
+        let spec = CallbackSpec { target, source, deadline: None, counters: counters.clone() };
+        let id = builder.add_callback(event_loop, name, spec);
         let timeout_target = target.port(1);
-        let timeout_draft = CallbackDraft::of_timer(timeout_target, &shared.timer);
-        draft.add_callback(event_loop, timeout_name, timeout_draft);
-        let inlet = shared.responses.subscribe(id, qos, 0, counters, remote);
+        let timeout_spec = CallbackSpec::of_timer(timeout_target, &shared.timer);
+        builder.add_callback(event_loop, timeout_name, timeout_spec);
+        let receiver = shared.responses.subscribe(id, qos, 0, counters, remote);
         let client = ClientInfo {
             callback: id,
             requests: shared.request_source,
             responses: shared.response_source,
         };
-        draft.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
-        let entity = ClientEntity { inlet, shared: shared.clone(), timeout_source, timeouts: 0 };
-        draft.body::<S>(event_loop).add(Box::new(entity));
+        builder.service::<Q, P>(&service, self.full_name())?.1.clients.push(client);
+        let entity = ClientEntity { receiver, shared: shared.clone(), timeout_source, timeouts: 0 };
+        builder.body::<S>(event_loop).add(Box::new(entity));
         Ok(Client { shared, timeout: None })
     }
 }

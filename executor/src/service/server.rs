@@ -5,10 +5,10 @@ use super::{CALL_BY_VALUE_MAX, CallError, ReplyTo, Request};
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError, Feed, check_depth, check_size};
+use crate::graph::{CallbackSpec, CreateError, EventSource, check_depth, check_size};
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::topic::Inlet;
+use crate::topic::SubscriptionReceiver;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl<P: Send + Sync + 'static> fmt::Debug for Responder<P> {
 }
 
 struct ServiceEntity<Q, P, F, R> {
-    inlet: Inlet<Request<Q, P>>,
+    receiver: SubscriptionReceiver<Request<Q, P>>,
     /// `None` once it is retired.
     callback: Option<F>,
     result: PhantomData<fn() -> R>,
@@ -59,7 +59,8 @@ where
     R: CallbackResult,
 {
     fn dispatch(&mut self, _port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let (Some(callback), Some(request)) = (&mut self.callback, self.inlet.take_next(cx)) else {
+        let (Some(callback), Some(request)) = (&mut self.callback, self.receiver.take_next(cx))
+        else {
             return Outcome::Nothing;
         };
         cx.begin(request.id());
@@ -68,7 +69,7 @@ where
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        let Some(request) = self.inlet.take_unheld() else {
+        let Some(request) = self.receiver.take_unheld() else {
             return false;
         };
         request.reply_to.send(Err(CallError::ServiceStopped));
@@ -80,7 +81,7 @@ where
     }
 
     fn pending(&self, _port: usize) -> usize {
-        self.inlet.pending()
+        self.receiver.pending()
     }
 }
 
@@ -142,35 +143,35 @@ impl<S: Send + 'static> Node<S> {
         let name = format!("service {service}");
         check_size::<Q>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
         check_size::<P>(self.full_name(), &name, CALL_BY_VALUE_MAX)?;
-        let mut draft = self.draft(&name)?;
-        let (requests, info) = draft.service::<Q, P>(&service, self.full_name())?;
+        let mut builder = self.builder(&name)?;
+        let (requests, info) = builder.service::<Q, P>(&service, self.full_name())?;
         if let Some(server) = info.server {
-            let by = draft.info().loop_of(server).node.clone();
+            let by = builder.info().loop_of(server).node.clone();
             return Err(CreateError::DuplicateService {
                 service,
                 by,
                 node: self.full_name().into(),
             });
         }
-        let remote = draft.serve_remotely::<Q, P>(self.node_index(), &service, qos)?;
-        let remote = remote.map(|(server, arrivals)| {
+        let remote = builder.serve_remotely::<Q, P>(self.node_index(), &service, qos)?;
+        let remote = remote.map(|(server, remote_notifier)| {
             let requests = RemoteRequests::new(&service, qos.depth(), server);
-            draft.remote_requests(&service, Box::new(requests), arrivals)
+            builder.remote_requests(&service, Box::new(requests), remote_notifier)
         });
         let counters = Arc::<CallbackCounters>::default();
         // Requests are never kept: the server gets a reference.
         let qos = QoS::keep_all(qos.depth()).held(0);
-        let callback_draft = CallbackDraft {
-            target: draft.next_target(self.event_loop()),
-            feed: Feed::queue(qos.depth(), remote.as_ref()),
+        let spec = CallbackSpec {
+            target: builder.next_target(self.event_loop()),
+            source: EventSource::queue(qos.depth(), remote.as_ref()),
             deadline: None,
             counters: counters.clone(),
         };
-        let id = draft.add_callback(self.event_loop(), name, callback_draft);
-        draft.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
-        let inlet = requests.subscribe(id, qos, 0, counters, remote);
-        let entity = ServiceEntity { inlet, callback: Some(callback), result: PhantomData };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        let id = builder.add_callback(self.event_loop(), name, spec);
+        builder.service::<Q, P>(&service, self.full_name())?.1.server = Some(id);
+        let receiver = requests.subscribe(id, qos, 0, counters, remote);
+        let entity = ServiceEntity { receiver, callback: Some(callback), result: PhantomData };
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::error::{SynchronizeError, check_size};
 use super::inputs::Role;
-use super::matcher::{Arrival, Fate, HEADS, Matcher, Positions};
+use super::matcher::{Arrival, HEADS, Matcher, Positions, Removal};
 use super::trigger::{New, Trigger};
 use crate::time::Time;
 
@@ -78,10 +78,10 @@ impl Matcher for AccumulateMatcher {
         Arrival::Regular
     }
 
-    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) -> Option<Positions> {
+    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> Option<Positions> {
         let input = self.arrived.take()?;
         if self.counts[input] == self.capacity {
-            remove(input, 0, Fate::Unmatched);
+            remove(input, 0, Removal::Unmatched);
         } else {
             self.counts[input] += 1;
         }
@@ -92,10 +92,10 @@ impl Matcher for AccumulateMatcher {
         self.complete.then_some(HEADS)
     }
 
-    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) {
+    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) {
         if std::mem::take(&mut self.complete) {
             for (input, count) in self.counts.iter_mut().enumerate() {
-                (0..std::mem::take(count)).for_each(|_| remove(input, 0, Fate::Used));
+                (0..std::mem::take(count)).for_each(|_| remove(input, 0, Removal::Used));
             }
         }
     }

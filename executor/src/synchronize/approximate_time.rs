@@ -2,7 +2,7 @@
 //! `message_filters`.
 
 use super::error::{SynchronizeError, check_input, check_size};
-use super::matcher::{Arrival, Fate, HEADS, INPUTS_MAX, Matcher, Positions};
+use super::matcher::{Arrival, HEADS, INPUTS_MAX, Matcher, Positions, Removal};
 use crate::time::{Time, nanos};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -211,23 +211,28 @@ impl ApproximateTimeMatcher {
         later_ns(end, best.end) * self.delay_factor >= later_ns(start, best.start)
     }
 
-    fn pop_front(&mut self, input: usize, fate: Fate, remove: &mut impl FnMut(usize, usize, Fate)) {
+    fn pop_front(
+        &mut self,
+        input: usize,
+        removal: Removal,
+        remove: &mut impl FnMut(usize, usize, Removal),
+    ) {
         self.queues[input].stamps.pop_front();
-        remove(input, 0, fate);
+        remove(input, 0, removal);
     }
 
     /// Removes what was examined before the set at the cursors.
-    fn drop_examined(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) {
+    fn drop_examined(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) {
         for input in 0..self.queues.len() {
             for _ in 0..std::mem::take(&mut self.queues[input].cursor) {
-                self.pop_front(input, Fate::Unmatched, remove);
+                self.pop_front(input, Removal::Unmatched, remove);
             }
         }
     }
 
     /// Examines the set at the cursors, of which no queue is at its end, and moves on to the next.
     /// Returns true if the best set with the pivot was found.
-    fn examine(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) -> bool {
+    fn examine(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> bool {
         let stamp_of = |input: usize| self.queues[input].stamps[self.queues[input].cursor];
         let (start, end) = edges(self.queues.len(), stamp_of);
         // Nothing that fell out of another input than the latest one could have been better than
@@ -239,7 +244,7 @@ impl ApproximateTimeMatcher {
             None => {
                 let too_large = end.stamp - start.stamp > self.size_ns_max;
                 if too_large || self.queues[end.input].dropped {
-                    self.pop_front(start.input, Fate::Unmatched, remove);
+                    self.pop_front(start.input, Removal::Unmatched, remove);
                     return false;
                 }
                 Best { start: start.stamp, end: end.stamp, pivot: end }
@@ -296,14 +301,14 @@ impl ApproximateTimeMatcher {
 
     /// Drops the oldest message of the input that had the last arrival if it has too many. Returns
     /// true if so.
-    fn drop_overflow(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) -> bool {
+    fn drop_overflow(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> bool {
         let Some(input) = self.arrived.take() else { return false };
         if self.queues[input].stamps.len() <= self.queue_size {
             return false;
         }
         self.queues.iter_mut().for_each(|queue| queue.cursor = 0);
         self.best = None;
-        self.pop_front(input, Fate::Unmatched, remove);
+        self.pop_front(input, Removal::Unmatched, remove);
         self.queues[input].dropped = true;
         true
     }
@@ -322,7 +327,7 @@ impl Matcher for ApproximateTimeMatcher {
         if regular { Arrival::Regular } else { Arrival::Irregular }
     }
 
-    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) -> Option<Positions> {
+    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> Option<Positions> {
         loop {
             while self.all_have_more() {
                 if self.examine(remove) {
@@ -336,14 +341,14 @@ impl Matcher for ApproximateTimeMatcher {
         }
     }
 
-    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) {
+    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) {
         if !std::mem::take(&mut self.complete) {
             return;
         }
         self.best = None;
         for input in 0..self.queues.len() {
             self.queues[input].cursor = 0;
-            self.pop_front(input, Fate::Used, remove);
+            self.pop_front(input, Removal::Used, remove);
         }
     }
 }

@@ -4,16 +4,17 @@ use super::inputs::Queue;
 use crate::control::CallbackCounters;
 use crate::event::LoopId;
 use crate::event_loop::Target;
-use crate::graph::{CallbackDraft, CreateError, Draft, Feed, check_depth};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
 use crate::middleware::Remote;
 use crate::name::NameKind;
+use crate::node::Node;
 use crate::qos::QoS;
 use crate::topic::Topic;
 use std::sync::Arc;
 
 /// Adds the inputs of one synchronizer to the graph, in order.
 pub struct Connector<'a> {
-    pub(crate) draft: &'a mut Draft,
+    pub(crate) builder: &'a mut GraphBuilder,
     pub(crate) namespace: &'a str,
     pub(crate) base_name: &'a str,
     pub(crate) full_name: &'a str,
@@ -33,13 +34,13 @@ impl Connector<'_> {
         topic: &str,
         qos: QoS,
     ) -> Result<Source<M>, CreateError> {
-        let arguments = &self.draft.arguments;
+        let arguments = &self.builder.arguments;
         let topic = arguments.resolve(NameKind::Topic, topic, self.namespace, self.base_name)?;
         check_depth(&topic, qos)?;
-        let typed = self.draft.topic(&topic, self.full_name)?;
+        let typed = self.builder.topic(&topic, self.full_name)?;
         // First, because it may fail and leave nothing behind.
-        let remote = self.draft.subscribe_remotely(self.node_index, &topic, qos)?;
-        self.draft.request(&topic, self.full_name, qos)?;
+        let remote = self.builder.subscribe_remotely(self.node_index, &topic, qos)?;
+        self.builder.request(&topic, self.full_name, qos)?;
         Ok((typed, remote))
     }
 
@@ -51,17 +52,36 @@ impl Connector<'_> {
         capacity: usize,
     ) -> Queue<M> {
         let counters = Arc::<CallbackCounters>::default();
-        let callback_draft = CallbackDraft {
+        let spec = CallbackSpec {
             target: self.target,
-            feed: Feed::queue(qos.depth(), remote.as_ref()),
+            source: EventSource::queue(qos.depth(), remote.as_ref()),
             deadline: None,
             counters: counters.clone(),
         };
         self.target.port += 1;
         let name = format!("synchronized subscription {}", topic.name);
-        let id = self.draft.add_callback(self.event_loop, name, callback_draft);
-        let inlet = topic.subscribe(id, qos, capacity, counters.clone(), remote);
-        self.draft.topic_info(&topic.name).subscriptions.push(id);
-        Queue::new(inlet, capacity, counters)
+        let id = self.builder.add_callback(self.event_loop, name, spec);
+        let receiver = topic.subscribe(id, qos, capacity, counters.clone(), remote);
+        self.builder.topic_info(&topic.name).subscriptions.push(id);
+        Queue::new(receiver, capacity, counters)
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Adds the inputs of a synchronizer whose events go to `target`.
+    pub(crate) fn connector<'a>(
+        &'a self,
+        builder: &'a mut GraphBuilder,
+        target: Target,
+    ) -> Connector<'a> {
+        Connector {
+            builder,
+            namespace: &self.namespace,
+            base_name: &self.base_name,
+            full_name: self.full_name(),
+            node_index: self.node_index,
+            event_loop: self.event_loop(),
+            target,
+        }
     }
 }

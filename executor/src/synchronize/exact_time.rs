@@ -1,7 +1,7 @@
 //! Exact time: messages of one and the same stamp.
 
 use super::error::{SynchronizeError, check_size};
-use super::matcher::{Arrival, Fate, HEADS, Matcher, Positions};
+use super::matcher::{Arrival, HEADS, Matcher, Positions, Removal};
 use crate::time::Time;
 use std::collections::VecDeque;
 
@@ -77,13 +77,13 @@ impl ExactTimeMatcher {
     }
 
     /// Removes everything before `stamp`, for which no set will come anymore.
-    fn remove_before(&mut self, stamp: Time, remove: &mut impl FnMut(usize, usize, Fate)) {
+    fn remove_before(&mut self, stamp: Time, remove: &mut impl FnMut(usize, usize, Removal)) {
         for (input, queue) in self.queues.iter_mut().enumerate() {
             let mut position = 0;
             while let Some(&other) = queue.get(position) {
                 if other < stamp {
                     queue.remove(position);
-                    remove(input, position, Fate::Unmatched);
+                    remove(input, position, Removal::Unmatched);
                 } else {
                     position += 1;
                 }
@@ -99,23 +99,23 @@ impl Matcher for ExactTimeMatcher {
         Arrival::Regular
     }
 
-    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) -> Option<Positions> {
+    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> Option<Positions> {
         let (input, stamp) = self.arrived.take()?;
         if self.find(stamp).is_some() {
             self.remove_before(stamp, remove);
             self.set = self.find(stamp);
         } else if self.queues[input].len() > self.queue_size {
             self.queues[input].pop_front();
-            remove(input, 0, Fate::Unmatched);
+            remove(input, 0, Removal::Unmatched);
         }
         self.set
     }
 
-    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) {
+    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) {
         let Some(at) = self.set.take() else { return };
         for (input, queue) in self.queues.iter_mut().enumerate() {
             queue.remove(at[input]);
-            remove(input, at[input], Fate::Used);
+            remove(input, at[input], Removal::Used);
         }
     }
 }

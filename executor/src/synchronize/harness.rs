@@ -1,6 +1,6 @@
 //! Drives a matcher in tests, beside queues of its messages' numbers.
 
-use super::matcher::{Arrival, Fate, Matcher};
+use super::matcher::{Arrival, Matcher, Removal};
 use crate::time::Time;
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub(crate) struct Driver<T> {
     /// Input, number and stamp of each message that fell out.
     pub(crate) unmatched: Vec<(usize, usize, u64)>,
     pub(crate) irregular: usize,
-    /// The longest queue so far, between arrivals.
+    /// The longest queue so far, between remote_notifier.
     pub(crate) longest: usize,
 }
 
@@ -41,13 +41,13 @@ impl<T: Matcher> Driver<T> {
         self.irregular += usize::from(arrival == Arrival::Irregular);
         let before = sets.len();
         loop {
-            let at = matcher.next(&mut |i, p, fate| remove(queues, unmatched, i, p, fate));
+            let at = matcher.next(&mut |i, p, removal| remove(queues, unmatched, i, p, removal));
             let Some(at) = at else { break };
             let numbered = queues.iter().zip(at);
             // An input without a message shows as `usize::MAX`.
             let member = |(queue, p): (&VecDeque<_>, usize)| queue.get(p).copied();
             sets.push(numbered.map(|pair| member(pair).unwrap_or((usize::MAX, 0))).collect());
-            matcher.finish(&mut |i, p, fate| remove(queues, unmatched, i, p, fate));
+            matcher.finish(&mut |i, p, removal| remove(queues, unmatched, i, p, removal));
         }
         self.longest = self.longest.max(queues.iter().map(VecDeque::len).max().unwrap_or(0));
         sets.len() - before
@@ -78,10 +78,10 @@ fn remove(
     unmatched: &mut Vec<(usize, usize, u64)>,
     input: usize,
     position: usize,
-    fate: Fate,
+    removal: Removal,
 ) {
     let (number, stamp) = queues[input].remove(position).expect("the message is there");
-    if fate == Fate::Unmatched {
+    if removal == Removal::Unmatched {
         unmatched.push((input, number, stamp));
     }
 }

@@ -1,7 +1,7 @@
 //! The inputs of a synchronized subscription, and the queues behind them.
 
 use super::connect::Connector;
-use super::matcher::{Fate, Positions};
+use super::matcher::{Positions, Removal};
 use super::stamped::Stamped;
 use crate::context::Context;
 use crate::control::CallbackCounters;
@@ -10,7 +10,7 @@ use crate::graph::CreateError;
 use crate::message::Message;
 use crate::qos::QoS;
 use crate::time::Time;
-use crate::topic::Inlet;
+use crate::topic::SubscriptionReceiver;
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -117,15 +117,19 @@ impl<M> Input<M> {
 
 /// An input's messages: those that wait for the callback, and those that wait for a set.
 pub struct Queue<M> {
-    inlet: Inlet<M>,
+    receiver: SubscriptionReceiver<M>,
     kept: VecDeque<Message<M>>,
     counters: Arc<CallbackCounters>,
 }
 
 impl<M> Queue<M> {
-    pub(crate) fn new(inlet: Inlet<M>, capacity: usize, counters: Arc<CallbackCounters>) -> Self {
+    pub(crate) fn new(
+        receiver: SubscriptionReceiver<M>,
+        capacity: usize,
+        counters: Arc<CallbackCounters>,
+    ) -> Self {
         // One more, for a moment: it is kept before another one is given up.
-        Self { inlet, kept: VecDeque::with_capacity(capacity + 1), counters }
+        Self { receiver, kept: VecDeque::with_capacity(capacity + 1), counters }
     }
 }
 
@@ -140,7 +144,7 @@ pub trait AnyQueue: Send {
     /// How many messages wait in the topic, at least: one, if any does.
     fn pending(&self) -> usize;
     /// Removes a message that was kept.
-    fn remove(&mut self, position: usize, fate: Fate);
+    fn remove(&mut self, position: usize, removal: Removal);
     /// Counts a message with a stamp that was not to be expected; true for the first one.
     fn count_irregular(&mut self) -> bool;
 }
@@ -148,14 +152,14 @@ pub trait AnyQueue: Send {
 impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
     #[inline]
     fn take(&mut self, cx: &mut Context<'_>) -> Option<EventId> {
-        let message = self.inlet.take_next_to_keep(cx)?;
+        let message = self.receiver.take_next_to_keep(cx)?;
         let id = message.id();
         self.kept.push_back(message);
         Some(id)
     }
 
     fn discard(&mut self) -> bool {
-        self.inlet.take_unheld().is_some()
+        self.receiver.take_unheld().is_some()
     }
 
     fn clear(&mut self) {
@@ -163,12 +167,12 @@ impl<M: Send + Sync + 'static> AnyQueue for Queue<M> {
     }
 
     fn pending(&self) -> usize {
-        self.inlet.pending()
+        self.receiver.pending()
     }
 
     #[inline]
-    fn remove(&mut self, position: usize, fate: Fate) {
-        if fate == Fate::Unmatched {
+    fn remove(&mut self, position: usize, removal: Removal) {
+        if removal == Removal::Unmatched {
             self.counters.unmatched.add_by_owner(1);
         }
         self.kept.remove(position);

@@ -2,7 +2,7 @@
 
 use super::error::SynchronizeError;
 use super::inputs::Role;
-use super::matcher::{Arrival, Fate, HEADS, Matcher, Positions};
+use super::matcher::{Arrival, HEADS, Matcher, Positions, Removal};
 use super::trigger::{New, Trigger};
 use crate::time::Time;
 
@@ -102,11 +102,11 @@ impl Matcher for LatestMatcher {
         Arrival::Regular
     }
 
-    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) -> Option<Positions> {
+    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> Option<Positions> {
         let input = self.arrived.take()?;
         let was_new = std::mem::replace(&mut self.new[input], 1) == 1;
         if std::mem::replace(&mut self.present[input], true) {
-            remove(input, 0, if was_new { Fate::Unmatched } else { Fate::Used });
+            remove(input, 0, if was_new { Removal::Unmatched } else { Removal::Used });
         }
         // The trigger is asked first, and always: a predicate may count.
         self.complete =
@@ -114,7 +114,7 @@ impl Matcher for LatestMatcher {
         self.complete.then_some(HEADS)
     }
 
-    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) {
+    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) {
         if !std::mem::take(&mut self.complete) {
             return;
         }
@@ -122,7 +122,7 @@ impl Matcher for LatestMatcher {
         for (input, role) in self.roles.iter().enumerate() {
             let keeps = role.is_cached() || self.holding && !role.is_optional();
             if !keeps && std::mem::take(&mut self.present[input]) {
-                remove(input, 0, Fate::Used);
+                remove(input, 0, Removal::Used);
             }
         }
     }
@@ -208,7 +208,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_call_has_the_newest_of_all_and_nothing_used_up(
-            arrivals in proptest::collection::vec(0usize..3, 0..60),
+            remote_notifier in proptest::collection::vec(0usize..3, 0..60),
             roles in prop_oneof![Just(&REQUIRED), Just(&MIXED)],
             trigger in 0usize..3,
         ) {
@@ -216,7 +216,7 @@ mod tests {
             let mut d = driver(roles, Latest::new(trigger.unwrap()));
             let mut sent = [0; 3];
             let mut used_up = [None; 3];
-            for input in arrivals {
+            for input in remote_notifier {
                 sent[input] += 1;
                 if d.send(input, 1) == 0 {
                     continue;

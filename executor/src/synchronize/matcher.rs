@@ -17,7 +17,7 @@ pub(crate) const HEADS: Positions = [0; INPUTS_MAX];
 
 /// Why a message leaves its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum Removal {
     /// It was handed over.
     Used,
     /// It fell out without ever being handed over.
@@ -36,15 +36,15 @@ pub enum Arrival {
 /// The state machine of a policy.
 ///
 /// After each [`arrive`](Self::arrive), [`next`](Self::next) is called until it returns `None`,
-/// with a [`finish`](Self::finish) after each set. `remove(input, position, fate)` takes one
+/// with a [`finish`](Self::finish) after each set. `remove(input, position, removal)` takes one
 /// message out of the queue of `input` at once, so that those behind it move up.
 pub trait Matcher: Send {
     /// A message was appended to the queue of `input`.
     fn arrive(&mut self, input: usize, stamp: Time) -> Arrival;
 
     /// The next set that is complete.
-    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Fate)) -> Option<Positions>;
+    fn next(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> Option<Positions>;
 
     /// Removes what the last set used up; nothing if that was done.
-    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Fate));
+    fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Removal));
 }

@@ -4,7 +4,7 @@ use super::error::{SynchronizeError, check_input};
 use super::inputs::Role;
 use std::fmt;
 
-/// Which arrivals call the callback of a [`Latest`](crate::Latest) or
+/// Which remote_notifier call the callback of a [`Latest`](crate::Latest) or
 /// [`Accumulate`](crate::Accumulate) subscription.
 ///
 /// "New" is a message that was not handed over yet. The conditions are those of rclc's executor,

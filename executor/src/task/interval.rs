@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{Entity, Outcome};
-use crate::graph::{CallbackDraft, CreateError};
+use crate::graph::{CallbackSpec, CreateError};
 use crate::lock::lock;
 use crate::node::Node;
 use crate::time::{Clock, NodeClock, Time};
@@ -140,14 +140,14 @@ impl<S: Send + 'static> Node<S> {
         period: Duration,
         repeats: bool,
     ) -> Result<Interval, CreateError> {
-        let mut draft = self.draft(&name)?;
-        let timer = self.new_timer(&draft, &name, period, repeats)?;
-        let source = draft.next_source();
-        let target = draft.next_target(self.event_loop());
-        draft.add_callback(self.event_loop(), name, CallbackDraft::of_timer(target, &timer));
+        let mut builder = self.builder(&name)?;
+        let timer = self.new_timer(&builder, &name, period, repeats)?;
+        let source = builder.next_source();
+        let target = builder.next_target(self.event_loop());
+        builder.add_callback(self.event_loop(), name, CallbackSpec::of_timer(target, &timer));
         let ticks = Arc::<Mutex<Ticks>>::default();
         let entity = IntervalEntity { ticks: ticks.clone(), source };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
-        Ok(Interval { timer, clock: draft.clock.clone(), ticks, seen: 0 })
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
+        Ok(Interval { timer, clock: builder.clock.clone(), ticks, seen: 0 })
     }
 }

@@ -9,7 +9,7 @@ use crate::lock::lock;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::topic::Inlet;
+use crate::topic::SubscriptionReceiver;
 use futures_core::Stream;
 use std::collections::VecDeque;
 use std::fmt;
@@ -65,14 +65,14 @@ impl<M> fmt::Debug for MessageStream<M> {
 }
 
 struct StreamEntity<M> {
-    inlet: Inlet<M>,
+    receiver: SubscriptionReceiver<M>,
     buffer: Arc<Mutex<Buffer<M>>>,
     counters: Arc<CallbackCounters>,
 }
 
 impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let Some(message) = self.inlet.take_fresh(cx) else {
+        let Some(message) = self.receiver.take_fresh(cx) else {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
@@ -94,7 +94,7 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     }
 
     fn discard(&mut self, _port: usize) -> bool {
-        self.inlet.take_unheld().is_some()
+        self.receiver.take_unheld().is_some()
     }
 
     fn retire(&mut self) {
@@ -105,7 +105,7 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     }
 
     fn pending(&self, _port: usize) -> usize {
-        self.inlet.pending()
+        self.receiver.pending()
     }
 }
 
@@ -122,12 +122,12 @@ impl<S: Send + 'static> Node<S> {
         M: Send + Sync + 'static,
     {
         let declared = self.declare_subscription::<M>("stream", topic, qos)?;
-        let Declared { mut draft, topic, callback, counters, remote } = declared;
-        let inlet = topic.subscribe(callback, qos, qos.depth(), counters.clone(), remote);
+        let Declared { mut builder, topic, callback, counters, remote } = declared;
+        let receiver = topic.subscribe(callback, qos, qos.depth(), counters.clone(), remote);
         let messages = VecDeque::with_capacity(qos.depth());
         let buffer = Arc::new(Mutex::new(Buffer { messages, depth: qos.depth(), waker: None }));
-        let entity = StreamEntity { inlet, buffer: buffer.clone(), counters };
-        draft.body::<S>(self.event_loop()).add(Box::new(entity));
+        let entity = StreamEntity { receiver, buffer: buffer.clone(), counters };
+        builder.body::<S>(self.event_loop()).add(Box::new(entity));
         Ok(MessageStream(buffer))
     }
 }

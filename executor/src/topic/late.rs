@@ -1,7 +1,7 @@
 //! Subscriptions that are declared while the graph is built, and join later.
 
-use super::latch::Latch;
-use super::{Connections, Inlet, Port, Subscription, Topic, lock};
+use super::transient_local_cache::TransientLocalCache;
+use super::{Connections, Port, Subscription, SubscriptionReceiver, Topic, lock};
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
 use crate::middleware::{Join, LateRemote};
@@ -71,7 +71,7 @@ impl<M: Send + Sync + 'static> Late<M> {
         &self,
         topic: &Topic<M>,
         connections: Connections<'_>,
-        latches: &[Arc<Latch<M>>],
+        caches: &[Arc<TransientLocalCache<M>>],
     ) {
         let state = &mut *lock(&self.0);
         let End::Declared(subscription) = std::mem::replace(&mut state.end, End::Nowhere) else {
@@ -81,7 +81,7 @@ impl<M: Send + Sync + 'static> Late<M> {
         state.end = End::Connected(port.clone());
         if state.active && state.is_local {
             // Nothing is kept yet, so nothing gives way.
-            latches.iter().for_each(|latch| drop(latch.join(&port)));
+            caches.iter().for_each(|cache| drop(cache.join(&port)));
         }
     }
 }
@@ -114,14 +114,14 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
         if let End::Connected(port) = &state.end
             && state.is_local
         {
-            let latches = lock(&self.topic.latches).clone();
-            let (to, transit) = (port.clone(), &port.ready.transit);
+            let caches = lock(&self.topic.caches).clone();
+            let (to, sim_network) = (port.clone(), &port.ready.sim_network);
             let join =
-                move || -> Vec<_> { latches.iter().flat_map(|latch| latch.join(&to)).collect() };
-            match transit {
+                move || -> Vec<_> { caches.iter().flat_map(|cache| cache.join(&to)).collect() };
+            match sim_network {
                 // As what a callback publishes, when it has returned.
-                Some(transit) if transit.departs_later() => {
-                    transit.fly(transit.departure(), move || drop(join()));
+                Some(sim_network) if sim_network.departs_later() => {
+                    sim_network.fly(sim_network.departure(), move || drop(join()));
                 }
                 _ => displaced.extend(join()),
             }
@@ -141,16 +141,16 @@ impl<M: Send + Sync + 'static> Topic<M> {
         qos: QoS,
         counters: Arc<CallbackCounters>,
         remote: Option<LateRemote<M>>,
-    ) -> (LateSubscription, Inlet<M>) {
-        let (subscription, mut inlet) = self.queue(callback, qos, 0, counters);
+    ) -> (LateSubscription, SubscriptionReceiver<M>) {
+        let (subscription, mut receiver) = self.queue(callback, qos, 0, counters);
         let state = State { active: false, is_local: true, end: End::Declared(subscription) };
         let late = Arc::new(Late(Mutex::new(state)));
         lock(&self.late).push(late.clone());
         let (remote, join) = remote.unzip();
         let is_exclusive = remote.as_ref().is_some_and(|remote| remote.is_exclusive);
-        inlet.remote = remote.map(Box::new);
+        receiver.remote = remote.map(Box::new);
         let topic = self.name.clone();
         let handle = Handle { topic: self.clone(), late, join: Mutex::new(join), is_exclusive };
-        (LateSubscription { topic, late: Arc::new(handle) }, inlet)
+        (LateSubscription { topic, late: Arc::new(handle) }, receiver)
     }
 }

@@ -1,10 +1,10 @@
 //! The publishing end of a topic.
 
-use super::offer::{Offer, Unpublished};
+use super::publisher_policy::{PublisherPolicy, Unpublished};
 use super::{OutOfSlots, Topic, deliver};
+use crate::digest::{Digest, DigestCollector};
+use crate::escape::BoxError;
 use crate::event::{EventId, SourceId};
-use crate::event_loop::BoxError;
-use crate::evidence::Evidence;
 use crate::lock::lock;
 use crate::message::{Envelope, Expiry};
 use ringspin_ringbuf::{Counter, pool};
@@ -42,17 +42,17 @@ pub struct Publisher<M> {
     source: SourceId,
     sequence: Arc<Counter>,
     /// `None` for the ordinary publisher, which promises nothing beyond delivery.
-    offer: Option<Arc<Offer<M>>>,
+    policy: Option<Arc<PublisherPolicy<M>>>,
 }
 
 impl<M> Clone for Publisher<M> {
     fn clone(&self) -> Self {
-        let Self { topic, source, sequence, offer } = self;
+        let Self { topic, source, sequence, policy } = self;
         Self {
             topic: topic.clone(),
             source: *source,
             sequence: sequence.clone(),
-            offer: offer.clone(),
+            policy: policy.clone(),
         }
     }
 }
@@ -67,11 +67,11 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     pub(crate) fn new(
         topic: Arc<Topic<M>>,
         source: SourceId,
-        offer: Option<Arc<Offer<M>>>,
+        policy: Option<Arc<PublisherPolicy<M>>>,
     ) -> Self {
         let sequence = Arc::<Counter>::default();
         lock(&topic.sequences).push(sequence.clone());
-        Self { topic, source, sequence, offer }
+        Self { topic, source, sequence, policy }
     }
 
     /// Hands `message` to every subscription of the topic: to all of them, or, on an error, to
@@ -137,8 +137,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         mut envelope: pool::Loan<Envelope<M>>,
         prepare: impl FnOnce(),
     ) -> Result<(), PublishError<M>> {
-        if let Some(offer) = &self.offer {
-            return self.publish_as_offered(offer, envelope);
+        if let Some(policy) = &self.policy {
+            return self.publish_with_policy(policy, envelope);
         }
         let ports = match self.topic.reserve() {
             Ok(ports) => ports,
@@ -233,12 +233,12 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     }
 
     #[inline(never)]
-    fn publish_as_offered(
+    fn publish_with_policy(
         &self,
-        offer: &Offer<M>,
+        policy: &PublisherPolicy<M>,
         envelope: pool::Loan<Envelope<M>>,
     ) -> Result<(), PublishError<M>> {
-        let published = offer.publish(&self.topic, || self.next_id(), envelope);
+        let published = policy.publish(&self.topic, || self.next_id(), envelope);
         published.map_err(|unpublished| match unpublished {
             Unpublished::Refused(refusal, envelope) => {
                 refusal.of(ReturnedMessage(Place::Slot(envelope)))
@@ -254,8 +254,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// [`Liveliness::ManualByTopic`](crate::Liveliness::ManualByTopic). With automatic liveliness,
     /// nothing.
     pub fn assert_liveliness(&self) {
-        if let Some(offer) = &self.offer {
-            offer.assert_liveliness();
+        if let Some(policy) = &self.policy {
+            policy.assert_liveliness();
         }
     }
 
@@ -275,15 +275,15 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// ```
     #[must_use]
     pub fn named(self, name: &str) -> Self {
-        self.topic.evidence.name_publisher(self.source, name);
+        self.topic.digests.name_publisher(self.source, name);
         self
     }
 
     /// The same publisher, which shows its messages.
-    pub(crate) fn showing(mut self, show: fn(&M, &Evidence)) -> Self {
-        self.topic.evidence.digest_publisher(self.source);
-        let offer = self.offer.as_deref().cloned().unwrap_or_default();
-        self.offer = Some(Arc::new(offer.showing(show, self.topic.evidence.clone())));
+    pub(crate) fn showing(mut self, show: fn(&M, &DigestCollector)) -> Self {
+        self.topic.digests.digest_publisher(self.source);
+        let policy = self.policy.as_deref().cloned().unwrap_or_default();
+        self.policy = Some(Arc::new(policy.showing(show, self.topic.digests.clone())));
         self
     }
 
@@ -480,3 +480,20 @@ impl<M> fmt::Display for PublishError<M> {
 }
 
 impl<M> std::error::Error for PublishError<M> {}
+
+impl<M: Digest + Send + Sync + 'static> Publisher<M> {
+    /// The same publisher, with its messages in the digest of the dispatches that publish them.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, QoS};
+    /// # let graph = Graph::new();
+    /// # let node = graph.create_node("lidar", ())?;
+    /// let out = node.create_publisher::<Vec<f32>>("scan", QoS::default())?.digested();
+    /// # let _ = out;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn digested(self) -> Self {
+        self.showing(|message, digests| digests.add(message))
+    }
+}

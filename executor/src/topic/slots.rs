@@ -11,9 +11,10 @@
 
 use super::{Topic, lock};
 use crate::event::CallbackId;
-use crate::graph::GraphInfo;
+use crate::info::GraphInfo;
+use crate::message::Holder;
 use crate::qos::QoS;
-use crate::transit::Transit;
+use crate::sim_network::SimNetwork;
 use std::fmt;
 use std::sync::Arc;
 
@@ -24,29 +25,11 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// The limit of a holder that has none.
 const UNLIMITED: usize = usize::MAX;
 
-/// A subscription, as its messages know it: every message that it holds has a reference.
-#[derive(Debug)]
-pub(crate) struct Holder {
-    callback: CallbackId,
-    /// How many messages it may hold, with the one that it handles.
-    messages_max: usize,
-}
-
-/// How many references to a holder are no messages: the topic's, and two of the inlet.
-const OWN_REFERENCES: usize = 3;
-
-impl Holder {
-    /// How many messages it holds, perhaps a moment ago.
-    fn messages(self: &Arc<Self>) -> usize {
-        Arc::strong_count(self).saturating_sub(OWN_REFERENCES)
-    }
-}
-
 /// What was planned when the graph was frozen.
 pub(super) struct Plan {
     planned: Planned,
     info: Arc<GraphInfo>,
-    transit: Option<Arc<Transit>>,
+    sim_network: Option<Arc<SimNetwork>>,
 }
 
 impl<M: Send + Sync + 'static> Topic<M> {
@@ -68,10 +51,10 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 
     /// Allocates the slots that are needed.
-    pub(super) fn plan(&self, info: &Arc<GraphInfo>, transit: Option<&Arc<Transit>>) {
+    pub(super) fn plan(&self, info: &Arc<GraphInfo>, sim_network: Option<&Arc<SimNetwork>>) {
         let planned = std::mem::take(&mut *lock(&self.planned));
         self.pool.reserve(planned.slots());
-        let plan = Plan { planned, info: info.clone(), transit: transit.cloned() };
+        let plan = Plan { planned, info: info.clone(), sim_network: sim_network.cloned() };
         assert!(self.plan.set(plan).is_ok(), "a graph is frozen once");
     }
 
@@ -88,7 +71,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
     pub(super) fn make_room(&self) -> Result<(), Box<OutOfSlots>> {
         match self.plan.get() {
             Some(plan) => {
-                let under_way = plan.transit.as_ref().map_or(0, |transit| transit.len());
+                let under_way =
+                    plan.sim_network.as_ref().map_or(0, |sim_network| sim_network.len());
                 self.make_room_beside(&plan.planned, under_way)
             }
             None => self.make_room_beside(&lock(&self.planned), 0),

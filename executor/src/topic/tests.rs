@@ -1,9 +1,9 @@
 //! How the messages of the process and those from outside share tokens.
 
 use super::*;
+use crate::escape::BoxError;
 use crate::event::SourceId;
-use crate::event_loop::BoxError;
-use crate::middleware::{Arrivals, RemoteSubscription};
+use crate::middleware::{RemoteNotifier, RemoteSubscription};
 use proptest::prelude::*;
 use ringspin_ringbuf::Inbox;
 use std::any::Any;
@@ -24,9 +24,9 @@ impl RemoteSubscription for Outside {
 /// A subscription with both sources, and a ready ring with the places that it needs.
 struct Both {
     topic: Arc<Topic<u32>>,
-    inlet: Inlet<u32>,
+    receiver: SubscriptionReceiver<u32>,
     outside: Outside,
-    arrivals: Arrivals,
+    remote_notifier: RemoteNotifier,
     inbox: Inbox,
     counters: Arc<CallbackCounters>,
     depth: usize,
@@ -41,23 +41,23 @@ impl Both {
     fn new(depth: usize) -> Self {
         assert!((depth + 1).is_power_of_two());
         let topic = Arc::new(Topic::new("topic".into(), Arc::default()));
-        let (outside, arrivals) = (Outside::default(), Arrivals::default());
+        let (outside, remote_notifier) = (Outside::default(), RemoteNotifier::default());
         let subscription = Box::new(outside.clone());
-        let remote = Remote::messages("topic", SourceId(7), subscription, arrivals.clone());
+        let remote = Remote::messages("topic", SourceId(7), subscription, remote_notifier.clone());
         let notifier = remote.notifier().clone();
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_last(depth);
-        let inlet = topic.subscribe(CallbackId(0), qos, 0, counters.clone(), Some(remote));
+        let receiver = topic.subscribe(CallbackId(0), qos, 0, counters.clone(), Some(remote));
         let mut inbox = Inbox::new(&[depth + 1], 1);
-        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, transit: None };
+        let ready = Ready { announcer: inbox.announcer(0, 0), stamper: None, sim_network: None };
         topic.connect(Connections {
             ready: &|_| ready.clone(),
-            transit: None,
+            sim_network: None,
             info: &Arc::default(),
         });
         notifier.connect(ready);
         notifier.start();
-        Self { topic, inlet, outside, arrivals, inbox, counters, depth }
+        Self { topic, receiver, outside, remote_notifier, inbox, counters, depth }
     }
 
     fn publish(&self, n: u32) {
@@ -74,13 +74,13 @@ impl Both {
         }
         outside.push_back(n);
         drop(outside);
-        self.arrivals.announce(1);
+        self.remote_notifier.announce(1);
     }
 
     /// What comes of the next token; `None` if there is none.
     fn dispatch(&mut self) -> Option<Option<u32>> {
         self.inbox.pop(0)?;
-        Some(self.inlet.take().map(|message| *message))
+        Some(self.receiver.take().map(|message| *message))
     }
 
     fn drain(&mut self) -> Vec<u32> {

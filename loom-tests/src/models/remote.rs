@@ -1,6 +1,6 @@
 //! Items that a middleware announces: `ringbuf/src/announcements.rs` with what surrounds it in
-//! `executor/src/middleware/remote.rs` (`Remote::fetch`) and `executor/src/topic/inlet.rs`
-//! (`Inlet::take_either`). One token stands for all that came from outside, and every other token
+//! `executor/src/middleware/remote.rs` (`Remote::fetch`) and `executor/src/topic/subscription_receiver.rs`
+//! (`SubscriptionReceiver::take_either`). One token stands for all that came from outside, and every other token
 //! for one message of the process.
 
 use super::join;

@@ -2,7 +2,7 @@
 
 use super::chains::Follower;
 use super::timing::Timing;
-use ringspin_executor::{Completion, Dispatch, EventId, GraphInfo, Recorder, Time, Transit};
+use ringspin_executor::{Completion, Dispatch, EventId, GraphInfo, Recorder, SimNetwork, Time};
 use ringspin_ringbuf::Counter;
 use std::fmt;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub(super) struct Digester {
     /// How many dispatches there were; a watchdog looks at it.
     dispatches: Arc<Counter>,
     timing: Option<Timing>,
-    transit: Arc<Transit>,
+    sim_network: Arc<SimNetwork>,
     trace: Option<Trace>,
     follower: Option<Follower>,
     /// Whether the end of a callback depends on whether it sends something.
@@ -81,7 +81,11 @@ pub(super) struct Digester {
 }
 
 impl Digester {
-    pub(super) fn new(info: &GraphInfo, transit: Arc<Transit>, timing: Option<Timing>) -> Self {
+    pub(super) fn new(
+        info: &GraphInfo,
+        sim_network: Arc<SimNetwork>,
+        timing: Option<Timing>,
+    ) -> Self {
         let mut hash = Xxh3::new();
         let mut name = |name: &str| {
             hash.update(&(name.len() as u64).to_le_bytes());
@@ -99,7 +103,7 @@ impl Digester {
             dispatches,
             depends_on_sending,
             timing,
-            transit,
+            sim_network,
             trace: None,
             follower: None,
             sent,
@@ -219,10 +223,11 @@ impl Digester {
     fn tell_started(&mut self, dispatch: &Dispatch) {
         // Where callbacks take no time, nothing waits: not even from one instant to the next.
         let timing = self.timing.as_ref();
-        let released = timing.map_or(dispatch.time, |timing| timing.begin(dispatch, &self.transit));
+        let released =
+            timing.map_or(dispatch.time, |timing| timing.begin(dispatch, &self.sim_network));
         if self.wants_sent() {
             // What was sent before comes from outside.
-            self.transit.take_sent(&mut self.sent);
+            self.sim_network.take_sent(&mut self.sent);
         }
         if let Some(follower) = &mut self.follower {
             follower.started(dispatch, released);
@@ -235,7 +240,7 @@ impl Digester {
     #[inline(never)]
     fn tell_finished(&mut self, dispatch: &Dispatch, mut completion: Completion) {
         if self.wants_sent() {
-            self.transit.take_sent(&mut self.sent);
+            self.sim_network.take_sent(&mut self.sent);
         }
         if self.depends_on_sending
             && let Some(timing) = &self.timing

@@ -34,7 +34,7 @@ impl Sequencer {
             },
         };
         let mut foreign: Vec<(String, u64)> = Vec::new();
-        for (event, count) in self.transit.foreign() {
+        for (event, count) in self.sim_network.foreign() {
             let words = in_words(event);
             match foreign.last_mut().filter(|(before, _)| *before == words) {
                 Some((_, before)) => *before += count,
@@ -137,7 +137,7 @@ impl Sequencer {
         let mut recorder = self.take_recorder();
         panics.extend(drop_part("dropping the recorder", &mut || drop(recorder.take())));
         panics.extend(drop_part("dropping the tie breaker", &mut || drop(self.breaker.take())));
-        panics.extend(self.transit.clear().map(|reason| panicked("a message", reason)));
+        panics.extend(self.sim_network.clear().map(|reason| panicked("a message", reason)));
         panics
     }
 

@@ -7,7 +7,7 @@ use crate::error::SpinError;
 use crate::mapping::{Mapping, loop_names};
 use crate::models::durations::{DurationTable, Durations};
 use crate::models::links::Links;
-use ringspin_executor::{GraphInfo, LoopId, Scope, Time, Transit};
+use ringspin_executor::{GraphInfo, LoopId, Scope, SimNetwork, Time};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ impl Simulation {
 /// A simulation that was compared with its graph.
 pub(crate) struct Setting {
     pub(super) simulation: Simulation,
-    pub(crate) transit: Arc<Transit>,
+    pub(crate) sim_network: Arc<SimNetwork>,
     pub(super) durations: Option<DurationTable>,
     /// The loops of each virtual core, unless each loop has its own.
     pub(super) cores: Option<Vec<Vec<LoopId>>>,
@@ -132,9 +132,9 @@ impl Setting {
         };
         let scope = Scope { departures: durations.is_some(), causes };
         let traffic = Box::new(Traffic::new(links, jitter, jolts.clone(), info));
-        let transit = Arc::new(Transit::new(simulation.start, traffic, scope));
+        let sim_network = Arc::new(SimNetwork::new(simulation.start, traffic, scope));
         let simulation = simulation.clone();
-        Ok(Self { simulation, transit, durations, cores, jolts, deviations_max })
+        Ok(Self { simulation, sim_network, durations, cores, jolts, deviations_max })
     }
 }
 

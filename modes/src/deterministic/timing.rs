@@ -1,7 +1,7 @@
 //! How long callbacks take in simulated time.
 
 use crate::models::durations::DurationTable;
-use ringspin_executor::{Clock, Dispatch, Time, Transit};
+use ringspin_executor::{Clock, Dispatch, SimNetwork, Time};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The durations of callbacks, shared by the sequencer and its recorder, which learns first that a
@@ -48,13 +48,13 @@ impl Timing {
     }
 
     /// A callback begins; returns when its event became ready.
-    pub(super) fn begin(&self, dispatch: &Dispatch, transit: &Transit) -> Time {
+    pub(super) fn begin(&self, dispatch: &Dispatch, sim_network: &SimNetwork) -> Time {
         let mut state = self.state();
         let callback = dispatch.callback.0 as usize;
         let run = state.runs[callback];
         state.runs[callback] += 1;
         let execution = state.table.execution(dispatch.callback, run);
-        let now = transit.clock().now();
+        let now = sim_network.clock().now();
         let quiet_end = now + execution.duration;
         let logical_end = execution.logical.map(|logical| state.released + logical);
         let sending_end = execution.sending.map_or(quiet_end, |sending| now + sending);
@@ -62,7 +62,7 @@ impl Timing {
         // What it sends leaves as if it has; until it has returned, it counts as the longer one.
         let end = quiet_end.max(sending_end);
         if departure.max(end) > now {
-            transit.begin(end, departure);
+            sim_network.begin(end, departure);
             state.end = Some(end);
         }
         if execution.sending.is_some() {

@@ -6,7 +6,8 @@ use crate::models::links::LinkTable;
 use crate::models::links::publisher_names;
 use crate::models::random::{Purpose, Stream};
 use ringspin_executor::{
-    CallbackId, EventId, Fate, GraphInfo, LoopId, Network, Passage, SourceId, Time, TopicInfo,
+    CallbackId, DeliveryOutcome, EventId, GraphInfo, InFlight, LoopId, Network, SourceId, Time,
+    TopicInfo,
 };
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -68,35 +69,35 @@ impl JoltSource {
     }
 
     /// By how much a message is late, on an edge with this seed of its own.
-    fn delay_ns(&self, passage: &Passage, stream: Option<Stream>) -> u64 {
+    fn delay_ns(&self, in_flight: &InFlight, stream: Option<Stream>) -> u64 {
         match self {
             Self::None => 0,
             Self::Random { max_ns, .. } => stream.map_or(0, |stream| {
                 let limit = max_ns.saturating_add(1);
-                stream.below(passage.event.sequence, Purpose::Jitter, limit)
+                stream.below(in_flight.event.sequence, Purpose::Jitter, limit)
             }),
             Self::Scripted(jolts) => {
-                jolts.get(&(passage.event, passage.callback)).copied().unwrap_or(0)
+                jolts.get(&(in_flight.event, in_flight.callback)).copied().unwrap_or(0)
             }
         }
     }
 
     /// The random numbers of an edge, which do not change with other edges.
-    fn stream(&self, passage: &Passage, info: &GraphInfo) -> Option<Stream> {
+    fn stream(&self, in_flight: &InFlight, info: &GraphInfo) -> Option<Stream> {
         let Self::Random { seed, .. } = self else { return None };
-        let by = info.publisher(passage.event.source);
-        let by = by.map_or_else(String::new, |(topic, _)| publisher_of(info, topic, passage));
-        Some(Stream::new(*seed, &format!("jitter {by} -> {}", info.name_of(passage.callback))))
+        let by = info.publisher(in_flight.event.source);
+        let by = by.map_or_else(String::new, |(topic, _)| publisher_of(info, topic, in_flight));
+        Some(Stream::new(*seed, &format!("jitter {by} -> {}", info.name_of(in_flight.callback))))
     }
 }
 
 /// The node that sent a message, and which of its publishers on the topic, unless that is the first
 /// one without a name.
-fn publisher_of(info: &GraphInfo, topic: &TopicInfo, passage: &Passage) -> String {
+fn publisher_of(info: &GraphInfo, topic: &TopicInfo, in_flight: &InFlight) -> String {
     let node = |(by, _): &(LoopId, SourceId)| info.loops[by.0 as usize].node_index;
     let nodes: Vec<_> = topic.publishers.iter().map(node).collect();
     let names = publisher_names(topic, &nodes).into_iter().zip(&topic.publishers);
-    let mut names = names.filter(|(_, (_, source))| *source == passage.event.source);
+    let mut names = names.filter(|(_, (_, source))| *source == in_flight.event.source);
     match names.next() {
         None => String::new(),
         Some((name, (by, _))) => match (&*info.loops[by.0 as usize].node, &*name) {
@@ -147,27 +148,27 @@ impl Network for Traffic {
         self.jittered[callback.0 as usize] || self.links.is_linked(callback)
     }
 
-    fn fate(&mut self, passage: &Passage) -> Fate {
-        let Passage { event, callback, departure, bytes } = *passage;
-        let fate = match self.links.is_linked(callback) {
-            true => self.links.fate(callback, event, departure, bytes),
-            false => Fate::Once(departure),
+    fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome {
+        let InFlight { event, callback, departure, bytes } = *in_flight;
+        let outcome = match self.links.is_linked(callback) {
+            true => self.links.outcome(callback, event, departure, bytes),
+            false => DeliveryOutcome::Once(departure),
         };
         if !self.jittered[callback.0 as usize] {
-            return fate;
+            return outcome;
         }
-        let (base, last) = match fate {
-            Fate::Lost => return fate,
-            Fate::Once(base) => (base, base),
-            Fate::Twice(base, copy) => (base, base.max(copy)),
+        let (base, last) = match outcome {
+            DeliveryOutcome::Lost => return outcome,
+            DeliveryOutcome::Once(base) => (base, base),
+            DeliveryOutcome::Twice(base, copy) => (base, base.max(copy)),
         };
         let Self { jitter, jolts, edges, info, .. } = self;
         let edge = edges.entry((callback, event.source)).or_insert_with(|| Edge {
-            stream: jitter.stream(passage, info),
+            stream: jitter.stream(in_flight, info),
             linked: Time::ZERO,
             late: Time::ZERO,
         });
-        let delay_ns = jitter.delay_ns(passage, edge.stream);
+        let delay_ns = jitter.delay_ns(in_flight, edge.stream);
         if delay_ns > 0 {
             jolts.push(Jolt { event, callback, delay_ns });
         }
@@ -175,12 +176,12 @@ impl Network for Traffic {
         // It overtakes none, unless the link itself has it do so.
         let floor = if base >= edge.linked { edge.late } else { Time::ZERO };
         let late = |time: Time| (time + delay).max(floor);
-        let fate = match fate {
-            Fate::Lost => Fate::Lost,
-            Fate::Once(time) => Fate::Once(late(time)),
-            Fate::Twice(time, again) => Fate::Twice(late(time), late(again)),
+        let outcome = match outcome {
+            DeliveryOutcome::Lost => DeliveryOutcome::Lost,
+            DeliveryOutcome::Once(time) => DeliveryOutcome::Once(late(time)),
+            DeliveryOutcome::Twice(time, again) => DeliveryOutcome::Twice(late(time), late(again)),
         };
         (edge.linked, edge.late) = (last.max(edge.linked), late(last).max(edge.late));
-        fate
+        outcome
     }
 }

@@ -4,7 +4,7 @@
 //! A rule is for a topic or service, or some of its edges (from one publisher to one subscription):
 //!
 //! ```
-//! use ringspin_executor::Fate;
+//! use ringspin_executor::DeliveryOutcome;
 //! use ringspin_modes::models::Links;
 //! use ringspin_executor::{EventId, Graph, Message, QoS, Time};
 //!
@@ -32,8 +32,8 @@
 //! let mut table = links.resolve(&info, 42)?;
 //! let points = &info.topics[0];
 //! let first = EventId { source: points.publishers[0].1, sequence: 0 };
-//! let fate = table.fate(points.subscriptions[0], first, Time::ZERO, 32);
-//! assert_eq!(fate, Fate::Once(Time::from_nanos(43_000_000))); // 40 ms on the line, then 3 ms
+//! let outcome = table.outcome(points.subscriptions[0], first, Time::ZERO, 32);
+//! assert_eq!(outcome, DeliveryOutcome::Once(Time::from_nanos(43_000_000))); // 40 ms on the line, then 3 ms
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

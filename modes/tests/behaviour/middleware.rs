@@ -2,16 +2,16 @@
 
 mod calls;
 mod clock;
-mod ether;
 mod events;
+mod fake_middleware;
 mod faults;
 mod warnings;
 
 use crate::{Log, entries, log, on_one_core};
-use ether::{Ether, Private, Stamp, WAYS, Way};
+use fake_middleware::{FakeMiddleware, Private, Stamp, WAYS, Way};
 use ringspin_executor::{
-    Arrivals, CallbackStatistics, Context, ExactTime, FailurePolicy, Input, Message, Monitor,
-    PublishError, QoS, RemoteNode, RemotePublisher, RemoteSubscription, Transition, TypeName,
+    CallbackStatistics, Context, ExactTime, FailurePolicy, Input, Message, Monitor, PublishError,
+    QoS, RemoteNode, RemoteNotifier, RemotePublisher, RemoteSubscription, Transition, TypeName,
     WaitStrategy,
 };
 use ringspin_modes::{Executor, Mode, SpinError};
@@ -27,29 +27,32 @@ const TICKS_MAX: u32 = 60_000;
 /// The last message.
 const END: u64 = 1_000_000;
 
-/// Runs `test` with one worker, single-core and multi-core, connected with each kind of ether.
-fn in_every_way(test: impl Fn(Executor, Ether)) {
+/// Runs `test` with one worker, single-core and multi-core, connected with each kind of fake.
+fn in_every_way(test: impl Fn(Executor, FakeMiddleware)) {
     for way in WAYS {
         println!("delivered {way:?}");
-        test(Executor::single_core(), Ether::new(way));
-        test(on_one_core(), Ether::new(way));
+        test(Executor::single_core(), FakeMiddleware::new(way));
+        test(on_one_core(), FakeMiddleware::new(way));
     }
 }
 
 /// As [`in_every_way`], and with the nodes dealt out to all cores, spinning and parking.
-fn on_all_cores(test: impl Fn(Executor, Ether)) {
+fn on_all_cores(test: impl Fn(Executor, FakeMiddleware)) {
     in_every_way(&test);
     for way in WAYS {
         for wait in [WaitStrategy::default(), WaitStrategy::SpinThenPark(Duration::ZERO)] {
             println!("on all cores, {wait:?}, delivered {way:?}");
-            test(Executor::new(Mode::MultiCore(None)).with_wait_strategy(wait), Ether::new(way));
+            test(
+                Executor::new(Mode::MultiCore(None)).with_wait_strategy(wait),
+                FakeMiddleware::new(way),
+            );
         }
     }
 }
 
-/// Connects `executor` with `ether`, and limits how long it runs.
-fn connect(executor: &Executor, ether: Ether) {
-    executor.graph().set_middleware(Arc::new(ether)).unwrap();
+/// Connects `executor` with `fake`, and limits how long it runs.
+fn connect(executor: &Executor, fake: FakeMiddleware) {
+    executor.graph().set_middleware(Arc::new(fake)).unwrap();
     stop_when(executor, || false);
 }
 
@@ -83,14 +86,14 @@ fn listening(executor: &Executor, name: &str, topic: &str, qos: QoS) -> Log<u64>
 }
 
 /// Publishes on `topic` from outside.
-fn sender(ether: &Ether, topic: &str, qos: QoS) -> Arc<dyn RemotePublisher> {
-    ether.outside().advertise(topic, TypeName::of::<u64>(), qos).unwrap().unwrap()
+fn sender(fake: &FakeMiddleware, topic: &str, qos: QoS) -> Arc<dyn RemotePublisher> {
+    fake.outside().advertise(topic, TypeName::of::<u64>(), qos).unwrap().unwrap()
 }
 
 /// Listens to `topic` outside.
-fn receiver(ether: &Ether, topic: &str) -> Box<dyn RemoteSubscription> {
+fn receiver(fake: &FakeMiddleware, topic: &str) -> Box<dyn RemoteSubscription> {
     let (of, qos) = (TypeName::of::<u64>(), QoS::keep_all(1000));
-    ether.outside().subscribe(topic, of, qos, Arrivals::default()).unwrap().unwrap()
+    fake.outside().subscribe(topic, of, qos, RemoteNotifier::default()).unwrap().unwrap()
 }
 
 /// What has come to `receiver`.
@@ -111,11 +114,11 @@ fn first_of(executor: &Executor, node: &str) -> CallbackStatistics {
 /// Spins until nothing is left to do: several times the one worker called its observer a few times
 /// in one go, and nobody else, though who is ready gets a turn in between. Several, because what is
 /// no callback, such as a subscription that joins, may bring something that is under way then.
-fn spin_on(executor: &mut Executor, ether: &Ether) {
+fn spin_on(executor: &mut Executor, fake: &FakeMiddleware) {
     let (mut time, mut quiet) = (5 * MS, 0);
     let mut before = (0, 0);
     while quiet < 3 {
-        ether.flush();
+        fake.flush();
         executor.stop_handle().reset();
         executor.spin_for(time).unwrap();
         let callbacks = executor.statistics().callbacks;
@@ -137,8 +140,8 @@ fn spin_on(executor: &mut Executor, ether: &Ether) {
 fn ten_thousand_messages_arrive_in_order_however_slow_the_subscription_is() {
     const MANY: u64 = 10_000;
     for waits in [true, false] {
-        on_all_cores(|mut executor, ether| {
-            connect(&executor, ether.another());
+        on_all_cores(|mut executor, fake| {
+            connect(&executor, fake.another());
             let heard: Log<(u64, u64)> = log();
             let (all_sent, wait) = mpsc::channel();
             let node = executor.create_node("slow", heard.clone()).unwrap();
@@ -155,7 +158,7 @@ fn ten_thousand_messages_arrive_in_order_however_slow_the_subscription_is() {
             })
             .unwrap();
             executor.freeze().unwrap();
-            let (out, bus) = (sender(&ether, "/numbers", QoS::default()), ether.clone());
+            let (out, bus) = (sender(&fake, "/numbers", QoS::default()), fake.clone());
             let sending = thread::spawn(move || {
                 (0..MANY).for_each(|n| out.publish(&n).unwrap());
                 bus.flush();
@@ -172,12 +175,12 @@ fn ten_thousand_messages_arrive_in_order_however_slow_the_subscription_is() {
 
 #[test]
 fn what_comes_while_the_graph_is_built_is_delivered_after_the_start() {
-    on_all_cores(|mut executor, ether| {
-        connect(&executor, ether.another());
+    on_all_cores(|mut executor, fake| {
+        connect(&executor, fake.another());
         let heard = listening(&executor, "listener", "numbers", QoS::keep_last(8));
-        let out = sender(&ether, "/numbers", QoS::default());
+        let out = sender(&fake, "/numbers", QoS::default());
         out.publish(&1u64).unwrap();
-        ether.flush();
+        fake.flush();
         executor.freeze().unwrap();
         out.publish(&2u64).unwrap();
         out.publish(&END).unwrap();
@@ -188,22 +191,22 @@ fn what_comes_while_the_graph_is_built_is_delivered_after_the_start() {
 
 #[test]
 fn keep_last_1_gives_the_newest_and_counts_the_others() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let heard = listening(&executor, "listener", "numbers", QoS::keep_last(1));
         executor.freeze().unwrap();
-        let out = sender(&ether, "/numbers", QoS::default());
+        let out = sender(&fake, "/numbers", QoS::default());
         (0..9u64).for_each(|n| out.publish(&n).unwrap());
         out.publish(&END).unwrap();
-        ether.flush();
+        fake.flush();
         executor.spin().unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&heard), [END]);
         let statistics = first_of(&executor, "/listener");
         assert_eq!((statistics.dispatched, statistics.overwritten), (1, 9));
         // It goes on as if nothing had been.
         out.publish(&7u64).unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&heard), [END, 7]);
         assert_eq!(first_of(&executor, "/listener").overwritten, 9);
     });
@@ -212,16 +215,16 @@ fn keep_last_1_gives_the_newest_and_counts_the_others() {
 #[test]
 fn what_waits_inside_and_outside_is_taken_in_turns() {
     const EACH: u64 = 500;
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let heard = listening(&executor, "listener", "numbers", QoS::keep_last(EACH as usize));
         let talker = executor.create_node("talker", ()).unwrap();
         let inside = talker.create_publisher::<u64>("numbers", QoS::default()).unwrap();
         executor.freeze().unwrap();
-        let outside = sender(&ether, "/numbers", QoS::default());
+        let outside = sender(&fake, "/numbers", QoS::default());
         (0..EACH).for_each(|n| inside.publish(n).unwrap());
         (0..EACH).for_each(|n| outside.publish(&(EACH + n)).unwrap());
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         let heard = entries(&heard);
         let (inner, outer): (Vec<u64>, Vec<u64>) = heard.iter().partition(|n| **n < EACH);
         assert_eq!(inner, (0..EACH).collect::<Vec<_>>());
@@ -237,8 +240,8 @@ fn publishers_inside_and_outside_race_and_nothing_is_lost_or_comes_twice() {
     const EACH: u64 = 2_000;
     // The ready ring has exactly the places that are needed: their number is a power of two.
     for depth in [8 * EACH as usize, 3] {
-        on_all_cores(|mut executor, ether| {
-            connect(&executor, ether.another());
+        on_all_cores(|mut executor, fake| {
+            connect(&executor, fake.another());
             let heard: Log<u64> = log();
             let node = executor.create_node("listener", heard.clone()).unwrap();
             node.create_subscription("numbers", QoS::keep_last(depth), |heard, n, _| {
@@ -257,7 +260,7 @@ fn publishers_inside_and_outside_race_and_nothing_is_lost_or_comes_twice() {
             });
             executor.freeze().unwrap();
             let _ = monitor.set(executor.monitor().unwrap());
-            let outside = [(); 2].map(|()| sender(&ether, "/numbers", QoS::default()));
+            let outside = [(); 2].map(|()| sender(&fake, "/numbers", QoS::default()));
             let sending = thread::spawn(move || {
                 thread::scope(|scope| {
                     scope.spawn(|| (0..EACH).for_each(|n| inside.publish(n).unwrap()));
@@ -285,8 +288,8 @@ fn publishers_inside_and_outside_race_and_nothing_is_lost_or_comes_twice() {
 #[test]
 fn each_message_is_delivered_once_bypassed_or_not() {
     for is_bypassed in [true, false] {
-        in_every_way(|mut executor, ether| {
-            let process = ether.another();
+        in_every_way(|mut executor, fake| {
+            let process = fake.another();
             let process = if is_bypassed { process } else { process.not_bypassed() };
             connect(&executor, process);
             let other = listening(&executor, "other", "numbers", QoS::keep_last(100));
@@ -305,7 +308,7 @@ fn each_message_is_delivered_once_bypassed_or_not() {
                 },
             )
             .unwrap();
-            let mut outside = receiver(&ether, "/numbers");
+            let mut outside = receiver(&fake, "/numbers");
             executor.freeze().unwrap();
             private.publish(Private(5)).unwrap();
             for n in (0..40).step_by(2) {
@@ -316,7 +319,7 @@ fn each_message_is_delivered_once_bypassed_or_not() {
             *loan = END;
             loan.publish().unwrap();
             executor.spin().unwrap();
-            spin_on(&mut executor, &ether);
+            spin_on(&mut executor, &fake);
             let all: Vec<u64> = (0..40).chain([END]).collect();
             assert_eq!(entries(&other), all);
             assert_eq!(received(&mut *outside), all);
@@ -328,10 +331,10 @@ fn each_message_is_delivered_once_bypassed_or_not() {
 #[test]
 fn two_processes_talk_both_ways() {
     const ROUNDS: u64 = 100;
-    on_all_cores(|mut executor, ether| {
-        connect(&executor, ether.another());
+    on_all_cores(|mut executor, fake| {
+        connect(&executor, fake.another());
         let (ready, peer_is_ready) = mpsc::channel();
-        let bus = ether.clone();
+        let bus = fake.clone();
         let peer = thread::spawn(move || {
             let mut executor = Executor::single_core();
             connect(&executor, bus.another());
@@ -374,12 +377,12 @@ fn two_processes_talk_both_ways() {
 #[test]
 fn a_late_subscription_joins_inside_and_outside() {
     for is_bypassed in [true, false] {
-        in_every_way(|mut executor, ether| {
-            let process = ether.another();
+        in_every_way(|mut executor, fake| {
+            let process = fake.another();
             let process = if is_bypassed { process } else { process.not_bypassed() };
             connect(&executor, process);
             let qos = QoS::keep_last(10).transient_local();
-            let outside = sender(&ether, "/map", qos);
+            let outside = sender(&fake, "/map", qos);
             let heard: Log<u64> = log();
             let node = executor.create_node("listener", heard.clone()).unwrap();
             let add = |heard: &mut Log<u64>, n: &Message<u64>, _: &mut Context<'_>| {
@@ -396,14 +399,14 @@ fn a_late_subscription_joins_inside_and_outside() {
             outside.publish(&1u64).unwrap();
             inside.publish(2).unwrap();
             private.publish(Private(3)).unwrap();
-            spin_on(&mut executor, &ether);
+            spin_on(&mut executor, &fake);
             assert!(entries(&heard).is_empty());
             late.activate();
             private_late.activate();
             outside.publish(&4u64).unwrap();
             inside.publish(5).unwrap();
             private.publish(Private(6)).unwrap();
-            spin_on(&mut executor, &ether);
+            spin_on(&mut executor, &fake);
             let mut heard = entries(&heard);
             for pair in [[1, 4], [2, 5], [3, 6]] {
                 let both: Vec<u64> = heard.iter().copied().filter(|n| pair.contains(n)).collect();
@@ -419,19 +422,19 @@ fn a_late_subscription_joins_inside_and_outside() {
 /// loop comes at once.
 #[test]
 fn a_late_subscription_loses_nothing_while_it_joins() {
-    in_every_way(|mut executor, ether| {
+    in_every_way(|mut executor, fake| {
         let (joining, is_joining) = mpsc::channel();
         let (go_on, wait) = mpsc::channel();
         let (joining, wait) = (Mutex::new(joining), Mutex::new(wait));
         connect(
             &executor,
-            ether.another().pausing(move || {
+            fake.another().pausing(move || {
                 joining.lock().unwrap().send(()).unwrap();
                 wait.lock().unwrap().recv().unwrap();
             }),
         );
         let qos = QoS::keep_last(10).transient_local();
-        let outside = sender(&ether, "/map", qos);
+        let outside = sender(&fake, "/map", qos);
         let heard: Log<u64> = log();
         let node = executor.create_node("listener", heard.clone()).unwrap();
         let late = node.create_late_subscription("map", qos, |heard, n: &Message<u64>, _| {
@@ -442,13 +445,13 @@ fn a_late_subscription_loses_nothing_while_it_joins() {
         (1..4u64).for_each(|n| outside.publish(&n).unwrap());
         let activating = thread::spawn(move || late.activate());
         is_joining.recv().unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert!(entries(&heard).is_empty(), "it comes in vain");
         go_on.send(()).unwrap();
         activating.join().unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         outside.publish(&4u64).unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&heard), [1, 2, 3, 4]);
         assert_eq!(first_of(&executor, "/listener").overwritten, 0);
     });
@@ -456,8 +459,8 @@ fn a_late_subscription_loses_nothing_while_it_joins() {
 
 #[test]
 fn synchronizers_and_streams_get_what_comes_from_outside() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let joined: Log<(u64, u64)> = log();
         let node = executor.create_node("fusion", joined.clone()).unwrap();
         let inputs = ["left", "right"].map(|topic| Input::<Stamp>::new(topic, QoS::keep_last(20)));
@@ -482,14 +485,14 @@ fn synchronizers_and_streams_get_what_comes_from_outside() {
         let inside = node.create_publisher::<Stamp>("left", QoS::default()).unwrap();
         executor.freeze().unwrap();
         let of = TypeName::of::<Stamp>();
-        let right = ether.outside().advertise("/right", of, QoS::default()).unwrap().unwrap();
-        let numbers = sender(&ether, "/numbers", QoS::default());
+        let right = fake.outside().advertise("/right", of, QoS::default()).unwrap().unwrap();
+        let numbers = sender(&fake, "/numbers", QoS::default());
         for n in 0..10 {
             inside.publish(Stamp(n)).unwrap();
             right.publish(&Stamp(n)).unwrap();
             numbers.publish(&n).unwrap();
         }
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&joined), (0..10).map(|n| (n, n)).collect::<Vec<_>>());
         assert_eq!(entries(&awaited), (0..10).collect::<Vec<_>>());
     });
@@ -497,29 +500,29 @@ fn synchronizers_and_streams_get_what_comes_from_outside() {
 
 #[test]
 fn a_lifecycle_publisher_is_heard_outside_only_while_it_is_active() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let node = executor.create_node("camera", ()).unwrap();
         let lifecycle = node.lifecycle().create().unwrap();
         let out = lifecycle.publisher(node.create_publisher("image", QoS::default()).unwrap());
-        let mut outside = receiver(&ether, "/image");
+        let mut outside = receiver(&fake, "/image");
         executor.freeze().unwrap();
         out.publish(1u64).unwrap();
         lifecycle.request(Transition::Configure).unwrap();
         lifecycle.request(Transition::Activate).unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         out.publish(2u64).unwrap();
-        ether.flush();
+        fake.flush();
         assert_eq!(received(&mut *outside), [2]);
     });
 }
 
 #[test]
 fn simulated_time_refuses_what_receives_and_is_not_changed_by_what_is_only_told() {
-    let run = |ether: Option<Ether>| {
+    let run = |fake: Option<FakeMiddleware>| {
         let mut executor = Executor::deterministic(Default::default());
-        if let Some(ether) = ether {
-            executor.graph().set_middleware(Arc::new(ether)).unwrap();
+        if let Some(fake) = fake {
+            executor.graph().set_middleware(Arc::new(fake)).unwrap();
         }
         let heard = listening(&executor, "listener", "numbers", QoS::keep_last(10));
         let talker = executor.create_node("talker", 0u64).unwrap();
@@ -540,12 +543,12 @@ fn simulated_time_refuses_what_receives_and_is_not_changed_by_what_is_only_told(
     let without = run(None).unwrap();
     assert!(without.1.len() >= 19);
     for bypassed in [true, false] {
-        let ether = Ether::new(Way::AtOnce);
-        let process = ether.another();
+        let fake = FakeMiddleware::new(Way::AtOnce);
+        let process = fake.another();
         let process = if bypassed { process } else { process.not_bypassed() };
         let error = run(Some(process.clone())).unwrap_err().to_string();
-        assert!(error.contains("the ether") && error.contains("publish"), "{error}");
-        let mut outside = receiver(&ether, "/numbers");
+        assert!(error.contains("the fake") && error.contains("publish"), "{error}");
+        let mut outside = receiver(&fake, "/numbers");
         let told = run(Some(process.publishing_only())).unwrap();
         assert_eq!(told, without);
         assert_eq!(received(&mut *outside), (1..=20).collect::<Vec<_>>());

@@ -363,8 +363,8 @@ fn an_interceptors_delay_comes_on_top() {
     let toml = r#"link = [{ topic = "/t", delay = "10ms" }]"#;
     let job = linked(toml, |graph| {
         clock(graph, "t", 50 * MS, QoS::default())?;
-        graph.intercept("t", |sent: &Message<Time>, passage| {
-            assert_eq!(passage.departure, **sent);
+        graph.intercept("t", |sent: &Message<Time>, in_flight| {
+            assert_eq!(in_flight.departure, **sent);
             Verdict::Delay(7 * MS)
         })?;
         collect(graph, "listener", "t", QoS::default())

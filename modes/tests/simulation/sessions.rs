@@ -127,8 +127,8 @@ fn states_are_found_by_name_and_type() {
 fn messages_in_flight_are_dropped_changed_and_delayed() {
     let job = Job::new(|graph| {
         counter(graph)?;
-        graph.intercept("count", |n: &Message<u32>, passage| {
-            assert_eq!(u64::from(**n), passage.event.sequence + 1);
+        graph.intercept("count", |n: &Message<u32>, in_flight| {
+            assert_eq!(u64::from(**n), in_flight.event.sequence + 1);
             match **n {
                 1 => Verdict::Drop,
                 2 => Verdict::Replace(20),

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_loops_on_three_cores() {
+    fn candidates_of_ten_loops_on_three_cores_are_counted() {
         assert_eq!(space(10, 3, 1).size(), Some(9842));
         assert_eq!(space(10, 3, 1).all().count(), 9842);
         assert_eq!(space(1000, 4, 1).size(), None);

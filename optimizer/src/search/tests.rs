@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn never_worse_than_the_heuristics(
+    fn search_is_never_worse_than_the_heuristics(
         loads in small_graph(),
         cores in 1_usize..=8,
         seed: u64,

@@ -9,7 +9,6 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use reference_system::compare::{CompareOptions, Comparison, Step, compare as measure_cells};
 use reference_system::kpi::Collector;
-use reference_system::middleware::Middleware;
 use reference_system::run::{RunOptions, RunReport, mode_name, run};
 use reference_system::system::Work;
 use reference_system::table;
@@ -84,15 +83,9 @@ pub(super) fn tour(quiet: bool) -> Result<()> {
 }
 
 fn simulate() -> Result<RunReport> {
-    let options = RunOptions {
-        middleware: Middleware::None,
-        mode: "deterministic".parse()?,
-        work: Work::crunching(TOUR_N),
-        duration: TOUR_SIMULATED,
-        trace: None,
-        profile: None,
-        stop_on_ctrl_c: true,
-    };
+    let (mode, work) = ("deterministic".parse()?, Work::crunching(TOUR_N));
+    let options =
+        RunOptions { stop_on_ctrl_c: true, ..RunOptions::new(mode, work, TOUR_SIMULATED) };
     run(&options, &Arc::new(Collector::new())).map_err(anyhow::Error::from_boxed)
 }
 

@@ -4,10 +4,10 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use reference_system::determinism::States;
-use reference_system::determinism::runs::{Options, Report, SECONDS_PER_RUN, run_all};
-use reference_system::determinism::ties::Ties;
 use reference_system::table;
+use ringspin_conformance::determinism::States;
+use ringspin_conformance::determinism::runs::{Options, Report, SECONDS_PER_RUN, run_all};
+use ringspin_conformance::determinism::ties::Ties;
 use ringspin_modes::allowed_cores;
 use serde::Serialize;
 
@@ -29,6 +29,7 @@ pub(super) fn determinism(arguments: DeterminismArguments, quiet: bool) -> Resul
     let stop = listener.stop_handle();
     let json = json.as_deref().map(|path| Output::create(path, true)).transpose()?;
     let threads = threads.map_or_else(|| default_threads(sleep_max), usize::from);
+    let ties = Ties::from(ties);
     let options = Options { runs: runs as usize, threads, sleep_max, ties };
     let bar = RunsBar::new(quiet, options.runs);
     let report = run_all(&options, &stop, |progress| bar.show(progress, options.runs));

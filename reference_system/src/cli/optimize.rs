@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use reference_system::optimize::{BASELINES, LatencyEstimate, Target, Trial, Tuned, tune};
-use reference_system::report::{
-    OptimizationData, Origin, ReportData, mapping_svg, optimization_of, render,
+use reference_system::gather::local_origin;
+use reference_system::optimize::{
+    BASELINES, LatencyEstimate, Target, Trial, Tuned, optimization_of, tune,
 };
 use reference_system::table::{render_confirmed, render_estimates, render_strategies};
 use ringspin_executor::StopHandle;
@@ -16,6 +16,8 @@ use ringspin_modes::{Mapping, allowed_cores};
 use ringspin_optimizer::{
     Confirmed, Model, Objective, Profile, Progress, SearchOptions, Stop, Strategy, Twin,
 };
+
+use ringspin_report::{OptimizationData, ReportData, mapping_svg, render};
 
 use super::output::{self, Output};
 use super::progress::SearchBar;
@@ -281,7 +283,7 @@ impl Pictures {
         if cfg!(debug_assertions) {
             remarks.push("A debug build: the measured figures are meaningless.".into());
         }
-        let origin = Origin::here(&super::report::command_line(), remarks);
+        let origin = local_origin(&super::report::command_line(), remarks);
         let data = ReportData { origin, optimization: Some(data), ..ReportData::default() };
         file.write_text(&render(&data))
     }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use reference_system::compare::Step;
-use reference_system::determinism::runs::{Progress, SECONDS_PER_RUN};
-use reference_system::report;
+use reference_system::gather;
+use ringspin_conformance::determinism::runs::{Progress, SECONDS_PER_RUN};
 
 /// The interval at which the bar of a run moves.
 const TICK: Duration = Duration::from_secs(1);
@@ -91,7 +91,7 @@ impl GatherBar {
     }
 
     /// Shows the step that is about to start.
-    pub(super) fn show(&self, step: &report::Step) {
+    pub(super) fn show(&self, step: &gather::Step) {
         self.0.set_length(step.total as u64);
         self.0.set_position(step.index as u64);
         let left_s = step.remaining.as_secs_f64().ceil();

@@ -1,7 +1,7 @@
 //! `reference-system random-graph`: digests of random graphs, to compare builds and machines.
 
 use anyhow::{Context, Result};
-use reference_system::random_graph::RandomGraph;
+use ringspin_conformance::random_graph::RandomGraph;
 
 use super::RandomGraphArguments;
 use super::output;

@@ -5,10 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use reference_system::report::{
-    Gathered, OptimizationData, ReportData, ReportOptions, gather, overview_svg, render,
-};
+use reference_system::gather::{Gathered, ReportOptions, gather};
 use ringspin_modes::timeline::{Timeline, write_chrome_trace};
+use ringspin_report::{OptimizationData, ReportData, overview_svg, render};
 use serde::de::DeserializeOwned;
 
 use super::output::Output;
@@ -69,7 +68,8 @@ fn run(arguments: &ReportArguments, quiet: bool) -> Result<(ReportData, Vec<(Str
         if interrupted.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     drop(bar);
-    let Gathered { data, timelines, interrupted } = gathered.map_err(anyhow::Error::from_boxed)?;
+    let Gathered { data, timelines, interrupted, .. } =
+        gathered.map_err(anyhow::Error::from_boxed)?;
     if interrupted {
         eprintln!("note: interrupted: the report has the completed runs only");
     }

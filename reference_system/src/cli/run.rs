@@ -8,17 +8,18 @@ use anyhow::{Result, ensure};
 use reference_system::compare::Cell;
 use reference_system::crunch::{Calibration, DEFAULT_CRUNCH_LIMIT, calibrate_within, estimate_ns};
 use reference_system::description::Workload;
-use reference_system::kpi::{Collector, KEPT_SAMPLES, Summary};
+use reference_system::kpi::{Collector, KEPT_SAMPLES};
 use reference_system::run::{
     Recorded, RecordersFactory, RunOptions, RunReport, mode_name, run_recorded,
     total_utilization_of,
 };
 use reference_system::system::Work;
-use reference_system::table::{self, format_ms};
+use reference_system::table;
 use ringspin_executor::Recorder;
 use ringspin_modes::job_file::JobFile;
 use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace};
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
+use ringspin_report::{Summary, format_ms};
 
 use super::output::{self, Output};
 use super::progress::TimeBar;

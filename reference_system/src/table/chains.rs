@@ -1,8 +1,9 @@
 //! Table of LaME's chains, with published figures.
 
-use super::{aligned, figure, format_ms, table, text};
+use super::{aligned, figure, table, text};
 use crate::chains::ChainReport;
 use crate::lame::PUBLISHED_SOURCE;
+use ringspin_report::format_ms;
 
 /// Renders a row for each chain: own figures, then those of the published systems. Latencies are in
 /// ms, from the start of the chain's first callback to the end of its last; "-" if it never ended.
@@ -49,7 +50,7 @@ fn row(report: &ChainReport) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::chains::Collector;
-    use crate::kpi::Summary;
+    use ringspin_report::Summary;
 
     #[test]
     fn every_chain_is_listed_with_published_figures() {

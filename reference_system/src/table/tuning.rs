@@ -1,9 +1,10 @@
 //! Tables of a search and its confirmation: strategies, simulated and worst-case latencies,
 //! predictions and measurements.
 
-use super::{aligned, format_ms, table, text};
+use super::{aligned, table, text};
 use crate::optimize::{LatencyEstimate, Tuned};
 use ringspin_optimizer::{Chain, ChainLatency, Confirmed, Objective, Term};
+use ringspin_report::format_ms;
 
 /// Renders a row for each strategy: evaluations and time, gap to the optimum if known, and the
 /// terms of its best score. The best row is marked. An exact search that was refused has no row.

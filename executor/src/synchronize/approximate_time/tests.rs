@@ -180,13 +180,13 @@ fn parameters_without_sense_are_refused() {
 #[derive(Clone, Debug)]
 struct Traffic {
     inputs: usize,
-    arrivals: Vec<(usize, u64)>,
+    remote_notifier: Vec<(usize, u64)>,
 }
 
 impl Traffic {
     /// The shortest interval of each input.
     fn intervals_min(&self) -> Vec<u64> {
-        let stamps = |input| self.arrivals.iter().filter(move |a| a.0 == input).map(|a| a.1);
+        let stamps = |input| self.remote_notifier.iter().filter(move |a| a.0 == input).map(|a| a.1);
         let intervals = |input| stamps(input).zip(stamps(input).skip(1)).map(|(a, b)| b - a);
         (0..self.inputs).map(|input| intervals(input).min().unwrap_or(0)).collect()
     }
@@ -206,13 +206,13 @@ fn traffic(messages: usize) -> impl Strategy<Value = Traffic> {
             stamps.collect::<VecDeque<u64>>()
         });
         let mut left: Vec<VecDeque<u64>> = stamps.collect();
-        let mut arrivals = Vec::new();
+        let mut remote_notifier = Vec::new();
         for choice in order {
             let open: Vec<usize> = (0..inputs).filter(|&input| !left[input].is_empty()).collect();
             let Some(&input) = open.get(usize::from(choice) % open.len().max(1)) else { break };
-            arrivals.push((input, left[input].pop_front().unwrap()));
+            remote_notifier.push((input, left[input].pop_front().unwrap()));
         }
-        Traffic { inputs, arrivals }
+        Traffic { inputs, remote_notifier }
     })
 }
 
@@ -249,7 +249,7 @@ proptest! {
         };
         let mut d = driver(traffic.inputs, policy(queue_size, penalty_eighths, &bounds));
         let mut model = Model::new(queue_size, penalty_eighths, &bounds);
-        for (input, stamp) in traffic.arrivals {
+        for (input, stamp) in traffic.remote_notifier {
             d.send(input, stamp);
             model.send(input, stamp);
             prop_assert_eq!(&d.sets, &model.sets);
@@ -264,32 +264,32 @@ proptest! {
         traffic in traffic(8),
         penalty_eighths in 0u64..3,
     ) {
-        let sets_of = |arrivals: &[(usize, u64)], bounds: &[u64]| {
+        let sets_of = |remote_notifier: &[(usize, u64)], bounds: &[u64]| {
             let mut d = driver(traffic.inputs, policy(100, penalty_eighths, bounds));
-            arrivals.iter().for_each(|&(input, stamp)| { d.send(input, stamp); });
+            remote_notifier.iter().for_each(|&(input, stamp)| { d.send(input, stamp); });
             // So that nothing is left to wait for.
             (0..traffic.inputs).for_each(|input| { d.send(input, 1_000_000); });
             d.sets
         };
         let unknown = vec![0; traffic.inputs];
-        let sets = sets_of(&traffic.arrivals, &unknown);
-        let mut by_input = traffic.arrivals.clone();
+        let sets = sets_of(&traffic.remote_notifier, &unknown);
+        let mut by_input = traffic.remote_notifier.clone();
         by_input.sort_by_key(|arrival| arrival.0);
         prop_assert_eq!(&sets, &sets_of(&by_input, &unknown));
-        prop_assert_eq!(&sets, &sets_of(&traffic.arrivals, &traffic.intervals_min()));
+        prop_assert_eq!(&sets, &sets_of(&traffic.remote_notifier, &traffic.intervals_min()));
     }
 
     #[test]
     fn the_promises_that_need_no_order_hold_for_any_stamps(
         inputs in 2usize..=9,
-        arrivals in proptest::collection::vec((0usize..9, any::<u64>()), 0..80),
+        remote_notifier in proptest::collection::vec((0usize..9, any::<u64>()), 0..80),
         small: bool,
         queue_size in 1usize..6,
         bound: u64,
     ) {
         let bound = Duration::from_nanos(bound / 2);
         let mut d = driver(inputs, ApproximateTime::new(queue_size).with_min_interval(1, bound));
-        for (input, stamp) in arrivals {
+        for (input, stamp) in remote_notifier {
             d.send(input % inputs, if small { stamp % 50 } else { stamp });
         }
         check_promises(&d, queue_size);

@@ -48,13 +48,13 @@ proptest! {
     #[test]
     fn it_does_what_a_table_of_stamps_says(
         inputs in 2usize..=5,
-        arrivals in proptest::collection::vec((0usize..5, 0u64..12), 0..60),
+        remote_notifier in proptest::collection::vec((0usize..5, 0u64..12), 0..60),
     ) {
         let mut d = driver(inputs, 100);
         let mut table: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         let mut sets = Vec::new();
         let mut seen = vec![Vec::new(); inputs];
-        for (input, stamp) in arrivals {
+        for (input, stamp) in remote_notifier {
             let input = input % inputs;
             if seen[input].contains(&stamp) {
                 continue;
@@ -78,11 +78,11 @@ proptest! {
     fn sets_are_exact_ordered_and_within_the_queues(
         inputs in 2usize..=9,
         queue_size in 1usize..5,
-        arrivals in proptest::collection::vec((0usize..9, 0u64..4), 0..120),
+        remote_notifier in proptest::collection::vec((0usize..9, 0u64..4), 0..120),
     ) {
         let mut d = driver(inputs, queue_size);
         let mut stamps = vec![0; inputs];
-        for (input, step) in arrivals {
+        for (input, step) in remote_notifier {
             let input = input % inputs;
             stamps[input] += step;
             d.send(input, stamps[input]);

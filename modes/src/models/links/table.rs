@@ -2,7 +2,7 @@
 
 use super::LinkRule;
 use crate::models::random::{Purpose, Stream};
-use ringspin_executor::{CallbackId, EventId, Fate, SourceId, Time};
+use ringspin_executor::{CallbackId, DeliveryOutcome, EventId, SourceId, Time};
 use std::time::Duration;
 
 /// The links of a graph, resolved, with the messages that are under way.
@@ -57,19 +57,21 @@ impl LinkTable {
     /// departures. For a service, `subscription` is the server's callback (`event` is then of the
     /// client's requests) or the client's (of the responses to it). Logarithmic in the edges of the
     /// callback.
-    pub fn fate(
+    pub fn outcome(
         &mut self,
         subscription: CallbackId,
         event: EventId,
         departure: Time,
         bytes: usize,
-    ) -> Fate {
+    ) -> DeliveryOutcome {
         let edges = self.edges.get_mut(subscription.0 as usize);
         let edge = edges.and_then(|edges| {
             let place = edges.binary_search_by_key(&event.source, |edge| edge.source).ok()?;
             edges.get_mut(place)
         });
-        edge.map_or(Fate::Once(departure), |edge| edge.fate(event.sequence, departure, bytes))
+        edge.map_or(DeliveryOutcome::Once(departure), |edge| {
+            edge.outcome(event.sequence, departure, bytes)
+        })
     }
 }
 
@@ -79,7 +81,7 @@ impl Edge {
         Self { source, rules, none, stream, busy_until, last_arrival }
     }
 
-    fn fate(&mut self, n: u64, departure: Time, bytes: usize) -> Fate {
+    fn outcome(&mut self, n: u64, departure: Time, bytes: usize) -> DeliveryOutcome {
         let Self { rules, none, stream, busy_until, last_arrival, .. } = self;
         let rule = rules.iter().find(|rule| rule.is_at(departure)).unwrap_or(none);
         let happens = |purpose, probability| stream.happens(n, purpose, probability);
@@ -101,7 +103,7 @@ impl Edge {
         };
         let sent = send();
         if is_lost {
-            return Fate::Lost;
+            return DeliveryOutcome::Lost;
         }
         let arrival = match overtakes {
             // What leaves later does not arrive earlier, so it has no part in the order.
@@ -109,9 +111,9 @@ impl Edge {
             false => arrive(sent, Purpose::Delay),
         };
         if !has_copy {
-            return Fate::Once(arrival);
+            return DeliveryOutcome::Once(arrival);
         }
         let copy_sent = send();
-        Fate::Twice(arrival, arrive(copy_sent, Purpose::CopyDelay))
+        DeliveryOutcome::Twice(arrival, arrive(copy_sent, Purpose::CopyDelay))
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::models::Distribution;
 use proptest::prelude::*;
 use ringspin_executor::{
-    CallbackId, Context, EventId, Fate, Graph, GraphInfo, Message, QoS, SourceId, Time,
+    CallbackId, Context, DeliveryOutcome, EventId, Graph, GraphInfo, Message, QoS, SourceId, Time,
 };
 use std::collections::BTreeMap;
 
@@ -50,32 +50,32 @@ fn edge(info: &GraphInfo, from: usize, to: usize) -> (CallbackId, SourceId) {
     (info.topics[0].subscriptions[to], info.topics[0].publishers[from].1)
 }
 
-/// The fates of messages that leave every `period`.
-fn fates(
+/// The outcomes of messages that leave every `period`.
+fn outcomes(
     table: &mut LinkTable,
     (callback, source): (CallbackId, SourceId),
     period: Duration,
     count: u64,
-) -> Vec<Fate> {
+) -> Vec<DeliveryOutcome> {
     let send = |sequence: u64| {
         let departure = Time::from_nanos(sequence * period.as_nanos() as u64);
-        table.fate(callback, EventId { source, sequence }, departure, 1000)
+        table.outcome(callback, EventId { source, sequence }, departure, 1000)
     };
     (0..count).map(send).collect()
 }
 
-/// The fates on the only edge of a graph with one publisher and one subscription.
-fn fates_of(rule: LinkRule, period: Duration, count: u64) -> Vec<Fate> {
+/// The outcomes on the only edge of a graph with one publisher and one subscription.
+fn outcomes_of(rule: LinkRule, period: Duration, count: u64) -> Vec<DeliveryOutcome> {
     let info = graph(&["a"], &["b"]);
     let mut table = Links::new().rule(rule).resolve(&info, 42).unwrap();
-    fates(&mut table, edge(&info, 0, 0), period, count)
+    outcomes(&mut table, edge(&info, 0, 0), period, count)
 }
 
-fn arrivals(fates: &[Fate]) -> Vec<u64> {
-    let times = fates.iter().flat_map(|fate| match *fate {
-        Fate::Lost => vec![],
-        Fate::Once(time) => vec![time],
-        Fate::Twice(first, second) => vec![first, second],
+fn arrivals(outcomes: &[DeliveryOutcome]) -> Vec<u64> {
+    let times = outcomes.iter().flat_map(|outcome| match *outcome {
+        DeliveryOutcome::Lost => vec![],
+        DeliveryOutcome::Once(time) => vec![time],
+        DeliveryOutcome::Twice(first, second) => vec![first, second],
     });
     times.map(Time::as_nanos).collect()
 }
@@ -88,31 +88,31 @@ fn jitter() -> LinkRule {
 fn the_fates_are_the_same_on_every_machine() {
     let rule = jitter().loss(0.2).duplication(0.2).reordering(0.2);
     let rule = rule.bandwidth("1 MB/s".parse().unwrap());
-    let fates = fates_of(rule, ms(5), 8);
-    let (once, ns) = (|ns| Fate::Once(Time::from_nanos(ns)), Time::from_nanos);
+    let outcomes = outcomes_of(rule, ms(5), 8);
+    let (once, ns) = (|ns| DeliveryOutcome::Once(Time::from_nanos(ns)), Time::from_nanos);
     let expected = [
         once(12_395_995),
-        Fate::Twice(ns(15_528_382), ns(19_202_644)),
+        DeliveryOutcome::Twice(ns(15_528_382), ns(19_202_644)),
         once(20_536_268),
         once(24_931_623),
         once(21_000_000), // reordered
         once(26_000_000), // reordered
-        Fate::Lost,
+        DeliveryOutcome::Lost,
         once(42_363_106),
     ];
-    assert_eq!(fates, expected);
+    assert_eq!(outcomes, expected);
 }
 
 #[test]
 fn a_fixed_delay_is_exact() {
     let rule = LinkRule::new("/points").delay(Distribution::fixed(Duration::from_nanos(7)));
-    assert_eq!(arrivals(&fates_of(rule, ms(1), 3)), [7, 1_000_007, 2_000_007]);
+    assert_eq!(arrivals(&outcomes_of(rule, ms(1), 3)), [7, 1_000_007, 2_000_007]);
 }
 
 #[test]
 fn messages_take_their_turn_on_a_line() {
     let line = || LinkRule::new("/points").bandwidth("10 MB/s".parse().unwrap());
-    let times = |rule, period| arrivals(&fates_of(rule, period, 3));
+    let times = |rule, period| arrivals(&outcomes_of(rule, period, 3));
     // 40 ms each: one after the other, then with pauses.
     assert_eq!(times(line().bytes(400_000), ms(10)), [40_000_000, 80_000_000, 120_000_000]);
     assert_eq!(times(line().bytes(400_000), ms(50)), [40_000_000, 90_000_000, 140_000_000]);
@@ -128,16 +128,19 @@ fn messages_take_their_turn_on_a_line() {
 #[test]
 fn loss_changes_nothing_for_those_that_arrive() {
     let rule = || jitter().bandwidth("1 MB/s".parse().unwrap());
-    let without = fates_of(rule(), ms(100), 10_000);
-    let with = fates_of(rule().loss(0.1), ms(100), 10_000);
-    let lost = with.iter().filter(|fate| **fate == Fate::Lost).count();
+    let without = outcomes_of(rule(), ms(100), 10_000);
+    let with = outcomes_of(rule().loss(0.1), ms(100), 10_000);
+    let lost = with.iter().filter(|outcome| **outcome == DeliveryOutcome::Lost).count();
     assert!((880..1120).contains(&lost), "{lost}"); // four standard deviations of 30
     let mut pairs = with.iter().zip(&without);
-    assert!(pairs.all(|(with, without)| *with == Fate::Lost || with == without));
+    assert!(pairs.all(|(with, without)| *with == DeliveryOutcome::Lost || with == without));
     // It was sent, so the line was occupied.
     let line = LinkRule::new("/points").bandwidth("1 MB/s".parse().unwrap()).loss(0.5);
-    for (fate, n) in fates_of(line, Duration::ZERO, 100).into_iter().zip(1..) {
-        assert!(fate == Fate::Lost || fate == Fate::Once(at_ms(n)), "{fate:?} {n}");
+    for (outcome, n) in outcomes_of(line, Duration::ZERO, 100).into_iter().zip(1..) {
+        assert!(
+            outcome == DeliveryOutcome::Lost || outcome == DeliveryOutcome::Once(at_ms(n)),
+            "{outcome:?} {n}"
+        );
     }
 }
 
@@ -145,31 +148,32 @@ fn loss_changes_nothing_for_those_that_arrive() {
 fn copies_have_a_delay_and_a_turn_of_their_own() {
     let line = "1 MB/s".parse().unwrap();
     let rule = LinkRule::new("/points").bandwidth(line).duplication(1.0);
-    let twice = |a, b| Fate::Twice(at_ms(a), at_ms(b));
-    assert_eq!(fates_of(rule, Duration::ZERO, 2), [twice(1, 2), twice(3, 4)]);
-    let fates = fates_of(jitter().duplication(0.1), ms(100), 10_000);
-    let copies: Vec<_> = fates.iter().filter(|fate| matches!(fate, Fate::Twice(..))).collect();
+    let twice = |a, b| DeliveryOutcome::Twice(at_ms(a), at_ms(b));
+    assert_eq!(outcomes_of(rule, Duration::ZERO, 2), [twice(1, 2), twice(3, 4)]);
+    let outcomes = outcomes_of(jitter().duplication(0.1), ms(100), 10_000);
+    let copies: Vec<_> =
+        outcomes.iter().filter(|outcome| matches!(outcome, DeliveryOutcome::Twice(..))).collect();
     assert!((880..1120).contains(&copies.len()), "{}", copies.len());
-    assert!(copies.iter().any(|fate| matches!(fate, Fate::Twice(a, b) if a < b)));
+    assert!(copies.iter().any(|outcome| matches!(outcome, DeliveryOutcome::Twice(a, b) if a < b)));
 }
 
 #[test]
 fn reordered_messages_overtake_and_nobody_else_does() {
     let rule = LinkRule::new("/points").delay(Distribution::fixed(ms(10))).reordering(0.1);
-    let fates = fates_of(rule, ms(1), 10_000);
-    let overtook = |(n, fate): (usize, &Fate)| match *fate {
-        Fate::Once(time) if time == at_ms(n as u64) => true,
-        Fate::Once(time) if time == at_ms(n as u64 + 10) => false,
+    let outcomes = outcomes_of(rule, ms(1), 10_000);
+    let overtook = |(n, outcome): (usize, &DeliveryOutcome)| match *outcome {
+        DeliveryOutcome::Once(time) if time == at_ms(n as u64) => true,
+        DeliveryOutcome::Once(time) if time == at_ms(n as u64 + 10) => false,
         other => panic!("message {n}: {other:?}"),
     };
-    let count = fates.iter().enumerate().filter(|&pair| overtook(pair)).count();
+    let count = outcomes.iter().enumerate().filter(|&pair| overtook(pair)).count();
     assert!((880..1120).contains(&count), "{count}");
 }
 
 #[test]
 fn a_delay_that_never_ends_is_no_panic() {
     let rule = LinkRule::new("/points").delay(Distribution::fixed(Duration::MAX));
-    assert_eq!(fates_of(rule, ms(1), 2), [Fate::Once(Time::MAX); 2]);
+    assert_eq!(outcomes_of(rule, ms(1), 2), [DeliveryOutcome::Once(Time::MAX); 2]);
 }
 
 #[test]
@@ -182,11 +186,11 @@ fn an_edge_without_a_rule_delivers_at_once() {
     assert!(!table.is_linked(CallbackId(99)) && !table.is_empty());
     assert!(Links::new().resolve(&info, 0).unwrap().is_empty());
     for (from, to, arrival) in [(0, 0, 1), (1, 0, 0), (0, 1, 0), (1, 1, 0)] {
-        let fates = fates(&mut table, edge(&info, from, to), ms(1), 1);
-        assert_eq!(fates, [Fate::Once(at_ms(arrival))], "{from} {to}");
+        let outcomes = outcomes(&mut table, edge(&info, from, to), ms(1), 1);
+        assert_eq!(outcomes, [DeliveryOutcome::Once(at_ms(arrival))], "{from} {to}");
     }
     let nobody = (CallbackId(99), SourceId(99));
-    assert_eq!(fates(&mut table, nobody, ms(1), 1), [Fate::Once(Time::ZERO)]);
+    assert_eq!(outcomes(&mut table, nobody, ms(1), 1), [DeliveryOutcome::Once(Time::ZERO)]);
 }
 
 #[test]
@@ -195,11 +199,20 @@ fn the_last_matching_rule_wins() {
     let fixed = |t| LinkRule::new("/points").delay(Distribution::fixed(ms(t)));
     let links = Links::new().rule(fixed(1).from("a")).rule(fixed(2)).rule(fixed(3).from("b"));
     let mut table = links.resolve(&info, 0).unwrap();
-    assert_eq!(fates(&mut table, edge(&info, 0, 0), ms(1), 1), [Fate::Once(at_ms(2))]);
-    assert_eq!(fates(&mut table, edge(&info, 1, 0), ms(1), 1), [Fate::Once(at_ms(3))]);
+    assert_eq!(
+        outcomes(&mut table, edge(&info, 0, 0), ms(1), 1),
+        [DeliveryOutcome::Once(at_ms(2))]
+    );
+    assert_eq!(
+        outcomes(&mut table, edge(&info, 1, 0), ms(1), 1),
+        [DeliveryOutcome::Once(at_ms(3))]
+    );
     let late = Links::new().rule(fixed(3)).and(Links::new().rule(fixed(4)));
     let mut table = late.resolve(&info, 0).unwrap();
-    assert_eq!(fates(&mut table, edge(&info, 0, 0), ms(1), 1), [Fate::Once(at_ms(4))]);
+    assert_eq!(
+        outcomes(&mut table, edge(&info, 0, 0), ms(1), 1),
+        [DeliveryOutcome::Once(at_ms(4))]
+    );
 }
 
 #[test]
@@ -210,15 +223,21 @@ fn services_have_an_edge_each_way_for_each_client() {
     let links = Links::new().rule(fixed(1).from("a")).rule(fixed(2).to("b"));
     let mut table = links.resolve(&info, 0).unwrap();
     let server = service.server.unwrap();
-    let mut ask = |callback, source| fates(&mut table, (callback, source), ms(1), 1)[0];
+    let mut ask = |callback, source| outcomes(&mut table, (callback, source), ms(1), 1)[0];
     let [a, b] = [service.clients[0], service.clients[1]];
-    assert_eq!(ask(server, a.requests), Fate::Once(at_ms(1)));
-    assert_eq!(ask(a.callback, a.responses), Fate::Once(at_ms(0)));
-    assert_eq!(ask(server, b.requests), Fate::Once(at_ms(0)));
-    assert_eq!(ask(b.callback, b.responses), Fate::Once(at_ms(2)));
+    assert_eq!(ask(server, a.requests), DeliveryOutcome::Once(at_ms(1)));
+    assert_eq!(ask(a.callback, a.responses), DeliveryOutcome::Once(at_ms(0)));
+    assert_eq!(ask(server, b.requests), DeliveryOutcome::Once(at_ms(0)));
+    assert_eq!(ask(b.callback, b.responses), DeliveryOutcome::Once(at_ms(2)));
     let mut both = Links::new().rule(fixed(3)).resolve(&info, 0).unwrap();
-    assert_eq!(fates(&mut both, (server, b.requests), ms(1), 1), [Fate::Once(at_ms(3))]);
-    assert_eq!(fates(&mut both, (a.callback, a.responses), ms(1), 1), [Fate::Once(at_ms(3))]);
+    assert_eq!(
+        outcomes(&mut both, (server, b.requests), ms(1), 1),
+        [DeliveryOutcome::Once(at_ms(3))]
+    );
+    assert_eq!(
+        outcomes(&mut both, (a.callback, a.responses), ms(1), 1),
+        [DeliveryOutcome::Once(at_ms(3))]
+    );
 }
 
 #[test]
@@ -226,7 +245,7 @@ fn another_edge_node_or_seed_does_what_it_should() {
     let links = || Links::new().rule(jitter().loss(0.1));
     let of = |info: &GraphInfo, from, to, seed| {
         let mut table = links().resolve(info, seed).unwrap();
-        fates(&mut table, edge(info, from, to), ms(5), 100)
+        outcomes(&mut table, edge(info, from, to), ms(5), 100)
     };
     let small = graph(&["a"], &["b"]);
     let expected = of(&small, 0, 0, 42);
@@ -249,14 +268,14 @@ fn another_edge_node_or_seed_does_what_it_should() {
 #[test]
 fn a_message_does_not_depend_on_those_before_it() {
     // Far apart, so that no order has to be kept.
-    let all = fates_of(jitter().loss(0.3), ms(1000), 50);
+    let all = outcomes_of(jitter().loss(0.3), ms(1000), 50);
     let info = graph(&["a"], &["b"]);
-    for (n, fate) in all.iter().enumerate() {
+    for (n, outcome) in all.iter().enumerate() {
         let links = Links::new().rule(jitter().loss(0.3));
         let mut table = links.resolve(&info, 42).unwrap();
         let (callback, source) = edge(&info, 0, 0);
         let event = EventId { source, sequence: n as u64 };
-        assert_eq!(table.fate(callback, event, at_ms(1000 * n as u64), 0), *fate);
+        assert_eq!(table.outcome(callback, event, at_ms(1000 * n as u64), 0), *outcome);
     }
 }
 
@@ -412,9 +431,9 @@ proptest! {
         let (mut departure, mut last) = (Time::ZERO, 0);
         for (gap, sequence) in gaps.into_iter().zip(0..) {
             departure = departure + Duration::from_nanos(gap);
-            let fate = table.fate(callback, EventId { source, sequence }, departure, 1000);
-            for arrival in arrivals(&[fate]) {
-                prop_assert!(arrival >= last.max(departure.as_nanos()), "{fate:?}");
+            let outcome = table.outcome(callback, EventId { source, sequence }, departure, 1000);
+            for arrival in arrivals(&[outcome]) {
+                prop_assert!(arrival >= last.max(departure.as_nanos()), "{outcome:?}");
                 last = arrival;
             }
         }

@@ -1,10 +1,10 @@
 //! Calls that leave the process, and requests that come from outside.
 
-use super::ether::{Ether, Fault, Private};
+use super::fake_middleware::{FakeMiddleware, Fault, Private};
 use super::{MS, connect, in_every_way, on_all_cores, spin_on, stop_when};
 use crate::{Log, entries, log};
 use ringspin_executor::{
-    Arrivals, CallError, Client, Context, Node, QoS, RemoteClient, RemoteNode, RemoteServer,
+    CallError, Client, Context, Node, QoS, RemoteClient, RemoteNode, RemoteNotifier, RemoteServer,
     Responder, ServiceTypes, TypeName,
 };
 use ringspin_modes::Executor;
@@ -19,15 +19,16 @@ fn numbers() -> ServiceTypes {
 }
 
 /// Offers `service` outside.
-fn server(ether: &Ether, service: &str) -> Box<dyn RemoteServer> {
+fn server(fake: &FakeMiddleware, service: &str) -> Box<dyn RemoteServer> {
     let qos = QoS::keep_all(1000);
-    let server = ether.outside().serve(service, numbers(), qos, Arrivals::default());
+    let server = fake.outside().serve(service, numbers(), qos, RemoteNotifier::default());
     server.unwrap().unwrap()
 }
 
 /// Calls `service` from outside.
-fn caller(ether: &Ether, service: &str) -> Arc<dyn RemoteClient> {
-    let client = ether.outside().call(service, numbers(), QoS::services(), Arrivals::default());
+fn caller(fake: &FakeMiddleware, service: &str) -> Arc<dyn RemoteClient> {
+    let client =
+        fake.outside().call(service, numbers(), QoS::services(), RemoteNotifier::default());
     client.unwrap().unwrap()
 }
 
@@ -88,16 +89,17 @@ fn call(client: &Client<Log<Answer>, u64, u64>, number: u64) -> Result<(), CallE
 
 #[test]
 fn two_processes_serve_each_other() {
-    on_all_cores(|mut executor, ether| {
-        let build = |executor: &Executor, ether: &Ether, own: &str, other: &str, by: u64| {
-            connect(executor, ether.another());
-            let node = executor.create_node(own, ()).unwrap();
-            node.create_service(own, QoS::services(), move |_, n: &u64, _| by * n).unwrap();
-            node.create_client::<u64, u64>(other, QoS::services()).unwrap()
-        };
-        let triple = build(&executor, &ether, "double", "triple", 2);
+    on_all_cores(|mut executor, fake| {
+        let build =
+            |executor: &Executor, fake: &FakeMiddleware, own: &str, other: &str, by: u64| {
+                connect(executor, fake.another());
+                let node = executor.create_node(own, ()).unwrap();
+                node.create_service(own, QoS::services(), move |_, n: &u64, _| by * n).unwrap();
+                node.create_client::<u64, u64>(other, QoS::services()).unwrap()
+            };
+        let triple = build(&executor, &fake, "double", "triple", 2);
         let mut peer = Executor::single_core();
-        let double = build(&peer, &ether, "triple", "double", 3);
+        let double = build(&peer, &fake, "triple", "double", 3);
         executor.freeze().unwrap();
         peer.freeze().unwrap();
         let stops = [executor.stop_handle(), peer.stop_handle()];
@@ -124,13 +126,13 @@ fn two_processes_serve_each_other() {
 #[test]
 fn clients_of_one_service_get_all_of_their_own_responses() {
     for others in [1, 4, 19] {
-        in_every_way(|mut executor, ether| {
-            connect(&executor, ether.another());
+        in_every_way(|mut executor, fake| {
+            connect(&executor, fake.another());
             let (node, first, ends) = calling(&executor, 3);
             let second = node.create_client::<u64, u64>("double", QoS::keep_last(3)).unwrap();
-            let others = [(); 19].map(|()| caller(&ether, "/double")).into_iter().take(others);
+            let others = [(); 19].map(|()| caller(&fake, "/double")).into_iter().take(others);
             let others: Vec<_> = others.collect();
-            let mut outside = server(&ether, "/double");
+            let mut outside = server(&fake, "/double");
             executor.freeze().unwrap();
             for round in 0..10 {
                 for (n, client) in (0..).zip([&first, &second, &first, &second]) {
@@ -139,9 +141,9 @@ fn clients_of_one_service_get_all_of_their_own_responses() {
                     }
                     call(client, 10 * round + n).unwrap();
                 }
-                ether.flush();
+                fake.flush();
                 assert_eq!(answer_all(&mut *outside).len(), 4 * (others.len() + 1));
-                spin_on(&mut executor, &ether);
+                spin_on(&mut executor, &fake);
                 assert_eq!(ends.lock().unwrap().len() as u64, 4 * (round + 1), "all are answered");
             }
             let mut expected: Vec<_> =
@@ -160,20 +162,20 @@ fn clients_of_one_service_get_all_of_their_own_responses() {
 
 #[test]
 fn a_server_in_the_process_is_preferred() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let (_node, client, ends) = calling(&executor, 10);
         let node = executor.create_node("server", ()).unwrap();
         node.create_service("double", QoS::services(), |_, n: &u64, _| 2 * n + 1).unwrap();
-        let mut outside = server(&ether, "/double");
+        let mut outside = server(&fake, "/double");
         assert_eq!(call(&client, 0), Err(CallError::NotFrozen));
         executor.freeze().unwrap();
         (1..4).for_each(|n| call(&client, n).unwrap());
         // Requests from outside are served, too.
-        let asking = caller(&ether, "/double");
+        let asking = caller(&fake, "/double");
         assert_eq!(asking.send(&4u64).unwrap().number, 1);
-        spin_on(&mut executor, &ether);
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&ends), [Ok(3), Ok(5), Ok(7)]);
         assert!(answer_all(&mut *outside).is_empty());
     });
@@ -181,8 +183,8 @@ fn a_server_in_the_process_is_preferred() {
 
 #[test]
 fn requests_from_outside_wait_their_turn_and_are_answered_from_any_thread() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let node = executor.create_node("server", Vec::new()).unwrap();
         let keep = |kept: &mut Vec<_>, n: &u64, responder: Responder<u64>, _: &mut Context<'_>| {
             // Every third request is let go without an answer.
@@ -194,15 +196,15 @@ fn requests_from_outside_wait_their_turn_and_are_answered_from_any_thread() {
             }
         };
         node.create_deferred_service("double", QoS::keep_all(1), keep).unwrap();
-        let asking = caller(&ether, "/double");
+        let asking = caller(&fake, "/double");
         executor.freeze().unwrap();
         assert!(asking.is_available());
         let numbers: Vec<i64> = (0..30u64).map(|n| asking.send(&n).unwrap().number).collect();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         drop(executor);
         let mut got = Vec::new();
         while got.len() < 20 {
-            ether.flush();
+            fake.flush();
             got.extend(answers(&*asking));
             thread::yield_now();
         }
@@ -215,26 +217,26 @@ fn requests_from_outside_wait_their_turn_and_are_answered_from_any_thread() {
 
 #[test]
 fn calls_that_nobody_in_the_process_answers_leave_it() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let (_node, client, ends) = calling(&executor, 3);
         assert!(!client.service_is_ready());
         assert_eq!(call(&client, 0), Err(CallError::NotFrozen));
         executor.freeze().unwrap();
         assert_eq!(call(&client, 0), Err(CallError::NoService));
-        let mut outside = server(&ether, "/double");
+        let mut outside = server(&fake, "/double");
         assert!(client.service_is_ready());
-        ether.fail(Fault::Send, 1);
+        fake.fail(Fault::Send, 1);
         assert_eq!(call(&client, 0), Err(CallError::Unsent));
         for round in 0..3 {
             (1..4).for_each(|n| call(&client, 10 * round + n).unwrap());
             assert_eq!(call(&client, 0), Err(CallError::TooManyCalls));
-            ether.flush();
+            fake.flush();
             // From another thread.
             let answered =
                 thread::scope(|scope| scope.spawn(|| answer_all(&mut *outside)).join().unwrap());
             assert_eq!(answered, [1, 2, 3].map(|n| 10 * round + n));
-            spin_on(&mut executor, &ether);
+            spin_on(&mut executor, &fake);
         }
         let numbers = (0..3).flat_map(|round| (1..4).map(move |n| 10 * round + n));
         assert_eq!(entries(&ends), numbers.map(|n| Ok(2 * n)).collect::<Vec<_>>());
@@ -243,14 +245,14 @@ fn calls_that_nobody_in_the_process_answers_leave_it() {
 
 #[test]
 fn a_timeout_frees_the_slot_and_a_late_response_is_nobodys() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let (_node, client, ends) = calling(&executor, 2);
         let client = client.with_timeout(MS);
         let patient = client.clone().with_timeout(Duration::from_secs(600));
         let seen = ends.clone();
         stop_when(&executor, move || seen.lock().unwrap().len() == 2);
-        let mut outside = server(&ether, "/double");
+        let mut outside = server(&fake, "/double");
         executor.freeze().unwrap();
         (1..3).for_each(|n| call(&client, n).unwrap());
         assert_eq!(call(&client, 3), Err(CallError::TooManyCalls));
@@ -258,9 +260,9 @@ fn a_timeout_frees_the_slot_and_a_late_response_is_nobodys() {
         assert_eq!(entries(&ends), [Err(CallError::TimedOut); 2]);
         // The same slots, while the answers to the first calls are under way.
         (3..5).for_each(|n| call(&patient, n).unwrap());
-        ether.flush();
+        fake.flush();
         assert_eq!(answer_all(&mut *outside), [1, 2, 3, 4]);
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&ends)[2..], [Ok(6), Ok(8)]);
         assert!(executor.failures().is_empty());
     });
@@ -268,8 +270,8 @@ fn a_timeout_frees_the_slot_and_a_late_response_is_nobodys() {
 
 #[test]
 fn calls_end_when_all_servers_that_could_answer_are_gone() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let (node, client, ends) = calling(&executor, 10);
         let seen = ends.clone();
         let asking = client.clone();
@@ -278,17 +280,17 @@ fn calls_end_when_all_servers_that_could_answer_are_gone() {
             seen.lock().unwrap().push(end);
         })
         .unwrap();
-        let mut first = server(&ether, "/double");
+        let mut first = server(&fake, "/double");
         executor.freeze().unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         (2..11).for_each(|n| call(&client, n).unwrap());
         assert_eq!(call(&client, 0), Err(CallError::TooManyCalls));
-        ether.flush();
+        fake.flush();
         // One was answered before the crash, of which the loop learns in the same moment.
         let mut request: Option<u64> = None;
         first.take(&mut request).unwrap().unwrap().respond(&2u64).unwrap();
-        ether.crash("/double");
-        spin_on(&mut executor, &ether);
+        fake.crash("/double");
+        spin_on(&mut executor, &fake);
         let mut ended = entries(&ends);
         ended.sort_by_key(Result::is_err);
         assert_eq!(ended[0], Ok(2));
@@ -296,12 +298,12 @@ fn calls_end_when_all_servers_that_could_answer_are_gone() {
         assert_eq!(call(&client, 0), Err(CallError::NoService));
         // Another server answers, though the first one is reported as gone once more.
         for round in 1..4 {
-            let mut next = server(&ether, "/double");
+            let mut next = server(&fake, "/double");
             (0..10).for_each(|n| call(&client, n).unwrap());
-            ether.flush();
+            fake.flush();
             assert_eq!(answer_all(&mut *next).len(), 10);
-            ether.crash("/double");
-            spin_on(&mut executor, &ether);
+            fake.crash("/double");
+            spin_on(&mut executor, &fake);
             assert_eq!(
                 entries(&ends)[10 * round..],
                 [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(|n| Ok(2 * n))
@@ -314,33 +316,33 @@ fn calls_end_when_all_servers_that_could_answer_are_gone() {
 /// The graph of a middleware learns of a new server before it misses the old one.
 #[test]
 fn calls_to_a_server_that_is_gone_end_while_another_one_answers() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let (_node, client, ends) = calling(&executor, 10);
-        let _first = server(&ether, "/double");
+        let _first = server(&fake, "/double");
         executor.freeze().unwrap();
         (0..5).for_each(|n| call(&client, n).unwrap());
-        ether.flush();
-        ether.crash("/double");
-        let mut second = server(&ether, "/double");
+        fake.flush();
+        fake.crash("/double");
+        let mut second = server(&fake, "/double");
         (5..10).for_each(|n| call(&client, n).unwrap());
-        ether.flush();
-        spin_on(&mut executor, &ether);
+        fake.flush();
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&ends), [Err(CallError::ServerLost); 5]);
         assert_eq!(answer_all(&mut *second), [5, 6, 7, 8, 9]);
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&ends)[5..], [5, 6, 7, 8, 9].map(|n| Ok(2 * n)));
     });
 }
 
 #[test]
 fn a_thread_that_waits_learns_that_the_server_is_gone() {
-    on_all_cores(|mut executor, ether| {
-        connect(&executor, ether.another());
+    on_all_cores(|mut executor, fake| {
+        connect(&executor, fake.another());
         let (_node, client, _ends) = calling(&executor, 2);
-        let mut first = server(&ether, "/double");
+        let mut first = server(&fake, "/double");
         executor.freeze().unwrap();
-        let (stop, bus) = (executor.stop_handle(), ether.clone());
+        let (stop, bus) = (executor.stop_handle(), fake.clone());
         let calling = thread::spawn(move || {
             let ends = [(); 5].map(|()| client.call_and_wait(1, Duration::from_secs(600)));
             stop.stop();
@@ -363,27 +365,27 @@ fn a_thread_that_waits_learns_that_the_server_is_gone() {
 
 #[test]
 fn a_thread_that_does_not_wait_any_longer_frees_its_slot() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let (_node, client, ends) = calling(&executor, 2);
-        let mut outside = server(&ether, "/double");
+        let mut outside = server(&fake, "/double");
         executor.freeze().unwrap();
         for n in 0..6 {
             let end = client.call_and_wait(n, Duration::ZERO).map(|reply| *reply);
             assert_eq!(end.unwrap_err(), CallError::TimedOut);
         }
         (6..8).for_each(|n| call(&client, n).unwrap());
-        ether.flush();
+        fake.flush();
         assert_eq!(answer_all(&mut *outside), (0..8).collect::<Vec<_>>());
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&ends), [Ok(12), Ok(14)]);
     });
 }
 
 #[test]
 fn a_task_awaits_responses_from_outside() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let (node, client, ends) = calling(&executor, 2);
         let seen = ends.clone();
         node.spawn("ask", async move {
@@ -393,22 +395,22 @@ fn a_task_awaits_responses_from_outside() {
             }
         })
         .unwrap();
-        let mut outside = server(&ether, "/double");
+        let mut outside = server(&fake, "/double");
         executor.freeze().unwrap();
         for n in 1..4 {
-            spin_on(&mut executor, &ether);
-            ether.flush();
+            spin_on(&mut executor, &fake);
+            fake.flush();
             assert_eq!(answer_all(&mut *outside), [n]);
         }
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&ends), [Ok(2), Ok(4), Ok(6)]);
     });
 }
 
 #[test]
 fn without_a_bypass_only_types_that_are_not_carried_stay_within() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another().not_bypassed());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another().not_bypassed());
         let ends: Log<u64> = log();
         let node = executor.create_node("caller", ends.clone()).unwrap();
         let private = node.create_client::<Private, u64>("private", QoS::services()).unwrap();
@@ -418,25 +420,25 @@ fn without_a_bypass_only_types_that_are_not_carried_stay_within() {
         server.create_service("double", QoS::services(), |_, n: &u64, _| 2 * n).unwrap();
         executor.freeze().unwrap();
         private.call(Private(1), |ends, n, _| ends.lock().unwrap().push(*n.unwrap())).unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         carried.call(4, |ends, n, _| ends.lock().unwrap().push(*n.unwrap())).unwrap();
-        (0..3).for_each(|_| spin_on(&mut executor, &ether));
+        (0..3).for_each(|_| spin_on(&mut executor, &fake));
         assert_eq!(entries(&ends), [2, 8]);
     });
 }
 
 #[test]
 fn publishing_only_nothing_is_called_or_served_outside() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another().publishing_only());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another().publishing_only());
         let (_node, client, ends) = calling(&executor, 2);
-        let _outside = server(&ether, "/double");
+        let _outside = server(&fake, "/double");
         let node = executor.create_node("server", ()).unwrap();
         node.create_service("triple", QoS::services(), |_, n: &u64, _| 3 * n).unwrap();
         executor.freeze().unwrap();
         assert!(!client.service_is_ready());
         assert_eq!(call(&client, 1), Err(CallError::NoService));
-        assert!(!caller(&ether, "/triple").is_available());
+        assert!(!caller(&fake, "/triple").is_available());
         assert_eq!(entries(&ends), []);
     });
 }

@@ -1,6 +1,6 @@
 //! Time that comes from outside, and simulated time that is shown there.
 
-use super::ether::{Ether, Fault, Way};
+use super::fake_middleware::{FakeMiddleware, Fault, Way};
 use super::sender;
 use crate::on_one_core;
 use ringspin_executor::{
@@ -20,7 +20,7 @@ const REAL: Time = Time::from_secs(1_000_000_000);
 const LONG: Duration = Duration::from_secs(20);
 
 /// Runs `test` in every live mode.
-fn live(test: impl Fn(Executor, Ether)) {
+fn live(test: impl Fn(Executor, FakeMiddleware)) {
     let parking = WaitStrategy::SpinThenPark(Duration::ZERO);
     for executor in [
         Executor::single_core(),
@@ -29,27 +29,27 @@ fn live(test: impl Fn(Executor, Ether)) {
         Executor::new(Mode::MultiCore(None)).with_wait_strategy(parking),
         Executor::single_core().with_wait_strategy(WaitStrategy::Yield),
     ] {
-        let ether = Ether::new(Way::AtOnce);
-        test(executor.with_middleware(Arc::new(ether.another())).unwrap(), ether);
+        let fake = FakeMiddleware::new(Way::AtOnce);
+        test(executor.with_middleware(Arc::new(fake.another())).unwrap(), fake);
     }
 }
 
 /// Rings when the executor spins, with its timers started.
-fn spins(executor: &Executor, ether: &Ether) -> Receiver<()> {
+fn spins(executor: &Executor, fake: &FakeMiddleware) -> Receiver<()> {
     let (ready, is_ready) = channel();
     let node = executor.create_node("ready", ()).unwrap();
     node.create_subscription("ready", QoS::default(), move |(), _: &Message<u64>, _| {
         ready.send(()).unwrap();
     })
     .unwrap();
-    sender(ether, "/ready", QoS::default()).publish(&0u64).unwrap();
+    sender(fake, "/ready", QoS::default()).publish(&0u64).unwrap();
     is_ready
 }
 
 /// Spins on another thread while `during` runs, then stops. `during` begins when timers are
 /// started.
-fn while_spinning(executor: &mut Executor, ether: &Ether, during: impl FnOnce()) {
-    let is_ready = spins(executor, ether);
+fn while_spinning(executor: &mut Executor, fake: &FakeMiddleware, during: impl FnOnce()) {
+    let is_ready = spins(executor, fake);
     struct Stop(StopHandle);
     impl Drop for Stop {
         fn drop(&mut self) {
@@ -78,19 +78,19 @@ fn ticking(executor: &Executor, period: Duration) -> Receiver<Time> {
 
 #[test]
 fn timers_fire_by_a_clock_that_is_followed() {
-    live(|executor, ether| {
+    live(|executor, fake| {
         let mut executor = executor.with_sim_time();
         let ticks = ticking(&executor, 10 * MS);
-        while_spinning(&mut executor, &ether, || {
-            assert_eq!(ether.tell(BEGIN), 1);
+        while_spinning(&mut executor, &fake, || {
+            assert_eq!(fake.tell(BEGIN), 1);
             for n in 1..50 {
-                ether.tell(BEGIN + 10 * MS * (n - 1) + 9 * MS);
-                ether.tell(BEGIN + 10 * MS * n);
+                fake.tell(BEGIN + 10 * MS * (n - 1) + 9 * MS);
+                fake.tell(BEGIN + 10 * MS * n);
                 assert_eq!(ticks.recv_timeout(LONG).unwrap(), BEGIN + 10 * MS * n);
             }
-            ether.tell(BEGIN + 1000 * MS);
+            fake.tell(BEGIN + 1000 * MS);
             assert_eq!(ticks.recv_timeout(LONG).unwrap(), BEGIN + 1000 * MS, "once");
-            ether.tell(BEGIN + 1010 * MS);
+            fake.tell(BEGIN + 1010 * MS);
             assert_eq!(ticks.recv_timeout(LONG).unwrap(), BEGIN + 1010 * MS);
         });
         assert!(ticks.try_recv().is_err());
@@ -101,15 +101,15 @@ fn timers_fire_by_a_clock_that_is_followed() {
 #[test]
 fn a_clock_that_stands_still_wakes_nobody() {
     const STEPS: u64 = 20;
-    let ether = Ether::new(Way::AtOnce);
-    let executor = Executor::single_core().with_middleware(Arc::new(ether.another())).unwrap();
+    let fake = FakeMiddleware::new(Way::AtOnce);
+    let executor = Executor::single_core().with_middleware(Arc::new(fake.another())).unwrap();
     let parking = WaitStrategy::SpinThenPark(Duration::ZERO);
     let mut executor = executor.with_sim_time().with_wait_strategy(parking);
     let ticks = ticking(&executor, MS);
-    while_spinning(&mut executor, &ether, || {
-        ether.tell(BEGIN);
+    while_spinning(&mut executor, &fake, || {
+        fake.tell(BEGIN);
         for n in 1..=STEPS as u32 {
-            ether.tell(BEGIN + MS * n);
+            fake.tell(BEGIN + MS * n);
             ticks.recv_timeout(LONG).unwrap();
         }
         // A worker that polls would be found out now: real time is many periods.
@@ -121,20 +121,20 @@ fn a_clock_that_stands_still_wakes_nobody() {
 
 #[test]
 fn a_jump_back_starts_timers_again_and_fires_none_twice() {
-    live(|executor, ether| {
+    live(|executor, fake| {
         let mut executor = executor.with_sim_time();
         let ticks = ticking(&executor, 10 * MS);
         let before = Time::from_secs(500);
-        while_spinning(&mut executor, &ether, || {
+        while_spinning(&mut executor, &fake, || {
             for time in [BEGIN, BEGIN + 10 * MS, BEGIN + 15 * MS] {
-                ether.tell(time);
+                fake.tell(time);
             }
             let first = ticks.recv_timeout(LONG).unwrap();
             assert!([BEGIN + 10 * MS, BEGIN + 15 * MS].contains(&first), "{first}");
             // Nobody looks at a time that stands for an instant only, so give it twice.
             let mut now = before;
             let again = loop {
-                ether.tell(now);
+                fake.tell(now);
                 now = now + MS;
                 if let Ok(time) = ticks.recv_timeout(MS) {
                     break time;
@@ -148,19 +148,19 @@ fn a_jump_back_starts_timers_again_and_fires_none_twice() {
 
 #[test]
 fn spinning_lasts_from_the_begin_of_the_clock() {
-    live(|executor, ether| {
+    live(|executor, fake| {
         let mut executor = executor.with_sim_time();
         let _ticks = ticking(&executor, Duration::from_secs(1));
-        let is_ready = spins(&executor, &ether);
+        let is_ready = spins(&executor, &fake);
         executor.freeze().unwrap();
         assert_eq!(executor.now(), Time::ZERO);
         std::thread::scope(|scope| {
             let spinning = scope.spawn(|| executor.spin_for(5 * MS));
             is_ready.recv_timeout(LONG).unwrap();
-            ether.tell(BEGIN);
-            ether.tell(BEGIN + 4 * MS);
+            fake.tell(BEGIN);
+            fake.tell(BEGIN + 4 * MS);
             assert!(!spinning.is_finished());
-            ether.tell(BEGIN + 5 * MS);
+            fake.tell(BEGIN + 5 * MS);
             spinning.join().unwrap().unwrap();
         });
         assert_eq!(executor.now(), BEGIN + 5 * MS);
@@ -169,7 +169,7 @@ fn spinning_lasts_from_the_begin_of_the_clock() {
 
 #[test]
 fn messages_are_handled_before_the_clock_begins_and_timers_are_not() {
-    live(|executor, ether| {
+    live(|executor, fake| {
         let mut executor = executor.with_sim_time();
         let ticks = ticking(&executor, MS);
         let node = executor.create_node("hearing", ()).unwrap();
@@ -178,8 +178,8 @@ fn messages_are_handled_before_the_clock_begins_and_timers_are_not() {
             tell.send((**n, cx.now())).unwrap();
         })
         .unwrap();
-        let out = sender(&ether, "/numbers", QoS::default());
-        while_spinning(&mut executor, &ether, || {
+        let out = sender(&fake, "/numbers", QoS::default());
+        while_spinning(&mut executor, &fake, || {
             out.publish(&7u64).unwrap();
             assert_eq!(heard.recv_timeout(LONG).unwrap(), (7, Time::ZERO));
             assert!(ticks.try_recv().is_err());
@@ -189,7 +189,7 @@ fn messages_are_handled_before_the_clock_begins_and_timers_are_not() {
 
 #[test]
 fn a_deadline_is_one_of_the_clock_and_ends_with_a_message_from_outside() {
-    live(|executor, ether| {
+    live(|executor, fake| {
         let mut executor = executor.with_sim_time();
         let node = executor.create_node("hearing", ()).unwrap();
         let ((tell, heard), (miss, missed)) = (channel(), channel());
@@ -202,17 +202,17 @@ fn a_deadline_is_one_of_the_clock_and_ends_with_a_message_from_outside() {
         node.create_subscription_with_events("numbers", qos, events, callback).unwrap();
         let (tick, ticks) = channel();
         node.create_timer(10 * MS, move |(), _| tick.send(()).unwrap_or_default()).unwrap();
-        let out = sender(&ether, "/numbers", qos);
-        while_spinning(&mut executor, &ether, || {
-            ether.tell(BEGIN);
-            ether.tell(BEGIN + 10 * MS);
+        let out = sender(&fake, "/numbers", qos);
+        while_spinning(&mut executor, &fake, || {
+            fake.tell(BEGIN);
+            fake.tell(BEGIN + 10 * MS);
             // The wait for the deadline began before, on the same loop.
             ticks.recv_timeout(LONG).unwrap();
-            ether.tell(BEGIN + 90 * MS);
+            fake.tell(BEGIN + 90 * MS);
             out.publish(&2u64).unwrap();
             heard.recv_timeout(LONG).unwrap();
-            ether.tell(BEGIN + 189 * MS);
-            ether.tell(BEGIN + 191 * MS);
+            fake.tell(BEGIN + 189 * MS);
+            fake.tell(BEGIN + 191 * MS);
             assert_eq!(missed.recv_timeout(LONG).unwrap(), (1, BEGIN + 191 * MS));
         });
         assert!(missed.try_recv().is_err());
@@ -223,9 +223,9 @@ fn a_deadline_is_one_of_the_clock_and_ends_with_a_message_from_outside() {
 fn arguments_decide_and_every_node_says_so() {
     let with = |line: &[&str]| {
         let (arguments, _) = Arguments::parse(line.iter().copied()).unwrap();
-        let ether = Ether::new(Way::AtOnce);
+        let fake = FakeMiddleware::new(Way::AtOnce);
         let executor = Executor::single_core().with_arguments(arguments);
-        let mut executor = executor.with_middleware(Arc::new(ether.another())).unwrap();
+        let mut executor = executor.with_middleware(Arc::new(fake.another())).unwrap();
         let node = executor.create_node("node", ()).unwrap();
         let says = node.parameters().get("use_sim_time").ok().map(|value| value.to_string());
         executor.freeze().unwrap();
@@ -240,11 +240,16 @@ fn arguments_decide_and_every_node_says_so() {
 }
 
 /// Sets the clock to times from `time` on, 10 ms apart, until a tick comes that `is_wanted`.
-fn tick_by(ether: &Ether, time: Time, ticks: &Receiver<Time>, is_wanted: fn(Time) -> bool) -> Time {
+fn tick_by(
+    fake: &FakeMiddleware,
+    time: Time,
+    ticks: &Receiver<Time>,
+    is_wanted: fn(Time) -> bool,
+) -> Time {
     let end = Instant::now() + LONG;
     for n in 0.. {
         assert!(Instant::now() < end, "no tick");
-        ether.tell(time + 10 * MS * n);
+        fake.tell(time + 10 * MS * n);
         if let Ok(tick) = ticks.recv_timeout(MS)
             && is_wanted(tick)
         {
@@ -256,7 +261,7 @@ fn tick_by(ether: &Ether, time: Time, ticks: &Receiver<Time>, is_wanted: fn(Time
 
 #[test]
 fn use_sim_time_switches_the_time_of_all_nodes_while_they_run() {
-    live(|mut executor, ether| {
+    live(|mut executor, fake| {
         let ticks = ticking(&executor, 10 * MS);
         let first = executor.create_node("first", ()).unwrap().parameters();
         let other = executor.create_node("other", ()).unwrap().parameters();
@@ -265,20 +270,20 @@ fn use_sim_time_switches_the_time_of_all_nodes_while_they_run() {
                 assert_eq!(node.get("use_sim_time").unwrap().to_string(), value.to_string());
             }
         };
-        while_spinning(&mut executor, &ether, || {
+        while_spinning(&mut executor, &fake, || {
             says(false);
-            assert_eq!(ether.tell(BEGIN), 0, "nothing follows");
+            assert_eq!(fake.tell(BEGIN), 0, "nothing follows");
             assert!(ticks.recv_timeout(LONG).unwrap() > REAL);
             for round in 0..3 {
                 first.set("use_sim_time", true).unwrap();
                 says(true);
                 // A worker notices later, and has ticks of before. The last time holds until then.
                 let begin = BEGIN + Duration::from_secs(round);
-                let tick = tick_by(&ether, begin, &ticks, |tick| tick < REAL);
+                let tick = tick_by(&fake, begin, &ticks, |tick| tick < REAL);
                 assert!(tick >= begin, "{tick}");
                 other.set("use_sim_time", false).unwrap();
                 says(false);
-                assert_eq!(ether.tell(BEGIN), 0, "nothing follows any more");
+                assert_eq!(fake.tell(BEGIN), 0, "nothing follows any more");
                 while ticks.recv_timeout(LONG).unwrap() < REAL {}
                 for _ in 0..3 {
                     assert!(ticks.recv_timeout(LONG).unwrap() > REAL);
@@ -294,19 +299,19 @@ fn use_sim_time_switches_the_time_of_all_nodes_while_they_run() {
 
 #[test]
 fn spinning_lasts_its_whole_duration_from_a_switch_of_the_time() {
-    live(|mut executor, ether| {
+    live(|mut executor, fake| {
         let node = executor.create_node("node", ()).unwrap();
         let parameters = node.parameters();
-        let is_ready = spins(&executor, &ether);
+        let is_ready = spins(&executor, &fake);
         executor.freeze().unwrap();
         std::thread::scope(|scope| {
             let spinning = scope.spawn(|| executor.spin_for(LONG));
             is_ready.recv_timeout(LONG).unwrap();
             parameters.set("use_sim_time", true).unwrap();
-            ether.tell(BEGIN);
-            ether.tell(BEGIN + (LONG - MS));
+            fake.tell(BEGIN);
+            fake.tell(BEGIN + (LONG - MS));
             assert!(!spinning.is_finished());
-            ether.tell(BEGIN + LONG);
+            fake.tell(BEGIN + LONG);
             spinning.join().unwrap().unwrap();
         });
         assert_eq!(executor.now(), BEGIN + LONG);
@@ -315,7 +320,7 @@ fn spinning_lasts_its_whole_duration_from_a_switch_of_the_time() {
 
 #[test]
 fn deadline_counts_from_a_switch_of_the_time() {
-    live(|mut executor, ether| {
+    live(|mut executor, fake| {
         let node = executor.create_node("hearing", ()).unwrap();
         let parameters = node.parameters();
         let (miss, missed) = channel();
@@ -326,9 +331,9 @@ fn deadline_counts_from_a_switch_of_the_time() {
         let callback = |(): &mut (), _: &Message<u64>, _: &mut Context<'_>| {};
         node.create_subscription_with_events("numbers", qos, events, callback).unwrap();
         let ticks = ticking(&executor, 10 * MS);
-        while_spinning(&mut executor, &ether, || {
+        while_spinning(&mut executor, &fake, || {
             parameters.set("use_sim_time", true).unwrap();
-            tick_by(&ether, BEGIN, &ticks, |tick| tick < REAL);
+            tick_by(&fake, BEGIN, &ticks, |tick| tick < REAL);
             parameters.set("use_sim_time", false).unwrap();
             while ticks.recv_timeout(LONG).unwrap() < REAL {}
             // The watch looks before the second tick, on the same worker.
@@ -342,22 +347,22 @@ fn deadline_counts_from_a_switch_of_the_time() {
 
 #[test]
 fn use_sim_time_is_refused_where_no_clock_can_be_followed() {
-    let ether = Ether::new(Way::AtOnce);
+    let fake = FakeMiddleware::new(Way::AtOnce);
     let executor = Executor::single_core();
-    let mut executor = executor.with_middleware(Arc::new(ether.another())).unwrap();
+    let mut executor = executor.with_middleware(Arc::new(fake.another())).unwrap();
     let parameters = executor.create_node("node", ()).unwrap().parameters();
     executor.freeze().unwrap();
     let set = |value: ParameterValue| parameters.set("use_sim_time", value);
     let error = set(ParameterValue::Integer(1)).unwrap_err().to_string();
     assert!(error.contains("is of type bool"), "{error}");
-    ether.fail(Fault::Clock, 1);
+    fake.fail(Fault::Clock, 1);
     let error = set(true.into()).unwrap_err().to_string();
-    assert!(error.contains("the ether: Clock was told to fail"), "{error}");
+    assert!(error.contains("the fake: Clock was told to fail"), "{error}");
     assert!(executor.now() > BEGIN, "as before");
     set(true.into()).unwrap();
     assert_eq!(executor.now(), Time::ZERO);
     drop(executor);
-    assert_eq!(ether.tell(BEGIN), 0, "the follower ends with its executor");
+    assert_eq!(fake.tell(BEGIN), 0, "the follower ends with its executor");
     // Without a middleware it means nothing.
     let parameters = Executor::single_core().create_node("node", ()).unwrap().parameters();
     assert!(parameters.get("use_sim_time").is_err());
@@ -366,17 +371,17 @@ fn use_sim_time_is_refused_where_no_clock_can_be_followed() {
 #[test]
 fn parameters_are_set_at_the_time_that_is_followed() {
     for is_followed in [true, false] {
-        let ether = Ether::new(Way::AtOnce);
-        let executor = Executor::single_core().with_middleware(Arc::new(ether.another())).unwrap();
+        let fake = FakeMiddleware::new(Way::AtOnce);
+        let executor = Executor::single_core().with_middleware(Arc::new(fake.another())).unwrap();
         let mut executor = if is_followed { executor.with_sim_time() } else { executor };
         let node = executor.create_node("node", ()).unwrap();
         let gain = node.declare_parameter("gain", 1.0).unwrap();
         gain.set(2.0).unwrap();
         executor.freeze().unwrap();
-        ether.tell(Time::from_secs(100));
+        fake.tell(Time::from_secs(100));
         gain.set(3.0).unwrap();
         let expected = [Time::ZERO, Time::from_secs(100)].map(|time| is_followed.then_some(time));
-        assert_eq!(ether.stamps(), expected);
+        assert_eq!(fake.stamps(), expected);
     }
 }
 
@@ -388,26 +393,27 @@ fn without_a_clock_to_follow_freezing_is_an_error() {
         assert_eq!(why, reason);
     };
     refused(Executor::single_core(), "there is no middleware that brings one");
-    let ether = Ether::new(Way::AtOnce);
-    let with = |ether: Ether| Executor::single_core().with_middleware(Arc::new(ether)).unwrap();
-    refused(with(ether.another().publishing_only()), "the ether brings none");
-    ether.fail(Fault::Clock, 1);
-    refused(with(ether.another()), "the ether: Clock was told to fail");
+    let fake = FakeMiddleware::new(Way::AtOnce);
+    let with =
+        |fake: FakeMiddleware| Executor::single_core().with_middleware(Arc::new(fake)).unwrap();
+    refused(with(fake.another().publishing_only()), "the fake brings none");
+    fake.fail(Fault::Clock, 1);
+    refused(with(fake.another()), "the fake: Clock was told to fail");
 }
 
 #[test]
 fn simulated_time_is_shown_at_most_once_in_a_period_and_changes_no_digest() {
-    let digest = |ether: Option<Ether>| {
+    let digest = |fake: Option<FakeMiddleware>| {
         let mut executor = Executor::deterministic(Default::default());
-        if let Some(ether) = ether {
-            executor = executor.with_middleware(Arc::new(ether)).unwrap();
+        if let Some(fake) = fake {
+            executor = executor.with_middleware(Arc::new(fake)).unwrap();
         }
         let _ticks = ticking(&executor, 30 * MS);
         executor.spin_for(300 * MS).unwrap();
         executor.digest().unwrap()
     };
-    let ether = Ether::new(Way::AtOnce).publishing_only();
-    assert_eq!(digest(Some(ether.clone())), digest(None));
-    let shown: Vec<u64> = ether.shown().iter().map(|time| time.as_nanos() / 1_000_000).collect();
+    let fake = FakeMiddleware::new(Way::AtOnce).publishing_only();
+    assert_eq!(digest(Some(fake.clone())), digest(None));
+    let shown: Vec<u64> = fake.shown().iter().map(|time| time.as_nanos() / 1_000_000).collect();
     assert_eq!(shown, [30, 150, 270]);
 }

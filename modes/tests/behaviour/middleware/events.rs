@@ -1,7 +1,7 @@
 //! Events of quality of service that a middleware reports, together with those of the process.
 
-use super::ether::Fault;
-use super::{Ether, connect, in_every_way, sender, spin_on};
+use super::fake_middleware::Fault;
+use super::{FakeMiddleware, connect, in_every_way, sender, spin_on};
 use crate::{Log, entries, log};
 use ringspin_executor::{
     CreateError, Incompatibility, IncompatiblePeer, LivelinessChanged, Matched, Message,
@@ -37,8 +37,8 @@ fn matched(total: u64, total_change: u64, current: u64, change: i64) -> String {
 
 #[test]
 fn peers_of_the_process_and_outside_are_counted_together() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let heard: Told = log();
         let node = executor.create_node("node", heard.clone()).unwrap();
         let _out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
@@ -51,14 +51,11 @@ fn peers_of_the_process_and_outside_are_counted_together() {
             |_, _: &Message<u64>, _| {},
         )
         .unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         let kind = RemoteEventKind::Matched;
         for (total, current) in [(2, 2), (2, 1), (2, 1)] {
-            assert_eq!(
-                ether.report("/numbers", kind, &RemoteStatus::Matched { total, current }),
-                1
-            );
-            spin_on(&mut executor, &ether);
+            assert_eq!(fake.report("/numbers", kind, &RemoteStatus::Matched { total, current }), 1);
+            spin_on(&mut executor, &fake);
         }
         assert_eq!(
             entries(&heard),
@@ -69,27 +66,27 @@ fn peers_of_the_process_and_outside_are_counted_together() {
 
 #[test]
 fn a_middleware_that_counts_the_ends_of_the_process_is_believed() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another().not_bypassed());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another().not_bypassed());
         let heard: Told = log();
         let node = executor.create_node("node", heard.clone()).unwrap();
         let events = PublisherEvents::new().on_matched(|log: &mut Told, event, _| told(log, event));
         let _out =
             node.create_publisher_with_events::<u64>("numbers", QoS::default(), events).unwrap();
         node.create_subscription("numbers", QoS::default(), |_, _: &Message<u64>, _| {}).unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&heard), [""; 0]);
         let status = RemoteStatus::Matched { total: 1, current: 1 };
-        assert_eq!(ether.report("/numbers", RemoteEventKind::Matched, &status), 1);
-        spin_on(&mut executor, &ether);
+        assert_eq!(fake.report("/numbers", RemoteEventKind::Matched, &status), 1);
+        spin_on(&mut executor, &fake);
         assert_eq!(entries(&heard), [matched(1, 1, 1, 1)]);
     });
 }
 
 #[test]
 fn liveliness_misfits_and_losses_are_events_of_the_loop() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let heard: Told = log();
         let node = executor.create_node("node", heard.clone()).unwrap();
         let _out = node.create_publisher::<u64>("numbers", QoS::default()).unwrap();
@@ -101,7 +98,7 @@ fn liveliness_misfits_and_losses_are_events_of_the_loop() {
             |_, _: &Message<u64>, _| {},
         )
         .unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         let at_start = entries(&heard);
         assert_eq!(at_start.len(), 2, "alive, matched: {at_start:?}");
         let (offered, requested) = ("best effort".into(), "reliable".into());
@@ -127,8 +124,8 @@ fn liveliness_misfits_and_losses_are_events_of_the_loop() {
             ),
             (RemoteEventKind::MessageLost, RemoteStatus::MessageLost { total: 7 }),
         ] {
-            assert_eq!(ether.report("/numbers", kind, &status), 1);
-            spin_on(&mut executor, &ether);
+            assert_eq!(fake.report("/numbers", kind, &status), 1);
+            spin_on(&mut executor, &fake);
         }
         let changed = LivelinessChanged {
             alive_count: 3,
@@ -147,8 +144,8 @@ fn liveliness_misfits_and_losses_are_events_of_the_loop() {
 
 #[test]
 fn a_message_that_cannot_be_taken_is_reported_as_lost() {
-    in_every_way(|mut executor, ether| {
-        connect(&executor, ether.another());
+    in_every_way(|mut executor, fake| {
+        connect(&executor, fake.another());
         let heard: Told = log();
         let node = executor.create_node("node", heard.clone()).unwrap();
         let events =
@@ -160,11 +157,11 @@ fn a_message_that_cannot_be_taken_is_reported_as_lost() {
             |_, _: &Message<u64>, _| {},
         )
         .unwrap();
-        let out = sender(&ether, "/numbers", QoS::default());
-        ether.fail(Fault::Take, 1);
+        let out = sender(&fake, "/numbers", QoS::default());
+        fake.fail(Fault::Take, 1);
         out.publish(&1u64).unwrap();
         out.publish(&2u64).unwrap();
-        spin_on(&mut executor, &ether);
+        spin_on(&mut executor, &fake);
         let lost = MessageLost { total_count: 1, total_count_change: 1 };
         assert_eq!(entries(&heard), [format!("{lost:?}")]);
     });
@@ -173,10 +170,10 @@ fn a_message_that_cannot_be_taken_is_reported_as_lost() {
 #[test]
 fn what_cannot_be_watched_is_an_error_that_names_it() {
     let executor = ringspin_modes::Executor::single_core();
-    let ether = Ether::new(super::Way::AtOnce);
-    connect(&executor, ether.another());
+    let fake = FakeMiddleware::new(super::Way::AtOnce);
+    connect(&executor, fake.another());
     let node = executor.create_node("node", log::<String>()).unwrap();
-    ether.fail(Fault::Watch, 1);
+    fake.fail(Fault::Watch, 1);
     let events = subscription_events();
     let refused = node.create_subscription_with_events(
         "numbers",

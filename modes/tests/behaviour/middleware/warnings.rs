@@ -1,8 +1,8 @@
 //! What a program is told about its middleware in the log.
 
-use super::ether::{Ether, Private, Way};
+use super::fake_middleware::{FakeMiddleware, Private, Way};
 use super::{connect, spin_on};
-use ringspin_executor::{Arrivals, QoS, RemoteNode, ServiceTypes, TypeName};
+use ringspin_executor::{QoS, RemoteNode, RemoteNotifier, ServiceTypes, TypeName};
 use ringspin_modes::Executor;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ fn warnings(run: impl FnOnce()) -> Vec<String> {
 #[test]
 fn a_type_that_stays_within_the_process_is_warned_of_once() {
     let executor = Executor::single_core();
-    connect(&executor, Ether::new(Way::AtOnce));
+    connect(&executor, FakeMiddleware::new(Way::AtOnce));
     let node = executor.create_node("talker", ()).unwrap();
     let warned = warnings(|| {
         node.create_publisher::<u64>("carried", QoS::default()).unwrap();
@@ -44,7 +44,7 @@ fn a_type_that_stays_within_the_process_is_warned_of_once() {
         }
     });
     assert_eq!(warned.len(), 1, "{warned:?}");
-    for word in ["publisher /private", "the ether", "use a type that it carries"] {
+    for word in ["publisher /private", "the fake", "use a type that it carries"] {
         assert!(warned[0].contains(word), "{warned:?}");
     }
     // Without a middleware there is no outside.
@@ -56,19 +56,19 @@ fn a_type_that_stays_within_the_process_is_warned_of_once() {
 
 #[test]
 fn requests_that_are_overwritten_are_counted_and_warned_of_when_their_number_has_doubled() {
-    let ether = Ether::new(Way::AtOnce);
+    let fake = FakeMiddleware::new(Way::AtOnce);
     let mut executor = Executor::single_core();
-    connect(&executor, ether.another());
+    connect(&executor, fake.another());
     let node = executor.create_node("server", ()).unwrap();
     node.create_service("double", QoS::keep_last(10), |(), n: &u64, _| 2 * n).unwrap();
     executor.freeze().unwrap();
     let of = TypeName::of::<u64>();
     let types = ServiceTypes { request: of, response: of };
-    let client = ether.outside().call("/double", types, QoS::services(), Arrivals::default());
+    let client = fake.outside().call("/double", types, QoS::services(), RemoteNotifier::default());
     let client = client.unwrap().unwrap();
     let mut burst = |requests: u64| {
         (0..requests).for_each(|n| assert!(client.send(&n).is_ok()));
-        let mut warned = warnings(|| spin_on(&mut executor, &ether));
+        let mut warned = warnings(|| spin_on(&mut executor, &fake));
         warned.retain(|line| line.contains("/double")); // a slow machine is told of missed periods
         warned
     };

@@ -1,0 +1,286 @@
+//! Random graphs: the digest does not depend on how they are run, and every loss is counted.
+
+use ringspin_conformance::random_graph::{Handles, RandomGraph};
+use ringspin_executor::{BoxError, Time};
+use ringspin_modes::models::random::{Purpose, Stream};
+use ringspin_modes::models::{Distribution, Durations, Links};
+use ringspin_modes::{
+    Candidate, Cores, Exploration, Jitter, Job, Order, Report, RunDigest, Schedule, Session,
+    Simulation, TieBreaker, TiePolicy,
+};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// The number of seeds; the variable `RANDOM_GRAPHS` sets another number.
+const SEEDS: u64 = 28;
+
+fn seeds() -> u64 {
+    std::env::var("RANDOM_GRAPHS").map_or(SEEDS, |count| count.parse().unwrap())
+}
+
+/// The digests of the first seeds, equal on every machine, in debug and release builds.
+const PINNED: [&str; 16] = [
+    "ed59c52526ba57a70c871e241627635f",
+    "827dc903274d97f2d39b95b6b9617faf",
+    "496b423baf2f55ccd2054fc3db841c12",
+    "71de8293f860b13d1db1621f7abd766b",
+    "b1278e875c72a09a69a29611d1b34a2f",
+    "25e0806dcd959288ec8797db767ce2da",
+    "264c1a3b7ab1287751d92cdaa92da4c5",
+    "7f5dee654ca154ce5db9311d7e1d43c9",
+    "c9aae892b6ad8fc3f0ad3701281d24fa",
+    "ca63d11d26661a44c88a0e20378811cc",
+    "bce23e04f6309d9988d369de467b5b51",
+    "3cec8b77b83ca71696d7bba0bd06417e",
+    "2853e813886dd2d05d0124941d349118",
+    "cf14fa2717e241e4a71dfceaedc2e56e",
+    "14933b80d9cb9dec01372a21c5a4bcdd",
+    "712c1c42d69b5d3096c9b604d0a71c88",
+];
+
+fn graphs() -> impl Iterator<Item = (u64, RandomGraph)> {
+    (0..seeds()).map(|seed| (seed, RandomGraph::new(seed)))
+}
+
+fn run(job: &Job<'_, Handles>) -> Report {
+    job.run().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The job with a changed simulation.
+fn simulated<'a>(graph: &'a RandomGraph, change: impl FnOnce(&mut Simulation)) -> Job<'a, Handles> {
+    graph.job().simulate(change)
+}
+
+#[test]
+fn digests_match_on_every_machine_and_build_profile() {
+    let digest = |seed| run(&RandomGraph::new(seed).job()).digest().to_string();
+    let digests: Vec<String> = (0..PINNED.len() as u64).map(digest).collect();
+    assert_eq!(digests, PINNED);
+}
+
+#[test]
+fn repeated_runs_dispatch_the_same_events() {
+    for (seed, graph) in graphs() {
+        graph.job().verify(2).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+    }
+}
+
+#[test]
+fn runs_do_not_disturb_each_other() {
+    let digests = || graphs().map(|(_, graph)| run(&graph.job()).digest()).collect::<Vec<_>>();
+    let threads: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..3).map(|_| scope.spawn(digests)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(threads[0], threads[1]);
+    assert_eq!(threads[0], threads[2]);
+    assert_eq!(threads[0].iter().map(|d| d.0).collect::<BTreeSet<_>>().len(), threads[0].len());
+}
+
+#[test]
+fn every_feature_occurs_and_every_counter_counts() {
+    let mut features = BTreeSet::new();
+    let (mut lost, mut overwritten, mut expired, mut missed, mut unmatched) = (0, 0, 0, 0, 0);
+    let (mut coalesced, mut irregular, mut failures, mut overruns, mut refused) = (0, 0, 0, 0, 0);
+    // Stamps that go back are rare: the last graph has one.
+    for (seed, graph) in graphs().chain([(66, RandomGraph::new(66))]) {
+        features.extend(graph.features().iter().copied());
+        let report = run(&graph.job());
+        assert!(report.dispatches() > 20, "seed {seed} does nothing: {}", report.dispatches());
+        let statistics = report.statistics();
+        lost += statistics.lost();
+        overwritten += statistics.overwritten();
+        expired += statistics.expired();
+        unmatched += statistics.unmatched();
+        for callback in &statistics.callbacks {
+            missed += callback.missed;
+            coalesced += callback.coalesced;
+            irregular += callback.irregular;
+        }
+        refused += statistics.refused.iter().map(|(_, count)| count).sum::<u64>();
+        failures += report.failures().len();
+        overruns += report.overruns().len();
+    }
+    let counters = [lost, overwritten, expired, missed, unmatched, coalesced, irregular, refused];
+    assert!(counters.iter().all(|&count| count > 0), "{counters:?}");
+    assert!(failures > 0 && overruns > 0, "{failures} failures, {overruns} overruns");
+    assert_eq!(features.len(), FEATURES, "{features:?}");
+}
+
+/// The number of features.
+const FEATURES: usize = 45;
+
+/// Runs a session in slices chosen by a seed.
+fn in_slices(session: &mut Session<Handles>, end: Time, seed: u64) -> Result<RunDigest, BoxError> {
+    let stream = Stream::new(seed, "slices");
+    let draw = |n, limit| stream.below(n, Purpose::Tie, limit);
+    for n in 0.. {
+        if session.now() >= end && session.settle()? == 0 {
+            break;
+        }
+        let micros = Duration::from_micros(draw(3 * n, 5000));
+        match draw(3 * n + 1, 7) {
+            0 => session.run_for(micros)?,
+            1 => session.run_until(session.now())?,
+            2 => drop(session.settle()?),
+            3 => drop(session.executor().spin_once(micros)?),
+            4 => drop(session.executor().spin_some()?),
+            5 => {
+                for _ in 0..draw(3 * n + 2, 20) {
+                    session.step()?;
+                }
+            }
+            _ => {
+                // A stopped session continues where it was.
+                session.executor().stop_handle().stop();
+                session.run_for(micros)?;
+                session.executor().stop_handle().reset();
+            }
+        }
+    }
+    Ok(session.report().digest())
+}
+
+#[test]
+fn a_run_in_slices_equals_an_uninterrupted_run() {
+    for (seed, graph) in graphs() {
+        let whole = run(&graph.job());
+        for slices in 0..3 {
+            let mut session = graph.job().start().unwrap();
+            let digest = in_slices(&mut session, graph.end(), 100 * seed + slices).unwrap();
+            assert_eq!(session.report().dispatches(), whole.dispatches(), "seed {seed}/{slices}");
+            assert_eq!(digest, whole.digest(), "seed {seed}, slices {slices}");
+        }
+    }
+}
+
+/// Chooses the first candidate, which is the documented order.
+struct First;
+
+impl TieBreaker for First {
+    fn choose(&mut self, _: Time, candidates: &[Candidate]) -> usize {
+        assert!(candidates.len() > 1);
+        0
+    }
+}
+
+#[test]
+fn choosing_the_first_candidate_gives_the_documented_order() {
+    for (seed, graph) in graphs() {
+        let unlimited = |simulation: &mut Simulation| {
+            simulation.cores = Cores::Unlimited;
+            simulation.ties = TiePolicy::Fifo;
+        };
+        let without = |simulation: &mut Simulation| {
+            unlimited(simulation);
+            simulation.durations = Durations::new();
+        };
+        let fifo = run(&simulated(&graph, without)).digest();
+        let job = simulated(&graph, without).with_tie_breaker(|| First);
+        assert_eq!(run(&job).digest(), fifo, "seed {seed}");
+        let empty = |simulation: &mut Simulation| {
+            without(simulation);
+            simulation.jitter = Jitter::default();
+        };
+        let scripted = simulated(&graph, |simulation| {
+            empty(simulation);
+            simulation.ties = TiePolicy::Scripted(Schedule::default());
+        });
+        let digest = run(&simulated(&graph, empty)).digest();
+        assert_eq!(run(&scripted).digest(), digest, "seed {seed}, scripted");
+        let fifo = run(&simulated(&graph, unlimited)).digest();
+        let job = simulated(&graph, unlimited).with_tie_breaker(|| First);
+        assert_eq!(run(&job).digest(), fifo, "seed {seed}, with durations");
+    }
+}
+
+#[test]
+fn zero_delays_and_durations_change_nothing() {
+    for (seed, graph) in graphs() {
+        let plain = |simulation: &mut Simulation| {
+            simulation.links = Links::new();
+            simulation.durations = Durations::new();
+            simulation.cores = Cores::Unlimited;
+        };
+        let bare = run(&simulated(&graph, plain)).digest();
+        let zero = simulated(&graph, |simulation| {
+            plain(simulation);
+            let none = Distribution::fixed(Duration::ZERO);
+            simulation.durations = graph.rules_for_all(&none);
+            simulation.links = graph.links_for_all(&none);
+        });
+        assert_eq!(run(&zero).digest(), bare, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_schedule_replays_its_run() {
+    for (seed, graph) in graphs() {
+        let shuffled = run(&simulated(&graph, |simulation| {
+            simulation.cores = Cores::Unlimited;
+            simulation.ties = TiePolicy::Shuffle { seed };
+            simulation.jitter = Jitter { max: Duration::from_micros(500), seed };
+        }));
+        let schedule: Schedule = shuffled.schedule().to_string().parse().unwrap();
+        assert_eq!(&schedule, shuffled.schedule());
+        let again = run(&simulated(&graph, |simulation| {
+            simulation.cores = Cores::Unlimited;
+            simulation.ties = TiePolicy::Scripted(schedule);
+        }));
+        assert_eq!(again.digest(), shuffled.digest(), "seed {seed}");
+    }
+}
+
+#[test]
+fn exploration_is_independent_of_the_number_of_threads() {
+    for (seed, graph) in graphs().take(6) {
+        let job = simulated(&graph, |simulation| simulation.cores = Cores::Unlimited);
+        let job = job.check(|session| {
+            let report = session.report();
+            match report.digest().0 % 5 {
+                0 if !report.schedule().is_empty() => Err("one in five".into()),
+                _ => Ok(()),
+            }
+        });
+        let explore = |threads, order| {
+            let jitter = Some(Duration::from_micros(100));
+            let shrink_runs_max = 10;
+            let exploration = Exploration {
+                seeds: 0..12,
+                order,
+                jitter,
+                threads,
+                shrink_runs_max,
+                ..Exploration::default()
+            };
+            format!("{:?}", job.explore(&exploration))
+        };
+        for order in [Order::Shuffle, Order::Pct { depth: 2 }] {
+            assert_eq!(explore(1, order), explore(2, order), "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn every_message_is_received_or_counted() {
+    let mut topics = 0;
+    for (seed, graph) in graphs() {
+        let mut session = graph.job().start().unwrap();
+        session.run_until(graph.end()).unwrap();
+        let published = session.handles.published.counts();
+        let report = session.report();
+        for topic in graph.countable_topics() {
+            let name = format!("/topic_{topic}");
+            let info = report.graph().topics.iter().find(|info| info.name == name).unwrap();
+            let of =
+                |id: &ringspin_executor::CallbackId| &report.statistics().callbacks[id.0 as usize];
+            for callback in info.subscriptions.iter().map(of) {
+                let seen =
+                    callback.dispatched + callback.overwritten + callback.lost + callback.expired;
+                assert_eq!(seen, published[topic], "seed {seed}, {callback:?}");
+                topics += 1;
+            }
+        }
+    }
+    assert!(topics > 50, "{topics}");
+}

@@ -1,0 +1,130 @@
+//! The digests of what callbacks show of their messages and states, so that runs can be compared.
+//!
+//! The order of events is compared anyway. What is in them is not, unless somebody says so: a
+//! callback ([`Context::digest`](crate::Context::digest)), for a publisher
+//! ([`Publisher::digested`]) or for a group ([`Node::digest_state`]). Live, all of that costs a
+//! branch. Of a message that no subscription receives, the identity is compared as well.
+
+use super::{Digest, DigestHasher};
+use crate::event::{EventId, SourceId};
+use crate::lock::lock;
+use crate::owner_thread::{ForeignEvent, OwnerThread};
+use ringspin_ringbuf::Flag;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// What the running callback shows.
+#[derive(Default)]
+pub(crate) struct DigestCollector {
+    /// Raised in simulated time.
+    collecting: Flag,
+    /// Raised if anything was shown so far: the lock costs more than to look here.
+    any: Flag,
+    /// Raised if any group shows its state.
+    states: Flag,
+    shown: Mutex<Option<DigestHasher>>,
+    /// The publishers that show their messages.
+    publishers: Mutex<BTreeSet<SourceId>>,
+    /// The publishers with a name of their own.
+    names: Mutex<BTreeMap<SourceId, String>>,
+    /// In simulated time.
+    owner: OnceLock<Arc<OwnerThread>>,
+}
+
+impl DigestCollector {
+    /// From now on, in simulated time, which `owner` runs.
+    pub(crate) fn collect(&self, owner: &Arc<OwnerThread>) {
+        self.owner.get_or_init(|| owner.clone());
+        self.collecting.raise();
+    }
+
+    pub(crate) fn add<T: Digest + ?Sized>(&self, value: &T) {
+        if self.collecting.is_raised() {
+            self.any.raise(); // first: what a digest that panics has added is taken, too
+            value.digest(lock(&self.shown).get_or_insert_default());
+        }
+    }
+
+    pub(crate) fn is_collecting(&self) -> bool {
+        self.collecting.is_raised()
+    }
+
+    /// Adds the identity of a message that no subscription receives, unless its publisher shows its
+    /// messages.
+    pub(crate) fn add_unheard(&self, EventId { source, sequence }: EventId) {
+        if let Some(owner) = self.owner.get() {
+            owner.note(|| ForeignEvent::Of(source));
+        }
+        if !self.is_digested(source) {
+            self.add(&(source.0, sequence));
+        }
+    }
+
+    pub(crate) fn is_digested(&self, publisher: SourceId) -> bool {
+        lock(&self.publishers).contains(&publisher)
+    }
+
+    /// A publisher shows its messages from now on.
+    pub(crate) fn digest_publisher(&self, publisher: SourceId) {
+        lock(&self.publishers).insert(publisher);
+    }
+
+    pub(crate) fn name_publisher(&self, publisher: SourceId, name: &str) {
+        lock(&self.names).insert(publisher, name.into());
+    }
+
+    /// The name that a publisher was given, if it was given one.
+    pub(crate) fn name_of(&self, publisher: SourceId) -> Option<String> {
+        lock(&self.names).get(&publisher).cloned()
+    }
+
+    /// Groups show their states from now on.
+    pub(crate) fn digest_states(&self) {
+        self.states.raise();
+    }
+
+    /// Whether any group shows its state.
+    #[inline]
+    pub(crate) fn digests_states(&self) -> bool {
+        self.states.is_raised()
+    }
+
+    /// The digest of what was shown since the last time.
+    #[inline]
+    pub(crate) fn take(&self) -> Option<u64> {
+        if self.any.is_raised() { self.take_shown() } else { None }
+    }
+
+    /// The digest of what was shown since the last dispatch: it came from outside.
+    pub(crate) fn pending(&self) -> Option<u64> {
+        if !self.any.is_raised() {
+            return None;
+        }
+        lock(&self.shown).as_ref().map(DigestHasher::finish)
+    }
+
+    #[inline(never)]
+    fn take_shown(&self) -> Option<u64> {
+        self.any.lower();
+        lock(&self.shown).take().map(|hasher| hasher.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::graph::Graph;
+    use crate::qos::QoS;
+
+    #[test]
+    fn the_graph_knows_what_is_shown() {
+        let graph = Graph::new();
+        let node = graph.create_node("node", 0u8).unwrap();
+        node.create_publisher::<u8>("a", QoS::default()).unwrap();
+        let shown = node.create_publisher::<u8>("a", QoS::default()).unwrap().digested();
+        node.create_callback_group("group", 1u8).unwrap().digest_state().unwrap();
+        let info = graph.info();
+        assert_eq!(info.topics[0].digested, [info.topics[0].publishers[1].1]);
+        assert_eq!([info.loops[0].digested, info.loops[1].digested], [false, true]);
+        drop(shown);
+    }
+}

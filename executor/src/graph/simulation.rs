@@ -1,0 +1,80 @@
+//! The parts of a graph that only simulated time has: inputs, and interceptors of messages.
+
+use super::{CreateError, Graph};
+use crate::input::{ExternalInput, NamedInput};
+use crate::message::Message;
+use crate::name;
+use crate::sim_network::InFlight;
+use crate::topic::{BY_VALUE_MAX, Verdict};
+
+impl Graph {
+    /// Adds an input, which is asked for its items in simulated time. Inputs with items at the same
+    /// time hand them over in the order in which they were added.
+    ///
+    /// A graph with an input cannot be run live; there, publish from a thread.
+    ///
+    /// # Errors
+    /// [`CreateError`] for a name that another input has, or a frozen graph.
+    pub fn add_input(
+        &self,
+        name: &str,
+        input: impl ExternalInput + 'static,
+    ) -> Result<(), CreateError> {
+        let mut builder = self.builder();
+        if builder.frozen {
+            return Err(CreateError::Frozen { node: "an input".into(), what: name.into() });
+        }
+        if builder.inputs.iter().any(|other| other.name == name) {
+            return Err(CreateError::DuplicateInput(name.into()));
+        }
+        builder.inputs.push(NamedInput { name: name.into(), input: Box::new(input) });
+        Ok(())
+    }
+
+    /// Has `interceptor` look at each message on its way to each subscription of `topic`, and
+    /// decide what becomes of it: for tests that lose, change or delay messages in flight. It is
+    /// called when the message is published, once for each subscription.
+    ///
+    /// Only simulated time has messages in flight: a graph with an interceptor cannot be run live.
+    ///
+    /// # Errors
+    /// [`CreateError`] for an invalid name, another message type on the topic, a topic that has an
+    /// interceptor, or a frozen graph.
+    ///
+    /// # Compile-time errors
+    /// Messages of more than [`BY_VALUE_MAX`] bytes cannot be intercepted.
+    ///
+    /// ```
+    /// use ringspin_executor::{Graph, Message, Verdict};
+    /// # let graph = Graph::new();
+    /// // Every third scan is lost.
+    /// graph.intercept("scan", |_: &Message<Vec<f32>>, in_flight| {
+    ///     if in_flight.event.sequence % 3 == 2 { Verdict::Drop } else { Verdict::Pass }
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn intercept<M: Send + Sync + 'static>(
+        &self,
+        topic: &str,
+        interceptor: impl FnMut(&Message<M>, &InFlight) -> Verdict<M> + Send + 'static,
+    ) -> Result<(), CreateError> {
+        const {
+            assert!(
+                size_of::<M>() <= BY_VALUE_MAX,
+                "messages of more than 64 KiB cannot be intercepted: a verdict may replace a \
+                 message by value; put the data into a `Vec` or `Box`"
+            );
+        }
+        let by = "an interceptor";
+        let name = name::expand_topic(topic, "/", "interceptor")?;
+        let mut builder = self.builder();
+        if builder.frozen {
+            return Err(CreateError::Frozen { node: by.into(), what: format!("of topic {name}") });
+        }
+        let topic = builder.topic::<M>(&name, by)?;
+        if !topic.intercept(Box::new(interceptor)) {
+            return Err(CreateError::Intercepted { topic: name });
+        }
+        Ok(())
+    }
+}

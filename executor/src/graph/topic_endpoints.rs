@@ -1,0 +1,79 @@
+//! The endpoints of a topic: each new one has to fit all that are there.
+
+use super::{CreateError, GraphBuilder};
+use crate::liveliness::LivelinessRegistry;
+use crate::notifier::Notifier;
+use crate::qos::QoS;
+use std::sync::Arc;
+
+/// Which nodes offer and request what on a topic.
+#[derive(Default)]
+pub(super) struct TopicEndpoints {
+    offered: Vec<(String, QoS)>,
+    requested: Vec<(String, QoS)>,
+    registry: Arc<LivelinessRegistry>,
+}
+
+impl GraphBuilder {
+    /// Takes down that `node` publishes on `topic`, which exists. Linear in the number of its
+    /// subscriptions.
+    pub(crate) fn offer(&mut self, topic: &str, node: &str, qos: QoS) -> Result<(), CreateError> {
+        let endpoints = self.endpoints(topic);
+        for (subscription, requested) in &endpoints.requested {
+            check_pair(topic, (node, &qos), (subscription, requested))?;
+        }
+        endpoints.offered.push((node.into(), qos));
+        Ok(())
+    }
+
+    /// Takes down that `node` subscribes to `topic`, which exists. Linear in the number of its
+    /// publishers.
+    pub(crate) fn request(&mut self, topic: &str, node: &str, qos: QoS) -> Result<(), CreateError> {
+        let endpoints = self.endpoints(topic);
+        for (publisher, offered) in &endpoints.offered {
+            check_pair(topic, (publisher, offered), (node, &qos))?;
+        }
+        endpoints.requested.push((node.into(), qos));
+        Ok(())
+    }
+
+    /// The signs of life on `topic`, which exists.
+    pub(crate) fn liveliness_registry(&mut self, topic: &str) -> Arc<LivelinessRegistry> {
+        self.endpoints(topic).registry.clone()
+    }
+
+    /// Whose failures concern whom: nodes, and who watches the liveliness of their publishers.
+    pub(crate) fn watchers(&self) -> Vec<(usize, Arc<Notifier>)> {
+        let mut watchers = Vec::new();
+        for topic in self.topics.values() {
+            let registry = &topic.endpoints.registry;
+            let publishers = registry.publishers();
+            for watcher in registry.watchers() {
+                watchers.extend(
+                    publishers.iter().map(|liveliness| (liveliness.node_index, watcher.clone())),
+                );
+            }
+        }
+        watchers
+    }
+
+    fn endpoints(&mut self, topic: &str) -> &mut TopicEndpoints {
+        &mut self.topics.get_mut(topic).expect("the topic was just created").endpoints
+    }
+}
+
+fn check_pair(
+    topic: &str,
+    (publisher, offered): (&str, &QoS),
+    (subscription, requested): (&str, &QoS),
+) -> Result<(), CreateError> {
+    match offered.incompatibility(requested) {
+        None => Ok(()),
+        Some(incompatibility) => Err(CreateError::Incompatible {
+            topic: topic.into(),
+            publisher: publisher.into(),
+            subscription: subscription.into(),
+            incompatibility: Box::new(incompatibility),
+        }),
+    }
+}

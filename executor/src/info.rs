@@ -1,0 +1,163 @@
+//! The description of a graph, for everyone who wants to look at it.
+
+use crate::event::{CallbackId, LoopId, SourceId};
+
+/// An event loop: one callback group of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopInfo {
+    /// The node's fully qualified name.
+    pub node: String,
+    /// The group; empty for the default group.
+    pub group: String,
+    /// The node, numbered in order of creation.
+    pub node_index: usize,
+    /// Its callbacks, in order of creation.
+    pub callbacks: Vec<CallbackId>,
+    /// Its priority among the loops of its worker; higher goes first.
+    pub priority: u8,
+    /// Whether its state is [shown](crate::Node::digest_state) to the digest of a run.
+    pub digested: bool,
+}
+
+impl LoopInfo {
+    /// `/node`, or `/node:group` if it is not the default group.
+    pub fn full_name(&self) -> String {
+        match &*self.group {
+            "" => self.node.clone(),
+            group => format!("{}:{group}", self.node),
+        }
+    }
+}
+
+/// A callback.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallbackInfo {
+    /// The loop that runs it.
+    pub event_loop: LoopId,
+    /// For example `subscription /points` or `timer 100ms`.
+    pub name: String,
+}
+
+/// A topic and its ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicInfo {
+    /// The fully qualified name.
+    pub name: String,
+    /// The Rust type of its messages.
+    pub message_type: &'static str,
+    /// The loops that publish on it, and under which number, in order of creation.
+    pub publishers: Vec<(LoopId, SourceId)>,
+    /// The callbacks that receive it, in order of creation.
+    pub subscriptions: Vec<CallbackId>,
+    /// Those of its publishers whose messages are [shown](crate::Publisher::digested) to the digest
+    /// of a run, in order of creation.
+    pub digested: Vec<SourceId>,
+    /// Those of its publishers that were [named](crate::Publisher::named), with their names.
+    pub named: Vec<(SourceId, String)>,
+}
+
+/// The description of a graph: who is there, and who feeds whom.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GraphInfo {
+    /// Indexed by [`LoopId`].
+    pub loops: Vec<LoopInfo>,
+    /// Indexed by [`CallbackId`].
+    pub callbacks: Vec<CallbackInfo>,
+    /// In the order of their names.
+    pub topics: Vec<TopicInfo>,
+    /// In the order of their names.
+    pub services: Vec<ServiceInfo>,
+    /// The names of the [inputs](crate::ExternalInput), in order of creation.
+    pub inputs: Vec<String>,
+}
+
+/// A service and its ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceInfo {
+    /// The fully qualified name.
+    pub name: String,
+    /// The Rust type of its requests.
+    pub request_type: &'static str,
+    /// The Rust type of its responses.
+    pub response_type: &'static str,
+    /// The callback that answers, if any node offers the service.
+    pub server: Option<CallbackId>,
+    /// The ends that call it, in order of creation.
+    pub clients: Vec<ClientInfo>,
+}
+
+/// A client of a service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientInfo {
+    /// The callback to which the responses are events.
+    pub callback: CallbackId,
+    /// The number under which it calls: the source of the server's events.
+    pub requests: SourceId,
+    /// The number of the responses to it: the source of the callback's events.
+    pub responses: SourceId,
+}
+
+impl GraphInfo {
+    /// The loop of a callback.
+    pub fn loop_of(&self, callback: CallbackId) -> &LoopInfo {
+        &self.loops[self.callbacks[callback.0 as usize].event_loop.0 as usize]
+    }
+
+    /// The topic and the loop of a publisher.
+    pub fn publisher(&self, source: SourceId) -> Option<(&TopicInfo, LoopId)> {
+        self.topics.iter().find_map(|topic| {
+            let publishers = &mut topic.publishers.iter();
+            publishers.find(|(_, id)| *id == source).map(|(by, _)| (topic, *by))
+        })
+    }
+
+    /// The loop and the name of a callback, as in "/planner `subscription /points`".
+    pub fn name_of(&self, callback: CallbackId) -> String {
+        let name = &self.callbacks[callback.0 as usize].name;
+        format!("{} `{name}`", self.loop_of(callback).full_name())
+    }
+
+    /// All loops so that, cycles aside, publishers come before their subscribers, and a chain stays
+    /// together: the reverse postorder of a depth-first search. Linear in the size of the graph.
+    pub fn topological_order(&self) -> Vec<LoopId> {
+        let mut successors = vec![Vec::new(); self.loops.len()];
+        for topic in &self.topics {
+            for &(publisher, _) in &topic.publishers {
+                let loops = topic.subscriptions.iter();
+                let loops = loops.map(|c| self.callbacks[c.0 as usize].event_loop.0 as usize);
+                successors[publisher.0 as usize].extend(loops);
+            }
+        }
+        for service in &self.services {
+            if let Some(server) = service.server {
+                let loop_of = |c: CallbackId| self.callbacks[c.0 as usize].event_loop.0 as usize;
+                let clients = service.clients.iter().map(|client| loop_of(client.callback));
+                clients.for_each(|client| successors[client].push(loop_of(server)));
+            }
+        }
+        let mut visited = vec![false; self.loops.len()];
+        let mut order = Vec::with_capacity(self.loops.len());
+        // Roots and successors in reverse order of creation, because the result is reversed.
+        successors.iter_mut().for_each(|next| next.sort_unstable());
+        for root in (0..self.loops.len()).rev() {
+            if std::mem::replace(&mut visited[root], true) {
+                continue;
+            }
+            let mut path = vec![(root, successors[root].len())];
+            while let Some((node, left)) = path.last_mut() {
+                if *left == 0 {
+                    order.push(LoopId(*node as u32));
+                    path.pop();
+                    continue;
+                }
+                *left -= 1;
+                let next = successors[*node][*left];
+                if !std::mem::replace(&mut visited[next], true) {
+                    path.push((next, successors[next].len()));
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+}

@@ -1,0 +1,134 @@
+//! What a middleware has to do for a node on the node's own event loop.
+
+use super::RemoteNotifier;
+use crate::context::Context;
+use crate::event::{EventId, LoopId, SourceId};
+use crate::event_loop::{BoxError, Entity, Outcome};
+use crate::graph::{CallbackSpec, CreateNodeError, EventSource, GraphBuilder};
+use crate::parameter::ParameterClient;
+use ringspin_ringbuf::{Attempt, Takes};
+use std::sync::Arc;
+
+/// A duty of a middleware towards one node: its parameter services, say. Each item that it takes is
+/// an event of the node's event loop, like any other.
+pub trait MiddlewareService: Send {
+    /// The callback's name in statistics and records.
+    fn name(&self) -> String;
+
+    /// Takes the next item, for [`run`](Self::run); false if there is none. Called at least once
+    /// for each item that its [`RemoteNotifier`] announce, and until there is none.
+    ///
+    /// # Errors
+    /// The reason why an item cannot be taken. It is logged, and the next one may be taken.
+    fn take(&mut self) -> Result<bool, BoxError>;
+
+    /// Does what is to be done about the item that was taken.
+    ///
+    /// # Errors
+    /// The reason why it cannot; that is a failure of the node.
+    fn run(&mut self) -> Result<(), BoxError>;
+
+    /// Is told of `missing` items, which were announced and are not there.
+    fn overwritten(&mut self, missing: u64) {
+        let _ = missing;
+    }
+}
+
+/// A middleware_service, and where what it is about is announced.
+pub type AnnouncedService = (Box<dyn MiddlewareService>, RemoteNotifier);
+
+pub(crate) struct MiddlewareServiceEntity {
+    /// `None` once it is retired.
+    middleware_service: Option<Box<dyn MiddlewareService>>,
+    remote_notifier: RemoteNotifier,
+    source: SourceId,
+    takes: Takes,
+    handled: u64,
+}
+
+impl<S> Entity<S> for MiddlewareServiceEntity {
+    fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        if !self.next() {
+            return Outcome::Nothing;
+        }
+        let Some(middleware_service) = &mut self.middleware_service else {
+            return Outcome::Nothing;
+        };
+        cx.begin(EventId { source: self.source, sequence: self.handled - 1 });
+        Outcome::Done(middleware_service.run())
+    }
+
+    fn discard(&mut self, _port: usize) -> bool {
+        self.next()
+    }
+
+    fn retire(&mut self) {
+        self.middleware_service = None;
+    }
+}
+
+impl MiddlewareServiceEntity {
+    /// Has the middleware_service take the next item, if there is one, and passes the token on.
+    fn next(&mut self) -> bool {
+        let Self { middleware_service, remote_notifier, takes, .. } = self;
+        remote_notifier.notifier().take();
+        let Some(middleware_service) = middleware_service else { return false };
+        let take = || match middleware_service.take() {
+            Ok(true) => Attempt::Item,
+            Ok(false) => Attempt::Empty,
+            Err(error) => {
+                tracing::error!(middleware_service = middleware_service.name(), %error, "failed to take what has come");
+                Attempt::Failed
+            }
+        };
+        let notifier = remote_notifier.notifier();
+        let round = takes.round(remote_notifier.announcements(), || notifier.notify(), take);
+        if round.missing > 0 {
+            middleware_service.overwritten(round.missing);
+        }
+        self.handled += u64::from(round.has_item);
+        round.has_item
+    }
+}
+
+impl GraphBuilder {
+    /// The duties of the middleware towards the node whose first loop is `event_loop`.
+    pub(crate) fn middleware_services_of(
+        &self,
+        event_loop: LoopId,
+    ) -> Result<Vec<AnnouncedService>, BoxError> {
+        let node_index = self.loops[event_loop.0 as usize].node_index;
+        match self.remote_nodes.get(node_index) {
+            None => Ok(Vec::new()),
+            Some(node) => {
+                node.middleware_services(ParameterClient::new(self.parameters[node_index].clone()))
+            }
+        }
+    }
+
+    /// The error of a node that the middleware does not take.
+    pub(crate) fn refused(&self, error: &BoxError) -> CreateNodeError {
+        let middleware = self.middleware.as_ref().map_or("", |m| m.name()).to_owned();
+        CreateNodeError::Middleware { middleware, reason: error.to_string() }
+    }
+
+    /// Adds a duty to `event_loop`; returns what does it.
+    pub(crate) fn add_middleware_service(
+        &mut self,
+        event_loop: LoopId,
+        (middleware_service, remote_notifier): AnnouncedService,
+    ) -> MiddlewareServiceEntity {
+        let target = self.next_target(event_loop);
+        let source = EventSource::Notifier(remote_notifier.notifier().clone());
+        let spec = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
+        self.add_callback(event_loop, middleware_service.name(), spec);
+        let source = self.next_source();
+        MiddlewareServiceEntity {
+            middleware_service: Some(middleware_service),
+            remote_notifier,
+            source,
+            takes: Takes::default(),
+            handled: 0,
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! A watch: looks at a condition when its time has come, and calls back for what happened.
+
+use super::EventCallback;
+use super::conditions::Condition;
+use crate::context::Context;
+use crate::event::{EventId, SourceId};
+use crate::event_loop::{Entity, Outcome};
+use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
+use crate::node::Node;
+use crate::notifier::Notifier;
+use crate::time::Time;
+use crate::timer::Timer;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The port of the notice that there is something to look at: at the start, and when a publisher
+/// came to life or lost its node. The other one is for the timer.
+const NOTICE: usize = 0;
+
+struct Watch<S, C: Condition> {
+    condition: C,
+    notifier: Arc<Notifier>,
+    /// If its condition is timed.
+    timer: Option<Timer>,
+    /// When the timer is due.
+    due: Option<Time>,
+    /// The value of [`Clock::switches`](crate::Clock::switches) when it looked last.
+    switches: u64,
+    source: SourceId,
+    events: u64,
+    /// `None` once it is retired.
+    callback: Option<EventCallback<S, C::Event>>,
+}
+
+impl<S, C: Condition> Entity<S> for Watch<S, C> {
+    fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome {
+        match port {
+            NOTICE if !self.notifier.take() => return Outcome::Nothing,
+            NOTICE => {}
+            _ => self.due = None,
+        }
+        let switches = if C::IS_TIMED { cx.clock.switches() } else { 0 };
+        if switches != self.switches {
+            self.switches = switches;
+            self.condition.start_again();
+        }
+        if C::IS_TIMED && !cx.clock.has_begun() {
+            return Outcome::Nothing; // noticed again when it has
+        }
+        let (event, next) = self.condition.look(cx.now());
+        if next != self.due {
+            self.due = next;
+            match (&self.timer, next) {
+                (Some(timer), Some(time)) => timer.start_at(time),
+                (Some(timer), None) => timer.cancel(),
+                (None, _) => {}
+            }
+        }
+        let (Some(callback), Some(event)) = (&mut self.callback, event) else {
+            return Outcome::Nothing;
+        };
+        cx.begin(EventId { source: self.source, sequence: self.events });
+        self.events += 1;
+        Outcome::Done(callback(state, event, cx))
+    }
+
+    fn discard(&mut self, port: usize) -> bool {
+        if port == NOTICE {
+            self.notifier.take();
+        }
+        true
+    }
+
+    fn retire(&mut self) {
+        self.callback = None;
+    }
+}
+
+impl<S: Send + 'static> Node<S> {
+    /// Adds a watch named `name`, which looks when `notifier` says so.
+    pub(crate) fn watch<C: Condition>(
+        &self,
+        builder: &mut GraphBuilder,
+        name: &str,
+        notifier: Arc<Notifier>,
+        condition: C,
+        callback: EventCallback<S, C::Event>,
+    ) -> Result<(), CreateError> {
+        let event_loop = self.event_loop();
+        let mut timer = None;
+        if C::IS_TIMED {
+            let of = self.new_timer(builder, name, Duration::from_nanos(1), false)?;
+            of.cancel(); // until the first look
+            timer = Some(of);
+        }
+        let target = builder.next_target(event_loop);
+        let source = EventSource::Notifier(notifier.clone());
+        let notice = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
+        builder.add_callback(event_loop, format!("{name}, notice"), notice);
+        if let Some(timer) = &timer {
+            let expiry = CallbackSpec::of_timer(target.port(1), timer);
+            builder.add_callback(event_loop, format!("{name}, timer"), expiry);
+        }
+        let source = builder.next_source();
+        let (due, switches, events, callback) = (None, 0, 0, Some(callback));
+        let watch = Watch { condition, notifier, timer, due, switches, source, events, callback };
+        builder.body::<S>(event_loop).add(Box::new(watch));
+        Ok(())
+    }
+}

@@ -1,0 +1,316 @@
+//! What is under way in simulated time: messages that have left and are not there yet.
+//!
+//! Live, a message arrives as it is published. In simulated time an edge may delay, lose or double
+//! it, and what a callback that takes time sends leaves only at its end. Publishing then hands
+//! over to the [`SimNetwork`] of the graph, which asks the [`Network`] for the message's outcome. What is
+//! to arrive later waits here, and arrives when the scheduler says that its time has come.
+
+use crate::escape::catch_panic;
+use crate::event::{CallbackId, EventId, SourceId};
+use crate::lock::lock;
+use crate::owner_thread::{ForeignEvent, OwnerThread};
+use crate::time::{Clock, SimClock, Time};
+use ringspin_ringbuf::Counter;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A message on its way to one subscription.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InFlight {
+    /// Which message of which publisher.
+    pub event: EventId,
+    /// The callback that it is for.
+    pub callback: CallbackId,
+    /// When it leaves: at once, or at the end of the callback that sends it.
+    pub departure: Time,
+    /// The size of its type; what it holds on the heap does not count.
+    pub bytes: usize,
+}
+
+/// What becomes of a message on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryOutcome {
+    /// It does not arrive.
+    Lost,
+    /// It arrives at this time.
+    Once(Time),
+    /// It arrives, and arrives again.
+    Twice(Time, Time),
+}
+
+/// Decides about messages on their way.
+pub trait Network: Send {
+    /// Whether messages for `callback` can have another outcome than to arrive as they leave.
+    fn is_linked(&self, callback: CallbackId) -> bool;
+
+    /// What becomes of a message. Times before its departure count as its departure.
+    fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome;
+}
+
+/// A network in which everything arrives as it leaves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Direct;
+
+impl Network for Direct {
+    fn is_linked(&self, _: CallbackId) -> bool {
+        false
+    }
+
+    fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome {
+        DeliveryOutcome::Once(in_flight.departure)
+    }
+}
+
+/// Which messages a [`SimNetwork`] looks at, beyond those of linked callbacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scope {
+    /// All of them, because callbacks take time.
+    pub departures: bool,
+    /// All of them, because it is noted which dispatch sent what.
+    pub causes: bool,
+}
+
+/// The simulated time of a graph, and what is under way in it.
+pub struct SimNetwork {
+    clock: Arc<SimClock>,
+    scope: Scope,
+    /// How many flights there are: the lock costs more than to look here.
+    under_way: Counter,
+    owner: Arc<OwnerThread>,
+    traffic: Mutex<Traffic>,
+}
+
+struct Traffic {
+    network: Box<dyn Network>,
+    /// When the last thing left that each source sent; later ones do not overtake it.
+    left: Vec<Time>,
+    flights: BinaryHeap<Reverse<Flight>>,
+    flown: u64,
+    sent: Vec<EventId>,
+}
+
+/// How often what is dropped may send something that is dropped in turn; the rest leaks.
+const CLEARS_MAX: usize = 64;
+
+/// How something arrives.
+type Arrive = Box<dyn FnOnce() + Send>;
+
+struct Flight {
+    arrival: Time,
+    /// What arrives at the same time does so in the order in which it was sent.
+    order: u64,
+    arrive: Arrive,
+}
+
+impl PartialEq for Flight {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Flight {}
+
+impl PartialOrd for Flight {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Flight {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.arrival, self.order).cmp(&(other.arrival, other.order))
+    }
+}
+
+impl SimNetwork {
+    /// With `network` deciding about the messages in `scope`, and the clock at `start`.
+    pub fn new(start: Time, network: Box<dyn Network>, scope: Scope) -> Self {
+        let clock = Arc::new(SimClock::default());
+        clock.set(start);
+        let (flights, sent) = (BinaryHeap::new(), Vec::new());
+        let traffic = Traffic { network, left: Vec::new(), flights, flown: 0, sent };
+        let (under_way, owner) = (Counter::default(), Arc::new(OwnerThread::current()));
+        Self { clock, scope, under_way, owner, traffic: Mutex::new(traffic) }
+    }
+
+    /// This thread runs the graph from now on: events that other threads cause are
+    /// [foreign](Self::foreign). Before that it is the thread that created the sim_network.
+    pub fn run_by_this_thread(&self) {
+        self.owner.take_over();
+    }
+
+    /// The events that other threads than that of the run caused so far, with their numbers. They
+    /// come at times that no other run repeats.
+    pub fn foreign(&self) -> Vec<(ForeignEvent, u64)> {
+        self.owner.foreign()
+    }
+
+    #[inline]
+    pub(crate) fn owner(&self) -> &Arc<OwnerThread> {
+        &self.owner
+    }
+
+    /// The clock, which only the scheduler moves.
+    #[inline]
+    pub fn clock(&self) -> &Arc<SimClock> {
+        &self.clock
+    }
+
+    /// A callback begins that takes time: it returns at `end`, and what it sends leaves at
+    /// `departure`.
+    pub fn begin(&self, end: Time, departure: Time) {
+        self.clock.take_until(end, departure);
+    }
+
+    /// The callback has returned: what is sent now leaves at once.
+    pub fn end(&self) {
+        self.clock.take_until(Time::ZERO, Time::ZERO);
+    }
+
+    /// When the next thing arrives.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<Time> {
+        if self.is_empty() {
+            return None;
+        }
+        self.traffic().flights.peek().map(|Reverse(flight)| flight.arrival)
+    }
+
+    /// How much is under way.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.under_way.get() as usize
+    }
+
+    /// Whether nothing is under way.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Lets arrive what is due by now: by time, then in the order in which it was sent.
+    #[inline]
+    pub fn arrive(&self) {
+        let now = self.clock.now();
+        while !self.is_empty() {
+            let mut traffic = self.traffic();
+            match traffic.flights.peek() {
+                Some(Reverse(flight)) if flight.arrival <= now => {}
+                _ => return,
+            }
+            let flight = traffic.flights.pop();
+            self.under_way.set(traffic.flights.len() as u64);
+            drop(traffic); // what arrives may be dropped, and a drop is the user's
+            flight.into_iter().for_each(|Reverse(flight)| (flight.arrive)());
+        }
+    }
+
+    /// The messages that were sent since the last time this was asked, if causes are in scope.
+    pub fn take_sent(&self, sent: &mut Vec<EventId>) {
+        sent.clear();
+        std::mem::swap(sent, &mut self.traffic().sent);
+    }
+
+    /// Whether messages for `callback` have to be handed over.
+    pub(crate) fn is_concerned(&self, callback: CallbackId) -> bool {
+        let Scope { departures, causes } = self.scope;
+        departures || causes || self.traffic().network.is_linked(callback)
+    }
+
+    /// Whether what is sent now leaves later, because a callback runs that takes time.
+    pub(crate) fn departs_later(&self) -> bool {
+        self.departure() > self.clock.now()
+    }
+
+    /// When what is sent now leaves.
+    pub(crate) fn departure(&self) -> Time {
+        self.clock.departure()
+    }
+
+    /// When what `source` sends now leaves: not before what it sent before.
+    pub(crate) fn departure_of(&self, source: SourceId) -> Time {
+        self.depart(&mut self.traffic(), source)
+    }
+
+    fn depart(&self, traffic: &mut Traffic, source: SourceId) -> Time {
+        let departure = self.clock.departure();
+        if !self.scope.departures {
+            return departure;
+        }
+        let source = source.0 as usize;
+        if traffic.left.len() <= source {
+            traffic.left.resize(source + 1, Time::ZERO);
+        }
+        let left = &mut traffic.left[source];
+        *left = departure.max(*left);
+        *left
+    }
+
+    /// What becomes of a message, which leaves as soon as it can.
+    pub(crate) fn outcome(
+        &self,
+        event: EventId,
+        callback: CallbackId,
+        bytes: usize,
+    ) -> DeliveryOutcome {
+        let mut traffic = self.traffic();
+        if self.scope.causes && traffic.sent.last() != Some(&event) {
+            traffic.sent.push(event);
+        }
+        let departure = self.depart(&mut traffic, event.source);
+        let in_flight = InFlight { event, callback, departure, bytes };
+        match traffic.network.outcome(&in_flight) {
+            DeliveryOutcome::Lost => DeliveryOutcome::Lost,
+            DeliveryOutcome::Once(time) => DeliveryOutcome::Once(time.max(departure)),
+            DeliveryOutcome::Twice(one, other) => {
+                DeliveryOutcome::Twice(one.max(departure), other.max(departure))
+            }
+        }
+    }
+
+    /// Has `arrive` called when it is `arrival`; if it is, at once.
+    pub(crate) fn fly(&self, arrival: Time, arrive: impl FnOnce() + Send + 'static) {
+        if arrival <= self.clock.now() {
+            return arrive();
+        }
+        let mut traffic = self.traffic();
+        let order = traffic.flown;
+        traffic.flown += 1;
+        traffic.flights.push(Reverse(Flight { arrival, order, arrive: Box::new(arrive) }));
+        self.under_way.set(traffic.flights.len() as u64);
+    }
+
+    /// Drops what is under way, each message on its own, and what that sends when it is dropped.
+    /// Returns the message of the first drop that panics.
+    pub fn clear(&self) -> Option<String> {
+        let mut first = None;
+        for _ in 0..CLEARS_MAX {
+            let mut traffic = self.traffic();
+            let flights = std::mem::take(&mut traffic.flights);
+            self.under_way.set(0);
+            drop(traffic);
+            if flights.is_empty() {
+                break;
+            }
+            // A drop is the user's, and may publish: so not under the lock.
+            for flight in flights {
+                first = first.or(catch_panic(|| drop(flight)).err());
+            }
+        }
+        first
+    }
+
+    fn traffic(&self) -> MutexGuard<'_, Traffic> {
+        lock(&self.traffic)
+    }
+}
+
+impl std::fmt::Debug for SimNetwork {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SimNetwork")
+            .field("now", &self.clock.now())
+            .field("under_way", &self.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,228 @@
+//! The request to stop, and the threads that run workers: the ones that it has to reach.
+
+use crate::event::CallbackId;
+use crate::info::GraphInfo;
+use crate::lock::lock;
+use ringspin_ringbuf::{Counter, Flag, ReadySet};
+use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
+use thiserror::Error;
+
+/// Stops an executor from any thread; cheap to clone.
+///
+/// Stopping goes in steps:
+/// 1. The request is noted; workers that sleep are woken.
+/// 2. Each worker returns when its current callback has. Queued events stay where they are, and
+///    what is published meanwhile joins them.
+/// 3. When all have returned, `spin` does. After a [`reset`](Self::reset) it can go on from there.
+/// 4. Dropping the executor drops the nodes' states, tasks and queues. Who waits for the end of a
+///    call in another thread learns that there is none.
+///
+/// Only step 2 can take long, if a callback does: [`stop_and_wait`](Self::stop_and_wait) names it.
+#[derive(Clone, Default)]
+pub struct StopHandle(Arc<StopState>);
+
+#[derive(Default)]
+struct StopState {
+    /// Raised by requests and [pauses](StopHandle::pause).
+    flag: Flag,
+    /// Raised by requests.
+    requested: Flag,
+    exit_code: Mutex<Option<u8>>,
+    workers: Mutex<Vec<Attached>>,
+    /// How many workers run.
+    active: Mutex<usize>,
+    left: Condvar,
+}
+
+/// A worker that is to stop.
+struct Attached {
+    set: Arc<ReadySet>,
+    running: Running,
+}
+
+/// Why an executor did not stop in time.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StopError {
+    /// Callbacks did not return.
+    #[error("still running {grace:?} after the stop: {}", callbacks.join(", "))]
+    Stuck {
+        /// How long it was waited.
+        grace: Duration,
+        /// The callbacks, with their nodes.
+        callbacks: Vec<String>,
+    },
+    /// A callback would wait for its own end.
+    #[error("a callback cannot wait for its executor to stop; use `stop`, which does not wait")]
+    WithinCallback,
+}
+
+impl StopHandle {
+    /// Asks every worker to return after its current callback, and wakes those that sleep.
+    pub fn stop(&self) {
+        self.0.requested.raise();
+        self.pause();
+    }
+
+    /// Has the workers return as [`stop`](Self::stop) does, until [`resume`](Self::resume).
+    pub(crate) fn pause(&self) {
+        self.0.flag.raise();
+        lock(&self.0.workers).iter().for_each(|worker| worker.set.wake());
+    }
+
+    /// As [`stop`](Self::stop), with a word on how it went: the first code that is given counts.
+    pub fn exit(&self, code: u8) {
+        lock(&self.0.exit_code).get_or_insert(code);
+        self.stop();
+    }
+
+    /// The code that was given, if any was.
+    pub fn exit_code(&self) -> Option<u8> {
+        *lock(&self.0.exit_code)
+    }
+
+    /// As [`stop`](Self::stop), and waits until every worker has returned, for `grace` of real time
+    /// at most.
+    ///
+    /// # Errors
+    /// [`StopError`] names the callbacks that still run, or says that this is one of them.
+    pub fn stop_and_wait(&self, grace: Duration) -> Result<(), StopError> {
+        self.stop();
+        if is_current() {
+            return Err(StopError::WithinCallback);
+        }
+        let active = lock(&self.0.active);
+        let waited = self.0.left.wait_timeout_while(active, grace, |active| *active > 0);
+        match *waited.unwrap_or_else(PoisonError::into_inner).0 {
+            0 => Ok(()),
+            _ => Err(StopError::Stuck { grace, callbacks: self.running_callbacks() }),
+        }
+    }
+
+    /// The callbacks that run at this moment, with their nodes.
+    pub fn running_callbacks(&self) -> Vec<String> {
+        let workers = lock(&self.0.workers);
+        let running = workers.iter().filter_map(|worker| {
+            let Running { info, .. } = &worker.running;
+            Some(info.name_of(worker.running.callback()?))
+        });
+        running.collect()
+    }
+
+    /// Whether both stop the same executor.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(crate) fn enter_worker(&self) {
+        *lock(&self.0.active) += 1;
+    }
+
+    pub(crate) fn leave_worker(&self) {
+        *lock(&self.0.active) -= 1;
+        self.0.left.notify_all();
+    }
+
+    /// Whether a stop was requested.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.0.flag.is_raised()
+    }
+
+    /// Withdraws the request, so that the executor can spin again.
+    pub fn reset(&self) {
+        self.0.requested.lower();
+        self.0.flag.lower();
+    }
+
+    /// Ends a [pause](Self::pause), and no request to stop.
+    pub(crate) fn resume(&self) {
+        self.0.flag.lower();
+        // A request is noted before the flag is raised, so none is lost in between.
+        if self.0.requested.is_raised() {
+            self.0.flag.raise();
+        }
+    }
+
+    pub(crate) fn attach(&self, set: Arc<ReadySet>, running: Running) {
+        lock(&self.0.workers).push(Attached { set, running });
+    }
+}
+
+impl fmt::Debug for StopHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StopHandle").field(&self.is_stopped()).finish()
+    }
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Running>> = const { RefCell::new(None) };
+}
+
+/// What a worker is at.
+#[derive(Clone, Debug)]
+pub(crate) struct Running {
+    /// One more than the callback that is running; zero in between.
+    pub(crate) callback: Arc<Counter>,
+    pub(crate) info: Arc<GraphInfo>,
+}
+
+impl Running {
+    /// The callback that is running.
+    pub(crate) fn callback(&self) -> Option<CallbackId> {
+        Some(CallbackId(self.callback.get().checked_sub(1)? as u32))
+    }
+}
+
+/// Marks this thread as one that runs a worker, until it is dropped: it must not wait for what that
+/// worker does.
+#[derive(Debug)]
+#[must_use = "the mark goes with this"]
+pub struct WorkerThread {
+    stop: StopHandle,
+    before: Option<Running>,
+    /// The mark is this thread's.
+    not_send: PhantomData<*const ()>,
+}
+
+impl WorkerThread {
+    pub(crate) fn enter(stop: StopHandle, running: Running) -> Self {
+        stop.enter_worker();
+        Self { stop, before: CURRENT.replace(Some(running)), not_send: PhantomData }
+    }
+}
+
+impl Drop for WorkerThread {
+    fn drop(&mut self) {
+        CURRENT.set(self.before.take());
+        self.stop.leave_worker();
+    }
+}
+
+/// What `look` finds in what this thread is at; `None` if it runs no worker, or is ending.
+fn current<T>(look: impl FnOnce(&Running) -> Option<T>) -> Option<T> {
+    CURRENT.try_with(|current| current.borrow().as_ref().and_then(look)).ok()?
+}
+
+/// Whether this thread runs a worker.
+pub(crate) fn is_current() -> bool {
+    current(|_| Some(())).is_some()
+}
+
+/// The fully qualified name of the node whose callback this thread runs, if it runs one: for a log,
+/// say, that is to know who speaks.
+///
+/// ```
+/// use ringspin_executor::running_node;
+/// fn log(text: &str) {
+///     eprintln!("[{}] {text}", running_node().as_deref().unwrap_or("-"));
+/// }
+/// log("no callback runs here");
+/// assert_eq!(running_node(), None);
+/// ```
+pub fn running_node() -> Option<String> {
+    current(|running| Some(running.info.loop_of(running.callback()?).node.clone()))
+}

@@ -1,0 +1,177 @@
+//! What only some publishers promise: messages kept for late joiners, a lifespan, signs of life.
+
+use super::transient_local_cache::TransientLocalCache;
+use super::{Refusal, Topic, deliver, lock};
+use crate::digest::DigestCollector;
+use crate::escape::BoxError;
+use crate::event::EventId;
+use crate::liveliness::PublisherLiveliness;
+use crate::message::{Envelope, Expiry};
+use crate::middleware::RemotePublisher;
+use crate::qos::{Liveliness, QoS};
+use crate::time::{Clock, NodeClock};
+use ringspin_ringbuf::pool;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The promises of one publisher, of which there is at least one.
+pub(crate) struct PublisherPolicy<M> {
+    clock: NodeClock,
+    lifespan: Option<Duration>,
+    /// With a deadline, or manual liveliness.
+    liveliness: Option<Arc<PublisherLiveliness>>,
+    /// If it is transient-local.
+    cache: Option<Arc<TransientLocalCache<M>>>,
+    /// The cache's number in its topic.
+    pub(crate) cache_number: Option<usize>,
+    show: Option<Show<M>>,
+    /// If messages go beyond the process.
+    remote: Option<Arc<dyn RemotePublisher>>,
+}
+
+/// How messages are added to the digests.
+type Show<M> = (fn(&M, &DigestCollector), Arc<DigestCollector>);
+
+impl<M> Clone for PublisherPolicy<M> {
+    fn clone(&self) -> Self {
+        let Self { clock, lifespan, liveliness, cache, cache_number, show, remote } = self;
+        Self {
+            clock: clock.clone(),
+            lifespan: *lifespan,
+            liveliness: liveliness.clone(),
+            cache: cache.clone(),
+            cache_number: *cache_number,
+            show: show.clone(),
+            remote: remote.clone(),
+        }
+    }
+}
+
+impl<M> Default for PublisherPolicy<M> {
+    /// Nothing is promised.
+    fn default() -> Self {
+        let (clock, lifespan) = (NodeClock::default(), None);
+        let (liveliness, cache, cache_number, show, remote) = (None, None, None, None, None);
+        Self { clock, lifespan, liveliness, cache, cache_number, show, remote }
+    }
+}
+
+impl<M: Send + Sync + 'static> PublisherPolicy<M> {
+    /// What `qos` promises for a publisher of `topic`; `None` for an ordinary one.
+    pub(crate) fn new(
+        topic: &Topic<M>,
+        qos: QoS,
+        clock: NodeClock,
+        liveliness: &Arc<PublisherLiveliness>,
+        remote: Option<Arc<dyn RemotePublisher>>,
+    ) -> Option<Self> {
+        let manual = qos.liveliness() == Liveliness::ManualByTopic;
+        let liveliness = (manual || qos.deadline_period().is_some()).then(|| liveliness.clone());
+        let lifespan = qos.lifespan_age();
+        let cache = qos
+            .is_transient_local()
+            .then(|| Arc::new(TransientLocalCache::new(qos.depth(), lifespan)));
+        if liveliness.is_none() && lifespan.is_none() && cache.is_none() && remote.is_none() {
+            return None;
+        }
+        let cache_number = cache.as_ref().map(|cache| {
+            let mut caches = lock(&topic.caches);
+            caches.push(cache.clone());
+            caches.len() - 1
+        });
+        Some(Self { clock, lifespan, liveliness, cache, cache_number, show: None, remote })
+    }
+
+    /// The same promises, with each message added to `digests`.
+    pub(super) fn showing(
+        mut self,
+        show: fn(&M, &DigestCollector),
+        digests: Arc<DigestCollector>,
+    ) -> Self {
+        self.show = Some((show, digests));
+        self
+    }
+
+    /// Hands `envelope` to every subscription of `topic`, or, on a refusal, to none, and hands it
+    /// back.
+    pub(super) fn publish(
+        &self,
+        topic: &Topic<M>,
+        next_id: impl FnOnce() -> EventId,
+        mut envelope: pool::Loan<Envelope<M>>,
+    ) -> Result<(), Unpublished<M>> {
+        if let Some((show, digests)) = &self.show {
+            show(&envelope.message, digests);
+        }
+        let departure = self.clock.departure();
+        envelope.expiry = Expiry::of(departure, self.lifespan);
+        let published = match &self.cache {
+            Some(cache) => {
+                let beyond =
+                    self.remote.is_some().then_some(|message: &M| self.publish_remotely(message));
+                cache.publish(topic, next_id, envelope, beyond)
+            }
+            None => self.publish_once(topic, next_id, envelope),
+        };
+        // Those in the process have it even if it did not leave.
+        if let Some(liveliness) = &self.liveliness
+            && matches!(published, Ok(()) | Err(Unpublished::Remote(_, None)))
+        {
+            liveliness.published(departure);
+        }
+        published
+    }
+
+    /// As [`publish`](Self::publish), without keeping the message.
+    fn publish_once(
+        &self,
+        topic: &Topic<M>,
+        next_id: impl FnOnce() -> EventId,
+        mut envelope: pool::Loan<Envelope<M>>,
+    ) -> Result<(), Unpublished<M>> {
+        let ports = match topic.reserve() {
+            Ok(ports) => ports,
+            Err(refusal) => return Err(Unpublished::Refused(refusal, envelope)),
+        };
+        envelope.id = next_id();
+        let Some((last, others)) = ports.split_last() else {
+            topic.note_unheard(envelope.id);
+            let published = self.publish_remotely(&envelope.message);
+            return published.map_err(|error| Unpublished::Remote(error, Some(envelope)));
+        };
+        let shared = envelope.share();
+        let beyond = self.remote.is_some().then(|| shared.clone());
+        deliver(shared, last, others);
+        // Last, because it takes a hundred times as long.
+        match beyond {
+            None => Ok(()),
+            Some(message) => {
+                let published = self.publish_remotely(&message.message);
+                published.map_err(|error| Unpublished::Remote(error, None))
+            }
+        }
+    }
+
+    fn publish_remotely(&self, message: &M) -> Result<(), BoxError> {
+        self.remote.as_ref().map_or(Ok(()), |remote| remote.publish(message))
+    }
+
+    pub(super) fn assert_liveliness(&self) {
+        if let Some(remote) = &self.remote
+            && let Err(error) = remote.assert_liveliness()
+        {
+            tracing::error!(%error, "cannot say that a publisher is alive");
+        }
+        if let Some(liveliness) = &self.liveliness {
+            liveliness.asserted(self.clock.departure());
+        }
+    }
+}
+
+/// Why a message was not published, or not everywhere.
+pub(super) enum Unpublished<M> {
+    /// It was handed to no subscription.
+    Refused(Refusal, pool::Loan<Envelope<M>>),
+    /// It did not leave the process; without the message, the subscriptions in the process have it.
+    Remote(BoxError, Option<pool::Loan<Envelope<M>>>),
+}

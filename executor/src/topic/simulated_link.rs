@@ -1,0 +1,176 @@
+//! The way of a message that does not arrive as it is published: through the graph's sim_network.
+
+use super::{Port, Topic, lock};
+use crate::message::{Envelope, Message};
+use crate::owner_thread::ForeignEvent;
+use crate::sim_network::{DeliveryOutcome, InFlight, SimNetwork};
+use crate::time::{Clock, Time};
+use ringspin_ringbuf::Pool;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use std::{iter, mem};
+
+/// What an [interceptor](crate::Graph::intercept) has become of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict<M> {
+    /// It goes its way.
+    Pass,
+    /// It does not arrive.
+    Drop,
+    /// Another one goes its way, with the identity of the first.
+    Replace(M),
+    /// It goes its way this much later.
+    Delay(Duration),
+}
+
+pub(crate) type Interceptor<M> = Box<dyn FnMut(&Message<M>, &InFlight) -> Verdict<M> + Send>;
+
+/// The interceptor of a topic; it is taken out while it runs, so that it may publish itself.
+pub(super) type Interception<M> = Arc<Mutex<Option<Interceptor<M>>>>;
+
+/// The way of messages to one port through the sim_network.
+pub(super) struct SimulatedLink<M> {
+    sim_network: Arc<SimNetwork>,
+    interception: Interception<M>,
+    pool: Pool<Envelope<M>>,
+    /// Where they arrive.
+    to: Arc<Port<M>>,
+}
+
+impl<M: Send + Sync + 'static> SimulatedLink<M> {
+    /// The link of messages to `to` if they have to make one.
+    pub(super) fn of(
+        topic: &Topic<M>,
+        sim_network: Option<&Arc<SimNetwork>>,
+        to: &Port<M>,
+    ) -> Option<Self> {
+        let sim_network = sim_network?;
+        let intercepted = lock(&topic.interception).is_some();
+        if !intercepted && !sim_network.is_concerned(to.subscription.callback) {
+            return None;
+        }
+        let Port { subscription, ready, .. } = to;
+        let to = Port { subscription: subscription.clone(), ready: ready.clone(), link: None };
+        let (interception, pool) = (topic.interception.clone(), topic.pool.clone());
+        Some(Self { sim_network: sim_network.clone(), interception, pool, to: Arc::new(to) })
+    }
+
+    /// Sends `message` on its way.
+    pub(super) fn send(&self, message: Message<M>) {
+        let subscription = &self.to.subscription;
+        let place = UndeliveredGuard(iter::once(&*self.to));
+        let outcome = self.sim_network.outcome(message.id(), subscription.callback, size_of::<M>());
+        let intercepted = self.intercept(message);
+        mem::forget(place); // nobody has panicked
+        let Some((message, delay)) = intercepted else {
+            return subscription.lose();
+        };
+        match outcome {
+            DeliveryOutcome::Lost => {
+                self.note_thread();
+                subscription.lose();
+            }
+            DeliveryOutcome::Once(time) => self.fly(time + delay, message),
+            DeliveryOutcome::Twice(time, again) => {
+                self.fly(time + delay, message.clone());
+                // The second one needs a place of its own.
+                if subscription.reserve() {
+                    self.fly(again + delay, message);
+                } else {
+                    subscription.counters.lose(1);
+                }
+            }
+        }
+    }
+
+    fn fly(&self, arrival: Time, message: Message<M>) {
+        if arrival > self.sim_network.clock().now() {
+            self.note_thread(); // on its arrival it will be the sequencer's
+        }
+        let to = self.to.clone();
+        self.sim_network.fly(arrival, move || drop(to.push(message)));
+    }
+
+    fn note_thread(&self) {
+        self.sim_network.owner().note(|| ForeignEvent::For(self.to.subscription.callback));
+    }
+
+    /// What goes on its way, and how much later; `None` if nothing does.
+    fn intercept(&self, message: Message<M>) -> Option<(Message<M>, Duration)> {
+        let interceptor = lock(&self.interception).take();
+        match interceptor {
+            Some(interceptor) => self.intercept_by(interceptor, message),
+            None => Some((message, Duration::ZERO)),
+        }
+    }
+
+    /// Apart from [`intercept`](Self::intercept), because a verdict may be as large as a message.
+    fn intercept_by(
+        &self,
+        interceptor: Interceptor<M>,
+        message: Message<M>,
+    ) -> Option<(Message<M>, Duration)> {
+        let mut interceptor =
+            PutBack { interception: &self.interception, taken: Some(interceptor) };
+        let in_flight = InFlight {
+            event: message.id(),
+            callback: self.to.subscription.callback,
+            departure: self.sim_network.departure_of(message.id().source),
+            bytes: size_of::<M>(),
+        };
+        let verdict = interceptor.judge(&message, &in_flight);
+        drop(interceptor);
+        match verdict {
+            Verdict::Pass => Some((message, Duration::ZERO)),
+            Verdict::Drop => None,
+            Verdict::Replace(other) => {
+                let (id, expiry) = (message.id(), message.0.expiry);
+                let other = Envelope { id, expiry, message: other };
+                drop(message); // perhaps the last reference: its slot is free then
+                Some((Message::new(self.pool.insert(other)), Duration::ZERO))
+            }
+            Verdict::Delay(delay) => Some((message, delay)),
+        }
+    }
+}
+
+impl<M> Topic<M> {
+    /// Has `interceptor` decide about the topic's messages; false if another one does already.
+    pub(crate) fn intercept(&self, interceptor: Interceptor<M>) -> bool {
+        let mut interception = lock(&self.interception);
+        let is_free = interception.is_none();
+        if is_free {
+            *interception = Some(interceptor);
+        }
+        is_free
+    }
+}
+
+/// The ports that a message has still to reach, each of which has a place for it. If an interceptor
+/// panics on its way to one of them, those that are left lose it, or their places would stay taken.
+pub(super) struct UndeliveredGuard<'a, M: 'a, I: Iterator<Item = &'a Port<M>>>(pub(super) I);
+
+impl<'a, M: 'a, I: Iterator<Item = &'a Port<M>>> Drop for UndeliveredGuard<'a, M, I> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.by_ref().for_each(|port| port.subscription.lose());
+    }
+}
+
+/// Puts an interceptor back where it was, even if it panics.
+struct PutBack<'a, M> {
+    interception: &'a Interception<M>,
+    taken: Option<Interceptor<M>>,
+}
+
+impl<M> PutBack<'_, M> {
+    fn judge(&mut self, message: &Message<M>, in_flight: &InFlight) -> Verdict<M> {
+        self.taken.as_mut().map_or(Verdict::Pass, |interceptor| interceptor(message, in_flight))
+    }
+}
+
+impl<M> Drop for PutBack<'_, M> {
+    fn drop(&mut self) {
+        *lock(self.interception) = self.taken.take();
+    }
+}

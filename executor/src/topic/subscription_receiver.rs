@@ -1,0 +1,153 @@
+//! The way out of a topic: what an event loop takes, from the process or from outside.
+
+use super::Topic;
+use crate::context::Context;
+use crate::control::CallbackCounters;
+use crate::message::{Envelope, Holder, Message};
+use crate::middleware::Remote;
+use ringspin_ringbuf::{Permits, keep_last};
+use std::sync::Arc;
+
+/// A subscription's end of its queue.
+pub(crate) struct SubscriptionReceiver<M> {
+    pub(super) queue: keep_last::Consumer<Envelope<M>>,
+    pub(super) permits: Option<Arc<Permits>>,
+    pub(super) counters: Arc<CallbackCounters>,
+    /// For slots of messages from outside.
+    pub(super) topic: Arc<Topic<M>>,
+    pub(super) holder: Arc<Holder>,
+    /// A reference to the holder for the message that a callback handles: it need not be counted
+    /// for every message. `None` meanwhile, and after a panic.
+    pub(super) lent: Option<Arc<Holder>>,
+    pub(super) remote: Option<Box<Remote<M>>>,
+}
+
+impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
+    /// The next message to be kept, unless it is older than its lifespan; that is counted.
+    #[inline]
+    pub(crate) fn take_fresh(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let mut message = self.take_next(cx)?;
+        if self.has_expired(&message, cx) {
+            return None;
+        }
+        message.1 = Some(self.holder.clone());
+        Some(message)
+    }
+
+    /// The next message for a callback, unless it is older than its lifespan. To be
+    /// [put back](Self::put_back).
+    #[inline]
+    pub(crate) fn lend_fresh(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let mut message = self.take_next(cx)?;
+        if self.has_expired(&message, cx) {
+            return None;
+        }
+        message.1 = self.lent.take().or_else(|| Some(self.holder.clone()));
+        Some(message)
+    }
+
+    /// Drops a message that was lent.
+    #[inline]
+    pub(crate) fn put_back(&mut self, mut message: Message<M>) {
+        self.lent = message.1.take();
+    }
+
+    fn has_expired(&self, message: &Message<M>, cx: &Context<'_>) -> bool {
+        let has_expired = message.0.expiry.has_passed(|| cx.now());
+        if has_expired {
+            self.counters.expired.add_by_owner(1);
+        }
+        has_expired
+    }
+
+    /// The next message, to be dropped at once or given to a holder; tells `cx` whether there may
+    /// be another one.
+    #[inline]
+    pub(crate) fn take_next(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let message = self.take_unheld();
+        cx.is_pending = self.remote.is_some() || !self.queue.is_empty();
+        message
+    }
+
+    /// As [`take_next`](Self::take_next), for a message that is kept.
+    #[inline]
+    pub(crate) fn take_next_to_keep(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
+        let mut message = self.take_next(cx)?;
+        message.1 = Some(self.holder.clone());
+        Some(message)
+    }
+
+    /// How many messages of the process wait, at least: one, if any does. The worker knows the
+    /// notice of a middleware itself.
+    pub(crate) fn pending(&self) -> usize {
+        self.queue.waiting()
+    }
+
+    /// The next message, to be kept.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<Message<M>> {
+        let mut message = self.take_unheld()?;
+        message.1 = Some(self.holder.clone());
+        Some(message)
+    }
+
+    /// The next message, to be dropped at once or given to a holder.
+    #[inline]
+    pub(crate) fn take_unheld(&mut self) -> Option<Message<M>> {
+        match self.remote {
+            None => self.take_queued(),
+            Some(_) => self.take_either(),
+        }
+    }
+
+    /// The next message of the process, or from outside: in turns, if there are both. A token
+    /// stands for either.
+    fn take_either(&mut self) -> Option<Message<M>> {
+        let has_turn = self.remote.as_ref().is_some_and(|remote| remote.has_turn);
+        if has_turn && self.take_notice() {
+            return self.fetch();
+        }
+        if let Some(message) = self.take_queued() {
+            self.remote.as_mut()?.has_turn = true;
+            return Some(message);
+        }
+        // Whoever takes the notice has used up the token, and looks no further.
+        if self.take_notice() { self.fetch() } else { None }
+    }
+
+    fn take_notice(&self) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.take_notice())
+    }
+
+    fn fetch(&mut self) -> Option<Message<M>> {
+        let remote = self.remote.as_mut()?;
+        remote.has_turn = false;
+        let arrival = remote.fetch();
+        if arrival.overwritten > 0 {
+            self.counters.overwritten.add(arrival.overwritten);
+        }
+        if arrival.lost > 0 {
+            self.counters.lose(arrival.lost);
+        }
+        let (id, item) = (arrival.id?, remote.take_fetched()?);
+        match self.topic.insert(Envelope::lasting(id, item)) {
+            Ok(envelope) => Some(Message::new(envelope.share())),
+            Err((_, out_of_slots)) => {
+                if self.counters.lost.get() == 0 {
+                    tracing::warn!(%out_of_slots, "messages from outside are lost");
+                }
+                self.counters.lose(1);
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn take_queued(&mut self) -> Option<Message<M>> {
+        let message = self.queue.take()?;
+        if let Some(permits) = &self.permits {
+            permits.release();
+        }
+        Some(Message::new(message))
+    }
+}

@@ -1,0 +1,201 @@
+//! Transient-local durability: a publisher keeps its newest messages for whoever comes later.
+//!
+//! One lock per publisher orders its messages against those who join, so that a late joiner gets
+//! the kept messages first, then every later one, and none twice. Other publishers do not know of
+//! it.
+
+use super::publisher_policy::Unpublished;
+use super::{Port, Refusal, Topic, UndeliveredGuard, lock, reserve_all};
+use crate::escape::BoxError;
+use crate::event::EventId;
+use crate::message::{Envelope, Expiry, Message};
+use crate::sim_network::SimNetwork;
+use crate::time::Time;
+use ringspin_ringbuf::pool;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The newest messages of one publisher.
+pub(crate) struct TransientLocalCache<M> {
+    depth: usize,
+    lifespan: Option<Duration>,
+    state: Mutex<CacheState<M>>,
+}
+
+/// What the lock guards. Messages that go are dropped after it, because that is the user's code.
+struct CacheState<M> {
+    /// Until the start: no clock runs yet, from which they could get their lifespan.
+    early: VecDeque<pool::Loan<Envelope<M>>>,
+    /// From the start.
+    kept: VecDeque<Message<M>>,
+    started: bool,
+    /// In simulated time.
+    sim_network: Option<Arc<SimNetwork>>,
+    /// Late subscriptions that were activated.
+    joined: Vec<Arc<Port<M>>>,
+    /// Empty memory for messages that gave way, used again and again.
+    spare: Vec<Message<M>>,
+}
+
+impl<M: Send + Sync + 'static> TransientLocalCache<M> {
+    /// For the newest `depth` messages.
+    pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
+        let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
+        let (sim_network, joined, spare) = (None, Vec::new(), Vec::new());
+        let state = CacheState { early, kept, started: false, sim_network, joined, spare };
+        Self { depth, lifespan, state: Mutex::new(state) }
+    }
+
+    /// As [`Topic`]'s publishers do, and keeps the message: in simulated time from when it leaves.
+    /// With `beyond` it leaves the process, too.
+    pub(super) fn publish(
+        self: &Arc<Self>,
+        topic: &Topic<M>,
+        next_id: impl FnOnce() -> EventId,
+        mut envelope: pool::Loan<Envelope<M>>,
+        beyond: Option<impl FnOnce(&M) -> Result<(), BoxError>>,
+    ) -> Result<(), Unpublished<M>> {
+        let mut state = lock(&self.state);
+        if !state.started {
+            // First, because it cannot be shared yet.
+            if let Some(Err(error)) = beyond.map(|publish| publish(&envelope.message)) {
+                return Err(Unpublished::Remote(error, Some(envelope)));
+            }
+            envelope.id = next_id();
+            let oldest = push(&mut state.early, self.depth, envelope);
+            drop(state);
+            drop(oldest);
+            return Ok(());
+        }
+        let ports = match topic.reserve() {
+            Ok(ports) => ports,
+            Err(refusal) => return Err(Unpublished::Refused(refusal, envelope)),
+        };
+        if !reserve_all(&state.joined) {
+            super::cancel_all(ports);
+            topic.refused.next();
+            return Err(Unpublished::Refused(Refusal::Full, envelope));
+        }
+        envelope.id = next_id();
+        let message = Message::new(envelope.share());
+        let CacheState { joined, spare, .. } = &mut *state;
+        let mut displaced = Vec::new();
+        if ports.is_empty() && joined.is_empty() {
+            topic.note_unheard(message.id());
+        }
+        let mut undelivered =
+            UndeliveredGuard(ports.iter().chain(joined.iter().map(|port| &**port)));
+        for port in undelivered.0.by_ref() {
+            if let Some(oldest) = port.push(message.clone()) {
+                if displaced.capacity() == 0 {
+                    displaced = std::mem::take(spare);
+                }
+                displaced.push(oldest);
+            }
+        }
+        drop(undelivered);
+        let beyond = beyond.map(|publish| (publish, message.clone()));
+        let oldest =
+            match state.sim_network.clone().filter(|sim_network| sim_network.departs_later()) {
+                Some(sim_network) => {
+                    let (departure, cache) =
+                        (sim_network.departure_of(message.id().source), self.clone());
+                    let served = state.joined.len();
+                    sim_network.fly(departure, move || cache.keep(message, served));
+                    None
+                }
+                None => push(&mut state.kept, self.depth, message),
+            };
+        drop(state);
+        drop(oldest);
+        if !displaced.is_empty() {
+            displaced.clear();
+            lock(&self.state).spare = displaced;
+        }
+        // Last, because it takes a hundred times as long.
+        match beyond {
+            None => Ok(()),
+            Some((publish, message)) => {
+                publish(&message).map_err(|error| Unpublished::Remote(error, None))
+            }
+        }
+    }
+
+    /// A message leaves that all but those who joined meanwhile were sent: who is beyond the first
+    /// `served` of them.
+    fn keep(&self, message: Message<M>, served: usize) {
+        let mut displaced = Vec::new();
+        let mut state = lock(&self.state);
+        for port in &state.joined[served..] {
+            offer(&message, port, &mut displaced);
+        }
+        displaced.extend(push(&mut state.kept, self.depth, message));
+        drop(state);
+        drop(displaced);
+    }
+
+    /// Delivers what was published while the graph was built; its lifespan begins at `now`.
+    pub(super) fn start(&self, topic: &Topic<M>, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
+        let mut displaced = Vec::new();
+        let mut state = lock(&self.state);
+        state.started = true;
+        state.sim_network = sim_network.cloned();
+        let expiry = Expiry::of(now, self.lifespan);
+        for mut envelope in std::mem::take(&mut state.early) {
+            if !topic.is_subscribed() && state.joined.is_empty() {
+                topic.note_unheard(envelope.id);
+            }
+            envelope.expiry = expiry;
+            state.kept.push_back(Message::new(envelope.share()));
+        }
+        let ports = topic.ports.get().into_iter().flatten();
+        let ports = ports.filter(|port| port.subscription.transient_local);
+        for port in ports.chain(state.joined.iter().map(|port| &**port)) {
+            replay(&state.kept, port, &mut displaced);
+        }
+        drop(state);
+        drop(displaced);
+    }
+
+    /// Delivers what is kept to `port`, and from then on everything. Returns what had to give way.
+    pub(super) fn join(&self, port: &Arc<Port<M>>) -> Vec<Message<M>> {
+        let mut displaced = Vec::new();
+        let mut state = lock(&self.state);
+        replay(&state.kept, port, &mut displaced);
+        state.joined.push(port.clone());
+        displaced
+    }
+}
+
+/// Appends `item`; beyond `depth` items, returns the oldest.
+fn push<T>(items: &mut VecDeque<T>, depth: usize, item: T) -> Option<T> {
+    let oldest = (items.len() == depth).then(|| items.pop_front()).flatten();
+    items.push_back(item);
+    oldest
+}
+
+/// Delivers the newest of `messages`, as many as `port` holds; the others count as overwritten.
+fn replay<M>(messages: &VecDeque<Message<M>>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
+where
+    M: Send + Sync + 'static,
+{
+    let subscription = &port.subscription;
+    let too_many = messages.len().saturating_sub(subscription.queue.depth());
+    for _ in 0..too_many {
+        subscription.counters.overwritten.next();
+    }
+    messages.iter().skip(too_many).for_each(|message| offer(message, port, displaced));
+}
+
+/// Delivers `message` to `port`, unless it is keep-all and full of other messages: that is counted.
+fn offer<M>(message: &Message<M>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
+where
+    M: Send + Sync + 'static,
+{
+    if port.subscription.reserve() {
+        displaced.extend(port.push(message.clone()));
+    } else {
+        port.subscription.counters.overwritten.next();
+    }
+}

@@ -1,0 +1,66 @@
+//! What the expiry of a timer is going to touch, so that it can be fetched in time.
+//!
+//! In simulated time who is next is known: the timer with the next deadline. In a large graph all
+//! that belongs to it is far away, in memory and along a chain of pointers. See
+//! [`ringspin_ringbuf::lines`].
+
+use super::Worker;
+use crate::event::{CallbackId, LoopId};
+use crate::info::TopicInfo;
+use crate::topic::AnyTopic;
+use ringspin_ringbuf::{CacheLines, PrefetchPlan};
+use std::sync::Arc;
+
+/// Below this the near caches hold everything anyway.
+const LARGE_BYTES: usize = 256 << 10;
+
+/// A topic of the graph's description, and the topic.
+type Described<'a> = (&'a TopicInfo, &'a Arc<dyn AnyTopic>);
+
+impl Worker {
+    /// Learns what the expiries of its timers touch, each what it touches itself, what it may
+    /// publish, and what that touches in turn; unless all that is little. `topics` are those of the
+    /// graph's description, in its order; `token` is the worker's number of each callback.
+    pub(crate) fn plan_prefetches(
+        &mut self,
+        topics: &[(String, Arc<dyn AnyTopic>)],
+        token: &dyn Fn(CallbackId) -> u32,
+    ) {
+        let info = &self.shared.info;
+        let mut published: Vec<Vec<Described<'_>>> = vec![Vec::new(); info.loops.len()];
+        // What belongs to services comes after the topics.
+        for (described, (_, topic)) in info.topics.iter().zip(topics) {
+            for &(LoopId(publisher), _) in &described.publishers {
+                published[publisher as usize].push((described, topic));
+            }
+        }
+        let mut prefetch_plan = PrefetchPlan::default();
+        for callback in self.timers.callbacks() {
+            let mut lines = CacheLines::default();
+            self.add_to(token(callback), &mut lines);
+            let event_loop = info.callbacks[callback.0 as usize].event_loop;
+            for (described, topic) in &published[event_loop.0 as usize] {
+                topic.add_to(&mut lines);
+                let subscriptions = described.subscriptions.iter();
+                subscriptions.for_each(|callback| self.add_to(token(*callback), &mut lines));
+            }
+            prefetch_plan.add(lines);
+        }
+        if prefetch_plan.bytes() >= LARGE_BYTES {
+            self.timers.set_prefetch_plan(prefetch_plan);
+        }
+    }
+
+    /// Adds the lines that the dispatch of `token` touches.
+    fn add_to(&self, token: u32, lines: &mut CacheLines) {
+        let Some(route) = self.routes.get(token as usize) else { return };
+        lines.add(route);
+        lines.add(self.calls.of(token as usize));
+        if let Some(timer) = route.timer.get() {
+            self.timers.add_to(timer, lines);
+        }
+        let body = &self.bodies[route.loop_index as usize];
+        lines.add(body);
+        body.add_to(route.target.entity, lines);
+    }
+}

@@ -4,8 +4,8 @@
 //! `RINGSPIN_MODE=deterministic cargo run --example actions` (or `single`, `multi`).
 
 use ringspin::{
-    Action, ActionClientOptions, ActionServerOptions, CancelResponse, Executor, GoalCallbacks,
-    GoalHandle, GoalResponse, GoalStatus, SendGoalError,
+    Action, ActionClientOptions, ActionServerOptions, CancelResponse, Executor, FromEnv,
+    GoalCallbacks, GoalHandle, GoalResponse, GoalStatus, SendGoalError,
 };
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 //!
 //! `RINGSPIN_MODE=multi cargo run --example callback_groups` (or `single`, `deterministic`).
 
-use ringspin::{Executor, Message, QoS};
+use ringspin::{Executor, FromEnv, Message, QoS};
 use std::sync::Mutex;
 use std::time::Duration;
 

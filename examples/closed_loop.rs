@@ -107,7 +107,7 @@ fn main() -> Result<(), BoxError> {
         let links = Links::from_toml(&DELAYS.replace("ACTUATOR", delay))?;
         let job = Job::new(build)
             .run_for(Duration::from_secs(10))
-            .simulate(|simulation| (simulation.links, simulation.seed) = (links, 7));
+            .simulate(|simulation| (simulation.links, simulation.seed) = (links.into(), 7));
         let mut session = job.start()?;
         session.run_until(Time::MAX)?;
         let (report, angles) = (session.report(), session.handles.take());

@@ -2,7 +2,7 @@
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example failures` (or `single`, `multi`).
 
-use ringspin::{CallError, Executor, FailurePolicy, QoS};
+use ringspin::{CallError, Executor, FailurePolicy, FromEnv, QoS};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

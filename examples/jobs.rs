@@ -1,18 +1,18 @@
 //! A program whose job files select nodes, parameters, delays and durations.
 //!
 //! ```text
-//! cargo run --example jobs -- run examples/jobs/nominal.toml --certificate -
-//! cargo run --example jobs -- verify examples/jobs/degraded.toml --runs 5
-//! cargo run --example jobs -- explore examples/jobs/race.toml
-//! cargo run --example jobs -- run examples/jobs/partition.toml
-//! cargo run --example jobs -- check examples/jobs/nominal.toml
+//! cargo run --features cli --example jobs -- run examples/jobs/nominal.toml --certificate -
+//! cargo run --features cli --example jobs -- verify examples/jobs/degraded.toml --runs 5
+//! cargo run --features cli --example jobs -- explore examples/jobs/race.toml
+//! cargo run --features cli --example jobs -- run examples/jobs/partition.toml
+//! cargo run --features cli --example jobs -- check examples/jobs/nominal.toml
 //! ```
 //!
 //! Exploring `race.toml` finds the order that breaks the fusion, and prints the command that
 //! reproduces it. Without arguments, `nominal.toml` is run. Jobs are always deterministic; they
 //! ignore `RINGSPIN_MODE`.
 
-use ringspin::{BoxError, Context, Digest, Graph, Message, Place, QoS, Registry, Time, command};
+use ringspin::{BoxError, Context, Digest, Graph, Message, NodeConfig, QoS, Registry, Time, cli};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -39,16 +39,16 @@ fn main() -> ExitCode {
         .node("fusion", fusion)
         .node("planner", planner);
     match std::env::args().nth(1) {
-        Some(_) => command::main(registry),
+        Some(_) => cli::main(registry),
         None => {
             let (out, err) = (&mut std::io::stdout(), &mut std::io::stderr());
-            command::run_from(&registry, ["jobs", "run", NOMINAL], out, err).into()
+            cli::run_from(&registry, ["jobs", "run", NOMINAL], out, err).into()
         }
     }
 }
 
 /// Publishes measurements at its `rate`.
-fn sensor(graph: &Graph, place: &Place, topic: &str) -> Result<(), BoxError> {
+fn sensor(graph: &Graph, place: &NodeConfig, topic: &str) -> Result<(), BoxError> {
     let sensor = place.create_node(graph, 0u64)?;
     sensor.digest_state()?;
     let rate = sensor.declare_parameter("rate", 10.0)?.get();
@@ -62,7 +62,7 @@ fn sensor(graph: &Graph, place: &Place, topic: &str) -> Result<(), BoxError> {
 
 /// Detects obstacles in points, with the latest image. Fails if the image is older than
 /// `image_age_ms_max`.
-fn fusion(graph: &Graph, place: &Place) -> Result<(), BoxError> {
+fn fusion(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
     let fusion = place.create_node(graph, None::<Measurement>)?;
     fusion.digest_state()?;
     let age_ms_max = fusion.declare_parameter("image_age_ms_max", 1_000i64)?.get().unsigned_abs();
@@ -91,7 +91,7 @@ fn fusion(graph: &Graph, place: &Place) -> Result<(), BoxError> {
 
 /// Plans around obstacles, and ends the run after `plans_max` plans unless that is zero. The exit
 /// code is 3 if the latency from measurement to plan ever exceeded `latency_ms_max`.
-fn planner(graph: &Graph, place: &Place) -> Result<(), BoxError> {
+fn planner(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
     let planner = place.create_node(graph, (0i64, 0u64))?;
     planner.digest_state()?;
     let plans_max = planner.declare_parameter("plans_max", 0i64)?.get();

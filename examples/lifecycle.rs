@@ -2,7 +2,7 @@
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example lifecycle` (or `single`, `multi`).
 
-use ringspin::{Executor, Message, QoS, Transition};
+use ringspin::{Executor, FromEnv, Message, QoS, Transition};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

@@ -8,7 +8,7 @@
 //!
 //! The operator raises the speed until its limit refuses. Each change is an event of the pilot.
 
-use ringspin::{Executor, ParameterChange, ParameterError};
+use ringspin::{Executor, FromEnv, ParameterChange, ParameterError};
 use std::time::Duration;
 
 fn main() -> anyhow::Result<()> {

@@ -18,7 +18,7 @@ use anyhow::Context as _;
 use ringspin::ros2::r2r::sensor_msgs::msg::Image;
 use ringspin::ros2::r2r::std_msgs::msg::{String as Text, UInt8};
 use ringspin::ros2::r2r::std_srvs::srv::SetBool;
-use ringspin::{Executor, Message, QoS};
+use ringspin::{Executor, FromEnv, Message, QoS};
 use std::time::Duration;
 
 /// Pictures that get brighter and dark again.

@@ -2,7 +2,7 @@
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example services` (or `single`, `multi`).
 
-use ringspin::{CallError, Executor, QoS, Responder};
+use ringspin::{CallError, Executor, FromEnv, QoS, Responder};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

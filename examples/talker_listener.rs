@@ -9,7 +9,7 @@
 //! In live modes, ten messages take a second. In deterministic mode they take no real time, and the
 //! digest at the end is the same on every machine.
 
-use ringspin::{Executor, Message, QoS};
+use ringspin::{Executor, FromEnv, Message, QoS};
 use std::time::Duration;
 
 fn main() -> anyhow::Result<()> {

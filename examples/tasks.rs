@@ -2,7 +2,7 @@
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example tasks` (or `single`, `multi`).
 
-use ringspin::{CallError, Executor, PublishError, QoS};
+use ringspin::{CallError, Executor, FromEnv, PublishError, QoS};
 use std::time::Duration;
 
 fn main() -> anyhow::Result<()> {

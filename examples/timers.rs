@@ -2,7 +2,7 @@
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example timers` (or `single`, `multi`).
 
-use ringspin::{Executor, Message, QoS};
+use ringspin::{Executor, FromEnv, Message, QoS};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

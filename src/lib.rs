@@ -5,7 +5,7 @@
 //! simulated time, with the same result on every machine.
 //!
 //! ```
-//! use ringspin::{Executor, Message, QoS};
+//! use ringspin::{Executor, FromEnv, Message, QoS};
 //! use std::time::Duration;
 //!
 //! let mut executor = Executor::from_env()?; // RINGSPIN_MODE = single, multi or deterministic
@@ -27,12 +27,24 @@
 //! guide is in the repository's `docs` folder.
 //!
 //! # Features
+//! * `simulation` (default): [`Job`], verification, exploration, models, simulation files.
+//! * `toml`: mapping files; part of `simulation`.
+//! * `cli`: ready-made commands for programs whose job files choose nodes, module `cli`.
 //! * `ros2`: live ROS 2. A ROS 2 must be sourced when this is built.
 
 #![forbid(unsafe_code)]
 
+mod from_env;
+
+pub use from_env::FromEnv;
 pub use ringspin_executor::*;
 pub use ringspin_modes::*;
+
+#[cfg(feature = "simulation")]
+pub use ringspin_simulation::*;
+
+#[cfg(feature = "cli")]
+pub use ringspin_cli as cli;
 
 #[cfg(feature = "ros2")]
 pub use ringspin_ros2 as ros2;

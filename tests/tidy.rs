@@ -12,9 +12,6 @@ const FILE_LINES_MAX: usize = 800;
 const SHORT_PAGES: [&str; 2] = ["README.md", "ARCHITECTURE.md"];
 const PAGE_CHARACTERS_MAX: usize = 8_000;
 
-/// Functions above the limit. Entries may only be removed.
-const LONG_FUNCTIONS: [(&str, &str); 1] = [("executor/src/frozen.rs", "connect_worker")];
-
 /// Openers of comments that hide the subject of a sentence; CONTRIBUTING.md, "Style", has the rule.
 const BANNED_OPENERS: [&str; 6] = ["What", "Who", "Whose", "That of", "Those of", "As ["];
 const BANNED_WORDS: [&str; 3] = ["nobody", "somebody", "whoever"];
@@ -22,11 +19,11 @@ const BANNED_WORDS: [&str; 3] = ["nobody", "somebody", "whoever"];
 /// The number of findings that each folder may still have. Numbers may only fall; folders that are
 /// not listed have none.
 const LANGUAGE_BUDGETS: [(&str, usize); 6] = [
+    ("cli", 18),
     ("executor", 292),
-    ("loom-tests", 8),
-    ("modes", 271),
-    ("ringbuf", 74),
+    ("modes", 130),
     ("ros2", 106),
+    ("simulation", 123),
     ("tests", 16),
 ];
 
@@ -137,25 +134,17 @@ fn function_lines(lines: &[&str]) -> usize {
 #[test]
 fn functions_stay_short() {
     let mut problems = Vec::new();
-    let mut unused = LONG_FUNCTIONS.to_vec();
     for (path, text) in sources() {
         let lines: Vec<_> = text.lines().collect();
         for (first, line) in lines.iter().enumerate() {
             let Some(name) = declared_function(line.trim_start()) else { continue };
             let count = function_lines(&lines[first..]);
-            if count <= FUNCTION_LINES_MAX {
-                continue;
-            }
-            let key = (path.to_str().unwrap(), name);
-            unused.retain(|allowed| *allowed != key);
-            if !LONG_FUNCTIONS.contains(&key) {
+            if count > FUNCTION_LINES_MAX {
                 let at = format!("{}:{}", path.display(), first + 1);
                 problems.push(format!("{at}: `{name}` has {count} lines; split it"));
             }
         }
     }
-    let short = |(path, name)| format!("{path}: `{name}` is short; remove it from LONG_FUNCTIONS");
-    problems.extend(unused.into_iter().map(short));
     none(problems);
 }
 

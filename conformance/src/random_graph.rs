@@ -35,8 +35,9 @@ pub use callbacks::{Sample, State};
 
 use random_source::RandomSource;
 use ringspin_executor::{BoxError, Graph, Time};
-use ringspin_modes::models::{Distribution, Durations, LinkRule, Links};
-use ringspin_modes::{Job, Simulation};
+use ringspin_modes::Simulation;
+use ringspin_simulation::Job;
+use ringspin_simulation::models::{Distribution, Durations, LinkRule, Links};
 use simulation::{HORIZON, TAIL};
 use spec::{Channel, Kind, Receiver, Spec, SubscriberForm};
 use std::collections::BTreeSet;
@@ -158,6 +159,10 @@ impl RandomGraph {
         let doubled = |rule: &LinkRule| rule.topic == name && rule.duplication > 0.0;
         !spec.subscribers.iter().any(|s| fails(&s.receiver) || s.form != SubscriberForm::Plain)
             && !joins.map(|join| &join.receiver).any(fails)
-            && !self.simulation.links.rules.iter().any(doubled)
+            && !self
+                .simulation
+                .links
+                .get()
+                .is_some_and(|links: &Links| links.rules.iter().any(doubled))
     }
 }

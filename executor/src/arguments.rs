@@ -47,6 +47,7 @@
 
 mod code;
 mod error;
+mod file;
 mod node_pattern;
 mod overrides;
 mod parse;
@@ -56,6 +57,9 @@ pub use error::ArgumentsError;
 pub(crate) use node_pattern::NodePattern;
 pub(crate) use overrides::{Origin, Override};
 pub(crate) use remap::RemapRule;
+
+/// The parameter's name in ROS 2.
+pub(crate) const USE_SIM_TIME: &str = "use_sim_time";
 
 /// The environment variable with ROS arguments, split like a shell does.
 const VARIABLE: &str = "RINGSPIN_ROS_ARGS";

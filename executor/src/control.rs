@@ -251,7 +251,8 @@ pub struct WorkerStatistics {
 pub struct Statistics {
     /// Per callback, in order of creation.
     pub callbacks: Vec<CallbackStatistics>,
-    /// Per topic, the messages handed back to publishers because a keep-all subscription was full.
+    /// Per topic, the messages handed back to publishers because a keep-all subscription was full
+    /// or no slot was left ([`PublishError::NoSlot`](crate::PublishError::NoSlot)).
     pub refused: Vec<(String, u64)>,
     /// Per worker; all zero in deterministic mode, which never rests.
     pub workers: Vec<WorkerStatistics>,

@@ -2,15 +2,16 @@
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::entity::{CallbackSpec, EventSource};
 use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
+use crate::graph::{CreateError, GraphBuilder, check_depth};
 use crate::message::Message;
-use crate::middleware::Remote;
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::qos_events::attach::Watched;
 use crate::qos_events::{PublisherEvents, SubscriptionEvents};
+use crate::remote::Remote;
 use crate::topic::{LateSubscription, Publisher, PublisherPolicy, Topic};
 use std::sync::{Arc, MutexGuard};
 
@@ -23,6 +24,9 @@ pub(crate) struct Declared<'a, M, R> {
     /// What a middleware brings.
     pub(crate) remote: Option<R>,
 }
+
+/// A subscription beyond the process, if a middleware carries its type.
+type Subscribed<R> = Result<Option<R>, CreateError>;
 
 impl<S: Send + 'static> Node<S> {
     /// Creates a publisher of messages of type `M`.
@@ -85,9 +89,10 @@ impl<S: Send + 'static> Node<S> {
         let reporter =
             remote.as_ref().filter(|_| builder.receives()).and_then(|remote| remote.events());
         typed.add_publisher(qos);
-        let policy = PublisherPolicy::new(&typed, qos, builder.clock.clone(), &liveliness, remote);
+        let policy =
+            PublisherPolicy::new(&typed, qos, builder.clock().clone(), &liveliness, remote);
         if let Some(cache) = policy.as_ref().and_then(|policy| policy.cache_number) {
-            builder.caches.push((typed.clone(), cache));
+            builder.add_cache(typed.clone(), cache);
         }
         let watched = Watched { name, topic: &topic, qos, remote: reporter };
         self.watch_publisher(&mut builder, &watched, liveliness, events)?;
@@ -219,8 +224,8 @@ impl<S: Send + 'static> Node<S> {
         kind: &str,
         topic: &str,
         qos: QoS,
-        subscribe: impl FnOnce(&mut GraphBuilder, usize, &str, QoS) -> Result<Option<R>, CreateError>,
-        inlet_of: impl FnOnce(&R) -> &Remote<M>,
+        subscribe: impl FnOnce(&mut GraphBuilder, usize, &str, QoS) -> Subscribed<R>,
+        remote_of: impl FnOnce(&R) -> &Remote<M>,
     ) -> Result<Declared<'_, M, R>, CreateError> {
         let name = self.resolve_topic_name(topic)?;
         check_depth(&name, qos)?;
@@ -233,7 +238,7 @@ impl<S: Send + 'static> Node<S> {
         let counters = Arc::<CallbackCounters>::default();
         let spec = CallbackSpec {
             target: builder.next_target(self.event_loop()),
-            source: EventSource::queue(qos.depth(), remote.as_ref().map(inlet_of)),
+            source: EventSource::queue(qos.depth(), remote.as_ref().map(remote_of)),
             deadline: None,
             counters: counters.clone(),
         };

@@ -46,9 +46,10 @@ fn into_text(panic: Box<dyn Any + Send>) -> String {
     text
 }
 
-/// The text of an error, which is dropped.
+/// The text of an error, which is dropped. Panics of its `Display` and `Drop` are caught, and
+/// become part of the text.
 #[cold]
-pub(crate) fn error_message(error: BoxError) -> String {
+pub fn error_message(error: BoxError) -> String {
     let mut text = String::new();
     let written = catch_panic(|| write!(text, "{error}"));
     let problem = match written {

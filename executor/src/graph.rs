@@ -4,34 +4,30 @@
 //! graph into workers. Afterwards nothing can be added, and nothing has to be looked up.
 
 mod error;
+mod features;
+mod frozen;
 mod simulation;
 mod topic_endpoints;
 
-pub use error::{CreateError, CreateNodeError, FreezeError};
+pub use error::{CreateError, CreateNodeError, FreezeError, SynchronizeError};
+pub use frozen::{Frozen, Monitor, Plan, ReadyOrder, TimeSource};
 
-use crate::arguments::Arguments;
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
 use crate::digest::DigestCollector;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
-use crate::info::{CallbackInfo, GraphInfo, LoopInfo, TopicInfo};
+use crate::info::{CallbackInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};
 use crate::input::NamedInput;
 use crate::lock::lock;
-use crate::middleware::{Middleware, Remote, RemoteNode};
-use crate::name;
-use crate::node::Node;
 use crate::notifier::Notifier;
-use crate::parameter::NodeParameters;
 use crate::qos::QoS;
-use crate::random::Randomness;
-use crate::service::ServiceSpec;
-use crate::sim_time::SimTime;
+use crate::remote::Remote;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl};
 use crate::topic::{AnyTopic, Topic};
+use features::Features;
 use std::any::{Any, TypeId, type_name};
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
@@ -104,44 +100,129 @@ struct TopicSpec {
 /// The graph under construction.
 #[derive(Default)]
 pub(crate) struct GraphBuilder {
-    pub(crate) frozen: bool,
-    pub(crate) node_names: BTreeSet<String>,
-    pub(crate) loops: Vec<LoopInfo>,
-    pub(crate) bodies: Vec<Box<dyn EventLoop>>,
-    pub(crate) callbacks: Vec<CallbackInfo>,
-    pub(crate) callback_specs: Vec<CallbackSpec>,
+    frozen: bool,
+    node_names: BTreeSet<String>,
+    loops: Vec<LoopInfo>,
+    bodies: Vec<Box<dyn EventLoop>>,
+    callbacks: Vec<CallbackInfo>,
+    callback_specs: Vec<CallbackSpec>,
     topics: BTreeMap<String, TopicSpec>,
-    pub(crate) services: BTreeMap<String, ServiceSpec>,
+    services: BTreeMap<String, ServiceInfo>,
     /// The queues of services and clients, and the names under which their losses are reported.
-    pub(crate) queues: Vec<(String, Arc<dyn AnyTopic>)>,
+    queues: Vec<(String, Arc<dyn AnyTopic>)>,
     sources: u32,
-    pub(crate) clock: NodeClock,
+    clock: NodeClock,
     /// Of each transient-local publisher in order of creation, its topic and its number there.
-    pub(crate) caches: Vec<(Arc<dyn AnyTopic>, usize)>,
+    caches: Vec<(Arc<dyn AnyTopic>, usize)>,
     /// Who is out of service; known once the graph is frozen.
-    pub(crate) failures: Arc<OnceLock<Arc<Failures>>>,
-    pub(crate) inputs: Vec<NamedInput>,
-    pub(crate) digests: Arc<DigestCollector>,
+    failures: Arc<OnceLock<Arc<Failures>>>,
+    inputs: Vec<NamedInput>,
+    digests: Arc<DigestCollector>,
     /// Each node's own failure policy, if it has one.
-    pub(crate) policies: Vec<Option<FailurePolicy>>,
-    pub(crate) arguments: Arguments,
-    /// Which overrides of the arguments some node declared.
-    pub(crate) used_overrides: BTreeSet<usize>,
-    /// Of each node, indexed by its number.
-    pub(crate) parameters: Vec<Arc<NodeParameters>>,
-    pub(crate) randomness: Randomness,
-    /// Whether time is to be that of `/clock`, whatever the arguments say.
-    pub(crate) uses_sim_time: bool,
-    /// Decided when the first node is created, or the graph is frozen.
-    pub(crate) sim_time: Arc<SimTime>,
-    /// Whether a warning named an end with a type that the middleware does not carry.
-    pub(crate) warned_of_type: Cell<bool>,
-    pub(crate) middleware: Option<Arc<dyn Middleware>>,
-    /// Of each node, indexed by its number, if there is a middleware.
-    pub(crate) remote_nodes: Vec<Arc<dyn RemoteNode>>,
+    policies: Vec<Option<FailurePolicy>>,
+    /// The name of a middleware that brings events from outside: no run repeats their times.
+    live_only: Option<String>,
+    before_freeze: Vec<fn(&Self)>,
+    features: Features,
 }
 
 impl GraphBuilder {
+    /// The state that a feature keeps in the graph while it is built.
+    pub(crate) fn feature<T: Default + Send + 'static>(&mut self) -> &mut T {
+        self.features.of_type()
+    }
+
+    /// As [`feature`](Self::feature), if the feature has been used.
+    pub(crate) fn look<T: 'static>(&self) -> Option<&T> {
+        self.features.look()
+    }
+
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.frozen
+    }
+
+    #[cfg(test)]
+    pub(crate) fn freeze(&mut self) {
+        self.frozen = true;
+    }
+
+    /// Has `run` called when the graph is about to be frozen; once, however often it is given.
+    pub(crate) fn before_freeze(&mut self, run: fn(&Self)) {
+        if !self.before_freeze.iter().any(|other| std::ptr::fn_addr_eq(*other, run)) {
+            self.before_freeze.push(run);
+        }
+    }
+
+    /// The graph cannot run in simulated time, because `middleware` brings events from outside.
+    pub(crate) fn set_live_only(&mut self, middleware: &str) {
+        self.live_only = Some(middleware.into());
+    }
+
+    pub(crate) fn has_nodes(&self) -> bool {
+        !self.policies.is_empty()
+    }
+
+    /// Whether a node or group has this full name.
+    pub(crate) fn has_name(&self, full_name: &str) -> bool {
+        self.node_names.contains(full_name)
+    }
+
+    pub(crate) fn loops(&self) -> &[LoopInfo] {
+        &self.loops
+    }
+
+    pub(crate) fn loop_info(&self, event_loop: LoopId) -> &LoopInfo {
+        &self.loops[event_loop.0 as usize]
+    }
+
+    pub(crate) fn loop_info_mut(&mut self, event_loop: LoopId) -> &mut LoopInfo {
+        &mut self.loops[event_loop.0 as usize]
+    }
+
+    pub(crate) fn callback_name(&self, callback: CallbackId) -> &str {
+        &self.callbacks[callback.0 as usize].name
+    }
+
+    pub(crate) fn set_deadline(&mut self, callback: CallbackId, deadline: Duration) {
+        self.callback_specs[callback.0 as usize].deadline = Some(deadline);
+    }
+
+    pub(crate) fn set_policy(&mut self, node_index: usize, policy: FailurePolicy) {
+        self.policies[node_index] = Some(policy);
+    }
+
+    /// The clock of the nodes, which shows the time once the graph is frozen.
+    pub(crate) fn clock(&self) -> &NodeClock {
+        &self.clock
+    }
+
+    pub(crate) fn digests(&self) -> &Arc<DigestCollector> {
+        &self.digests
+    }
+
+    /// The failures of the run; known once the graph is frozen.
+    pub(crate) fn failures(&self) -> &Arc<OnceLock<Arc<Failures>>> {
+        &self.failures
+    }
+
+    /// Adds a queue that is no topic; its losses are reported under `name`.
+    pub(crate) fn add_queue(&mut self, name: String, queue: Arc<dyn AnyTopic>) {
+        self.queues.push((name, queue));
+    }
+
+    /// Adds what the transient-local publisher `number` of `topic` keeps.
+    pub(crate) fn add_cache(&mut self, topic: Arc<dyn AnyTopic>, number: usize) {
+        self.caches.push((topic, number));
+    }
+
+    pub(crate) fn add_service(&mut self, service: ServiceInfo) {
+        self.services.insert(service.name.clone(), service);
+    }
+
+    pub(crate) fn service_info(&mut self, name: &str) -> &mut ServiceInfo {
+        self.services.get_mut(name).expect("the service was just created")
+    }
+
     pub(crate) fn next_source(&mut self) -> SourceId {
         self.sources += 1;
         SourceId(self.sources - 1)
@@ -152,7 +233,7 @@ impl GraphBuilder {
             loops: self.loops.clone(),
             callbacks: self.callbacks.clone(),
             topics: self.topics.values().map(|topic| self.topic_as_it_is(topic)).collect(),
-            services: self.services.values().map(|service| service.info.clone()).collect(),
+            services: self.services.values().cloned().collect(),
             inputs: self.inputs.iter().map(|input| input.name.clone()).collect(),
         }
     }
@@ -175,13 +256,15 @@ impl GraphBuilder {
         LoopId(self.loops.len() as u32 - 1)
     }
 
-    /// Adds a node, or a group of node `node_index` when `group` is not empty.
+    /// Adds a node, or a group of node `node_index` when `group` is not empty. A node is given to
+    /// `connect` by its full name, and is not added if that fails.
     pub(crate) fn create_loop<S: Send + 'static>(
         &mut self,
         node: String,
         group: &str,
         node_index: Option<usize>,
         body: Body<S>,
+        connect: impl FnOnce(&mut Self, &str) -> Result<(), CreateNodeError>,
     ) -> Result<LoopId, CreateNodeError> {
         let index = node_index.unwrap_or(self.policies.len());
         let group = group.into();
@@ -199,14 +282,10 @@ impl GraphBuilder {
             return Err(CreateNodeError::Duplicate { kind, name, hint });
         }
         if index == self.policies.len() {
-            let remote = self.create_remote_node(&info.node);
-            let remote = remote.inspect_err(|_| {
+            connect(self, &info.node).inspect_err(|_| {
                 self.node_names.remove(&name);
             })?;
             self.policies.push(None);
-            let sim_time = self.sim_time().clone();
-            let parameters = NodeParameters::new(info.node.clone(), remote, sim_time);
-            self.parameters.push(Arc::new(parameters));
         }
         Ok(self.add_loop(info, body))
     }
@@ -216,11 +295,11 @@ impl GraphBuilder {
         &mut self,
         event_loop: LoopId,
         name: String,
-        builder: CallbackSpec,
+        spec: CallbackSpec,
     ) -> CallbackId {
         let id = CallbackId(self.callbacks.len() as u32);
         self.callbacks.push(CallbackInfo { event_loop, name });
-        self.callback_specs.push(builder);
+        self.callback_specs.push(spec);
         self.loops[event_loop.0 as usize].callbacks.push(id);
         id
     }
@@ -307,79 +386,6 @@ impl Graph {
         lock(&self.builder)
     }
 
-    /// Creates a node in the root namespace.
-    ///
-    /// # Errors
-    /// [`CreateNodeError`] for an invalid or duplicate name, or a frozen graph.
-    pub fn create_node<S: Send + 'static>(
-        &self,
-        name: &str,
-        state: S,
-    ) -> Result<Node<S>, CreateNodeError> {
-        self.create_node_in("/", name, state)
-    }
-
-    /// Creates a node that survives its failures: each time a callback of its default group fails,
-    /// the state is replaced by a new one from `factory`, up to `restarts_max` times. The failure
-    /// after that is handled by the policy.
-    ///
-    /// Callbacks keep what they captured, timers their phase, queues their messages, and tasks go
-    /// on, except for a task that failed itself. A [lifecycle](Node::lifecycle) of the group begins
-    /// anew, as unconfigured.
-    ///
-    /// # Errors
-    /// As [`create_node`](Self::create_node).
-    pub fn create_restartable_node<S: Send + 'static>(
-        &self,
-        name: &str,
-        restarts_max: u32,
-        factory: impl FnMut() -> S + Send + 'static,
-    ) -> Result<Node<S>, CreateNodeError> {
-        self.create_node_with("/", name, Body::restartable(restarts_max, factory))
-    }
-
-    /// Creates a node in `namespace`, unless the graph's
-    /// [arguments](Self::set_arguments) remap its name or namespace.
-    ///
-    /// # Errors
-    /// As [`create_node`](Self::create_node).
-    pub fn create_node_in<S: Send + 'static>(
-        &self,
-        namespace: &str,
-        name: &str,
-        state: S,
-    ) -> Result<Node<S>, CreateNodeError> {
-        self.create_node_with(namespace, name, Body::new(state))
-    }
-
-    fn create_node_with<S: Send + 'static>(
-        &self,
-        namespace: &str,
-        name: &str,
-        body: Body<S>,
-    ) -> Result<Node<S>, CreateNodeError> {
-        let namespace = name::expand_namespace(namespace)?;
-        name::validate_node_name(name)?;
-        let mut builder = self.builder();
-        let (namespace, name) = builder.remap_node(namespace, name)?;
-        let full_name = name::qualify(&namespace, &name);
-        let event_loop = builder.create_loop(full_name.clone(), "", None, body)?;
-        for middleware_service in
-            builder.middleware_services_of(event_loop).map_err(|error| builder.refused(&error))?
-        {
-            let entity = builder.add_middleware_service(event_loop, middleware_service);
-            builder.body::<S>(event_loop).add(Box::new(entity));
-        }
-        let node_index = builder.loops[event_loop.0 as usize].node_index;
-        let receives = builder.receives();
-        drop(builder);
-        let node = Node::new(self.clone(), namespace, name, full_name, node_index, event_loop);
-        if receives {
-            node.declare_use_sim_time()?;
-        }
-        Ok(node)
-    }
-
     /// Gives a loop a priority, as [`Node::set_priority`] does, for whoever tunes a graph that
     /// others built.
     ///
@@ -402,8 +408,8 @@ impl Graph {
         let mut builder = self.builder();
         let (frozen, clock, failures) = (true, builder.clock.clone(), builder.failures.clone());
         let closed = GraphBuilder { frozen, clock, failures, ..GraphBuilder::default() };
-        let mut builder = std::mem::replace(&mut *builder, closed); // which is unlocked from here on
-        builder.sim_time.end();
+        // Unlocked from here on.
+        let mut builder = std::mem::replace(&mut *builder, closed);
         for body in &mut builder.bodies {
             if let Err(panic) = body.retire() {
                 // The log is the user's as well.

@@ -2,11 +2,11 @@
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, EventSource};
+use crate::event_loop::CallbackResult;
+use crate::graph::CreateError;
 use crate::node::Node;
-use crate::notifier::Notifier;
 use ringspin_ringbuf::Counter;
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -5,8 +5,9 @@
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::entity::{CallbackSpec, EventSource};
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
+use crate::graph::{CreateError, GraphBuilder};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;

@@ -8,18 +8,21 @@
 
 pub mod action;
 pub mod arguments;
+mod build_list;
 mod clock_watch;
 mod collector;
 mod context;
 mod control;
+mod create_node;
 mod deadline;
 mod deadlines;
 pub mod digest;
 mod endpoints;
+mod entity;
 mod escape;
 mod event;
 mod event_loop;
-mod frozen;
+mod given_arguments;
 mod graph;
 mod guard_condition;
 mod info;
@@ -29,19 +32,21 @@ pub mod lifecycle;
 mod liveliness;
 mod lock;
 mod message;
+mod message_times;
 mod middleware;
 pub mod name;
 mod node;
 mod notifier;
 mod owner_thread;
 pub mod parameter;
+mod parameter_value;
 mod picker;
 mod qos;
 mod qos_events;
 mod random;
 mod ready;
 mod reentrant;
-mod remapping;
+mod remote;
 mod ros_clock;
 mod route;
 mod service;
@@ -68,20 +73,22 @@ pub use control::{
     CallbackStatistics, Cause, Failure, FailurePolicy, Statistics, WorkerStatistics,
 };
 pub use digest::{Digest, DigestHasher};
-pub use escape::{BoxError, catch_panic, panic_message};
+pub use escape::{BoxError, catch_panic, error_message, panic_message};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::CallbackResult;
-pub use frozen::{Frozen, Monitor, Plan, ReadyOrder, TimeSource};
-pub use graph::{CreateError, CreateNodeError, FreezeError, Graph};
+pub use graph::{
+    CreateError, CreateNodeError, FreezeError, Frozen, Graph, Monitor, Plan, ReadyOrder,
+    SynchronizeError, TimeSource,
+};
 pub use guard_condition::GuardCondition;
 pub use info::{CallbackInfo, ClientInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};
 pub use input::{Delivery, ExternalInput, NamedInput};
 pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
 pub use message::Message;
+pub use message_times::MessageTimes;
 pub use middleware::{
-    AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteEvent, RemoteEventKind,
-    RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher, RemoteResponder, RemoteServer,
-    RemoteStatus, RemoteSubscription, Sent, ServiceTypes, TypeName,
+    AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteNode, RemoteResponder,
+    RemoteServer, Sent, ServiceTypes, TypeName,
 };
 pub use name::NameError;
 pub use node::Node;
@@ -102,6 +109,10 @@ pub use qos_events::{
 pub use rand_core;
 pub use random::{NodeRandom, SeedError};
 pub use reentrant::{ReentrantError, ReentrantGroup};
+pub use remote::{
+    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNotifier, RemotePublisher, RemoteStatus,
+    RemoteSubscription,
+};
 pub use ringspin_derive::Digest;
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
@@ -113,7 +124,7 @@ pub use sim_network::{DeliveryOutcome, Direct, InFlight, Network, Scope, SimNetw
 pub use stop::{StopError, StopHandle, WorkerThread, running_node};
 pub use synchronize::{
     Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
-    Policy, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError, Trigger,
+    Policy, Required, RequiredInputs, Stamped, StampedInputs, Trigger,
 };
 pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};

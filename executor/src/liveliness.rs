@@ -1,20 +1,22 @@
 //! The signs of life of a topic's publishers, and who wants to know when they change.
+//!
+//! Publishers give signs and watchers look at them without a lock: each sign is one atomic word.
 
-use crate::lock::lock;
+use crate::build_list::BuildList;
 use crate::notifier::Notifier;
 use crate::qos::{Liveliness, QoS};
 use crate::time::Time;
-use ringspin_ringbuf::Counter;
-use std::sync::{Arc, Mutex, MutexGuard};
+use ringspin_ringbuf::{Counter, Latest};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Told when a publisher comes back to life, or its node goes out of service.
-type Watchers = Mutex<Vec<Arc<Notifier>>>;
+type Watchers = BuildList<Arc<Notifier>>;
 
 /// All publishers of a topic.
 #[derive(Debug, Default)]
 pub(crate) struct LivelinessRegistry {
-    publishers: Mutex<Vec<Arc<PublisherLiveliness>>>,
+    publishers: BuildList<Arc<PublisherLiveliness>>,
     watchers: Arc<Watchers>,
     /// How many subscriptions the topic has.
     pub(crate) subscriptions: Counter,
@@ -28,24 +30,32 @@ impl LivelinessRegistry {
             node_index,
             manual,
             lease: if manual { qos.lease() } else { None },
-            signs: Mutex::new(Signs { published: Time::ZERO, asserted: None, lost: manual }),
+            published: Latest::default(),
+            asserted: Latest::default(),
             watchers: self.watchers.clone(),
         });
-        lock(&self.publishers).push(liveliness.clone());
+        self.publishers.push(liveliness.clone());
         liveliness
     }
 
     pub(crate) fn watch(&self, watcher: Arc<Notifier>) {
-        lock(&self.watchers).push(watcher);
+        self.watchers.push(watcher);
     }
 
-    /// The publishers, in order of creation.
-    pub(crate) fn publishers(&self) -> MutexGuard<'_, Vec<Arc<PublisherLiveliness>>> {
-        lock(&self.publishers)
+    /// The graph is frozen: publishers and watchers are all there.
+    pub(crate) fn freeze(&self) {
+        self.publishers.freeze();
+        self.watchers.freeze();
     }
 
-    pub(crate) fn watchers(&self) -> Vec<Arc<Notifier>> {
-        lock(&self.watchers).clone()
+    /// The publishers of a frozen graph, in order of creation.
+    pub(crate) fn publishers(&self) -> &[Arc<PublisherLiveliness>] {
+        self.publishers.get()
+    }
+
+    /// The watchers of a frozen graph.
+    pub(crate) fn watchers(&self) -> &[Arc<Notifier>] {
+        self.watchers.get()
     }
 }
 
@@ -55,23 +65,18 @@ pub(crate) struct PublisherLiveliness {
     pub(crate) node_index: usize,
     manual: bool,
     lease: Option<Duration>,
-    signs: Mutex<Signs>,
+    /// Nanoseconds. Zero before the first message: the start of the executor is never earlier.
+    published: Latest,
+    /// Nanoseconds plus one; zero before the first sign. Marked if a watcher found it too old: the
+    /// next sign has to notify the watchers.
+    asserted: Latest,
     watchers: Arc<Watchers>,
 }
 
-#[derive(Debug)]
-struct Signs {
-    /// Zero before the first message: the start of the executor is never earlier.
-    published: Time,
-    asserted: Option<Time>,
-    /// Whether somebody saw it without life, who has to hear of the next sign.
-    lost: bool,
-}
-
-/// What a publisher's signs of life say.
+/// The state of a publisher that its signs of life show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
-    /// There was none yet.
+    /// There was no sign yet.
     Unborn,
     /// It is alive up to and including this moment.
     Until(Time),
@@ -80,50 +85,46 @@ pub(crate) enum Life {
 }
 
 impl PublisherLiveliness {
-    /// A message was published at `now`.
+    /// A message was published at `now`. Lock-free.
     pub(crate) fn published(&self, now: Time) {
-        let mut signs = lock(&self.signs);
-        signs.published = signs.published.max(now);
-        self.sign(signs, now);
+        self.published.raise(now.as_nanos());
+        self.asserted(now);
     }
 
-    /// The publisher said at `now` that it is alive.
+    /// The publisher asserted at `now` that it is alive. Lock-free.
     pub(crate) fn asserted(&self, now: Time) {
-        self.sign(lock(&self.signs), now);
-    }
-
-    fn sign(&self, mut signs: MutexGuard<'_, Signs>, now: Time) {
-        if !self.manual {
-            return;
-        }
-        signs.asserted = signs.asserted.max(Some(now));
-        let revived = std::mem::replace(&mut signs.lost, false);
-        drop(signs);
-        if revived {
-            lock(&self.watchers).iter().for_each(|watcher| watcher.notify());
+        if self.manual && self.asserted.raise(now.as_nanos().saturating_add(1)) {
+            self.watchers.get().iter().for_each(|watcher| watcher.notify());
         }
     }
 
     /// When the last message was published; zero if there is none.
     pub(crate) fn last_published(&self) -> Time {
-        lock(&self.signs).published
+        Time::from_nanos(self.published.get())
     }
 
     /// Whether it is alive at `now`, as far as this depends on its signs. Those before `start`
-    /// count as given then.
+    /// count as given then. Lock-free.
     pub(crate) fn life(&self, start: Time, now: Time) -> Life {
         if !self.manual {
             return Life::Until(Time::MAX);
         }
-        let mut signs = lock(&self.signs);
-        let Some(asserted) = signs.asserted else {
-            return Life::Unborn;
-        };
-        let until = self.lease.map_or(Time::MAX, |lease| asserted.max(start) + lease);
-        if now <= until {
-            return Life::Until(until);
+        loop {
+            let sign = self.asserted.get();
+            // The first sign notifies the watchers, too.
+            let Some(asserted) = sign.checked_sub(1).map(Time::from_nanos) else {
+                if self.asserted.mark(sign) {
+                    return Life::Unborn;
+                }
+                continue;
+            };
+            let until = self.lease.map_or(Time::MAX, |lease| asserted.max(start) + lease);
+            if now <= until {
+                return Life::Until(until);
+            }
+            if self.asserted.mark(sign) {
+                return Life::Lost;
+            }
         }
-        signs.lost = true;
-        Life::Lost
     }
 }

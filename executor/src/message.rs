@@ -2,6 +2,7 @@
 
 use crate::digest::{Digest, DigestHasher};
 use crate::event::{CallbackId, EventId};
+use crate::message_times::{MessageTimes, Times};
 use crate::time::Time;
 use ringspin_ringbuf::Shared;
 use std::num::NonZeroU64;
@@ -66,6 +67,28 @@ impl<M> Message<M> {
         Self(envelope, None)
     }
 
+    /// When it was published and received, if its subscription asks for that by
+    /// [`QoS::message_times`](crate::QoS::message_times); else `None`. As
+    /// `rmw_message_info_t` of ROS 2.
+    ///
+    /// ```
+    /// # use ringspin_executor::{Graph, Message, QoS};
+    /// # let graph = Graph::new();
+    /// let node = graph.create_node("monitor", ())?;
+    /// let qos = QoS::sensor_data().message_times();
+    /// node.create_subscription("scan", qos, |_, scan: &Message<Vec<f32>>, cx| {
+    ///     if let Some(times) = scan.times() {
+    ///         let on_its_way = times.received_timestamp - times.source_timestamp;
+    ///         println!("{on_its_way:?}, then {:?}", cx.now() - times.received_timestamp);
+    ///     }
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn times(&self) -> Option<MessageTimes> {
+        let times = self.1.as_ref()?.times()?;
+        Some(times.get(self.0.slot_index()))
+    }
+
     /// Which message of which publisher this is.
     pub fn id(&self) -> EventId {
         self.0.id
@@ -105,12 +128,19 @@ pub(crate) struct Holder {
     pub(crate) callback: CallbackId,
     /// How many messages it may hold, with the one that it handles.
     pub(crate) messages_max: usize,
+    /// If it asks for the times of messages.
+    pub(crate) times: Option<Arc<Times>>,
 }
 
 /// How many references to a holder are no messages: the topic's, and two of the receiver.
 const OWN_REFERENCES: usize = 3;
 
 impl Holder {
+    /// The times of its messages, if it asks for them.
+    pub(crate) fn times(&self) -> Option<&Arc<Times>> {
+        self.times.as_ref()
+    }
+
     /// How many messages it holds, perhaps a moment ago.
     pub(crate) fn messages(self: &Arc<Self>) -> usize {
         Arc::strong_count(self).saturating_sub(OWN_REFERENCES)

@@ -5,29 +5,22 @@
 //! loop, and taken by that loop itself. Nothing here knows which middleware it is.
 
 mod connect;
-mod events;
-mod remote;
 mod service;
 
-pub(crate) use events::Reports;
-pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
-pub(crate) use remote::{Remote, Source, Taken};
 pub use service::{AnnouncedService, MiddlewareService};
 
 use crate::escape::BoxError;
-use crate::graph::{CreateNodeError, Graph};
-use crate::notifier::Notifier;
-use crate::parameter::{ParameterClient, ParameterValue};
+use crate::graph::{CreateNodeError, Graph, GraphBuilder};
+use crate::parameter::ParameterClient;
+use crate::parameter_value::ParameterValue;
 use crate::qos::QoS;
+use crate::remote::{RemoteNotifier, RemotePublisher, RemoteSubscription};
 use crate::ros_clock::RosClock;
-use crate::time::{Clock, NodeClock, Time};
-use ringspin_ringbuf::{Announcements, Counter};
+use crate::time::Time;
 use std::any::{Any, TypeId, type_name};
-use std::sync::{Arc, OnceLock};
+use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Duration;
-
-#[cfg(doc)]
-use crate::service::CallError;
 
 /// Carries topics and services beyond the process.
 pub trait Middleware: Send + Sync {
@@ -190,47 +183,6 @@ impl ServiceTypes {
     }
 }
 
-/// Publishes outside of the process, from any thread.
-pub trait RemotePublisher: Send + Sync {
-    /// Publishes `message`, which has the type that was advertised.
-    ///
-    /// # Errors
-    /// Why it cannot.
-    fn publish(&self, message: &dyn Any) -> Result<(), BoxError>;
-
-    /// Says that the publisher is alive.
-    ///
-    /// # Errors
-    /// Why it cannot.
-    fn assert_liveliness(&self) -> Result<(), BoxError>;
-
-    /// Where to watch what happens to it; `None` if nothing is ever reported.
-    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
-        None
-    }
-}
-
-/// Brings messages from outside of the process.
-pub trait RemoteSubscription: Send {
-    /// Takes the next message into `into`, which is an `&mut Option<M>` of the type that was
-    /// subscribed to. False if there is none.
-    ///
-    /// # Errors
-    /// Why it cannot; the message is lost then, and the next one may be taken.
-    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
-
-    /// How many of `missing` messages, which were announced and are not there, were overwritten.
-    /// The others were not meant for this subscription. Called once for each missing message.
-    fn overwritten(&mut self, missing: u64) -> u64 {
-        missing
-    }
-
-    /// Where to watch what happens to it; `None` if nothing is ever reported.
-    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
-        None
-    }
-}
-
 /// Brings requests from outside of the process.
 pub trait RemoteServer: Send {
     /// Takes the next request into `into`, which is an `&mut Option<Q>` of the request's type, and
@@ -268,8 +220,9 @@ pub trait RemoteClient: Send + Sync {
     fn send(&self, request: &dyn Any) -> Result<Sent, BoxError>;
 
     /// How many of the servers that were ever seen are gone, counted from the first one up to the
-    /// oldest one that is still there. When it grows, the client's [`RemoteNotifier`] announce a count of
-    /// zero, and calls that only these servers could answer end with [`CallError::ServerLost`].
+    /// oldest one that is still there. When it grows, the client's [`RemoteNotifier`] announces a
+    /// count of zero, and calls that only these servers could answer end with
+    /// [`CallError::ServerLost`](crate::CallError::ServerLost).
     fn servers_gone(&self) -> u64 {
         0
     }
@@ -292,68 +245,39 @@ pub struct Sent {
     pub servers: u64,
 }
 
-/// Where a middleware announces what has come for one end: its event loop will take it. Cheap to
-/// clone.
-#[derive(Clone, Debug, Default)]
-pub struct RemoteNotifier(Arc<Arrived>);
-
-#[derive(Debug, Default)]
-struct Arrived {
-    notifier: Arc<Notifier>,
-    announced: Announcements,
-    /// If somebody wants to know when something came: the clock, and what it said then.
-    heard: OnceLock<(NodeClock, Counter)>,
-}
-
-impl RemoteNotifier {
-    /// Says that `count` more items have come, which can be taken by now. From any thread, while
-    /// the graph is being built, too. Lock-free, and short: it may be called within a publisher's
-    /// call.
-    ///
-    /// The loop makes an attempt for each announced item, and goes on until one yields nothing. So
-    /// an item may be gone when the loop comes to take it, because a newer one has taken its place
-    /// or because it was meant for another end; and it may be announced after it was taken.
-    pub fn announce(&self, count: usize) {
-        self.0.announced.add(count as u64);
-        if let Some((clock, at)) = self.0.heard.get().filter(|_| count > 0) {
-            // Of two threads at a time either may be the last: they differ by microseconds.
-            at.set(clock.now().as_nanos());
-        }
-        self.0.notifier.notify();
-    }
-
-    /// Has it note, from now on, when something came last, by `clock`.
-    pub(crate) fn note_time(&self, clock: NodeClock) {
-        self.0.heard.get_or_init(|| (clock, Counter::default()));
-    }
-
-    /// When something came last, if that is noted; else zero.
-    pub(crate) fn last_heard(&self) -> Time {
-        self.0.heard.get().map_or(Time::ZERO, |(_, at)| Time::from_nanos(at.get()))
-    }
-
-    pub(crate) fn notifier(&self) -> &Arc<Notifier> {
-        &self.0.notifier
-    }
-
-    fn announcements(&self) -> &Announcements {
-        &self.0.announced
-    }
-}
-
 /// A counterpart, if there is one, and where it announces what comes.
 pub(crate) type Beyond<T> = Option<(T, RemoteNotifier)>;
 
-/// What a middleware will bring, and what makes it do so.
-pub(crate) type LateRemote<M> = (Remote<M>, Join);
+/// The middleware that a graph is connected with, and its counterparts of the nodes.
+#[derive(Default)]
+struct Connection {
+    middleware: Option<Arc<dyn Middleware>>,
+    /// Of each node, indexed by its number, if there is a middleware.
+    nodes: Vec<Arc<dyn RemoteNode>>,
+    /// Whether a warning named an end with a type that the middleware does not carry.
+    warned_of_type: Cell<bool>,
+}
 
-/// Joins a topic beyond the process; false if messages of its type stay within.
-pub(crate) type Join = Box<dyn FnOnce() -> Result<bool, BoxError> + Send>;
+impl GraphBuilder {
+    /// The middleware that the graph is connected with.
+    pub(crate) fn middleware(&self) -> Option<&Arc<dyn Middleware>> {
+        self.look::<Connection>()?.middleware.as_ref()
+    }
+
+    /// The middleware's name, for errors.
+    pub(crate) fn middleware_name(&self) -> String {
+        self.middleware().map_or("", |middleware| middleware.name()).into()
+    }
+
+    fn remote_node(&self, node_index: usize) -> Option<&Arc<dyn RemoteNode>> {
+        self.look::<Connection>()?.nodes.get(node_index)
+    }
+}
 
 impl Graph {
     /// What connects the graph with the world, if something does.
     pub fn middleware(&self) -> Option<Arc<dyn Middleware>> {
-        self.builder().middleware.clone()
+        self.builder().middleware().cloned()
     }
 
     /// Connects the graph with what is outside of the process: before its first node is created.
@@ -366,17 +290,20 @@ impl Graph {
         let refused = |reason: &str| {
             Err(CreateNodeError::Middleware { middleware: name.clone(), reason: reason.into() })
         };
-        if let Some(other) = &builder.middleware {
+        if let Some(other) = builder.middleware() {
             let reason = format!("the graph has {} already", other.name());
             return refused(&reason);
         }
-        if builder.frozen {
+        if builder.is_frozen() {
             return refused("the graph is frozen; connect it before its first node is created");
         }
-        if !builder.policies.is_empty() {
+        if builder.has_nodes() {
             return refused("the graph has nodes already; connect it before the first one");
         }
-        builder.middleware = Some(middleware);
+        if middleware.receives() {
+            builder.set_live_only(middleware.name());
+        }
+        builder.feature::<Connection>().middleware = Some(middleware);
         Ok(())
     }
 }

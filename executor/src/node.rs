@@ -67,14 +67,14 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreateError::Frozen`].
     pub fn set_priority(&self, priority: u8) -> Result<(), CreateError> {
-        self.builder("a priority")?.loops[self.event_loop.0 as usize].priority = priority;
+        self.builder("a priority")?.loop_info_mut(self.event_loop).priority = priority;
         Ok(())
     }
 
     /// The graph, for `what` to be added.
     pub(crate) fn builder(&self, what: &str) -> Result<MutexGuard<'_, GraphBuilder>, CreateError> {
         let builder = self.graph.builder();
-        match builder.frozen {
+        match builder.is_frozen() {
             false => Ok(builder),
             true => Err(CreateError::Frozen { node: self.full_name.clone(), what: what.into() }),
         }
@@ -151,12 +151,17 @@ impl<S: Send + 'static> Node<S> {
         let period_ns = period_ns(period)
             .map_err(|error| CreateError::Period { node: self.full_name.clone(), error })?;
         let name = format!("{}: {name}", self.full_name);
-        Ok(Timer::new(Arc::new(TimerControl::new(name, builder.clock.clone(), period_ns, repeats))))
+        Ok(Timer::new(Arc::new(TimerControl::new(
+            name,
+            builder.clock().clone(),
+            period_ns,
+            repeats,
+        ))))
     }
 
     /// The clock that the node's callbacks see; before the executor runs it stands at zero.
     pub fn clock(&self) -> NodeClock {
-        self.graph.builder().clock.clone()
+        self.graph.builder().clock().clone()
     }
 
     /// What happens when a callback of this node fails, instead of the executor's policy.
@@ -164,7 +169,7 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreateError::Frozen`].
     pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<(), CreateError> {
-        self.builder("a failure policy")?.policies[self.node_index] = Some(policy);
+        self.builder("a failure policy")?.set_policy(self.node_index, policy);
         Ok(())
     }
 
@@ -186,6 +191,7 @@ impl<S: Send + 'static> Node<S> {
             name,
             index,
             Body::new(state),
+            |_, _| Ok(()),
         )?;
         let Self { graph, namespace, base_name, full_name, node_index, .. } = self;
         Ok(Node::new(
@@ -220,8 +226,8 @@ impl<S: Send + 'static> Node<S> {
     /// ```
     pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), CreateError> {
         let mut builder = self.builder(&format!("deadline of {callback}"))?;
-        let of_loop = builder.loops[self.event_loop().0 as usize].callbacks.clone();
-        let name = |id: &CallbackId| builder.callbacks[id.0 as usize].name.as_str();
+        let of_loop = builder.loop_info(self.event_loop()).callbacks.clone();
+        let name = |id: &CallbackId| builder.callback_name(*id);
         let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
         if named.is_empty() {
             return Err(CreateError::NoCallback {
@@ -232,7 +238,7 @@ impl<S: Send + 'static> Node<S> {
         }
         let deadline = Duration::from_nanos(nanos(deadline));
         for id in named {
-            builder.callback_specs[id.0 as usize].deadline = Some(deadline);
+            builder.set_deadline(id, deadline);
         }
         Ok(())
     }
@@ -254,8 +260,8 @@ impl<S: Digest + Send + 'static> Node<S> {
     /// ```
     pub fn digest_state(&self) -> Result<(), CreateError> {
         let mut builder = self.builder("a digest of its state")?;
-        builder.digests.digest_states();
-        builder.loops[self.event_loop().0 as usize].digested = true;
+        builder.digests().digest_states();
+        builder.loop_info_mut(self.event_loop()).digested = true;
         builder.body::<S>(self.event_loop()).show_state(|state, digests| digests.add(state));
         Ok(())
     }

@@ -1,65 +1,54 @@
-//! How something that is not a message makes itself ready: a task, a guard condition, a changed
-//! timer.
+//! Events that are no messages: a task's wake-up, a trigger, a change of a timer.
 
 use crate::ready::Ready;
 use crate::sim_network::SimNetwork;
-use ringspin_ringbuf::{Announce, Notice, inbox};
-use std::sync::{Arc, OnceLock};
+use ringspin_ringbuf::Notifier as Source;
+use std::sync::Arc;
 
 /// Makes one event ready, however often it is notified before that is handled; from any thread.
 ///
-/// It starts out notified: what happens before the graph runs is picked up by its first event,
-/// which its worker makes ready when it starts.
-#[derive(Debug)]
-pub(crate) struct Notifier {
-    notice: Arc<Notice>,
-    ready: OnceLock<Ready>,
-}
-
-impl Default for Notifier {
-    fn default() -> Self {
-        Self { notice: Arc::new(Notice::given()), ready: OnceLock::new() }
-    }
-}
+/// The protocol is that of [`ringspin_ringbuf::Notifier`]; this type adds simulated time.
+#[derive(Debug, Default)]
+pub(crate) struct Notifier(Arc<Source<Ready>>);
 
 impl Notifier {
     /// Makes the event ready, unless it is. Lock-free.
     #[inline]
     pub(crate) fn notify(&self) {
-        match self.ready.get() {
+        match self.0.connection() {
             Some(Ready { sim_network: Some(sim_network), .. }) if sim_network.departs_later() => {
                 self.notify_later(sim_network);
             }
-            _ => inbox::notify(&self.notice, || self.ready.get()),
+            _ => self.0.notify(),
         }
     }
 
-    /// In simulated time, what a callback does comes about when it has returned: until then the
-    /// notice is not given, and others may give theirs.
+    /// Notifies at the end of the running callback, in simulated time. The notice is not given
+    /// before, so that other callbacks may give theirs.
     #[cold]
     fn notify_later(&self, sim_network: &SimNetwork) {
-        let (notice, ready) = (self.notice.clone(), self.ready.clone());
-        sim_network.fly(sim_network.departure(), move || inbox::notify(&notice, || ready.get()));
+        let source = self.0.clone();
+        sim_network.fly(sim_network.departure(), move || source.notify());
     }
 
     /// Whether the event is to be handled, perhaps since a moment ago.
     pub(crate) fn is_given(&self) -> bool {
-        self.notice.is_given()
+        self.0.is_given()
     }
 
-    /// The event is being handled: takes the notice, and only then may look for what it is about.
-    /// False if another token has led here before.
+    /// Takes the notice when the event is handled; only afterwards may the worker look for the
+    /// reason of the notification. False if an earlier event took the notice.
     #[inline]
     pub(crate) fn take(&self) -> bool {
-        self.notice.take()
+        self.0.take()
     }
 
     pub(crate) fn connect(&self, ready: Ready) {
-        assert!(self.ready.set(ready).is_ok(), "a graph is frozen once");
+        assert!(self.0.connect(ready).is_ok(), "a graph is frozen once");
     }
 
     /// Makes the first event ready.
     pub(crate) fn start(&self) {
-        self.ready.get().expect("the graph is frozen before it starts").announce();
+        self.0.start();
     }
 }

@@ -19,20 +19,15 @@ mod change;
 mod client;
 mod descriptor;
 mod error;
-pub(crate) mod file;
 mod table;
-pub(crate) mod text;
-mod unused;
-mod use_sim_time;
-mod value;
 
+pub use crate::parameter_value::{ParameterType, ParameterValue, ParameterVariant};
 pub use builder::{ParameterBuilder, Ranged};
 pub use change::{PARAMETER_CHANGES_MAX, ParameterChange};
 pub use client::{Parameter, ParameterClient, ParameterInfo};
 pub use descriptor::{ParameterDescriptor, ParameterRange};
 pub use error::{DeclareError, ParameterError};
-pub(crate) use table::NodeParameters;
-pub use value::{ParameterType, ParameterValue, ParameterVariant};
+pub(crate) use table::{AnyEntry, NodeParameters, ParameterObserver, check};
 
 #[cfg(test)]
 mod tests;

@@ -58,6 +58,7 @@ pub enum Liveliness {
 /// | lifespan | of its messages: older ones are not delivered | ignored |
 /// | liveliness and lease | how it shows that it is alive | is told of changes |
 /// | held | loans at the same time | messages that the user keeps |
+/// | message times | ignored | takes down when messages were published and received |
 ///
 /// A duration of zero means "none", as it does in ROS 2, and so does one of over 584 years.
 ///
@@ -81,6 +82,7 @@ pub struct QoS {
     liveliness: Liveliness,
     lease: Option<Duration>,
     held: usize,
+    message_times: bool,
 }
 
 /// Messages that a subscription may keep, and loans of a publisher, unless they are declared.
@@ -99,6 +101,7 @@ impl QoS {
             liveliness: Liveliness::Automatic,
             lease: None,
             held: HELD_MAX,
+            message_times: false,
         }
     }
 
@@ -239,6 +242,20 @@ impl QoS {
     /// How many messages or loans may be held at the same time.
     pub const fn held_max(&self) -> usize {
         self.held
+    }
+
+    /// With publication and reception times of each message, for
+    /// [`Message::times`](crate::Message::times). Delivery to this subscription then also reads the
+    /// clock; others pay nothing. This policy does not leave the process.
+    #[must_use]
+    pub const fn message_times(mut self) -> Self {
+        self.message_times = true;
+        self
+    }
+
+    /// Whether publication and reception times are taken down.
+    pub const fn has_message_times(&self) -> bool {
+        self.message_times
     }
 
     /// The history policy.

@@ -94,7 +94,8 @@ impl Graph {
     /// # Errors
     /// [`SeedError`] if a stream was created with another seed.
     pub fn set_seed(&self, seed: u64) -> Result<(), SeedError> {
-        let randomness = &mut self.builder().randomness;
+        let mut builder = self.builder();
+        let randomness = builder.feature::<Randomness>();
         match randomness.streams.first() {
             Some((node, stream)) if seed != randomness.seed => Err(SeedError {
                 seed,
@@ -144,7 +145,8 @@ impl<S: Send + 'static> Node<S> {
     /// # Errors
     /// [`CreateError`] for a name that the node has given to another stream, or a frozen graph.
     pub fn create_random(&self, name: &str) -> Result<NodeRandom, CreateError> {
-        let randomness = &mut self.builder(&format!("random stream {name}"))?.randomness;
+        let mut builder = self.builder(&format!("random stream {name}"))?;
+        let randomness = builder.feature::<Randomness>();
         match randomness.streams.insert((self.full_name().into(), name.into())) {
             true => Ok(NodeRandom::new(randomness.seed, self.full_name(), name)),
             false => Err(CreateError::DuplicateRandom {
@@ -262,7 +264,7 @@ mod tests {
             "node /node has created the random stream `noise` with seed 1 already; set seed 2 \
              before the first node is created"
         );
-        graph.builder().frozen = true;
+        graph.builder().freeze();
         let error = node.create_random("late").unwrap_err();
         let frozen = "the graph is frozen; node /node has to create `random stream late` before \
                       spinning";

@@ -3,7 +3,7 @@
 
 use crate::lock::lock;
 use crate::time::{Clock, LiveClock, Time};
-use ringspin_ringbuf::{Counter, Flag, ReadySet};
+use ringspin_ringbuf::{Counter, FollowedTime, ReadySet};
 use std::sync::{Arc, Mutex};
 
 /// A clock that shows real time, or, while it [follows](Self::follow), the time that it is
@@ -29,10 +29,8 @@ pub struct RosClock {
     switches: Counter,
     /// The beginning of real time: zero, or the last switch to it.
     real_begun_at: Counter,
-    /// The last time that was given. Written under the lock of `sleepers`, as the next two.
-    given: Counter,
-    given_begun_at: Counter,
-    has_been_given: Flag,
+    /// Written under the lock of `sleepers`.
+    given: FollowedTime,
     /// Woken when the time jumps: workers that wait for a time.
     sleepers: Mutex<Vec<Arc<ReadySet>>>,
 }
@@ -44,9 +42,7 @@ impl RosClock {
             real: LiveClock::start(),
             switches: Counter::default(),
             real_begun_at: Counter::default(),
-            given: Counter::default(),
-            given_begun_at: Counter::default(),
-            has_been_given: Flag::default(),
+            given: FollowedTime::default(),
             sleepers: Mutex::default(),
         }
     }
@@ -61,7 +57,7 @@ impl RosClock {
             return;
         }
         match follows {
-            true => self.given_begun_at.set(self.given.get()),
+            true => self.given.begin_again(),
             false => self.real_begun_at.set(self.real.now().as_nanos()),
         }
         self.switches.happen();
@@ -87,7 +83,7 @@ impl RosClock {
     /// Takes a lock; not for a callback of a node.
     pub fn set(&self, time: Time) {
         let sleepers = lock(&self.sleepers);
-        let before = Time::from_nanos(self.given.get());
+        let before = self.given_time();
         if time == before {
             return;
         }
@@ -96,14 +92,16 @@ impl RosClock {
             tracing::warn!(%before, now = %time, "the clock that is followed jumped back");
         }
         self.given.set(time.as_nanos());
-        if !self.has_been_given.is_raised() {
-            self.given_begun_at.set(time.as_nanos());
-            self.has_been_given.raise();
-        }
         if is_followed {
             // Waking goes through a lock of each sleeper, so it sees the new time afterwards.
             sleepers.iter().for_each(|sleeper| sleeper.wake());
         }
+    }
+
+    /// The time that was given last, zero before that.
+    #[inline]
+    fn given_time(&self) -> Time {
+        self.given.now().map_or(Time::ZERO, Time::from_nanos)
     }
 
     /// Has `sleeper` woken whenever the time jumps.
@@ -118,19 +116,14 @@ impl Clock for RosClock {
         if !self.is_followed() {
             return self.real.now();
         }
-        // A reader of a time has to see that it has begun, too: a worker then starts its timers.
-        match self.has_been_given.is_raised() {
-            true => Time::from_nanos(self.given.get()),
-            false => Time::ZERO,
-        }
+        self.given_time()
     }
 
     fn begun_at(&self) -> Option<Time> {
         if !self.is_followed() {
             return Some(Time::from_nanos(self.real_begun_at.get()));
         }
-        let begun_at = || Time::from_nanos(self.given_begun_at.get());
-        self.has_been_given.is_raised().then(begun_at)
+        self.given.begun_at().map(Time::from_nanos)
     }
 
     fn switches(&self) -> u64 {

@@ -1,8 +1,8 @@
 //! Services: requests and their responses, as events of the loops that handle them.
 //!
 //! A service's requests wait in a queue of its server, the responses to a client in a queue of that
-//! client; both are the queues of [subscriptions](crate::topic) that keep everything. A call keeps a
-//! place in the queue of responses until its response is taken, so that queue cannot overflow.
+//! client; both are the queues of [subscriptions](crate::topic) that keep everything. A call keeps
+//! a place in the queue of responses until its response is taken, so that queue cannot overflow.
 //! Every request is answered: if its responder is dropped, that is the answer.
 
 mod beyond;
@@ -23,6 +23,7 @@ use crate::middleware::RemoteResponder;
 use crate::topic::{Topic, Unsent};
 use ringspin_ringbuf::table::Ticket;
 use std::any::{Any, TypeId, type_name};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The largest request or response, in bytes: both go by value through more hands than a
@@ -95,11 +96,14 @@ impl<P> Clone for ReplyTo<P> {
     }
 }
 
+/// The services of a graph under construction, by name.
+#[derive(Default)]
+struct Services(BTreeMap<String, ServiceSpec>);
+
 /// A service of the graph under construction.
-pub(crate) struct ServiceSpec {
+struct ServiceSpec {
     type_id: TypeId,
     established_by: String,
-    pub(crate) info: ServiceInfo,
     /// A `Requests<Q, P>`.
     requests: Box<dyn Any + Send>,
 }
@@ -115,35 +119,35 @@ impl GraphBuilder {
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
     {
-        let queues = &mut self.queues;
-        let digests = &self.digests;
-        let builder = self.services.entry(name.into()).or_insert_with(|| {
-            let requests = Arc::new(Topic::<Request<Q, P>>::new(name.into(), digests.clone()));
-            queues.push((format!("service {name}"), requests.clone()));
-            ServiceSpec {
-                type_id: TypeId::of::<(Q, P)>(),
-                established_by: node.into(),
-                info: ServiceInfo {
-                    name: name.into(),
-                    request_type: type_name::<Q>(),
-                    response_type: type_name::<P>(),
-                    server: None,
-                    clients: Vec::new(),
-                },
-                requests: Box::new(requests),
-            }
-        });
-        if builder.type_id != TypeId::of::<(Q, P)>() {
-            let info = &builder.info;
+        let types = TypeId::of::<(Q, P)>();
+        if !self.feature::<Services>().0.contains_key(name) {
+            let requests =
+                Arc::new(Topic::<Request<Q, P>>::new(name.into(), self.digests().clone()));
+            self.add_queue(format!("service {name}"), requests.clone());
+            let established_by = node.into();
+            let spec = ServiceSpec { type_id: types, established_by, requests: Box::new(requests) };
+            self.feature::<Services>().0.insert(name.into(), spec);
+            self.add_service(ServiceInfo {
+                name: name.into(),
+                request_type: type_name::<Q>(),
+                response_type: type_name::<P>(),
+                server: None,
+                clients: Vec::new(),
+            });
+        }
+        let spec = &self.feature::<Services>().0[name];
+        let requests = spec.requests.downcast_ref::<Requests<Q, P>>().cloned();
+        let established_by = spec.established_by.clone();
+        let (is_same, info) = (spec.type_id == types, self.service_info(name));
+        if !is_same {
             return Err(CreateError::ServiceTypeMismatch {
                 service: name.into(),
                 established: format!("{} -> {}", info.request_type, info.response_type),
-                by: builder.established_by.clone(),
+                by: established_by,
                 node: node.into(),
                 requested: format!("{} -> {}", type_name::<Q>(), type_name::<P>()),
             });
         }
-        let requests = builder.requests.downcast_ref::<Requests<Q, P>>();
-        Ok((requests.expect("the types were compared").clone(), &mut builder.info))
+        Ok((requests.expect("the types were compared"), info))
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Live, a message arrives as it is published. In simulated time an edge may delay, lose or double
 //! it, and what a callback that takes time sends leaves only at its end. Publishing then hands
-//! over to the [`SimNetwork`] of the graph, which asks the [`Network`] for the message's outcome. What is
-//! to arrive later waits here, and arrives when the scheduler says that its time has come.
+//! over to the [`SimNetwork`] of the graph, which asks the [`Network`] for the message's outcome.
+//! Messages that arrive later wait here until the scheduler says that their time has come.
 
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, SourceId};

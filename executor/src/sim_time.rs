@@ -1,16 +1,16 @@
 //! Parameter `use_sim_time`: whether a graph's time is that of `/clock`.
 
+mod parameter;
+
+use crate::arguments::USE_SIM_TIME;
 use crate::graph::{Graph, GraphBuilder};
 use crate::lock::lock;
 use crate::middleware::Middleware;
-use crate::parameter::ParameterValue;
+use crate::parameter_value::ParameterValue;
 use crate::ros_clock::RosClock;
 use crate::time::{Clock, Time};
 use std::any::Any;
 use std::sync::{Arc, Mutex};
-
-/// The parameter's name in ROS 2.
-pub(crate) const USE_SIM_TIME: &str = "use_sim_time";
 
 /// The source of a graph's time, which all its nodes share.
 #[derive(Default)]
@@ -84,28 +84,45 @@ impl SimTime {
     }
 }
 
+/// The time of a graph while it is built.
+#[derive(Default)]
+struct GraphTime {
+    /// Whether time is to be that of `/clock`, whatever the arguments say.
+    is_used: bool,
+    /// Decided when the first node is created, or the graph is frozen.
+    sim_time: Arc<SimTime>,
+}
+
+/// The parameters of the nodes share the time, and may outlive the graph.
+impl Drop for GraphTime {
+    fn drop(&mut self) {
+        self.sim_time.end();
+    }
+}
+
 impl GraphBuilder {
     /// Whether the arguments ask for it, for any node.
     fn is_asked_for_sim_time(&self) -> bool {
-        let mut asked =
-            self.arguments.overrides.iter().filter(|given| given.parameter == USE_SIM_TIME);
+        let mut asked = self.overrides().iter().filter(|given| given.parameter == USE_SIM_TIME);
         asked.next_back().is_some_and(|given| given.value == ParameterValue::Bool(true))
     }
 
     fn wants_clock(&self) -> bool {
-        self.uses_sim_time || self.is_asked_for_sim_time()
+        self.look::<GraphTime>().is_some_and(|time| time.is_used) || self.is_asked_for_sim_time()
     }
 
     /// The source of time, decided unless it is.
-    pub(crate) fn sim_time(&self) -> &Arc<SimTime> {
-        let mut state = lock(&self.sim_time.0);
+    pub(crate) fn sim_time(&mut self) -> &Arc<SimTime> {
+        let middleware = self.middleware().cloned();
+        let follows = self.receives() && self.wants_clock();
+        let sim_time = &self.feature::<GraphTime>().sim_time;
+        let mut state = lock(&sim_time.0);
         if state.middleware.is_none() {
-            state.middleware = self.middleware.clone();
-            let receives = self.middleware.as_ref().is_some_and(|m| m.receives());
-            state.follows = receives && self.wants_clock();
+            state.middleware = middleware;
+            state.follows = follows;
         }
         drop(state);
-        &self.sim_time
+        sim_time
     }
 }
 
@@ -114,8 +131,8 @@ impl Graph {
     /// Nodes have the parameter when a middleware is connected that may bring a `/clock`.
     pub fn use_sim_time(&self) {
         let mut builder = self.builder();
-        builder.uses_sim_time = true;
-        if builder.receives() && !builder.frozen {
+        builder.feature::<GraphTime>().is_used = true;
+        if builder.receives() && !builder.is_frozen() {
             builder.sim_time().switch(true);
         }
     }

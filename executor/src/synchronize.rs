@@ -29,7 +29,6 @@ mod trigger;
 
 pub use accumulate::Accumulate;
 pub use approximate_time::ApproximateTime;
-pub use error::SynchronizeError;
 pub use exact_time::ExactTime;
 pub use inputs::{Cached, Input, Inputs, Kind, Optional, Required, RequiredInputs, StampedInputs};
 pub use latest::Latest;
@@ -38,8 +37,9 @@ pub use stamped::Stamped;
 pub use trigger::{New, Trigger};
 
 use crate::context::Context;
+use crate::entity::{Entity, Outcome};
 use crate::escape::catch_panic;
-use crate::event_loop::{CallbackResult, Entity, Outcome};
+use crate::event_loop::CallbackResult;
 use crate::graph::CreateError;
 use crate::node::Node;
 use matcher::{Arrival, Matcher};

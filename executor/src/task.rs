@@ -16,12 +16,12 @@ pub use state::StateAccess;
 pub use stream::MessageStream;
 
 use crate::context::Context;
+use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
+use crate::event_loop::CallbackResult;
+use crate::graph::{CreateError, GraphBuilder};
 use crate::lock::lock;
 use crate::node::Node;
-use crate::notifier::Notifier;
 use crate::stop::StopHandle;
 use ringspin_ringbuf::Flag;
 use state::Requests;

@@ -2,8 +2,8 @@
 //!
 //! While the graph is built, a topic collects its subscriptions. Freezing turns them into ports,
 //! and from then on a publisher finds everything it needs in one slice: nothing is looked up,
-//! locked or allocated on the way. What only some publishers promise (see [`publisher_policy`]) costs the
-//! others a branch.
+//! locked or allocated on the way. Promises of some publishers only (see [`publisher_policy`]) cost
+//! the others a branch.
 
 mod late;
 mod publisher;
@@ -20,18 +20,20 @@ pub use simulated_link::Verdict;
 pub use slots::{HeldMessages, OutOfSlots};
 pub(crate) use subscription_receiver::SubscriptionReceiver;
 
+use crate::build_list::BuildList;
 use crate::control::CallbackCounters;
 use crate::digest::DigestCollector;
 use crate::event::{CallbackId, EventId};
 use crate::info::GraphInfo;
 use crate::lock::lock;
 use crate::message::{Envelope, Message};
-use crate::middleware::Remote;
+use crate::message_times::{Stage, Times};
 use crate::name;
 use crate::qos::{History, QoS};
 use crate::ready::Ready;
+use crate::remote::Remote;
 use crate::sim_network::SimNetwork;
-use crate::time::Time;
+use crate::time::{NodeClock, Time};
 use late::Late;
 use ringspin_ringbuf::{CacheLines, Counter, Flag, Permits, Pool, Shared};
 use ringspin_ringbuf::{inbox, keep_last, pool};
@@ -51,7 +53,7 @@ pub(crate) struct Topic<M> {
     pub(crate) name: Arc<str>,
     subscriptions: Mutex<Vec<Subscription<M>>>,
     /// What the transient-local publishers keep, in order of creation.
-    caches: Mutex<Vec<Arc<TransientLocalCache<M>>>>,
+    caches: BuildList<Arc<TransientLocalCache<M>>>,
     /// The subscriptions that are to be activated. They are no ports: only transient-local
     /// publishers can have them, and know them.
     late: Mutex<Vec<Arc<Late<M>>>>,
@@ -79,6 +81,7 @@ struct About {
     counters: Arc<CallbackCounters>,
     /// Whether it gets what was published before the start.
     transient_local: bool,
+    times: Option<Arc<Times>>,
 }
 
 impl<M> std::ops::Deref for Subscription<M> {
@@ -94,8 +97,16 @@ impl<M> std::ops::Deref for Subscription<M> {
 struct Port<M> {
     subscription: Subscription<M>,
     ready: Ready,
+    /// If there is more to do for a message than to queue it.
+    aside: Option<Box<Aside<M>>>,
+}
+
+/// The rare parts of a port, apart from those that every message needs.
+struct Aside<M> {
+    /// If the subscription asks for the times of messages.
+    times: Option<(Arc<Times>, Stage)>,
     /// In simulated time, if not all messages arrive as they are published.
-    link: Option<Box<SimulatedLink<M>>>,
+    link: Option<SimulatedLink<M>>,
 }
 
 /// A message in its slot, or handed back because there is none.
@@ -107,6 +118,7 @@ pub(crate) struct Connections<'a> {
     pub(crate) ready: &'a dyn Fn(CallbackId) -> Ready,
     pub(crate) sim_network: Option<&'a Arc<SimNetwork>>,
     pub(crate) info: &'a Arc<GraphInfo>,
+    pub(crate) clock: &'a NodeClock,
 }
 
 /// What freezing needs of a topic, whatever its message type.
@@ -131,7 +143,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             subscriptions: Mutex::new(Vec::new()),
             ports: OnceLock::new(),
             closed: Flag::default(),
-            caches: Mutex::default(),
+            caches: BuildList::default(),
             late: Mutex::default(),
             refused: Counter::default(),
             interception: Interception::default(),
@@ -185,7 +197,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
             remote: None,
         };
         let transient_local = qos.is_transient_local();
-        let about = Arc::new(About { callback, counters, transient_local });
+        let times = receiver.holder.times().cloned();
+        let about = Arc::new(About { callback, counters, transient_local, times });
         (Subscription { queue, permits, about }, receiver)
     }
 
@@ -250,8 +263,9 @@ impl<M: Send + Sync + 'static> Topic<M> {
 
     fn port(&self, subscription: Subscription<M>, connections: Connections<'_>) -> Port<M> {
         let ready = (connections.ready)(subscription.callback);
-        let mut port = Port { subscription, ready, link: None };
-        port.link = SimulatedLink::of(self, connections.sim_network, &port).map(Box::new);
+        let mut port = Port { subscription, ready, aside: None };
+        let link = SimulatedLink::of(self, connections.sim_network, &port);
+        port.aside = Aside::new(&port.subscription, Stage::Published, link);
         port
     }
 
@@ -353,12 +367,12 @@ where
 impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     fn connect(&self, connections: Connections<'_>) {
         let mut subscriptions = lock(&self.subscriptions);
-        let caches = lock(&self.caches).clone();
+        self.caches.freeze();
         let late = lock(&self.late);
-        self.plan(connections.info, connections.sim_network);
+        self.plan(connections);
         let ports = subscriptions.drain(..).map(|s| self.port(s, connections)).collect();
         assert!(self.ports.set(ports).is_ok(), "a graph is frozen once");
-        late.iter().for_each(|late| late.connect(self, connections, &caches));
+        late.iter().for_each(|late| late.connect(self, connections, self.caches.get()));
     }
 
     fn is_intercepted(&self) -> bool {
@@ -366,8 +380,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     }
 
     fn start_cache(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
-        let cache = lock(&self.caches)[number].clone();
-        cache.start(self, now, sim_network);
+        self.caches.get()[number].start(self, now, sim_network);
     }
 
     fn refused(&self) -> u64 {
@@ -416,6 +429,18 @@ impl<M> Clone for Subscription<M> {
     }
 }
 
+impl<M> Aside<M> {
+    /// `None` if messages for `subscription` need nothing of it.
+    fn new(
+        subscription: &Subscription<M>,
+        stage: Stage,
+        link: Option<SimulatedLink<M>>,
+    ) -> Option<Box<Self>> {
+        let times = subscription.times.clone().map(|times| (times, stage));
+        (times.is_some() || link.is_some()).then(|| Box::new(Self { times, link }))
+    }
+}
+
 impl<M: Send + Sync + 'static> Port<M> {
     #[inline]
     fn deliver(&self, message: Message<M>) {
@@ -425,10 +450,40 @@ impl<M: Send + Sync + 'static> Port<M> {
     /// As [`deliver`](Self::deliver), and returns the message that had to give way.
     #[inline]
     fn push(&self, message: Message<M>) -> Option<Message<M>> {
-        if let Some(link) = &self.link {
-            link.send(message);
-            return None;
+        match &self.aside {
+            None => self.enqueue(message),
+            Some(aside) => self.push_aside(aside, message, None),
         }
+    }
+
+    /// As [`push`](Self::push), for a message that was published at `source`.
+    fn push_since(&self, message: Message<M>, source: Time) -> Option<Message<M>> {
+        match &self.aside {
+            None => self.enqueue(message),
+            Some(aside) => self.push_aside(aside, message, Some(source)),
+        }
+    }
+
+    fn push_aside(
+        &self,
+        aside: &Aside<M>,
+        message: Message<M>,
+        source: Option<Time>,
+    ) -> Option<Message<M>> {
+        if let Some((times, stage)) = &aside.times {
+            times.note(message.0.slot_index(), *stage, source);
+        }
+        match &aside.link {
+            None => self.enqueue(message),
+            Some(link) => {
+                link.send(message);
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn enqueue(&self, message: Message<M>) -> Option<Message<M>> {
         let oldest = inbox::push(&self.subscription.queue, message.0, &self.ready)?;
         self.subscription.counters.overwritten.next();
         Some(Message::new(oldest))

@@ -10,7 +10,8 @@
 //! |---|---|
 //! | `model` | runs a model, counts its schedules, runs its mutants |
 //! | `mutant` | weakens the ordering under test |
-//! | `models` | the models, one module per module of `ringbuf`, and two for the executor |
+//! | `models` | the models, one module per module of `ringbuf` |
+//! | `shared` | scaffolding that the Shuttle tests use, too |
 //! | `coverage` | no ordering without a model that needs it |
 //!
 //! To list the models that need a given ordering:
@@ -33,83 +34,10 @@ mod model;
 mod models;
 #[cfg(test)]
 mod mutant;
+#[cfg(test)]
+mod shared;
 
 #[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/announcements.rs"]
-mod announcements;
+use loom as checker;
 #[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/blocks.rs"]
-mod blocks;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/cells.rs"]
-mod cells;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/counter.rs"]
-mod counter;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/inbox.rs"]
-mod inbox;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/keep_last.rs"]
-mod keep_last;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/keep_last_static.rs"]
-mod keep_last_static;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub, unused_imports)]
-#[path = "../../ringbuf/src/multiplexer"]
-mod multiplexer {
-    pub(crate) mod gating;
-    pub(crate) mod overrun;
-}
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/pool.rs"]
-mod pool;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/ready.rs"]
-mod ready;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/ready_set.rs"]
-mod ready_set;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/sleeper.rs"]
-mod sleeper;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/slots.rs"]
-mod slots;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub, unused_imports)]
-#[path = "../../ringbuf/src/spsc.rs"]
-mod spsc;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/spsc_ring.rs"]
-mod spsc_ring;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/sync.rs"]
-mod sync;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/table.rs"]
-mod table;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/wait.rs"]
-mod wait;
-#[cfg(test)]
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../ringbuf/src/word.rs"]
-mod word;
+use shared::{once, rings::*};

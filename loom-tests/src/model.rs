@@ -1,8 +1,8 @@
 //! Runs a model under every schedule, first unmodified, then with each of its mutants.
 
 use crate::mutant;
+use crate::shared::process::{self, test_name};
 use loom::sync::atomic::Ordering;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Instant;
@@ -79,26 +79,11 @@ impl Model {
     }
 }
 
-/// Runs `test` in a separate process with the mutant, and fails unless the model does.
+/// Fails unless `test` fails with `mutant`, for a reason that the model states.
 fn demand_failure(test: &str, mutant: &str) {
-    let output = Command::new(std::env::current_exe().expect("a test knows its executable"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(mutant::VARIABLE, mutant)
-        .output()
-        .expect("a test can run its executable");
-    assert!(!output.status.success(), "the mutant {mutant} survived");
-    let report = String::from_utf8_lossy(&output.stderr);
-    let reason = report.lines().skip_while(|line| !line.contains("panicked at")).nth(1);
-    let reason = reason.unwrap_or_else(|| panic!("{mutant}: {} without a panic", output.status));
+    let reason = process::failure(test, mutant::VARIABLE, mutant);
     let gave_up = GAVE_UP.iter().any(|message| reason.contains(message));
     assert!(!gave_up, "the mutant {mutant} was not refuted: {reason}");
-    println!("    kills {mutant}: {reason}");
-}
-
-/// The test that contains the closure `F`, by the name that the test harness uses.
-fn test_name<F>() -> &'static str {
-    let path = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
-    path.split_once("::").expect("a closure's path starts with its crate").1
 }
 
 /// A variable without synchronisation of its own: loom fails the model when two threads use it

@@ -6,16 +6,16 @@
 
 use loom::thread::JoinHandle;
 
+mod announcements;
 mod counter;
-mod executor;
 mod inbox;
 mod keep_last;
 mod keep_last_static;
 mod multiplexer;
+mod notifier;
 mod pool;
 mod ready;
 mod ready_set;
-mod remote;
 mod sleeper;
 mod spsc;
 mod table;

@@ -1,14 +1,16 @@
 //! Configuration from outside: the mode, and ROS arguments, from environment and command line.
 
+use crate::deterministic::Simulation;
 use crate::executor::{Executor, Mode, ModeError};
-use crate::job_file::JobFile;
 use crate::mapping::Mapping;
 use crate::middleware::{Connection, ConnectionError};
-use ringspin_executor::{Arguments, ArgumentsError};
+use ringspin_executor::{Arguments, ArgumentsError, BoxError};
+use std::path::Path;
 use thiserror::Error;
 
 /// Why an executor could not be configured from outside.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ConfigurationError {
     /// The mode or its mapping file.
     #[error(transparent)]
@@ -21,15 +23,31 @@ pub enum ConfigurationError {
     Connection(#[from] ConnectionError),
 }
 
+/// Reads the simulation of a file. The crate `ringspin-simulation` has one for its job files;
+/// [`no_simulation_files`] is for a program without it.
+pub type SimulationReader = fn(&Path) -> Result<Simulation, BoxError>;
+
+/// Refuses every file.
+///
+/// # Errors
+/// Always.
+pub fn no_simulation_files(path: &Path) -> Result<Simulation, BoxError> {
+    let path = path.display();
+    Err(format!(
+        "failed to read the simulation `{path}`: this program was built without simulation files; \
+         build ringspin with its feature `simulation`"
+    )
+    .into())
+}
+
 impl Mode {
     /// The mode that the environment asks for: `RINGSPIN_MODE` is `single` (the default), `multi`
     /// or `deterministic`; for `multi`, `RINGSPIN_MAPPING` may name a mapping file; for
-    /// `deterministic`, `RINGSPIN_SIMULATION` a file with what is simulated, as [`JobFile`] reads
-    /// it.
+    /// `deterministic`, `RINGSPIN_SIMULATION` a file with a simulation, which `reader` reads.
     ///
     /// # Errors
     /// [`ModeError`] for an unknown mode, an unusable file, or a file that the mode cannot use.
-    pub fn from_env() -> Result<Self, ModeError> {
+    pub fn from_env_with(reader: SimulationReader) -> Result<Self, ModeError> {
         let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         let name = variable("RINGSPIN_MODE").unwrap_or_else(|| "single".into());
         let mode = name.parse()?;
@@ -39,8 +57,8 @@ impl Mode {
                 Ok(Self::MultiCore(Some(Mapping::load(path)?)))
             }
             (Self::Deterministic(_), None, Some(path)) => {
-                let simulation = JobFile::load(path).and_then(JobFile::into_simulation);
-                Ok(Self::Deterministic(Box::new(simulation.map_err(Box::new)?)))
+                let simulation = reader(Path::new(&path)).map_err(ModeError::Simulation)?;
+                Ok(Self::Deterministic(Box::new(simulation)))
             }
             (Self::SingleCore | Self::Deterministic(_), Some(_), _) => {
                 Err(ModeError::NeedsMultiCore(name))
@@ -52,37 +70,32 @@ impl Mode {
 
 impl Executor {
     /// An executor as the environment asks for: in the mode of `RINGSPIN_MODE` (see
-    /// [`Mode::from_env`]), with the ROS arguments of `RINGSPIN_ROS_ARGS` (see
+    /// [`Mode::from_env_with`]), with the ROS arguments of `RINGSPIN_ROS_ARGS` (see
     /// [`Arguments::from_env`]), connected as `RINGSPIN_MIDDLEWARE` says (see [`Connection`]).
     ///
     /// # Errors
     /// [`ConfigurationError`].
-    pub fn from_env() -> Result<Self, ConfigurationError> {
-        Self::configured(Arguments::from_env()?)
+    pub fn from_env_with(reader: SimulationReader) -> Result<Self, ConfigurationError> {
+        Self::configured(Arguments::from_env()?, reader)
     }
 
-    /// As [`from_env`](Self::from_env), with the ROS arguments of the command line on top. Also
-    /// returns what the command line holds for the application, with the program's name before it.
-    ///
-    /// ```no_run
-    /// # use ringspin_modes::Executor;
-    /// let (executor, args) = Executor::from_args_and_env()?;
-    /// if let Some(argument) = args.get(1) {
-    ///     eprintln!("this program has no argument `{argument}`");
-    /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
+    /// As [`from_env_with`](Self::from_env_with), with the ROS arguments of the command line on
+    /// top. Also returns the arguments for the application, with the program's name first.
     ///
     /// # Errors
     /// [`ConfigurationError`].
-    pub fn from_args_and_env() -> Result<(Self, Vec<String>), ConfigurationError> {
+    pub fn from_args_and_env_with(
+        reader: SimulationReader,
+    ) -> Result<(Self, Vec<String>), ConfigurationError> {
         let (arguments, rest) = Arguments::from_args_and_env()?;
-        Ok((Self::configured(arguments)?, rest))
+        Ok((Self::configured(arguments, reader)?, rest))
     }
 
-    /// As the environment asks for, with these arguments.
-    fn configured(arguments: Arguments) -> Result<Self, ConfigurationError> {
-        let executor = Self::new(Mode::from_env()?).with_arguments(arguments);
+    fn configured(
+        arguments: Arguments,
+        reader: SimulationReader,
+    ) -> Result<Self, ConfigurationError> {
+        let executor = Self::new(Mode::from_env_with(reader)?).with_arguments(arguments);
         Ok(executor.connected(Connection::from_env()?)?)
     }
 

@@ -9,7 +9,7 @@
 //! | module | part |
 //! |---|---|
 //! | `simulation` | what is simulated: [`Simulation`] |
-//! | `agenda` | events that wait for a busy core, or for a tie to be broken |
+//! | `virtual_cores` | events that wait for a busy core, or for a tie to be broken |
 //! | `ties`, `schedule` | other orders of one instant, and how to repeat them |
 //! | `timing`, `traffic` | how long callbacks take, and messages |
 //! | `inputs` | what comes from outside |
@@ -17,33 +17,36 @@
 //! | `chains` | how long it takes from one end of a path to the other |
 //! | `cycle` | an instant that does not end |
 
-mod agenda;
 mod chains;
 mod cycle;
 mod display;
 mod inputs;
+mod models;
+mod options;
 mod record;
 mod results;
 mod schedule;
+mod scheduler;
 mod simulation;
 mod ties;
 mod timing;
 mod traffic;
+mod virtual_cores;
 
-pub(crate) use agenda::InstantLog;
 pub(crate) use chains::Follower;
 pub use chains::{ChainError, ChainPath, ChainSamples};
+pub use models::{AnyModel, Execution, Model, ResolvedDurations, ResolvedLinks};
+pub use options::RunOptions;
 pub use record::{Record, RunDigest, Trace};
-pub(crate) use schedule::KEPT_MAX;
 pub use schedule::{
-    Deviation, InstantEvent, Jolt, NotApplied, Postponement, Schedule, ScheduleError,
+    DelayPerturbation, Deviation, InstantEvent, NotApplied, Postponement, Schedule, ScheduleError,
 };
 pub(crate) use simulation::Setting;
 pub use simulation::{Cores, Jitter, Simulation};
 pub use ties::{Candidate, TieBreaker, TiePolicy};
+pub use virtual_cores::InstantLog;
 
 use crate::error::{Panicked, SpinError};
-use agenda::{Agenda, Breaker};
 use cycle::Instant;
 use display::ClockDisplay;
 use inputs::Inputs;
@@ -56,20 +59,21 @@ use std::sync::Arc;
 use std::time::Duration;
 use ties::Chooser;
 use timing::Timing;
-use traffic::Jolts;
+use traffic::Perturbations;
+use virtual_cores::{Breaker, VirtualCoreScheduler};
 
 /// The one worker of the deterministic mode and its time.
-pub(crate) struct Sequencer {
+pub struct Sequencer {
     worker: Worker,
     sim_network: Arc<SimNetwork>,
     instant: Instant,
     inputs: Inputs,
     progress: Option<(Duration, Progress)>,
     /// If events do not just go in the order in which they became ready.
-    agenda: Option<Agenda>,
+    virtual_cores: Option<VirtualCoreScheduler>,
     breaker: Option<Breaker>,
     timing: Option<Timing>,
-    jolts: Jolts,
+    perturbations: Perturbations,
     display: Option<ClockDisplay>,
     end: Option<Time>,
     /// The schedule that the run follows, if it does.
@@ -88,7 +92,7 @@ enum Turn {
 }
 
 /// What is asked at each quiet instant: whether the run is over.
-pub(crate) type Condition<'a> = &'a mut dyn FnMut(Time) -> bool;
+pub type Condition<'a> = &'a mut dyn FnMut(Time) -> bool;
 
 /// What a sequencer is made of, besides its simulation.
 pub(crate) struct Parts {
@@ -107,7 +111,8 @@ impl Sequencer {
     pub(crate) fn new(parts: Parts, setting: Setting, info: &GraphInfo) -> Self {
         let Parts { mut worker, inputs, recorder, breaker, watched, follower, middleware } = parts;
         let display = ClockDisplay::new(middleware);
-        let Setting { simulation, sim_network, durations, cores, jolts, deviations_max } = setting;
+        let Setting { simulation, sim_network, durations, cores, perturbations, deviations_max } =
+            setting;
         let timing = durations.map(|table| Timing::new(table, info.callbacks.len()));
         let chooser = breaker.map(Chooser::Breaker).or_else(|| simulation.ties.chooser());
         let breaker = chooser.map(|chooser| Breaker::new(chooser, watched, deviations_max));
@@ -115,9 +120,11 @@ impl Sequencer {
             TiePolicy::Scripted(schedule) => Some(schedule),
             _ => None,
         };
-        let agenda = match cores {
-            Some(cores) => Some(Agenda::on_cores(info, cores)),
-            None if timing.is_some() || breaker.is_some() => Some(Agenda::unlimited(info)),
+        let virtual_cores = match cores {
+            Some(cores) => Some(VirtualCoreScheduler::on_cores(info, cores)),
+            None if timing.is_some() || breaker.is_some() => {
+                Some(VirtualCoreScheduler::unlimited(info))
+            }
             None => None,
         };
         worker.start(Time::ZERO);
@@ -131,10 +138,10 @@ impl Sequencer {
             instant: Instant::new(simulation.instant_dispatches_max, info.callbacks.len()),
             inputs: Inputs::new(inputs, simulation.instant_dispatches_max),
             progress: simulation.no_progress_max.map(progress),
-            agenda,
+            virtual_cores,
             breaker,
             timing,
-            jolts,
+            perturbations,
             display,
             end: simulation.end,
             script,
@@ -142,7 +149,8 @@ impl Sequencer {
         }
     }
 
-    pub(crate) fn now(&self) -> Time {
+    /// Simulated time.
+    pub fn now(&self) -> Time {
         self.sim_network.clock().now()
     }
 
@@ -154,7 +162,7 @@ impl Sequencer {
 
     /// Runs every instant up to `end`, inclusive, unless it is stopped, or nothing is left to do,
     /// or `over` says at a quiet instant that this is the end.
-    pub(crate) fn run(
+    pub(crate) fn run_until(
         &mut self,
         end: Time,
         stop: &StopHandle,
@@ -181,7 +189,10 @@ impl Sequencer {
     }
 
     /// Dispatches the next event up to `end`, if there is one; otherwise time goes on to the end.
-    pub(crate) fn run_one(
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn dispatch_one(
         &mut self,
         end: Time,
         stop: &StopHandle,
@@ -206,7 +217,7 @@ impl Sequencer {
     /// Dispatches what is ready at this instant: events, or if there is none, what comes next in
     /// the order of events, an input's item or one due timer. What comes after that is left, so
     /// that no order changes.
-    pub(crate) fn run_ready(
+    pub(crate) fn dispatch_ready(
         &mut self,
         stop: &StopHandle,
         info: &GraphInfo,
@@ -214,7 +225,7 @@ impl Sequencer {
         let _mark = self.enter();
         let mut dispatched = 0;
         while !stop.is_stopped() && dispatched == 0 {
-            let ready = if self.agenda.is_some() { 0 } else { self.worker.ready_events() };
+            let ready = if self.virtual_cores.is_some() { 0 } else { self.worker.ready_events() };
             if ready == 0 {
                 match self.turn(info)? {
                     Turn::Dispatched(_) => return Ok(1),
@@ -257,7 +268,7 @@ impl Sequencer {
     /// Does one thing of this instant, if there is any.
     #[inline]
     fn turn(&mut self, info: &GraphInfo) -> Result<Turn, Box<SpinError>> {
-        let dispatched = match self.agenda.is_some() {
+        let dispatched = match self.virtual_cores.is_some() {
             false => self.worker.dispatch_next(),
             true => self.dispatch_pending()?,
         };
@@ -273,7 +284,7 @@ impl Sequencer {
             self.instant.caused();
             return Ok(Turn::Something);
         }
-        if self.agenda.is_some() {
+        if self.virtual_cores.is_some() {
             if self.worker.expire_one(now) {
                 self.instant.caused();
                 return Ok(Turn::Something);
@@ -302,8 +313,9 @@ impl Sequencer {
     #[inline(always)]
     fn dispatched(&mut self, callback: CallbackId, info: &GraphInfo) -> Result<(), Box<SpinError>> {
         let clock = self.sim_network.clock();
-        let (agenda, worker) = (&self.agenda, &self.worker);
-        let pending = || worker.ready_events() + agenda.as_ref().map_or(0, Agenda::len);
+        let (virtual_cores, worker) = (&self.virtual_cores, &self.worker);
+        let pending =
+            || worker.ready_events() + virtual_cores.as_ref().map_or(0, VirtualCoreScheduler::len);
         self.instant.dispatched(callback, pending, || clock.now(), info)?;
         if let Some((_, progress)) = &mut self.progress {
             progress.dispatched(callback, clock.now());
@@ -314,27 +326,34 @@ impl Sequencer {
         Ok(())
     }
 
-    /// Dispatches the next event of the agenda.
+    /// Dispatches the next event of the virtual_cores.
     #[inline(never)]
     fn dispatch_pending(&mut self) -> Result<Option<CallbackId>, Box<SpinError>> {
         let now = self.now();
-        let Self { agenda, worker, breaker, timing, sim_network, inputs, instant, .. } = self;
-        let Some(agenda) = agenda else { return Ok(None) };
-        agenda.take_over(worker, now);
-        if agenda.sweeps() {
+        let Self { virtual_cores, worker, breaker, timing, sim_network, inputs, instant, .. } =
+            self;
+        let Some(virtual_cores) = virtual_cores else { return Ok(None) };
+        virtual_cores.take_over(worker, now);
+        if virtual_cores.sweeps() {
             while worker.expire_one(now) {}
-            agenda.take_over(worker, now);
+            virtual_cores.take_over(worker, now);
         }
         loop {
             let pending = match breaker {
-                None => agenda.pop(),
+                None => virtual_cores.pop(),
                 // As in the contract's order, timers wait for the items of inputs.
-                Some(_) if !agenda.sweeps() && !agenda.has_next() && inputs.deliver_one(now)? => {
+                Some(_)
+                    if !virtual_cores.sweeps()
+                        && !virtual_cores.has_next()
+                        && inputs.deliver_one(now)? =>
+                {
                     instant.caused();
-                    agenda.take_over(worker, now);
+                    virtual_cores.take_over(worker, now);
                     continue;
                 }
-                Some(breaker) => agenda.choose(breaker, worker, now).map_err(SpinError::from)?,
+                Some(breaker) => {
+                    virtual_cores.choose(breaker, worker, now).map_err(SpinError::from)?
+                }
             };
             let Some(pending) = pending else { return Ok(None) };
             if let Some(timing) = timing {
@@ -344,13 +363,13 @@ impl Sequencer {
             if let Some(end) = timing.as_ref().and_then(Timing::take_end) {
                 sim_network.end();
                 if end > now {
-                    agenda.occupy(pending.event.event_loop, end);
+                    virtual_cores.occupy(pending.event.event_loop, end);
                 }
             }
             if callback.is_some() {
                 return Ok(callback);
             }
-            agenda.take_over(worker, now);
+            virtual_cores.take_over(worker, now);
         }
     }
 
@@ -363,7 +382,7 @@ impl Sequencer {
         if end(self.sim_network.next_arrival()) {
             what.push("messages under way".into());
         }
-        if end(self.agenda.as_ref().and_then(Agenda::next_end)) {
+        if end(self.virtual_cores.as_ref().and_then(VirtualCoreScheduler::next_end)) {
             what.push("a callback that takes time".into());
         }
         match what.is_empty() {
@@ -386,8 +405,8 @@ impl Sequencer {
         let now = self.now();
         self.instant.over();
         let mut next = earlier(self.worker.next_deadline(), self.sim_network.next_arrival());
-        if let Some(agenda) = &self.agenda {
-            next = earlier(next, agenda.next_end());
+        if let Some(virtual_cores) = &self.virtual_cores {
+            next = earlier(next, virtual_cores.next_end());
         }
         if !self.inputs.is_empty() {
             next = earlier(next, self.inputs.next_time(now)?);
@@ -415,8 +434,8 @@ impl Sequencer {
         self.sim_network.clock().set(next);
         self.display.iter_mut().for_each(|display| display.show(next));
         self.inputs.time_goes_on();
-        if let Some(agenda) = &mut self.agenda {
-            agenda.free(next);
+        if let Some(virtual_cores) = &mut self.virtual_cores {
+            virtual_cores.free(next);
         }
         // What gives way to what arrives is dropped here.
         Panicked::catch("dropping a message", Some(next), || self.sim_network.arrive())

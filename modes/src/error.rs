@@ -18,12 +18,11 @@ pub struct Panicked {
 }
 
 impl Panicked {
-    /// Calls `code`, which is the user's; a panic becomes an error that names `part`.
-    pub(crate) fn catch<R>(
-        part: &str,
-        time: Option<Time>,
-        code: impl FnOnce() -> R,
-    ) -> Result<R, Self> {
+    /// Calls `code` of the user; a panic becomes an error that names `part`.
+    ///
+    /// # Errors
+    /// The panic.
+    pub fn catch<R>(part: &str, time: Option<Time>, code: impl FnOnce() -> R) -> Result<R, Self> {
         catch_panic(code).map_err(|reason| Self { part: part.into(), time, reason })
     }
 }
@@ -42,6 +41,7 @@ impl std::error::Error for Panicked {}
 
 /// Why spinning ended otherwise than asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SpinError {
     /// The graph cannot be run as planned.
     #[error(transparent)]

@@ -1,21 +1,23 @@
 //! The executor: a graph, a mode, and `spin`.
 
 use crate::deterministic::{
-    ChainError, ChainPath, ChainSamples, Condition, Follower, KEPT_MAX, NotApplied, Parts,
-    RunDigest, Sequencer, Setting, Simulation, TieBreaker, Trace,
+    ChainError, ChainSamples, Condition, Follower, Parts, RunDigest, RunOptions, Sequencer,
+    Setting, Simulation, Trace,
 };
 use crate::error::{Panicked, SpinError};
-use crate::live::{self, Run};
 use crate::live_clock::End;
 use crate::mapping::{CorePlan, Mapping};
 use crate::memory;
 pub use crate::mode::{Mode, ModeError};
+use crate::multi_core::MultiCore;
 use crate::plan;
+use crate::scheduler::{Scheduler, Spin};
 use crate::signal::{self, Registration, SignalError};
+use crate::single_core::SingleCore;
 use ringspin_executor::{
-    Clock, CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, Node, Plan,
-    ReadyOrder, Recorder, RosClock, Statistics, StopHandle, Task, Time, TimeSource, WaitStrategy,
-    Worker,
+    CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, NamedInput, Node,
+    Plan, ReadyOrder, Recorder, RosClock, Statistics, StopHandle, Task, Time, TimeSource,
+    WaitStrategy, Worker,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,26 +52,13 @@ pub struct Executor {
     pub(crate) stack_bytes: usize,
     stop: StopHandle,
     pub(crate) recorder: Option<RecorderFactory>,
-    /// In deterministic mode: whether a trace is kept.
-    pub(crate) traced: bool,
-    pub(crate) tie_breaker: Option<Box<dyn TieBreaker>>,
-    /// In deterministic mode: the instant of which a record is kept.
-    pub(crate) watched: Option<Time>,
-    /// Whether entries of a schedule that cannot be applied are an error.
-    pub(crate) applies_schedule: bool,
-    /// In deterministic mode: how many deviations of each kind are kept.
-    pub(crate) deviations_max: usize,
-    /// In deterministic mode: what is followed.
-    pub(crate) chains: Vec<ChainPath>,
+    pub(crate) deterministic: RunOptions,
     /// Whether time is that of `/clock`, whatever the arguments say.
     pub(crate) sim_time: bool,
     running: Option<Running>,
     stopped_by_signals: Option<Registration>,
 }
 
-/// The names of schedulers in [failures](Failure) outside of the callbacks.
-pub(crate) const WORKER: &str = "the worker";
-pub(crate) const SEQUENCER: &str = "the sequencer";
 /// The stack of a worker's thread, unless it is chosen: as much as a main thread has.
 const STACK_BYTES: usize = 8 << 20;
 
@@ -92,37 +81,10 @@ impl std::ops::Deref for OwnGraph {
     }
 }
 
-/// A frozen graph in the hands of its scheduler.
+/// A frozen graph and its scheduler.
 pub(crate) struct Running {
     pub(crate) monitor: Monitor,
-    pub(crate) scheduler: Scheduler,
-}
-
-pub(crate) enum Scheduler {
-    SingleCore { worker: Box<Worker>, clock: Arc<RosClock>, started: bool },
-    MultiCore { workers: Vec<(CorePlan, Worker)>, clock: Arc<RosClock>, started: bool },
-    Deterministic(Box<Sequencer>),
-}
-
-impl Scheduler {
-    /// Starts timers and tasks, unless they are started.
-    fn start(&mut self) {
-        match self {
-            Self::SingleCore { worker, clock, started } => {
-                if !std::mem::replace(started, true) {
-                    worker.start(clock.now());
-                }
-            }
-            Self::MultiCore { workers, clock, started } => {
-                if !std::mem::replace(started, true) {
-                    let anchor = clock.now();
-                    workers.iter_mut().for_each(|(_, worker)| worker.start(anchor));
-                }
-            }
-            // Its sequencer has done so.
-            Self::Deterministic(_) => {}
-        }
-    }
+    pub(crate) scheduler: Box<dyn Scheduler>,
 }
 
 impl Executor {
@@ -139,17 +101,12 @@ impl Executor {
             mode,
             wait: WaitStrategy::default(),
             policy: FailurePolicy::default(),
-            live_order: ReadyOrder::Sweep,
+            live_order: ReadyOrder::RoundRobin,
             lock_memory: false,
             stack_bytes: STACK_BYTES,
             stop: StopHandle::default(),
             recorder: None,
-            traced: false,
-            tie_breaker: None,
-            watched: None,
-            applies_schedule: true,
-            deviations_max: KEPT_MAX,
-            chains: Vec::new(),
+            deterministic: RunOptions::default(),
             sim_time: false,
             running: None,
             stopped_by_signals: None,
@@ -221,69 +178,86 @@ impl Executor {
     fn start(&mut self) -> Result<Running, SpinError> {
         plan::prioritize(&self.graph, &self.mode)?;
         let info = self.graph.info();
+        match self.mode.clone() {
+            Mode::SingleCore => self.start_live(&info, None),
+            Mode::MultiCore(mapping) => {
+                let cores = plan::cores(&info, mapping.as_ref())?;
+                self.start_live(&info, Some(cores))
+            }
+            Mode::Deterministic(simulation) => self.start_deterministic(&simulation, &info),
+        }
+    }
+
+    /// Starts a worker for each of `cores`, or one for the thread that spins.
+    fn start_live(
+        &mut self,
+        info: &GraphInfo,
+        cores: Option<Vec<CorePlan>>,
+    ) -> Result<Running, SpinError> {
         let order = info.topological_order();
-        let cores = match &self.mode {
-            Mode::MultiCore(mapping) => Some(plan::cores(&info, mapping.as_ref())?),
-            Mode::SingleCore | Mode::Deterministic(_) => None,
-        };
         let workers = match &cores {
             Some(cores) => cores.iter().map(|core| plan::on_core(&order, core)).collect(),
             None => vec![order],
         };
-        let order = match self.mode {
-            Mode::Deterministic(_) => ReadyOrder::Fifo,
-            Mode::SingleCore | Mode::MultiCore(_) => self.live_order,
-        };
-        let follower = Follower::new(&self.chains, &info)?;
-        let setting = match &self.mode {
-            Mode::Deterministic(simulation) => {
-                let causes = self.traced || follower.is_some();
-                Some(Setting::new(simulation, &info, causes, self.deviations_max)?)
-            }
-            Mode::SingleCore | Mode::MultiCore(_) if follower.is_some() => {
-                return Err(ChainError::Live.into());
-            }
-            Mode::SingleCore | Mode::MultiCore(_) => None,
-        };
-        let live = self.live_clock(setting.is_some())?;
-        let time = match &setting {
-            Some(setting) => TimeSource::Simulated(setting.sim_network.clone()),
-            None => TimeSource::Live(live.clone()),
-        };
-        let plan = Plan { workers, order };
-        let frozen = self.graph.freeze(&plan, &self.stop, self.policy, &time)?;
-        let Frozen { monitor, mut workers, inputs } = frozen;
-        workers.iter().for_each(|worker| live.wake(worker.ready_set().clone()));
+        if Follower::new(&self.deterministic.chains, info)?.is_some() {
+            return Err(ChainError::Live.into());
+        }
+        let clock = self.live_clock()?;
+        let plan = Plan { workers, order: self.live_order };
+        let (monitor, mut workers, _) =
+            self.freeze_graph(&plan, &TimeSource::Live(clock.clone()))?;
+        workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
         let mut recorders = self.recorders(monitor.info(), workers.len())?;
-        let mut next_recorder = || recorders.next();
-        let scheduler = match (&self.mode, setting) {
-            (_, Some(setting)) => {
-                let (worker, recorder) = (workers.remove(0), next_recorder());
-                let breaker = self.tie_breaker.take();
-                let (watched, middleware) = (self.watched, self.graph.middleware());
-                let parts =
-                    Parts { worker, inputs, recorder, breaker, watched, follower, middleware };
-                let mut sequencer = Sequencer::new(parts, setting, monitor.info());
-                if self.traced {
-                    sequencer.trace();
-                }
-                Scheduler::Deterministic(Box::new(sequencer))
-            }
-            (Mode::SingleCore, None) => {
-                let mut worker = Box::new(workers.remove(0));
-                worker.set_recorder(next_recorder());
-                Scheduler::SingleCore { worker, clock: live, started: false }
-            }
-            (_, None) => {
-                workers.iter_mut().for_each(|worker| drop(worker.set_recorder(next_recorder())));
-                let workers = cores.into_iter().flatten().zip(workers).collect();
-                Scheduler::MultiCore { workers, clock: live, started: false }
-            }
-        };
-        if plan::locks_memory(&self.mode, self.lock_memory) {
+        workers.iter_mut().for_each(|worker| drop(worker.set_recorder(recorders.next())));
+        if self.lock_memory || plan::locks_memory(&self.mode) {
             memory::lock_all();
         }
+        let scheduler: Box<dyn Scheduler> = match cores {
+            Some(cores) => {
+                Box::new(MultiCore::new(cores.into_iter().zip(workers).collect(), clock))
+            }
+            None => Box::new(SingleCore::new(workers.remove(0), clock)),
+        };
         Ok(Running { monitor, scheduler })
+    }
+
+    fn start_deterministic(
+        &mut self,
+        simulation: &Simulation,
+        info: &GraphInfo,
+    ) -> Result<Running, SpinError> {
+        let RunOptions { is_traced, watched, deviations_max, .. } = self.deterministic;
+        let follower = Follower::new(&self.deterministic.chains, info)?;
+        let causes = is_traced || follower.is_some();
+        let setting = Setting::new(simulation, info, causes, deviations_max)?;
+        let plan = Plan { workers: vec![info.topological_order()], order: ReadyOrder::Fifo };
+        let (monitor, mut workers, inputs) =
+            self.freeze_graph(&plan, &TimeSource::Simulated(setting.sim_network.clone()))?;
+        let recorder = self.recorders(monitor.info(), workers.len())?.next();
+        let parts = Parts {
+            worker: workers.remove(0),
+            inputs,
+            recorder,
+            breaker: self.deterministic.tie_breaker.take(),
+            watched,
+            follower,
+            middleware: self.graph.middleware(),
+        };
+        let mut sequencer = Sequencer::new(parts, setting, monitor.info());
+        if is_traced {
+            sequencer.trace();
+        }
+        Ok(Running { monitor, scheduler: Box::new(sequencer) })
+    }
+
+    fn freeze_graph(
+        &self,
+        plan: &Plan,
+        time: &TimeSource,
+    ) -> Result<(Monitor, Vec<Worker>, Vec<NamedInput>), SpinError> {
+        let frozen = self.graph.freeze(plan, &self.stop, self.policy, time)?;
+        let Frozen { monitor, workers, inputs } = frozen;
+        Ok((monitor, workers, inputs))
     }
 
     /// A recorder for each worker, if there are any.
@@ -322,14 +296,10 @@ impl Executor {
         self.spin_to(end, &mut |_| false)
     }
 
-    /// The end of a spin that lasts `duration`, of a graph that is frozen.
+    /// The end of a spin that lasts `duration`; the graph is frozen.
     pub(crate) fn end_after(&self, duration: Duration) -> End {
-        match self.running.as_ref().map(|running| &running.scheduler) {
-            Some(Scheduler::SingleCore { clock, .. } | Scheduler::MultiCore { clock, .. }) => {
-                End::after(duration, clock)
-            }
-            _ => End::At(self.now() + duration),
-        }
+        let running = self.running.as_ref().expect("the caller froze the graph");
+        running.scheduler.end_after(duration)
     }
 
     /// As [`spin_for`](Self::spin_for), also until `task` ends, is cancelled or fails; true if it
@@ -363,11 +333,8 @@ impl Executor {
     }
 
     /// The clock of the live modes, which follows `/clock` if it is to.
-    fn live_clock(&self, is_simulated: bool) -> Result<Arc<RosClock>, SpinError> {
+    fn live_clock(&self) -> Result<Arc<RosClock>, SpinError> {
         let clock = Arc::new(RosClock::start());
-        if is_simulated {
-            return Ok(clock);
-        }
         self.graph.switch_clock(&clock, self.sim_time).map_err(SpinError::Clock)?;
         if self.graph.wants_clock() && self.graph.middleware().is_none_or(|m| !m.receives()) {
             tracing::warn!(
@@ -386,54 +353,57 @@ impl Executor {
         self.spin_until_over(end, &mut |_| false)
     }
 
-    /// As [`spin_until`](Self::spin_until); in deterministic mode also until `over` says at a quiet
-    /// instant that this is the end.
-    pub(crate) fn spin_until_over(
-        &mut self,
-        end: Time,
-        over: Condition<'_>,
-    ) -> Result<(), SpinError> {
+    /// As [`spin_until`](Self::spin_until); in deterministic mode also until `over` returns true,
+    /// which is called with the time at each quiet instant.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn spin_until_over(&mut self, end: Time, over: Condition<'_>) -> Result<(), SpinError> {
         self.spin_to(End::At(end), over)
     }
 
     fn spin_to(&mut self, end: End, over: Condition<'_>) -> Result<(), SpinError> {
         self.freeze()?;
-        let (wait, applies_schedule, stack_bytes) =
-            (self.wait, self.applies_schedule, self.stack_bytes);
-        let (stop, Running { monitor, scheduler }) = self.parts();
-        let stop = &stop;
-        match scheduler {
-            Scheduler::Deterministic(sequencer) => {
-                // Simulated time has begun.
-                let End::At(end) = end else { return Ok(()) };
-                let run = || sequencer.run(end, stop, monitor.info(), over);
-                monitor.contain(SEQUENCER, run).unwrap_or(Ok(()))?;
-                let not_applied = sequencer.not_applied_yet(monitor.info());
-                if applies_schedule && !not_applied.is_empty() && !stop.is_stopped() {
-                    return Err(NotApplied(not_applied).into());
-                }
-            }
-            Scheduler::SingleCore { worker, clock, .. } => {
-                let run = Run { clock, stop, wait, end, stack_bytes };
-                monitor.contain(WORKER, || live::run_worker(worker, run));
-            }
-            Scheduler::MultiCore { workers, clock, .. } => {
-                let run = Run { clock, stop, wait, end, stack_bytes };
-                live::run_pinned(workers, run, monitor)?;
-            }
-        }
+        self.scheduled(|scheduler, spin| scheduler.run(spin, end, over))?;
         self.failed()
     }
 
-    /// The frozen graph, its timers started.
-    pub(crate) fn parts(&mut self) -> (StopHandle, &mut Running) {
-        let running = self.running.as_mut().expect("the caller froze the graph");
-        running.scheduler.start();
-        (self.stop.clone(), running)
+    /// Calls `run` with the scheduler, its timers started, and the settings of the spin.
+    pub(crate) fn scheduled<R>(
+        &mut self,
+        run: impl FnOnce(&mut dyn Scheduler, Spin<'_>) -> Result<R, SpinError>,
+    ) -> Result<R, SpinError> {
+        let (stop, wait) = (self.stop.clone(), self.wait);
+        let (stack_bytes, applies_schedule) =
+            (self.stack_bytes, self.deterministic.applies_schedule);
+        let Running { monitor, scheduler } = self.running();
+        run(&mut **scheduler, Spin { monitor, stop: &stop, wait, stack_bytes, applies_schedule })
     }
 
-    /// The failure that stopped the executor, if there is one.
-    pub(crate) fn failed(&self) -> Result<(), SpinError> {
+    /// The frozen graph, its timers started.
+    pub(crate) fn running(&mut self) -> &mut Running {
+        let running = self.running.as_mut().expect("the caller froze the graph");
+        running.scheduler.start();
+        running
+    }
+
+    /// The monitor and the scheduler of the deterministic mode, for tools that look into a run or
+    /// step it; `None` in the live modes, and until the graph is frozen.
+    pub fn deterministic_run(&mut self) -> Option<(&Monitor, &mut Sequencer)> {
+        self.running.as_ref()?;
+        let Running { monitor, scheduler } = self.running();
+        Some((monitor, scheduler.sequencer()?))
+    }
+
+    fn sequencer(&mut self) -> Option<&mut Sequencer> {
+        self.running.as_mut()?.scheduler.sequencer()
+    }
+
+    /// The failure that stopped the executor, as an error, if there is one.
+    ///
+    /// # Errors
+    /// [`SpinError::Failed`].
+    pub fn failed(&self) -> Result<(), SpinError> {
         match self.monitor().and_then(|monitor| monitor.stopping_failure()) {
             Some(failure) => Err(Box::new(failure).into()),
             None => Ok(()),
@@ -442,41 +412,24 @@ impl Executor {
 
     /// The executor's time: of its clock once it is frozen, before that zero.
     pub fn now(&self) -> Time {
-        match &self.running {
-            None => Time::ZERO,
-            Some(running) => match &running.scheduler {
-                Scheduler::SingleCore { clock, .. } | Scheduler::MultiCore { clock, .. } => {
-                    clock.now()
-                }
-                Scheduler::Deterministic(sequencer) => sequencer.now(),
-            },
-        }
+        self.running.as_ref().map_or(Time::ZERO, |running| running.scheduler.now())
     }
 
     /// The digest of all dispatches so far, and their number; only in deterministic mode, and once
     /// the graph is frozen.
     pub fn digest(&mut self) -> Option<(RunDigest, u64)> {
-        match &mut self.running.as_mut()?.scheduler {
-            Scheduler::Deterministic(sequencer) => Some(sequencer.digest()),
-            Scheduler::SingleCore { .. } | Scheduler::MultiCore { .. } => None,
-        }
+        self.sequencer().map(Sequencer::digest)
     }
 
     /// The samples so far of the chains that are [followed](Self::with_chains), in their order;
     /// none in the live modes, and until the graph is frozen.
     pub fn chains(&mut self) -> Vec<ChainSamples> {
-        match self.running.as_mut().map(|running| &mut running.scheduler) {
-            Some(Scheduler::Deterministic(sequencer)) => sequencer.chains(),
-            _ => Vec::new(),
-        }
+        self.sequencer().map(Sequencer::chains).unwrap_or_default()
     }
 
-    /// The [trace](Self::with_trace) so far, which ends; `None` if there is none.
+    /// Takes the [trace](Self::with_trace) so far, which ends; `None` if there is none.
     pub fn take_trace(&mut self) -> Option<Trace> {
-        match &mut self.running.as_mut()?.scheduler {
-            Scheduler::Deterministic(sequencer) => sequencer.take_trace(),
-            Scheduler::SingleCore { .. } | Scheduler::MultiCore { .. } => None,
-        }
+        self.sequencer()?.take_trace()
     }
 
     /// What can be asked from any thread while the executor spins; `None` until it is frozen.
@@ -496,16 +449,8 @@ impl Executor {
 
     /// Takes the recorders out, in the order of the workers.
     pub fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
-        let Some(running) = &mut self.running else {
-            return Vec::new();
-        };
-        match &mut running.scheduler {
-            Scheduler::SingleCore { worker, .. } => worker.set_recorder(None).into_iter().collect(),
-            Scheduler::MultiCore { workers, .. } => {
-                workers.iter_mut().filter_map(|(_, worker)| worker.set_recorder(None)).collect()
-            }
-            Scheduler::Deterministic(sequencer) => sequencer.take_recorder().into_iter().collect(),
-        }
+        let running = self.running.as_mut();
+        running.map(|running| running.scheduler.take_recorders()).unwrap_or_default()
     }
 }
 

@@ -4,6 +4,7 @@ use crate::error::SpinError;
 use crate::live_clock::End;
 use crate::mapping::CorePlan;
 use crate::pace::Pace;
+use crate::scheduler::Spin;
 use ringspin_executor::wait::{Idle, Wait};
 use ringspin_executor::{
     Clock, Monitor, RosClock, StopHandle, Time, WaitStrategy, Worker, panic_message,
@@ -27,6 +28,13 @@ pub(crate) struct Run<'a> {
     pub(crate) end: End,
     /// The stack of a worker's own thread.
     pub(crate) stack_bytes: usize,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(clock: &'a RosClock, spin: Spin<'a>, end: End) -> Self {
+        let Spin { stop, wait, stack_bytes, .. } = spin;
+        Self { clock, stop, wait, end, stack_bytes }
+    }
 }
 
 /// Runs `worker` on this thread until it is stopped or the end is reached.

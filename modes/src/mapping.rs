@@ -29,6 +29,8 @@
 //! between its worker and other threads. A dispatch priority is between the loops of one worker,
 //! live as on a virtual core: it says whose event comes next whenever a callback has returned.
 
+#[cfg(feature = "toml")]
+mod document;
 mod error;
 mod machine;
 mod names;
@@ -38,13 +40,13 @@ pub use error::MappingError;
 pub use machine::Machine;
 pub use names::LoopName;
 
-pub(crate) use error::{closest, list};
 use names::Entry;
-pub(crate) use names::loop_names;
+pub use names::loop_names;
 use ringspin_executor::WaitStrategy;
+#[cfg(feature = "toml")]
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use text::{FIFO_PRIORITIES, wait};
+use text::FIFO_PRIORITIES;
 
 /// Which core runs which nodes.
 ///
@@ -65,55 +67,68 @@ use text::{FIFO_PRIORITIES, wait};
 /// assert_eq!((plan[1].core, plan[1].loops.as_slice()), (2, &[0, 1][..]));
 /// # Ok::<(), ringspin_modes::mapping::MappingError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "toml", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Mapping {
     /// Where event loops go that no core names. Without it such a loop is an error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "Option::is_none"))]
     pub default_core: Option<usize>,
     /// Whether the number of a core says which of the machine's isolated cores it is, from zero.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "is_false"))]
     pub use_isolated: bool,
     /// Whether all memory of the process is to stay resident while it runs live (mlockall).
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "is_false"))]
     pub lock_memory: bool,
     /// By node or callback group, which loop goes first on its core: 0 (normal) to 255 (first).
     /// Loops that are not named keep what their node says, `Node::set_priority`.
-    #[serde(
-        default,
-        deserialize_with = "text::dispatch_priorities",
-        skip_serializing_if = "BTreeMap::is_empty"
+    #[cfg_attr(
+        feature = "toml",
+        serde(
+            default,
+            deserialize_with = "document::dispatch_priorities",
+            skip_serializing_if = "BTreeMap::is_empty"
+        )
     )]
     pub dispatch_priorities: BTreeMap<String, u8>,
     /// The cores and what runs on them, in the order of declaration.
-    #[serde(default, rename = "core", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(
+        feature = "toml",
+        serde(default, rename = "core", skip_serializing_if = "Vec::is_empty")
+    )]
     pub cores: Vec<CoreMapping>,
 }
 
 /// What runs on one core.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "toml", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct CoreMapping {
     /// The operating system's number of the core (`core_affinity::CoreId::id`).
     pub id: usize,
     /// The nodes (`/node`) and callback groups (`/node:group`) that run there.
-    #[serde(default)]
+    #[cfg_attr(feature = "toml", serde(default))]
     pub nodes: Vec<String>,
     /// The SCHED_FIFO priority of the core's worker thread, 1..=99. None leaves it as it is.
-    #[serde(
-        default,
-        deserialize_with = "text::fifo_priority",
-        skip_serializing_if = "Option::is_none"
+    #[cfg_attr(
+        feature = "toml",
+        serde(
+            default,
+            deserialize_with = "document::fifo_priority",
+            skip_serializing_if = "Option::is_none"
+        )
     )]
     pub priority: Option<u8>,
     /// Whether the core has to be isolated: one that the system puts nothing on by itself.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "is_false"))]
     pub isolated: bool,
     /// How the core's worker waits when it has nothing to do. None is as the executor says.
-    #[serde(default, with = "wait", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "toml",
+        serde(default, with = "document::wait", skip_serializing_if = "Option::is_none")
+    )]
     pub wait: Option<WaitStrategy>,
 }
 
+#[cfg(feature = "toml")]
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -129,6 +144,17 @@ pub struct CorePlan {
     pub wait: Option<WaitStrategy>,
     /// Indices into the slice that was resolved, ascending. Never empty.
     pub loops: Vec<usize>,
+}
+
+#[cfg(not(feature = "toml"))]
+impl Mapping {
+    /// Refuses the file: this build has no reader for it.
+    ///
+    /// # Errors
+    /// [`MappingError::NotBuilt`].
+    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self, MappingError> {
+        Err(MappingError::NotBuilt { path: path.as_ref().to_owned() })
+    }
 }
 
 impl Mapping {

@@ -24,6 +24,7 @@ pub enum Connection {
 
 /// Why an executor has no middleware.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ConnectionError {
     /// There is no such connection.
     #[error("unknown middleware {0:?}; use `none`, `ros2`, `ros2-loopback` or `ros2-display`")]

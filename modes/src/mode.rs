@@ -1,8 +1,8 @@
 //! Modes: how an executor runs its graph, and how that is called.
 
 use crate::deterministic::Simulation;
-use crate::job_file::JobFileError;
 use crate::mapping::{Mapping, MappingError};
+use ringspin_executor::BoxError;
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -21,6 +21,7 @@ pub enum Mode {
 
 /// Why a mode could not be read from a name or the environment.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ModeError {
     /// There is no such mode.
     #[error("unknown mode {0:?}; use `single`, `multi` or `deterministic`")]
@@ -34,8 +35,8 @@ pub enum ModeError {
     )]
     NeedsMultiCore(String),
     /// The file of `RINGSPIN_SIMULATION` is not usable.
-    #[error(transparent)]
-    Simulation(#[from] Box<JobFileError>),
+    #[error("{0}")]
+    Simulation(BoxError),
     /// A simulation was given to a mode that runs in real time.
     #[error(
         "RINGSPIN_SIMULATION is set, but mode {0:?} simulates nothing; unset it or use \

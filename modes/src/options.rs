@@ -1,6 +1,6 @@
 //! What can be chosen about an executor besides its mode, before it is frozen.
 
-use crate::deterministic::ChainPath;
+use crate::deterministic::{ChainPath, RunOptions};
 use crate::executor::Executor;
 use ringspin_executor::{FailurePolicy, GraphInfo, ReadyOrder, Recorder, WaitStrategy};
 
@@ -24,10 +24,24 @@ impl Executor {
     #[must_use]
     pub fn with_recorders<R: Recorder>(
         mut self,
-        mut factory: impl FnMut(&GraphInfo, usize) -> R + Send + 'static,
+        factory: impl FnMut(&GraphInfo, usize) -> R + Send + 'static,
     ) -> Self {
-        self.recorder = Some(Box::new(move |info, worker| Box::new(factory(info, worker))));
+        self.set_recorders(factory);
         self
+    }
+
+    /// Replaces the recorders, as [`with_recorders`](Self::with_recorders).
+    pub fn set_recorders<R: Recorder>(
+        &mut self,
+        mut factory: impl FnMut(&GraphInfo, usize) -> R + Send + 'static,
+    ) {
+        self.recorder = Some(Box::new(move |info, worker| Box::new(factory(info, worker))));
+    }
+
+    /// The options of a deterministic run, for tools that explore, shrink or step it: set them
+    /// before the executor is frozen.
+    pub fn run_options(&mut self) -> &mut RunOptions {
+        &mut self.deterministic
     }
 
     /// In deterministic mode, has these chains followed: how long each message takes that goes
@@ -38,12 +52,12 @@ impl Executor {
     ///
     /// ```
     /// use ringspin_executor::{Message, QoS};
-    /// use ringspin_modes::models::{Distribution, DurationRule, Durations};
     /// use ringspin_modes::{ChainPath, Executor, Simulation};
+    /// use ringspin_simulation::models::{Distribution, DurationRule, Durations};
     /// use std::time::Duration;
     ///
     /// let took = Distribution::fixed(Duration::from_millis(3));
-    /// let durations = Durations::new().rule(DurationRule::new("/work").duration(took));
+    /// let durations = Durations::new().rule(DurationRule::new("/work").duration(took)).into();
     /// let mut executor = Executor::deterministic(Simulation { durations, ..Default::default() })
     ///     .with_chains([ChainPath::new("all", ["/tick", "/work"])]);
     /// let tick = executor.create_node("tick", ())?;
@@ -57,7 +71,7 @@ impl Executor {
     /// ```
     #[must_use]
     pub fn with_chains(mut self, chains: impl IntoIterator<Item = ChainPath>) -> Self {
-        self.chains = chains.into_iter().collect();
+        self.deterministic.chains = chains.into_iter().collect();
         self
     }
 
@@ -82,7 +96,7 @@ impl Executor {
     /// ```
     #[must_use]
     pub fn with_trace(mut self) -> Self {
-        self.traced = true;
+        self.deterministic.is_traced = true;
         self
     }
 
@@ -136,7 +150,7 @@ impl Executor {
     }
 
     /// In which order the workers of the live modes turn to ready events; by default
-    /// [`ReadyOrder::Sweep`]. The deterministic mode is always [`ReadyOrder::Fifo`].
+    /// [`ReadyOrder::RoundRobin`]. The deterministic mode is always [`ReadyOrder::Fifo`].
     ///
     /// With [`ReadyOrder::Fifo`] a worker dispatches the events of all its loops in the order in
     /// which they became ready, whatever their priorities: what a single core does is then what the

@@ -32,10 +32,9 @@ pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<(), SpinError> {
     Ok(())
 }
 
-/// Whether memory is to be locked: in a live mode, if it was asked for or the mapping says so.
-pub(crate) fn locks_memory(mode: &Mode, asked_for: bool) -> bool {
-    let is_live = !matches!(mode, Mode::Deterministic(_));
-    is_live && (asked_for || mapping_of(mode).is_some_and(|of| of.lock_memory))
+/// Whether the mapping of a live mode asks for locked memory.
+pub(crate) fn locks_memory(mode: &Mode) -> bool {
+    mapping_of(mode).is_some_and(|mapping| mapping.lock_memory)
 }
 
 /// The loops of `core` in the order of `order`.
@@ -44,10 +43,10 @@ pub(crate) fn on_core(order: &[LoopId], core: &CorePlan) -> Vec<LoopId> {
 }
 
 /// Resolves the mapping, or the default one, against the graph and this process's cores.
-pub(crate) fn cores(
-    info: &GraphInfo,
-    mapping: Option<&Mapping>,
-) -> Result<Vec<CorePlan>, SpinError> {
+///
+/// # Errors
+/// [`SpinError::Mapping`].
+pub fn cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan>, SpinError> {
     let names = loop_names(info);
     let machine = Machine::this();
     let default;

@@ -13,6 +13,7 @@ const INTERRUPTED: i32 = 130;
 
 /// Why signals do not stop an executor.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SignalError {
     /// The process has another handler.
     #[error(

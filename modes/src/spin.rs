@@ -1,8 +1,7 @@
 //! Spinning in steps, for those who have a loop of their own.
 
 use crate::error::SpinError;
-use crate::executor::{Executor, Running, SEQUENCER, Scheduler, WORKER};
-use crate::live;
+use crate::executor::Executor;
 use std::time::Duration;
 
 impl Executor {
@@ -16,19 +15,7 @@ impl Executor {
     pub fn spin_once(&mut self, timeout: Duration) -> Result<bool, SpinError> {
         self.freeze()?;
         let end = self.end_after(timeout);
-        let (stop, Running { monitor, scheduler }) = self.parts();
-        let dispatched = match scheduler {
-            Scheduler::SingleCore { worker, clock, .. } => {
-                let run = || live::run_one(worker, clock, &stop, end);
-                monitor.contain(WORKER, run).unwrap_or_default()
-            }
-            Scheduler::Deterministic(sequencer) => {
-                let end = sequencer.now() + timeout;
-                let run = || sequencer.run_one(end, &stop, monitor.info());
-                monitor.contain(SEQUENCER, run).unwrap_or(Ok(None))?.is_some()
-            }
-            Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
-        };
+        let dispatched = self.scheduled(|scheduler, spin| scheduler.run_one(spin, end))?;
         self.failed().map(|()| dispatched)
     }
 
@@ -42,18 +29,7 @@ impl Executor {
     /// As [`spin_once`](Self::spin_once).
     pub fn spin_some(&mut self) -> Result<u64, SpinError> {
         self.freeze()?;
-        let (stop, Running { monitor, scheduler }) = self.parts();
-        let dispatched = match scheduler {
-            Scheduler::SingleCore { worker, clock, .. } => {
-                let run = || live::run_ready(worker, clock, &stop);
-                monitor.contain(WORKER, run).unwrap_or_default()
-            }
-            Scheduler::Deterministic(sequencer) => {
-                let run = || sequencer.run_ready(&stop, monitor.info());
-                monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?
-            }
-            Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
-        };
+        let dispatched = self.scheduled(|scheduler, spin| scheduler.run_ready(spin))?;
         self.failed().map(|()| dispatched)
     }
 
@@ -65,18 +41,7 @@ impl Executor {
     pub fn spin_all(&mut self, max: Duration) -> Result<u64, SpinError> {
         self.freeze()?;
         let end = self.end_after(max);
-        let (stop, Running { monitor, scheduler }) = self.parts();
-        let dispatched = match scheduler {
-            Scheduler::SingleCore { worker, clock, .. } => {
-                let run = || live::run_all(worker, clock, &stop, end);
-                monitor.contain(WORKER, run).unwrap_or_default()
-            }
-            Scheduler::Deterministic(sequencer) => {
-                let run = || sequencer.run_instant(&stop, monitor.info());
-                monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?
-            }
-            Scheduler::MultiCore { .. } => return Err(SpinError::SeveralThreads),
-        };
+        let dispatched = self.scheduled(|scheduler, spin| scheduler.run_all(spin, end))?;
         self.failed().map(|()| dispatched)
     }
 }

@@ -8,7 +8,7 @@ use crate::observer::{Arrival, Log};
 use crate::spread::Spread;
 use ringspin_executor::{CallbackId, EventId, GraphInfo};
 use ringspin_modes::graph_edges;
-use ringspin_modes::models::callback_labels;
+use ringspin_modes::names::callback_labels;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Hops: the cost of passing a message from one event loop to another.
 
 use crate::spread::Spread;
-use ringspin_modes::models::LinkRule;
+use ringspin_simulation::models::LinkRule;
 use serde::{Deserialize, Serialize};
 
 /// The cost of an edge of the graph: the time from the end of the sending callback to the start of

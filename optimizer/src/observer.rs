@@ -15,7 +15,7 @@ use crate::hop::Hop;
 use crate::spread::Spread;
 use ringspin_executor::{CallbackId, Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder};
 use ringspin_modes::graph_edges;
-use ringspin_modes::models::{DurationProfile, Profiler};
+use ringspin_simulation::models::{DurationProfile, Profiler};
 use std::any::Any;
 use std::collections::BTreeMap;
 

@@ -15,7 +15,7 @@
 //! [[durations.callback]]
 //! node = "/fusion"
 //! callback = "subscription /points"
-//! # ... as in `ringspin_modes::models::profile`
+//! # ... as in `ringspin_simulation::models::profile`
 //! [[hop]]                                 # what each edge costs
 //! topic = "/points"
 //! from = "/lidar"
@@ -45,8 +45,8 @@ use crate::observer::{hops, recorded};
 use crate::spread::Spread;
 use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
 use ringspin_modes::allowed_cores;
-use ringspin_modes::models::DurationProfile;
-use ringspin_modes::models::profile_file::{ProfileText, profile_text, save_profile};
+use ringspin_simulation::models::DurationProfile;
+use ringspin_simulation::models::profile_file::{ProfileText, profile_text, save_profile};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! Spreads: compressed distributions of up to millions of measured times.
 
-use ringspin_modes::models::Distribution;
+use ringspin_simulation::models::Distribution;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

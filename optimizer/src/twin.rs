@@ -116,7 +116,7 @@ impl<'a> Twin<'a> {
             loops: loops_of(&info),
             chains,
             paths,
-            simulation: Simulation { durations: costs.durations, ..Simulation::default() },
+            simulation: Simulation { durations: costs.durations.into(), ..Simulation::default() },
             crossing: costs.crossing,
             unmeasured: costs.unmeasured,
             analysis_input,
@@ -161,7 +161,10 @@ impl<'a> Twin<'a> {
         simulation.end = Some(simulation.start + self.horizon);
         let core_of = |id: LoopId| assignment.cores()[id.0 as usize];
         let crossing = self.crossing.iter().filter(|of| core_of(of.from) != core_of(of.to));
-        simulation.links.rules = crossing.map(|of| of.rule.clone()).collect();
+        simulation.links = ringspin_simulation::models::Links {
+            rules: crossing.map(|of| of.rule.clone()).collect(),
+        }
+        .into();
         let ids: Vec<_> = (0..assignment.core_count()).collect();
         simulation.cores = Cores::Mapped(assignment.to_mapping(&ids));
         Ok(simulation)

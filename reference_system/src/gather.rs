@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use ringspin_executor::{BoxError, GraphInfo, LoopInfo, Recorder};
 use ringspin_modes::mapping::LoopName;
-use ringspin_modes::models::{DurationProfile, Durations, Profiler};
-use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder};
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_report::{
     GraphData, GraphEdge, GraphLoop, Mark, Measured, Origin, ReportData, TimelineSection, Twin,
     format_ms,
 };
+use ringspin_simulation::models::{DurationProfile, Durations, Profiler};
+use ringspin_simulation::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder};
 
 use crate::crunch::{Calibration, calibrate_within};
 use crate::description::{COLLISION_ESTIMATOR, HOT_PATH, Workload};
@@ -257,7 +257,7 @@ fn twin_mode(live: &Mode, profile: &DurationProfile) -> Mode {
         Mode::MultiCore(Some(mapping)) => Cores::Mapped(mapping.clone()),
         Mode::SingleCore | Mode::MultiCore(None) | Mode::Deterministic(_) => Cores::Single,
     };
-    let durations = Durations::from_profile(profile);
+    let durations = Durations::from_profile(profile).into();
     Mode::Deterministic(Box::new(Simulation { cores, durations, ..Simulation::default() }))
 }
 
@@ -411,7 +411,7 @@ mod tests {
     use crate::kpi::PathEntry;
     use crate::system;
     use ringspin_executor::Graph;
-    use ringspin_modes::timeline::{Lane, Parts, Span, TimelineCallback};
+    use ringspin_simulation::timeline::{Lane, Parts, Span, TimelineCallback};
 
     #[test]
     fn the_graph_shows_every_running_loop_on_its_mapped_core() {

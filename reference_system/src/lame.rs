@@ -14,7 +14,7 @@ use crate::description::{
     AUTOWARE, BEHAVIOR_PLANNER, COLLISION_ESTIMATOR, FRONT_LIDAR, Kind, NodeDescription,
     REAR_LIDAR, Workload, node, publisher_of,
 };
-use ringspin_modes::models::{Distribution, DurationRule, Durations};
+use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 use serde::Serialize;
 use std::time::Duration;
 

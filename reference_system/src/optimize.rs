@@ -86,7 +86,8 @@ impl Target {
         if self.workload != Workload::Lame {
             return Ok(None);
         }
-        let simulation = Simulation { durations: lame::durations(), ..Simulation::default() };
+        let simulation =
+            Simulation { durations: lame::durations().into(), ..Simulation::default() };
         let mut executor =
             Executor::deterministic(simulation).with_recorders(|info, _| Observer::new(info));
         let handles = self.build(executor.graph(), false)?;

@@ -13,9 +13,9 @@ use crate::process::{CpuMeter, ProcessUsage};
 use crate::system::{self, Work};
 use crate::trace::TraceWriter;
 use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder, Statistics};
-use ringspin_modes::models::{DurationProfile, Profiler};
 use ringspin_modes::{Cores, Executor, Mapping, Mode, RunDigest};
 use ringspin_optimizer::{Chain, Edge, Loads, LoopLoad, OptimizeError, SearchOptions, search};
+use ringspin_simulation::models::{DurationProfile, Durations, Profiler};
 use serde::Serialize;
 use std::any::Any;
 use std::io;
@@ -288,7 +288,8 @@ fn mode_for(workload: Workload, options: &RunOptions) -> Result<Mode, OptimizeEr
         }
         (Mode::Deterministic(simulation), Workload::Lame) if options.work.crunch => {
             let mut simulation = simulation.clone();
-            simulation.durations = lame::durations().and(simulation.durations);
+            let chosen = simulation.durations.get::<Durations>().cloned().unwrap_or_default();
+            simulation.durations = lame::durations().and(chosen).into();
             Mode::Deterministic(simulation)
         }
         (mode, _) => mode.clone(),

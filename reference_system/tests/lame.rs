@@ -8,9 +8,10 @@ use reference_system::optimize::{Target, tune};
 use reference_system::run::{RunOptions, RunReport, run_recorded};
 use reference_system::system::{Work, build_lame};
 use ringspin_executor::Time;
-use ringspin_modes::models::{Distribution, DurationRule, Durations};
-use ringspin_modes::{Cores, Executor, Job, Mapping, Mode, Session, Simulation};
+use ringspin_modes::{Cores, Executor, Mapping, Mode, Simulation};
 use ringspin_optimizer::{Model, Objective, SearchOptions, Strategy};
+use ringspin_simulation::models::{Distribution, DurationRule, Durations};
+use ringspin_simulation::{Job, Session};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +25,7 @@ fn run(mode: Mode, work: Work, duration: Duration) -> RunReport {
 }
 
 fn simulated(cores: Cores, durations: Durations) -> RunReport {
-    let simulation = Simulation { cores, durations, ..Simulation::default() };
+    let simulation = Simulation { cores, durations: durations.into(), ..Simulation::default() };
     let mode = Mode::Deterministic(Box::new(simulation));
     run(mode, Work::crunching(4096), 30 * Duration::from_secs(1))
 }
@@ -151,7 +152,7 @@ fn session(second: &[&str]) -> Session<Arc<chains::Collector>> {
         Ok(chains)
     });
     let job = job.simulate(|simulation| {
-        simulation.durations = durations();
+        simulation.durations = durations().into();
         simulation.cores = Cores::Mapped(mapping);
     });
     let mut session = job.start().unwrap();

@@ -8,8 +8,8 @@ use reference_system::kpi;
 use reference_system::message::{Message4kb, NodeName, TransmissionStats};
 use reference_system::system::{Work, build};
 use ringspin_executor::{BoxError, Collector, Graph, Message, Publisher, QoS, Time, Verdict};
-use ringspin_modes::models::Links;
-use ringspin_modes::{Exploration, Job};
+use ringspin_simulation::models::Links;
+use ringspin_simulation::{Exploration, Job};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -179,7 +179,7 @@ fn the_slower_lidar_determines_the_hot_path() {
         "#,
     )
     .unwrap();
-    let job = Job::new(system).simulate(|simulation| simulation.links = links);
+    let job = Job::new(system).simulate(|simulation| simulation.links = links.into());
     let mut session = job.start().unwrap();
     session.run_until(Time::from_secs(5)).unwrap();
     for (arrived, estimate) in session.handles.estimates.take() {
@@ -227,7 +227,8 @@ fn repeated_runs_are_equal() {
         "#,
     )
     .unwrap();
-    let job = Job::new(system).run_for(2000 * MS).simulate(|simulation| simulation.links = links);
+    let job =
+        Job::new(system).run_for(2000 * MS).simulate(|simulation| simulation.links = links.into());
     let report = job.verify(3).unwrap_or_else(|divergence| panic!("{divergence}"));
     assert!(report.statistics().lost() > 0, "{:?}", report.statistics());
 }

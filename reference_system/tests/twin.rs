@@ -7,8 +7,8 @@ use reference_system::description::{
 use reference_system::kpi::Collector;
 use reference_system::system::{Work, build};
 use ringspin_executor::{BoxError, Graph};
-use ringspin_modes::models::{Distribution, DurationRule, Durations};
 use ringspin_modes::{ChainPath, Cores, Executor, Mapping, Simulation};
+use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,7 +33,8 @@ fn durations() -> Durations {
 /// Runs for 20 simulated seconds; returns the number of compared samples of the key figure, and the
 /// number of equal ones.
 fn compare(cores: Cores) -> Result<(usize, usize), BoxError> {
-    let simulation = Simulation { durations: durations(), cores, seed: 3, ..Default::default() };
+    let simulation =
+        Simulation { durations: durations().into(), cores, seed: 3, ..Default::default() };
     let mut executor = Executor::deterministic(simulation).with_chains([hot_path()]);
     let collector = Arc::new(Collector::with_capacity(1000).keeping_samples());
     let work = Work { n: 0, crunch: false, sleep_max: Duration::ZERO };

@@ -6,7 +6,7 @@
 
 mod optimization;
 
-use ringspin_modes::timeline::Timeline;
+use ringspin_simulation::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 
 use crate::summary::Summary;

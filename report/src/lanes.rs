@@ -1,7 +1,7 @@
 //! A timeline as lanes: on top, the calls on each core; below, the same calls by event loop,
 //! coloured by core. The upper part shows waiting, the lower part the order of the data flow.
 
-use ringspin_modes::timeline::{Span, Timeline};
+use ringspin_simulation::timeline::{Span, Timeline};
 
 use crate::data::{Mark, TimelineSection};
 use crate::format::ms;

@@ -1,6 +1,6 @@
 //! The page: its sections and their order, with the text around charts and tables.
 
-use ringspin_modes::timeline::Timeline;
+use ringspin_simulation::timeline::Timeline;
 
 use crate::data::{
     GraphData, Latency, Measured, OptimizationData, Origin, Prediction, ReportData,

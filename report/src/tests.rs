@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ringspin_modes::timeline::{Lane, Parts, Span, Timeline, TimelineCallback};
+use ringspin_simulation::timeline::{Lane, Parts, Span, Timeline, TimelineCallback};
 use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::published::{PaperExecutor, RCLCPP, paper};

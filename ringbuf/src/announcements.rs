@@ -23,11 +23,12 @@ const ATTEMPTS_MAX: usize = if cfg!(ringbuf_loom) { 2 } else { 32 };
 pub struct Announcements(AtomicU64);
 
 impl Announcements {
-    /// Announces `count` items. The notice has to be given afterwards, which orders the count.
-    /// Wait-free.
+    /// Announces `count` items, then calls `notify`, which gives the notice of the consumer and so
+    /// orders the count. Wait-free, apart from `notify`.
     #[inline]
-    pub fn add(&self, count: u64) {
+    pub fn announce(&self, count: u64, notify: impl FnOnce()) {
         self.0.fetch_add(count, order!(Relaxed, "announcements"));
+        notify();
     }
 
     fn total(&self) -> u64 {
@@ -63,9 +64,22 @@ pub struct Round {
     pub is_drained: bool,
 }
 
+/// The place of the next item of a consumer with a queue besides the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next<T> {
+    /// An item of the queue.
+    Queued(T),
+    /// The notice was taken; the caller runs a [round](Takes::round).
+    Announced,
+    /// Neither has an item: an earlier token led to the item of this one.
+    Nothing,
+}
+
 /// The consumer's side: the attempts that it has made.
 #[derive(Debug, Default)]
 pub struct Takes {
+    /// Whether the source is preferred to the queue.
+    has_turn: bool,
     /// Announced items for which there was an attempt.
     handled: u64,
     /// Items that were taken without an announcement since the source was last drained, and in the
@@ -75,6 +89,27 @@ pub struct Takes {
 }
 
 impl Takes {
+    /// Chooses between the queue of the consumer and the source: in turns, if both have items. One
+    /// token leads to one item of either.
+    ///
+    /// The source has an item if `take_notice` takes the notice.
+    #[inline]
+    pub fn next<T>(
+        &mut self,
+        take_notice: impl Fn() -> bool,
+        take_queued: impl FnOnce() -> Option<T>,
+    ) -> Next<T> {
+        if self.has_turn && take_notice() {
+            return Next::Announced;
+        }
+        if let Some(item) = take_queued() {
+            self.has_turn = true;
+            return Next::Queued(item);
+        }
+        // A notice that is taken uses up the token: no further look at the queue.
+        if take_notice() { Next::Announced } else { Next::Nothing }
+    }
+
     /// Takes items until there is one to deliver, or nothing is left. The caller has taken the
     /// notice; `pass_on` gives it again if anything may be left, also when `take` panics.
     ///
@@ -86,6 +121,7 @@ impl Takes {
         pass_on: impl Fn(),
         mut take: impl FnMut() -> Attempt,
     ) -> Round {
+        self.has_turn = false;
         let mut round = Round::default();
         let mut rest = Rest { pass_on, is_left: false };
         for _ in 0..ATTEMPTS_MAX {
@@ -179,7 +215,7 @@ mod tests {
     fn empty_takes_use_up_one_announcement_each() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let mut source = VecDeque::from([Attempt::Empty, Attempt::Empty, Attempt::Item]);
-        announced.add(3);
+        announced.announce(3, || ());
         let (first, is_passed_on) = round(&mut takes, &announced, &mut source);
         assert_eq!(first, Round { missing: 2, ..item() });
         assert!(is_passed_on, "something may be left until a take is empty");
@@ -187,52 +223,52 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_was_never_announced_is_taken_behind_the_last_announced_one() {
+    fn unannounced_item_is_taken_behind_the_last_announced_one() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let mut source = VecDeque::from([Attempt::Item; 2]);
-        announced.add(1);
+        announced.announce(1, || ());
         assert_eq!(round(&mut takes, &announced, &mut source), (item(), true));
         assert_eq!(round(&mut takes, &announced, &mut source), (item(), true));
         assert_eq!(round(&mut takes, &announced, &mut source), (drained(), false));
     }
 
     #[test]
-    fn an_item_that_is_announced_after_its_take_is_not_missing() {
+    fn item_announced_after_its_take_is_not_missing() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let mut source = VecDeque::from([Attempt::Item; 2]);
-        announced.add(1);
+        announced.announce(1, || ());
         for expected in [(item(), true), (item(), true), (drained(), false)] {
             assert_eq!(round(&mut takes, &announced, &mut source), expected);
         }
-        announced.add(1); // of the second one
+        announced.announce(1, || ()); // of the second one
         assert_eq!(round(&mut takes, &announced, &mut source), (drained(), false));
-        announced.add(1);
+        announced.announce(1, || ());
         let missing = Round { missing: 1, ..drained() };
         assert_eq!(round(&mut takes, &announced, &mut source), (missing, false));
     }
 
     /// Else each item that is never announced would hide one that is overwritten later.
     #[test]
-    fn an_item_that_is_never_announced_hides_no_later_loss() {
+    fn later_loss_is_counted_after_an_unannounced_item() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let mut source = VecDeque::from([Attempt::Item; 2]);
-        announced.add(1);
+        announced.announce(1, || ());
         for expected in [(item(), true), (item(), true), (drained(), false)] {
             assert_eq!(round(&mut takes, &announced, &mut source), expected);
         }
         source.push_back(Attempt::Item);
-        announced.add(1);
+        announced.announce(1, || ());
         assert_eq!(round(&mut takes, &announced, &mut source), (item(), true));
         assert_eq!(round(&mut takes, &announced, &mut source), (drained(), false));
-        announced.add(1);
+        announced.announce(1, || ());
         assert_eq!(round(&mut takes, &announced, &mut source).0.missing, 1);
     }
 
     #[test]
-    fn a_round_is_bounded_and_passes_the_notice_on() {
+    fn round_is_bounded_and_passes_the_notice_on() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let attempts = ATTEMPTS_MAX as u64;
-        announced.add(attempts + 1);
+        announced.announce(attempts + 1, || ());
         let (first, is_passed_on) = round(&mut takes, &announced, &mut VecDeque::new());
         assert_eq!((first, is_passed_on), (Round { missing: attempts, ..Round::default() }, true));
         let second = round(&mut takes, &announced, &mut VecDeque::new());
@@ -240,10 +276,26 @@ mod tests {
     }
 
     #[test]
+    fn queue_and_source_take_turns_while_both_have_items() {
+        let (mut takes, announced) = (Takes::default(), Announcements::default());
+        let (notice, queue) = (Cell::new(true), Cell::new(2_u32));
+        let take_queued = || queue.get().checked_sub(1).inspect(|left| queue.set(*left));
+        announced.announce(1, || ());
+        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Queued(1));
+        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Announced);
+        let source = &mut VecDeque::from([Attempt::Item]);
+        assert_eq!(round(&mut takes, &announced, source), (item(), true));
+        notice.set(true);
+        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Queued(0));
+        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Announced);
+        assert_eq!(takes.next(|| notice.replace(false), take_queued), Next::Nothing);
+    }
+
+    #[test]
     fn failures_end_with_the_announcements() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
         let failed = Round { failed: 1, ..Round::default() };
-        announced.add(1);
+        announced.announce(1, || ());
         for is_passed_on in [true, false, false] {
             let source = &mut VecDeque::from([Attempt::Failed]);
             assert_eq!(round(&mut takes, &announced, source), (failed, is_passed_on));
@@ -251,9 +303,9 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_is_not_connected_keeps_its_announcements() {
+    fn unconnected_source_keeps_its_announcements() {
         let (mut takes, announced) = (Takes::default(), Announcements::default());
-        announced.add(1);
+        announced.announce(1, || ());
         let waiting = &mut VecDeque::from([Attempt::NotConnected]);
         assert_eq!(round(&mut takes, &announced, waiting), (Round::default(), false));
         let missing = Round { missing: 1, ..drained() };

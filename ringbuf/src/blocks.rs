@@ -6,15 +6,14 @@
 //! large items:  | word |  item  |  item  | ...    on cache lines of their own
 //! ```
 //!
-//! What a word says is always true: *everything before this position was published*. So it does
-//! not matter how old a word is that a consumer reads. Either it says that there is something at
-//! the consumer's position, or nothing new. And if there is something new, the word of the block
-//! that the consumer has come to says so: a producer publishes what it appends, be it one item or
-//! many, by storing the new end of the stream to the word of the block in which the new part
-//! starts; and where a consumer knows of nothing more, a part starts next. Nobody looks at the
-//! words of the other blocks.
+//! A word holds a position, and *everything before this position was published*. An old word is
+//! still true, so its age does not matter to a consumer: it tells of items at the consumer's
+//! position, or of nothing new. New items are visible in the word of the block that the consumer
+//! has reached: a producer publishes one item or many by storing the new end of the stream to the
+//! word of the block in which the new part starts; and where a consumer knows of nothing more, a
+//! part starts next. The words of the other blocks are not read.
 //!
-//! Those can therefore become old. With positions of 64 bits that does not matter. Where positions
+//! They can therefore become old. With positions of 64 bits that does not matter. Where positions
 //! wrap ([`POSITIONS_WRAP`]), the producer of a batch stores to all words that it passes, so that
 //! none is ever more than two laps old, and slots are a power of two.
 
@@ -133,8 +132,8 @@ impl<W, T> Drop for Blocks<W, T> {
     /// Frees the memory; items that are left in it are the owner's business.
     fn drop(&mut self) {
         for block in 0..self.blocks {
-            // SAFETY: `new` wrote these, and nobody uses them afterwards. Compiles to nothing; in
-            // the models a cell is more than its content.
+            // SAFETY: `new` wrote these, and this is their last use. Compiles to nothing; in the
+            // models a cell is more than its content.
             unsafe {
                 let block = self.memory.add(block * Self::STRIDE);
                 let cells = block.add(Self::FIRST).cast::<Cell<T>>();
@@ -165,7 +164,7 @@ mod tests {
             for cell in cells {
                 cell.with_mut(|cell| {
                     assert_eq!(cell as usize % align_of::<T>(), 0);
-                    // SAFETY: the cell is nobody else's.
+                    // SAFETY: no other thread has access to the cell.
                     unsafe { cell.write_bytes(0xFF, 1) };
                 });
             }

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_goes_round() {
+    fn place_wraps_at_the_end_of_the_ring() {
         let (per_block, blocks) = (3, 4);
         let mut place = Place::FIRST;
         for items in 0..30 {

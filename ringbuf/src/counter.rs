@@ -1,4 +1,5 @@
-//! Words that several threads share: counters for statistics, flags, notices, requests and permits.
+//! Words that several threads share: counters for statistics, flags, times, notices, requests,
+//! latest numbers and permits.
 
 use crate::sync::{AtomicU32, AtomicU64, order};
 
@@ -76,6 +77,43 @@ impl Flag {
     }
 }
 
+/// A time that one thread at a time sets, and that does not exist before it is set.
+#[derive(Debug, Default)]
+pub struct FollowedTime {
+    now: Counter,
+    begun_at: Counter,
+    has_begun: Flag,
+}
+
+impl FollowedTime {
+    /// Sets the time, in nanoseconds; only one thread at a time may do so.
+    pub fn set(&self, time_ns: u64) {
+        self.now.set(time_ns);
+        if !self.has_begun.is_raised() {
+            self.begun_at.set(time_ns);
+            self.has_begun.raise();
+        }
+    }
+
+    /// The time in nanoseconds, perhaps a moment old; `None` before it is set. A thread that sees a
+    /// time sees [`begun_at`](Self::begun_at), too.
+    #[inline]
+    pub fn now(&self) -> Option<u64> {
+        self.has_begun.is_raised().then(|| self.now.get())
+    }
+
+    /// Moves the beginning to the time that was set last, if there is one; only the thread that
+    /// sets the time may do so. Other threads need another sign to see the new beginning.
+    pub fn begin_again(&self) {
+        self.begun_at.set(self.now.get());
+    }
+
+    /// The first time that was set, in nanoseconds, or that of [`begin_again`](Self::begin_again).
+    pub fn begun_at(&self) -> Option<u64> {
+        self.has_begun.is_raised().then(|| self.begun_at.get())
+    }
+}
+
 /// A notice that is passed on once, however often it is given before it is taken.
 ///
 /// A thread that gives it while it is not given has to make sure that the taker comes, for which
@@ -141,20 +179,20 @@ impl Request {
         self.0.swap(value, order!(Relaxed, "request"));
     }
 
-    /// As [`post`](Self::post), unless something is posted.
+    /// Posts `value` as [`post`](Self::post) does, unless something is posted.
     pub fn post_if_none(&self, value: u64) {
         let relaxed = || order!(Relaxed, "request");
         let _ = self.0.compare_exchange(NONE, value, relaxed(), relaxed());
     }
 
-    /// As [`post`](Self::post), unless a lower number is posted. Lock-free.
+    /// Posts `value` as [`post`](Self::post) does, unless a lower number is posted. Lock-free.
     pub fn post_min(&self, value: u64) {
         debug_assert_ne!(value, NONE);
         // Nothing posted is the highest number of all. An exchange in any case, as above.
         self.0.fetch_min(value, order!(Relaxed, "request"));
     }
 
-    /// What is posted, and not settled. Wait-free.
+    /// The request that is posted and not settled. Wait-free.
     #[inline]
     pub fn posted(&self) -> Option<u64> {
         // "request.posted": pairs with "request.settle".
@@ -168,6 +206,52 @@ impl Request {
         // "request.settle": pairs with "request.posted".
         let (success, failure) = (order!(Release, "request.settle"), order!(Relaxed, "request"));
         self.0.compare_exchange(value, NONE, success, failure).is_ok()
+    }
+}
+
+/// The greatest of several numbers, with a mark that the next one takes away: the time of the last
+/// sign of life, say, and whether it has been found too old.
+///
+/// Number and mark are one word. So a thread that marks a number has seen the greatest one, or the
+/// thread with the greater one finds the mark.
+#[derive(Debug, Default)]
+pub struct Latest(AtomicU64);
+
+/// The lowest bit of a [`Latest`].
+const MARK: u64 = 1;
+
+impl Latest {
+    /// The greatest number that is kept; greater ones count as this one.
+    pub const MAX: u64 = u64::MAX >> 1;
+
+    /// Raises the number to `value`, unless it is greater already, and takes the mark away. True if
+    /// it was marked. Lock-free.
+    #[inline]
+    pub fn raise(&self, value: u64) -> bool {
+        let value = value.min(Self::MAX) << 1;
+        // "latest": the word is all there is to see.
+        let raise = |word: u64| {
+            let raised = value.max(word & !MARK);
+            (raised != word).then_some(raised)
+        };
+        let relaxed = || order!(Relaxed, "latest");
+        let before = self.0.fetch_update(relaxed(), relaxed(), raise);
+        before.is_ok_and(|word| word & MARK != 0)
+    }
+
+    /// The greatest number so far; zero if there is none. Wait-free.
+    #[inline]
+    pub fn get(&self) -> u64 {
+        self.0.load(order!(Relaxed, "latest")) >> 1
+    }
+
+    /// Marks the number, if it is still `value`; false if it is greater by now. Wait-free.
+    pub fn mark(&self, value: u64) -> bool {
+        let (found, relaxed) = (value << 1, || order!(Relaxed, "latest"));
+        match self.0.compare_exchange(found, found | MARK, relaxed(), relaxed()) {
+            Ok(_) => true,
+            Err(other) => other == found | MARK,
+        }
     }
 }
 
@@ -202,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn permits_run_out_and_come_back() {
+    fn permits_run_out_and_are_released() {
         let permits = Permits::new(2);
         assert!(permits.try_acquire() && permits.try_acquire() && !permits.try_acquire());
         permits.release();
@@ -220,6 +304,19 @@ mod tests {
         assert!(!request.settle(1) && request.settle(2));
         request.post_if_none(4);
         assert_eq!(request.posted(), Some(4));
+    }
+
+    #[test]
+    fn greater_number_takes_the_mark_away() {
+        let latest = Latest::default();
+        assert!(latest.mark(0) && latest.mark(0));
+        assert!(latest.raise(5) && !latest.raise(3) && !latest.raise(5));
+        assert_eq!(latest.get(), 5);
+        assert!(!latest.mark(3) && latest.mark(5));
+        assert_eq!(latest.get(), 5);
+        assert!(latest.raise(5), "also a sign of the same moment");
+        assert!(!latest.raise(u64::MAX));
+        assert_eq!(latest.get(), Latest::MAX);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The inbox of a worker: how its event loops learn of their events, and how it goes to sleep.
+//! The inbox of a worker: the events of its event loops, and its sleep until there are some.
 //!
 //! An event crosses threads in two steps. First it becomes *pending*: a message enters a
 //! [keep-last queue](crate::keep_last), or a [notice](Notice) is given. Then it is *announced*: a
@@ -28,7 +28,7 @@
 //! * The token of a straggler, when it comes at last, finds no message and leads to nothing. If the
 //!   ring has no place for it, it is left out, and attention is called instead.
 //!
-//! # What holds
+//! # Guarantees
 //! * An event whose thread has returned from [`push`] or [`notify`] is dispatched, whatever other
 //!   threads do or do not do in the meantime. It waits for no more than the events that were
 //!   announced when the worker noted it.
@@ -52,8 +52,8 @@ use std::collections::VecDeque;
 pub trait Announce {
     /// One more event is pending.
     fn announce(&self);
-    /// An event is pending that has taken the place of another one: whoever announces that one may
-    /// not have done it yet.
+    /// An event is pending that has taken the place of another one, whose announcement may not have
+    /// been made yet.
     fn remind(&self);
 }
 
@@ -124,8 +124,8 @@ impl Announcer {
         self.ring.push(self.token).expect("a ready ring holds a token for each pending event");
     }
 
-    /// As [`announce`](Announce::announce); false if the ring had no place for the token, and the
-    /// worker's attention was called instead. Lock-free.
+    /// Announces an event as [`announce`](Announce::announce) does. Returns false if the ring had
+    /// no place for the token, and the worker's attention was called instead. Lock-free.
     #[inline]
     pub fn try_announce(&self) -> bool {
         // The ring has a place for each pending event. Only the late tokens of stragglers may be
@@ -194,6 +194,8 @@ pub struct Inbox {
 struct Ring {
     producer: ready::Producer,
     consumer: ready::Consumer,
+    /// The position up to which tokens were seen.
+    seen: u64,
     /// How many tokens lead here.
     tokens: usize,
     /// In the order of their positions; of each token one at most.
@@ -225,7 +227,7 @@ impl Inbox {
     pub fn new(capacities: &[usize], tokens: usize) -> Self {
         let ring = |&capacity: &usize| {
             let (producer, consumer) = ready::ring(capacity);
-            Ring { producer, consumer, tokens: 0, notes: VecDeque::new() }
+            Ring { producer, consumer, seen: 0, tokens: 0, notes: VecDeque::new() }
         };
         Self {
             set: Arc::new(ReadySet::new(capacities.len())),
@@ -318,7 +320,7 @@ impl Inbox {
             self.cursor = token + 1;
             self.attention.clear(token);
             self.note(token as u32, pending(token as u32));
-            // Whoever called attention may be suspended before this.
+            // The thread that called attention may be suspended before this.
             self.set.mark(self.tokens[token].ring as usize);
         }
     }
@@ -345,7 +347,8 @@ impl Inbox {
         }
         (of.is_noted, of.left) = (true, pending as u32);
         let ring = &mut self.rings[of.ring as usize];
-        ring.notes.push_back(Note { token, until: ring.consumer.end() });
+        ring.seen = ring.consumer.end_after(ring.seen);
+        ring.notes.push_back(Note { token, until: ring.seen });
     }
 
     /// The token of an event of ring `index` that no token came for, if the time has come.
@@ -375,7 +378,7 @@ impl Inbox {
     pub fn clear_if_idle(&self, index: usize) {
         if self.is_idle(index) {
             self.set.clear(index);
-            // What came in between found the mark still set.
+            // An event that came in between found the mark still set.
             if !omitted!("inbox.second_look") && !self.is_idle(index) {
                 self.set.mark(index);
             }

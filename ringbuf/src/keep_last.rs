@@ -50,7 +50,7 @@ pub fn queue<T>(pool: &Pool<T>, depth: usize) -> (Producer<T>, Consumer<T>) {
     queue_at(pool, depth, 0)
 }
 
-/// As [`queue`], with the stream starting at `origin`: tests reach every wrap-around this way.
+/// Creates a [`queue`] whose stream starts at `origin`, so that tests reach every wrap-around.
 pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Producer<T>, Consumer<T>) {
     assert!(depth > 0 && depth <= MAX_DEPTH, "a keep-last queue holds 1 to 2^20 messages");
     let previous_lap = |position: u64| {
@@ -122,7 +122,7 @@ impl<T> Drop for Queue<T> {
     }
 }
 
-/// What a push did to the queue.
+/// The effect of a push on the queue.
 #[derive(Debug)]
 #[must_use = "an overwritten message should be counted"]
 pub enum Pushed<T> {
@@ -208,7 +208,7 @@ impl<T> Producer<T> {
 #[derive(Debug)]
 pub struct Consumer<T> {
     queue: Arc<CachePadded<Queue<T>>>,
-    /// Those of the queue.
+    /// The entries of the queue, one look nearer.
     entries: NonNull<[AtomicU64]>,
     pool: Pool<T>,
     /// Where the pool's first slot is, once it is known.
@@ -290,7 +290,7 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn what_is_left_in_the_queue_is_dropped_with_it() {
+    fn remaining_messages_are_dropped_with_the_queue() {
         let witness = Arc::new(());
         let pool = Pool::new();
         let (producer, consumer) = queue(&pool, 3);
@@ -322,7 +322,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "another pool")]
-    fn a_foreign_message_is_refused() {
+    fn message_of_another_pool_is_refused() {
         let (producer, _consumer) = queue(&Pool::new(), 1);
         let _ = producer.push(Pool::new().insert(1));
     }

@@ -3,8 +3,8 @@
 //! A generalised triple buffer. The queue has `N` entries and `N + 2` cells: an entry names the
 //! cell that holds its item, and each side owns one further cell. A push writes into the producer's
 //! own cell and exchanges it against the oldest entry's; a pop exchanges the consumer's own, empty
-//! cell against the entry's that it takes. Whoever gets a cell by an exchange owns it alone, so
-//! items are never copied while the other side could touch them.
+//! cell against the entry's that it takes. The side that gets a cell by an exchange owns it alone,
+//! so items are never copied while the other side could touch them.
 //!
 //! # Progress
 //! * [`Producer::push`]: wait-free, one exchange.
@@ -34,7 +34,7 @@ use crossbeam_utils::CachePadded;
 /// The deepest queue: a cell's number must fit in an entry's seven bits.
 pub const MAX_DEPTH: usize = 126;
 
-/// What an entry holds.
+/// The content of an entry.
 ///
 /// | bits | field | meaning |
 /// |------|-------|---------|
@@ -314,7 +314,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn what_is_left_in_the_queue_is_dropped_with_it() {
+    fn remaining_items_are_dropped_with_the_queue() {
         let witness = Arc::new(());
         let queue = KeepLast::<_, 3>::new();
         let (mut producer, mut consumer) = queue.split().unwrap();

@@ -1,4 +1,4 @@
-//! The concurrency under ringspin: lock-free rings, a message pool, and how threads wait.
+//! The concurrency under ringspin: lock-free rings, a message pool, and wait strategies.
 //!
 //! Everything that crosses threads in ringspin crosses here, and nothing here knows of ROS. The
 //! rings differ from their relatives in one point: an item enters by a single compare-and-exchange
@@ -13,14 +13,15 @@
 //! | [`keep_last_static`] | the same for one producer and one consumer, without a heap |
 //! | [`multiplexer`] | one producer, many consumers, each sees every item |
 //! | [`pool`] | reused message slots and [`pool::Shared`], the reference to one |
-//! | [`inbox`] | how a worker learns of its events, whatever thread is suspended halfway |
-//! | [`ready_set`] | which loops of a worker have work; parking and waking the worker |
+//! | [`inbox`] | a worker's events, which arrive whatever thread is suspended halfway |
+//! | [`notifier`] | an event without data: notified any number of times, handled once |
+//! | [`ready_set`] | the loops of a worker that have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
 //! | [`prefetch`] | cache lines that are fetched before they are needed |
-//! | [`table`] | values that any thread stores and one takes by a ticket: open calls, their results |
-//! | [`counter`] | relaxed counters, flags, notices, requests and permits for the crates above |
+//! | [`table`] | values that any thread stores and one takes by a ticket |
+//! | [`counter`] | counters, flags, times, notices, requests and permits for the crates above |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
-
+//!
 //! # Features
 //! * `std` (default): everything.
 //! * `alloc`, without `std`: [`ready`], [`counter`], [`multiplexer::gating`] and the two below,
@@ -51,6 +52,8 @@ pub mod keep_last_static;
 #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
 pub mod multiplexer;
 #[cfg(feature = "std")]
+pub mod notifier;
+#[cfg(feature = "std")]
 pub mod pool;
 #[cfg(feature = "alloc")]
 pub mod prefetch;
@@ -76,11 +79,13 @@ pub mod wait;
 mod word;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
-pub use announcements::{Announcements, Attempt, Round, Takes};
+pub use announcements::{Announcements, Attempt, Next, Round, Takes};
 #[cfg(target_has_atomic = "64")]
-pub use counter::{Counter, Flag, Notice, Permits, Request};
+pub use counter::{Counter, Flag, FollowedTime, Latest, Notice, Permits, Request};
 #[cfg(feature = "std")]
 pub use inbox::{Announce, Announcer, Inbox};
+#[cfg(feature = "std")]
+pub use notifier::Notifier;
 #[cfg(feature = "std")]
 pub use pool::{Pool, Shared};
 #[cfg(feature = "alloc")]

@@ -1,8 +1,8 @@
 //! The sensor multiplexer: one producer, many consumers, and every consumer sees every item.
 //!
 //! Nothing is copied: consumers read the one item that the producer wrote, each at its own
-//! position in the stream. They join and leave while it flows. What happens when the producer is
-//! about to overwrite an item that somebody has not read yet is chosen by module:
+//! position in the stream. They join and leave while it flows. The module decides how the producer
+//! overwrites an item that a consumer has not read yet:
 //!
 //! | | [`gating`] | [`overrun`] |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | items | in the ring itself | in a [pool](crate::pool), the ring refers to them |
 //! | a read yields | a reference | a [`Shared`](crate::Shared) that can be kept and passed on |
 //! | consumers | up to a fixed maximum | any number, unknown to the producer |
-//! | a stalled consumer | stops the stream once the ring is full | disturbs nobody |
+//! | a stalled consumer | stops the stream once the ring is full | has no effect on others |
 //!
 //! # Terms
 //! The *sequence* of an item counts the items before it. A consumer's *position* is the sequence of

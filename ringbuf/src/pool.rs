@@ -12,8 +12,9 @@
 //!
 //! # Progress
 //! * [`Pool::try_insert`], [`Pool::try_loan`]: lock-free.
-//! * [`Pool::insert`], [`Pool::loan`]: lock-free while a slot is free; otherwise they allocate
-//!   under a lock.
+//! * [`Pool::insert`], [`Pool::loan`], [`Pool::reserve`]: lock-free but for the allocator, which
+//!   they call when no slot is free. If the thread that makes the pool larger is suspended, another
+//!   one that finds no slot makes it larger again.
 //! * Cloning and dropping a [`Shared`]: wait-free; dropping the last one is lock-free.
 //!
 //! The slots themselves, and how a free one is found, are in `slots.rs`.
@@ -23,22 +24,22 @@ use crate::sync::{Arc, order};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
 
-/// Set in the reference count of a message that [`Pool::offer`] made open to everybody.
+/// Set in the reference count of a message that [`Pool::offer`] made open to all threads.
 ///
-/// What a slot's count says, and who may change it:
+/// The meaning of a slot's count, and the threads that may change it:
 ///
 /// | count | message | changed by |
 /// |---|---|---|
 /// | 1 to 2^30 | held by so many; or, at 1, perhaps gone since its only holder let go | holders |
-/// | `OFFERED` and 1 or more | held by so many, entries of rings among them | anybody |
-/// | `OFFERED` alone, 0 | gone | who takes the free slot |
+/// | `OFFERED` and 1 or more | held by so many, entries of rings among them | any thread |
+/// | `OFFERED` alone, 0 | gone | the thread that takes the free slot |
 ///
 /// So [`Pool::try_share`], which holds nothing, raises a count only in the second row, where there
 /// is a message; a slot that is free, or filled but not offered, it leaves alone. That its message
 /// may be another than the one it was sent for is found out by looking at the entry again. This
 /// look cannot be out of date: every value in the table was stored by a release or by a
 /// read-modify-write, and these go on with the release sequence of "pool.init" or "pool.offer". So
-/// whoever reads the count of a later message, or that the slot is free, has acquired the
+/// a thread that reads the count of a later message, or that the slot is free, has acquired the
 /// displacement of the earlier one. The shortcut in `Shared`'s drop, which takes a count of 1 for
 /// its own, never meets an offered message: that one's count is not 1.
 const OFFERED: u32 = 1 << 31;
@@ -46,7 +47,7 @@ const OFFERED: u32 = 1 << 31;
 /// A growing set of message slots. Clones are handles to the same pool.
 pub struct Pool<T> {
     handle: Arc<Handle<T>>,
-    /// Those of the handle, which costs one more look elsewhere.
+    /// The slots of the handle, one look nearer.
     slots: NonNull<Slots<T>>,
 }
 
@@ -168,14 +169,14 @@ impl<T> Pool<T> {
         lent.expect("there is always a default")
     }
 
-    /// As [`loan`](Self::loan), if there is a free slot. Lock-free.
+    /// Lends a message as [`loan`](Self::loan) does, if there is a free slot. Lock-free.
     #[inline]
     pub fn try_loan(&self, default: impl FnOnce() -> T) -> Option<Loan<T>> {
         Self::lend(self.slots().try_take()?, |cell| Some(cell.write(default())))
     }
 
-    /// As [`try_loan`](Self::try_loan), for messages that are too large for the stack: the default
-    /// one is copied from where it is on the heap. There is no loan if `default` has none.
+    /// Lends a message as [`try_loan`](Self::try_loan) does, for messages that are too large for
+    /// the stack: the default one is copied from the heap. There is no loan if `default` has none.
     pub fn try_loan_boxed(&self, default: impl FnOnce() -> Option<Box<T>>) -> Option<Loan<T>> {
         let slot = self.slots().try_take()?;
         Self::lend(slot, |cell| {
@@ -227,8 +228,8 @@ impl<T> Pool<T> {
         slot.index
     }
 
-    /// As [`release`](Self::release), for an index with which anybody may
-    /// [`try_share`](Self::try_share) the message.
+    /// Returns the index as [`release`](Self::release) does; any thread may
+    /// [`try_share`](Self::try_share) the message with it.
     #[inline]
     pub(crate) fn offer(&self, message: Shared<T>) -> u32 {
         let slot = message.slot;
@@ -260,7 +261,7 @@ impl<T> Pool<T> {
         let slot = self.slots().slot(index);
         // SAFETY: slots live as long as the pool.
         let references = unsafe { &slot.as_ref().references };
-        let mut seen = OFFERED | 1; // a guess, which saves a look: nobody else reads it now
+        let mut seen = OFFERED | 1; // a guess that saves a look: one ring, no reader
         loop {
             // "pool.share" and "pool.gone": pair with "pool.offer", "pool.init" and "pool.drop".
             let raised = references.compare_exchange_weak(
@@ -278,7 +279,8 @@ impl<T> Pool<T> {
         }
     }
 
-    /// As [`adopt`](Self::adopt), for a holder who remembers the pool's `first` slot.
+    /// Takes over a reference as [`adopt`](Self::adopt) does, for a holder that remembers the
+    /// pool's `first` slot.
     ///
     /// # Safety
     /// As for [`adopt`](Self::adopt); and `first` is used with this pool only, empty at first.
@@ -309,6 +311,16 @@ pub struct Shared<T> {
     slot: NonNull<Slot<T>>,
 }
 
+impl<T> Shared<T> {
+    /// The number of the message's slot in its pool, from zero. No other message has it as long as
+    /// this one is held. Numbers below the pool's [capacity](Pool::capacity) are used.
+    #[inline]
+    pub fn slot_index(&self) -> usize {
+        // SAFETY: the reference keeps the slot alive.
+        unsafe { self.slot.as_ref() }.index as usize
+    }
+}
+
 // SAFETY: like `Arc`: any holder may read the message, and the last one drops it.
 unsafe impl<T: Send + Sync> Send for Shared<T> {}
 // SAFETY: as above.
@@ -319,8 +331,8 @@ impl<T> std::ops::Deref for Shared<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the reference keeps the slot alive and its message unchanged, and a slot that
-        // somebody refers to holds a message.
+        // SAFETY: the reference keeps the slot alive and its message unchanged, and a slot with
+        // references holds a message.
         unsafe { self.slot.as_ref().message.with(|cell| (*cell).assume_init_ref()) }
     }
 }
@@ -349,8 +361,8 @@ impl<T> Drop for Shared<T> {
         // "pool.drop": releases this holder's reads to the holder that drops the message, which
         // acquires them by the load below (a load instead of a fence: ThreadSanitizer sees it).
         // "pool.alone": a sole holder needs no count. This holds because a reference only ever
-        // comes from an existing one: nobody can raise the count of a message that they do not
-        // hold, unless it is `OFFERED`, and then the count is not 1.
+        // comes from an existing one: only a holder can raise the count of a message, unless it is
+        // `OFFERED`, and then the count is not 1.
         if slot.references.load(order!(Acquire, "pool.alone")) != 1 {
             let before = slot.references.fetch_sub(1, order!(Release, "pool.drop"));
             if before & !OFFERED != 1 {
@@ -446,8 +458,8 @@ impl<T> Slot<T> {
     /// Starts the count of a message's references. The caller owns the slot.
     #[inline]
     fn count_first(&self) {
-        // "pool.init": pairs with "pool.share" and "pool.gone". Whoever learns of the message from
-        // a queue needs nothing from here: the queue releases the index.
+        // "pool.init": pairs with "pool.share" and "pool.gone". A thread that learns of the
+        // message from a queue needs nothing from here: the queue releases the index.
         self.references.store(1, order!(Release, "pool.init"));
     }
 
@@ -486,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loan_comes_back_as_it_was_left_and_nothing_else_does() {
+    fn loan_keeps_its_content_until_the_next_loan() {
         let witness = Arc::new(());
         let pool = Pool::new();
         let mut loan = pool.loan(Vec::new);
@@ -507,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_dropped_with_the_pool() {
+    fn kept_messages_are_dropped_with_the_pool() {
         let witness = Arc::new(());
         let pool = Pool::new();
         drop(pool.loan(|| witness.clone()));
@@ -517,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panicking_default_leaves_the_slot_free() {
+    fn panicking_default_leaves_the_slot_free() {
         let pool = Pool::<u32>::new();
         for _ in 0..3 * FIRST_SEGMENT {
             let loan = || pool.loan(|| panic!("no default"));
@@ -574,7 +586,7 @@ mod tests {
 
     /// A thread with less stack than a message is large.
     #[test]
-    fn large_messages_need_no_stack_but_their_makers() {
+    fn large_messages_need_stack_only_where_they_are_made() {
         const BYTES: usize = 8 << 20;
         let fill = || {
             let pool = Pool::<[u8; BYTES]>::new();
@@ -601,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panicking_drop_still_returns_the_slot() {
+    fn panicking_drop_returns_the_slot() {
         struct Bomb;
         impl Drop for Bomb {
             fn drop(&mut self) {
@@ -618,7 +630,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clone_too_many_panics_and_does_not_count() {
+    fn clone_beyond_the_maximum_panics_and_is_not_counted() {
         let pool = Pool::new();
         let message = pool.insert(1);
         // SAFETY: the message keeps its slot alive.

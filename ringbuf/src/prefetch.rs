@@ -1,9 +1,9 @@
 //! Cache lines that are fetched before they are needed.
 //!
-//! In a large graph what an event touches is in no near cache, and one line leads to the next: the
-//! processor waits for each of them in turn. But who is next is often known an event ahead. So the
-//! lines are written down once, as bare addresses, and asked for all at once while the event before
-//! still runs. An address that is out of date costs a line that nobody needs, and nothing else.
+//! In a large graph the memory that an event touches is in no near cache, and one line leads to the
+//! next: the processor waits for each of them in turn. The next event is often known while the one
+//! before still runs. So the lines of each event are noted once, as bare addresses, and fetched
+//! all at once, an event ahead. An outdated address costs an unneeded line, and nothing else.
 
 use alloc::vec::Vec;
 use core::mem::size_of_val;
@@ -32,7 +32,7 @@ impl CacheLines {
 /// The lines of many events, in little memory.
 #[derive(Clone, Debug, Default)]
 pub struct PrefetchPlan {
-    /// What the lines are counted from.
+    /// The address from which the lines are counted.
     base: usize,
     lines: Vec<u32>,
     /// Where the lines of each event start, and at last where those of the last one end.
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_has_every_line_that_it_touches() {
+    fn lines_cover_the_whole_value() {
         #[repr(align(64))]
         struct Aligned([u8; 256]);
         let values = Aligned([0; 256]);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_far_or_too_much_is_left_out() {
+    fn lines_beyond_distance_or_number_limit_are_left_out() {
         let mut prefetch_plan = PrefetchPlan::default();
         prefetch_plan.add(lines(&[64]));
         prefetch_plan.add(lines(&[1 << 50, 128]));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn fetching_what_is_not_there_does_no_harm() {
+    fn fetch_of_an_unmapped_address_is_ignored() {
         let mut prefetch_plan = PrefetchPlan::default();
         prefetch_plan.add(lines(&[0, 64, 1 << 45]));
         for n in 0..2 {

@@ -4,7 +4,7 @@
 //! compare-and-exchange, and only then moves the tail, which is a mere hint. Vyukov's bounded queue
 //! and its many descendants first claim a position and then fill it; a producer that is pre-empted
 //! in between stops the consumer. Here that moment does not exist: whatever is in the ring is
-//! complete, and a producer that stalls anywhere delays nobody.
+//! complete, and a producer that stalls anywhere delays no other thread.
 //!
 //! # Progress
 //! * [`Producer::push`]: lock-free. A retry means that another producer's push succeeded.
@@ -34,7 +34,7 @@ pub fn ring(capacity: usize) -> (Producer, Consumer) {
     ring_at(capacity, 0)
 }
 
-/// As [`ring`], with the stream starting at `origin`: tests reach every wrap-around this way.
+/// Creates a [`ring`] whose stream starts at `origin`, so that tests reach every wrap-around.
 pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
     assert!(capacity > 0 && capacity <= 1 << 24, "a ready ring holds 1 to 2^24 tokens");
     let capacity = capacity.next_power_of_two() as u64;
@@ -47,7 +47,7 @@ pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
         tail: CachePadded::new(AtomicU64::new(origin)),
         entries: entries.into_boxed_slice(),
     });
-    (Producer { ring: ring.clone() }, Consumer { ring, head: origin, seen: origin })
+    (Producer { ring: ring.clone() }, Consumer { ring, head: origin })
 }
 
 #[derive(Debug)]
@@ -97,9 +97,10 @@ impl Producer {
         assert!(token <= MAX_VALUE, "token does not fit in 24 bits");
         let capacity = self.ring.entries.len() as i64;
         // "ready.hint" and "ready.look" pair with "ready.publish", "ready.commit" and "ready.free":
-        // whoever learns that the stream has reached `position` also learns of everything before
-        // it, so the entry seen there is never older than one lap. And it is not seen as occupied
-        // if its pop happened before this push, for instance by a take that made the caller push.
+        // a thread that learns that the stream has reached `position` also learns of everything
+        // before it, so the entry seen there is never older than one lap. And it is not seen as
+        // occupied if its pop happened before this push, for instance by a take that made the
+        // caller push.
         let mut position = self.ring.tail.load(order!(Acquire, "ready.hint"));
         loop {
             let entry = self.ring.entry(position);
@@ -114,10 +115,10 @@ impl Producer {
                 return Err(Full(token));
             }
             let filled = Word::new(position, token).bits();
-            // "ready.commit": pairs with "ready.pop"; what the producer did before its push (the
-            // message it announces) is visible to whoever pops the token. Nothing is acquired: what
-            // this overwrites is the very word that "ready.look" acquired, for no word comes twice.
-            // A lost race only leads to another look.
+            // "ready.commit": pairs with "ready.pop"; the writes of the producer before its push
+            // (the message it announces) are visible to the thread that pops the token. Nothing is
+            // acquired: this overwrites the word that "ready.look" acquired, for no word comes
+            // twice. A lost race only leads to another look.
             let exchanged = entry.compare_exchange(
                 found.bits(),
                 filled,
@@ -144,8 +145,6 @@ impl Producer {
 pub struct Consumer {
     ring: Arc<Ring>,
     head: u64,
-    /// The last [`end`](Self::end), or less.
-    seen: u64,
 }
 
 impl Consumer {
@@ -178,15 +177,17 @@ impl Consumer {
     }
 
     /// The position of the next token in the stream.
+    #[cfg(feature = "std")]
     pub(crate) fn head(&self) -> u64 {
         self.head
     }
 
-    /// The position after the last token that can be popped by now. Looks at each token once,
-    /// however often it is asked.
-    pub(crate) fn end(&mut self) -> u64 {
-        let is_behind = (self.seen.wrapping_sub(self.head) as i64) < 0;
-        let mut end = if is_behind { self.head } else { self.seen };
+    /// The position after the last token that can be popped by now. A caller that passes the result
+    /// as `seen` the next time looks at each token once.
+    #[cfg(feature = "std")]
+    pub(crate) fn end_after(&self, seen: u64) -> u64 {
+        let is_behind = (seen.wrapping_sub(self.head) as i64) < 0;
+        let mut end = if is_behind { self.head } else { seen };
         while end.wrapping_sub(self.head) < self.ring.entries.len() as u64 {
             // "ready.empty": as below. Not the producers' hint: a token that is known of only by
             // that might not be popped yet.
@@ -196,7 +197,6 @@ impl Consumer {
             }
             end = end.wrapping_add(1);
         }
-        self.seen = end;
         end
     }
 
@@ -216,7 +216,7 @@ mod tests {
     use std::collections::VecDeque;
 
     #[test]
-    fn a_full_ring_hands_the_token_back() {
+    fn full_ring_hands_the_token_back() {
         let (producer, mut consumer) = ring(2);
         producer.push(1).unwrap();
         producer.push(2).unwrap();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stale_hint_is_repaired_from_the_entries() {
+    fn stale_hint_is_repaired_from_the_entries() {
         let (producer, mut consumer) = ring(4);
         for token in 0..103 {
             producer.push(token).unwrap();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_lose_nothing_and_keep_each_producers_order() {
+    fn threads_lose_no_token_and_keep_the_order_of_each_producer() {
         const PRODUCERS: u32 = 3;
         const EACH: u32 = 20_000;
         let (producer, mut consumer) = ring(64);
@@ -271,7 +271,7 @@ mod tests {
     /// The messages are plain memory, so that ThreadSanitizer notices if nothing but luck makes
     /// them visible: `scripts/test-tsan` reports a race here when "ready.commit" is relaxed.
     #[test]
-    fn a_token_brings_its_message_from_thread_to_thread() {
+    fn message_is_visible_to_the_thread_that_pops_its_token() {
         const EACH: u64 = 2_000;
         let pool = crate::pool::Pool::new();
         let (producer, mut consumer) = ring(8);

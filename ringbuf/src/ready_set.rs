@@ -1,4 +1,4 @@
-//! Which event loops of a worker have work, as a bitmap, and how the worker sleeps until one has.
+//! The event loops of a worker that have work, as a bitmap, and the worker's sleep until one has.
 //!
 //! With up to 63 loops the summary word holds one bit per loop. With more, each summary bit stands
 //! for a few leaf words that hold the loops' bits, so that finding the next loop stays cheap with
@@ -24,7 +24,8 @@ const SLEEPING: u64 = 1 << 63;
 const SUMMARY_BITS: usize = 63;
 const LEAF_BITS: usize = 64;
 
-/// The ready loops of one worker: marked by anybody, searched, cleared and slept on by the worker.
+/// The ready loops of one worker: marked by any thread, searched, cleared and slept on by the
+/// worker.
 #[derive(Debug)]
 pub struct ReadySet {
     summary: CachePadded<AtomicU64>,

@@ -10,7 +10,7 @@
 use crate::sync::{AtomicPtr, Thread, UnsafeCell, current, order, step};
 use std::ptr;
 
-/// Whom to wake.
+/// The thread to wake.
 #[derive(Debug)]
 pub(crate) struct Sleeper {
     /// The entry of the thread that registered last; null at first.
@@ -31,7 +31,7 @@ unsafe impl Send for Sleeper {}
 unsafe impl Sync for Sleeper {}
 
 impl Sleeper {
-    /// Nobody sleeps.
+    /// Creates a sleeper without a thread.
     pub(crate) fn new() -> Self {
         let none = || AtomicPtr::new(ptr::null_mut());
         Self { current: none(), newest: none() }
@@ -99,7 +99,7 @@ impl Sleeper {
 
 impl Drop for Sleeper {
     fn drop(&mut self) {
-        // "sleeper.drop": whoever drops it is alone.
+        // "sleeper.drop": no other thread has access any more.
         let mut at = self.newest.load(order!(Relaxed, "sleeper.drop"));
         while !at.is_null() {
             // SAFETY: each entry came from a box, and is in the list once.

@@ -5,15 +5,12 @@
 //! double in size and never move, so a slot's address is valid as long as the pool or any of its
 //! messages lives.
 
-use crate::sync::{
-    AtomicI64, AtomicPtr, AtomicU32, AtomicU64, LeakCheck, Mutex, MutexGuard, UnsafeCell, order,
-};
+use crate::sync::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, LeakCheck, UnsafeCell, order, step};
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
 use std::alloc::{Layout, alloc, handle_alloc_error};
 use std::mem::MaybeUninit;
 use std::ptr::{self, NonNull};
-use std::sync::PoisonError;
 
 /// Segment `k` holds `FIRST_SEGMENT << k` slots.
 pub(crate) const FIRST_SEGMENT: usize = 4;
@@ -21,7 +18,7 @@ const SEGMENTS: usize = 22;
 
 /// The value that closes the free list: an index that no slot has.
 const END: u32 = EMPTY;
-/// What the free list's head becomes when the last pool handle is gone.
+/// The head of the free list once the last pool handle is gone.
 const CLOSED: u64 = u64::MAX;
 /// Tags stay below the one in `CLOSED`.
 const TAG_MASK: u64 = (1 << 39) - 1;
@@ -33,15 +30,14 @@ pub(crate) struct Handle<T> {
 
 pub(crate) struct Slots<T> {
     free: CachePadded<Free<T>>,
+    /// In order: a segment is added when all before it exist.
     segments: [AtomicPtr<Slot<T>>; SEGMENTS],
-    /// How many segments exist; held while one is added.
-    growth: Mutex<usize>,
     /// Used once the free list is closed: how many slots are still out.
     outstanding: AtomicI64,
     _leak_check: LeakCheck,
 }
 
-/// What taking a slot needs, on one cache line.
+/// The state that taking a slot needs, on one cache line.
 struct Free<T> {
     /// The free list: tag and index of its first slot.
     head: AtomicU64,
@@ -105,7 +101,6 @@ impl<T> Handle<T> {
                 first: AtomicPtr::new(ptr::null_mut()),
             }),
             segments: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
-            growth: Mutex::new(0),
             outstanding: AtomicI64::new(0),
             _leak_check: LeakCheck::new(),
         });
@@ -118,7 +113,7 @@ impl<T> Handle<T> {
 
     /// How many slots exist, used or free.
     pub(crate) fn capacity(&self) -> usize {
-        slots_before(*self.slots_ref().segments())
+        slots_before(self.slots_ref().segments())
     }
 
     fn slots_ref(&self) -> &Slots<T> {
@@ -127,29 +122,39 @@ impl<T> Handle<T> {
     }
 
     /// Adds a segment, unless there is more room than `seen` slots or a free slot by now. False if
-    /// the pool is as large as it can get.
+    /// the pool is as large as it can get. Lock-free: while the thread that added a segment is
+    /// suspended before its slots are free, others add the next one.
     #[cold]
     pub(crate) fn grow(&self, seen: usize) -> bool {
         let slots = self.slots_ref();
-        let mut segments = slots.segments();
-        let capacity = slots_before(*segments);
-        // "pool.glance": a thread that grew the pool in the meantime did so under this lock.
+        let segment = slots.segments();
+        let capacity = slots_before(segment);
+        // "pool.glance": an answer and no more; a free slot is acquired when it is taken.
         let free = Word::from_bits(slots.free.head.load(order!(Relaxed, "pool.glance")));
         if (seen == 0 && !free.is_empty()) || (seen != 0 && capacity > seen) {
             return true;
         }
-        let segment = *segments;
         if segment == SEGMENTS {
             return false;
         }
         let length = FIRST_SEGMENT << segment;
         let new = Slot::segment(self.slots, capacity as u32, length);
         // "pool.segment": released with the indices of the new slots by "pool.free".
-        slots.segments[segment].store(new, order!(Relaxed, "pool.segment"));
+        let added = slots.segments[segment].compare_exchange(
+            ptr::null_mut(),
+            new,
+            order!(Relaxed, "pool.segment"),
+            order!(Relaxed, "pool.segment"),
+        );
+        if added.is_err() {
+            // SAFETY: the segment is new, and no other thread has seen it.
+            unsafe { Slot::free_segment(new, length) };
+            return true;
+        }
+        step!("pool.grew");
         if segment == 0 {
             slots.free.first.store(new, order!(Relaxed, "pool.segment"));
         }
-        *segments += 1;
         // SAFETY: the new slots are ours, and the pool's handle keeps the list alive.
         unsafe {
             let last = slots.slot((capacity + length - 1) as u32);
@@ -166,16 +171,15 @@ impl<T> Drop for Handle<T> {
         // From here on a released slot is counted instead of listed. "pool.close": pairs with
         // "pool.free", to follow the list; who finds it closed acquires from "pool.settle".
         let mut next = Word::from_bits(slots.free.head.swap(CLOSED, order!(Acquire, "pool.close")));
-        let segments = *slots.segments();
-        let mut out = slots_before(segments) as i64;
+        let mut out = slots_before(slots.segments()) as i64;
         while !next.is_empty() {
             out -= 1;
             // SAFETY: a listed slot exists, and the list was closed.
             let slot = unsafe { slots.slot(next.value()).as_ref() };
             next = Word::new(0, slot.next.load(order!(Relaxed, "pool.next")));
         }
-        // "pool.settle" and "pool.last": whoever brings the balance to zero has acquired what all
-        // others released when they let go.
+        // "pool.settle" and "pool.last": the thread that brings the balance to zero has acquired
+        // the releases of all others.
         if slots.outstanding.fetch_add(out, order!(AcqRel, "pool.settle")) + out == 0 {
             // SAFETY: closed, and the balance says that nothing is outstanding.
             unsafe { Slots::destroy(self.slots) };
@@ -188,13 +192,13 @@ impl<T> Slots<T> {
     #[inline]
     pub(crate) fn slot(&self, index: u32) -> NonNull<Slot<T>> {
         let (segment, offset) = locate(index);
-        // "pool.locate": whoever holds an index already acquired the segment that it lies in.
+        // "pool.locate": the holder of an index has already acquired the segment of its slot.
         let first = self.segments[segment].load(order!(Relaxed, "pool.locate"));
         // SAFETY: an index is only handed out after its segment was stored.
         unsafe { NonNull::new_unchecked(first.add(offset)) }
     }
 
-    /// As [`slot`](Self::slot), for a holder who remembers where the `first` segment lies.
+    /// Slot `index`, for a holder that remembers the `first` slot.
     #[inline]
     pub(crate) fn slot_near(
         &self,
@@ -209,7 +213,7 @@ impl<T> Slots<T> {
         unsafe { first.add(index as usize) }
     }
 
-    /// As [`slot`](Self::slot), for the holder of the free list.
+    /// Slot `index`, for the holder of the free list.
     #[inline]
     fn free_slot(&self, index: u32) -> NonNull<Slot<T>> {
         if index as usize >= FIRST_SEGMENT {
@@ -233,10 +237,11 @@ impl<T> Slots<T> {
         }
     }
 
-    /// How many segments exist. Nothing of the user's runs under this lock, and a panic leaves the
-    /// number as it is.
-    fn segments(&self) -> MutexGuard<'_, usize> {
-        self.growth.lock().unwrap_or_else(PoisonError::into_inner)
+    /// How many segments exist, perhaps a moment ago.
+    fn segments(&self) -> usize {
+        // "pool.glance": an answer and no more; who holds an index has acquired its segment.
+        let first = self.segments.iter().map(|first| first.load(order!(Relaxed, "pool.glance")));
+        first.take_while(|first| !first.is_null()).count()
     }
 
     /// A free slot, which belongs to the caller alone; grows the pool by its handle if there is
@@ -288,7 +293,7 @@ impl<T> Slots<T> {
     /// By pointer, not by reference: once the chain is back, another thread may free everything.
     ///
     /// # Safety
-    /// The caller owns the chain, and nobody frees `slots` before it is back.
+    /// The caller owns the chain, and `slots` is not freed before it is back.
     #[inline]
     unsafe fn push_free(slots: NonNull<Self>, first: u32, last: NonNull<Slot<T>>) -> bool {
         // SAFETY: by the contract the slots live at least until the exchange below.
@@ -321,17 +326,13 @@ impl<T> Slots<T> {
     /// # Safety
     /// The pool is closed, no message is outstanding, and the caller is the one that learnt so.
     unsafe fn destroy(slots: NonNull<Self>) {
-        // SAFETY: by the contract nobody else can reach the slots; they came from a leaked box.
+        // SAFETY: by the contract no other thread can reach the slots; they came from a leaked box.
         let slots = unsafe { Box::from_raw(slots.as_ptr()) };
         for (segment, first) in slots.segments.iter().enumerate() {
             let first = first.load(order!(Relaxed, "pool.locate"));
             if !first.is_null() {
-                let all = ptr::slice_from_raw_parts_mut(first, FIRST_SEGMENT << segment);
-                // SAFETY: `Slot::segment` allocated it as a box would. Messages that are kept in
-                // it are dropped with it.
-                let all = unsafe { Box::from_raw(all) };
-                // Compiles to nothing; in the models it proves that all use is over.
-                all.iter().for_each(|slot| slot.message.with_mut(|_| ()));
+                // SAFETY: all slots are free. Messages that are kept in them are dropped.
+                unsafe { Slot::free_segment(first, FIRST_SEGMENT << segment) };
             }
         }
     }
@@ -365,6 +366,18 @@ impl<T> Slot<T> {
             }
         }
         slots
+    }
+
+    /// Frees the `length` slots from `first`.
+    ///
+    /// # Safety
+    /// `first` came from [`segment`](Self::segment) with this length, and all use of it is over.
+    unsafe fn free_segment(first: *mut Self, length: usize) {
+        let all = ptr::slice_from_raw_parts_mut(first, length);
+        // SAFETY: `Slot::segment` allocated it as a box would.
+        let all = unsafe { Box::from_raw(all) };
+        // Compiles to nothing; in the models it proves that all use is over.
+        all.iter().for_each(|slot| slot.message.with_mut(|_| ()));
     }
 
     /// Whether it is one of this pool's.

@@ -44,7 +44,7 @@ pub fn ring<T: Send>(capacity: usize) -> (Producer<HeapRing<T>>, Consumer<HeapRi
     ring_at(capacity, 0)
 }
 
-/// As [`ring`], with the stream starting at `origin`: tests reach every wrap-around this way.
+/// Creates a [`ring`] whose stream starts at `origin`, so that tests reach every wrap-around.
 #[cfg(feature = "alloc")]
 pub(crate) fn ring_at<T: Send>(
     capacity: usize,
@@ -129,7 +129,7 @@ pub struct Producer<R> {
     tail: usize,
     /// Where the next item goes.
     place: Place,
-    /// What lies before it may be filled without another look at the consumer's head.
+    /// Cells before it may be filled without another look at the consumer's head.
     limit: usize,
 }
 
@@ -279,7 +279,7 @@ pub struct Consumer<R> {
     head: usize,
     /// Where the next item lies.
     place: Place,
-    /// What lies before it is known to be published.
+    /// Items before it are known to be published.
     published: usize,
 }
 
@@ -318,9 +318,9 @@ impl<S: Slots, R: Deref<Target = Ring<S>>> Consumer<R> {
         })
     }
 
-    /// As [`pop_batch`](Self::pop_batch), but shows `see` the items where they lie, up to
-    /// `items_max` of them, and drops them there. So a large item need not be moved; see
-    /// [`Producer::write_batch`] for its other half.
+    /// Shows `see` the next items where they lie, up to `items_max` of them, and drops them there:
+    /// unlike [`pop_batch`](Self::pop_batch), it does not move large items. The other half is
+    /// [`Producer::write_batch`].
     #[inline]
     pub fn read_batch(&mut self, items_max: usize, mut see: impl FnMut(&mut S::Item)) -> usize {
         self.read(items_max, |cell| {
@@ -399,7 +399,7 @@ struct DropInPlace<'a, T>(&'a mut T);
 impl<T> Drop for DropInPlace<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: whoever made this owns the item, and does not use it any more.
+        // SAFETY: the maker of this owns the item, and does not use it any more.
         unsafe { ptr::drop_in_place(self.0) };
     }
 }
@@ -412,7 +412,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     #[test]
-    fn what_is_left_in_the_ring_is_dropped_with_it() {
+    fn remaining_items_are_dropped_with_the_ring() {
         let witness = Arc::new(());
         let (mut producer, mut consumer) = ring(4);
         assert_eq!(producer.push_batch((0..9).map(|_| witness.clone())), 4);
@@ -459,13 +459,13 @@ mod tests {
     }
 
     #[test]
-    fn dropped_ring_drops_what_is_left_of_every_batch() {
+    fn dropped_ring_drops_the_rest_of_every_batch() {
         batches_of_every_size_are_dropped::<0>();
         batches_of_every_size_are_dropped::<8>();
     }
 
     #[test]
-    fn dropped_static_ring_drops_what_is_left_of_every_batch() {
+    fn dropped_static_ring_drops_the_rest_of_every_batch() {
         for origin in ORIGINS {
             for [pushed, popped] in (0..=8).flat_map(|n| (0..=n).map(move |m| [n, m])) {
                 let witness = Arc::new(());
@@ -531,7 +531,7 @@ mod tests {
     }
 
     #[test]
-    fn a_static_ring_needs_no_heap_and_has_two_ends() {
+    fn static_ring_splits_once_and_needs_no_heap() {
         static RING: Static<&str, 2> = Static::new();
         let (mut producer, mut consumer) = RING.split().unwrap();
         assert!(RING.split().is_none());
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_a_batch_loses_only_what_was_taken() {
+    fn panic_in_a_batch_loses_only_taken_items() {
         let (mut producer, mut consumer) = ring(8);
         producer.push_batch([Box::new(1), Box::new(2), Box::new(3)]);
         let result = catch_unwind(AssertUnwindSafe(|| {

@@ -62,7 +62,7 @@ pub(crate) mod sealed {
     /// # Safety
     /// `blocks` is constant; a block has one word and `PER_BLOCK` cells, always the same.
     pub unsafe trait Storage {
-        /// What a slot holds.
+        /// The content of a slot.
         type Item;
         /// How many items share a word.
         const PER_BLOCK: usize;

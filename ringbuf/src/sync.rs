@@ -19,13 +19,13 @@ mod imp {
     pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
     #[cfg(feature = "std")]
     pub(crate) use std::{
+        sync::OnceLock,
         sync::atomic::{AtomicI64, AtomicPtr},
-        sync::{Mutex, MutexGuard},
         thread::{Thread, current, park_timeout},
     };
 
     /// A place at which a test may suspend the thread; nothing otherwise.
-    #[cfg(all(feature = "alloc", not(ringbuf_suspend)))]
+    #[cfg(all(feature = "alloc", target_has_atomic = "64", not(ringbuf_suspend)))]
     macro_rules! step {
         ($name:literal) => {};
     }
@@ -35,7 +35,7 @@ mod imp {
             $crate::suspend::reach($name)
         };
     }
-    #[cfg(feature = "alloc")]
+    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
     pub(crate) use step;
 
     /// Whether a model leaves out what follows, to show that it is needed; never here.
@@ -91,11 +91,12 @@ mod imp {
 
 #[cfg(all(ringbuf_loom, not(ringbuf_shuttle)))]
 mod imp {
+    pub(crate) use crate::once::OnceLock;
     pub(crate) use loom::cell::UnsafeCell;
+    pub(crate) use loom::sync::Arc;
     pub(crate) use loom::sync::atomic::{
         AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     };
-    pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use loom::thread::{Thread, current};
 
     /// loom has no clock: a park with a timeout is modelled as a park that must be woken, which is
@@ -139,8 +140,9 @@ mod imp {
 mod imp {
     pub(crate) use crate::facade::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
     pub(crate) use crate::facade::{LeakCheck, UnsafeCell};
+    pub(crate) use crate::once::OnceLock;
+    pub(crate) use shuttle::sync::Arc;
     pub(crate) use shuttle::sync::atomic::{AtomicPtr, Ordering};
-    pub(crate) use shuttle::sync::{Arc, Mutex, MutexGuard};
     pub(crate) use shuttle::thread::{Thread, current, park_timeout};
 
     macro_rules! order {

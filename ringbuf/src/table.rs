@@ -33,11 +33,11 @@ const KEY: u64 = 4;
 ///
 /// | from | to | by |
 /// |---|---|---|
-/// | `FREE` | `BUSY` | whoever claims it |
+/// | `FREE` | `BUSY` | the thread that claims it |
 /// | `BUSY` | key | the same, with the value written |
-/// | key | `BUSY` | whoever takes the value |
+/// | key | `BUSY` | the thread that takes the value |
 /// | `BUSY` | `FREE` | the same, with the value read |
-/// | any | with `CLOSED` | whoever closes it, and takes the value if there is a key |
+/// | any | with `CLOSED` | the thread that closes it, and takes the value if there is a key |
 #[derive(Debug)]
 pub struct Place<T> {
     word: AtomicU64,
@@ -92,7 +92,7 @@ impl<T> Place<T> {
 
     /// Stores `value` in a claimed place; hands it back if the place was closed since.
     fn fill(&self, key: u64, value: T) -> Result<(), T> {
-        // SAFETY: whoever has claimed the place is alone with its cell until the word is exchanged.
+        // SAFETY: the claim owns the cell of the place until the word is exchanged.
         self.value.with_mut(|cell| unsafe { *cell = Some(value) });
         // "table.fill": pairs with "table.take", "table.close" and "table.look".
         let (success, failure) = (order!(Release, "table.fill"), order!(Relaxed, "table.retry"));
@@ -102,7 +102,7 @@ impl<T> Place<T> {
         }
         match self.empty() {
             Some(value) => Err(value),
-            None => unreachable!("nobody else touched the cell"),
+            None => unreachable!("the claim owns the cell"),
         }
     }
 
@@ -130,7 +130,7 @@ impl<T> Place<T> {
     fn close(&self) -> Option<T> {
         let found = self.word.fetch_or(CLOSED, order!(Acquire, "table.close"));
         if found < KEY || found & CLOSED != 0 {
-            return None; // whoever is busy with it leaves it closed
+            return None; // the thread that is busy with it leaves it closed
         }
         // SAFETY: no exchange from the key succeeds any more.
         self.value.with_mut(|cell| unsafe { (*cell).take() })
@@ -264,7 +264,7 @@ impl<T, N> Drop for Claim<'_, T, N> {
 mod tests {
     use super::*;
     use crate::counter::Counter;
-    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use crate::sync::{AtomicU32, Ordering::Relaxed};
 
     #[test]
     fn value_is_taken_once_and_its_place_used_again() {

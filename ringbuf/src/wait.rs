@@ -15,7 +15,7 @@ use crate::sleeper::Sleeper;
 use crate::sync::{AtomicU32, order, park_timeout, step};
 use std::time::{Duration, Instant};
 
-/// What a waiting thread does next.
+/// The next step of a waiting thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// Look again: the strategy has waited a moment in place.
@@ -202,7 +202,7 @@ impl Default for Signal {
 }
 
 impl Signal {
-    /// A signal that nobody waits for.
+    /// Creates a signal without a waiting thread.
     pub fn new() -> Self {
         Self { state: AtomicU32::new(AWAKE), sleeper: Sleeper::new() }
     }
@@ -268,7 +268,7 @@ mod tests {
     use crate::ready;
 
     #[test]
-    fn strategies_park_when_they_say() {
+    fn strategies_park_after_their_spin_time() {
         assert!((0..100).all(|_| Spin.idle() == Idle::Retry && Yield.idle() == Idle::Retry));
         assert_eq!(Park.idle(), Idle::Park);
         assert_eq!(SpinThenPark::new(Duration::ZERO).idle(), Idle::Park);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn every_item_arrives_whatever_the_strategy() {
+    fn every_item_arrives_with_each_strategy() {
         for strategy in [
             WaitStrategy::Yield,
             WaitStrategy::SpinThenPark(Duration::ZERO),

@@ -1,9 +1,9 @@
 //! Runs a model under many random schedules, first unmodified, then with each of its mutants.
 
 use crate::facade::LeakCheck;
+use crate::shared::process::{self, test_name};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
-use std::process::Command;
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
@@ -60,7 +60,7 @@ impl Model {
         let test = test_name::<F>();
         println!("{test}: {} schedules in {:.1?}", 2 * half, start.elapsed());
         for mutant in self.kills {
-            demand_failure(test, mutant);
+            process::failure(test, VARIABLE, mutant);
         }
     }
 }
@@ -73,27 +73,6 @@ fn run(scheduler: impl Scheduler + 'static, model: Arc<impl Fn() + Send + Sync +
         model();
         LeakCheck::assert_none_left();
     });
-}
-
-/// Runs `test` in a separate process with the mutant, and fails unless the model does. A mutant may
-/// corrupt memory, hence the process.
-fn demand_failure(test: &str, mutant: &str) {
-    let output = Command::new(std::env::current_exe().expect("a test knows its executable"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(VARIABLE, mutant)
-        .output()
-        .expect("a test can run its executable");
-    assert!(!output.status.success(), "the mutant {mutant} survived");
-    let report = String::from_utf8_lossy(&output.stderr);
-    let reason = report.lines().skip_while(|line| !line.contains("panicked at")).nth(1);
-    let reason = reason.unwrap_or_else(|| panic!("{mutant}: {} without a panic", output.status));
-    println!("    kills {mutant}: {reason}");
-}
-
-/// The test that contains the closure `F`, by the name that the test harness uses.
-fn test_name<F>() -> &'static str {
-    let path = std::any::type_name::<F>().trim_end_matches("::{{closure}}");
-    path.split_once("::").expect("a closure's path starts with its crate").1
 }
 
 #[cfg(test)]

@@ -24,6 +24,12 @@ pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> bool {
     true
 }
 
+/// Whether `act` returns on a thread of its own; false if it does not for a long time.
+pub(crate) fn returns(act: impl FnOnce() + Send + 'static) -> bool {
+    let thread = spawn(act);
+    eventually(|| thread.is_finished()) && thread.join().is_ok()
+}
+
 /// The messages that callbacks have seen.
 #[derive(Clone, Debug)]
 pub(crate) struct Log<T>(Arc<Mutex<Vec<T>>>);

@@ -1,7 +1,8 @@
 //! A publisher is suspended at each step, while another one publishes to the same subscription.
 
-use crate::harness::{Log, Running, Suspended, eventually};
+use crate::harness::{Log, Running, Suspended, eventually, returns};
 use ringspin_executor::{Graph, Message, QoS, ReadyOrder};
+use std::mem::forget;
 
 /// The steps of a message that finds a place, and a worker that sleeps.
 const GROWING: [&str; 6] =
@@ -55,7 +56,7 @@ fn others_are_heard(step: &'static str, qos: QoS, order: ReadyOrder, loops: usiz
 fn at_each(steps: &[&'static str], kinds: &[QoS]) {
     for step in steps {
         for qos in kinds {
-            for order in [ReadyOrder::Sweep, ReadyOrder::Fifo] {
+            for order in [ReadyOrder::RoundRobin, ReadyOrder::Fifo] {
                 others_are_heard(step, *qos, order, 2);
             }
         }
@@ -74,25 +75,51 @@ fn a_publisher_suspended_while_it_overwrites_hides_no_message() {
 
 #[test]
 fn a_publisher_suspended_between_two_levels_of_the_ready_set_hides_no_message() {
-    others_are_heard("mark.leaf", QoS::keep_last(1), ReadyOrder::Sweep, 70);
+    others_are_heard("mark.leaf", QoS::keep_last(1), ReadyOrder::RoundRobin, 70);
 }
 
-/// A transient-local publisher has a lock of its own, which another publisher does not take.
+/// Each step, for another publisher of the topic and for a clone of the one that is suspended.
 #[test]
-fn a_suspended_transient_local_publisher_hides_no_message_of_another_one() {
+fn suspended_transient_local_publisher_delays_no_other_message() {
+    for is_clone in [false, true] {
+        let graph = Graph::new();
+        let log = Log::new();
+        let qos = QoS::keep_last(1).transient_local();
+        let node = graph.create_node("listener", log.clone()).unwrap();
+        node.create_subscription("numbers", qos, |log, n: &Message<u32>, _| log.push(**n)).unwrap();
+        let talker = graph.create_node("talker", ()).unwrap();
+        let first = talker.create_publisher::<u32>("numbers", qos).unwrap();
+        let other = talker.create_publisher::<u32>("numbers", qos).unwrap();
+        let second = if is_clone { first.clone() } else { other };
+        let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
+        for (n, step) in GROWING.into_iter().enumerate() {
+            let out = first.clone();
+            let _suspended = Suspended::at(step, move || drop(out.publish(SUSPENDED)));
+            let (out, n) = (second.clone(), n as u32);
+            let what = format!("step {step}, clone: {is_clone}");
+            assert!(returns(move || out.publish(n).unwrap()), "{what}: publishing waits");
+            assert!(eventually(|| log.has(&n)), "{what}: the message is lost");
+        }
+    }
+}
+
+/// A topic without free slots grows by whichever thread needs one, although another thread is
+/// suspended while it adds slots.
+#[test]
+fn suspended_growth_of_a_pool_delays_no_other_message() {
     let graph = Graph::new();
     let log = Log::new();
-    let qos = QoS::keep_last(1).transient_local();
+    let qos = QoS::keep_last(1).held(0);
     let node = graph.create_node("listener", log.clone()).unwrap();
     node.create_subscription("numbers", qos, |log, n: &Message<u32>, _| log.push(**n)).unwrap();
-    let talker = graph.create_node("talker", ()).unwrap();
-    let first = talker.create_publisher::<u32>("numbers", qos).unwrap();
-    let second = talker.create_publisher::<u32>("numbers", qos).unwrap();
-    let _running = Running::start(&graph, ReadyOrder::Sweep, || ());
-    for step in GROWING {
-        let out = first.clone();
-        let _suspended = Suspended::at(step, move || drop(out.publish(SUSPENDED)));
-        second.publish(7).unwrap();
-        assert!(eventually(|| log.has(&7)), "step {step}");
+    let publisher = node.create_publisher::<u32>("numbers", qos).unwrap();
+    let _running = Running::start(&graph, ReadyOrder::RoundRobin, || ());
+    let out = publisher.clone();
+    // Loans that are never given back use up all slots.
+    let _suspended = Suspended::at("pool.grew", move || forget(out.loan().unwrap()));
+    for n in 0..3 {
+        let out = publisher.clone();
+        assert!(returns(move || out.publish(n).unwrap()), "publishing waits");
+        assert!(eventually(|| log.has(&n)), "the message is lost");
     }
 }

@@ -4,7 +4,7 @@ use super::nodes::{self, RunEnvironment};
 use super::ties::{Ties, UpstreamTies};
 use super::{CALLBACKS, END, NODES, START, States};
 use ringspin_executor::{BoxError, StopHandle};
-use ringspin_modes::Job;
+use ringspin_simulation::Job;
 use serde::{Serialize, Serializer};
 use std::ops::Range;
 use std::sync::mpsc::{self, Sender};

@@ -1,6 +1,6 @@
 //! The source of random choices: a stream of numbers that is the same on every machine.
 
-use ringspin_modes::models::random::{Purpose, Stream};
+use ringspin_modes::random::{Purpose, Stream};
 use std::time::Duration;
 
 /// A generator of random choices.

@@ -4,8 +4,9 @@ use super::nodes::{service_name, topic_name};
 use super::random_source::RandomSource;
 use super::spec::{Channel, Spec};
 use ringspin_executor::Time;
-use ringspin_modes::models::{Bandwidth, Distribution, DurationRule, Durations, LinkRule, Links};
+use ringspin_modes::quantity::Bandwidth;
 use ringspin_modes::{Cores, Jitter, Mapping, Simulation, TiePolicy};
+use ringspin_simulation::models::{Distribution, DurationRule, Durations, LinkRule, Links};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -18,10 +19,10 @@ pub(super) fn draw(spec: &mut Spec, random: &mut RandomSource, seed: u64) -> Sim
         features.push("later start");
     }
     if random.happens(60) {
-        simulation.links = links(spec, random, &mut features);
+        simulation.links = links(spec, random, &mut features).into();
     }
     if random.happens(60) {
-        simulation.durations = durations(spec, random, &mut features);
+        simulation.durations = durations(spec, random, &mut features).into();
     }
     (simulation.cores, simulation.ties) = cores_and_ties(spec, random, &mut features);
     if random.happens(25) {
@@ -165,6 +166,6 @@ fn cores_and_ties(
     (cores, ties)
 }
 
-/// The time at which sources stop, and the time left for messages in transit to arrive.
+/// The time at which sources stop, and the time left for messages in sim_network to arrive.
 pub(super) const HORIZON: Duration = Duration::from_millis(100);
 pub(super) const TAIL: Duration = Duration::from_millis(400);

@@ -12,9 +12,10 @@ use super::messages::{
 };
 use super::{Action, GoalEvent, GoalStatus, Names};
 use crate::context::Context;
+use crate::entity::{CallbackSpec, Entity, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::event_loop::{BoxError, CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, check_depth};
+use crate::event_loop::{BoxError, CallbackResult};
+use crate::graph::{CreateError, check_depth};
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::service::Responder;
@@ -304,7 +305,7 @@ impl<S: Send + 'static> Node<S> {
             feedback,
             status,
             timer,
-            clock: builder.clock.clone(),
+            clock: builder.clock().clone(),
             rejected: Counter::default(),
             forgotten: Counter::default(),
         });

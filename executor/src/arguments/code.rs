@@ -1,7 +1,7 @@
 //! Arguments that a program gives itself: from a job file, say, which knows what they are for.
 
 use super::{Arguments, ArgumentsError, NodePattern, Origin, Override, RemapRule};
-use crate::parameter::{ParameterValue, text};
+use crate::parameter_value::{ParameterValue, text};
 use std::fmt;
 use std::sync::Arc;
 

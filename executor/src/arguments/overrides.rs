@@ -1,7 +1,7 @@
 //! Parameter overrides: a value for a parameter of some nodes, and where it comes from.
 
 use super::NodePattern;
-use crate::parameter::ParameterValue;
+use crate::parameter_value::ParameterValue;
 use std::fmt;
 use std::sync::Arc;
 

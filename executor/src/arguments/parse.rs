@@ -1,7 +1,7 @@
 //! From a command line to [`Arguments`].
 
-use super::{Arguments, ArgumentsError, LogLevel, NodePattern, Origin, Override, RemapRule};
-use crate::parameter::{file, text};
+use super::{Arguments, ArgumentsError, LogLevel, NodePattern, Origin, Override, RemapRule, file};
+use crate::parameter_value::text;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -104,7 +104,7 @@ fn parameter(argument: String, variable: &str) -> Result<Override, ArgumentsErro
 
 fn parameter_parts(
     argument: &str,
-) -> Result<(NodePattern, String, crate::parameter::ParameterValue), String> {
+) -> Result<(NodePattern, String, crate::parameter_value::ParameterValue), String> {
     let form = || String::from("it has the form `name:=value` or `node:name:=value`");
     let (left, yaml) = argument.split_once(":=").ok_or_else(form)?;
     let (nodes, name) = match left.split_once(':') {

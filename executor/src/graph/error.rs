@@ -3,9 +3,9 @@
 use super::MAX_DEPTH;
 use crate::name::NameError;
 use crate::qos::Incompatibility;
-use crate::synchronize::SynchronizeError;
 use crate::timer::PeriodError;
 use ringspin_ringbuf::MAX_TOKEN;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Why a node or callback group was not created.
@@ -254,4 +254,29 @@ pub enum FreezeError {
     /// Something in the graph needs simulated time.
     #[error("{0} needs simulated time: run this graph in deterministic mode")]
     NeedsSimulation(String),
+}
+
+/// Why a synchronized subscription was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SynchronizeError {
+    /// Nothing, or too much, would be kept of each input.
+    #[error("{0} messages of each input cannot be kept; use 1 to {max}", max = MAX_DEPTH)]
+    QueueSize(usize),
+    /// The age penalty is no number, or negative.
+    #[error("an age penalty of {0} is out of range; use 0 or a little more, such as 0.1")]
+    AgePenalty(String),
+    /// A parameter speaks of an input that does not exist.
+    #[error("there is no input {input}: they are numbered from 0 to {last}")]
+    NoSuchInput {
+        /// The input as given.
+        input: usize,
+        /// The last one.
+        last: usize,
+    },
+    /// An interval is longer than 584 years.
+    #[error("an interval of {0:?} is out of range; use less than 584 years")]
+    Interval(Duration),
+    /// No input can trigger the callback, so it would never be called.
+    #[error("no input can trigger the callback: {0}; give the trigger an input that is not cached")]
+    NothingTriggers(&'static str),
 }

@@ -42,16 +42,17 @@ impl GraphBuilder {
         self.endpoints(topic).registry.clone()
     }
 
-    /// Whose failures concern whom: nodes, and who watches the liveliness of their publishers.
-    pub(crate) fn watchers(&self) -> Vec<(usize, Arc<Notifier>)> {
+    /// The pairs of a node and a watcher of the liveliness of one of its publishers. Nothing is
+    /// added to the endpoints any more.
+    pub(crate) fn freeze_endpoints(&self) -> Vec<(usize, Arc<Notifier>)> {
         let mut watchers = Vec::new();
         for topic in self.topics.values() {
             let registry = &topic.endpoints.registry;
-            let publishers = registry.publishers();
+            registry.freeze();
             for watcher in registry.watchers() {
-                watchers.extend(
-                    publishers.iter().map(|liveliness| (liveliness.node_index, watcher.clone())),
-                );
+                let publishers = registry.publishers().iter();
+                watchers
+                    .extend(publishers.map(|liveliness| (liveliness.node_index, watcher.clone())));
             }
         }
         watchers

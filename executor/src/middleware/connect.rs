@@ -1,22 +1,21 @@
 //! How the ends of a graph that is being built get their counterparts.
 
-use super::remote::{Remote, Source, Taken};
-use super::{
-    Beyond, LateRemote, RemoteClient, RemoteNode, RemoteNotifier, RemotePublisher, RemoteServer,
-    RemoteSubscription, ServiceTypes, TypeName,
-};
+use super::{Beyond, Connection, RemoteClient, RemoteNode, RemoteServer, ServiceTypes, TypeName};
 use crate::escape::BoxError;
 use crate::graph::{CreateError, CreateNodeError, GraphBuilder, check_size};
 use crate::lock::lock;
 use crate::name;
 use crate::qos::QoS;
+use crate::remote::{
+    LateRemote, Remote, RemoteNotifier, RemotePublisher, RemoteSubscription, Source, Taken,
+};
 use crate::topic::BY_VALUE_MAX;
 use std::sync::{Arc, Mutex};
 
 impl GraphBuilder {
     /// Whether what goes from one node of the graph to another goes through the middleware.
     pub(crate) fn goes_through_middleware(&self) -> bool {
-        self.middleware.as_ref().is_some_and(|middleware| !middleware.is_bypassed_locally())
+        self.middleware().is_some_and(|middleware| !middleware.is_bypassed_locally())
     }
 
     fn exclusively<M>(&self, mut remote: Remote<M>) -> Remote<M> {
@@ -29,7 +28,7 @@ impl GraphBuilder {
         &mut self,
         full_name: &str,
     ) -> Result<Option<Arc<dyn RemoteNode>>, CreateNodeError> {
-        let Some(middleware) = &self.middleware else {
+        let Some(middleware) = self.middleware() else {
             return Ok(None);
         };
         let (namespace, base_name) = name::split(full_name);
@@ -39,7 +38,7 @@ impl GraphBuilder {
                 reason: format!("node {full_name}: {error}"),
             }
         })?;
-        self.remote_nodes.push(node.clone());
+        self.feature::<Connection>().nodes.push(node.clone());
         Ok(Some(node))
     }
 
@@ -50,12 +49,12 @@ impl GraphBuilder {
         what: &str,
         create: impl FnOnce(&dyn RemoteNode) -> Result<Option<T>, BoxError>,
     ) -> Result<Option<T>, CreateError> {
-        let Some(node) = self.remote_nodes.get(node_index) else {
+        let Some(node) = self.remote_node(node_index) else {
             return Ok(None);
         };
         let created = create(&**node).map_err(|error| {
-            let middleware = self.middleware.as_ref().map_or("", |m| m.name()).to_owned();
-            let owner = self.loops.iter().find(|of| of.node_index == node_index);
+            let middleware = self.middleware_name();
+            let owner = self.loops().iter().find(|of| of.node_index == node_index);
             let what = format!("{what} of node {}", owner.map_or("", |of| &of.node));
             CreateError::Middleware { middleware, what, reason: error.to_string() }
         })?;
@@ -68,9 +67,9 @@ impl GraphBuilder {
     /// Says that `what` has a type that the middleware does not carry: the first time aloud. Types
     /// of the process alone are no fault, and a graph may have many.
     fn warn_of_type(&self, what: &str) {
-        let Some(middleware) = &self.middleware else { return };
+        let Some(middleware) = self.middleware() else { return };
         let (middleware, advice) = (middleware.name(), middleware.carried_types());
-        if self.warned_of_type.replace(true) {
+        if self.look::<Connection>().is_some_and(|of| of.warned_of_type.replace(true)) {
             tracing::debug!(
                 "{what} stays within the process: {middleware} does not carry its type"
             );
@@ -116,7 +115,7 @@ impl GraphBuilder {
 
     /// Checks that messages of type `M` can come in from outside: they go by value.
     fn check_arrivals<M>(&self, node_index: usize, topic: &str) -> Result<(), CreateError> {
-        let owner = self.loops.iter().find(|of| of.node_index == node_index);
+        let owner = self.loops().iter().find(|of| of.node_index == node_index);
         let node = owner.map_or("", |of| &of.node);
         check_size::<M>(node, &format!("subscription {topic} beyond the process"), BY_VALUE_MAX)
     }
@@ -128,8 +127,7 @@ impl GraphBuilder {
         topic: &str,
         qos: QoS,
     ) -> Result<Option<LateRemote<M>>, CreateError> {
-        let Some(node) = self.remote_nodes.get(node_index).filter(|_| self.receives()).cloned()
-        else {
+        let Some(node) = self.remote_node(node_index).filter(|_| self.receives()).cloned() else {
             return Ok(None);
         };
         self.check_arrivals::<M>(node_index, topic)?;
@@ -207,7 +205,7 @@ impl GraphBuilder {
 
     /// Whether anything comes in from outside.
     pub(crate) fn receives(&self) -> bool {
-        self.middleware.as_ref().is_some_and(|middleware| middleware.receives())
+        self.middleware().is_some_and(|middleware| middleware.receives())
     }
 }
 

@@ -1,11 +1,12 @@
 //! What a middleware has to do for a node on the node's own event loop.
 
-use super::RemoteNotifier;
 use crate::context::Context;
+use crate::entity::{CallbackSpec, Entity, EventSource, Outcome};
 use crate::event::{EventId, LoopId, SourceId};
-use crate::event_loop::{BoxError, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateNodeError, EventSource, GraphBuilder};
+use crate::event_loop::BoxError;
+use crate::graph::{CreateNodeError, GraphBuilder};
 use crate::parameter::ParameterClient;
+use crate::remote::RemoteNotifier;
 use ringspin_ringbuf::{Attempt, Takes};
 use std::sync::Arc;
 
@@ -77,7 +78,8 @@ impl MiddlewareServiceEntity {
             Ok(true) => Attempt::Item,
             Ok(false) => Attempt::Empty,
             Err(error) => {
-                tracing::error!(middleware_service = middleware_service.name(), %error, "failed to take what has come");
+                let name = middleware_service.name();
+                tracing::error!(name, %error, "failed to take what has come");
                 Attempt::Failed
             }
         };
@@ -97,18 +99,18 @@ impl GraphBuilder {
         &self,
         event_loop: LoopId,
     ) -> Result<Vec<AnnouncedService>, BoxError> {
-        let node_index = self.loops[event_loop.0 as usize].node_index;
-        match self.remote_nodes.get(node_index) {
+        let node_index = self.loop_info(event_loop).node_index;
+        match self.remote_node(node_index) {
             None => Ok(Vec::new()),
             Some(node) => {
-                node.middleware_services(ParameterClient::new(self.parameters[node_index].clone()))
+                node.middleware_services(ParameterClient::new(self.node_parameters(node_index)))
             }
         }
     }
 
     /// The error of a node that the middleware does not take.
     pub(crate) fn refused(&self, error: &BoxError) -> CreateNodeError {
-        let middleware = self.middleware.as_ref().map_or("", |m| m.name()).to_owned();
+        let middleware = self.middleware_name();
         CreateNodeError::Middleware { middleware, reason: error.to_string() }
     }
 

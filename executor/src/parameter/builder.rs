@@ -4,11 +4,11 @@ use super::client::{Parameter, ParameterClient};
 use super::descriptor::{ParameterDescriptor, ParameterRange};
 use super::error::{DeclareError, ParameterError};
 use super::table::{Constraint, Entry, NodeParameters, check};
-use super::text;
-use super::value::sealed::Cell;
-use super::value::{ParameterValue, ParameterVariant};
-use crate::graph::Graph;
+use crate::graph::{Graph, GraphBuilder};
 use crate::node::Node;
+use crate::parameter_value::sealed::Cell;
+use crate::parameter_value::text;
+use crate::parameter_value::{ParameterValue, ParameterVariant};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -73,12 +73,30 @@ impl<S: Send + 'static> Node<S> {
         ParameterClient::new(self.node_parameters())
     }
 
-    pub(super) fn node_parameters(&self) -> Arc<NodeParameters> {
-        let known = self.graph.builder().parameters.get(self.node_index).cloned();
+    pub(crate) fn node_parameters(&self) -> Arc<NodeParameters> {
+        let known = self.graph.builder().known_parameters(self.node_index);
         // The executor is gone, and the parameters with it.
-        known.unwrap_or_else(|| {
-            Arc::new(NodeParameters::new(self.full_name().into(), None, Arc::default()))
-        })
+        known.unwrap_or_else(|| Arc::new(NodeParameters::new(self.full_name().into(), None)))
+    }
+}
+
+/// The parameters of all nodes, by the number of the node.
+#[derive(Default)]
+struct AllParameters(Vec<Arc<NodeParameters>>);
+
+impl GraphBuilder {
+    /// Adds the parameters of the next node.
+    pub(crate) fn add_parameters(&mut self, parameters: NodeParameters) {
+        self.feature::<AllParameters>().0.push(Arc::new(parameters));
+    }
+
+    fn known_parameters(&self, node_index: usize) -> Option<Arc<NodeParameters>> {
+        self.look::<AllParameters>()?.0.get(node_index).cloned()
+    }
+
+    /// The parameters of a node that was created.
+    pub(crate) fn node_parameters(&self, node_index: usize) -> Arc<NodeParameters> {
+        self.known_parameters(node_index).expect("a node has parameters once it is created")
     }
 }
 
@@ -87,8 +105,8 @@ impl Graph {
     /// executor runs the graph.
     pub fn parameter_client(&self, node: &str) -> Option<ParameterClient> {
         let builder = self.builder();
-        let found = builder.parameters.iter().find(|parameters| parameters.node() == node);
-        found.cloned().map(ParameterClient::new)
+        let mut all = builder.look::<AllParameters>()?.0.iter();
+        all.find(|parameters| parameters.node() == node).cloned().map(ParameterClient::new)
     }
 }
 
@@ -97,7 +115,7 @@ impl Graph {
 pub struct ParameterBuilder<T: ParameterVariant> {
     graph: Graph,
     node: Arc<NodeParameters>,
-    pub(super) descriptor: ParameterDescriptor,
+    pub(crate) descriptor: ParameterDescriptor,
     default: Option<T>,
     constraint: Option<Constraint<T>>,
 }
@@ -152,7 +170,7 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
         if let Some(range) = self.descriptor.range.filter(|range| !range.is_valid()) {
             return Err(DeclareError::Range { node: node(), parameter: name, range });
         }
-        let is_frozen = self.graph.builder().frozen;
+        let is_frozen = self.graph.builder().is_frozen();
         if is_frozen {
             return Err(DeclareError::Frozen { node: node(), parameter: name });
         }
@@ -170,7 +188,7 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
     }
 
     /// The strongest override, or the default. Both are checked.
-    pub(super) fn initial_value(&self) -> Result<T, DeclareError> {
+    pub(crate) fn initial_value(&self) -> Result<T, DeclareError> {
         let check = |value: &ParameterValue| -> Result<T, ParameterError> {
             check(&self.descriptor, self.constraint.as_ref(), self.node.node(), value)
         };

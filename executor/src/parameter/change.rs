@@ -1,11 +1,11 @@
 //! Changes of parameters as events: messages on a topic that only the node has.
 
-use super::value::ParameterValue;
 use crate::context::Context;
 use crate::event_loop::CallbackResult;
 use crate::graph::CreateError;
 use crate::message::Message;
 use crate::node::Node;
+use crate::parameter_value::ParameterValue;
 
 /// How many changes can wait for a callback; setting a parameter beyond that is an error.
 pub const PARAMETER_CHANGES_MAX: usize = 64;

@@ -3,8 +3,8 @@
 use super::descriptor::ParameterDescriptor;
 use super::error::ParameterError;
 use super::table::{AnyEntry, Entry, NodeParameters};
-use super::value::sealed::Cell;
-use super::value::{ParameterValue, ParameterVariant};
+use crate::parameter_value::sealed::Cell;
+use crate::parameter_value::{ParameterValue, ParameterVariant};
 use std::fmt;
 use std::sync::Arc;
 

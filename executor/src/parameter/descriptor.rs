@@ -1,6 +1,6 @@
 //! What is known of a parameter besides its value.
 
-use super::value::{ParameterType, ParameterValue};
+use crate::parameter_value::{ParameterType, ParameterValue};
 use std::fmt;
 
 /// The description of a parameter.

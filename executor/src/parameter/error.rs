@@ -1,7 +1,7 @@
 //! Why a parameter was not declared, or not set.
 
-use super::value::{ParameterType, ParameterValue};
 use super::{PARAMETER_CHANGES_MAX, ParameterRange};
+use crate::parameter_value::{ParameterType, ParameterValue};
 use thiserror::Error;
 
 /// Why parameters were not set: none of them is.

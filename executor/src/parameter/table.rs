@@ -8,17 +8,15 @@ use super::change::ParameterChange;
 use super::client::ParameterInfo;
 use super::descriptor::ParameterDescriptor;
 use super::error::ParameterError;
-use super::value::sealed::Cell;
-use super::value::{ParameterType, ParameterValue, ParameterVariant};
 use crate::lock::lock;
-use crate::middleware::RemoteNode;
-use crate::sim_time::SimTime;
+use crate::parameter_value::sealed::Cell;
+use crate::parameter_value::{ParameterType, ParameterValue, ParameterVariant};
 use crate::topic::{PublishError, Publisher};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What a constraint closure is kept as.
-pub(super) type Constraint<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
+pub(crate) type Constraint<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
 
 /// One parameter: its value and what is allowed.
 pub(super) struct Entry<T: ParameterVariant> {
@@ -28,7 +26,7 @@ pub(super) struct Entry<T: ParameterVariant> {
 }
 
 /// A parameter whose type is forgotten.
-pub(super) trait AnyEntry: Send + Sync {
+pub(crate) trait AnyEntry: Send + Sync {
     fn descriptor(&self) -> &ParameterDescriptor;
     fn value(&self) -> ParameterValue;
     /// Whether the value is of the type and satisfies all constraints; runs the user's.
@@ -70,7 +68,7 @@ fn type_hint(declared: ParameterType, given: ParameterType) -> &'static str {
 }
 
 /// Checks `value` against a declaration, and returns it in its type.
-pub(super) fn check<T: ParameterVariant>(
+pub(crate) fn check<T: ParameterVariant>(
     descriptor: &ParameterDescriptor,
     constraint: Option<&Constraint<T>>,
     node: &str,
@@ -125,22 +123,22 @@ struct Table {
     changes: Option<Publisher<Vec<ParameterChange>>>,
 }
 
+/// Told of the parameters that a node declares and sets.
+pub(crate) trait ParameterObserver: Send + Sync {
+    fn declared(&self, parameter: &str, value: &ParameterValue);
+    fn set(&self, values: &[(String, ParameterValue)]);
+}
+
 /// The parameters of a node.
 pub(crate) struct NodeParameters {
     node: String,
     table: Mutex<Table>,
-    /// Told of what is declared and set.
-    remote: Option<Arc<dyn RemoteNode>>,
-    sim_time: Arc<SimTime>,
+    observer: Option<Box<dyn ParameterObserver>>,
 }
 
 impl NodeParameters {
-    pub(crate) fn new(
-        node: String,
-        remote: Option<Arc<dyn RemoteNode>>,
-        sim_time: Arc<SimTime>,
-    ) -> Self {
-        Self { node, table: Mutex::default(), remote, sim_time }
+    pub(crate) fn new(node: String, observer: Option<Box<dyn ParameterObserver>>) -> Self {
+        Self { node, table: Mutex::default(), observer }
     }
 
     pub(crate) fn node(&self) -> &str {
@@ -152,14 +150,14 @@ impl NodeParameters {
     }
 
     /// Adds a parameter; false if there is one of its name.
-    pub(super) fn add(&self, entry: Arc<dyn AnyEntry>) -> bool {
+    pub(crate) fn add(&self, entry: Arc<dyn AnyEntry>) -> bool {
         let mut table = self.table();
         let name = entry.descriptor().name.clone();
         if table.entries.contains_key(&name) {
             return false;
         }
-        if let Some(remote) = &self.remote {
-            remote.parameter_declared(&name, &entry.value(), self.sim_time.now());
+        if let Some(observer) = &self.observer {
+            observer.declared(&name, &entry.value());
         }
         table.entries.insert(name, entry).is_none()
     }
@@ -244,8 +242,8 @@ impl NodeParameters {
         let table = self.table();
         let store = || {
             entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
-            if let Some(remote) = &self.remote {
-                remote.parameters_set(&values, self.sim_time.now());
+            if let Some(observer) = &self.observer {
+                observer.set(&values);
             }
         };
         let Some(publisher) = &table.changes else {

@@ -5,7 +5,7 @@ use super::*;
 use crate::arguments::Arguments;
 use crate::graph::Graph;
 use crate::node::Node;
-use crate::parameter::value::sealed::Variant;
+use crate::parameter_value::sealed::Variant;
 use std::io::Write;
 
 fn node() -> Node<()> {

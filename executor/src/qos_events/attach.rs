@@ -4,12 +4,12 @@ use super::conditions::{Deadline, OwnLiveliness, Source, TopicLiveliness};
 use super::peers::{Loss, Match, Misfit, Outside, Peers};
 use super::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
 use crate::control::CallbackCounters;
+use crate::entity::Notifier;
 use crate::graph::{CreateError, GraphBuilder};
 use crate::liveliness::PublisherLiveliness;
-use crate::middleware::{RemoteEventKind, RemoteEvents, RemoteNotifier, Reports};
 use crate::node::Node;
-use crate::notifier::Notifier;
 use crate::qos::QoS;
+use crate::remote::{RemoteEventKind, RemoteEvents, RemoteNotifier, Reports};
 use std::sync::Arc;
 
 /// A publisher or subscription that is watched, and what a middleware knows of it.
@@ -35,7 +35,7 @@ impl Watched<'_> {
         };
         let watched = remote.watch(kind, remote_notifier);
         let event = watched.map_err(|error| CreateError::Middleware {
-            middleware: builder.middleware.as_ref().map_or("", |m| m.name()).to_owned(),
+            middleware: builder.middleware_name(),
             what: format!("{kind:?} of {}", self.name),
             reason: error.to_string(),
         })?;
@@ -91,7 +91,7 @@ impl<S: Send + 'static> Node<S> {
     ) -> Result<(), CreateError> {
         let registry = builder.liveliness_registry(watched.topic);
         if let (Some(remote_notifier), Some(_)) = (&remote_notifier, &events.deadline_missed) {
-            remote_notifier.note_time(builder.clock.clone());
+            remote_notifier.note_time(builder.clock().clone());
         }
         let signs = Source::Topic(registry.clone(), remote_notifier);
         self.watch_deadline(builder, watched, signs, events.deadline_missed)?;
@@ -100,7 +100,7 @@ impl<S: Send + 'static> Node<S> {
                 watched.outside(builder, RemoteEventKind::LivelinessChanged)?;
             registry.watch(notifier.clone());
             let condition =
-                TopicLiveliness::new(registry.clone(), builder.failures.clone(), outside);
+                TopicLiveliness::new(registry.clone(), builder.failures().clone(), outside);
             let name = format!("liveliness of {}", watched.name);
             self.watch(builder, &name, notifier, condition, callback)?;
         }

@@ -7,7 +7,7 @@ use super::peers::Outside;
 use super::{DeadlineMissed, LivelinessChanged, LivelinessLost};
 use crate::control::Failures;
 use crate::liveliness::{Life, LivelinessRegistry, PublisherLiveliness};
-use crate::middleware::{RemoteNotifier, RemoteStatus};
+use crate::remote::{RemoteNotifier, RemoteStatus};
 use crate::time::{Time, nanos};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -242,6 +242,7 @@ mod tests {
     fn a_deadline_has_its_phase_from_the_last_message() {
         let registry = Arc::<LivelinessRegistry>::default();
         let publishers = [registry.add(0, QoS::default()), registry.add(1, QoS::default())];
+        registry.freeze();
         let mut deadline = Deadline::new(Source::Topic(registry, None), ns(100));
         assert_eq!(look(&mut deadline, 1_000), (None, Some(1_101)));
         publishers[0].published(at(1_030));
@@ -317,6 +318,7 @@ mod tests {
         let (slow, fast) = (registry.add(0, manual), registry.add(0, manual));
         registry.add(1, QoS::default());
         registry.add(1, QoS::default().liveliness_manual_by_topic(ns(0)));
+        registry.freeze();
         let mut topic = TopicLiveliness::new(registry, Arc::default(), Outside::default());
         let mut counts = |now| {
             let (event, next) = look(&mut topic, now);

@@ -5,7 +5,7 @@ use super::conditions::{Condition, change};
 use super::{IncompatibleQos, Matched, MessageLost};
 use crate::control::CallbackCounters;
 use crate::liveliness::LivelinessRegistry;
-use crate::middleware::{RemoteStatus, Reports};
+use crate::remote::{RemoteStatus, Reports};
 use crate::time::Time;
 use std::sync::Arc;
 

@@ -3,11 +3,10 @@
 use super::EventCallback;
 use super::conditions::Condition;
 use crate::context::Context;
+use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::event_loop::{Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder};
+use crate::graph::{CreateError, GraphBuilder};
 use crate::node::Node;
-use crate::notifier::Notifier;
 use crate::time::Time;
 use crate::timer::Timer;
 use std::sync::Arc;

@@ -4,9 +4,8 @@ use super::calls::{Calls, Search};
 use super::client::Shared;
 use super::{CallError, CallRefused, ReplyTo, Request, Response};
 use crate::event_loop::BoxError;
-use crate::middleware::{
-    RemoteClient, RemoteNotifier, RemoteResponder, RemoteServer, Source, Taken,
-};
+use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer};
+use crate::remote::{RemoteNotifier, Source, Taken};
 use ringspin_ringbuf::table::Ticket;
 use std::sync::{Arc, Weak};
 
@@ -80,7 +79,7 @@ impl<Q: 'static, P: 'static> Source<Request<Q, P>> for RemoteRequests {
 /// Sends `request` beyond the process, as the call that is opened with `ticket` and listed as being
 /// sent.
 pub(super) fn send_request<S, P, Q: 'static>(
-    (remote, notifier): &(Arc<dyn RemoteClient>, RemoteNotifier),
+    (remote, remote_notifier): &(Arc<dyn RemoteClient>, RemoteNotifier),
     request: Q,
     calls: &Calls<S, P>,
     ticket: Ticket,
@@ -96,7 +95,7 @@ pub(super) fn send_request<S, P, Q: 'static>(
     std::mem::forget(unsent);
     calls.sent(ticket, sent);
     // Its response may have come already, or its server may be gone.
-    notifier.announce(0);
+    remote_notifier.announce(0);
     Ok(())
 }
 

@@ -10,17 +10,19 @@ use super::{
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::entity::{CallbackSpec, Entity, EventSource, Outcome, SubscriptionReceiver};
 use crate::event::{EventId, SourceId};
-use crate::event_loop::{CallbackResult, Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError, EventSource, check_depth, check_size};
+use crate::event_loop::CallbackResult;
+use crate::graph::{CreateError, check_depth, check_size};
 use crate::info::ClientInfo;
-use crate::middleware::{RemoteClient, RemoteNotifier};
+use crate::middleware::RemoteClient;
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::remote::RemoteNotifier;
 use crate::stop;
 use crate::time::{Clock, NodeClock, Time};
 use crate::timer::Timer;
-use crate::topic::{SubscriptionReceiver, Topic, Unsent};
+use crate::topic::{Topic, Unsent};
 use ringspin_ringbuf::Counter;
 use ringspin_ringbuf::table::{Claim, Ticket};
 use std::fmt;
@@ -432,10 +434,10 @@ impl<S: Send + 'static> Node<S> {
             &service,
             QoS::keep_all(qos.depth()),
         )?;
-        let responses = Topic::<Response<P>>::new(name.as_str().into(), builder.digests.clone());
+        let responses = Topic::<Response<P>>::new(name.as_str().into(), builder.digests().clone());
         let responses = Arc::new(responses);
         let node = self.full_name();
-        builder.queues.push((format!("{name} of {node}"), responses.clone()));
+        builder.add_queue(format!("{name} of {node}"), responses.clone());
         let timer = self.new_timer(&builder, &timeout_name, Duration::from_nanos(1), false)?;
         timer.keep_earlier();
         timer.cancel(); // until there is a call
@@ -453,7 +455,7 @@ impl<S: Send + 'static> Node<S> {
             spares: Spares::new(qos.depth()),
             futures: Futures::new(qos.depth()),
             timer,
-            clock: builder.clock.clone(),
+            clock: builder.clock().clone(),
         });
         let timeout_source = builder.next_source();
         let remote = beyond.map(|(remote, remote_notifier)| {

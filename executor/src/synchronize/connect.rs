@@ -2,13 +2,13 @@
 
 use super::inputs::Queue;
 use crate::control::CallbackCounters;
+use crate::entity::{CallbackSpec, EventSource, Target};
 use crate::event::LoopId;
-use crate::event_loop::Target;
-use crate::graph::{CallbackSpec, CreateError, EventSource, GraphBuilder, check_depth};
-use crate::middleware::Remote;
+use crate::graph::{CreateError, GraphBuilder, check_depth};
 use crate::name::NameKind;
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::remote::Remote;
 use crate::topic::Topic;
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ impl Connector<'_> {
         topic: &str,
         qos: QoS,
     ) -> Result<Source<M>, CreateError> {
-        let arguments = &self.builder.arguments;
-        let topic = arguments.resolve(NameKind::Topic, topic, self.namespace, self.base_name)?;
+        let node = (self.namespace, self.base_name);
+        let topic = self.builder.resolve_name(NameKind::Topic, topic, node)?;
         check_depth(&topic, qos)?;
         let typed = self.builder.topic(&topic, self.full_name)?;
         // First, because it may fail and leave nothing behind.

@@ -1,17 +1,18 @@
 //! Timers whose ticks are awaited.
 
 use crate::context::Context;
+use crate::entity::{CallbackSpec, Entity, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::event_loop::{Entity, Outcome};
-use crate::graph::{CallbackSpec, CreateError};
-use crate::lock::lock;
+use crate::graph::CreateError;
 use crate::node::Node;
 use crate::time::{Clock, NodeClock, Time};
 use crate::timer::Timer;
+use atomic_waker::AtomicWaker;
+use ringspin_ringbuf::{Counter, Pool, keep_last};
 use std::fmt;
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex};
-use std::task::{self, Poll, Waker};
+use std::sync::Arc;
+use std::task::{self, Poll};
 use std::time::Duration;
 
 /// A tick of an [`Interval`].
@@ -31,17 +32,18 @@ pub struct Tick {
 pub struct Interval {
     timer: Timer,
     clock: NodeClock,
-    ticks: Arc<Mutex<Ticks>>,
+    /// The latest tick, if it was not awaited yet.
+    latest: keep_last::Consumer<Tick>,
+    shared: Arc<Shared>,
     /// Ticks that were awaited or missed.
     seen: u64,
 }
 
+/// The parts that the event's entity and the interval share, besides the tick between them.
 #[derive(Debug, Default)]
-struct Ticks {
-    count: u64,
-    latest: Time,
-    scheduled: Time,
-    waker: Option<Waker>,
+struct Shared {
+    ticks: Counter,
+    waker: AtomicWaker,
 }
 
 impl Interval {
@@ -51,15 +53,19 @@ impl Interval {
     }
 
     fn poll_tick(&mut self, cx: &task::Context<'_>) -> Poll<Tick> {
-        let mut ticks = lock(&self.ticks);
-        if ticks.count == self.seen {
-            ticks.waker = Some(cx.waker().clone());
-            return Poll::Pending;
+        if let Some(tick) = self.take() {
+            return Poll::Ready(tick);
         }
-        let missed = ticks.count - self.seen - 1;
-        self.seen = ticks.count;
-        let (number, time, scheduled) = (ticks.count - 1, ticks.latest, ticks.scheduled);
-        Poll::Ready(Tick { number, time, scheduled, missed })
+        self.shared.waker.register(cx.waker());
+        // A tick that came before the waker did woke no task.
+        self.take().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    fn take(&mut self) -> Option<Tick> {
+        let mut tick = *self.latest.take()?;
+        tick.missed = tick.number - self.seen;
+        self.seen = tick.number + 1;
+        Some(tick)
     }
 
     /// Waits until the executor's time is `delay` after now: the interval is moved, and goes on
@@ -70,7 +76,9 @@ impl Interval {
 
     /// Waits until the executor's time is `time`: the interval is moved, and goes on from there.
     pub async fn sleep_until(&mut self, time: Time) -> Tick {
-        self.seen = lock(&self.ticks).count;
+        // A tick that is counted is found below.
+        self.seen = self.shared.ticks.happened();
+        while self.latest.take().is_some() {}
         self.timer.start_at(time);
         self.tick().await
     }
@@ -88,22 +96,20 @@ impl fmt::Debug for Interval {
 }
 
 struct IntervalEntity {
-    ticks: Arc<Mutex<Ticks>>,
+    pool: Pool<Tick>,
+    latest: keep_last::Producer<Tick>,
+    shared: Arc<Shared>,
     source: SourceId,
 }
 
 impl<S> Entity<S> for IntervalEntity {
     fn dispatch(&mut self, _port: usize, _state: &mut S, cx: &mut Context<'_>) -> Outcome {
-        let mut ticks = lock(&self.ticks);
-        cx.begin(EventId { source: self.source, sequence: ticks.count });
-        ticks.count += 1;
-        ticks.latest = cx.now();
-        ticks.scheduled = cx.scheduled;
-        let waker = ticks.waker.take();
-        drop(ticks);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        let number = self.shared.ticks.get();
+        cx.begin(EventId { source: self.source, sequence: number });
+        let tick = Tick { number, time: cx.now(), scheduled: cx.scheduled, missed: 0 };
+        let _ = self.latest.push(self.pool.insert(tick));
+        self.shared.ticks.happen();
+        self.shared.waker.wake();
         Outcome::Done(Ok(()))
     }
 
@@ -145,9 +151,12 @@ impl<S: Send + 'static> Node<S> {
         let source = builder.next_source();
         let target = builder.next_target(self.event_loop());
         builder.add_callback(self.event_loop(), name, CallbackSpec::of_timer(target, &timer));
-        let ticks = Arc::<Mutex<Ticks>>::default();
-        let entity = IntervalEntity { ticks: ticks.clone(), source };
+        let pool = Pool::new();
+        pool.reserve(4); // one waits, one gives way, one is pushed, one is taken
+        let (sender, latest) = keep_last::queue(&pool, 1);
+        let shared = Arc::<Shared>::default();
+        let entity = IntervalEntity { pool, latest: sender, shared: shared.clone(), source };
         builder.body::<S>(self.event_loop()).add(Box::new(entity));
-        Ok(Interval { timer, clock: builder.clock.clone(), ticks, seen: 0 })
+        Ok(Interval { timer, clock: builder.clock().clone(), latest, shared, seen: 0 })
     }
 }

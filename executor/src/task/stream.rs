@@ -3,53 +3,67 @@
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::endpoints::Declared;
-use crate::event_loop::{Entity, Outcome};
+use crate::entity::{Entity, Outcome, SubscriptionReceiver};
 use crate::graph::CreateError;
-use crate::lock::lock;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::topic::SubscriptionReceiver;
+use atomic_waker::AtomicWaker;
 use futures_core::Stream;
-use std::collections::VecDeque;
+use ringspin_ringbuf::keep_last::{self, Pushed};
+use ringspin_ringbuf::{Flag, Pool};
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
-use std::task::{self, Poll, Waker};
+use std::sync::Arc;
+use std::task::{self, Poll};
+
+/// Messages of a stream that are in no queue: one that is pushed, one that gave way, and one that
+/// is taken.
+const IN_HAND: usize = 3;
 
 /// The messages of a topic, to be awaited in a task; it never ends.
 ///
 /// The arrival of a message is an event of the loop, and waking the task that awaits it another.
-/// Messages that are not awaited in time are kept as the subscription's QoS says.
-pub struct MessageStream<M>(Arc<Mutex<Buffer<M>>>);
-
-/// Messages between their event and the task.
-struct Buffer<M> {
-    messages: VecDeque<Message<M>>,
-    depth: usize,
-    waker: Option<Waker>,
+/// Messages that are not awaited in time are kept as the subscription's QoS says. The loop never
+/// waits for the thread that polls the stream, nor this one for the loop.
+pub struct MessageStream<M> {
+    messages: keep_last::Consumer<Message<M>>,
+    shared: Arc<Shared>,
 }
 
-impl<M> MessageStream<M> {
+/// The parts that the event's entity and the stream share, besides the messages between them.
+#[derive(Default)]
+struct Shared {
+    waker: AtomicWaker,
+    /// Raised when the entity is retired: messages that are left are dropped.
+    retired: Flag,
+}
+
+impl<M: Send + Sync + 'static> MessageStream<M> {
     /// The next message. Cancel safe: a message is taken only when it is returned.
     pub async fn next(&mut self) -> Message<M> {
         poll_fn(|cx| self.poll_message(cx)).await
     }
 
     fn poll_message(&mut self, cx: &task::Context<'_>) -> Poll<Message<M>> {
-        let mut buffer = lock(&self.0);
-        match buffer.messages.pop_front() {
-            Some(message) => Poll::Ready(message),
-            None => {
-                buffer.waker = Some(cx.waker().clone());
-                Poll::Pending
-            }
+        if let Some(message) = self.take() {
+            return Poll::Ready(message);
         }
+        self.shared.waker.register(cx.waker());
+        // A message that came before the waker did woke no task.
+        self.take().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    fn take(&mut self) -> Option<Message<M>> {
+        if self.shared.retired.is_raised() {
+            while self.messages.take().is_some() {}
+        }
+        Some((*self.messages.take()?).clone())
     }
 }
 
-impl<M> Stream for MessageStream<M> {
+impl<M: Send + Sync + 'static> Stream for MessageStream<M> {
     type Item = Message<M>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut task::Context<'_>) -> Poll<Option<Message<M>>> {
@@ -59,14 +73,16 @@ impl<M> Stream for MessageStream<M> {
 
 impl<M> fmt::Debug for MessageStream<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let waiting = lock(&self.0).messages.len();
+        let waiting = self.messages.waiting();
         f.debug_struct("MessageStream").field("waiting", &waiting).finish()
     }
 }
 
 struct StreamEntity<M> {
     receiver: SubscriptionReceiver<M>,
-    buffer: Arc<Mutex<Buffer<M>>>,
+    pool: Pool<Message<M>>,
+    messages: keep_last::Producer<Message<M>>,
+    shared: Arc<Shared>,
     counters: Arc<CallbackCounters>,
 }
 
@@ -76,20 +92,11 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
             return Outcome::Nothing;
         };
         cx.begin(message.id());
-        let mut buffer = lock(&self.buffer);
-        let oldest = match buffer.messages.len() == buffer.depth {
-            true => buffer.messages.pop_front(),
-            false => None,
-        };
-        buffer.messages.push_back(message);
-        let waker = buffer.waker.take();
-        drop(buffer);
-        if oldest.is_some() {
+        let oldest = self.messages.push(self.pool.insert(message));
+        if let Pushed::Overwrote(_) = oldest {
             self.counters.overwritten.next();
         }
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        self.shared.waker.wake();
         Outcome::Done(Ok(()))
     }
 
@@ -98,10 +105,8 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
     }
 
     fn retire(&mut self) {
-        let mut buffer = lock(&self.buffer);
-        let (messages, waker) = (std::mem::take(&mut buffer.messages), buffer.waker.take());
-        drop(buffer);
-        drop((messages, waker)); // the user's, so not under the lock
+        self.shared.retired.raise();
+        drop(self.shared.waker.take());
     }
 
     fn pending(&self, _port: usize) -> usize {
@@ -124,10 +129,13 @@ impl<S: Send + 'static> Node<S> {
         let declared = self.declare_subscription::<M>("stream", topic, qos)?;
         let Declared { mut builder, topic, callback, counters, remote } = declared;
         let receiver = topic.subscribe(callback, qos, qos.depth(), counters.clone(), remote);
-        let messages = VecDeque::with_capacity(qos.depth());
-        let buffer = Arc::new(Mutex::new(Buffer { messages, depth: qos.depth(), waker: None }));
-        let entity = StreamEntity { receiver, buffer: buffer.clone(), counters };
+        let pool = Pool::new();
+        pool.reserve(qos.depth() + IN_HAND);
+        let (sender, messages) = keep_last::queue(&pool, qos.depth());
+        let shared = Arc::<Shared>::default();
+        let entity =
+            StreamEntity { receiver, pool, messages: sender, shared: shared.clone(), counters };
         builder.body::<S>(self.event_loop()).add(Box::new(entity));
-        Ok(MessageStream(buffer))
+        Ok(MessageStream { messages, shared })
     }
 }

@@ -4,8 +4,8 @@ use super::transient_local_cache::TransientLocalCache;
 use super::{Connections, Port, Subscription, SubscriptionReceiver, Topic, lock};
 use crate::control::CallbackCounters;
 use crate::event::CallbackId;
-use crate::middleware::{Join, LateRemote};
 use crate::qos::QoS;
+use crate::remote::{Join, LateRemote};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -114,10 +114,11 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
         if let End::Connected(port) = &state.end
             && state.is_local
         {
-            let caches = lock(&self.topic.caches).clone();
             let (to, sim_network) = (port.clone(), &port.ready.sim_network);
-            let join =
-                move || -> Vec<_> { caches.iter().flat_map(|cache| cache.join(&to)).collect() };
+            let topic = self.topic.clone();
+            let join = move || -> Vec<_> {
+                topic.caches.get().iter().flat_map(|cache| cache.join(&to)).collect()
+            };
             match sim_network {
                 // As what a callback publishes, when it has returned.
                 Some(sim_network) if sim_network.departs_later() => {

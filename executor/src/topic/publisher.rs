@@ -78,14 +78,15 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// none.
     ///
     /// The message is moved once and then shared. Lock-free up to the callback: a thread that is
-    /// suspended in here delays only its own message. Without allocation and without a lock: the
-    /// topic's slots are allocated at the start, and more are added only if very many threads
-    /// publish at once. Time is proportional to the number of subscriptions. A keep-last
-    /// subscription that is full gives up its oldest message, which is counted.
+    /// suspended in here delays only its own message. Without allocation: the topic's slots are
+    /// allocated at the start, and more are added only if very many threads publish at once. Time
+    /// is proportional to the number of subscriptions. A keep-last subscription that is full gives
+    /// up its oldest message, which is counted.
     ///
-    /// With a lifespan, deadline or manual liveliness it also reads the clock. A deadline and
-    /// manual liveliness take a lock for a moment, which the watchers of these take, too; a
-    /// publisher that is transient-local holds a lock of its own meanwhile, so that late joiners
+    /// With a lifespan, deadline or manual liveliness it also reads the clock. A transient-local
+    /// publisher on whose topic the process has a late subscription
+    /// ([`create_late_subscription`](crate::Node::create_late_subscription)) holds a lock of its
+    /// own meanwhile, for which its clones and the activation wait, so that those who join late
     /// miss nothing.
     ///
     /// # Errors

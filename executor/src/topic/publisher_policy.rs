@@ -1,14 +1,14 @@
 //! What only some publishers promise: messages kept for late joiners, a lifespan, signs of life.
 
 use super::transient_local_cache::TransientLocalCache;
-use super::{Refusal, Topic, deliver, lock};
+use super::{Refusal, Topic, deliver};
 use crate::digest::DigestCollector;
 use crate::escape::BoxError;
 use crate::event::EventId;
 use crate::liveliness::PublisherLiveliness;
 use crate::message::{Envelope, Expiry};
-use crate::middleware::RemotePublisher;
 use crate::qos::{Liveliness, QoS};
+use crate::remote::RemotePublisher;
 use crate::time::{Clock, NodeClock};
 use ringspin_ringbuf::pool;
 use std::sync::Arc;
@@ -74,11 +74,7 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         if liveliness.is_none() && lifespan.is_none() && cache.is_none() && remote.is_none() {
             return None;
         }
-        let cache_number = cache.as_ref().map(|cache| {
-            let mut caches = lock(&topic.caches);
-            caches.push(cache.clone());
-            caches.len() - 1
-        });
+        let cache_number = cache.as_ref().map(|cache| topic.caches.push(cache.clone()));
         Some(Self { clock, lifespan, liveliness, cache, cache_number, show: None, remote })
     }
 
@@ -106,12 +102,12 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         let departure = self.clock.departure();
         envelope.expiry = Expiry::of(departure, self.lifespan);
         let published = match &self.cache {
-            Some(cache) => {
+            Some(cache) if !cache.is_idle() => {
                 let beyond =
                     self.remote.is_some().then_some(|message: &M| self.publish_remotely(message));
-                cache.publish(topic, next_id, envelope, beyond)
+                cache.publish(topic, next_id, envelope, departure, beyond)
             }
-            None => self.publish_once(topic, next_id, envelope),
+            _ => self.publish_once(topic, next_id, envelope),
         };
         // Those in the process have it even if it did not leave.
         if let Some(liveliness) = &self.liveliness

@@ -1,6 +1,6 @@
 //! The way of a message that does not arrive as it is published: through the graph's sim_network.
 
-use super::{Port, Topic, lock};
+use super::{Aside, Port, Stage, Topic, lock};
 use crate::message::{Envelope, Message};
 use crate::owner_thread::ForeignEvent;
 use crate::sim_network::{DeliveryOutcome, InFlight, SimNetwork};
@@ -50,7 +50,8 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
             return None;
         }
         let Port { subscription, ready, .. } = to;
-        let to = Port { subscription: subscription.clone(), ready: ready.clone(), link: None };
+        let aside = Aside::new(subscription, Stage::Arrived, None);
+        let to = Port { subscription: subscription.clone(), ready: ready.clone(), aside };
         let (interception, pool) = (topic.interception.clone(), topic.pool.clone());
         Some(Self { sim_network: sim_network.clone(), interception, pool, to: Arc::new(to) })
     }
@@ -126,8 +127,13 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
             Verdict::Replace(other) => {
                 let (id, expiry) = (message.id(), message.0.expiry);
                 let other = Envelope { id, expiry, message: other };
-                drop(message); // perhaps the last reference: its slot is free then
-                Some((Message::new(self.pool.insert(other)), Duration::ZERO))
+                let Some(times) = &self.to.subscription.times else {
+                    drop(message); // perhaps the last reference: its slot is free then
+                    return Some((Message::new(self.pool.insert(other)), Duration::ZERO));
+                };
+                let other = Message::new(self.pool.insert(other));
+                times.inherit(message.0.slot_index(), other.0.slot_index());
+                Some((other, Duration::ZERO))
             }
             Verdict::Delay(delay) => Some((message, delay)),
         }

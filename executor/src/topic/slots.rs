@@ -9,7 +9,7 @@
 //! simulated time for messages under way. While subscriptions hold more than they declared it does
 //! not grow, and a publisher that finds no slot is told who holds them.
 
-use super::{Topic, lock};
+use super::{Connections, Topic, lock};
 use crate::event::CallbackId;
 use crate::info::GraphInfo;
 use crate::message::Holder;
@@ -36,7 +36,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// Adds a subscription that keeps up to `kept` messages by itself.
     pub(super) fn add_holder(&self, callback: CallbackId, qos: QoS, kept: usize) -> Arc<Holder> {
         let messages_max = kept.saturating_add(qos.held_max()).saturating_add(1);
-        let holder = Arc::new(Holder { callback, messages_max });
+        let times = qos.has_message_times().then(Arc::default);
+        let holder = Arc::new(Holder { callback, messages_max, times });
         let mut planned = lock(&self.planned);
         planned.holders.push(holder.clone());
         planned.queued += qos.depth();
@@ -51,9 +52,13 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 
     /// Allocates the slots that are needed.
-    pub(super) fn plan(&self, info: &Arc<GraphInfo>, sim_network: Option<&Arc<SimNetwork>>) {
+    pub(super) fn plan(&self, connections: Connections<'_>) {
+        let Connections { info, sim_network, clock, .. } = connections;
         let planned = std::mem::take(&mut *lock(&self.planned));
         self.pool.reserve(planned.slots());
+        for times in planned.holders.iter().filter_map(|holder| holder.times()) {
+            times.start(clock.clone(), self.pool.capacity() + IN_FLIGHT_MAX);
+        }
         let plan = Plan { planned, info: info.clone(), sim_network: sim_network.cloned() };
         assert!(self.plan.set(plan).is_ok(), "a graph is frozen once");
     }

@@ -4,8 +4,8 @@ use super::Topic;
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::message::{Envelope, Holder, Message};
-use crate::middleware::Remote;
-use ringspin_ringbuf::{Permits, keep_last};
+use crate::remote::Remote;
+use ringspin_ringbuf::{Next, Permits, keep_last};
 use std::sync::Arc;
 
 /// A subscription's end of its queue.
@@ -94,34 +94,18 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
     /// The next message, to be dropped at once or given to a holder.
     #[inline]
     pub(crate) fn take_unheld(&mut self) -> Option<Message<M>> {
-        match self.remote {
-            None => self.take_queued(),
-            Some(_) => self.take_either(),
+        let Self { queue, permits, remote, .. } = self;
+        let mut take_queued = || take_queued(queue, permits.as_deref());
+        let Some(remote) = remote else { return take_queued() };
+        match remote.next(take_queued) {
+            Next::Queued(message) => Some(message),
+            Next::Announced => self.fetch(),
+            Next::Nothing => None,
         }
-    }
-
-    /// The next message of the process, or from outside: in turns, if there are both. A token
-    /// stands for either.
-    fn take_either(&mut self) -> Option<Message<M>> {
-        let has_turn = self.remote.as_ref().is_some_and(|remote| remote.has_turn);
-        if has_turn && self.take_notice() {
-            return self.fetch();
-        }
-        if let Some(message) = self.take_queued() {
-            self.remote.as_mut()?.has_turn = true;
-            return Some(message);
-        }
-        // Whoever takes the notice has used up the token, and looks no further.
-        if self.take_notice() { self.fetch() } else { None }
-    }
-
-    fn take_notice(&self) -> bool {
-        self.remote.as_ref().is_some_and(|remote| remote.take_notice())
     }
 
     fn fetch(&mut self) -> Option<Message<M>> {
         let remote = self.remote.as_mut()?;
-        remote.has_turn = false;
         let arrival = remote.fetch();
         if arrival.overwritten > 0 {
             self.counters.overwritten.add(arrival.overwritten);
@@ -131,7 +115,13 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
         }
         let (id, item) = (arrival.id?, remote.take_fetched()?);
         match self.topic.insert(Envelope::lasting(id, item)) {
-            Ok(envelope) => Some(Message::new(envelope.share())),
+            Ok(envelope) => {
+                let envelope = envelope.share();
+                if let Some(times) = self.holder.times() {
+                    times.note_remote(envelope.slot_index(), remote.times());
+                }
+                Some(Message::new(envelope))
+            }
             Err((_, out_of_slots)) => {
                 if self.counters.lost.get() == 0 {
                     tracing::warn!(%out_of_slots, "messages from outside are lost");
@@ -141,13 +131,17 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
             }
         }
     }
+}
 
-    #[inline]
-    fn take_queued(&mut self) -> Option<Message<M>> {
-        let message = self.queue.take()?;
-        if let Some(permits) = &self.permits {
-            permits.release();
-        }
-        Some(Message::new(message))
+/// Takes the next message of the process.
+#[inline]
+fn take_queued<M>(
+    queue: &mut keep_last::Consumer<Envelope<M>>,
+    permits: Option<&Permits>,
+) -> Option<Message<M>> {
+    let message = queue.take()?;
+    if let Some(permits) = permits {
+        permits.release();
     }
+    Some(Message::new(message))
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::escape::BoxError;
 use crate::event::SourceId;
-use crate::middleware::{RemoteNotifier, RemoteSubscription};
+use crate::remote::{RemoteNotifier, RemoteSubscription};
 use proptest::prelude::*;
 use ringspin_ringbuf::Inbox;
 use std::any::Any;
@@ -54,6 +54,7 @@ impl Both {
             ready: &|_| ready.clone(),
             sim_network: None,
             info: &Arc::default(),
+            clock: &NodeClock::default(),
         });
         notifier.connect(ready);
         notifier.start();

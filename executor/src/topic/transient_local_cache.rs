@@ -1,8 +1,10 @@
-//! Transient-local durability: a publisher keeps its newest messages for whoever comes later.
+//! Transient-local durability: a publisher keeps its newest messages for subscriptions that join
+//! later.
 //!
-//! One lock per publisher orders its messages against those who join, so that a late joiner gets
-//! the kept messages first, then every later one, and none twice. Other publishers do not know of
-//! it.
+//! Without a late subscription on the topic, none can join once the graph runs: from the start the
+//! publisher keeps nothing, and publishes like any other one. Otherwise one lock per publisher
+//! orders its messages against those who join, so that a late joiner gets the kept messages first,
+//! then every later one, and none twice. Other publishers do not know of it.
 
 use super::publisher_policy::Unpublished;
 use super::{Port, Refusal, Topic, UndeliveredGuard, lock, reserve_all};
@@ -11,7 +13,7 @@ use crate::event::EventId;
 use crate::message::{Envelope, Expiry, Message};
 use crate::sim_network::SimNetwork;
 use crate::time::Time;
-use ringspin_ringbuf::pool;
+use ringspin_ringbuf::{Flag, pool};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,14 +23,19 @@ pub(crate) struct TransientLocalCache<M> {
     depth: usize,
     lifespan: Option<Duration>,
     state: Mutex<CacheState<M>>,
+    /// Raised at the start if no subscription can join later.
+    is_idle: Flag,
 }
+
+/// A message, and when it was published.
+type Kept<M> = (Message<M>, Time);
 
 /// What the lock guards. Messages that go are dropped after it, because that is the user's code.
 struct CacheState<M> {
     /// Until the start: no clock runs yet, from which they could get their lifespan.
     early: VecDeque<pool::Loan<Envelope<M>>>,
     /// From the start.
-    kept: VecDeque<Message<M>>,
+    kept: VecDeque<Kept<M>>,
     started: bool,
     /// In simulated time.
     sim_network: Option<Arc<SimNetwork>>,
@@ -44,7 +51,12 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
         let (sim_network, joined, spare) = (None, Vec::new(), Vec::new());
         let state = CacheState { early, kept, started: false, sim_network, joined, spare };
-        Self { depth, lifespan, state: Mutex::new(state) }
+        Self { depth, lifespan, state: Mutex::new(state), is_idle: Flag::default() }
+    }
+
+    /// Whether messages need not be kept, and are published without this cache. Wait-free.
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_idle.is_raised()
     }
 
     /// As [`Topic`]'s publishers do, and keeps the message: in simulated time from when it leaves.
@@ -54,6 +66,7 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         topic: &Topic<M>,
         next_id: impl FnOnce() -> EventId,
         mut envelope: pool::Loan<Envelope<M>>,
+        departure: Time,
         beyond: Option<impl FnOnce(&M) -> Result<(), BoxError>>,
     ) -> Result<(), Unpublished<M>> {
         let mut state = lock(&self.state);
@@ -64,8 +77,7 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
             }
             envelope.id = next_id();
             let oldest = push(&mut state.early, self.depth, envelope);
-            drop(state);
-            drop(oldest);
+            drop((state, oldest)); // in this order
             return Ok(());
         }
         let ports = match topic.reserve() {
@@ -96,17 +108,16 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         }
         drop(undelivered);
         let beyond = beyond.map(|publish| (publish, message.clone()));
-        let oldest =
-            match state.sim_network.clone().filter(|sim_network| sim_network.departs_later()) {
-                Some(sim_network) => {
-                    let (departure, cache) =
-                        (sim_network.departure_of(message.id().source), self.clone());
-                    let served = state.joined.len();
-                    sim_network.fly(departure, move || cache.keep(message, served));
-                    None
-                }
-                None => push(&mut state.kept, self.depth, message),
-            };
+        let network = state.sim_network.clone().filter(|network| network.departs_later());
+        let oldest = match network {
+            Some(network) => {
+                let leaving = network.departure_of(message.id().source);
+                let (cache, served) = (self.clone(), state.joined.len());
+                network.fly(leaving, move || cache.keep((message, departure), served));
+                None
+            }
+            None => push(&mut state.kept, self.depth, (message, departure)),
+        };
         drop(state);
         drop(oldest);
         if !displaced.is_empty() {
@@ -114,23 +125,20 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
             lock(&self.state).spare = displaced;
         }
         // Last, because it takes a hundred times as long.
-        match beyond {
-            None => Ok(()),
-            Some((publish, message)) => {
-                publish(&message).map_err(|error| Unpublished::Remote(error, None))
-            }
-        }
+        beyond.map_or(Ok(()), |(publish, message)| {
+            publish(&message).map_err(|error| Unpublished::Remote(error, None))
+        })
     }
 
     /// A message leaves that all but those who joined meanwhile were sent: who is beyond the first
     /// `served` of them.
-    fn keep(&self, message: Message<M>, served: usize) {
+    fn keep(&self, message: Kept<M>, served: usize) {
         let mut displaced = Vec::new();
         let mut state = lock(&self.state);
         for port in &state.joined[served..] {
             offer(&message, port, &mut displaced);
         }
-        displaced.extend(push(&mut state.kept, self.depth, message));
+        displaced.extend(push(&mut state.kept, self.depth, message).map(|(oldest, _)| oldest));
         drop(state);
         drop(displaced);
     }
@@ -147,12 +155,16 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
                 topic.note_unheard(envelope.id);
             }
             envelope.expiry = expiry;
-            state.kept.push_back(Message::new(envelope.share()));
+            state.kept.push_back((Message::new(envelope.share()), now));
         }
         let ports = topic.ports.get().into_iter().flatten();
         let ports = ports.filter(|port| port.subscription.transient_local);
         for port in ports.chain(state.joined.iter().map(|port| &**port)) {
             replay(&state.kept, port, &mut displaced);
+        }
+        if lock(&topic.late).is_empty() {
+            displaced.extend(state.kept.drain(..).map(|(message, _)| message));
+            self.is_idle.raise();
         }
         drop(state);
         drop(displaced);
@@ -176,7 +188,7 @@ fn push<T>(items: &mut VecDeque<T>, depth: usize, item: T) -> Option<T> {
 }
 
 /// Delivers the newest of `messages`, as many as `port` holds; the others count as overwritten.
-fn replay<M>(messages: &VecDeque<Message<M>>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
+fn replay<M>(messages: &VecDeque<Kept<M>>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
 where
     M: Send + Sync + 'static,
 {
@@ -189,12 +201,12 @@ where
 }
 
 /// Delivers `message` to `port`, unless it is keep-all and full of other messages: that is counted.
-fn offer<M>(message: &Message<M>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
+fn offer<M>((message, source): &Kept<M>, port: &Port<M>, displaced: &mut Vec<Message<M>>)
 where
     M: Send + Sync + 'static,
 {
     if port.subscription.reserve() {
-        displaced.extend(port.push(message.clone()));
+        displaced.extend(port.push_since(message.clone(), *source));
     } else {
         port.subscription.counters.overwritten.next();
     }

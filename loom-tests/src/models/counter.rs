@@ -1,7 +1,7 @@
-//! Flags, notices, requests and permits.
+//! Flags, times, notices, requests, latest numbers and permits.
 
 use super::join;
-use crate::counter::{Counter, Flag, Notice, Permits, Request};
+use crate::counter::{Counter, Flag, FollowedTime, Latest, Notice, Permits, Request};
 use crate::model::{Model, Plain};
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -27,6 +27,72 @@ fn a_flag_publishes_earlier_writes() {
         });
         raiser.join().unwrap();
         reader.join().unwrap();
+    });
+}
+
+/// A worker that sees a time also sees when the clock began, so that it starts its timers before it
+/// looks for due ones.
+#[test]
+fn time_is_visible_only_with_its_beginning() {
+    Model::new(10).kills("flag.raise", Relaxed).kills("flag.read", Relaxed).check(|| {
+        let time = Arc::new(FollowedTime::default());
+        let follower = spawn({
+            let time = time.clone();
+            move || [5, 6].map(|now| time.set(now))
+        });
+        let worker = spawn(move || {
+            let now = time.now();
+            let begun_at = time.begun_at();
+            assert!(begun_at.is_none_or(|time| time == 5), "begun at {begun_at:?}");
+            assert!(now.is_none() || begun_at.is_some(), "{now:?} before the beginning");
+        });
+        follower.join().unwrap();
+        worker.join().unwrap();
+    });
+}
+
+/// A worker that sees that the clock was switched to a followed time sees the new beginning, too.
+#[test]
+fn switch_to_followed_time_is_visible_only_with_the_new_beginning() {
+    let model = Model::new(2).kills("counter.happen", Relaxed);
+    model.kills("counter.happened", Relaxed).check(|| {
+        let clock = Arc::new((FollowedTime::default(), Counter::default()));
+        clock.0.set(5);
+        clock.0.set(6);
+        let switch = spawn({
+            let clock = clock.clone();
+            move || {
+                clock.0.begin_again();
+                clock.1.happen();
+            }
+        });
+        let worker = spawn(move || {
+            if clock.1.happened() == 1 {
+                assert_eq!(clock.0.begun_at(), Some(6));
+            }
+        });
+        switch.join().unwrap();
+        worker.join().unwrap();
+    });
+}
+
+/// A thread that marks a number, and one that raises it: the mark fails, or the other one finds it.
+#[test]
+fn mark_of_a_number_is_found_or_fails() {
+    Model::new(5).check(|| {
+        let latest = Arc::new(Latest::default());
+        latest.raise(1);
+        let signer = spawn({
+            let latest = latest.clone();
+            move || latest.raise(2)
+        });
+        let watcher = spawn({
+            let latest = latest.clone();
+            move || latest.mark(latest.get().min(1))
+        });
+        let (found, marked) = (signer.join().unwrap(), watcher.join().unwrap());
+        assert_eq!(found, marked);
+        assert_eq!(latest.get(), 2);
     });
 }
 

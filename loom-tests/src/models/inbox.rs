@@ -1,264 +1,126 @@
-//! The way of an event from its publisher to a worker that sleeps, from the sources that the
-//! executor uses: queue, token, ready set, and the worker's pops, looks and sleep.
+//! Messages on the way to a worker that sleeps: queue, token, ready set, and the worker's pops,
+//! looks and sleep.
 //!
-//! A thread that is suspended for good has made the first steps and does not go on: a message of
+//! A publisher that is suspended for good has made the first steps and does not go on: a message of
 //! another thread has to arrive all the same. One that does not leaves the worker asleep, which
 //! loom reports as a deadlock.
 
 use super::join;
-use crate::counter::Notice;
-use crate::inbox::{Announce, Announcer, Inbox, notify, push};
-use crate::keep_last::{Consumer, Producer, Pushed, queue};
 use crate::model::Model;
-use crate::pool::Pool;
+use crate::shared::worker::{Port, Step, Worker, publisher, subscriptions};
 use loom::thread::spawn;
-use std::time::Duration;
 
-/// A subscription, whose ready ring has exactly the places that its queue needs.
-#[derive(Clone)]
-struct Port {
-    pool: Pool<u32>,
-    queue: Producer<u32>,
-    ready: Announcer,
+/// A subscription with a queue of `depth`, whose publishers each publish their messages while its
+/// worker works and sleeps until it has taken all of `awaited`. One more publisher was suspended
+/// before, after step `suspended` of its message 1.
+struct Race<const N: usize> {
+    depth: usize,
+    suspended: Option<Step>,
+    publishers: [&'static [u32]; N],
+    awaited: &'static [u32],
 }
 
-/// Its worker.
-struct Worker {
-    queue: Consumer<u32>,
-    inbox: Inbox,
-    taken: Vec<u32>,
-}
-
-fn subscription(depth: usize) -> (Port, Worker) {
-    let pool = Pool::new();
-    pool.reserve(depth + 2);
-    let (producer, consumer) = queue(&pool, depth);
-    let mut inbox = Inbox::new(&[depth], 1);
-    let ready = inbox.announcer(0, 0);
-    (Port { pool, queue: producer, ready }, Worker { queue: consumer, inbox, taken: Vec::new() })
-}
-
-impl Port {
-    fn publish(&self, message: u32) {
-        drop(push(&self.queue, self.pool.insert(message), &self.ready));
-    }
-
-    /// The first step of [`publish`](Self::publish).
-    fn queue_only(&self, message: u32) {
-        assert!(matches!(self.queue.push(self.pool.insert(message)), Pushed::Grew));
-    }
-}
-
-impl Worker {
-    /// As `executor/src/worker.rs` does: one event of the ring, if there is one.
-    fn dispatch(&mut self) {
-        let Self { queue, inbox, taken } = self;
-        if inbox.next(0, |_| queue.waiting()).is_some() {
-            taken.extend(queue.take().map(|message| *message));
-            if !queue.is_empty() {
-                inbox.look_again(0, |_| queue.waiting());
-            }
+impl<const N: usize> Race<N> {
+    /// Returns the worker at the end, and the port.
+    fn run(&self) -> (Worker, Vec<Port>) {
+        let (ports, worker) = subscriptions(1, 1, self.depth);
+        if let Some(step) = self.suspended {
+            ports[0].publish_until(1, step);
         }
-        inbox.clear_if_idle(0);
+        let publishers =
+            self.publishers.map(|messages| publisher(&ports, messages.iter().copied()));
+        let awaited = self.awaited;
+        let worker = spawn(move || awaited.iter().fold(worker, |w, n| w.run_until(*n)));
+        drop(join(publishers));
+        (worker.join().expect("loom reports a thread's panic itself"), ports)
     }
 
-    /// Works and sleeps until it has taken `message`.
-    fn run_until(mut self, message: u32) -> Self {
-        self.inbox.set().register_sleeper();
-        while !self.taken.contains(&message) {
-            match self.inbox.set().next(0) {
-                Some(_) => self.dispatch(),
-                None => self.inbox.set().sleep(Duration::MAX),
-            }
-        }
-        self
-    }
-
-    /// Works until it would sleep.
-    fn drain(&mut self) -> &[u32] {
-        while self.inbox.set().next(0).is_some() {
-            self.dispatch();
-        }
-        &self.taken
+    /// Runs it, and drops what is left in order.
+    fn taken(&self) -> Vec<u32> {
+        let (mut worker, ports) = self.run();
+        worker.drain();
+        let taken = worker.taken()[0].clone();
+        drop((worker, ports));
+        taken
     }
 }
 
-/// A publisher, and a worker that goes to sleep between its messages: both arrive.
 #[test]
 fn every_message_arrives() {
     Model::new(1_000).preemptions(2).needs("inbox.second_look").check(|| {
-        let (port, worker) = subscription(2);
-        let publisher = spawn({
-            let port = port.clone();
-            move || {
-                port.publish(1);
-                port.publish(2);
-                port
-            }
-        });
-        let worker = spawn(move || worker.run_until(2));
-        let (port_of, worker) = (publisher.join().unwrap(), worker.join().unwrap());
-        assert_eq!(worker.taken, [1, 2]);
-        drop((port_of, worker, port));
+        let race = Race { depth: 2, suspended: None, publishers: [&[1, 2]], awaited: &[2] };
+        assert_eq!(race.taken(), [1, 2]);
     });
 }
 
-/// Two publishers at once.
 #[test]
 fn every_message_of_two_publishers_arrives() {
     Model::new(1_000).preemptions(1).check(|| {
-        let (port, worker) = subscription(2);
-        let publishers = [1, 2].map(|message| {
-            let port = port.clone();
-            spawn(move || {
-                port.publish(message);
-                port
-            })
-        });
-        let worker = spawn(move || worker.run_until(1).run_until(2));
-        drop(join(publishers));
-        let mut worker = worker.join().unwrap();
-        assert_eq!(worker.drain().len(), 2);
-        drop((port, worker));
+        let race = Race { depth: 2, suspended: None, publishers: [&[1], &[2]], awaited: &[1, 2] };
+        assert_eq!(race.taken().len(), 2);
     });
 }
 
-/// One publishes again and again: of messages in a queue of one, the last one arrives.
 #[test]
-fn the_newest_message_arrives() {
+fn newest_message_arrives_in_a_queue_of_one() {
     Model::new(300).preemptions(2).check(|| {
-        let (port, worker) = subscription(1);
-        let publisher = spawn({
-            let port = port.clone();
-            move || {
-                (1..=2).for_each(|message| port.publish(message));
-                port
-            }
-        });
-        let worker = spawn(move || worker.run_until(2));
-        drop((publisher.join().unwrap(), worker.join().unwrap(), port));
+        let race = Race { depth: 1, suspended: None, publishers: [&[1, 2]], awaited: &[2] };
+        race.taken();
     });
 }
 
-/// A publisher is suspended before its token, in a queue of one: the message that overwrites its
-/// own arrives.
 #[test]
-fn a_message_that_overwrites_one_without_a_token_arrives() {
+fn message_arrives_that_overwrites_one_without_a_token() {
     Model::new(50).preemptions(3).needs("inbox.attention").check(|| {
-        let (port, worker) = subscription(1);
-        port.queue_only(1);
-        let publisher = spawn({
-            let port = port.clone();
-            move || {
-                port.publish(2);
-                port
-            }
-        });
-        let worker = spawn(move || worker.run_until(2));
-        drop((publisher.join().unwrap(), worker.join().unwrap(), port));
+        let suspended = Some(Step::Queued);
+        Race { depth: 1, suspended, publishers: [&[2]], awaited: &[2] }.taken();
     });
 }
 
-/// The same in a deeper queue: its token leads to the message before, and it arrives without one.
+/// The token of the second message leads to the first one, and the second one arrives without.
 #[test]
-fn a_message_behind_one_without_a_token_arrives() {
+fn message_arrives_behind_one_without_a_token() {
     Model::new(30).preemptions(3).needs("inbox.look_again").check(|| {
-        let (port, worker) = subscription(2);
-        port.queue_only(1);
-        let publisher = spawn({
-            let port = port.clone();
-            move || {
-                port.publish(2);
-                port
-            }
-        });
-        let worker = spawn(move || worker.run_until(2));
-        let (port_of, worker) = (publisher.join().unwrap(), worker.join().unwrap());
-        assert_eq!(worker.taken, [1, 2]);
-        drop((port_of, worker, port));
+        let suspended = Some(Step::Queued);
+        let race = Race { depth: 2, suspended, publishers: [&[2]], awaited: &[2] };
+        assert_eq!(race.taken(), [1, 2]);
     });
 }
 
-/// A publisher is suspended between its token and its mark.
 #[test]
-fn a_message_that_overwrites_one_without_a_mark_arrives() {
+fn message_arrives_that_overwrites_one_without_a_mark() {
     Model::new(50).preemptions(3).check(|| {
-        let (port, worker) = subscription(1);
-        port.queue_only(1);
-        port.ready.push_unmarked();
-        let publisher = spawn({
-            let port = port.clone();
-            move || {
-                port.publish(2);
-                port
-            }
-        });
-        let worker = spawn(move || worker.run_until(2));
-        drop((publisher.join().unwrap(), worker.join().unwrap(), port));
+        let suspended = Some(Step::TokenPushed);
+        Race { depth: 1, suspended, publishers: [&[2]], awaited: &[2] }.taken();
     });
 }
 
 /// The suspended publisher goes on: its late token, for which the ring may have no place, leads to
-/// nothing or to the next message, and afterwards all goes on as before.
+/// nothing or to the next message, and the messages after it arrive in order.
 #[test]
-fn a_late_token_does_no_harm() {
+fn late_token_disturbs_no_message() {
     Model::new(1_000).preemptions(1).check(|| {
-        let (port, worker) = subscription(1);
-        port.queue_only(1);
+        let (ports, worker) = subscriptions(1, 1, 1);
+        ports[0].publish_until(1, Step::Queued);
         let late = spawn({
-            let port = port.clone();
+            let port = ports[0].clone();
             move || {
-                port.ready.announce();
-                port
+                port.announce();
+                vec![port]
             }
         });
-        let publisher = spawn({
-            let port = port.clone();
-            move || {
-                port.publish(2);
-                port.publish(3);
-                port
-            }
-        });
+        let publisher = publisher(&ports, [2, 3]);
         let worker = spawn(move || worker.run_until(3));
-        drop((late.join().unwrap(), publisher.join().unwrap()));
+        drop(join([late, publisher]));
         let mut worker = worker.join().unwrap();
         worker.drain();
         for message in 4..7 {
-            port.publish(message);
-            assert_eq!(worker.drain().last(), Some(&message));
+            ports[0].publish(message);
+            worker.drain();
+            assert_eq!(worker.taken()[0].last(), Some(&message));
         }
-        assert!(worker.taken.is_sorted_by(|a, b| a < b), "{:?}", worker.taken);
-        drop((worker, port));
-    });
-}
-
-/// A thread is suspended between giving a notice and its token: who gives it, too, is heard.
-#[test]
-fn a_notice_that_another_thread_gave_without_a_token_is_taken() {
-    Model::new(20).preemptions(3).needs("inbox.attention").check(|| {
-        let mut inbox = Inbox::new(&[1], 1);
-        let ready = inbox.announcer(0, 0);
-        let notice = loom::sync::Arc::new(Notice::given());
-        let given = notice.clone();
-        let giver = spawn(move || {
-            notify(&given, || Some(&ready));
-            ready
-        });
-        let worker = spawn(move || {
-            inbox.set().register_sleeper();
-            let pending = || usize::from(notice.is_given());
-            let mut is_taken = false;
-            while !is_taken {
-                if inbox.set().next(0).is_none() {
-                    inbox.set().sleep(Duration::MAX);
-                    continue;
-                }
-                is_taken = inbox.next(0, |_| pending()).is_some() && notice.take();
-                inbox.clear_if_idle(0);
-            }
-            inbox
-        });
-        drop((giver.join().unwrap(), worker.join().unwrap()));
+        let taken = &worker.taken()[0];
+        assert!(taken.is_sorted_by(|a, b| a < b), "{taken:?}");
+        drop((worker, ports));
     });
 }

@@ -328,6 +328,14 @@ fn overrun_a_ring_of_two() {
     Model::new(2_000).preemptions(2).check(|| race(2, 4, &[2], false));
 }
 
+/// A consumer that fell behind skips all lost messages at once: with one read more than there are
+/// places it has all that are left.
+#[test]
+fn overrun_is_told_once() {
+    let model = Model::new(20).preemptions(2).needs("overrun.newest");
+    model.check(|| race(2, 5, &[1], false));
+}
+
 /// Two consumers take references to one message that is displaced meanwhile; the last one to
 /// release it drops it.
 #[test]

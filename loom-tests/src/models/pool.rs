@@ -95,7 +95,8 @@ fn a_reused_slot_is_not_mistaken_for_unchanged() {
     });
 }
 
-/// Two threads find an empty pool, and both get a slot of the single added segment.
+/// Two threads find an empty pool, and both get a slot. If one of them has added a segment whose
+/// slots are not free yet, the other one adds the next segment instead of waiting.
 #[test]
 fn two_threads_grow_the_pool() {
     Model::new(90).check(|| {
@@ -106,7 +107,7 @@ fn two_threads_grow_the_pool() {
         });
         let messages = join(threads).map(|(result, _)| result);
         assert_eq!(messages.map(|message| *message), [1, 2]);
-        assert_eq!(pool.capacity(), 4);
+        assert!([4, 12].contains(&pool.capacity()));
     });
 }
 

@@ -12,8 +12,7 @@
 //! its origin, in the order in which they were sent. They go when a later one has come far enough.
 
 use crate::edges::{GraphEdge, graph_edges};
-use crate::models::durations::labels;
-use crate::models::names::{names_loop, way_out};
+use crate::names::{callback_labels, names_loop, way_out};
 use ringspin_executor::{Dispatch, EventId, GraphInfo, LoopId, SourceId, Time};
 use std::collections::VecDeque;
 use thiserror::Error;
@@ -66,6 +65,7 @@ impl ChainSamples {
 
 /// Why a chain cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ChainError {
     /// Live, nobody knows which callback sent what.
     #[error("chains are followed in simulated time: use the deterministic mode, or leave them out")]
@@ -115,17 +115,17 @@ impl ChainPath {
     /// # Errors
     /// [`ChainError`] if the graph cannot have such a path.
     pub fn resolve(&self, info: &GraphInfo) -> Result<Vec<Vec<usize>>, ChainError> {
-        Ok(self.ways(info, &graph_edges(info))?.0)
+        Ok(self.callbacks_and_edges(info, &graph_edges(info))?.0)
     }
 
     /// The callbacks of each step, and by which edges they are reached: none for the first.
     #[expect(clippy::type_complexity, reason = "two lists that are taken apart at once")]
-    fn ways<'a>(
+    fn callbacks_and_edges<'a>(
         &self,
         info: &GraphInfo,
         edges: &[GraphEdge<'a>],
     ) -> Result<(Vec<Vec<usize>>, Vec<Vec<GraphEdge<'a>>>), ChainError> {
-        let labels = labels(info);
+        let labels = callback_labels(info);
         let (mut callbacks, mut ways) = (Vec::<Vec<usize>>::new(), Vec::new());
         for (n, step) in self.steps.iter().enumerate() {
             let mut named = self.named(step, info, &labels)?;
@@ -214,9 +214,9 @@ impl ChainPath {
 pub(crate) struct Follower {
     chains: Vec<Chain>,
     /// By callback: which steps of which chains it is.
-    steps_of: Vec<Vec<Place>>,
+    steps_of: Vec<Vec<NodeConfig>>,
     /// Of the callback that runs.
-    running: Vec<(Place, Origin)>,
+    running: Vec<(NodeConfig, Origin)>,
 }
 
 /// Where a sample comes from.
@@ -229,7 +229,7 @@ struct Origin {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct NodeConfig {
     chain: usize,
     step: usize,
 }
@@ -257,9 +257,9 @@ impl Follower {
         let mut steps_of = vec![Vec::new(); info.callbacks.len()];
         let mut chains = Vec::new();
         for (chain, path) in paths.iter().enumerate() {
-            let (callbacks, ways) = path.ways(info, &edges)?;
+            let (callbacks, ways) = path.callbacks_and_edges(info, &edges)?;
             for (step, callbacks) in callbacks.iter().enumerate() {
-                callbacks.iter().for_each(|&c| steps_of[c].push(Place { chain, step }));
+                callbacks.iter().for_each(|&c| steps_of[c].push(NodeConfig { chain, step }));
             }
             let arrivals = ways.iter().map(|way| {
                 let mut sources: Vec<_> = way.iter().map(|edge| edge.source).collect();
@@ -293,7 +293,7 @@ impl Follower {
 
     /// The callback that began last returns at `end`, and has sent these.
     pub(super) fn finished(&mut self, dispatch: &Dispatch, end: Time, sent: &[EventId]) {
-        for &(Place { chain, step }, origin) in &self.running {
+        for &(NodeConfig { chain, step }, origin) in &self.running {
             let Chain { arrivals, samples } = &mut self.chains[chain];
             let Some(next) = arrivals.get_mut(step + 1) else {
                 samples.add(origin, dispatch.time, end);
@@ -359,4 +359,24 @@ impl Arrivals {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_under_way_are_bounded() {
+        let mut arrivals = Arrivals { source: SourceId(0), under_way: VecDeque::new() };
+        let max = ChainSamples::UNDER_WAY_MAX as u64;
+        let origin = |n| Origin { released: Time::from_nanos(n), started: Time::from_nanos(n + 1) };
+        assert!((0..max).all(|n| arrivals.add(n, origin(n))));
+        assert!(arrivals.add(max - 1, origin(0)), "the same message, for another callback");
+        assert!(!arrivals.add(max, origin(max)));
+        assert_eq!(arrivals.under_way.len() as u64, max);
+        assert_eq!(arrivals.origin(0), None);
+        assert_eq!(arrivals.origin(1000), Some(origin(1000)));
+        assert_eq!(arrivals.origin(1000), Some(origin(1000)), "a copy");
+        assert_eq!(arrivals.origin(1000 - OVERTAKEN_MAX), Some(origin(1000 - OVERTAKEN_MAX)));
+        assert_eq!(arrivals.origin(1000 - OVERTAKEN_MAX - 1), None);
+        arrivals.origin(max);
+        assert_eq!(arrivals.under_way.len() as u64, OVERTAKEN_MAX + 1);
+    }
+}

@@ -12,14 +12,14 @@ use std::sync::Arc;
 
 impl Sequencer {
     /// The digest of all dispatches so far, and their number.
-    pub(crate) fn digest(&mut self) -> (RunDigest, u64) {
+    pub fn digest(&mut self) -> (RunDigest, u64) {
         let pending = self.worker.pending_digest();
         self.digester(|digester| (digester.digest(pending), digester.dispatches().get()))
     }
 
     /// The events that other threads than that of the run caused so far, in words, and their
     /// numbers.
-    pub(crate) fn foreign(&self, info: &GraphInfo) -> Vec<(String, u64)> {
+    pub fn foreign(&self, info: &GraphInfo) -> Vec<(String, u64)> {
         let in_words = |event| match event {
             ForeignEvent::For(id) => match (id.0 as usize) < info.callbacks.len() {
                 true => format!("events for {}", info.name_of(id)),
@@ -50,7 +50,7 @@ impl Sequencer {
     }
 
     /// Counts the dispatches.
-    pub(crate) fn dispatches(&mut self) -> Arc<Counter> {
+    pub fn dispatches(&mut self) -> Arc<Counter> {
         self.digester(|digester| digester.dispatches().clone())
     }
 
@@ -60,19 +60,19 @@ impl Sequencer {
     }
 
     /// The trace, if one was kept.
-    pub(crate) fn take_trace(&mut self) -> Option<Trace> {
+    pub fn take_trace(&mut self) -> Option<Trace> {
         self.digester(Digester::take_trace)
     }
 
     /// The samples of the chains so far.
-    pub(crate) fn chains(&mut self) -> Vec<ChainSamples> {
+    pub fn chains(&mut self) -> Vec<ChainSamples> {
         let samples = |digester: &mut Digester| digester.follower().map(Follower::samples);
         self.digester(samples).unwrap_or_default()
     }
 
     /// How the run so far deviated from the default order, as far as that is kept, and that in
     /// words; and how many deviations there were in all.
-    pub(crate) fn schedule(&self, info: &GraphInfo) -> (Schedule, Vec<String>, u64) {
+    pub fn schedule(&self, info: &GraphInfo) -> (Schedule, Vec<String>, u64) {
         let seed = self.script.as_ref().and_then(|script| script.seed);
         let seed_words = seed.map(|seed| {
             format!("seed {seed} for delays, losses, durations and the nodes' random numbers")
@@ -81,16 +81,18 @@ impl Sequencer {
         let (deviations, words): (Vec<_>, Vec<_>) =
             taken.map(|taken| (taken.deviation, taken.in_words(info))).unzip();
         let postponements: Vec<_> = self.breaker.iter().flat_map(Breaker::postponements).collect();
-        let (jolts, count) = self.jolts.all();
+        let (perturbations, count) = self.perturbations.all();
         let count = count + self.breaker.as_ref().map_or(0, |breaker| breaker.taken.count());
         let words = seed_words.into_iter().chain(words);
         let words = words.chain(postponements.iter().map(|held| held.in_words(info)));
-        let words = words.chain(jolts.iter().map(|jolt| jolt.in_words(info))).collect();
-        (Schedule { seed, deviations, postponements, jolts }, words, count)
+        let words = words
+            .chain(perturbations.iter().map(|perturbation| perturbation.in_words(info)))
+            .collect();
+        (Schedule { seed, deviations, postponements, perturbations }, words, count)
     }
 
     /// The entries of the schedule that have not been applied, if the run follows one.
-    pub(crate) fn not_applied(&self, info: &GraphInfo) -> Schedule {
+    pub fn not_applied(&self, info: &GraphInfo) -> Schedule {
         match &self.script {
             None => Schedule::default(),
             Some(script) => script.without(&self.schedule(info).0),
@@ -104,25 +106,25 @@ impl Sequencer {
     }
 
     /// The record of the watched instant.
-    pub(crate) fn instant_log(&self) -> Option<&InstantLog> {
+    pub fn instant_log(&self) -> Option<&InstantLog> {
         self.breaker.as_ref().map(|breaker| &breaker.log)
     }
 
     /// The callbacks that returned later than their logical execution time, and how often.
-    pub(crate) fn overruns(&self, info: &GraphInfo) -> Vec<(String, u64)> {
+    pub fn overruns(&self, info: &GraphInfo) -> Vec<(String, u64)> {
         let overruns = self.timing.iter().flat_map(Timing::overruns).enumerate();
         let late = overruns.filter(|(_, count)| *count > 0);
         late.map(|(n, count)| (info.name_of(CallbackId(n as u32)), count)).collect()
     }
 
     /// How many choices there were in the run so far.
-    pub(crate) fn choices(&self) -> u64 {
+    pub fn choices(&self) -> u64 {
         self.breaker.as_ref().map_or(0, Breaker::choices)
     }
 
     /// Drops what is the user's, each part on its own; returns the drops that panicked. The run is
     /// over.
-    pub(crate) fn dismantle(&mut self) -> Vec<Panicked> {
+    pub fn dismantle(&mut self) -> Vec<Panicked> {
         let now = self.now();
         let drop_part =
             |part: &str, drop: &mut dyn FnMut()| Panicked::catch(part, Some(now), drop).err();
@@ -142,7 +144,7 @@ impl Sequencer {
     }
 
     /// The worker, to look at what it runs.
-    pub(crate) fn worker_mut(&mut self) -> &mut Worker {
+    pub fn worker_mut(&mut self) -> &mut Worker {
         &mut self.worker
     }
 

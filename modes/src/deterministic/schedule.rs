@@ -21,7 +21,7 @@ pub struct Deviation {
 
 /// A message was later than its link says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Jolt {
+pub struct DelayPerturbation {
     /// The message.
     pub event: EventId,
     /// Whom it was for.
@@ -30,8 +30,8 @@ pub struct Jolt {
     pub delay_ns: u64,
 }
 
-impl Jolt {
-    /// The jolt in words.
+impl DelayPerturbation {
+    /// The perturbation in words.
     pub(super) fn in_words(&self, info: &GraphInfo) -> String {
         let EventId { source, sequence } = self.event;
         let delay = Duration::from_nanos(self.delay_ns);
@@ -90,14 +90,14 @@ pub struct Schedule {
     /// In order of time.
     pub postponements: Vec<Postponement>,
     /// In order of event and callback.
-    pub jolts: Vec<Jolt>,
+    pub perturbations: Vec<DelayPerturbation>,
 }
 
 impl Schedule {
     /// How many entries there are in all.
     pub fn len(&self) -> usize {
-        let Self { seed, deviations, postponements, jolts } = self;
-        usize::from(seed.is_some()) + deviations.len() + postponements.len() + jolts.len()
+        let Self { seed, deviations, postponements, perturbations } = self;
+        usize::from(seed.is_some()) + deviations.len() + postponements.len() + perturbations.len()
     }
 
     /// Whether it is the default order with the job's own seed.
@@ -105,10 +105,11 @@ impl Schedule {
         self.len() == 0
     }
 
-    pub(crate) fn sort(&mut self) {
+    /// Sorts the entries, so that equal schedules are equal texts.
+    pub fn sort(&mut self) {
         self.deviations.sort_unstable();
         self.postponements.sort_unstable();
-        self.jolts.sort_unstable();
+        self.perturbations.sort_unstable();
     }
 
     /// The entries that `applied` lacks. A seed is always applied.
@@ -121,7 +122,7 @@ impl Schedule {
             seed: None,
             deviations: lacking(&self.deviations, &applied.deviations),
             postponements: lacking(&self.postponements, &applied.postponements),
-            jolts: lacking(&self.jolts, &applied.jolts),
+            perturbations: lacking(&self.perturbations, &applied.perturbations),
         }
     }
 
@@ -129,7 +130,7 @@ impl Schedule {
     pub(super) fn up_to(mut self, now: Time) -> Self {
         self.deviations.retain(|deviation| deviation.time <= now);
         self.postponements.retain(|postponement| postponement.time <= now);
-        self.jolts.clear();
+        self.perturbations.clear();
         self
     }
 }
@@ -142,8 +143,8 @@ impl Schedule {
 )]
 pub struct NotApplied(pub Schedule);
 
-/// How many deviations and how many jolts a run keeps, unless it explores: with jitter, each
-/// message is one.
+/// How many deviations and how many perturbations a run keeps, unless it explores: with jitter,
+/// each message is one.
 pub(crate) const KEPT_MAX: usize = 10_000;
 
 /// The first items of a series, and their number in all.
@@ -207,8 +208,9 @@ impl fmt::Display for Schedule {
         let seed = self.seed.iter().map(|seed| format!("s{seed}"));
         let deviations = self.deviations.iter().map(Deviation::to_string);
         let postponements = self.postponements.iter().map(Postponement::to_string);
-        let jolts = self.jolts.iter().map(Jolt::to_string);
-        let all: Vec<_> = seed.chain(deviations).chain(postponements).chain(jolts).collect();
+        let perturbations = self.perturbations.iter().map(DelayPerturbation::to_string);
+        let all: Vec<_> =
+            seed.chain(deviations).chain(postponements).chain(perturbations).collect();
         f.write_str(&all.join(","))
     }
 }
@@ -242,7 +244,7 @@ impl fmt::Display for Postponement {
     }
 }
 
-impl fmt::Display for Jolt {
+impl fmt::Display for DelayPerturbation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { event: EventId { source, sequence }, callback, delay_ns } = self;
         write!(f, "m{}.{sequence}>{}+{delay_ns}", source.0, callback.0)
@@ -263,7 +265,7 @@ impl FromStr for Schedule {
                 }
                 "t" => schedule.deviations.push(deviation(rest).ok_or_else(error)?),
                 "p" => schedule.postponements.push(postponement(rest).ok_or_else(error)?),
-                "m" => schedule.jolts.push(jolt(rest).ok_or_else(error)?),
+                "m" => schedule.perturbations.push(perturbation(rest).ok_or_else(error)?),
                 _ => return Err(error()),
             }
         }
@@ -301,12 +303,12 @@ fn postponement(text: &str) -> Option<Postponement> {
     Some(Postponement { time: time(at)?, held: turn(held)?, until: turn(until)? })
 }
 
-fn jolt(text: &str) -> Option<Jolt> {
+fn perturbation(text: &str) -> Option<DelayPerturbation> {
     let (event, rest) = text.split_once('>')?;
     let (source, sequence) = event.split_once('.')?;
     let (callback, delay) = rest.split_once('+')?;
     let source = SourceId(source.parse().ok()?);
-    Some(Jolt {
+    Some(DelayPerturbation {
         event: EventId { source, sequence: sequence.parse().ok()? },
         callback: CallbackId(callback.parse().ok()?),
         delay_ns: delay.parse().ok()?,
@@ -324,12 +326,12 @@ mod tests {
             seed: Option<u64>,
             deviations in prop::collection::vec(any::<(u64, u32, u32)>(), 0..5),
             postponements in prop::collection::vec(any::<(u64, [u32; 4])>(), 0..5),
-            jolts in prop::collection::vec(any::<(u32, u64, u32, u64)>(), 0..5),
+            perturbations in prop::collection::vec(any::<(u32, u64, u32, u64)>(), 0..5),
         ) {
             let deviation = |(ns, choice, taken)| {
                 Deviation { time: Time::from_nanos(ns), choice, taken }
             };
-            let jolt = |(source, sequence, callback, delay_ns)| Jolt {
+            let perturbation = |(source, sequence, callback, delay_ns)| DelayPerturbation {
                 event: EventId { source: SourceId(source), sequence },
                 callback: CallbackId(callback),
                 delay_ns,
@@ -344,7 +346,7 @@ mod tests {
                 seed,
                 deviations: deviations.into_iter().map(deviation).collect(),
                 postponements: postponements.into_iter().map(postponement).collect(),
-                jolts: jolts.into_iter().map(jolt).collect(),
+                perturbations: perturbations.into_iter().map(perturbation).collect(),
             };
             schedule.sort();
             prop_assert_eq!(schedule.to_string().parse::<Schedule>(), Ok(schedule));

@@ -1,13 +1,12 @@
 //! What is simulated, as data: it can be written in TOML, compared, and hashed.
 
+use super::models::{AnyModel, ResolvedDurations, ResolvedLinks};
 use super::schedule::Schedule;
 use super::ties::TiePolicy;
-use super::traffic::{JoltSource, Jolts, Traffic};
+use super::traffic::{PerturbationSource, Perturbations, Traffic};
 use crate::error::SpinError;
 use crate::mapping::{Mapping, loop_names};
-use crate::models::durations::{DurationTable, Durations};
-use crate::models::links::Links;
-use ringspin_executor::{GraphInfo, LoopId, Scope, SimNetwork, Time};
+use ringspin_executor::{BoxError, GraphInfo, LoopId, Scope, SimNetwork, Time};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,9 +25,9 @@ pub struct Simulation {
     /// By how much messages are late at random, beyond what their links say.
     pub jitter: Jitter,
     /// How messages travel; by default they arrive as they are published.
-    pub links: Links,
+    pub links: AnyModel<dyn ResolvedLinks>,
     /// How long callbacks take; by default no time.
-    pub durations: Durations,
+    pub durations: AnyModel<dyn ResolvedDurations>,
     /// The virtual cores that callbacks occupy.
     pub cores: Cores,
     /// How many dispatches one instant may have before it counts as a cycle without delay.
@@ -68,8 +67,8 @@ impl Default for Simulation {
             seed: 0,
             ties: TiePolicy::default(),
             jitter: Jitter::default(),
-            links: Links::default(),
-            durations: Durations::default(),
+            links: AnyModel::default(),
+            durations: AnyModel::default(),
             cores: Cores::default(),
             instant_dispatches_max: 1_000_000,
             no_progress_max: None,
@@ -79,7 +78,7 @@ impl Default for Simulation {
 
 impl Simulation {
     /// The seed of everything random: that of a schedule that is followed, if it has one.
-    pub(crate) fn effective_seed(&self) -> u64 {
+    pub fn effective_seed(&self) -> u64 {
         match &self.ties {
             TiePolicy::Scripted(Schedule { seed: Some(seed), .. }) => *seed,
             _ => self.seed,
@@ -91,10 +90,10 @@ impl Simulation {
 pub(crate) struct Setting {
     pub(super) simulation: Simulation,
     pub(crate) sim_network: Arc<SimNetwork>,
-    pub(super) durations: Option<DurationTable>,
+    pub(super) durations: Option<Box<dyn ResolvedDurations>>,
     /// The loops of each virtual core, unless each loop has its own.
     pub(super) cores: Option<Vec<Vec<LoopId>>>,
-    pub(super) jolts: Jolts,
+    pub(super) perturbations: Perturbations,
     /// How many deviations of each kind are kept.
     pub(super) deviations_max: usize,
 }
@@ -108,15 +107,14 @@ impl Setting {
         causes: bool,
         deviations_max: usize,
     ) -> Result<Self, SpinError> {
-        let refused = |error: &dyn std::error::Error| SpinError::Simulation(error.to_string());
+        let refused = |error: BoxError| SpinError::Simulation(error.to_string());
         // Which entries of a schedule were applied is told by all of them.
         let is_scripted = matches!(simulation.ties, TiePolicy::Scripted(_));
         let deviations_max = if is_scripted { usize::MAX } else { deviations_max };
         let seed = simulation.effective_seed();
-        let links = simulation.links.resolve(info, seed).map_err(|error| refused(&error))?;
-        let table = simulation.durations.resolve(info, seed).map_err(|error| refused(&error))?;
-        let causes = causes || table.depends_on_sending();
-        let durations = (!table.is_empty()).then_some(table);
+        let links = simulation.links.resolve(info, seed).map_err(refused)?;
+        let durations = simulation.durations.resolve(info, seed).map_err(refused)?;
+        let causes = causes || durations.as_ref().is_some_and(|table| table.depends_on_sending());
         let cores = virtual_cores(&simulation.cores, info)?;
         if let Simulation { start, end: Some(end), .. } = simulation
             && end < start
@@ -125,16 +123,16 @@ impl Setting {
                 "it ends at {end}, before it starts at {start}: choose a later end"
             )));
         }
-        let jolts = Jolts::new(deviations_max);
+        let perturbations = Perturbations::new(deviations_max);
         let jitter = match &simulation.ties {
-            TiePolicy::Scripted(schedule) => JoltSource::scripted(schedule),
-            _ => JoltSource::new(simulation.jitter),
+            TiePolicy::Scripted(schedule) => PerturbationSource::scripted(schedule),
+            _ => PerturbationSource::new(simulation.jitter),
         };
         let scope = Scope { departures: durations.is_some(), causes };
-        let traffic = Box::new(Traffic::new(links, jitter, jolts.clone(), info));
+        let traffic = Box::new(Traffic::new(links, jitter, perturbations.clone(), info));
         let sim_network = Arc::new(SimNetwork::new(simulation.start, traffic, scope));
         let simulation = simulation.clone();
-        Ok(Self { simulation, sim_network, durations, cores, jolts, deviations_max })
+        Ok(Self { simulation, sim_network, durations, cores, perturbations, deviations_max })
     }
 }
 

@@ -7,7 +7,7 @@
 //! loop, keeps its order under every policy.
 
 use super::schedule::{Deviation, InstantEvent, Postponement, Schedule};
-use crate::models::random::{Purpose, Stream};
+use crate::random::{Purpose, Stream};
 use ringspin_executor::{CallbackId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! How long callbacks take in simulated time.
 
-use crate::models::durations::DurationTable;
+use super::models::ResolvedDurations;
 use ringspin_executor::{Clock, Dispatch, SimNetwork, Time};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) struct Timing(Arc<Mutex<State>>);
 
 struct State {
-    table: DurationTable,
+    table: Box<dyn ResolvedDurations>,
     /// By callback, how often it ran.
     runs: Vec<u64>,
     /// When the event that is dispatched became ready.
@@ -31,7 +31,7 @@ struct Open {
 }
 
 impl Timing {
-    pub(super) fn new(table: DurationTable, callbacks: usize) -> Self {
+    pub(super) fn new(table: Box<dyn ResolvedDurations>, callbacks: usize) -> Self {
         let (runs, overruns) = (vec![0; callbacks], vec![0; callbacks]);
         let (released, end, open) = (Time::ZERO, None, None);
         let state = State { table, runs, released, end, open, overruns };

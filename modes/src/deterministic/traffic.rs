@@ -1,10 +1,10 @@
 //! The network of a simulation: the links' delays, and jitter on top.
 
-use super::schedule::{Jolt, Kept, Schedule};
+use super::models::ResolvedLinks;
+use super::schedule::{DelayPerturbation, Kept, Schedule};
 use super::simulation::Jitter;
-use crate::models::links::LinkTable;
-use crate::models::links::publisher_names;
-use crate::models::random::{Purpose, Stream};
+use crate::names::publisher_names;
+use crate::random::{Purpose, Stream};
 use ringspin_executor::{
     CallbackId, DeliveryOutcome, EventId, GraphInfo, InFlight, LoopId, Network, SourceId, Time,
     TopicInfo,
@@ -13,31 +13,31 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The jolts of a run so far.
+/// The perturbations of a run so far.
 #[derive(Clone, Debug)]
-pub(super) struct Jolts(Arc<Mutex<Kept<Jolt>>>);
+pub(super) struct Perturbations(Arc<Mutex<Kept<DelayPerturbation>>>);
 
-impl Jolts {
+impl Perturbations {
     /// Keeps `max` of them.
     pub(super) fn new(max: usize) -> Self {
         Self(Arc::new(Mutex::new(Kept::new(max))))
     }
 
     /// Those that are kept, and how many there were in all.
-    pub(super) fn all(&self) -> (Vec<Jolt>, u64) {
+    pub(super) fn all(&self) -> (Vec<DelayPerturbation>, u64) {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut jolts = kept.items().to_vec();
-        jolts.sort_unstable();
-        (jolts, kept.count())
+        let mut perturbations = kept.items().to_vec();
+        perturbations.sort_unstable();
+        (perturbations, kept.count())
     }
 
-    fn push(&self, jolt: Jolt) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(jolt);
+    fn push(&self, perturbation: DelayPerturbation) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(perturbation);
     }
 }
 
-/// Which jolts there are.
-pub(super) enum JoltSource {
+/// Which perturbations there are.
+pub(super) enum PerturbationSource {
     None,
     /// Random ones up to a limit.
     Random {
@@ -48,7 +48,7 @@ pub(super) enum JoltSource {
     Scripted(BTreeMap<(EventId, CallbackId), u64>),
 }
 
-impl JoltSource {
+impl PerturbationSource {
     pub(super) fn new(jitter: Jitter) -> Self {
         match u64::try_from(jitter.max.as_nanos()).unwrap_or(u64::MAX) {
             0 => Self::None,
@@ -57,11 +57,17 @@ impl JoltSource {
     }
 
     pub(super) fn scripted(schedule: &Schedule) -> Self {
-        if schedule.jolts.is_empty() {
+        if schedule.perturbations.is_empty() {
             return Self::None;
         }
-        let jolts = schedule.jolts.iter();
-        Self::Scripted(jolts.map(|jolt| ((jolt.event, jolt.callback), jolt.delay_ns)).collect())
+        let perturbations = schedule.perturbations.iter();
+        Self::Scripted(
+            perturbations
+                .map(|perturbation| {
+                    ((perturbation.event, perturbation.callback), perturbation.delay_ns)
+                })
+                .collect(),
+        )
     }
 
     fn is_none(&self) -> bool {
@@ -76,8 +82,8 @@ impl JoltSource {
                 let limit = max_ns.saturating_add(1);
                 stream.below(in_flight.event.sequence, Purpose::Jitter, limit)
             }),
-            Self::Scripted(jolts) => {
-                jolts.get(&(in_flight.event, in_flight.callback)).copied().unwrap_or(0)
+            Self::Scripted(perturbations) => {
+                perturbations.get(&(in_flight.event, in_flight.callback)).copied().unwrap_or(0)
             }
         }
     }
@@ -109,9 +115,9 @@ fn publisher_of(info: &GraphInfo, topic: &TopicInfo, in_flight: &InFlight) -> St
 
 /// Links and jitter of one run.
 pub(super) struct Traffic {
-    links: LinkTable,
-    jitter: JoltSource,
-    jolts: Jolts,
+    links: Option<Box<dyn ResolvedLinks>>,
+    jitter: PerturbationSource,
+    perturbations: Perturbations,
     /// Whose messages jitter is for.
     jittered: Vec<bool>,
     edges: BTreeMap<(CallbackId, SourceId), Edge>,
@@ -129,9 +135,9 @@ struct Edge {
 
 impl Traffic {
     pub(super) fn new(
-        links: LinkTable,
-        jitter: JoltSource,
-        jolts: Jolts,
+        links: Option<Box<dyn ResolvedLinks>>,
+        jitter: PerturbationSource,
+        perturbations: Perturbations,
         info: &GraphInfo,
     ) -> Self {
         let mut jittered = vec![false; info.callbacks.len()];
@@ -139,20 +145,21 @@ impl Traffic {
             let subscriptions = info.topics.iter().flat_map(|topic| topic.subscriptions.iter());
             subscriptions.for_each(|id| jittered[id.0 as usize] = true);
         }
-        Self { links, jitter, jolts, jittered, edges: BTreeMap::new(), info: info.clone() }
+        Self { links, jitter, perturbations, jittered, edges: BTreeMap::new(), info: info.clone() }
     }
 }
 
 impl Network for Traffic {
     fn is_linked(&self, callback: CallbackId) -> bool {
-        self.jittered[callback.0 as usize] || self.links.is_linked(callback)
+        let is_linked = |links: &dyn ResolvedLinks| links.is_linked(callback);
+        self.jittered[callback.0 as usize] || self.links.as_deref().is_some_and(is_linked)
     }
 
     fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome {
         let InFlight { event, callback, departure, bytes } = *in_flight;
-        let outcome = match self.links.is_linked(callback) {
-            true => self.links.outcome(callback, event, departure, bytes),
-            false => DeliveryOutcome::Once(departure),
+        let outcome = match &mut self.links {
+            Some(links) => links.outcome(callback, event, departure, bytes),
+            None => DeliveryOutcome::Once(departure),
         };
         if !self.jittered[callback.0 as usize] {
             return outcome;
@@ -162,7 +169,7 @@ impl Network for Traffic {
             DeliveryOutcome::Once(base) => (base, base),
             DeliveryOutcome::Twice(base, copy) => (base, base.max(copy)),
         };
-        let Self { jitter, jolts, edges, info, .. } = self;
+        let Self { jitter, perturbations, edges, info, .. } = self;
         let edge = edges.entry((callback, event.source)).or_insert_with(|| Edge {
             stream: jitter.stream(in_flight, info),
             linked: Time::ZERO,
@@ -170,7 +177,7 @@ impl Network for Traffic {
         });
         let delay_ns = jitter.delay_ns(in_flight, edge.stream);
         if delay_ns > 0 {
-            jolts.push(Jolt { event, callback, delay_ns });
+            perturbations.push(DelayPerturbation { event, callback, delay_ns });
         }
         let delay = Duration::from_nanos(delay_ns);
         // It overtakes none, unless the link itself has it do so.

@@ -1,6 +1,6 @@
 //! What can be wrong with a mapping, in words that name the way out.
 
-use std::fmt;
+use crate::names::list;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,6 +8,7 @@ use thiserror::Error;
 
 /// Why a mapping could not be read or does not fit the graph and the machine.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum MappingError {
     /// The file could not be read.
     #[error("cannot read the mapping file `{}`: {error}; check the path and its permissions",
@@ -18,7 +19,17 @@ pub enum MappingError {
         /// What the operating system said.
         error: io::Error,
     },
+    /// The program was built without a reader of mapping files.
+    #[error(
+        "failed to read the mapping file `{}`: this program was built without mapping files; \
+         build ringspin with its feature `toml`", path.display()
+    )]
+    NotBuilt {
+        /// The file that was asked for.
+        path: PathBuf,
+    },
     /// The text is not a mapping. The message carries line, column and the offending line.
+    #[cfg(feature = "toml")]
     #[error("{origin} is not a mapping: {}\ncorrect that line; the keys are `default_core`, \
         `use_isolated`, `lock_memory`, a table `[dispatch_priorities]` and, under each `[[core]]`, \
         `id`, `nodes`, `priority`, `isolated` and `wait`", error.to_string().trim_end())]
@@ -122,57 +133,10 @@ pub enum MappingError {
     },
 }
 
-/// The candidate closest to `wanted`: one that differs only in its namespace, else the one with the
-/// smallest edit distance if at most half of the name would have to change.
-pub(crate) fn closest<'a>(wanted: &str, candidates: &'a [String]) -> Option<&'a str> {
-    let base = |name: &str| name.rsplit('/').next().unwrap_or(name).to_lowercase();
-    let distance = |candidate: &&String| {
-        if base(wanted) == base(candidate) { 0 } else { edit_distance(wanted, candidate) }
-    };
-    let best = candidates.iter().min_by_key(distance)?;
-    (distance(&best) <= wanted.chars().count().div_ceil(2)).then_some(best.as_str())
-}
-
-/// Levenshtein distance without regard to case, O(a * b) time and O(b) memory.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.to_lowercase(), b.to_lowercase());
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, in_a) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, in_b) in b.chars().enumerate() {
-            let substituted = diagonal + usize::from(in_a != in_b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 pub(crate) fn way_out(suggestion: Option<&str>, known: &[String]) -> String {
     match suggestion {
         Some(name) => format!("did you mean `{name}`?"),
         None if known.is_empty() => "the graph has no nodes; create them first".to_owned(),
         None => format!("use one of {}", list(known)),
-    }
-}
-
-/// "a, b, c", or "(none)".
-pub(crate) fn list<T: fmt::Display>(items: &[T]) -> String {
-    if items.is_empty() {
-        return "(none)".to_owned();
-    }
-    items.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn edit_distance_counts_single_character_edits() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("Abc", "aBC"), 0);
     }
 }

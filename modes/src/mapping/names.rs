@@ -1,7 +1,7 @@
 //! How a mapping names event loops: entries, what they match, and which one wins.
 
 use super::MappingError;
-use super::error::closest;
+use crate::names::closest;
 use ringspin_executor::GraphInfo;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,7 +23,7 @@ impl fmt::Display for LoopName<'_> {
 }
 
 /// The names of all loops of a graph, in the order of their creation.
-pub(crate) fn loop_names(info: &GraphInfo) -> Vec<LoopName<'_>> {
+pub fn loop_names(info: &GraphInfo) -> Vec<LoopName<'_>> {
     info.loops.iter().map(|l| LoopName { node: &l.node, group: &l.group }).collect()
 }
 

@@ -17,7 +17,7 @@ use ringspin_executor::{
     CallRefused, CancelResponse, CreateError, FailurePolicy, GoalCallbacks, GoalError, GoalHandle,
     GoalId, GoalResponse, GoalStatus, Graph, Message, Node, QoS, Reply, SendGoalError, Time,
 };
-use ringspin_modes::Job;
+use ringspin_simulation::Job;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

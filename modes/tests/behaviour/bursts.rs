@@ -105,7 +105,7 @@ fn due_timer_of_equal_priority_waits_for_one_turn_of_each_other_node() {
 #[test]
 fn spin_for_returns_after_the_callback_that_reaches_its_end() {
     for history in HISTORIES {
-        for order in [ReadyOrder::Sweep, ReadyOrder::Fifo] {
+        for order in [ReadyOrder::RoundRobin, ReadyOrder::Fifo] {
             for executor in live_modes() {
                 let mut executor = executor.with_ready_order(order);
                 let calls = log();

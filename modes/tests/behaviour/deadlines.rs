@@ -2,7 +2,8 @@
 
 use crate::in_every_mode;
 use ringspin_executor::{CreateError, Graph, Message, QoS};
-use ringspin_modes::{Executor, Job, Mode};
+use ringspin_modes::{Executor, Mode};
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

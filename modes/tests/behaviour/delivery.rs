@@ -194,3 +194,44 @@ fn a_message_that_is_kept_outlives_the_executor() {
         assert_eq!(received.lock().unwrap()[0].as_str(), "kept");
     });
 }
+
+/// The times of the messages lie between those before and after the calls of `publish`.
+#[test]
+fn messages_have_publication_and_reception_times_on_request() {
+    in_every_mode(|mut executor| {
+        let (sent, seen) = (log(), log());
+        let talker = executor.create_node("talker", sent.clone()).unwrap();
+        let out = talker.create_publisher::<u64>("numbers", QoS::default()).unwrap();
+        talker
+            .create_timer(TICK, move |sent, cx| {
+                let before = cx.now();
+                out.publish(cx.event().sequence).unwrap();
+                sent.lock().unwrap().push((before, cx.now()));
+            })
+            .unwrap();
+        for (name, qos) in [("asks", QoS::default().message_times()), ("plain", QoS::default())] {
+            let listener = executor.create_node(name, seen.clone()).unwrap();
+            listener
+                .create_subscription("numbers", qos, move |seen, n: &Message<u64>, cx| {
+                    let kept = n.clone(); // has the times, too
+                    let mut seen = seen.lock().unwrap();
+                    seen.push((name, **n, kept.times(), cx.now()));
+                    if ["asks", "plain"].iter().all(|of| seen.iter().any(|s| s.0 == *of)) {
+                        cx.stop();
+                    }
+                })
+                .unwrap();
+        }
+        executor.spin().unwrap();
+        let sent = entries(&sent);
+        for (name, n, times, handled) in entries(&seen) {
+            assert_eq!(times.is_some(), name == "asks");
+            let Some(times) = times else { continue };
+            // Of the last one, the timer's callback may not have returned.
+            let Some((before, after)) = sent.get(n as usize) else { continue };
+            assert!((*before..=*after).contains(&times.source_timestamp), "message {n}");
+            assert_eq!(times.received_timestamp, times.source_timestamp);
+            assert!(times.received_timestamp <= handled);
+        }
+    });
+}

@@ -2,7 +2,8 @@
 
 use crate::{entries, in_every_mode, in_every_mode_isolating, log};
 use ringspin_executor::{Cause, EventId, Message, QoS, SourceId, Time};
-use ringspin_modes::{Executor, Job, Simulation, SpinError};
+use ringspin_modes::{Executor, Simulation, SpinError};
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(1);

@@ -75,7 +75,7 @@ fn a_plan_that_forgets_a_callback_group_is_refused() {
     node.create_callback_group("lane", ()).unwrap();
     let plan = ringspin_executor::Plan {
         workers: vec![vec![node.event_loop()]],
-        order: ringspin_executor::ReadyOrder::Sweep,
+        order: ringspin_executor::ReadyOrder::RoundRobin,
     };
     let time = TimeSource::Live(Arc::new(SimClock::default()));
     let error = graph.freeze(&plan, &Default::default(), Default::default(), &time).err();

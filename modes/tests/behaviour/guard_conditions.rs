@@ -1,7 +1,8 @@
 //! Guard conditions: triggers from anywhere reach their callback, each counted.
 
-use crate::{Log, entries, in_every_mode, log};
-use ringspin_modes::{Executor, Job};
+use crate::{Log, entries, in_every_mode, log, spawn_beside};
+use ringspin_modes::Executor;
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -21,8 +22,9 @@ fn triggers_from_other_threads_are_answered_or_counted_as_coalesced() {
             .unwrap();
         // The deterministic mode ends when nothing is left to do in it.
         node.create_timer(MS, |_, _| ()).unwrap();
-        let threads = [guard.clone(), guard]
-            .map(|guard| std::thread::spawn(move || (0..TRIGGERS).for_each(|_| guard.trigger())));
+        let threads = [guard.clone(), guard].map(|guard| {
+            spawn_beside(&executor, move || (0..TRIGGERS).for_each(|_| guard.trigger()))
+        });
         executor.spin().unwrap();
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         let statistics = executor.statistics();

@@ -1,6 +1,6 @@
 //! Restarts, and nodes that are taken out of service with all that waits for them.
 
-use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
+use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use ringspin_executor::{
     Action, ActionClientOptions, ActionServerOptions, CallError, CallbackId, CancelResponse, Cause,
     Context, FailurePolicy, GoalCallbacks, GoalResponse, Input, Latest, Message, Node, Publisher,
@@ -267,7 +267,7 @@ fn a_thread_that_waits_for_a_response_learns_that_the_executor_is_gone() {
     let client = executor.create_node("caller", ()).unwrap();
     let client = client.create_client::<u32, u32>("service", QoS::services()).unwrap();
     executor.freeze().unwrap();
-    let thread = std::thread::spawn(move || {
+    let thread = spawn_beside(&executor, move || {
         let ends = client.call_and_wait(1, Duration::from_secs(60));
         [ends.map(|_| ()), client.call_and_wait(1, Duration::from_secs(60)).map(|_| ())]
     });

@@ -1,9 +1,10 @@
 //! Known faults of other executors of ROS 2, as tests that would fail there. Each names the public
 //! report that it is about. What is counted are dispatches and wake-ups, never seconds.
 
-use crate::{Log, entries, in_every_mode, log};
+use crate::{Log, entries, in_every_mode, log, spawn_beside};
 use ringspin_executor::{GuardCondition, Message, Monitor, QoS, Time, WaitStrategy};
-use ringspin_modes::{Executor, Job};
+use ringspin_modes::Executor;
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -278,7 +279,7 @@ fn an_idle_executor_sleeps_until_there_is_something_to_do() {
         executor.freeze().unwrap();
         let monitor = executor.monitor().unwrap();
         let watched = monitor.clone();
-        let waker = std::thread::spawn(move || {
+        let waker = spawn_beside(&executor, move || {
             for n in 0..TRIGGERS {
                 wait_for_sleep(&watched, n);
                 guard.trigger();

@@ -29,10 +29,11 @@ mod synchronized;
 mod tasks;
 mod timers;
 
-use ringspin_executor::{FailurePolicy, WaitStrategy};
+use ringspin_executor::{FailurePolicy, StopHandle, WaitStrategy};
 use ringspin_modes::{Executor, Mapping, Mode, allowed_cores};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// This program again, as a child; by its runner, if it needs one to run here.
@@ -59,6 +60,30 @@ fn log<T>() -> Log<T> {
 
 fn entries<T: Clone>(log: &Log<T>) -> Vec<T> {
     log.lock().unwrap().clone()
+}
+
+/// Stops an executor if the thread that owns this panics.
+struct StopOnPanic(StopHandle);
+
+impl Drop for StopOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}
+
+/// Runs `act` on a thread beside `executor`, whose spin usually ends with something that the thread
+/// does. A panic of the thread stops the executor, so that the test fails instead of waiting.
+fn spawn_beside<T: Send + 'static>(
+    executor: &Executor,
+    act: impl FnOnce() -> T + Send + 'static,
+) -> JoinHandle<T> {
+    let stop = StopOnPanic(executor.stop_handle());
+    std::thread::spawn(move || {
+        let _stop = stop;
+        act()
+    })
 }
 
 /// Runs `test` with an executor of each mode: single-core, multi-core with the wait strategies and

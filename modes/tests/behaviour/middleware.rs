@@ -7,8 +7,8 @@ mod fake_middleware;
 mod faults;
 mod warnings;
 
-use crate::{Log, entries, log, on_one_core};
-use fake_middleware::{FakeMiddleware, Private, Stamp, WAYS, Way};
+use crate::{Log, entries, log, on_one_core, spawn_beside};
+use fake_middleware::{FakeMiddleware, Private, SOURCE_TIMESTAMP, Stamp, WAYS, Way};
 use ringspin_executor::{
     CallbackStatistics, Context, ExactTime, FailurePolicy, Input, Message, Monitor, PublishError,
     QoS, RemoteNode, RemoteNotifier, RemotePublisher, RemoteSubscription, Transition, TypeName,
@@ -159,7 +159,7 @@ fn ten_thousand_messages_arrive_in_order_however_slow_the_subscription_is() {
             .unwrap();
             executor.freeze().unwrap();
             let (out, bus) = (sender(&fake, "/numbers", QoS::default()), fake.clone());
-            let sending = thread::spawn(move || {
+            let sending = spawn_beside(&executor, move || {
                 (0..MANY).for_each(|n| out.publish(&n).unwrap());
                 bus.flush();
                 let _ = all_sent.send(()); // it may have stopped already if it does not wait
@@ -186,6 +186,33 @@ fn what_comes_while_the_graph_is_built_is_delivered_after_the_start() {
         out.publish(&END).unwrap();
         executor.spin().unwrap();
         assert_eq!(entries(&heard), [1, 2, END]);
+    });
+}
+
+#[test]
+fn messages_from_outside_have_the_times_of_the_middleware() {
+    in_every_way(|mut executor, ether| {
+        connect(&executor, ether.another());
+        let seen = log();
+        let node = executor.create_node("listener", seen.clone()).unwrap();
+        let qos = QoS::keep_last(3).message_times();
+        node.create_subscription("numbers", qos, |seen, n: &Message<u64>, cx| {
+            seen.lock().unwrap().push((n.times().unwrap(), cx.now()));
+        })
+        .unwrap();
+        executor.freeze().unwrap();
+        let out = sender(&ether, "/numbers", QoS::default());
+        (0..3u64).for_each(|n| out.publish(&n).unwrap());
+        ether.flush();
+        spin_on(&mut executor, &ether);
+        let seen = entries(&seen);
+        assert_eq!(seen.len(), 3);
+        for (times, handled) in seen {
+            assert_eq!(times.source_timestamp, SOURCE_TIMESTAMP);
+            // It does not say when they were received: then they are when they are taken.
+            assert!(times.received_timestamp > SOURCE_TIMESTAMP);
+            assert!(times.received_timestamp <= handled + Duration::from_secs(1));
+        }
     });
 }
 
@@ -261,7 +288,7 @@ fn publishers_inside_and_outside_race_and_nothing_is_lost_or_comes_twice() {
             executor.freeze().unwrap();
             let _ = monitor.set(executor.monitor().unwrap());
             let outside = [(); 2].map(|()| sender(&fake, "/numbers", QoS::default()));
-            let sending = thread::spawn(move || {
+            let sending = spawn_beside(&executor, move || {
                 thread::scope(|scope| {
                     scope.spawn(|| (0..EACH).for_each(|n| inside.publish(n).unwrap()));
                     for (id, out) in (1..).zip(&outside) {

@@ -1,11 +1,12 @@
 //! Parameters: changes are events, and what is given from outside reaches the nodes.
 
-use crate::{Log, entries, in_every_mode, log, on_one_core};
+use crate::{Log, entries, in_every_mode, log, on_one_core, spawn_beside};
 use ringspin_executor::{
     Arguments, Cause, Graph, Message, PARAMETER_CHANGES_MAX, ParameterChange, ParameterError,
     ParameterValue, QoS,
 };
-use ringspin_modes::{Executor, Job, Mode, RunDigest, SpinError};
+use ringspin_modes::{Executor, Mode, RunDigest, SpinError};
+use ringspin_simulation::Job;
 use std::io::Write;
 use std::time::Duration;
 
@@ -137,7 +138,7 @@ fn another_thread_sets_while_the_executor_spins() {
         })
         .unwrap();
         executor.freeze().unwrap();
-        let setter = std::thread::spawn(move || {
+        let setter = spawn_beside(&executor, move || {
             for n in 1..=SETS {
                 while let Err(error) = gain.set(n) {
                     assert!(matches!(error, ParameterError::Full { .. }), "{error}");
@@ -366,13 +367,14 @@ fn environment_and_command_line_are_read_and_the_latter_wins() {
     const NAME: &str = "parameters::environment_and_command_line_are_read_and_the_latter_wins";
     const VARIABLE: &str = "RINGSPIN_ROS_ARGS";
     if std::env::var_os(VARIABLE).is_some() {
-        let (executor, rest) = Executor::from_args_and_env().unwrap();
+        let (executor, rest) =
+            Executor::from_args_and_env_with(ringspin_simulation::load_simulation).unwrap();
         assert!(rest.contains(&"--exact".into()) && !rest.contains(&"--ros-args".into()));
         let node = executor.create_node("pilot", ()).unwrap();
         assert_eq!(node.full_name(), "/by_line/pilot");
         assert_eq!(node.declare_parameter("both", 0i64).unwrap().get(), 2);
         assert_eq!(node.declare_parameter("words", String::new()).unwrap().get(), "a b");
-        let executor = Executor::from_env().unwrap();
+        let executor = Executor::from_env_with(ringspin_simulation::load_simulation).unwrap();
         let node = executor.create_node("pilot", ()).unwrap();
         assert_eq!(node.full_name(), "/by_env/pilot");
         assert_eq!(node.declare_parameter("both", 0i64).unwrap().get(), 1);

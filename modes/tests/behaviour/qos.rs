@@ -1,12 +1,13 @@
 //! Quality of service: messages for late joiners, lifespans, deadlines, signs of life.
 
-use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
+use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use proptest::prelude::*;
 use ringspin_executor::{
     Context, CreateError, DeadlineMissed, FailurePolicy, Graph, LivelinessChanged, Message,
     PublisherEvents, QoS, QosPolicy, SubscriptionEvents, Time,
 };
-use ringspin_modes::{Executor, Job, Simulation};
+use ringspin_modes::{Executor, Simulation};
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -162,7 +163,7 @@ fn activations_on_other_threads_lose_and_double_nothing() {
             })
             .unwrap();
         executor.freeze().unwrap();
-        let publisher = std::thread::spawn(move || {
+        let publisher = spawn_beside(&executor, move || {
             for n in 0..=LAST {
                 out.publish(n).unwrap();
                 if n % 64 == 0 {
@@ -171,7 +172,7 @@ fn activations_on_other_threads_lose_and_double_nothing() {
             }
         });
         let activations = [late.clone(), late].map(|late| {
-            std::thread::spawn(move || {
+            spawn_beside(&executor, move || {
                 std::thread::yield_now();
                 late.activate();
             })

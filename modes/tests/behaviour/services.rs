@@ -1,10 +1,11 @@
 //! Services and clients: every call ends, in every mode, and in which order.
 
-use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
+use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use ringspin_executor::{
     CallError, Context, CreateError, FailurePolicy, Graph, Message, QoS, Responder,
 };
-use ringspin_modes::{Executor, Job, SpinError};
+use ringspin_modes::{Executor, SpinError};
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -242,7 +243,7 @@ fn another_thread_may_wait_for_a_response() {
         let client = node.create_client::<i64, i64>("count", QoS::services()).unwrap();
         executor.freeze().unwrap();
         let stop = executor.stop_handle();
-        let thread = std::thread::spawn(move || {
+        let thread = spawn_beside(&executor, move || {
             let answers =
                 [1, 2, 3].map(|by| *client.call_and_wait(by, Duration::from_secs(60)).unwrap());
             stop.stop();
@@ -264,7 +265,7 @@ fn a_waiting_thread_learns_that_the_client_is_gone() {
     node.set_failure_policy(FailurePolicy::IsolateNode).unwrap();
     executor.freeze().unwrap();
     let stop = executor.stop_handle();
-    let thread = std::thread::spawn(move || {
+    let thread = spawn_beside(&executor, move || {
         let error = client.call_and_wait(1, Duration::from_secs(60)).unwrap_err();
         stop.stop();
         error

@@ -1,6 +1,6 @@
 //! Spinning in steps, and stopping in time.
 
-use crate::{Log, entries, in_every_mode, log};
+use crate::{Log, entries, in_every_mode, log, spawn_beside};
 use ringspin_executor::{Message, QoS, StopError, Time, running_node};
 use ringspin_modes::{Executor, Mode, SpinError};
 use std::time::{Duration, Instant};
@@ -213,7 +213,7 @@ fn stopping_waits_for_the_workers_and_names_a_callback_that_does_not_return() {
         .unwrap();
         executor.freeze().unwrap();
         let stop = executor.stop_handle();
-        let stopper = std::thread::spawn(move || {
+        let stopper = spawn_beside(&executor, move || {
             entered.recv().unwrap();
             let error = stop.stop_and_wait(MS).unwrap_err();
             let StopError::Stuck { callbacks, .. } = &error else { panic!("{error}") };

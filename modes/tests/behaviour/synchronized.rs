@@ -5,7 +5,7 @@ use ringspin_executor::{
     Accumulate, ApproximateTime, BoxError, Context, CreateError, ExactTime, Graph, Input, Latest,
     Message, Node, QoS, Stamped, SynchronizeError, Time, Trigger,
 };
-use ringspin_modes::Job;
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const TICK: Duration = Duration::from_millis(1);

@@ -2,7 +2,8 @@
 
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
 use ringspin_executor::{CallError, QoS, Time};
-use ringspin_modes::{Executor, Job, SpinError};
+use ringspin_modes::{Executor, SpinError};
+use ringspin_simulation::Job;
 use std::future::{pending, poll_fn};
 use std::task::Poll;
 use std::time::Duration;

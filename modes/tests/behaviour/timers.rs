@@ -1,8 +1,9 @@
 //! Timers and stopping.
 
-use crate::{Log, entries, in_every_mode, log, on_one_core};
+use crate::{Log, entries, in_every_mode, log, on_one_core, spawn_beside};
 use ringspin_executor::{Message, QoS, Time, WaitStrategy};
-use ringspin_modes::{Executor, Job, Simulation};
+use ringspin_modes::{Executor, Simulation};
+use ringspin_simulation::Job;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -172,7 +173,7 @@ fn a_timer_is_cancelled_changed_and_reset_from_another_thread() {
         executor.create_node("other", ()).unwrap().create_timer(MS, |_, _| ()).unwrap();
         assert!(!timer.is_cancelled() && timer.time_until_next().is_none());
         let handle = timer.clone();
-        let thread = std::thread::spawn(move || {
+        let thread = spawn_beside(&executor, move || {
             let wait_for = |count| {
                 while ticks.lock().unwrap().len() < count {
                     std::thread::yield_now();

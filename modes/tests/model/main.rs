@@ -120,9 +120,9 @@ fn a_single_core_in_turns_does_what_the_reference_does() {
     check(300, |spec| {
         let spec = spec.without_time();
         let order = harness::topological_order(&spec);
-        let expected = timeless(Reference::new(&spec, Order::Sweep(order)).run(END_MS));
+        let expected = timeless(Reference::new(&spec, Order::RoundRobin(order)).run(END_MS));
         if !expected.dispatches.is_empty() {
-            let live = single_core(&spec, ReadyOrder::Sweep, expected.dispatches.len());
+            let live = single_core(&spec, ReadyOrder::RoundRobin, expected.dispatches.len());
             prop_assert_eq!(timeless(live), expected);
         }
         Ok(())

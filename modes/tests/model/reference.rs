@@ -10,7 +10,7 @@ pub(crate) enum Order {
     /// As they became ready.
     Fifo,
     /// By turns of up to four among the nodes, in this order of them.
-    Sweep(Vec<usize>),
+    RoundRobin(Vec<usize>),
 }
 
 /// An entry of a ready queue.
@@ -130,7 +130,7 @@ impl<'a> Reference<'a> {
         let tasks = spec.tasks.iter().map(task).collect();
         let rings = match &order {
             Order::Fifo => 1,
-            Order::Sweep(nodes) => nodes.len(),
+            Order::RoundRobin(nodes) => nodes.len(),
         };
         let counters = vec![[0; 4]; nodes_of.len()];
         Self {
@@ -212,7 +212,7 @@ impl<'a> Reference<'a> {
         };
         let ring = match &self.order {
             Order::Fifo => 0,
-            Order::Sweep(nodes) => nodes.iter().position(|n| *n == node).unwrap(),
+            Order::RoundRobin(nodes) => nodes.iter().position(|n| *n == node).unwrap(),
         };
         self.ready[ring].push_back(token);
     }

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use ringspin_executor::{BoxError, Graph, Message, QoS};
-use ringspin_modes::models::{Distribution, DurationRule, Durations};
 use ringspin_modes::{ChainPath, Cores, Executor, Simulation};
+use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 
 use super::*;
 use crate::evaluation::Model;
@@ -264,8 +264,8 @@ proptest! {
             assignment.to_mapping(&[0, 1]),
             |mapping, (name, priority)| mapping.dispatch_priority(name, *priority),
         );
-        let simulation =
-            Simulation { durations: rules, cores: Cores::Mapped(mapping), ..Default::default() };
+        let (durations, cores) = (rules.into(), Cores::Mapped(mapping));
+        let simulation = Simulation { durations, cores, ..Default::default() };
         let mut executor = Executor::deterministic(simulation).with_chains(paths.clone());
         pipelines(executor.graph(), &periods_ms, length).unwrap();
         executor.spin_for(ms(1000)).unwrap();

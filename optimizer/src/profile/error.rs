@@ -1,6 +1,6 @@
 //! Errors of profiles.
 
-use ringspin_modes::models::ProfileFileError;
+use ringspin_simulation::models::ProfileFileError;
 use thiserror::Error;
 
 /// Why a profile could not be read, written, merged, or used for a graph.
@@ -11,7 +11,7 @@ pub enum ProfileError {
     File(#[from] ProfileFileError),
     /// The durations are inconsistent.
     #[error(transparent)]
-    Durations(#[from] ringspin_modes::models::ProfileError),
+    Durations(#[from] ringspin_simulation::models::ProfileError),
     /// The numbers of a hop are inconsistent.
     #[error(
         "{origin} contradicts itself about the way from `{from}` to `{to}` by `{topic}`: \

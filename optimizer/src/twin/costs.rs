@@ -6,8 +6,9 @@ use crate::hop::{Hop, pooled};
 use crate::profile::Profile;
 use crate::spread::Spread;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId};
-use ringspin_modes::models::{CallbackProfile, DurationRule, Durations, LinkRule, callback_labels};
+use ringspin_modes::names::callback_labels;
 use ringspin_modes::{GraphEdge, graph_edges};
+use ringspin_simulation::models::{CallbackProfile, DurationRule, Durations, LinkRule};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

@@ -10,8 +10,8 @@ use crate::bounds::timer_period;
 use crate::hop::Hop;
 use ringspin_executor::{CallbackId, GraphInfo, SourceId};
 use ringspin_modes::deterministic::Trace;
-use ringspin_modes::models::{Distribution, DurationRule, Durations};
 use ringspin_modes::{Executor, GraphEdge, Simulation, TiePolicy};
+use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ fn trace(
     let names = loops.map(|event_loop| Hop::exact(&event_loop.full_name()));
     let rules = names.map(|name| DurationRule::new(name).duration(Distribution::fixed(TOOK)));
     let durations = rules.fold(Durations::new(), Durations::rule);
-    let simulation = Simulation { durations, ties, ..Simulation::default() };
+    let simulation = Simulation { durations: durations.into(), ties, ..Simulation::default() };
     let mut executor = Executor::deterministic(simulation).with_trace();
     let handles = build(executor.graph()).map_err(|error| TwinError::Build(error.to_string()))?;
     executor.spin_for(span).map_err(|error| TwinError::Run(error.to_string()))?;

@@ -103,7 +103,7 @@ fn crossing_adds_the_cost_above_the_same_core_cost() {
 fn an_overloaded_core_drops_messages() {
     let mut profile = profile();
     let text = profile.durations.to_toml_string().replace("3000000", "30000000");
-    profile.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
+    profile.durations = ringspin_simulation::models::DurationProfile::from_toml(&text).unwrap();
     let twin = Twin::new(build, &profile, vec![chain()]).unwrap();
     let twin = twin.with_horizon(Duration::from_millis(500));
     let evaluation = evaluate(&twin, [0, 1, 0, 0], 2);
@@ -132,7 +132,7 @@ fn priorities_come_from_the_assignment() {
         format!("[[callback]]\nnode = \"/{name}\"\ncallback = \"timer 10ms\"\n{callback}")
     });
     let text = format!("version = 1\n{}", callbacks.concat());
-    profile.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
+    profile.durations = ringspin_simulation::models::DurationProfile::from_toml(&text).unwrap();
     profile.loops = ["/a", "/end_a", "/b", "/end_b"].map(String::from).to_vec();
     let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
     let twin = Twin::new(two, &profile, chains.to_vec()).unwrap();
@@ -195,7 +195,7 @@ fn invalid_input_is_refused_with_advice() {
     assert!(refused(Twin::new(build, &other, vec![])).contains("of another graph"));
     let mut other = profile();
     let text = other.durations.to_toml_string().replace("timer 10ms", "timer 20ms");
-    other.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
+    other.durations = ringspin_simulation::models::DurationProfile::from_toml(&text).unwrap();
     assert!(refused(Twin::new(build, &other, vec![])).contains("`timer 20ms` of /tick"));
     let nothing = |_: &Graph| Err::<(), BoxError>("no graph".into());
     assert!(refused(Twin::new(nothing, &profile(), vec![])).ends_with("no graph"));
@@ -399,7 +399,7 @@ proptest! {
             )
         });
         let text = format!("version = 1\n{}", text.collect::<String>());
-        profile.durations = ringspin_modes::models::DurationProfile::from_toml(&text).unwrap();
+        profile.durations = ringspin_simulation::models::DurationProfile::from_toml(&text).unwrap();
         profile.hops[0].cross_core = spread(6);
         profile.hops[0].same_core = spread(7);
         profile.calls[0].quiet = spread(8);

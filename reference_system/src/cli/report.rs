@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use reference_system::gather::{Gathered, ReportOptions, gather};
-use ringspin_modes::timeline::{Timeline, write_chrome_trace};
 use ringspin_report::{OptimizationData, ReportData, overview_svg, render};
+use ringspin_simulation::timeline::{Timeline, write_chrome_trace};
 use serde::de::DeserializeOwned;
 
 use super::output::Output;

@@ -16,10 +16,12 @@ use reference_system::run::{
 use reference_system::system::Work;
 use reference_system::table;
 use ringspin_executor::Recorder;
-use ringspin_modes::job_file::JobFile;
-use ringspin_modes::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace};
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_report::{Summary, format_ms};
+use ringspin_simulation::job_file::JobFile;
+use ringspin_simulation::timeline::{
+    DEFAULT_CAPACITY, Timeline, TimelineRecorder, write_chrome_trace,
+};
 
 use super::output::{self, Output};
 use super::progress::TimeBar;

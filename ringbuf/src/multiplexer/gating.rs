@@ -14,9 +14,9 @@
 //!
 //! | cursor | set by | meaning |
 //! |---|---|---|
-//! | `FREE` | a consumer that leaves | nobody's |
+//! | `FREE` | a consumer that leaves | it belongs to no consumer |
 //! | `PENDING` | [`Multiplexer::join`] | a consumer's that waits to be admitted; gates nothing |
-//! | a position | the producer to admit, then the consumer | what lies before it was read |
+//! | a position | the producer to admit, then the consumer | items before it were read |
 //!
 //! # Progress
 //! * [`Producer::push`]: wait-free, at most two looks at every cursor. When full it answers so; how
@@ -75,7 +75,7 @@ pub fn multiplexer<T>(capacity: usize, consumers_max: usize) -> (Producer<T>, Mu
     multiplexer_at(capacity, consumers_max, 0)
 }
 
-/// As [`multiplexer`], with the stream starting at `origin`: for tests.
+/// Creates a [`multiplexer`] whose stream starts at `origin`, for tests.
 pub(crate) fn multiplexer_at<T>(
     capacity: usize,
     consumers_max: usize,
@@ -160,7 +160,7 @@ struct Ring<T> {
     capacity: u64,
     /// The sequence of the first item, which lies in the first cell.
     origin: u64,
-    /// What the producer had pushed when it went.
+    /// The end of the stream when the producer was dropped.
     end: AtomicU64,
     cursors: Box<[CachePadded<AtomicU64>]>,
     /// How many consumers have asked to be admitted.
@@ -241,7 +241,7 @@ impl<T> Drop for Left<'_, T> {
         while let Some(position) = self.items.next() {
             let rest = Left { ring: self.ring, items: self.items.clone() };
             let item = self.ring.cell(self.ring.place(position));
-            // SAFETY: these items were pushed and not replaced; nobody else can reach them.
+            // SAFETY: these items were pushed and not replaced; no other thread can reach them.
             item.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
             core::mem::forget(rest);
         }

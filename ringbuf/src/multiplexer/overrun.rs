@@ -19,8 +19,8 @@
 //! that the cache line has to come anyway.
 //!
 //! # Progress
-//! * [`Producer::push`]: wait-free: loads and stores, and an exchange if somebody else holds the
-//!   message. It hands back the displaced message; dropping that is lock-free.
+//! * [`Producer::push`]: wait-free: loads and stores, and an exchange if another holder of the
+//!   message exists. It hands back the displaced message; dropping that is lock-free.
 //! * [`Consumer::read`]: lock-free. It retries only when another holder of the same message has
 //!   changed the reference count. It may find itself to be the last holder of a displaced message,
 //!   and then drops it.
@@ -32,7 +32,7 @@
 //! many more were pushed. That is all; how many it lost is counted in 64 bits.
 
 use crate::pool::{Pool, Shared};
-use crate::sync::{Arc, AtomicU32, AtomicU64, order};
+use crate::sync::{Arc, AtomicU32, AtomicU64, omitted, order};
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
 
@@ -66,8 +66,7 @@ pub fn multiplexer<T>(pool: &Pool<T>, capacity: usize) -> (Producer<T>, Multiple
     multiplexer_at(pool, capacity, 0)
 }
 
-/// As [`multiplexer`], with the stream starting at `origin`: tests reach every wrap-around this
-/// way.
+/// Creates a [`multiplexer`] whose stream starts at `origin`; tests reach every wrap-around.
 pub(crate) fn multiplexer_at<T>(
     pool: &Pool<T>,
     capacity: usize,
@@ -121,7 +120,7 @@ impl<T> Drop for Ring<T> {
         let left = self.entries.iter().filter_map(|entry| {
             // "overrun.drop": the last of the ring's `Arc`s already acquired all others' past.
             let word = Word::from_bits(entry.load(order!(Relaxed, "overrun.drop")));
-            // SAFETY: the entry owned this reference, and nobody can reach the ring anymore.
+            // SAFETY: the entry owned this reference, and no thread can reach the ring any more.
             (!word.is_empty()).then(|| unsafe { self.pool.adopt(word.value()) })
         });
         // As a `Vec`, so that all are dropped even if one of them panics.
@@ -141,7 +140,7 @@ impl<T> Drop for Ring<T> {
 pub struct Producer<T> {
     ring: Arc<Ring<T>>,
     tail: u64,
-    /// What the entries hold. Not read from there: consumers poll them, and to load before the
+    /// The content of the entries. Not read from there: consumers poll them, and a load before the
     /// store would fetch their cache lines twice.
     indices: Box<[u32]>,
 }
@@ -159,8 +158,8 @@ impl<T> Producer<T> {
         let at = ring.index(self.tail);
         let displaced = std::mem::replace(&mut self.indices[at], index);
         self.tail = self.tail.wrapping_add(1);
-        // "overrun.tail": before the message, so that who joins because of a message (it read it,
-        // or was told by somebody who did) starts behind it.
+        // "overrun.tail": before the message, so that a consumer that joins because of a message
+        // (it read the message, or was told by a thread that did) starts behind it.
         ring.tail.store(self.tail, order!(Relaxed, "overrun.tail"));
         // "overrun.commit": pairs with "overrun.look".
         ring.entries[at].store(word.bits(), order!(Release, "overrun.commit"));
@@ -171,8 +170,8 @@ impl<T> Producer<T> {
     /// Appends all of `messages` and drops those that they displace.
     ///
     /// # Panics
-    /// As [`push`](Self::push), or if the iterator or the drop of a message does; what was pushed
-    /// until then stays pushed.
+    /// If [`push`](Self::push), the iterator or the drop of a message panics; messages that were
+    /// pushed until then stay pushed.
     pub fn push_batch(&mut self, messages: impl IntoIterator<Item = Shared<T>>) {
         messages.into_iter().for_each(|message| drop(self.push(message)));
     }
@@ -282,7 +281,9 @@ impl<T> Consumer<T> {
         // one is that was not says its word.
         let tail = self.ring.tail.load(order!(Relaxed, "overrun.progress"));
         let by_word = newer.ahead_of(self.position) as u64 + 1;
-        let newest = by_word.max(tail.wrapping_sub(self.position));
+        // Else the message at the new position might be gone already, for another overrun.
+        let by_tail = if omitted!("overrun.newest") { 0 } else { tail.wrapping_sub(self.position) };
+        let newest = by_word.max(by_tail);
         let lost = newest - self.ring.entries.len() as u64;
         self.position = self.position.wrapping_add(lost);
         Overrun { lost }

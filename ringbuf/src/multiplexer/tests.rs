@@ -13,7 +13,7 @@ fn origins() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0), Just((1u64 << 40) - 5), Just(u64::MAX / 2 - 5)]
 }
 
-/// What a thread or a property test does; the number says to whom or how often.
+/// A step of a thread or a property test; the number is the consumer's, or that of repetitions.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Push,
@@ -165,7 +165,7 @@ mod gating_ring {
     }
 
     #[test]
-    fn dropped_multiplexer_drops_what_is_left_of_every_batch() {
+    fn dropped_multiplexer_drops_the_rest_of_every_batch() {
         for (capacity, origin) in [(1, 0), (8, (1 << 40) - 5), (40, 0), (40, u64::MAX / 2 - 5)] {
             for (pushed, read) in (0..=capacity).flat_map(|n| (0..=n).map(move |m| (n, m))) {
                 let witness = Arc::new(());
@@ -183,7 +183,7 @@ mod gating_ring {
     }
 
     #[test]
-    fn hardly_more_than_the_capacity_stays() {
+    fn little_more_than_the_capacity_stays() {
         for (capacity, stays) in [(1, 1), (15, 15), (16, 16), (17, 18), (60, 60), (100, 105)] {
             let witness = Arc::new(());
             let (mut producer, multiplexer) = gating::multiplexer(capacity, 1);
@@ -197,7 +197,7 @@ mod gating_ring {
     }
 
     #[test]
-    fn a_batch_that_panics_is_published_up_to_there() {
+    fn panicking_batch_is_published_up_to_the_panic() {
         let (mut producer, multiplexer) = gating::multiplexer(20, 1);
         let mut consumer = multiplexer.join().unwrap();
         let mut items = (0..).inspect(|n| assert!(*n < 17, "no eighteenth"));
@@ -209,7 +209,7 @@ mod gating_ring {
     }
 
     #[test]
-    fn a_place_is_free_again_after_leaving() {
+    fn place_is_free_after_its_consumer_left() {
         let (mut producer, multiplexer) = gating::multiplexer(1, 1);
         for n in 0..5 {
             let mut consumer = multiplexer.join().unwrap();
@@ -221,11 +221,11 @@ mod gating_ring {
             assert!(producer.push(n).is_err());
             assert_eq!(*consumer.read().unwrap(), n);
         }
-        producer.push(7).expect("nobody gates");
+        producer.push(7).expect("no consumer gates");
     }
 
     #[test]
-    fn a_forgotten_guard_yields_its_item_again() {
+    fn item_of_a_forgotten_guard_is_read_again() {
         let (mut producer, multiplexer) = gating::multiplexer(1, 1);
         let mut consumer = multiplexer.join().unwrap();
         producer.push(1).unwrap();
@@ -238,7 +238,7 @@ mod gating_ring {
     }
 
     #[test]
-    fn a_reader_that_panics_has_read_what_it_was_shown() {
+    fn panicking_reader_has_read_the_shown_items() {
         let (mut producer, multiplexer) = gating::multiplexer(4, 1);
         let mut consumer = multiplexer.join().unwrap();
         assert_eq!(producer.push_batch(&mut (0..4)), 4);
@@ -253,7 +253,7 @@ mod gating_ring {
     }
 
     #[test]
-    fn a_panicking_drop_breaks_nothing() {
+    fn ring_works_after_a_panicking_drop() {
         let witness = Arc::new(());
         let bomb = |live| Bomb { live, _witness: witness.clone() };
         let (mut producer, multiplexer) = gating::multiplexer(2, 1);
@@ -336,7 +336,7 @@ mod overrun_ring {
     use super::*;
 
     #[test]
-    fn dropped_multiplexer_drops_what_is_left_of_every_batch() {
+    fn dropped_multiplexer_drops_the_rest_of_every_batch() {
         for origin in [0, (1 << 40) - 5, u64::MAX / 2 - 5] {
             for (pushed, read) in (0..=11).flat_map(|n| (0..=n).map(move |m| (n, m))) {
                 let (witness, pool) = (Arc::new(()), Pool::new());
@@ -432,7 +432,7 @@ mod overrun_ring {
     }
 
     #[test]
-    fn a_clone_goes_on_from_the_same_position() {
+    fn clone_continues_from_the_same_position() {
         let pool = Pool::new();
         let (mut producer, multiplexer) = overrun::multiplexer(&pool, 4);
         let mut first = multiplexer.join();
@@ -463,7 +463,7 @@ mod overrun_ring {
     }
 
     #[test]
-    fn one_message_in_two_rings_and_out_of_both() {
+    fn message_leaves_two_rings_one_after_the_other() {
         let witness = Arc::new(());
         let pool = Pool::new();
         let rings = [(); 2].map(|()| overrun::multiplexer(&pool, 1));
@@ -487,13 +487,13 @@ mod overrun_ring {
 
     #[test]
     #[should_panic(expected = "another pool")]
-    fn a_foreign_message_is_refused() {
+    fn message_of_another_pool_is_refused() {
         let (mut producer, _multiplexer) = overrun::multiplexer(&Pool::new(), 1);
         producer.push(Pool::new().insert(1));
     }
 
     #[test]
-    fn a_panicking_drop_breaks_nothing() {
+    fn ring_works_after_a_panicking_drop() {
         let witness = Arc::new(());
         let bomb = |live| Bomb { live, _witness: witness.clone() };
         let pool = Pool::new();

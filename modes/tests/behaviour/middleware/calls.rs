@@ -2,7 +2,7 @@
 
 use super::fake_middleware::{FakeMiddleware, Fault, Private};
 use super::{MS, connect, in_every_way, on_all_cores, spin_on, stop_when};
-use crate::{Log, entries, log};
+use crate::{Log, StopOnPanic, entries, log, spawn_beside};
 use ringspin_executor::{
     CallError, Client, Context, Node, QoS, RemoteClient, RemoteNode, RemoteNotifier, RemoteServer,
     Responder, ServiceTypes, TypeName,
@@ -103,7 +103,9 @@ fn two_processes_serve_each_other() {
         executor.freeze().unwrap();
         peer.freeze().unwrap();
         let stops = [executor.stop_handle(), peer.stop_handle()];
-        let calling = thread::spawn(move || {
+        let stop_peer = StopOnPanic(peer.stop_handle());
+        let calling = spawn_beside(&executor, move || {
+            let _stop_peer = stop_peer;
             assert!(double.service_is_ready() && triple.service_is_ready());
             let forever = Duration::from_secs(60);
             let all: Vec<u64> = (0..50)
@@ -343,12 +345,12 @@ fn a_thread_that_waits_learns_that_the_server_is_gone() {
         let mut first = server(&fake, "/double");
         executor.freeze().unwrap();
         let (stop, bus) = (executor.stop_handle(), fake.clone());
-        let calling = thread::spawn(move || {
+        let calling = spawn_beside(&executor, move || {
             let ends = [(); 5].map(|()| client.call_and_wait(1, Duration::from_secs(600)));
             stop.stop();
             ends.map(|end| end.map(|reply| *reply))
         });
-        let crashing = thread::spawn(move || {
+        let crashing = spawn_beside(&executor, move || {
             let mut request: Option<u64> = None;
             while first.take(&mut request).unwrap().is_none() {
                 thread::yield_now();

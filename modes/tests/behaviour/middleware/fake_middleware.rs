@@ -6,9 +6,10 @@ mod services;
 
 use gauges::{Gauge, Gauges};
 use ringspin_executor::{
-    BoxError, Durability, History, Middleware, ParameterValue, QoS, RemoteClient, RemoteEvent,
-    RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher, RemoteResponder,
-    RemoteServer, RemoteStatus, RemoteSubscription, RosClock, Sent, ServiceTypes, Time, TypeName,
+    BoxError, Durability, History, MessageTimes, Middleware, ParameterValue, QoS, RemoteClient,
+    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
+    RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, RosClock, Sent, ServiceTypes,
+    Time, TypeName,
 };
 use services::{Asker, Desk, Line};
 use std::any::Any;
@@ -469,6 +470,9 @@ impl RemotePublisher for Outlet {
     }
 }
 
+/// Of every message.
+pub(crate) const SOURCE_TIMESTAMP: Time = Time::from_nanos(7);
+
 struct Intake {
     fake: FakeMiddleware,
     topic: String,
@@ -485,6 +489,10 @@ impl RemoteSubscription for Intake {
         self.fake.attempt(Fault::Take)?;
         decode(message, into);
         Ok(true)
+    }
+
+    fn times(&self) -> MessageTimes {
+        MessageTimes { source_timestamp: SOURCE_TIMESTAMP, ..MessageTimes::UNKNOWN }
     }
 
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {

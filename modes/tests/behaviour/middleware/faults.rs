@@ -5,13 +5,12 @@ use super::{
     END, connect, first_of, in_every_way, listening, on_all_cores, received, receiver, sender,
     spin_on, stop_when,
 };
-use crate::{Log, entries, log};
+use crate::{Log, entries, log, spawn_beside};
 use ringspin_executor::{
     Cause, FailurePolicy, Graph, Message, Middleware, Monitor, PublishError, QoS,
 };
 use ringspin_modes::{Executor, SpinError};
 use std::sync::{Arc, OnceLock};
-use std::thread;
 
 #[test]
 fn a_node_that_fails_while_messages_arrive_is_isolated_and_the_rest_is_discarded() {
@@ -36,7 +35,8 @@ fn a_node_that_fails_while_messages_arrive_is_isolated_and_the_rest_is_discarded
         executor.freeze().unwrap();
         let _ = monitor.set(executor.monitor().unwrap());
         let out = sender(&fake, "/numbers", QoS::default());
-        let sending = thread::spawn(move || (0..MANY).for_each(|n| out.publish(&n).unwrap()));
+        let sending =
+            spawn_beside(&executor, move || (0..MANY).for_each(|n| out.publish(&n).unwrap()));
         executor.spin().unwrap();
         sending.join().unwrap();
         let fragile = first_of(&executor, "/fragile");

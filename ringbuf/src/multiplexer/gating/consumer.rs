@@ -14,7 +14,7 @@ pub struct Consumer<T> {
     position: u64,
     /// Where the item at the position lies.
     place: Place,
-    /// What lies before it is known to be published; the position itself if nothing is.
+    /// Items before it are known to be published; the position itself if none is.
     published: u64,
 }
 

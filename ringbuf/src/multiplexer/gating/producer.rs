@@ -41,7 +41,7 @@ pub struct Producer<T> {
     tail: u64,
     /// Where it goes.
     place: Place,
-    /// What lies before it may be pushed without another look at the cursors.
+    /// Items before it may be pushed without another look at the cursors.
     limit: u64,
     /// Where the second lap starts, in which items replace others.
     second_lap: u64,
@@ -81,7 +81,7 @@ impl<T> Producer<T> {
     /// after the last one (and those before it, if something panics).
     ///
     /// # Panics
-    /// As [`push`](Self::push), or if the iterator does.
+    /// If [`push`](Self::push) or the iterator panics.
     ///
     /// ```
     /// let (mut producer, multiplexer) = ringspin_ringbuf::multiplexer::gating::multiplexer(4, 1);
@@ -122,7 +122,7 @@ impl<T> Producer<T> {
         Run { ring, start: *tail, tail, place, second_lap: *second_lap, items: 0 }
     }
 
-    /// Admits whoever asked to join since the last push.
+    /// Admits the consumers that asked to join since the last push.
     #[inline(always)]
     fn admit(&mut self) {
         // "gating.glance": only whether it changed; "gating.answer" acquires. A join that happens
@@ -215,7 +215,7 @@ impl<T> Run<'_, T> {
         // half-done by a panic.
         let replaces = self.start + self.items as u64 >= self.second_lap;
         let old = cell.with_mut(|cell| {
-            // SAFETY: every consumer has passed the slot's old item, so nobody refers to it: those
+            // SAFETY: every consumer has passed the slot's old item, so none refers to it: those
             // that `scan` saw because of `limit`, and those admitted since because they started
             // after it. The old item was written if the new one `replaces` it.
             unsafe {

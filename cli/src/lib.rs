@@ -1,0 +1,417 @@
+//! A ready-made command line for a program with a [`Registry`]: run, verify and explore its jobs.
+//!
+//! ```no_run
+//! use ringspin_simulation::Registry;
+//!
+//! fn main() -> std::process::ExitCode {
+//!     ringspin_cli::main(Registry::new().node("blinker", |graph, place| {
+//!         place.create_node(graph, false)?;
+//!         Ok(())
+//!     }))
+//! }
+//! ```
+//!
+//! ```text
+//! program run JOB [--seed N] [--schedule S] [--certificate FILE] [--trace FILE]
+//! program verify JOB [--runs N] [--against FILE]
+//! program explore JOB [--seeds 0..1000] [--keep-seed] [--order shuffle|pct:3|default]
+//!                     [--jitter 1ms] [--threads N]
+//! program check JOB
+//! program nodes
+//! ```
+//!
+//! The exit code is 0 when all went well. `run` ends with the code with which a node ended the run,
+//! if one did. Otherwise it is 1 when a callback failed, runs diverged, or an order was found that
+//! fails; 2 when the command line, the job file or the graph is not usable; 124 when the job's
+//! watchdog found a callback that does not return.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+
+use arguments::{Command, CommandLine, Explore, JobArguments, Run, Verify};
+use clap::Parser;
+use indicatif::{ProgressBar, ProgressStyle};
+use ringspin_executor::{Arguments, BoxError};
+use ringspin_modes::{Jitter, SpinError, TiePolicy};
+use ringspin_simulation::{
+    Certificate, Counterexample, Exploration, ExploreError, FreshProcess, Job, JobFile,
+    JobFileError, NoEndError, Ran, Registry, Report, Uncontrolled, describe,
+};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+const FAILED: u8 = 1;
+const UNUSABLE: u8 = 2;
+
+/// Why a command ended otherwise than well.
+enum Ended {
+    /// What was run failed; this is to be said about it.
+    Failed(String),
+    /// It could not be run.
+    Unusable(String),
+    /// The output is closed or full.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+fn unusable(error: impl std::fmt::Display) -> Ended {
+    Ended::Unusable(error.to_string())
+}
+
+/// What a command needs besides its arguments.
+struct Program<'a> {
+    registry: &'a Registry,
+    /// How it was called.
+    name: String,
+    ros_arguments: Arguments,
+    /// Whether this process does nothing else.
+    alone: bool,
+    out: &'a mut dyn Write,
+}
+
+/// Runs the command of this process's command line with the node types of `registry`.
+pub fn main(registry: Registry) -> ExitCode {
+    let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    ExitCode::from(run_and_say(&registry, args, &mut io::stdout(), &mut io::stderr(), true))
+}
+
+/// As [`main`], with any command line (the program's name first) and outputs; returns the exit
+/// code.
+///
+/// A watchdog ends the process, whoever calls this. `verify` stays within this process, because the
+/// command line is not that with which the process could be started again.
+///
+/// ```
+/// use ringspin_simulation::Registry;
+/// let registry = Registry::new().node("blinker", |graph, place| {
+///     place.create_node(graph, false)?;
+///     Ok(())
+/// });
+/// let (mut out, mut err) = (Vec::new(), Vec::new());
+/// assert_eq!(ringspin_cli::run_from(&registry, ["program", "nodes"], &mut out, &mut err), 0);
+/// assert_eq!(out, b"blinker\n");
+/// ```
+pub fn run_from<A: Into<String>>(
+    registry: &Registry,
+    args: impl IntoIterator<Item = A>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> u8 {
+    run_and_say(registry, args, out, err, false)
+}
+
+fn run_and_say<A: Into<String>>(
+    registry: &Registry,
+    args: impl IntoIterator<Item = A>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    alone: bool,
+) -> u8 {
+    let (code, said) = match run(registry, args, out, alone) {
+        Ok(code) => return code,
+        Err(Ended::Failed(said)) => (FAILED, said),
+        Err(Ended::Unusable(said)) => (UNUSABLE, said),
+        // As `head` leaves it, say: nobody wants to know more.
+        Err(Ended::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return FAILED,
+        Err(Ended::Output(error)) => (FAILED, format!("cannot write: {error}")),
+    };
+    // If that fails, the exit code is all that is left to say.
+    let _ = writeln!(err, "{}", said.trim_end());
+    code
+}
+
+fn run<A: Into<String>>(
+    registry: &Registry,
+    args: impl IntoIterator<Item = A>,
+    out: &mut dyn Write,
+    alone: bool,
+) -> Result<u8, Ended> {
+    let (stronger, args) = Arguments::parse(args).map_err(unusable)?;
+    let line = match CommandLine::try_parse_from(&args) {
+        Ok(line) => line,
+        Err(error) if error.use_stderr() => return Err(unusable(error)),
+        Err(help) => {
+            write!(out, "{help}")?;
+            return Ok(0);
+        }
+    };
+    registry.check().map_err(unusable)?;
+    let ros_arguments = Arguments::from_env().map_err(unusable)?.overridden_by(stronger);
+    let name = args.into_iter().next().unwrap_or_default();
+    let mut program = Program { registry, name, ros_arguments, alone, out };
+    match line.command {
+        Command::Run(run) => program.run(run),
+        Command::Verify(verify) => program.verify(&verify),
+        Command::Explore(explore) => program.explore(&explore),
+        Command::Check(job) => program.check(&job),
+        Command::Nodes => {
+            registry.names().try_for_each(|name| writeln!(program.out, "{name}"))?;
+            Ok(0)
+        }
+    }
+}
+
+impl<'a> Program<'a> {
+    fn job(&self, arguments: &JobArguments) -> Result<Job<'a>, Ended> {
+        let file = JobFile::load(&arguments.job).map_err(unusable)?;
+        let job = file.with_arguments(self.ros_arguments.clone()).job(self.registry);
+        let job = job.map_err(unusable)?;
+        Ok(job.simulate(|simulation| {
+            simulation.seed = arguments.seed.unwrap_or(simulation.seed);
+        }))
+    }
+
+    /// The job, if its graph can be built and started.
+    fn startable(&self, arguments: &JobArguments) -> Result<Job<'a>, Ended> {
+        let job = self.job(arguments)?;
+        job.start().map_err(|error| in_file(&arguments.job, &error))?;
+        job.check_end().map_err(unusable)?;
+        Ok(job)
+    }
+
+    fn run(&mut self, run: Run) -> Result<u8, Ended> {
+        let job = self.job(&run.job)?;
+        let job = job.simulate(|simulation| {
+            if let Some(schedule) = run.schedule {
+                simulation.ties = TiePolicy::Scripted(schedule);
+                simulation.jitter = Jitter::default();
+            }
+        });
+        let ran = job.run_with_report(run.trace.is_some());
+        let Ran { report: Some(mut report), error } = ran else {
+            let error = ran.error.unwrap_or_else(|| "it did not start".into());
+            return Err(in_file(&run.job.job, &error));
+        };
+        if let Some(path) = &run.trace {
+            self.write(path, |out| write_trace(&mut report, out))?;
+        }
+        if let Some(path) = &run.certificate {
+            let certificate = job.certificate(&report);
+            self.write(path, |out| out.write_all(certificate.to_json().as_bytes()))?;
+        }
+        // Who reads one of them there wants nothing else.
+        let is_output = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
+        if !is_output(&run.trace) && !is_output(&run.certificate) {
+            self.say_what_ran(&run.job.job, &report)?;
+        }
+        match error {
+            None => Ok(report.exit_code().unwrap_or(0)),
+            Some(error) if matches!(error.downcast_ref(), Some(SpinError::NotApplied(_))) => {
+                Err(in_file(&run.job.job, &error))
+            }
+            Some(error) => {
+                let mut lines = report.deviations().to_vec();
+                if !report.not_applied().is_empty() {
+                    lines.push(format!("not applied: {}", report.not_applied()));
+                }
+                let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+                Err(Ended::Failed(format!("{lines}{error}")))
+            }
+        }
+    }
+
+    fn say_what_ran(&mut self, job: &Path, report: &Report) -> io::Result<()> {
+        let (dispatches, end, digest) = (report.dispatches(), report.end(), report.digest());
+        let job = job.display();
+        writeln!(self.out, "{job}: {dispatches} dispatches up to {end}, digest {digest}")?;
+        for failure in report.failures() {
+            writeln!(self.out, "  {failure}")?;
+        }
+        for (events, count) in report.foreign() {
+            writeln!(self.out, "  another thread caused {count} {events}")?;
+        }
+        match report.exit_code() {
+            None => Ok(()),
+            Some(code) => writeln!(self.out, "  a node ended it with exit code {code}"),
+        }
+    }
+
+    fn verify(&mut self, verify: &Verify) -> Result<u8, Ended> {
+        let bar = bar(u64::from(verify.runs));
+        let job = self.startable(&verify.job)?.after_each_run(|| bar.inc(1));
+        let runs = verify.runs as usize;
+        let verified = match self.alone {
+            true => job.verify_in_processes(runs, &FreshProcess::same_arguments()),
+            false => job.verify(runs),
+        };
+        bar.finish_and_clear();
+        let report = verified.map_err(|error| Ended::Failed(error.to_string()))?;
+        self.say_what_ran(&verify.job.job, &report)?;
+        let fresh = match self.alone {
+            true => format!(", {} of them in fresh processes", runs - 2),
+            false => String::new(),
+        };
+        writeln!(self.out, "  {runs} runs were the same, dispatch by dispatch{fresh}")?;
+        self.say_unseen(&Uncontrolled::of_run(&report))?;
+        if let Some(path) = &verify.against {
+            compare_with(path, &job.certificate(&report))?;
+            writeln!(self.out, "  the same as certified by {}", path.display())?;
+        }
+        Ok(0)
+    }
+
+    fn explore(&mut self, explore: &Explore) -> Result<u8, Ended> {
+        // The first run is that in the default order.
+        let bar = bar((explore.seeds.end - explore.seeds.start).saturating_add(1));
+        let job = self.startable(&explore.job)?.after_each_run(|| bar.inc(1));
+        let exploration = Exploration {
+            seeds: explore.seeds.clone(),
+            keep_seed: explore.keep_seed,
+            order: explore.order,
+            jitter: explore.jitter,
+            threads: explore.threads,
+            ..Exploration::default()
+        };
+        let explored = match self.alone {
+            true => without_panic_messages(|| job.explore(&exploration)),
+            false => job.explore(&exploration),
+        };
+        bar.finish_and_clear();
+        match explored {
+            Ok(explored) => {
+                writeln!(
+                    self.out,
+                    "{}: {} runs, {} of them in another order than by default, and none failed",
+                    explore.job.job.display(),
+                    explored.runs,
+                    explored.deviating,
+                )?;
+                for (code, runs) in explored.exit_codes {
+                    writeln!(self.out, "  a node ended {runs} of them with exit code {code}")?;
+                }
+                Ok(0)
+            }
+            Err(ExploreError::Found(found)) => Err(Ended::Failed(self.found(&found, &explore.job))),
+            Err(error @ (ExploreError::Schedule(_) | ExploreError::NotApplied(_))) => {
+                Err(unusable(error))
+            }
+            Err(error) => Err(Ended::Failed(error.to_string())),
+        }
+    }
+
+    /// The counterexample, and the command that shows it again.
+    fn found(&self, found: &Counterexample, job: &JobArguments) -> String {
+        let seed = job.seed.map(|seed| format!(" --seed {seed}")).unwrap_or_default();
+        let quoted = |text: &str| match shlex::try_quote(text) {
+            Ok(quoted) => quoted.into_owned(),
+            Err(_) => text.to_owned(),
+        };
+        let (name, file) = (quoted(&self.name), quoted(&job.job.display().to_string()));
+        let ros: Vec<_> = self
+            .ros_arguments
+            .listing()
+            .iter()
+            .map(|line| {
+                let (flag, text) = line.split_once(' ').unwrap_or((line, ""));
+                format!(" {flag} {}", quoted(text))
+            })
+            .collect();
+        let ros = match ros.is_empty() {
+            true => String::new(),
+            false => format!(" --ros-args{}", ros.concat()),
+        };
+        let text = found.to_string();
+        let text = text.rsplit_once('\n').map_or(&*text, |(found, _environment)| found);
+        format!(
+            "{text}\nto see it again: {name} run {file}{seed} --schedule '{}'{ros}",
+            found.schedule
+        )
+    }
+
+    fn check(&mut self, arguments: &JobArguments) -> Result<u8, Ended> {
+        let job = self.job(arguments)?;
+        let mut session = job.start().map_err(|error| in_file(&arguments.job, &error))?;
+        job.check_end().map_err(unusable)?;
+        let info = session.graph();
+        let nodes = info.loops.iter().map(|event_loop| event_loop.node_index + 1).max();
+        writeln!(
+            self.out,
+            "{}: {} nodes, {} callbacks, {} topics, {} services; it can be run",
+            arguments.job.display(),
+            nodes.unwrap_or(0),
+            info.callbacks.len(),
+            info.topics.len(),
+            info.services.len(),
+        )?;
+        self.say_unseen(&Uncontrolled::of(info))?;
+        Ok(0)
+    }
+
+    fn say_unseen(&mut self, uncontrolled: &Uncontrolled) -> io::Result<()> {
+        uncontrolled.lines().try_for_each(|line| writeln!(self.out, "  {line}"))
+    }
+
+    /// Has `write` fill the file, or the standard output for `-`.
+    fn write(
+        &mut self,
+        path: &Path,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Ended> {
+        if path == Path::new("-") {
+            return Ok(write(self.out)?);
+        }
+        let written = File::create(path).and_then(|file| {
+            let mut file = BufWriter::new(file);
+            write(&mut file)?;
+            file.flush()
+        });
+        written.map_err(|error| {
+            unusable(format!("cannot write `{}`: {error}; check the path", path.display()))
+        })
+    }
+}
+
+/// Compares a run with the certificate at `path`.
+fn compare_with(path: &Path, certificate: &Certificate) -> Result<(), Ended> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| unusable(format!("cannot read `{name}`: {error}; check the path")))?;
+    let differences = certificate
+        .differences(&text)
+        .map_err(|error| unusable(format!("`{name}` is no certificate: {error}")))?;
+    match differences.is_empty() {
+        true => Ok(()),
+        false => {
+            let lines: String = differences.iter().map(|line| format!("\n  {line}")).collect();
+            Err(Ended::Failed(format!("the run differs from the certificate `{name}`:{lines}")))
+        }
+    }
+}
+
+/// Errors of the job file name it; others are of the graph.
+fn in_file(job: &Path, error: &BoxError) -> Ended {
+    match error.is::<JobFileError>() || error.is::<NoEndError>() {
+        true => unusable(error),
+        false => unusable(format!("{}: {error}", job.display())),
+    }
+}
+
+/// The panics of many runs say what the one that is reported says.
+fn without_panic_messages<R>(explore: impl FnOnce() -> R) -> R {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    let explored = explore();
+    std::panic::set_hook(hook);
+    explored
+}
+
+/// A line for each dispatch.
+fn write_trace(report: &mut Report, out: &mut dyn Write) -> io::Result<()> {
+    let trace = report.take_trace().unwrap_or_default();
+    let mut records = trace.records.iter();
+    records.try_for_each(|record| writeln!(out, "{}", describe(record, report.graph())))
+}
+
+/// Drawn on stderr if that is a terminal.
+fn bar(runs: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{wide_bar} {pos}/{len} runs, {eta} left");
+    ProgressBar::new(runs).with_style(style.expect("the template is well formed"))
+}

@@ -1,0 +1,491 @@
+//! Freezing: the graph becomes workers that share nothing but lock-free rings.
+
+use super::{EventSource, FreezeError, Graph, GraphBuilder};
+use crate::control::{
+    CallbackCounters, CallbackStatistics, Cause, Failure, FailurePolicy, Failures, NodeControl,
+    RestCounters, Statistics, WorkerStatistics,
+};
+use crate::deadline::DeadlineWatch;
+use crate::escape::catch_panic;
+use crate::event::{CallbackId, EventId, LoopId};
+use crate::info::GraphInfo;
+use crate::input::NamedInput;
+use crate::notifier::Notifier;
+use crate::picker::Picker;
+use crate::ready::Ready;
+use crate::route::{Control, Index, Route};
+use crate::sim_network::SimNetwork;
+use crate::stop::StopHandle;
+use crate::time::Clock;
+use crate::timers::Timers;
+use crate::topic::{AnyTopic, Connections};
+use crate::worker::{Calls, OpenTopics, Shared, Worker, WorkerParts};
+use ringspin_ringbuf::{Inbox, MAX_TOKEN};
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// In which order a worker turns to its loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadyOrder {
+    /// One ready ring for all: events are dispatched in the order in which they became ready.
+    Fifo,
+    /// One ready ring per loop: the worker goes round the loops of the highest priority that is
+    /// ready, in the order of the plan, a few events at a time. Along a topological order one round
+    /// carries data through a whole chain, and no loop waits for more than one turn of each other
+    /// loop of its priority.
+    RoundRobin,
+}
+
+/// Which worker runs which loops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The loops of each worker, in the order of a [`ReadyOrder::RoundRobin`].
+    pub workers: Vec<Vec<LoopId>>,
+    /// The order in which each worker turns to its loops.
+    pub order: ReadyOrder,
+}
+
+/// Which time a frozen graph has.
+#[derive(Clone)]
+pub enum TimeSource {
+    /// That of a clock which goes on by itself.
+    Live(Arc<dyn Clock>),
+    /// Simulated time, with what is under way in it.
+    Simulated(Arc<SimNetwork>),
+}
+
+impl TimeSource {
+    fn clock(&self) -> Arc<dyn Clock> {
+        match self {
+            Self::Live(clock) => clock.clone(),
+            Self::Simulated(sim_network) => sim_network.clock().clone(),
+        }
+    }
+
+    fn sim_network(&self) -> Option<&Arc<SimNetwork>> {
+        match self {
+            Self::Live(_) => None,
+            Self::Simulated(sim_network) => Some(sim_network),
+        }
+    }
+}
+
+/// A frozen graph: its workers, and what can be asked while they run.
+pub struct Frozen {
+    /// The workers, as the plan lists them.
+    pub workers: Vec<Worker>,
+    /// What can be asked from any thread.
+    pub monitor: Monitor,
+    /// The inputs, in order of creation.
+    pub inputs: Vec<NamedInput>,
+}
+
+/// Answers questions about a frozen graph from any thread; cheap to clone.
+#[derive(Clone)]
+pub struct Monitor {
+    info: Arc<GraphInfo>,
+    counters: Arc<[Counted]>,
+    topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
+    failures: Arc<Failures>,
+    rests: Arc<[Arc<RestCounters>]>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Monitor {
+    /// The graph's description.
+    pub fn info(&self) -> &GraphInfo {
+        &self.info
+    }
+
+    /// As [`info`](Self::info), to keep.
+    pub fn shared_info(&self) -> Arc<GraphInfo> {
+        self.info.clone()
+    }
+
+    /// The failures so far, in the order in which they happened.
+    pub fn failures(&self) -> Vec<Failure> {
+        self.failures.all()
+    }
+
+    /// The first failure whose policy was to stop everything.
+    pub fn stopping_failure(&self) -> Option<Failure> {
+        self.failures.stopping()
+    }
+
+    /// Calls `run`, the part of a scheduler that `name` names. If it panics, the executor stops,
+    /// and the [failure](Self::failures) has that name; `None` then.
+    pub fn contain<T>(&self, name: &str, run: impl FnOnce() -> T) -> Option<T> {
+        let failed = |panic| {
+            let failure = Failure {
+                node: name.into(),
+                callback: "outside of a callback".into(),
+                callback_id: CallbackId::NONE,
+                event: EventId::default(),
+                time: self.clock.now(),
+                cause: Cause::Panic(panic),
+            };
+            self.failures.report_other(None, failure);
+        };
+        catch_panic(run).map_err(failed).ok()
+    }
+
+    /// A snapshot of all counters; each is exact, together they are not from one instant.
+    pub fn statistics(&self) -> Statistics {
+        let callbacks = self.info.callbacks.iter().zip(self.counters.iter());
+        let callbacks = callbacks.map(|(callback, of)| (callback, &of.counters, of.dispatched()));
+        let callbacks = callbacks.map(|(callback, counters, dispatched)| CallbackStatistics {
+            node: self.info.loops[callback.event_loop.0 as usize].full_name(),
+            callback: callback.name.clone(),
+            dispatched,
+            overwritten: counters.overwritten.get(),
+            lost: counters.lost.get(),
+            discarded: counters.discarded.get(),
+            missed: counters.missed.get(),
+            coalesced: counters.coalesced.get(),
+            late: counters.late.get(),
+            unmatched: counters.unmatched.get(),
+            irregular: counters.irregular.get(),
+            expired: counters.expired.get(),
+        });
+        let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
+        let refused = refused.filter(|(_, count)| *count > 0);
+        let rest = |rest: &Arc<RestCounters>| WorkerStatistics {
+            idle: rest.idle.get(),
+            sleeps: rest.sleeps.get(),
+        };
+        let workers = self.rests.iter().map(rest).collect();
+        Statistics { callbacks: callbacks.collect(), refused: refused.collect(), workers }
+    }
+}
+
+impl Graph {
+    /// Turns the graph into workers, whose time is `time`; from here on publishers deliver.
+    ///
+    /// # Errors
+    /// [`FreezeError`] when the graph is frozen already, the plan does not fit it, or it has inputs
+    /// or interceptors and is to run live.
+    pub fn freeze(
+        &self,
+        plan: &Plan,
+        stop: &StopHandle,
+        policy: FailurePolicy,
+        time: &TimeSource,
+    ) -> Result<Frozen, FreezeError> {
+        let mut builder = self.builder();
+        check_plan(&builder, plan)?;
+        check_time(&builder, plan, time)?;
+        let (clock, sim_network) = (time.clock(), time.sim_network());
+        builder.frozen = true;
+        std::mem::take(&mut builder.before_freeze).into_iter().for_each(|run| run(&builder));
+        let info = Arc::new(builder.info());
+        builder.clock.run_by(clock.clone());
+        let retirements: Vec<Arc<Notifier>> = info.loops.iter().map(|_| Arc::default()).collect();
+        let nodes = node_controls(&builder, policy, &retirements);
+        let failures = Arc::new(Failures::new(stop.clone(), nodes));
+        let _ = builder.failures.set(failures.clone()); // the graph is frozen once
+        let digests = sim_network.map(|_| builder.digests.clone());
+        if let Some(sim_network) = sim_network {
+            builder.digests.collect(sim_network.owner());
+        }
+        let simulated = sim_network.map(|sim_network| sim_network.clock().clone());
+        let shared = Shared {
+            info: info.clone(),
+            failures: failures.clone(),
+            clock,
+            simulated,
+            digests,
+            _open: Arc::new(OpenTopics(builder.erased_topics())),
+        };
+        let mut bodies: Vec<_> = builder.bodies.drain(..).map(Some).collect();
+        let mut ready = vec![None; builder.callbacks.len()];
+        let mut workers = Vec::new();
+        for loops in &plan.workers {
+            let common = Common {
+                builder: &builder,
+                order: plan.order,
+                sim_network,
+                retirements: &retirements,
+            };
+            let parts = connect_worker(common, loops, &mut ready);
+            let bodies = parts
+                .loops
+                .iter()
+                .map(|id| bodies[id.0 as usize].take().expect("the plan places each loop once"));
+            let bodies = bodies.collect();
+            workers.push(Worker::new(parts, bodies, shared.clone()));
+        }
+        let topics = builder.erased_topics();
+        let ready_of = |callback: CallbackId| {
+            ready[callback.0 as usize].clone().expect("every callback has a worker")
+        };
+        let connections =
+            Connections { ready: &ready_of, sim_network, info: &info, clock: &builder.clock };
+        topics.iter().for_each(|(_, topic)| topic.connect(connections));
+        if let (Some(_), [worker]) = (sim_network, &mut workers[..]) {
+            let token = |callback| ready_of(callback).announcer.token();
+            worker.plan_prefetches(&topics, &token);
+        }
+        let now = shared.clock.now();
+        for (topic, number) in &builder.caches {
+            topic.start_cache(*number, now, sim_network);
+        }
+        let counters = Counted::all(&builder, &workers);
+        let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
+        let (topics, clock) = (topics.into(), shared.clock);
+        let monitor = Monitor { info, counters, topics, failures, rests, clock };
+        Ok(Frozen { workers, monitor, inputs: std::mem::take(&mut builder.inputs) })
+    }
+}
+
+/// The controls of all nodes, by their index.
+fn node_controls(
+    builder: &GraphBuilder,
+    default: FailurePolicy,
+    retirements: &[Arc<Notifier>],
+) -> Box<[NodeControl]> {
+    let policies = builder.policies.iter();
+    let mut nodes: Box<[_]> =
+        policies.map(|policy| NodeControl::new(policy.unwrap_or(default))).collect();
+    for (event_loop, retirement) in builder.loops.iter().zip(retirements) {
+        nodes[event_loop.node_index].loops.push(retirement.clone());
+    }
+    for (node, watcher) in builder.freeze_endpoints() {
+        nodes[node].watchers.push(watcher);
+    }
+    nodes
+}
+
+fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
+    if builder.frozen {
+        return Err(FreezeError::AlreadyFrozen);
+    }
+    let mut counts = vec![0; builder.loops.len()];
+    for id in plan.workers.iter().flatten() {
+        *counts.get_mut(id.0 as usize).ok_or(FreezeError::UnknownLoop(id.0))? += 1;
+    }
+    if let Some(n) = counts.iter().position(|&count| count != 1) {
+        let name = builder.loops[n].full_name();
+        return Err(FreezeError::Misplaced { name, count: counts[n] });
+    }
+    for loops in &plan.workers {
+        let callbacks = loops.iter().flat_map(|id| &builder.loops[id.0 as usize].callbacks);
+        let callbacks: Vec<_> = callbacks.map(|c| &builder.callback_specs[c.0 as usize]).collect();
+        // Each loop has a token for its retirement, each timer one for being changed.
+        let events = callbacks.iter().map(|c| c.source.capacity()).sum::<usize>() + loops.len();
+        let timers = callbacks.iter().filter(|c| matches!(c.source, EventSource::Timer(_))).count();
+        let routes = callbacks.len() + timers + loops.len();
+        for (count, what) in [(routes, "callbacks"), (events, "queued events")] {
+            if count > MAX_TOKEN as usize {
+                return Err(FreezeError::TooLarge(count, what));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<(), FreezeError> {
+    if time.sim_network().is_some() {
+        if let Some(middleware) = &builder.live_only {
+            return Err(FreezeError::NotIsolated(middleware.clone()));
+        }
+        let sequential = plan.order == ReadyOrder::Fifo && plan.workers.len() == 1;
+        return if sequential { Ok(()) } else { Err(FreezeError::NotSequential) };
+    }
+    if let Some(input) = builder.inputs.first() {
+        return Err(FreezeError::NeedsSimulation(format!("input {:?}", input.name)));
+    }
+    let topics = builder.erased_topics();
+    match topics.iter().find(|(_, topic)| topic.is_intercepted()) {
+        Some((name, _)) => {
+            Err(FreezeError::NeedsSimulation(format!("the interceptor of topic {name}")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What connecting needs to know for every worker.
+#[derive(Clone, Copy)]
+struct Common<'a> {
+    builder: &'a GraphBuilder,
+    order: ReadyOrder,
+    sim_network: Option<&'a Arc<SimNetwork>>,
+    /// Of each loop.
+    retirements: &'a [Arc<Notifier>],
+}
+
+/// Creates the rings of one worker, and fills in how its callbacks are made ready.
+fn connect_worker(
+    common: Common<'_>,
+    loops: &[LoopId],
+    ready: &mut [Option<Ready>],
+) -> WorkerParts {
+    let (loops, picker) = order_loops(common, loops);
+    let callbacks = number_callbacks(common.builder, &loops);
+    let source = |callback: CallbackId| &common.builder.callback_specs[callback.0 as usize].source;
+    let timers =
+        callbacks.iter().filter(|(callback, _)| matches!(source(*callback), EventSource::Timer(_)));
+    let tokens = callbacks.len() + timers.count() + loops.len();
+    let parts = WorkerParts {
+        inbox: Inbox::new(&capacities(common, &loops), tokens),
+        loops,
+        routes: Vec::with_capacity(callbacks.len()),
+        controls: Vec::new(),
+        counters: Vec::new(),
+        timers: Timers::default(),
+        notifiers: vec![None; tokens],
+        starts: Vec::new(),
+        picker,
+        deadlines: Vec::new(),
+    };
+    let mut connecting = Connecting { common, callbacks: callbacks.len(), parts };
+    for (callback, loop_index) in callbacks {
+        ready[callback.0 as usize] = Some(connecting.add_callback(callback, loop_index));
+    }
+    for loop_index in 0..connecting.parts.loops.len() {
+        connecting.add_retirement(loop_index);
+    }
+    connecting.parts
+}
+
+/// The loops in the order in which the worker turns to them, and their picker.
+fn order_loops(common: Common<'_>, loops: &[LoopId]) -> (Vec<LoopId>, Picker) {
+    let mut loops = loops.to_vec();
+    let priority = |id: &LoopId| common.builder.loops[id.0 as usize].priority;
+    let picker = match common.order {
+        ReadyOrder::Fifo => Picker::new(&[0]),
+        ReadyOrder::RoundRobin => {
+            loops.sort_by_key(|id| Reverse(priority(id)));
+            Picker::new(&loops.iter().map(priority).collect::<Vec<_>>())
+        }
+    };
+    (loops, picker)
+}
+
+/// The number of events that may be pending in each ready ring.
+fn capacities(common: Common<'_>, loops: &[LoopId]) -> Vec<usize> {
+    let builder = common.builder;
+    let events_of = |id: &LoopId| -> usize {
+        let callbacks = builder.loops[id.0 as usize].callbacks.iter();
+        let events = callbacks.map(|c| builder.callback_specs[c.0 as usize].source.capacity());
+        events.sum::<usize>() + 1 // its retirement
+    };
+    match common.order {
+        ReadyOrder::Fifo => vec![loops.iter().map(events_of).sum::<usize>().max(1)],
+        ReadyOrder::RoundRobin => loops.iter().map(events_of).collect(),
+    }
+}
+
+/// The callbacks of `loops` in order of creation, in which timers are added and tasks started, each
+/// with the index of its loop.
+fn number_callbacks(builder: &GraphBuilder, loops: &[LoopId]) -> Vec<(CallbackId, usize)> {
+    let callbacks_of = |id: &LoopId| builder.loops[id.0 as usize].callbacks.iter();
+    let loops = loops.iter().enumerate();
+    let mut numbered: Vec<_> =
+        loops.flat_map(|(n, id)| callbacks_of(id).map(move |&callback| (callback, n))).collect();
+    numbered.sort_unstable();
+    numbered
+}
+
+/// A worker whose callbacks and loops are being connected, in the order of their tokens.
+struct Connecting<'a> {
+    common: Common<'a>,
+    /// The number of callbacks, whose tokens come first.
+    callbacks: usize,
+    parts: WorkerParts,
+}
+
+impl Connecting<'_> {
+    fn ready(&mut self, loop_index: usize, token: usize) -> Ready {
+        let ring = if self.common.order == ReadyOrder::Fifo { 0 } else { loop_index };
+        let announcer = self.parts.inbox.announcer(ring, token as u32);
+        Ready { announcer, stamper: None, sim_network: self.common.sim_network.cloned() }
+    }
+
+    /// Connects `notifier` to the next token after those of the callbacks; it leads to `control`.
+    fn add_control(&mut self, loop_index: usize, notifier: &Arc<Notifier>, control: Control) {
+        let token = self.callbacks + self.parts.controls.len();
+        notifier.connect(self.ready(loop_index, token));
+        self.parts.notifiers[token] = Some(notifier.clone());
+        self.parts.controls.push(control);
+    }
+
+    /// Returns how the events of `callback` are made ready.
+    fn add_callback(&mut self, callback: CallbackId, loop_index: usize) -> Ready {
+        let builder = self.common.builder;
+        let of = &builder.callback_specs[callback.0 as usize];
+        let token = self.parts.routes.len();
+        let mut ready = self.ready(loop_index, token);
+        let mut deadline = Index::NONE;
+        if let Some(limit) = of.deadline {
+            let capacity = of.source.capacity();
+            let (stamper, watch) = DeadlineWatch::new(limit, capacity, builder.clock.clone());
+            ready.stamper = Some(stamper);
+            deadline = Index::new(self.parts.deadlines.len());
+            self.parts.deadlines.push(watch);
+        }
+        self.parts.counters.push(of.counters.clone());
+        let mut timer = Index::NONE;
+        match &of.source {
+            EventSource::Queue(_) => {}
+            EventSource::Notifier(notifier) | EventSource::QueueAndRemote(_, notifier) => {
+                notifier.connect(ready.clone());
+                self.parts.starts.push(notifier.clone());
+                self.parts.notifiers[token] = Some(notifier.clone());
+            }
+            EventSource::Timer(control) => {
+                let (control, counters) = (control.clone(), of.counters.clone());
+                let changed = control.changed.clone();
+                let index = self.parts.timers.add(callback, control, ready.clone(), counters);
+                timer = Index::new(index);
+                self.add_control(loop_index, &changed, Control::TimerChanged(index));
+            }
+        }
+        let event_loop = self.parts.loops[loop_index];
+        self.parts.routes.push(Route {
+            callback,
+            event_loop,
+            node_index: builder.loops[event_loop.0 as usize].node_index as u32,
+            loop_index: loop_index as u32,
+            target: of.target,
+            timer,
+            deadline,
+        });
+        ready
+    }
+
+    fn add_retirement(&mut self, loop_index: usize) {
+        let id = self.parts.loops[loop_index];
+        let notifier = self.common.retirements[id.0 as usize].clone();
+        self.parts.starts.push(notifier.clone());
+        let control = Control::Retirement { loop_index, notifier: notifier.clone() };
+        self.add_control(loop_index, &notifier, control);
+    }
+}
+
+/// The counters of one callback.
+pub(crate) struct Counted {
+    /// All but one.
+    pub(crate) counters: Arc<CallbackCounters>,
+    calls: Calls,
+    token: usize,
+}
+
+impl Counted {
+    /// The counters of all callbacks, in order.
+    pub(crate) fn all(builder: &GraphBuilder, workers: &[Worker]) -> Arc<[Self]> {
+        let counters = |callback: usize| builder.callback_specs[callback].counters.clone();
+        let mut all: Vec<Option<Self>> = builder.callback_specs.iter().map(|_| None).collect();
+        for worker in workers {
+            for (callback, token) in worker.callbacks() {
+                let (n, calls) = (callback.0 as usize, worker.calls().clone());
+                all[n] = Some(Self { counters: counters(n), calls, token });
+            }
+        }
+        all.into_iter().map(|of| of.expect("every callback has a worker")).collect()
+    }
+
+    /// How often the callback was called.
+    pub(crate) fn dispatched(&self) -> u64 {
+        self.calls.of(self.token).get()
+    }
+}

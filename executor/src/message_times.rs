@@ -1,0 +1,123 @@
+//! Publication and reception times of messages, for the subscriptions that ask for them.
+//!
+//! They lie in a table of the subscription, at the number of the slot in which the message lies. So
+//! other subscriptions pay nothing, and the times of a message stay as long as it is held.
+
+use crate::time::{Clock, NodeClock, Time};
+use ringspin_ringbuf::Counter;
+use std::sync::OnceLock;
+
+/// Segment `n` has the times of `FIRST_SEGMENT << n` slots.
+const FIRST_SEGMENT: usize = 4;
+/// For the 2^24 slots of the largest pool.
+const SEGMENTS: usize = 23;
+
+/// When a message was published, and when it was received; by the executor's clock, or by that of
+/// the middleware that brought it.
+///
+/// | | within the process | in simulated time | from ROS 2 |
+/// |---|---|---|---|
+/// | source | when it was published | when it left its publisher | the sender's |
+/// | received | when it was published | when it arrived | the middleware's |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageTimes {
+    /// When it was published.
+    pub source_timestamp: Time,
+    /// When it was received, which may be long before the callback is called.
+    pub received_timestamp: Time,
+}
+
+impl MessageTimes {
+    /// Of a message whose times a middleware does not know.
+    pub const UNKNOWN: Self = Self { source_timestamp: Time::ZERO, received_timestamp: Time::ZERO };
+}
+
+/// The times of the messages of one subscription.
+#[derive(Debug, Default)]
+pub(crate) struct Times {
+    clock: OnceLock<NodeClock>,
+    segments: [OnceLock<Box<[Stamps]>>; SEGMENTS],
+}
+
+/// The times of the message in one slot, in nanoseconds. Written before the message is queued, and
+/// by its arrival, hence visible to whoever has taken it.
+#[derive(Debug, Default)]
+struct Stamps {
+    source: Counter,
+    received: Counter,
+}
+
+/// Which of the times of a message become known when it reaches a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It is published, and arrives now unless a simulated link delays it.
+    Published,
+    /// It arrives at the end of its simulated link.
+    Arrived,
+}
+
+/// The segment of a slot, and its place in there.
+fn locate(slot: usize) -> (usize, usize) {
+    let shifted = slot + FIRST_SEGMENT;
+    let segment = (shifted.ilog2() - FIRST_SEGMENT.ilog2()) as usize;
+    (segment, shifted - (FIRST_SEGMENT << segment))
+}
+
+impl Times {
+    /// The graph is frozen: times are read from `clock`, and up to `slots` slots are expected.
+    pub(crate) fn start(&self, clock: NodeClock, slots: usize) {
+        let _ = self.clock.set(clock);
+        (0..=locate(slots.saturating_sub(1)).0.min(SEGMENTS - 1)).for_each(|n| _ = self.segment(n));
+    }
+
+    /// Allocates the segment if the pool has grown more than was expected.
+    fn segment(&self, segment: usize) -> &[Stamps] {
+        let stamps = || (0..FIRST_SEGMENT << segment).map(|_| Stamps::default()).collect();
+        self.segments[segment].get_or_init(stamps)
+    }
+
+    fn stamps(&self, slot: usize) -> &Stamps {
+        let (segment, offset) = locate(slot);
+        &self.segment(segment)[offset]
+    }
+
+    /// Takes down that the message in `slot` reaches `stage` now. It was published at `source`, if
+    /// that is not now.
+    pub(crate) fn note(&self, slot: usize, stage: Stage, source: Option<Time>) {
+        let Some(clock) = self.clock.get() else { return };
+        let stamps = self.stamps(slot);
+        match stage {
+            Stage::Published => {
+                let departure = clock.departure();
+                stamps.source.set(source.unwrap_or(departure).as_nanos());
+                stamps.received.set(departure.as_nanos());
+            }
+            Stage::Arrived => stamps.received.set(clock.now().as_nanos()),
+        }
+    }
+
+    /// Takes down the times of the message in `slot`, which a middleware brought; zero stands for
+    /// now.
+    pub(crate) fn note_remote(&self, slot: usize, times: MessageTimes) {
+        let Some(clock) = self.clock.get() else { return };
+        let stamps = self.stamps(slot);
+        let or_now = |time| if time == Time::ZERO { clock.now() } else { time };
+        stamps.source.set(or_now(times.source_timestamp).as_nanos());
+        stamps.received.set(or_now(times.received_timestamp).as_nanos());
+    }
+
+    /// The message in slot `copy` takes the place of the one in `slot` on its way.
+    pub(crate) fn inherit(&self, slot: usize, copy: usize) {
+        let source = self.stamps(slot).source.get();
+        self.stamps(copy).source.set(source);
+    }
+
+    /// The times of the message in `slot`.
+    pub(crate) fn get(&self, slot: usize) -> MessageTimes {
+        let stamps = self.stamps(slot);
+        MessageTimes {
+            source_timestamp: Time::from_nanos(stamps.source.get()),
+            received_timestamp: Time::from_nanos(stamps.received.get()),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The way in: items that a middleware announced, taken by the event loop that they are for.
+
+mod events;
+mod notifier;
+
+pub(crate) use events::Reports;
+pub use events::{RemoteEvent, RemoteEventKind, RemoteEvents, RemoteStatus};
+pub use notifier::RemoteNotifier;
+
+use crate::escape::BoxError;
+use crate::event::{EventId, SourceId};
+use crate::message_times::MessageTimes;
+use crate::notifier::Notifier;
+use ringspin_ringbuf::{Attempt, Next, Round, Takes};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Publishes outside of the process, from any thread.
+pub trait RemotePublisher: Send + Sync {
+    /// Publishes `message`, which has the type that was advertised.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn publish(&self, message: &dyn Any) -> Result<(), BoxError>;
+
+    /// Says that the publisher is alive.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn assert_liveliness(&self) -> Result<(), BoxError>;
+
+    /// Where to watch what happens to it; `None` if nothing is ever reported.
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        None
+    }
+}
+
+/// Brings messages from outside of the process.
+pub trait RemoteSubscription: Send {
+    /// Takes the next message into `into`, which is an `&mut Option<M>` of the type that was
+    /// subscribed to. False if there is none.
+    ///
+    /// # Errors
+    /// Why it cannot; the message is lost then, and the next one may be taken.
+    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
+
+    /// The times of the message that was [taken](Self::take) last, for
+    /// [`Message::times`](crate::Message::times): `source_timestamp` and `received_timestamp` of
+    /// `rmw_message_info_t`. Called only for subscriptions that ask for them
+    /// ([`QoS::message_times`](crate::QoS::message_times)). Zero where it is not known: the time of
+    /// the take stands for it.
+    fn times(&self) -> MessageTimes {
+        MessageTimes::UNKNOWN
+    }
+
+    /// How many of `missing` messages, which were announced and are not there, were overwritten.
+    /// The others were not meant for this subscription. Called once for each missing message.
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        missing
+    }
+
+    /// Where to watch what happens to it; `None` if nothing is ever reported.
+    fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
+        None
+    }
+}
+
+/// The outcome of an attempt to take an item.
+pub(crate) enum Taken {
+    /// It is in the place that it was to be put into.
+    Item,
+    /// An item was taken that needs no delivery: a response that came too late, say.
+    Stale,
+    /// There is none. This says nothing about items behind it.
+    Nothing,
+    /// The source does not exist yet. It announces when it does.
+    NotYet,
+}
+
+/// Where items of type `M` come from, besides the process.
+pub(crate) trait Source<M>: Send {
+    /// Takes one item into `item`, which is empty.
+    fn take(&mut self, item: &mut Option<M>) -> Result<Taken, BoxError>;
+
+    /// How many of `missing` announced items, which were not there, were overwritten. The others
+    /// were not meant for this end.
+    fn overwritten(&mut self, missing: u64) -> u64;
+
+    /// The times of the message that was taken last.
+    fn times(&self) -> MessageTimes {
+        MessageTimes::UNKNOWN
+    }
+
+    /// Puts into `item` what the source has to say besides, when all announced items are taken;
+    /// false if nothing. Announced by a count of zero.
+    fn conclude(&mut self, item: &mut Option<M>) -> bool {
+        let _ = item;
+        false
+    }
+}
+
+impl<M: 'static> Source<M> for Box<dyn RemoteSubscription> {
+    fn take(&mut self, item: &mut Option<M>) -> Result<Taken, BoxError> {
+        let was_there = (**self).take(item)?;
+        Ok(match item {
+            Some(_) => Taken::Item,
+            None if was_there => Taken::Stale,
+            None => Taken::Nothing,
+        })
+    }
+
+    fn overwritten(&mut self, missing: u64) -> u64 {
+        (**self).overwritten(missing)
+    }
+
+    fn times(&self) -> MessageTimes {
+        (**self).times()
+    }
+}
+
+/// The items of a middleware for one end.
+///
+/// There is one token for all that was announced, and it is passed on until nothing is left. So
+/// the ready ring needs one place, whatever the middleware holds.
+pub(crate) struct Remote<M> {
+    /// For errors.
+    name: Box<str>,
+    source: Box<dyn Source<M>>,
+    /// The item that was fetched. It stays here until it goes to where it is needed: messages may
+    /// be large, and moving them from hand to hand took longer than taking them. (On the heap, so
+    /// that creating a subscription needs no stack for it.)
+    item: Box<Option<M>>,
+    pub(crate) remote_notifier: RemoteNotifier,
+    /// Where to watch what happens besides.
+    pub(crate) events: Option<Arc<dyn RemoteEvents>>,
+    source_id: SourceId,
+    sequence: u64,
+    takes: Takes,
+    /// Whether it brings what is published in the process, too.
+    pub(crate) is_exclusive: bool,
+}
+
+/// The outcome of a [fetch](Remote::fetch).
+pub(crate) struct Arrival {
+    /// The identity of the item, if there is one to [take](Remote::take_fetched).
+    pub(crate) id: Option<EventId>,
+    /// Items that were announced and are gone, because newer ones took their places.
+    pub(crate) overwritten: u64,
+    /// Items that could not be taken.
+    pub(crate) lost: u64,
+}
+
+impl<M: 'static> Remote<M> {
+    pub(crate) fn new(
+        name: &str,
+        source_id: SourceId,
+        source: Box<dyn Source<M>>,
+        remote_notifier: RemoteNotifier,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            source,
+            item: Box::new(None),
+            remote_notifier,
+            events: None,
+            source_id,
+            sequence: 0,
+            takes: Takes::default(),
+            is_exclusive: false,
+        }
+    }
+
+    /// The messages of `subscription`.
+    pub(crate) fn messages(
+        name: &str,
+        source_id: SourceId,
+        subscription: Box<dyn RemoteSubscription>,
+        remote_notifier: RemoteNotifier,
+    ) -> Self {
+        let events = subscription.events();
+        Self { events, ..Self::new(name, source_id, Box::new(subscription), remote_notifier) }
+    }
+
+    pub(crate) fn notifier(&self) -> &Arc<Notifier> {
+        self.remote_notifier.notifier()
+    }
+
+    /// Chooses between `take_queued` and what was announced; the caller [fetches](Self::fetch) the
+    /// latter.
+    #[inline]
+    pub(crate) fn next<T>(&mut self, take_queued: impl FnOnce() -> Option<T>) -> Next<T> {
+        let Self { takes, remote_notifier, .. } = self;
+        takes.next(|| remote_notifier.notifier().take(), take_queued)
+    }
+
+    /// Takes the next item, and passes the token on if there may be more.
+    pub(crate) fn fetch(&mut self) -> Arrival {
+        let Self { name, source, item, remote_notifier, takes, .. } = self;
+        **item = None; // of an attempt that panicked
+        let notifier = remote_notifier.notifier();
+        let take = || match source.take(item) {
+            Ok(Taken::Item) => Attempt::Item,
+            Ok(Taken::Stale) => Attempt::Dropped,
+            Ok(Taken::Nothing) => Attempt::Empty,
+            Ok(Taken::NotYet) => Attempt::NotConnected,
+            Err(error) => {
+                tracing::error!(name = &**name, %error, "cannot take what has come");
+                Attempt::Failed
+            }
+        };
+        let round = takes.round(remote_notifier.announcements(), || notifier.notify(), take);
+        let Round { mut has_item, missing, failed, is_drained } = round;
+        let overwritten = if missing > 0 { source.overwritten(missing) } else { 0 };
+        if is_drained && source.conclude(item) {
+            notifier.notify(); // there may be more of the kind
+            has_item = true;
+        }
+        let id = has_item.then(|| {
+            self.sequence += 1;
+            EventId { source: self.source_id, sequence: self.sequence - 1 }
+        });
+        Arrival { id, overwritten, lost: failed }
+    }
+
+    /// The times of the item of the last [fetch](Self::fetch).
+    pub(crate) fn times(&self) -> MessageTimes {
+        self.source.times()
+    }
+
+    /// The item of the last [fetch](Self::fetch).
+    #[inline]
+    pub(crate) fn take_fetched(&mut self) -> Option<M> {
+        self.item.take()
+    }
+}
+
+/// What a middleware will bring, and what makes it do so.
+pub(crate) type LateRemote<M> = (Remote<M>, Join);
+
+/// Joins a topic beyond the process; false if messages of its type stay within.
+pub(crate) type Join = Box<dyn FnOnce() -> Result<bool, BoxError> + Send>;

@@ -1,0 +1,32 @@
+//! The modules of `ringbuf`, compiled once more for a model checker.
+//!
+//! Each crate of models re-exports them at its root, where they expect each other.
+
+#[allow(dead_code, unreachable_pub, unused_imports)]
+#[path = "../../../../ringbuf/src"]
+mod all {
+    pub(crate) mod announcements;
+    pub(crate) mod blocks;
+    pub(crate) mod cells;
+    pub(crate) mod counter;
+    pub(crate) mod inbox;
+    pub(crate) mod keep_last;
+    pub(crate) mod keep_last_static;
+    pub(crate) mod multiplexer {
+        pub(crate) mod gating;
+        pub(crate) mod overrun;
+    }
+    pub(crate) mod notifier;
+    pub(crate) mod pool;
+    pub(crate) mod ready;
+    pub(crate) mod ready_set;
+    pub(crate) mod sleeper;
+    pub(crate) mod slots;
+    pub(crate) mod spsc;
+    pub(crate) mod spsc_ring;
+    pub(crate) mod sync;
+    pub(crate) mod table;
+    pub(crate) mod wait;
+    pub(crate) mod word;
+}
+pub(crate) use all::*;

@@ -1,0 +1,59 @@
+//! The scheduler of the deterministic mode.
+
+use super::{Condition, NotApplied, Sequencer};
+use crate::error::SpinError;
+use crate::live_clock::End;
+use crate::scheduler::{SEQUENCER, Scheduler, Spin};
+use ringspin_executor::{Recorder, Time};
+use std::time::Duration;
+
+impl Scheduler for Sequencer {
+    /// A sequencer starts timers and tasks when it is created.
+    fn start(&mut self) {}
+
+    fn now(&self) -> Time {
+        Self::now(self)
+    }
+
+    fn end_after(&self, duration: Duration) -> End {
+        End::At(Self::now(self) + duration)
+    }
+
+    fn run(&mut self, spin: Spin<'_>, end: End, over: Condition<'_>) -> Result<(), SpinError> {
+        // Simulated time has begun.
+        let End::At(end) = end else { return Ok(()) };
+        let info = spin.monitor.info();
+        let run = || self.run_until(end, spin.stop, info, over);
+        spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(()))?;
+        let not_applied = self.not_applied_yet(info);
+        if spin.applies_schedule && !not_applied.is_empty() && !spin.stop.is_stopped() {
+            return Err(NotApplied(not_applied).into());
+        }
+        Ok(())
+    }
+
+    fn run_one(&mut self, spin: Spin<'_>, end: End) -> Result<bool, SpinError> {
+        let End::At(end) = end else { return Ok(false) };
+        let run = || self.dispatch_one(end, spin.stop, spin.monitor.info());
+        Ok(spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(None))?.is_some())
+    }
+
+    fn run_ready(&mut self, spin: Spin<'_>) -> Result<u64, SpinError> {
+        let run = || self.dispatch_ready(spin.stop, spin.monitor.info());
+        Ok(spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?)
+    }
+
+    /// Time stands still, so that `end` is not reached.
+    fn run_all(&mut self, spin: Spin<'_>, _: End) -> Result<u64, SpinError> {
+        let run = || self.run_instant(spin.stop, spin.monitor.info());
+        Ok(spin.monitor.contain(SEQUENCER, run).unwrap_or(Ok(0))?)
+    }
+
+    fn take_recorders(&mut self) -> Vec<Box<dyn Recorder>> {
+        self.take_recorder().into_iter().collect()
+    }
+
+    fn sequencer(&mut self) -> Option<&mut Sequencer> {
+        Some(self)
+    }
+}

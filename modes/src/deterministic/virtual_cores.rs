@@ -1,0 +1,531 @@
+//! The virtual cores: events that are ready, and the cores that are free for them or busy.
+//!
+//! As long as callbacks take no time and nothing else is asked for, the worker's own ready ring is
+//! all that is needed. Otherwise the [`VirtualCoreScheduler`] takes its events out, and keeps those
+//! of a busy core waiting while others go on.
+
+use super::schedule::{Deviation, Kept, Postponement, Taken};
+use super::ties::{Candidate, Chooser, TakenEvents};
+use crate::error::Panicked;
+use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
+use ringspin_ringbuf::ReadySet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+
+/// An event that is ready.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pending {
+    pub(super) event: ReadyEvent,
+    /// The how-manieth event it is.
+    order: u64,
+    /// When it became ready.
+    pub(super) since: Time,
+}
+
+impl Pending {
+    fn is_notice(&self) -> bool {
+        self.event.callback.is_none()
+    }
+}
+
+/// The ready events of all loops.
+pub(super) struct VirtualCoreScheduler {
+    /// By loop.
+    loops: Vec<LoopAgenda>,
+    /// By callback.
+    loop_of: Vec<u32>,
+    cores: Vec<Core>,
+    /// The first events of the loops whose cores are free; for cores without a picker.
+    next: BTreeSet<(u64, u32)>,
+    /// When cores become free, and which.
+    ends: BinaryHeap<Reverse<(Time, u32)>>,
+    arrived: u64,
+}
+
+struct LoopAgenda {
+    core: u32,
+    /// Its index on its core.
+    place: u32,
+    priority: u8,
+    pending: VecDeque<Pending>,
+}
+
+/// A core of the simulated machine.
+struct Core {
+    /// Its loops; sorted by descending priority if it has a picker.
+    loops: Vec<LoopId>,
+    busy: bool,
+    /// How it chooses among its loops, as a live worker does; `None` if by age of the events.
+    sweep: Option<(Picker, ReadySet)>,
+}
+
+impl VirtualCoreScheduler {
+    /// With a core for each loop.
+    pub(super) fn unlimited(info: &GraphInfo) -> Self {
+        let cores = (0..info.loops.len() as u32).map(|id| vec![LoopId(id)]);
+        Self::new(info, cores.collect(), false)
+    }
+
+    /// With cores that run these loops, in the order of the live mode.
+    pub(super) fn on_cores(info: &GraphInfo, cores: Vec<Vec<LoopId>>) -> Self {
+        Self::new(info, cores, true)
+    }
+
+    fn new(info: &GraphInfo, cores: Vec<Vec<LoopId>>, sweep: bool) -> Self {
+        let priority = |id: &LoopId| info.loops[id.0 as usize].priority;
+        let core = |mut loops: Vec<LoopId>| {
+            loops.sort_by_key(|id| Reverse(priority(id)));
+            let picker = || Picker::new(&loops.iter().map(priority).collect::<Vec<_>>());
+            let sweep = sweep.then(|| (picker(), ReadySet::new(loops.len())));
+            Core { loops, busy: false, sweep }
+        };
+        let cores: Vec<_> = cores.into_iter().map(core).collect();
+        let loops = info.loops.iter().map(|event_loop| LoopAgenda {
+            core: 0,
+            place: 0,
+            priority: event_loop.priority,
+            pending: VecDeque::new(),
+        });
+        let mut loops: Vec<_> = loops.collect();
+        for (n, core) in cores.iter().enumerate() {
+            for (place, id) in core.loops.iter().enumerate() {
+                let event_loop = &mut loops[id.0 as usize];
+                (event_loop.core, event_loop.place) = (n as u32, place as u32);
+            }
+        }
+        let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
+        let loop_of = info.callbacks.iter().map(|callback| callback.event_loop.0).collect();
+        Self { loops, loop_of, cores, next, ends, arrived: 0 }
+    }
+
+    /// Whether cores choose as live workers do, which expire all due timers first.
+    pub(super) fn sweeps(&self) -> bool {
+        self.cores.iter().any(|core| core.sweep.is_some())
+    }
+
+    /// Takes over what became ready.
+    pub(super) fn take_over(&mut self, worker: &mut Worker, now: Time) {
+        while let Some(event) = worker.take_ready() {
+            let pending = Pending { event, order: self.arrived, since: now };
+            self.arrived += 1;
+            let id = event.event_loop.0;
+            let event_loop = &mut self.loops[id as usize];
+            event_loop.pending.push_back(pending);
+            if event_loop.pending.len() > 1 {
+                continue;
+            }
+            let core = &self.cores[event_loop.core as usize];
+            match &core.sweep {
+                Some((_, set)) => set.mark(event_loop.place as usize),
+                None if !core.busy => drop(self.next.insert((pending.order, id))),
+                None => {}
+            }
+        }
+    }
+
+    /// How many events are pending, also those that wait for a busy core. Linear in the loops.
+    pub(super) fn len(&self) -> usize {
+        self.loops.iter().map(|event_loop| event_loop.pending.len()).sum()
+    }
+
+    /// Whether there is an event that a core can turn to; for cores without a picker.
+    pub(super) fn has_next(&self) -> bool {
+        !self.next.is_empty()
+    }
+
+    /// Takes the next event that a core can turn to.
+    pub(super) fn pop(&mut self) -> Option<Pending> {
+        if let Some(&(_, id)) = self.next.first() {
+            return Some(self.remove(id, 0));
+        }
+        for core in self.cores.iter_mut().filter(|core| !core.busy) {
+            let loops = &core.loops;
+            if let Some((picker, set)) = &mut core.sweep
+                && let Some(place) = picker.pick(set)
+            {
+                let id = loops[place].0;
+                return Some(self.remove(id, 0));
+            }
+        }
+        None
+    }
+
+    /// As [`pop`](Self::pop), with `breaker` choosing among the events of free cores and the due
+    /// timers.
+    pub(super) fn choose(
+        &mut self,
+        breaker: &mut Breaker,
+        worker: &mut Worker,
+        now: Time,
+    ) -> Result<Option<Pending>, Panicked> {
+        breaker.arrive_at(now);
+        let chosen = match self.sweeps() {
+            true => self.choose_on_cores(breaker, now)?,
+            false => self.choose_next(breaker, worker, now)?,
+        };
+        if let Some(Pending { event: ReadyEvent { callback: Some(callback), .. }, .. }) = chosen {
+            breaker.take(now, callback);
+        }
+        Ok(chosen)
+    }
+
+    /// With cores that choose as live workers do. The first candidate is the one that would be
+    /// taken without a breaker.
+    fn choose_on_cores(
+        &mut self,
+        breaker: &mut Breaker,
+        now: Time,
+    ) -> Result<Option<Pending>, Panicked> {
+        let mut picks = self.picks();
+        let Some(first) = picks.first() else { return Ok(None) };
+        let id = self.cores[first.core].loops[first.place].0;
+        if self.loops[id as usize].pending.front().is_some_and(Pending::is_notice) {
+            let Pick { core, picker, .. } = picks.swap_remove(0);
+            self.cores[core].set_picker(picker);
+            return Ok(Some(self.remove(id, 0)));
+        }
+        breaker.gather_on_cores(self, &picks, now);
+        let chosen = breaker.choose(now)?;
+        let (_, id, index) = breaker.places[chosen];
+        let LoopAgenda { core, place, .. } = self.loops[id as usize];
+        let is_it = |pick: &Pick| (pick.core, pick.place) == (core as usize, place as usize);
+        match picks.into_iter().find(is_it) {
+            Some(pick) => self.cores[pick.core].set_picker(pick.picker),
+            None => self.cores[core as usize].serve(place as usize),
+        }
+        Ok(Some(self.remove(id, index)))
+    }
+
+    /// The choice of each free core that has an event.
+    fn picks(&self) -> Vec<Pick> {
+        let free = self.cores.iter().enumerate().filter(|(_, core)| !core.busy);
+        let pick = |(core, of): (usize, &Core)| {
+            let (picker, set) = of.sweep.as_ref()?;
+            let mut picker = picker.clone();
+            picker.pick(set).map(|place| Pick { core, place, picker })
+        };
+        free.filter_map(pick).collect()
+    }
+
+    fn choose_next(
+        &mut self,
+        breaker: &mut Breaker,
+        worker: &mut Worker,
+        now: Time,
+    ) -> Result<Option<Pending>, Panicked> {
+        loop {
+            if let Some(id) = self.first_notice() {
+                return Ok(Some(self.remove(id, 0)));
+            }
+            breaker.gather(self, worker, now);
+            if breaker.candidates.is_empty() {
+                return Ok(None);
+            }
+            let chosen = breaker.choose(now)?;
+            if let Some(&(_, id, index)) = breaker.places.get(chosen) {
+                return Ok(Some(self.remove(id, index)));
+            }
+            let timer = breaker.candidates[chosen].callback;
+            worker.expire_nth(now, breaker.timers[chosen - breaker.places.len()]);
+            self.take_over(worker, now);
+            if let Some(pending) = self.newest_of(timer) {
+                return Ok(Some(pending));
+            }
+            // Its core is busy: it waits there.
+        }
+    }
+
+    /// The loop of the event that became ready first, if that is a notice to the worker itself:
+    /// about these there is no choice.
+    fn first_notice(&self) -> Option<u32> {
+        let &(_, id) = self.next.first()?;
+        self.loops[id as usize].pending.front().filter(|first| first.is_notice()).map(|_| id)
+    }
+
+    /// Whether an event of the loop of `callback` has waited for its core, which is free now: the
+    /// events of this instant come after it.
+    fn has_older(&self, callback: CallbackId, now: Time) -> bool {
+        let event_loop = &self.loops[self.loop_of[callback.0 as usize] as usize];
+        let is_older = |first: &Pending| first.since < now;
+        !self.cores[event_loop.core as usize].busy
+            && event_loop.pending.front().is_some_and(is_older)
+    }
+
+    /// The event that a timer has just become, if its core is free.
+    fn newest_of(&mut self, timer: CallbackId) -> Option<Pending> {
+        let is_it = |pending: &Pending| pending.event.callback == Some(timer);
+        let free = self.next.iter().map(|&(_, id)| id);
+        let mut found = free.filter_map(|id| {
+            let pending = &self.loops[id as usize].pending;
+            pending.iter().rposition(is_it).map(|index| (id, index))
+        });
+        let (id, index) = found.next()?;
+        Some(self.remove(id, index))
+    }
+
+    fn remove(&mut self, id: u32, index: usize) -> Pending {
+        let event_loop = &mut self.loops[id as usize];
+        let first = event_loop.pending.front().map(|first| first.order);
+        let taken = event_loop.pending.remove(index).expect("the event is pending");
+        let core = &self.cores[event_loop.core as usize];
+        match &core.sweep {
+            Some((_, set)) if event_loop.pending.is_empty() => set.clear(event_loop.place as usize),
+            Some(_) => {}
+            None => {
+                self.next.remove(&(first.expect("it is not empty"), id));
+                if let Some(first) = event_loop.pending.front() {
+                    self.next.insert((first.order, id));
+                }
+            }
+        }
+        taken
+    }
+
+    /// The core of `event_loop` is busy until `end`.
+    pub(super) fn occupy(&mut self, event_loop: LoopId, end: Time) {
+        let number = self.loops[event_loop.0 as usize].core;
+        let core = &mut self.cores[number as usize];
+        core.busy = true;
+        self.ends.push(Reverse((end, number)));
+        for id in &core.loops {
+            if let Some(first) = self.loops[id.0 as usize].pending.front() {
+                self.next.remove(&(first.order, id.0));
+            }
+        }
+    }
+
+    /// When the next core becomes free.
+    pub(super) fn next_end(&self) -> Option<Time> {
+        self.ends.peek().map(|Reverse((end, _))| *end)
+    }
+
+    /// Frees the cores that were busy until `now`.
+    pub(super) fn free(&mut self, now: Time) {
+        while let Some(&Reverse((end, number))) = self.ends.peek()
+            && end <= now
+        {
+            self.ends.pop();
+            let core = &mut self.cores[number as usize];
+            core.busy = false;
+            if core.sweep.is_some() {
+                continue; // its set has all the loops
+            }
+            for id in &core.loops {
+                if let Some(first) = self.loops[id.0 as usize].pending.front() {
+                    self.next.insert((first.order, id.0));
+                }
+            }
+        }
+    }
+}
+
+impl Core {
+    fn set_picker(&mut self, picker: Picker) {
+        if let Some((own, _)) = &mut self.sweep {
+            *own = picker;
+        }
+    }
+
+    /// Takes the loop at `place`, which the picker would not have chosen.
+    fn serve(&mut self, place: usize) {
+        if let Some((picker, _)) = &mut self.sweep {
+            let only = ReadySet::new(self.loops.len());
+            only.mark(place);
+            picker.pick(&only);
+        }
+    }
+}
+
+/// The loop that a core would turn to.
+struct Pick {
+    core: usize,
+    place: usize,
+    /// The core's picker after that.
+    picker: Picker,
+}
+
+/// A record of one instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct InstantLog {
+    /// The callbacks of the events that were taken, in order.
+    pub taken: Vec<CallbackId>,
+    /// The number of candidates of each choice.
+    pub candidates: Vec<u32>,
+}
+
+/// Chooses among the events of an instant, and keeps a record of the choices.
+pub(super) struct Breaker {
+    chooser: Chooser,
+    candidates: Vec<Candidate>,
+    /// Of the candidates that are events: their order, loop, and index in that loop's queue.
+    places: Vec<(u64, u32, usize)>,
+    due: Vec<CallbackId>,
+    /// Of the candidates that are due timers: which of the due timers.
+    timers: Vec<usize>,
+    /// Of the current instant.
+    choices: u32,
+    instant: Time,
+    /// In all.
+    made: u64,
+    /// The deviations so far.
+    pub(super) taken: Kept<Taken>,
+    /// The events that were taken at the current instant; for scripts only.
+    events: TakenEvents,
+    /// The instant of which a record is kept.
+    watched: Option<Time>,
+    pub(super) log: InstantLog,
+}
+
+impl Breaker {
+    /// Keeps `deviations_max` of the deviations.
+    pub(super) fn new(chooser: Chooser, watched: Option<Time>, deviations_max: usize) -> Self {
+        Self {
+            chooser,
+            candidates: Vec::new(),
+            places: Vec::new(),
+            due: Vec::new(),
+            timers: Vec::new(),
+            choices: 0,
+            instant: Time::ZERO,
+            made: 0,
+            taken: Kept::new(deviations_max),
+            events: TakenEvents::default(),
+            watched,
+            log: InstantLog::default(),
+        }
+    }
+
+    /// An event is to be chosen at `now`.
+    fn arrive_at(&mut self, now: Time) {
+        if now != self.instant {
+            (self.instant, self.choices) = (now, 0);
+            self.events.clear();
+        }
+    }
+
+    /// An event was chosen.
+    fn take(&mut self, now: Time, callback: CallbackId) {
+        if let Chooser::Script(script) = &mut self.chooser {
+            script.take(callback, &self.events);
+            self.events.take(callback);
+        }
+        if self.watched == Some(now) {
+            self.log.taken.push(callback);
+        }
+    }
+
+    /// Fills in the candidates: of each free loop what became ready together with its first event,
+    /// once for each callback; then the due timers.
+    fn gather(&mut self, virtual_cores: &VirtualCoreScheduler, worker: &Worker, now: Time) {
+        self.places.clear();
+        for &(_, id) in &virtual_cores.next {
+            self.add_loop(virtual_cores, id);
+        }
+        self.places.sort_unstable();
+        self.add_candidates(virtual_cores);
+        worker.due_timers(now, &mut self.due);
+        self.timers.clear();
+        for (n, &callback) in self.due.iter().enumerate() {
+            if !virtual_cores.has_older(callback, now) {
+                self.timers.push(n);
+                self.candidates.push(Candidate { callback, due_timer: true });
+            }
+        }
+    }
+
+    /// Fills in the candidates of cores that choose as live workers do. The choice of the first
+    /// core comes first. Which loop has its turn is no promise among loops of one priority, and
+    /// neither is the order of events of one instant; but an event that has waited for its core
+    /// goes before all of lower priority.
+    fn gather_on_cores(&mut self, virtual_cores: &VirtualCoreScheduler, picks: &[Pick], now: Time) {
+        self.places.clear();
+        for pick in picks {
+            let ids = virtual_cores.cores[pick.core].loops.iter().map(|id| id.0);
+            let firsts = ids.filter_map(|id| {
+                let event_loop = &virtual_cores.loops[id as usize];
+                event_loop.pending.front().map(|first| (id, event_loop.priority, first.since))
+            });
+            let waited = firsts.clone().filter(|(.., since)| *since < now);
+            let waited = waited.map(|(_, priority, _)| priority).max().unwrap_or(0);
+            let picked = virtual_cores.cores[pick.core].loops[pick.place].0;
+            for (id, priority, _) in firsts {
+                if priority >= waited || id == picked {
+                    self.add_loop(virtual_cores, id);
+                }
+            }
+        }
+        self.places.sort_unstable();
+        let default = picks.first().map(|pick| virtual_cores.cores[pick.core].loops[pick.place].0);
+        let default =
+            self.places.iter().position(|&(_, id, index)| (Some(id), index) == (default, 0));
+        self.places[..=default.unwrap_or(0)].rotate_right(1);
+        self.add_candidates(virtual_cores);
+    }
+
+    /// Adds what became ready together with the loop's first event, once for each callback.
+    fn add_loop(&mut self, virtual_cores: &VirtualCoreScheduler, id: u32) {
+        let pending = &virtual_cores.loops[id as usize].pending;
+        let since = pending[0].since;
+        let together =
+            pending.iter().take_while(|event| event.since == since && !event.is_notice());
+        for (index, event) in together.enumerate() {
+            let same = |before: &Pending| before.event.callback == event.event.callback;
+            if !pending.iter().take(index).any(same) {
+                self.places.push((event.order, id, index));
+            }
+        }
+    }
+
+    fn add_candidates(&mut self, virtual_cores: &VirtualCoreScheduler) {
+        let callback = |&(_, id, index): &(u64, u32, usize)| {
+            let pending: &Pending = &virtual_cores.loops[id as usize].pending[index];
+            let callback = pending.event.callback.expect("a notice is no candidate");
+            Candidate { callback, due_timer: false }
+        };
+        self.candidates.clear();
+        self.candidates.extend(self.places.iter().map(callback));
+    }
+
+    fn choose(&mut self, now: Time) -> Result<usize, Panicked> {
+        let Self { chooser, candidates, events, choices, .. } = self;
+        let count = candidates.len();
+        if count == 1 {
+            return Ok(0);
+        }
+        let (chosen, deviates) = match chooser {
+            Chooser::Breaker(breaker) => {
+                let chosen = Panicked::catch("the tie breaker", Some(now), || {
+                    breaker.choose(now, candidates).min(count - 1)
+                })?;
+                (chosen, chosen > 0)
+            }
+            Chooser::Script(script) => script.choose(now, *choices, candidates, events),
+        };
+        if deviates {
+            let (choice, taken) = (self.choices, chosen as u32);
+            let deviation = Deviation { time: now, choice, taken };
+            let callback = |n: usize| self.candidates[n].callback;
+            let (taken, instead_of) = (callback(chosen), callback(0));
+            self.taken.push(Taken { deviation, taken, instead_of });
+        }
+        if self.watched == Some(now) {
+            self.log.candidates.push(count as u32);
+        }
+        self.choices += 1;
+        self.made += 1;
+        Ok(chosen)
+    }
+
+    /// The postponements that were kept so far.
+    pub(super) fn postponements(&self) -> Vec<Postponement> {
+        match &self.chooser {
+            Chooser::Breaker(_) => Vec::new(),
+            Chooser::Script(script) => script.applied().collect(),
+        }
+    }
+
+    /// How many choices there were in all.
+    pub(super) fn choices(&self) -> u64 {
+        self.made
+    }
+}

@@ -1,0 +1,309 @@
+//! Runs of a job in fresh processes: the program is started again, comes to the same call, runs the
+//! job once, and hands the trace to the process that asked.
+//!
+//! Within one process, everything that is chosen once per process stays the same: the keys of hash
+//! maps that share a `RandomState`, lazy randomness, addresses, the process id, locale and
+//! environment. Another process has others.
+
+use super::report::Report;
+use super::verify::VerifyError;
+use super::{Ran, certificate};
+use ringspin_executor::{CallbackId, Dispatch, EventId, LoopId, SourceId, Time};
+use ringspin_modes::deterministic::{Record, Trace};
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::panic::Location;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The file for the reply of a fresh process.
+const REPLY_VARIABLE: &str = "RINGSPIN_VERIFY_REPLY";
+/// The call of [`Job::verify_in_processes`](crate::Job::verify_in_processes) that is to reply.
+const CALL_VARIABLE: &str = "RINGSPIN_VERIFY_CALL";
+/// How much of a process's error output is quoted.
+const QUOTED_MAX: usize = 2000;
+
+/// How a program is started again, for
+/// [`Job::verify_in_processes`](crate::Job::verify_in_processes).
+///
+/// ```
+/// use ringspin_simulation::FreshProcess;
+///
+/// // A program whose `main` verifies:
+/// let again = FreshProcess::same_arguments();
+/// // A test, from within the test itself:
+/// let again = FreshProcess::this_test();
+/// // Anything else:
+/// let again = FreshProcess::new("target/debug/robot", ["verify", "--fast"]);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreshProcess {
+    /// `None` for the running program.
+    program: Option<PathBuf>,
+    arguments: Vec<OsString>,
+}
+
+impl FreshProcess {
+    /// The program at `program` with `arguments`.
+    pub fn new<A: Into<OsString>>(
+        program: impl Into<PathBuf>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Self { program: Some(program.into()), arguments }
+    }
+
+    /// The running program with its own arguments.
+    pub fn same_arguments() -> Self {
+        Self { program: None, arguments: std::env::args_os().skip(1).collect() }
+    }
+
+    /// The running test program with the test `name` only, as `cargo test` prints the name.
+    pub fn test(name: &str) -> Self {
+        let arguments = ["--exact", name, "--include-ignored", "--nocapture"];
+        Self { program: None, arguments: arguments.map(OsString::from).into() }
+    }
+
+    /// The test on whose thread this is called. With `--test-threads=1` tests have no threads of
+    /// their own: then as [`same_arguments`](Self::same_arguments), which runs other tests, too.
+    pub fn this_test() -> Self {
+        match std::thread::current().name() {
+            None | Some("main") => Self::same_arguments(),
+            Some(name) => Self::test(name),
+        }
+    }
+
+    /// Runs the job once in fresh process number `run`, at `call`.
+    pub(super) fn run(&self, call: &Call, run: usize) -> Result<Reply, VerifyError> {
+        let failed = |reason: String| VerifyError::Process { run, reason };
+        let io = |error: io::Error| failed(error.to_string());
+        let folder = tempfile::Builder::new().prefix("ringspin-verify-").tempdir().map_err(io)?;
+        let file = folder.path().join("reply");
+        let program = match &self.program {
+            Some(program) => program.clone(),
+            None => std::env::current_exe().map_err(io)?,
+        };
+        let mut command = Command::new(&program);
+        command.args(&self.arguments).stdin(Stdio::null());
+        command.env(REPLY_VARIABLE, &file).env(CALL_VARIABLE, &call.0);
+        vary_environment(&mut command, run, folder.path());
+        let output = command.output().map_err(|error| {
+            failed(format!("cannot start `{}`: {error}; check the program", program.display()))
+        })?;
+        match Reply::read(&file) {
+            Ok(reply) => Ok(reply),
+            Err(error) => Err(failed(no_reply(&output, call, &error))),
+        }
+    }
+}
+
+/// Gives a process another environment: its size moves the stack.
+fn vary_environment(command: &mut Command, run: usize, folder: &Path) {
+    let locale = ["C", "tr_TR.UTF-8", "C.UTF-8", "de_DE.UTF-8"][run % 4];
+    let zone = ["Asia/Tokyo", "UTC", "America/St_Johns"][run % 3];
+    let padding = "x".repeat(1 + run.wrapping_mul(1237) % 8192);
+    command.env("TMPDIR", folder).env("LC_ALL", locale).env("LANG", locale).env("TZ", zone);
+    command.env("PYTHONHASHSEED", run.to_string()).env("RINGSPIN_VERIFY_PADDING", padding);
+    // glibc fills memory with it.
+    command.env("MALLOC_PERTURB_", (run % 255 + 1).to_string());
+}
+
+fn no_reply(output: &Output, call: &Call, error: &io::Error) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let start = said.len().saturating_sub(QUOTED_MAX);
+    let start = (start..=said.len()).find(|&n| said.is_char_boundary(n)).unwrap_or(0);
+    format!(
+        "it ended ({}) without a result of the call at {}: {error}; start it with arguments that \
+         lead to that call. It said: {}",
+        output.status,
+        call.0,
+        said[start..].trim_end(),
+    )
+}
+
+/// Which call of a program verifies: where in the source, and how many calls there came before on
+/// the same thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Call(String);
+
+thread_local! {
+    static CALLS: RefCell<BTreeMap<String, u64>> = const { RefCell::new(BTreeMap::new()) };
+}
+
+impl Call {
+    pub(super) fn next(location: &Location<'_>) -> Self {
+        let place = location.to_string();
+        let count = CALLS.with_borrow_mut(|calls| {
+            let count = calls.entry(place.clone()).or_default();
+            *count += 1;
+            *count
+        });
+        Self(format!("{place}#{count}"))
+    }
+}
+
+/// What this process was started for, if that was a run.
+pub(super) struct Request {
+    file: PathBuf,
+    call: String,
+}
+
+impl Request {
+    pub(super) fn from_env() -> Option<Self> {
+        let file = std::env::var_os(REPLY_VARIABLE)?.into();
+        Some(Self { file, call: std::env::var(CALL_VARIABLE).unwrap_or_default() })
+    }
+
+    pub(super) fn is_for(&self, call: &Call) -> bool {
+        self.call == call.0
+    }
+
+    /// Hands the run to the process that asked, and ends this one.
+    pub(super) fn reply(&self, ran: Ran) -> ! {
+        let code = match Reply::of(ran).write(&self.file) {
+            Ok(()) => 0,
+            Err(error) => {
+                eprintln!("failed to write `{}`: {error}", self.file.display());
+                1
+            }
+        };
+        std::process::exit(code)
+    }
+}
+
+/// A run in another process.
+pub(super) struct Reply {
+    pub(super) summary: Summary,
+    pub(super) trace: Trace,
+}
+
+/// The part of a run that is compared besides its trace.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Summary {
+    pub(super) failed: Option<String>,
+    /// The digest of the run.
+    pub(super) digest: String,
+    /// All that is known of the graph.
+    graph_hash: String,
+    /// A line for each thing in the graph.
+    pub(super) graph: Vec<String>,
+    /// A line for each thing that was counted.
+    pub(super) outcome: Vec<String>,
+    records: usize,
+    sent: usize,
+}
+
+impl Summary {
+    pub(super) fn of(report: &Report, trace: &Trace) -> Self {
+        let info = report.graph();
+        Self {
+            failed: None,
+            digest: report.digest().to_string(),
+            graph_hash: certificate::hash(&format!("{info:?}")),
+            graph: certificate::listing(info).lines().map(String::from).collect(),
+            outcome: certificate::outcome(report),
+            records: trace.records.len(),
+            sent: trace.sent.len(),
+        }
+    }
+
+    pub(super) fn has_graph_of(&self, other: &Self) -> bool {
+        (&self.graph, &self.graph_hash) == (&other.graph, &other.graph_hash)
+    }
+}
+
+impl Reply {
+    fn of(ran: Ran) -> Self {
+        let mut report = ran.report;
+        let trace = report.as_mut().and_then(|report| report.trace.take()).unwrap_or_default();
+        let failed = ran.error.map(|error| error.to_string());
+        let summary = match &report {
+            Some(report) => Summary { failed, ..Summary::of(report, &trace) },
+            None => Summary {
+                failed,
+                digest: String::new(),
+                graph_hash: String::new(),
+                graph: Vec::new(),
+                outcome: Vec::new(),
+                records: 0,
+                sent: 0,
+            },
+        };
+        Self { summary, trace }
+    }
+
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let mut out = BufWriter::new(File::create(path)?);
+        serde_json::to_writer(&mut out, &self.summary)?;
+        out.write_all(b"\n")?;
+        for record in &self.trace.records {
+            write_record(record, &mut out)?;
+        }
+        for (event, cause) in &self.trace.sent {
+            write_event(event, &mut out)?;
+            out.write_all(&(*cause as u64).to_le_bytes())?;
+        }
+        out.flush()
+    }
+
+    fn read(path: &Path) -> io::Result<Self> {
+        let mut from = BufReader::new(File::open(path)?);
+        let mut line = String::new();
+        from.read_line(&mut line)?;
+        let summary: Summary = serde_json::from_str(&line)?;
+        let mut trace = Trace::default();
+        for _ in 0..summary.records {
+            trace.records.push(read_record(&mut from)?);
+        }
+        for _ in 0..summary.sent {
+            trace.sent.push((read_event(&mut from)?, read_u64(&mut from)? as usize));
+        }
+        Ok(Self { summary, trace })
+    }
+}
+
+fn write_record(record: &Record, out: &mut impl Write) -> io::Result<()> {
+    let Dispatch { time, event_loop, callback, event } = record.dispatch;
+    out.write_all(&time.as_nanos().to_le_bytes())?;
+    out.write_all(&event_loop.0.to_le_bytes())?;
+    out.write_all(&callback.0.to_le_bytes())?;
+    write_event(&event, out)?;
+    out.write_all(&[u8::from(record.digest.is_some())])?;
+    out.write_all(&record.digest.unwrap_or(0).to_le_bytes())
+}
+
+fn read_record(from: &mut impl Read) -> io::Result<Record> {
+    let time = Time::from_nanos(read_u64(from)?);
+    let (event_loop, callback) = (LoopId(read_u32(from)?), CallbackId(read_u32(from)?));
+    let event = read_event(from)?;
+    let mut has_digest = [0];
+    from.read_exact(&mut has_digest)?;
+    let digest = read_u64(from)?;
+    let dispatch = Dispatch { time, event_loop, callback, event };
+    Ok(Record { dispatch, digest: (has_digest != [0]).then_some(digest) })
+}
+
+fn write_event(event: &EventId, out: &mut impl Write) -> io::Result<()> {
+    out.write_all(&event.source.0.to_le_bytes())?;
+    out.write_all(&event.sequence.to_le_bytes())
+}
+
+fn read_event(from: &mut impl Read) -> io::Result<EventId> {
+    Ok(EventId { source: SourceId(read_u32(from)?), sequence: read_u64(from)? })
+}
+
+fn read_u64(from: &mut impl Read) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    from.read_exact(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}
+
+fn read_u32(from: &mut impl Read) -> io::Result<u32> {
+    let mut bytes = [0; 4];
+    from.read_exact(&mut bytes)?;
+    Ok(u32::from_le_bytes(bytes))
+}

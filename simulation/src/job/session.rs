@@ -1,0 +1,246 @@
+//! Sessions: a job that a test steps through.
+
+use super::ending::Ended;
+use super::{CheckFailed, Report, watchdog};
+use ringspin_executor::{
+    BoxError, CallbackId, GraphInfo, Monitor, Time, catch_panic, error_message,
+};
+use ringspin_modes::Executor;
+use ringspin_modes::deterministic::Sequencer;
+use ringspin_modes::{Panicked, SpinError};
+use std::time::Duration;
+use thiserror::Error;
+
+/// A job under way: a test steps it, publishes, reads what was published and what nodes hold.
+///
+/// Between the steps time stands still. What the test publishes is an event of that instant.
+///
+/// ```
+/// use ringspin_executor::QoS;
+/// use ringspin_simulation::Job;
+/// use std::time::Duration;
+///
+/// let job = Job::new(|graph| {
+///     let counter = graph.create_node("counter", 0u32)?;
+///     counter.create_timer(Duration::from_secs(1), |count, _| *count += 1)?;
+///     Ok(())
+/// });
+/// let mut session = job.start()?;
+/// session.run_for(Duration::from_secs(5))?;
+/// assert_eq!(session.state::<u32>("/counter")?, &5);
+/// *session.state::<u32>("/counter")? = 40;
+/// let step = session.step()?.expect("there is a timer");
+/// assert_eq!(step.callback, "/counter `timer 1s`");
+/// assert_eq!((session.now().as_nanos(), *session.state::<u32>("/counter")?), (6_000_000_000, 41));
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
+pub struct Session<T> {
+    executor: Executor,
+    /// What the job's `build` returned.
+    pub handles: T,
+    /// Whether the messages have come that end the run, if some do.
+    ended: Option<Ended>,
+}
+
+/// An event was dispatched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The simulated time.
+    pub time: Time,
+    /// The loop and the callback, as in "/planner `subscription /points`".
+    pub callback: String,
+}
+
+/// Why there is no such state.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// There is no such event loop.
+    #[error("there is no event loop {name}; there are {}", loops.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        loops: Vec<String>,
+    },
+    /// Its state has another type, or was dropped because its node failed.
+    #[error("the state of {name} is no {requested}, or was dropped because its node failed")]
+    NotThere {
+        /// The loop.
+        name: String,
+        /// The type.
+        requested: &'static str,
+    },
+}
+
+impl<T> Session<T> {
+    pub(super) fn new(executor: Executor, handles: T, ended: Option<Ended>) -> Self {
+        Self { executor, handles, ended }
+    }
+
+    /// The graph that runs.
+    pub fn graph(&mut self) -> &GraphInfo {
+        self.parts().0.info()
+    }
+
+    /// The simulated time.
+    pub fn now(&self) -> Time {
+        self.executor.now()
+    }
+
+    /// Dispatches the next event, to which time jumps; `None` if nothing is left to do.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn step(&mut self) -> Result<Option<Step>, SpinError> {
+        let stop = self.executor.stop_handle();
+        let (monitor, sequencer) = self.parts();
+        let dispatched = sequencer.dispatch_one(Time::MAX, &stop, monitor.info())?;
+        let step = |callback: CallbackId| Step {
+            time: sequencer.now(),
+            callback: monitor.info().name_of(callback),
+        };
+        let step = dispatched.map(step);
+        self.executor.failed().map(|()| step)
+    }
+
+    /// Runs until this instant is quiet; returns how many events that were.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn settle(&mut self) -> Result<u64, SpinError> {
+        self.executor.spin_all(Duration::ZERO)
+    }
+
+    /// Runs up to `end`, inclusive.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn run_until(&mut self, end: Time) -> Result<(), SpinError> {
+        self.executor.spin_until(end)
+    }
+
+    /// Runs for `duration` of simulated time.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn run_for(&mut self, duration: Duration) -> Result<(), SpinError> {
+        self.executor.spin_for(duration)
+    }
+
+    /// Runs until a quiet instant at which `condition` holds, or nothing is left to do.
+    ///
+    /// # Errors
+    /// [`SpinError`].
+    pub fn run_until_true(
+        &mut self,
+        mut condition: impl FnMut(&T, Time) -> bool,
+    ) -> Result<(), SpinError> {
+        let (handles, ended) = (&self.handles, &self.ended);
+        let mut panicked = None;
+        let mut over = |now| {
+            ended.as_ref().is_some_and(Ended::is_over)
+                || Panicked::catch("the end condition", Some(now), || condition(handles, now))
+                    .unwrap_or_else(|panic| {
+                        panicked = Some(panic);
+                        true
+                    })
+        };
+        self.executor.spin_until_over(Time::MAX, &mut over)?;
+        panicked.map_or(Ok(()), |panic| Err(panic.into()))
+    }
+
+    /// Drops all parts of the run, each on its own; returns the drops that panicked.
+    pub(super) fn end(mut self) -> Option<BoxError> {
+        let time = Some(self.now());
+        let mut panics = self.parts().1.dismantle();
+        let Self { executor, handles, .. } = self;
+        let dropped = [
+            Panicked::catch("dropping the job's handles", time, || drop(handles)),
+            Panicked::catch("dropping the executor", time, || drop(executor)),
+        ];
+        panics.extend(dropped.into_iter().filter_map(Result::err));
+        if panics.len() < 2 {
+            return panics.pop().map(BoxError::from);
+        }
+        let sentences: Vec<_> = panics.iter().map(Panicked::to_string).collect();
+        Some(sentences.join("; ").into())
+    }
+
+    /// The state of an event loop: `/node`, or `/node:group`.
+    ///
+    /// # Errors
+    /// [`StateError`] if there is no such loop, or its state has another type.
+    pub fn state<S: Send + 'static>(&mut self, event_loop: &str) -> Result<&mut S, StateError> {
+        let (monitor, sequencer) = self.parts();
+        let loops = &monitor.info().loops;
+        let Some(index) = loops.iter().position(|l| l.full_name() == event_loop) else {
+            let loops = loops.iter().map(|l| l.full_name()).collect();
+            return Err(StateError::Unknown { name: event_loop.into(), loops });
+        };
+        let id = ringspin_executor::LoopId(index as u32);
+        sequencer.worker_mut().state_mut(id).ok_or_else(|| StateError::NotThere {
+            name: event_loop.into(),
+            requested: std::any::type_name::<S>(),
+        })
+    }
+
+    /// The executor, for everything else.
+    pub fn executor(&mut self) -> &mut Executor {
+        &mut self.executor
+    }
+
+    /// What the run came to so far.
+    pub fn report(&mut self) -> Report {
+        let (statistics, failures) = (self.executor.statistics(), self.executor.failures());
+        let exit_code = self.executor.stop_handle().exit_code();
+        let (monitor, sequencer) = self.parts();
+        let info = monitor.shared_info();
+        let (digest, dispatches) = sequencer.digest();
+        let (schedule, deviations, deviations_count) = sequencer.schedule(&info);
+        Report {
+            digest,
+            dispatches,
+            end: sequencer.now(),
+            statistics,
+            failures,
+            exit_code,
+            schedule,
+            deviations,
+            not_applied: sequencer.not_applied(&info),
+            instant: sequencer.instant_log().cloned().unwrap_or_default(),
+            deviations_count,
+            choices: sequencer.choices(),
+            overruns: sequencer.overruns(&info),
+            foreign: sequencer.foreign(&info),
+            chains: sequencer.chains(),
+            info,
+            trace: sequencer.take_trace(),
+        }
+    }
+
+    /// Whether `check` holds; a panic is a no.
+    pub(super) fn check(
+        &mut self,
+        check: &dyn Fn(&mut Self) -> Result<(), BoxError>,
+    ) -> Result<(), CheckFailed> {
+        let time = self.now();
+        let failed = |reason| CheckFailed { time, reason };
+        match catch_panic(|| check(self)) {
+            Ok(checked) => checked.map_err(|error| failed(error_message(error))),
+            Err(panic) => Err(failed(panic)),
+        }
+    }
+
+    pub(super) fn watched<'a>(
+        &mut self,
+        watchdog: &'a watchdog::Watchdog<'a>,
+    ) -> watchdog::Watched<'a> {
+        let stop = self.executor.stop_handle();
+        watchdog.watching(self.parts().1.dispatches(), stop)
+    }
+
+    fn parts(&mut self) -> (&Monitor, &mut Sequencer) {
+        self.executor.deterministic_run().expect("a session has a frozen, deterministic graph")
+    }
+}

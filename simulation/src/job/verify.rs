@@ -1,0 +1,310 @@
+//! Verifying: the same job again, compared dispatch by dispatch.
+
+use super::fresh::{Call, FreshProcess, Reply, Request, Summary};
+use super::{Job, Report};
+use ringspin_executor::{BoxError, EventId, GraphInfo};
+use ringspin_modes::deterministic::{Record, Trace};
+use std::fmt;
+use thiserror::Error;
+
+/// How many causes of a divergence are listed.
+const CHAIN_MAX: usize = 16;
+
+/// Why a job could not be verified.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// A run ended with an error.
+    #[error("run {run} failed: {reason}")]
+    Failed {
+        /// Which run, from one.
+        run: usize,
+        /// Why.
+        reason: BoxError,
+    },
+    /// A run differed from the first.
+    #[error(transparent)]
+    Diverged(#[from] Box<Divergence>),
+    /// A fresh process did not run the job.
+    #[error("failed to run the job in a fresh process (run {run}): {reason}")]
+    Process {
+        /// Which run, from one.
+        run: usize,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What differs first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// Another event was dispatched.
+    Order,
+    /// The same event was dispatched at another time.
+    Time,
+    /// The same event was dispatched, and the callback showed other messages or another state.
+    Digest,
+    /// One of the runs ended here.
+    Length,
+    /// What was published after the last dispatch, by an input or a test.
+    Outside,
+    /// The graphs differ: building them is not deterministic.
+    Graph,
+    /// The dispatches are the same, but not what was counted, or how the runs ended.
+    Outcome,
+}
+
+/// The first dispatch in which two runs of a job differ.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub struct Divergence {
+    /// Which run differed from the first, from one.
+    pub run: usize,
+    /// The dispatch, counted from zero.
+    pub index: usize,
+    /// What differs.
+    pub difference: Difference,
+    /// The dispatch of the first run, in words; `None` if that had ended. For graphs and outcomes,
+    /// the first line of their description that differs.
+    pub first: Option<String>,
+    /// The same of the other run.
+    pub other: Option<String>,
+    /// The dispatches that led there: what sent the event, and so on, up to one from outside. All
+    /// of these were equal in both runs.
+    pub chain: Vec<String>,
+}
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.difference {
+            Difference::Order => "another event was dispatched",
+            Difference::Time => "the same event was dispatched at another time",
+            Difference::Digest => {
+                "the same callback, called for the same event, showed other messages or another \
+                 state"
+            }
+            Difference::Length => "one of the runs ended",
+            Difference::Outside => "other messages were published after that, by no callback",
+            Difference::Graph => "building the graph gave another graph",
+            Difference::Outcome => "the same dispatches came to another outcome",
+        };
+        let none = || "(the end)".to_owned();
+        match self.difference {
+            Difference::Graph | Difference::Outcome => writeln!(f, "run {}: {what}", self.run)?,
+            _ => {
+                let (run, index) = (self.run, self.index);
+                writeln!(f, "run {run} diverges from run 1 at dispatch {index}: {what}")?;
+            }
+        }
+        writeln!(f, "  run 1: {}", self.first.clone().unwrap_or_else(none))?;
+        write!(f, "  run {}: {}", self.run, self.other.clone().unwrap_or_else(none))?;
+        for cause in &self.chain {
+            write!(f, "\n  because of {cause}")?;
+        }
+        Ok(())
+    }
+}
+
+impl<T> Job<'_, T> {
+    /// Runs the job `runs` times, at least twice, in this process, and compares each dispatch of
+    /// each run with the first.
+    ///
+    /// What callbacks do with their messages and states is compared as far as they
+    /// [show](ringspin_executor::Context::digest) it. Keeps two traces, of about 100 bytes for each
+    /// dispatch. Does not find what is the same throughout a process, such as its id, addresses, or
+    /// the keys of a shared `RandomState`: see [`verify_in_processes`](Self::verify_in_processes).
+    ///
+    /// # Errors
+    /// [`VerifyError`] names the first dispatch that differs, and what led there.
+    pub fn verify(&self, runs: usize) -> Result<Report, VerifyError> {
+        let first = self.run_first()?;
+        for run in 2..=runs.max(2) {
+            self.compare_here(run, &first)?;
+        }
+        Ok(first.report)
+    }
+
+    /// As [`verify`](Self::verify), at least three times: the first two runs are in this process,
+    /// which finds what a run leaves behind for the next, and all others in fresh processes, each
+    /// with another environment (locale, time zone, temporary folder, size).
+    ///
+    /// A fresh process is this program, started again with the arguments of `process`. It has to
+    /// come to this call again, on a thread that makes the same calls before it; there, it runs the
+    /// job once and exits.
+    ///
+    /// ```no_run
+    /// # use ringspin_simulation::{FreshProcess, Job};
+    /// # let job = Job::new(|_| Ok(()));
+    /// // in a test:
+    /// job.verify_in_processes(3, &FreshProcess::this_test())?;
+    /// # Ok::<(), ringspin_simulation::VerifyError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`verify`](Self::verify), and [`VerifyError::Process`] if a process does not start or
+    /// does not come to this call.
+    #[track_caller]
+    pub fn verify_in_processes(
+        &self,
+        runs: usize,
+        process: &FreshProcess,
+    ) -> Result<Report, VerifyError> {
+        let call = Call::next(std::panic::Location::caller());
+        if let Some(request) = Request::from_env() {
+            if request.is_for(&call) {
+                request.reply(self.run_with_report(true));
+            }
+            // Another call is asked. This one must not start processes that start processes.
+            return self.verify(runs.max(3));
+        }
+        let first = self.run_first()?;
+        self.compare_here(2, &first)?;
+        for run in 3..=runs.max(3) {
+            let Reply { summary, trace } = process.run(&call, run)?;
+            if let Some(reason) = summary.failed {
+                return Err(VerifyError::Failed { run, reason: reason.into() });
+            }
+            first.compare(run, &summary, &trace)?;
+            let told = self.tell_of_run();
+            told.map_err(|panic| VerifyError::Failed { run, reason: panic.into() })?;
+        }
+        Ok(first.report)
+    }
+
+    fn run_first(&self) -> Result<First, VerifyError> {
+        let (report, summary, trace) = self.run_traced(1)?;
+        Ok(First { report, summary, trace })
+    }
+
+    /// Another run in this process.
+    fn compare_here(&self, run: usize, first: &First) -> Result<(), VerifyError> {
+        let (_, summary, trace) = self.run_traced(run)?;
+        first.compare(run, &summary, &trace)
+    }
+
+    fn run_traced(&self, run: usize) -> Result<(Report, Summary, Trace), VerifyError> {
+        let ran = self.run_with_report(true);
+        let mut report = ran.into_report().map_err(|reason| VerifyError::Failed { run, reason })?;
+        let trace = report.trace.take().unwrap_or_default();
+        let summary = Summary::of(&report, &trace);
+        Ok((report, summary, trace))
+    }
+}
+
+/// The run that others are compared with.
+struct First {
+    report: Report,
+    summary: Summary,
+    trace: Trace,
+}
+
+impl First {
+    /// Compares with another run.
+    fn compare(&self, run: usize, summary: &Summary, trace: &Trace) -> Result<(), VerifyError> {
+        let difference = match summary.has_graph_of(&self.summary) {
+            false => Some(self.other_lines(Difference::Graph, graph_of, summary)),
+            true => compare(&self.trace, trace, self.report.graph())
+                .or_else(|| self.compare_ends(summary)),
+        };
+        match difference {
+            None => Ok(()),
+            Some(divergence) => Err(Box::new(Divergence { run, ..divergence }).into()),
+        }
+    }
+
+    /// Compares the ends of two runs with the same dispatches.
+    fn compare_ends(&self, other: &Summary) -> Option<Divergence> {
+        if self.summary.digest != other.digest {
+            let index = self.trace.records.len();
+            let (first, chain) = (None, Vec::new());
+            let difference = Difference::Outside;
+            return Some(Divergence { run: 0, index, difference, first, other: None, chain });
+        }
+        let differs = self.summary.outcome != other.outcome;
+        differs.then(|| self.other_lines(Difference::Outcome, outcome_of, other))
+    }
+
+    /// The first of the lines that differ.
+    fn other_lines(
+        &self,
+        difference: Difference,
+        lines: impl Fn(&Summary) -> &[String],
+        other: &Summary,
+    ) -> Divergence {
+        let (ours, theirs) = (lines(&self.summary), lines(other));
+        let longest = ours.len().max(theirs.len());
+        let index = (0..longest).find(|&n| ours.get(n) != theirs.get(n)).unwrap_or(0);
+        Divergence {
+            run: 0,
+            index,
+            difference,
+            first: ours.get(index).cloned(),
+            other: theirs.get(index).cloned(),
+            chain: Vec::new(),
+        }
+    }
+}
+
+fn graph_of(summary: &Summary) -> &[String] {
+    &summary.graph
+}
+
+fn outcome_of(summary: &Summary) -> &[String] {
+    &summary.outcome
+}
+
+/// The first difference of two runs of one graph; the number of the run is left open.
+fn compare(expected: &Trace, trace: &Trace, info: &GraphInfo) -> Option<Divergence> {
+    let (ours, theirs) = (&expected.records, &trace.records);
+    let longest = ours.len().max(theirs.len());
+    let index = (0..longest).find(|&n| ours.get(n) != theirs.get(n))?;
+    let (one, two) = (ours.get(index), theirs.get(index));
+    let difference = match (one, two) {
+        (Some(one), Some(two)) => match (one.dispatch, two.dispatch) {
+            (a, b) if (a.callback, a.event) != (b.callback, b.event) => Difference::Order,
+            (a, b) if a.time != b.time => Difference::Time,
+            _ => Difference::Digest,
+        },
+        _ => Difference::Length,
+    };
+    // The run that goes on has the event whose causes are of interest.
+    let (trace, record) = match two {
+        Some(two) => (trace, Some(two)),
+        None => (expected, one),
+    };
+    let chain = record.map(|record| chain(trace, record, info)).unwrap_or_default();
+    Some(Divergence {
+        run: 0,
+        index,
+        difference,
+        first: one.map(|record| describe(record, info)),
+        other: two.map(|record| describe(record, info)),
+        chain,
+    })
+}
+
+/// What led to `record`, the latest cause first.
+fn chain(trace: &Trace, record: &Record, info: &GraphInfo) -> Vec<String> {
+    let mut chain = Vec::new();
+    let mut event = record.dispatch.event;
+    while let Some(cause) = trace.cause(event)
+        && chain.len() < CHAIN_MAX
+    {
+        let Some(record) = trace.records.get(cause) else { break };
+        chain.push(describe(record, info));
+        event = record.dispatch.event;
+    }
+    chain
+}
+
+/// A dispatch in words.
+pub fn describe(record: &Record, info: &GraphInfo) -> String {
+    let dispatch = &record.dispatch;
+    let callback = info.name_of(dispatch.callback);
+    let EventId { source, sequence } = dispatch.event;
+    let sent_by = info
+        .publisher(source)
+        .map(|(_, by)| format!("message {sequence} of {}", info.loops[by.0 as usize].full_name()));
+    let event = sent_by.unwrap_or_else(|| format!("event {}#{sequence}", source.0));
+    let shown = record.digest.map(|digest| format!(", showing {digest:016x}"));
+    format!("{} {callback} on {event}{}", dispatch.time, shown.unwrap_or_default())
+}

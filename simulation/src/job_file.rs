@@ -1,0 +1,178 @@
+//! Job files: which nodes run, and what is simulated, in TOML.
+//!
+//! ```toml
+//! seed = 7                        # of everything random; 0 without it
+//! start = "0 s"                   # simulated time at the start
+//! for = "60 s"                    # or `end`, the simulated time at the end; a job needs one of
+//!                                 # these, `end_when`, or `endless = true`
+//! ties = "fifo"                   # or "reverse", { shuffle = { seed = 1 } },
+//!                                 # { pct = { seed = 1, depth = 3, steps = 1000 } };
+//!                                 # or schedule = "t0.1:0>1", as it was printed
+//! jitter = { max = "1 ms", seed = 1 }
+//! cores = "unlimited"             # or "single", { mapping = "mapping.toml" }
+//! instant_dispatches_max = 1_000_000
+//! no_progress_max = "10 s"        # of simulated time without a message
+//! delays = "rslcpp.csv"           # weaker than the links below
+//! profile = "profile.toml"        # weaker than the executions below
+//!
+//! [[link]]                        # see `models::links`
+//! topic = "/points"
+//! delay = "3 ms"
+//!
+//! [[execution]]                   # see `models::durations`
+//! node = "/fusion"
+//! duration = "20 ms"
+//! ```
+//!
+//! That much is a [`Simulation`], and a file with that much is one: a program that builds its graph
+//! itself takes it from `RINGSPIN_SIMULATION`. A job has nodes besides:
+//!
+//! ```toml
+//! watchdog = "30 s"               # of real time for one callback; then exit code 124
+//! failures = "stop"               # or "isolate"
+//! endless = true                  # ends when nothing is left to do, or a node ends it
+//! end_when = { topic = "/goal", messages = 1 }
+//! ros_args = ["--params-file", "robot.yaml", "-r", "/tf:=/tf_sim"]
+//!
+//! [[node]]
+//! type = "camera"                 # as it is registered
+//! name = "front"                  # the type's name without it
+//! namespace = "/sensors"          # "/" without it
+//! parameters = { rate = 25.0, "exposure.auto" = true }   # stronger than `ros_args`
+//! remap = { image = "/front/image" }
+//! ```
+//!
+//! Paths are relative to the file. Unknown keys are errors, and so are parameters here that no node
+//! declares.
+
+mod document;
+mod error;
+mod jobs;
+mod parameters;
+mod simulation;
+
+pub use error::JobFileError;
+
+use document::Document;
+use jobs::Jobs;
+use ringspin_executor::{Arguments, BoxError};
+use ringspin_modes::deterministic::Simulation;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+/// A job file that was read, with the files that it names.
+///
+/// ```
+/// use ringspin_simulation::JobFile;
+/// use std::time::Duration;
+/// let file = JobFile::from_toml(r#"
+///     seed = 7
+///     for = "60 s"
+///     [[link]]
+///     topic = "/points"
+///     delay = { uniform = ["2 ms", "5 ms"] }
+/// "#)?;
+/// assert_eq!(file.simulation().seed, 7);
+/// # Ok::<(), ringspin_simulation::JobFileError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct JobFile {
+    source: Source,
+    simulation: Simulation,
+    jobs: Jobs,
+}
+
+/// Where the text comes from.
+#[derive(Clone, Debug)]
+struct Source {
+    /// The file's name for messages.
+    origin: String,
+    /// What paths are relative to.
+    folder: PathBuf,
+    text: String,
+}
+
+impl Source {
+    /// File and line of what the parser found at `span`.
+    fn at(&self, span: Range<usize>) -> String {
+        let before = self.text.get(..span.start).unwrap_or_default();
+        format!("{}:{}", self.origin, before.matches('\n').count() + 1)
+    }
+
+    /// What is wrong there, and what is allowed.
+    fn wrong(&self, span: Range<usize>, problem: impl Into<String>) -> JobFileError {
+        JobFileError::Wrong { at: self.at(span), problem: problem.into() }
+    }
+
+    /// The path that is meant by one in the file.
+    fn path(&self, path: &toml::Spanned<PathBuf>) -> PathBuf {
+        self.folder.join(path.get_ref())
+    }
+}
+
+impl JobFile {
+    /// Reads the file, and the files that it names.
+    ///
+    /// # Errors
+    /// [`JobFileError`], with file and line.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, JobFileError> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| JobFileError::Io { path: path.into(), error })?;
+        let folder = path.parent().unwrap_or(Path::new("")).into();
+        Self::parse(Source { origin: path.display().to_string(), folder, text })
+    }
+
+    /// As [`load`](Self::load), for the text of a file in the current folder.
+    ///
+    /// # Errors
+    /// [`JobFileError`], with the line.
+    pub fn from_toml(text: &str) -> Result<Self, JobFileError> {
+        let (origin, folder) = ("the text".into(), PathBuf::new());
+        Self::parse(Source { origin, folder, text: text.into() })
+    }
+
+    fn parse(source: Source) -> Result<Self, JobFileError> {
+        let document: Document = toml::from_str(&source.text).map_err(|error| {
+            let (origin, error) = (source.origin.clone(), Box::new(error));
+            JobFileError::Parse { origin, error }
+        })?;
+        let simulation = simulation::read(&document, &source)?;
+        let jobs = Jobs::read(document, &source)?;
+        Ok(Self { source, simulation, jobs })
+    }
+
+    /// What is simulated.
+    pub fn simulation(&self) -> &Simulation {
+        &self.simulation
+    }
+
+    /// What is simulated, if the file says nothing else: it is for a program that builds its graph
+    /// itself.
+    ///
+    /// # Errors
+    /// [`JobFileError::JobKey`] for the first key that only a job has.
+    pub fn into_simulation(self) -> Result<Simulation, JobFileError> {
+        match self.jobs.first_key {
+            None => Ok(self.simulation),
+            Some((at, key)) => Err(JobFileError::JobKey { at, key }),
+        }
+    }
+
+    /// Has `stronger` arguments, as of the environment or the command line, win over those of the
+    /// file.
+    #[must_use]
+    pub fn with_arguments(mut self, stronger: Arguments) -> Self {
+        self.jobs.arguments = self.jobs.arguments.overridden_by(stronger);
+        self
+    }
+}
+
+/// Reads the simulation of a file, for
+/// [`Executor::from_env_with`](ringspin_modes::Executor::from_env_with).
+///
+/// # Errors
+/// [`JobFileError`], also for a key that only a job has.
+pub fn load_simulation(path: &Path) -> Result<Simulation, BoxError> {
+    Ok(JobFile::load(path).and_then(JobFile::into_simulation)?)
+}

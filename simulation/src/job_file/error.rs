@@ -1,0 +1,107 @@
+//! What can be wrong with a job file, in words that name the way out.
+
+use crate::registry::RegistryError;
+use ringspin_executor::ArgumentsError;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a job file could not be read, or does not fit the program.
+///
+/// `at` is the file and the line, as in `jobs/race.toml:12`.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum JobFileError {
+    /// The file could not be read.
+    #[error("cannot read the job file `{}`: {error}; check the path and its permissions",
+        path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        error: io::Error,
+    },
+    /// The text is not a job file. The message carries line and column.
+    #[error("{origin} is not a job file: {}\ncorrect that line", error.to_string().trim_end())]
+    Parse {
+        /// The file, or "the text".
+        origin: String,
+        /// Where and why, as the TOML parser reports it.
+        error: Box<toml::de::Error>,
+    },
+    /// Something that can be written, but not meant.
+    #[error("{at}: {problem}")]
+    Wrong {
+        /// Where.
+        at: String,
+        /// What is wrong, and what is allowed.
+        problem: String,
+    },
+    /// A file that it names could not be used.
+    #[error("{at}: {reason}")]
+    File {
+        /// Where it is named.
+        at: String,
+        /// What is wrong with it, with its path.
+        reason: String,
+    },
+    /// A file that describes a simulation has a key of jobs.
+    #[error(
+        "{at}: `{key}` belongs to a job, and this file only says what is simulated: the program \
+         decides about the rest; remove it"
+    )]
+    JobKey {
+        /// Where.
+        at: String,
+        /// The key.
+        key: &'static str,
+    },
+    /// The registry is not usable.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// Nothing would run.
+    #[error("{origin} has no nodes; add a `[[node]]` with a `type`: {known}")]
+    NoNodes {
+        /// The file, or "the text".
+        origin: String,
+        /// Which types there are.
+        known: String,
+    },
+    /// A node type that is not registered.
+    #[error("{at}: there is no node type `{name}`; {way_out}")]
+    UnknownType {
+        /// Where.
+        at: String,
+        /// The type.
+        name: String,
+        /// Which types there are.
+        way_out: String,
+    },
+    /// A parameter, remapping rule, or ROS argument is not usable.
+    #[error("{at}: {error}")]
+    Arguments {
+        /// Where.
+        at: String,
+        /// What is wrong.
+        error: ArgumentsError,
+    },
+    /// A node could not be built.
+    #[error("{at}: node {node} cannot be built: {reason}")]
+    Build {
+        /// Where it is declared.
+        at: String,
+        /// Its name.
+        node: String,
+        /// What its type said.
+        reason: String,
+    },
+    /// Parameters that no node declares.
+    #[error(
+        "no node that they are for declares these parameters: {}; check the names, or remove them",
+        parameters.join(", ")
+    )]
+    Undeclared {
+        /// Where they are given, and their names.
+        parameters: Vec<String>,
+    },
+}

@@ -1,0 +1,216 @@
+//! What a job file says beyond the simulation, and the job that comes of it.
+
+use super::document::{Document, EndWhen, Failures, NodeKeys};
+use super::simulation::duration;
+use super::{JobFile, JobFileError, Source, parameters};
+use crate::job::Job;
+use crate::registry::{Build, NodeConfig, Registry};
+use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, catch_panic};
+use ringspin_modes::names::list;
+use ringspin_modes::names::way_out;
+use std::time::Duration;
+use toml::Spanned;
+
+/// What only a job has.
+#[derive(Clone, Debug)]
+pub(super) struct Jobs {
+    /// The first of its keys that there is, and where.
+    pub(super) first_key: Option<(String, &'static str)>,
+    pub(super) arguments: Arguments,
+    nodes: Vec<Instance>,
+    /// Whether the file says that nothing has to end the run.
+    endless: bool,
+    policy: FailurePolicy,
+    watchdog: Option<Duration>,
+    /// The topic, and how many of its messages end the run.
+    end_when: Option<(String, u64)>,
+}
+
+/// One `[[node]]`.
+#[derive(Clone, Debug)]
+struct Instance {
+    at: String,
+    node_type: String,
+    place: NodeConfig,
+}
+
+impl Jobs {
+    pub(super) fn read(document: Document, source: &Source) -> Result<Self, JobFileError> {
+        let first_key = first_key(&document, source);
+        let ros_args = document.ros_args.as_ref();
+        let general = ros_args.map_or(Ok(Arguments::default()), |args| ros_arguments(args, source));
+        let mut own = Arguments::default();
+        let mut nodes = Vec::new();
+        for keys in &document.node {
+            let name = keys.name.as_ref().unwrap_or(keys.node_type.get_ref()).clone();
+            let place = NodeConfig { namespace: keys.namespace.clone(), name };
+            own = node_arguments(keys, &place.full_name(), own, source)?;
+            let (at, node_type) = (source.at(keys.node_type.span()), keys.node_type.get_ref());
+            nodes.push(Instance { at, node_type: node_type.clone(), place });
+        }
+        let watchdog = document.watchdog.map(|limit| match limit.get_ref().0 {
+            0 => {
+                Err(source.wrong(limit.span(), "a watchdog of no time; give it some, as \"30 s\""))
+            }
+            _ => Ok(duration(*limit.get_ref())),
+        });
+        let end_when = document.end_when.map(|when| {
+            let EndWhen { topic, messages } = when.into_inner();
+            (topic, messages.get())
+        });
+        let endless = document.endless.as_ref().is_some_and(|endless| *endless.get_ref());
+        let ends = [&document.end, &document.duration].into_iter().flatten().next();
+        if let Some(end) = ends.filter(|_| endless) {
+            let problem = "`endless` says that nothing has to end the run, and this does; keep one";
+            return Err(source.wrong(end.span(), problem));
+        }
+        Ok(Self {
+            endless,
+            first_key,
+            arguments: general?.overridden_by(own),
+            nodes,
+            policy: match document.failures.map(Spanned::into_inner) {
+                None | Some(Failures::Stop) => FailurePolicy::StopAll,
+                Some(Failures::Isolate) => FailurePolicy::IsolateNode,
+            },
+            watchdog: watchdog.transpose()?,
+            end_when,
+        })
+    }
+}
+
+/// The first key in the file that only a job has.
+fn first_key(document: &Document, source: &Source) -> Option<(String, &'static str)> {
+    let keys = [
+        (document.watchdog.as_ref().map(Spanned::span), "watchdog"),
+        (document.endless.as_ref().map(Spanned::span), "endless"),
+        (document.failures.as_ref().map(Spanned::span), "failures"),
+        (document.end_when.as_ref().map(Spanned::span), "end_when"),
+        (document.ros_args.as_ref().map(Spanned::span), "ros_args"),
+        (document.node.first().map(|node| node.node_type.span()), "node"),
+    ];
+    let keys = keys.into_iter().filter_map(|(span, key)| Some((span?, key)));
+    let first = keys.min_by_key(|(span, _)| span.start)?;
+    Some((source.at(first.0), first.1))
+}
+
+fn ros_arguments(args: &Spanned<Vec<String>>, source: &Source) -> Result<Arguments, JobFileError> {
+    let mut line = vec![String::from("--ros-args")];
+    for arg in args.get_ref() {
+        line.push(match line.last().map(String::as_str) {
+            Some("--params-file") => source.folder.join(arg).display().to_string(),
+            _ => arg.clone(),
+        });
+    }
+    let at = || source.at(args.span());
+    let parsed = Arguments::parse(line);
+    let (arguments, rest) = parsed.map_err(|error| JobFileError::Arguments { at: at(), error })?;
+    match rest.first() {
+        None => Ok(arguments),
+        Some(rest) => Err(source.wrong(
+            args.span(),
+            format!("`{rest}` is no ROS argument, and nobody reads others here; remove it"),
+        )),
+    }
+}
+
+/// The parameters and rules of one node, added to `arguments`.
+fn node_arguments(
+    keys: &NodeKeys,
+    node: &str,
+    mut arguments: Arguments,
+    source: &Source,
+) -> Result<Arguments, JobFileError> {
+    for (name, value) in &keys.parameters {
+        let at = source.at(value.span());
+        let mut found = Vec::new();
+        parameters::flatten(name, value.get_ref(), &mut found).map_err(|problem| {
+            source.wrong(value.span(), format!("parameter `{name}`: {problem}"))
+        })?;
+        for (name, value) in found {
+            let added = arguments.with_parameter(node, &name, value, &at);
+            arguments = added.map_err(|error| JobFileError::Arguments { at: at.clone(), error })?;
+        }
+    }
+    for (from, to) in &keys.remap {
+        let added = arguments.with_remap(node, from, to.get_ref());
+        let refused = |error| JobFileError::Arguments { at: source.at(to.span()), error };
+        arguments = added.map_err(refused)?;
+    }
+    Ok(arguments)
+}
+
+impl JobFile {
+    /// The job, with nodes of the types in `registry`.
+    ///
+    /// What the graph must be built for to see it (names, parameters, links, durations) the job
+    /// says when it starts.
+    ///
+    /// # Errors
+    /// [`JobFileError`] for a registry that is not usable, no nodes, or an unknown type.
+    pub fn job<'a>(&self, registry: &'a Registry) -> Result<Job<'a>, JobFileError> {
+        registry.check()?;
+        if self.jobs.nodes.is_empty() {
+            let names: Vec<_> = registry.names().collect();
+            let known = match names.is_empty() {
+                true => "the program has registered none yet".into(),
+                false => format!("one of {}", list(&names)),
+            };
+            return Err(JobFileError::NoNodes { origin: self.source.origin.clone(), known });
+        }
+        let nodes = self.jobs.nodes.iter().map(|instance| instance.resolve(registry));
+        let nodes: Vec<_> = nodes.collect::<Result<_, _>>()?;
+        let origin = format!("{}:", self.source.origin);
+        let mut job = Job::new(move |graph| {
+            for (instance, build) in &nodes {
+                let built = catch_panic(|| build(graph, &instance.place));
+                built
+                    .unwrap_or_else(|panic| Err(format!("it panicked: {panic}").into()))
+                    .map_err(|error| instance.failed(error))?;
+            }
+            declared(graph, &origin)
+        });
+        if let Some(limit) = self.jobs.watchdog {
+            job = job.with_watchdog(limit, |stuck| stuck.abort());
+        }
+        if !self.jobs.endless {
+            job = job.must_end(self.source.origin.clone());
+        }
+        if let Some((topic, messages)) = &self.jobs.end_when {
+            job = job.end_on_messages(topic.clone(), *messages);
+        }
+        Ok(job
+            .with_simulation(self.simulation.clone())
+            .with_arguments(self.jobs.arguments.clone())
+            .with_failure_policy(self.jobs.policy))
+    }
+}
+
+impl Instance {
+    fn resolve<'a>(&self, registry: &'a Registry) -> Result<(Self, &'a Build), JobFileError> {
+        let unknown = || {
+            let known = registry.names().map(String::from);
+            JobFileError::UnknownType {
+                at: self.at.clone(),
+                name: self.node_type.clone(),
+                way_out: way_out(&self.node_type, known, "the program has registered none yet"),
+            }
+        };
+        Ok((self.clone(), registry.get(&self.node_type).ok_or_else(unknown)?))
+    }
+
+    fn failed(&self, error: BoxError) -> JobFileError {
+        let (at, node) = (self.at.clone(), self.place.full_name());
+        JobFileError::Build { at, node, reason: error.to_string() }
+    }
+}
+
+/// That nodes declare all parameters of the file. Those of ROS arguments may be for others.
+fn declared(graph: &Graph, origin: &str) -> Result<(), BoxError> {
+    let unused = graph.unused_overrides().into_iter();
+    let parameters: Vec<_> = unused.filter(|unused| unused.starts_with(origin)).collect();
+    match parameters.is_empty() {
+        true => Ok(()),
+        false => Err(JobFileError::Undeclared { parameters }.into()),
+    }
+}

@@ -1,0 +1,20 @@
+//! Models of randomness and time in the deterministic mode: how messages travel, and how long
+//! callbacks take.
+//!
+//! Every model is resolved against the graph before a run, so that a misspelt name is an error and
+//! not a message without delay. All numbers come from [`random`](ringspin_modes::random): that
+//! for a message or a call depends on the seed, the names of its edge or callback, and its own
+//! number, and on nothing else.
+
+pub mod distribution;
+pub mod durations;
+pub mod links;
+mod optional_time;
+pub mod profile;
+pub mod profile_file;
+
+pub use distribution::{Distribution, DistributionError};
+pub use durations::{DurationError, DurationRule, DurationTable, Durations};
+pub use links::{LinkError, LinkRule, LinkTable, Links};
+pub use profile::{CallbackProfile, DurationProfile, ProfileError, Profiler};
+pub use profile_file::ProfileFileError;

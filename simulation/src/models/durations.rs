@@ -1,0 +1,394 @@
+//! Durations: how long callbacks run in simulated time, and when what they publish appears.
+//!
+//! Each rule is for a node or some of its callbacks. Several rules add up: of those that give a
+//! callback a duration, a scale or a logical execution time, the last one wins.
+//!
+//! ```
+//! use ringspin_simulation::models::Durations;
+//! use ringspin_executor::{Graph, Message, QoS};
+//! use std::time::Duration;
+//!
+//! let durations = Durations::from_toml(r#"
+//!     [[execution]]
+//!     node = "/perception"                # or "/node:group"
+//!     callback = "subscription /points"   # without it, all callbacks of the node
+//!     duration = { uniform = ["20ms", "30ms"] }
+//!
+//!     [[execution]]
+//!     node = "/perception"
+//!     scale = 0.85                        # 15 % faster
+//!
+//!     [[execution]]
+//!     node = "/control"
+//!     duration = "2ms"
+//!     logical = "5ms"                     # publishes 5 ms after the event, whatever it took
+//! "#)?;
+//!
+//! let graph = Graph::new();
+//! let perception = graph.create_node("perception", ())?;
+//! perception.create_subscription("points", QoS::keep_last(1), |_, _: &Message<u8>, _| {})?;
+//! let control = graph.create_node("control", ())?;
+//! control.create_timer(Duration::from_millis(10), |_, _| {})?;
+//!
+//! let info = graph.info();
+//! let table = durations.resolve(&info, 42)?;
+//! let [points, timer] = [&info.loops[0], &info.loops[1]].map(|of| of.callbacks[0]);
+//! let first = table.execution(points, 0).duration;
+//! assert!(first >= Duration::from_millis(17) && first <= Duration::from_micros(25_500));
+//! assert_eq!(table.execution(timer, 0).logical, Some(Duration::from_millis(5)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What is drawn for a call depends on the seed, the names of callback and node, and the number of
+//! the call: not on other callbacks, rules or calls.
+
+mod error;
+#[cfg(test)]
+mod tests;
+
+pub use error::DurationError;
+
+use super::distribution::Distribution;
+use super::profile::DurationProfile;
+use ringspin_executor::{BoxError, CallbackId, GraphInfo};
+use ringspin_modes::deterministic::{AnyModel, Execution, Model, ResolvedDurations};
+use ringspin_modes::names::{callback_labels, callback_number, names_loop, way_out};
+use ringspin_modes::quantity::Nanos;
+use ringspin_modes::random::{Purpose, Stream};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::any::Any;
+use std::time::Duration;
+
+/// How long callbacks run: rules, of which the last one that says something wins. Callbacks without
+/// a rule take no time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Durations {
+    /// The rules.
+    #[serde(default, rename = "execution", skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<DurationRule>,
+}
+
+/// How long some callbacks run. Nothing is checked before [`resolve`](Durations::resolve) knows the
+/// graph.
+///
+/// ```
+/// use ringspin_simulation::models::{Distribution, DurationRule};
+/// use std::time::Duration;
+/// let rule = DurationRule::new("/perception")
+///     .callback("subscription /points")
+///     .duration(Distribution::fixed(Duration::from_millis(20)));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DurationRule {
+    /// The node (`/node`), or one of its callback groups (`/node:group`).
+    pub node: String,
+    /// The callback's name, for example `subscription /points` or `timer 100ms`; of namesakes all,
+    /// or one of them as `timer 100ms#0`. Without it, all callbacks of the node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<String>,
+    /// How long a call takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<Distribution>,
+    /// How long a call takes that sends something, if that differs: `duration` is then for those
+    /// that send nothing, as of a node that waits for its other input. A later rule with a duration
+    /// and without this is again for both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sending: Option<Distribution>,
+    /// By which factor the durations are multiplied, wherever they come from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// The logical execution time: what a call publishes appears exactly so long after its event
+    /// was ready, unless it took longer. If another callback shares its publisher, what that
+    /// publishes meanwhile waits, because one publisher's messages do not overtake each other.
+    #[serde(
+        default,
+        deserialize_with = "read_duration",
+        serialize_with = "write_duration",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub logical: Option<Duration>,
+}
+
+/// The durations of a graph's callbacks, resolved.
+#[derive(Clone, Debug, Default)]
+pub struct DurationTable {
+    /// Indexed by callback.
+    entries: Vec<Option<Entry>>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    duration: Option<Distribution>,
+    sending: Option<Distribution>,
+    scale: f64,
+    logical: Option<Duration>,
+    stream: Stream,
+}
+
+impl Durations {
+    /// No rules.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a rule, which wins over those before it.
+    #[must_use]
+    pub fn rule(mut self, rule: DurationRule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    /// Adds the rules of `later`, which win over those before them: for example scales for a
+    /// recorded profile.
+    #[must_use]
+    pub fn and(mut self, later: Self) -> Self {
+        self.rules.extend(later.rules);
+        self
+    }
+
+    /// Reads the rules from a TOML document with an `[[execution]]` table for each.
+    ///
+    /// # Errors
+    /// [`DurationError::Toml`] with line and column.
+    pub fn from_toml(text: &str) -> Result<Self, DurationError> {
+        toml::from_str(text).map_err(|error| DurationError::Toml { error: Box::new(error) })
+    }
+
+    /// A rule for each callback of `profile`: its durations are as probable as they were frequent.
+    pub fn from_profile(profile: &DurationProfile) -> Self {
+        let rules = profile.callbacks().iter().map(|callback| {
+            // A name without a group would mean all groups of the node.
+            let default = if callback.node.contains(':') { "" } else { ":" };
+            DurationRule::new(format!("{}{default}", callback.node))
+                .callback(&callback.callback)
+                .duration(callback.distribution())
+        });
+        Self { rules: rules.collect() }
+    }
+
+    /// Finds the callbacks of each rule. O(callbacks * rules).
+    ///
+    /// # Errors
+    /// The first rule that is for no callback of the graph, or says nothing that can be.
+    pub fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<DurationTable, DurationError> {
+        let labels = callback_labels(info);
+        let mut entries: Vec<Option<Entry>> = vec![None; info.callbacks.len()];
+        let mut scaled = Vec::new();
+        for (rule, number) in self.rules.iter().zip(1..) {
+            let name = rule.describe(number);
+            rule.check(&name)?;
+            let callbacks = rule.callbacks(info, &labels, &name)?;
+            for &callback in &callbacks {
+                let entry = entries[callback].get_or_insert_with(|| Entry {
+                    duration: None,
+                    sending: None,
+                    scale: 1.0,
+                    logical: None,
+                    stream: Stream::new(seed, &stream_name(info, callback)),
+                });
+                if rule.duration.is_some() {
+                    (entry.duration, entry.sending) = (rule.duration.clone(), None);
+                }
+                entry.sending = rule.sending.clone().or(entry.sending.take());
+                entry.scale = rule.scale.unwrap_or(entry.scale);
+                entry.logical = rule.logical.or(entry.logical);
+            }
+            if rule.scale.is_some() {
+                scaled.push((name, callbacks));
+            }
+        }
+        let lacks_duration =
+            |callback: &usize| entries[*callback].as_ref().is_none_or(Entry::lacks_duration);
+        match scaled.into_iter().find(|(_, callbacks)| callbacks.iter().all(lacks_duration)) {
+            Some((rule, _)) => Err(DurationError::NothingToScale { rule }),
+            None => Ok(DurationTable { entries }),
+        }
+    }
+}
+
+impl DurationRule {
+    /// For all callbacks of `node`; says nothing yet.
+    pub fn new(node: impl Into<String>) -> Self {
+        Self { node: node.into(), ..Self::default() }
+    }
+
+    /// Only for the callbacks with this name.
+    #[must_use]
+    pub fn callback(mut self, name: impl Into<String>) -> Self {
+        self.callback = Some(name.into());
+        self
+    }
+
+    /// How long a call takes.
+    #[must_use]
+    pub fn duration(mut self, duration: Distribution) -> Self {
+        self.duration = Some(duration);
+        self
+    }
+
+    /// How long a call takes that sends something; the others take the [duration](Self::duration).
+    #[must_use]
+    pub fn sending(mut self, duration: Distribution) -> Self {
+        self.sending = Some(duration);
+        self
+    }
+
+    /// By which factor the duration is multiplied.
+    #[must_use]
+    pub fn scale(mut self, factor: f64) -> Self {
+        self.scale = Some(factor);
+        self
+    }
+
+    /// How long after its event what a call publishes appears.
+    #[must_use]
+    pub fn logical(mut self, time: Duration) -> Self {
+        self.logical = Some(time);
+        self
+    }
+
+    fn describe(&self, number: usize) -> String {
+        match &self.callback {
+            Some(callback) => format!("execution {number} (`{}`, `{callback}`)", self.node),
+            None => format!("execution {number} (`{}`)", self.node),
+        }
+    }
+
+    fn check(&self, name: &str) -> Result<(), DurationError> {
+        if let Some(scale) = self.scale.filter(|scale| !scale.is_finite() || *scale < 0.0) {
+            return Err(DurationError::Scale { rule: name.into(), scale });
+        }
+        let durations = self.duration.as_ref().or(self.sending.as_ref());
+        match (durations, self.scale, self.logical) {
+            (None, None, None) => Err(DurationError::Nothing { rule: name.into() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The callbacks that it is for; never none.
+    fn callbacks(
+        &self,
+        info: &GraphInfo,
+        labels: &[String],
+        name: &str,
+    ) -> Result<Vec<usize>, DurationError> {
+        let loops = || info.loops.iter().filter(|event_loop| names_loop(&self.node, event_loop));
+        if loops().next().is_none() {
+            let known = info.loops.iter().flat_map(|l| [l.node.clone(), l.full_name()]);
+            let way_out = way_out(&self.node, known, "the graph has no nodes; create them first");
+            return Err(DurationError::UnknownNode { rule: name.into(), way_out });
+        }
+        let all = || loops().flat_map(|of| &of.callbacks).map(|callback| callback.0 as usize);
+        let wanted = self.callback.as_deref();
+        let is_wanted = |callback: &usize| {
+            let label = &labels[*callback];
+            wanted.is_none_or(|name| name == label || name == info.callbacks[*callback].name)
+        };
+        let callbacks: Vec<_> = all().filter(is_wanted).collect();
+        if callbacks.is_empty() {
+            let known = all().map(|callback| labels[callback].clone());
+            let way_out = way_out(wanted.unwrap_or(""), known, "it has none at all");
+            return Err(DurationError::UnknownCallback { rule: name.into(), way_out });
+        }
+        Ok(callbacks)
+    }
+}
+
+impl Entry {
+    fn lacks_duration(&self) -> bool {
+        self.duration.is_none() && self.sending.is_none()
+    }
+
+    /// What call `n` draws from `distribution`.
+    #[inline]
+    fn drawn(&self, distribution: &Distribution, n: u64) -> Duration {
+        let ns = distribution.sample(self.stream, n, Purpose::Duration);
+        Duration::from_nanos(times(ns, self.scale))
+    }
+}
+
+impl DurationTable {
+    /// Whether any callback takes another time if it sends something.
+    pub fn depends_on_sending(&self) -> bool {
+        self.entries.iter().flatten().any(|entry| entry.sending.is_some())
+    }
+
+    /// Whether every callback takes no time.
+    pub fn is_empty(&self) -> bool {
+        self.entries.iter().all(Option::is_none)
+    }
+
+    /// How long call `n` of `callback` takes; a callback without a rule takes no time. Constant
+    /// time, or logarithmic in the values of an empirical distribution.
+    #[inline]
+    pub fn execution(&self, callback: CallbackId, n: u64) -> Execution {
+        let Some(Some(entry)) = self.entries.get(callback.0 as usize) else {
+            return Execution::default();
+        };
+        let drawn = |of: &Distribution| entry.drawn(of, n);
+        Execution {
+            duration: entry.duration.as_ref().map_or(Duration::ZERO, drawn),
+            sending: entry.sending.as_ref().map(drawn),
+            logical: entry.logical,
+        }
+    }
+}
+
+impl Model<dyn ResolvedDurations> for Durations {
+    fn resolve(
+        &self,
+        info: &GraphInfo,
+        seed: u64,
+    ) -> Result<Option<Box<dyn ResolvedDurations>>, BoxError> {
+        let table = Self::resolve(self, info, seed)?;
+        Ok(if table.is_empty() { None } else { Some(Box::new(table)) })
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+}
+
+impl From<Durations> for AnyModel<dyn ResolvedDurations> {
+    /// No rules are no model.
+    fn from(durations: Durations) -> Self {
+        if durations.rules.is_empty() { Self::default() } else { Self::new(durations) }
+    }
+}
+
+impl ResolvedDurations for DurationTable {
+    fn depends_on_sending(&self) -> bool {
+        Self::depends_on_sending(self)
+    }
+
+    fn execution(&self, callback: CallbackId, n: u64) -> Execution {
+        Self::execution(self, callback, n)
+    }
+}
+
+/// `ns` times `scale`, rounded. Exact to the nanosecond up to 104 days; multiplication and
+/// rounding give the same bits on every machine.
+#[inline]
+fn times(ns: u64, scale: f64) -> u64 {
+    match scale {
+        1.0 => ns,
+        _ => (ns as f64 * scale).round() as u64,
+    }
+}
+
+/// What tells the callback from every other one, without regard to them.
+fn stream_name(info: &GraphInfo, callback: usize) -> String {
+    let event_loop = info.loop_of(CallbackId(callback as u32)).full_name();
+    let number = callback_number(info, callback);
+    format!("{event_loop} runs {} #{number}", info.callbacks[callback].name)
+}
+
+fn read_duration<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    Nanos::deserialize(from).map(|Nanos(ns)| Some(Duration::from_nanos(ns)))
+}
+
+fn write_duration<S: Serializer>(duration: &Option<Duration>, to: S) -> Result<S::Ok, S::Error> {
+    duration.map(Nanos::from).serialize(to)
+}

@@ -1,0 +1,55 @@
+//! What can be wrong with durations, in words that name the way out.
+
+use thiserror::Error;
+
+/// Why durations could not be read, or do not fit the graph.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DurationError {
+    /// The text has no rules that can be understood. The message carries line and column.
+    #[error("the durations cannot be read: {}\ncorrect that line; the keys of an `[[execution]]` \
+        are `node`, `callback`, `duration`, `scale` and `logical`", error.to_string().trim_end())]
+    Toml {
+        /// Where and why, as the TOML parser reports it.
+        error: Box<toml::de::Error>,
+    },
+    /// No such node or callback group in the graph.
+    #[error("{rule}: the graph has no such node; {way_out}")]
+    UnknownNode {
+        /// The rule's number, from one, and for what it is.
+        rule: String,
+        /// Which names there are.
+        way_out: String,
+    },
+    /// The node has no such callback.
+    #[error("{rule}: the node has no such callback; {way_out}")]
+    UnknownCallback {
+        /// The rule's number, from one, and for what it is.
+        rule: String,
+        /// Which names there are.
+        way_out: String,
+    },
+    /// A rule that changes nothing.
+    #[error("{rule} says nothing; give a `duration`, a `scale` or a `logical` execution time")]
+    Nothing {
+        /// The rule's number, from one, and for what it is.
+        rule: String,
+    },
+    /// A factor that makes no time.
+    #[error("{rule}: the scale is {scale}; give a finite factor that is not negative")]
+    Scale {
+        /// The rule's number, from one, and for what it is.
+        rule: String,
+        /// What was given.
+        scale: f64,
+    },
+    /// A factor for callbacks that take no time.
+    #[error(
+        "{rule}: none of its callbacks has a duration to scale; give them one, or load a recorded \
+         profile"
+    )]
+    NothingToScale {
+        /// The rule's number, from one, and for what it is.
+        rule: String,
+    },
+}

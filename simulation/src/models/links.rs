@@ -1,0 +1,356 @@
+//! Links: how messages travel from a publisher to a subscription, or from a client to a server and
+//! back.
+//!
+//! A rule is for a topic or service, or some of its edges (from one publisher to one subscription):
+//!
+//! ```
+//! use ringspin_executor::DeliveryOutcome;
+//! use ringspin_simulation::models::Links;
+//! use ringspin_executor::{EventId, Graph, Message, QoS, Time};
+//!
+//! let links = Links::from_toml(r#"
+//!     [[link]]
+//!     topic = "/points"
+//!     delay = { normal = { mean = "10ms", deviation = "2ms" } }
+//!     loss = 0.01
+//!
+//!     [[link]]                    # of the rules that match an edge, the last one wins
+//!     topic = "/points"
+//!     to = "/fusion"              # or "/node:group"; `from` likewise
+//!     delay = "3ms"
+//!     bandwidth = "10 MB/s"
+//!     bytes = 400_000             # instead of each message's own size
+//! "#)?;
+//!
+//! let graph = Graph::new();
+//! let lidar = graph.create_node("lidar", ())?;
+//! lidar.create_publisher::<[f32; 8]>("points", QoS::sensor_data())?;
+//! let fusion = graph.create_node("fusion", ())?;
+//! fusion.create_subscription("points", QoS::sensor_data(), |_, _: &Message<[f32; 8]>, _| {})?;
+//!
+//! let info = graph.info();
+//! let mut table = links.resolve(&info, 42)?;
+//! let points = &info.topics[0];
+//! let first = EventId { source: points.publishers[0].1, sequence: 0 };
+//! let outcome = table.outcome(points.subscriptions[0], first, Time::ZERO, 32);
+//! // 40 ms on the line, then 3 ms.
+//! assert_eq!(outcome, DeliveryOutcome::Once(Time::from_nanos(43_000_000)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A rule with a window is for what leaves within it (`since` inclusive, `until` exclusive); at
+//! other times the rules before it count. So a partition is a rule that loses everything for a
+//! while:
+//!
+//! ```
+//! # use ringspin_simulation::models::Links;
+//! let links = Links::from_toml(r#"
+//!     [[link]]
+//!     topic = "/points"
+//!     delay = "3ms"
+//!
+//!     [[link]]                    # from 10 s to 12 s nothing gets through
+//!     topic = "/points"
+//!     to = "/fusion"
+//!     since = "10 s"
+//!     until = "12 s"
+//!     loss = 1.0
+//! "#)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What happens to a message, in this order:
+//! 1. With a bandwidth, it occupies its edge for its size over the bandwidth, after the message
+//!    before it.
+//! 2. It may get lost. It was sent, so it has occupied the edge.
+//! 3. Its delay passes. An edge keeps the order of its messages: one that would overtake arrives
+//!    together with the one before it. But a message that is drawn by `reordering` has no delay,
+//!    and does overtake, as in Linux' netem.
+//! 4. It may arrive twice. The copy occupies the edge as well, has a delay of its own, and arrives
+//!    in order.
+//!
+//! What is drawn for a message depends on the seed, the names at both ends of its edge, and its
+//! number: not on other edges, other rules or other messages. Where a callback group has several
+//! publishers on a topic, [name](ringspin_executor::Publisher::named) them: those without a name
+//! are numbered in order of creation.
+
+mod error;
+mod resolve;
+mod rslcpp;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use error::LinkError;
+pub use table::LinkTable;
+
+use super::distribution::Distribution;
+use super::optional_time;
+use ringspin_executor::{BoxError, CallbackId, DeliveryOutcome, EventId, GraphInfo, Time};
+use ringspin_modes::deterministic::{AnyModel, Model, ResolvedLinks};
+use ringspin_modes::quantity::Bandwidth;
+use serde::de::{Deserializer, Error, Unexpected};
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::time::Duration;
+
+/// How messages travel: rules, of which the last one that matches an edge wins. Edges without a
+/// rule deliver at once.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Links {
+    /// The rules.
+    #[serde(default, rename = "link", skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<LinkRule>,
+}
+
+/// How messages travel along some edges. Nothing is checked before
+/// [`resolve`](Links::resolve) knows the graph.
+///
+/// ```
+/// use ringspin_simulation::models::{Distribution, LinkRule};
+/// use std::time::Duration;
+/// let rule = LinkRule::new("/points")
+///     .to("/fusion")
+///     .delay(Distribution::fixed(Duration::from_millis(3)))
+///     .loss(0.01);
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkRule {
+    /// The fully qualified name of a topic, or of a service: then it is for requests and responses.
+    pub topic: String,
+    /// Only from this node (`/node`) or callback group (`/node:group`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Only to this node or callback group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Only for messages that leave at this simulated time or later.
+    #[serde(default, with = "optional_time", skip_serializing_if = "Option::is_none")]
+    pub since: Option<Time>,
+    /// Only for messages that leave before this simulated time.
+    #[serde(default, with = "optional_time", skip_serializing_if = "Option::is_none")]
+    pub until: Option<Time>,
+    /// How long a message travels; no time by default.
+    #[serde(default = "at_once")]
+    pub delay: Distribution,
+    /// The probability that a message gets lost.
+    #[serde(default, deserialize_with = "probability", skip_serializing_if = "is_zero")]
+    pub loss: f64,
+    /// The probability that a message arrives twice.
+    #[serde(default, deserialize_with = "probability", skip_serializing_if = "is_zero")]
+    pub duplication: f64,
+    /// The probability that a message has no delay, and overtakes those that have.
+    #[serde(default, deserialize_with = "probability", skip_serializing_if = "is_zero")]
+    pub reordering: f64,
+    /// How much goes through each edge; without it, any amount at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Bandwidth>,
+    /// The size of each message for the bandwidth, instead of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+}
+
+impl Links {
+    /// No rules.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a rule, which wins over those before it.
+    #[must_use]
+    pub fn rule(mut self, rule: LinkRule) -> Self {
+        self.rules.push(rule);
+        self
+    }
+
+    /// Adds the rules of `later`, which win over those before them.
+    #[must_use]
+    pub fn and(mut self, later: Self) -> Self {
+        self.rules.extend(later.rules);
+        self
+    }
+
+    /// Reads the rules from a TOML document with a `[[link]]` table for each.
+    ///
+    /// # Errors
+    /// [`LinkError::Toml`] with line and column.
+    pub fn from_toml(text: &str) -> Result<Self, LinkError> {
+        toml::from_str(text).map_err(|error| LinkError::Toml { error: Box::new(error) })
+    }
+}
+
+impl Model<dyn ResolvedLinks> for Links {
+    fn resolve(
+        &self,
+        info: &GraphInfo,
+        seed: u64,
+    ) -> Result<Option<Box<dyn ResolvedLinks>>, BoxError> {
+        let table = Self::resolve(self, info, seed)?;
+        Ok(if table.is_empty() { None } else { Some(Box::new(table)) })
+    }
+
+    fn equals(&self, other: &dyn Any) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+}
+
+impl From<Links> for AnyModel<dyn ResolvedLinks> {
+    /// No rules are no model.
+    fn from(links: Links) -> Self {
+        if links.rules.is_empty() { Self::default() } else { Self::new(links) }
+    }
+}
+
+impl ResolvedLinks for LinkTable {
+    fn is_linked(&self, callback: CallbackId) -> bool {
+        Self::is_linked(self, callback)
+    }
+
+    fn outcome(
+        &mut self,
+        callback: CallbackId,
+        event: EventId,
+        departure: Time,
+        bytes: usize,
+    ) -> DeliveryOutcome {
+        Self::outcome(self, callback, event, departure, bytes)
+    }
+}
+
+impl LinkRule {
+    /// For every edge of `topic`, a topic or service: no delay, no loss, no limit.
+    pub fn new(topic: impl Into<String>) -> Self {
+        Self {
+            topic: topic.into(),
+            from: None,
+            to: None,
+            since: None,
+            until: None,
+            delay: at_once(),
+            loss: 0.0,
+            duplication: 0.0,
+            reordering: 0.0,
+            bandwidth: None,
+            bytes: None,
+        }
+    }
+
+    /// Only from node `/node` or callback group `/node:group`.
+    #[must_use]
+    pub fn from(mut self, name: impl Into<String>) -> Self {
+        self.from = Some(name.into());
+        self
+    }
+
+    /// Only to node `/node` or callback group `/node:group`.
+    #[must_use]
+    pub fn to(mut self, name: impl Into<String>) -> Self {
+        self.to = Some(name.into());
+        self
+    }
+
+    /// Only for messages that leave at `time` or later.
+    ///
+    /// ```
+    /// use ringspin_executor::Time;
+    /// use ringspin_simulation::models::LinkRule;
+    /// // Nothing reaches the planner for two seconds: a partition.
+    /// let cut = LinkRule::new("/points").to("/planner").loss(1.0);
+    /// let cut = cut.since(Time::from_secs(10)).until(Time::from_secs(12));
+    /// ```
+    #[must_use]
+    pub fn since(mut self, time: Time) -> Self {
+        self.since = Some(time);
+        self
+    }
+
+    /// Only for messages that leave before `time`.
+    #[must_use]
+    pub fn until(mut self, time: Time) -> Self {
+        self.until = Some(time);
+        self
+    }
+
+    /// Whether it is for what leaves at `departure`.
+    fn is_at(&self, departure: Time) -> bool {
+        self.since.is_none_or(|since| since <= departure)
+            && self.until.is_none_or(|until| departure < until)
+    }
+
+    /// Whether it is for some times only.
+    fn has_window(&self) -> bool {
+        self.since.is_some() || self.until.is_some()
+    }
+
+    /// How long a message travels.
+    #[must_use]
+    pub fn delay(mut self, delay: Distribution) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// The probability that a message gets lost.
+    #[must_use]
+    pub fn loss(mut self, probability: f64) -> Self {
+        self.loss = probability;
+        self
+    }
+
+    /// The probability that a message arrives twice.
+    #[must_use]
+    pub fn duplication(mut self, probability: f64) -> Self {
+        self.duplication = probability;
+        self
+    }
+
+    /// The probability that a message has no delay, and overtakes those that have.
+    #[must_use]
+    pub fn reordering(mut self, probability: f64) -> Self {
+        self.reordering = probability;
+        self
+    }
+
+    /// How much goes through each edge.
+    #[must_use]
+    pub fn bandwidth(mut self, bandwidth: Bandwidth) -> Self {
+        self.bandwidth = Some(bandwidth);
+        self
+    }
+
+    /// The size of each message for the bandwidth, instead of its own.
+    #[must_use]
+    pub fn bytes(mut self, bytes: u64) -> Self {
+        self.bytes = Some(bytes);
+        self
+    }
+
+    /// The probabilities, with the names of their keys.
+    fn probabilities(&self) -> [(&'static str, f64); 3] {
+        [("loss", self.loss), ("duplication", self.duplication), ("reordering", self.reordering)]
+    }
+}
+
+fn at_once() -> Distribution {
+    Distribution::fixed(Duration::ZERO)
+}
+
+fn is_zero(probability: &f64) -> bool {
+    *probability == 0.0
+}
+
+fn is_probability(value: f64) -> bool {
+    (0.0..=1.0).contains(&value)
+}
+
+/// Refuses what is no probability while the parser still knows its line and column.
+fn probability<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    let value = f64::deserialize(from)?;
+    match is_probability(value) {
+        true => Ok(value),
+        false => {
+            Err(D::Error::invalid_value(Unexpected::Float(value), &"a probability from 0 to 1"))
+        }
+    }
+}

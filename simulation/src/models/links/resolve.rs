@@ -1,0 +1,163 @@
+//! From rules and names to edges.
+
+use super::table::{Edge, LinkTable};
+use super::{LinkError, LinkRule, Links, is_probability};
+use ringspin_executor::{CallbackId, GraphInfo, LoopInfo, ServiceInfo, SourceId, TopicInfo};
+use ringspin_modes::names::{names_loop, occurrence, publisher_names, way_out};
+use ringspin_modes::random::Stream;
+
+/// A way from one source to one callback, whether it has a rule or not.
+struct Way<'a> {
+    /// The topic or service.
+    topic: &'a str,
+    source: SourceId,
+    callback: CallbackId,
+    from: &'a LoopInfo,
+    to: &'a LoopInfo,
+    /// What tells it from every other one, without regard to them.
+    name: String,
+}
+
+impl Links {
+    /// Finds the edges of each rule. O(edges * rules).
+    ///
+    /// An edge draws its numbers from a stream that is named after both ends: node and callback
+    /// group, and the [name](ringspin_executor::Publisher::named) of the publisher there. Those
+    /// without a name, and subscriptions, are numbered within their group and topic. So what is
+    /// drawn for it stays the same when nodes, topics, rules or named publishers are added.
+    ///
+    /// # Errors
+    /// The first rule that is for no edge of the graph, or asks for what cannot be.
+    pub fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<LinkTable, LinkError> {
+        let ways = ways(info);
+        for (rule, number) in self.rules.iter().zip(1..) {
+            check(rule, &format!("link {number} (`{}`)", rule.topic), info, &ways)?;
+        }
+        let mut table = LinkTable::new(info.callbacks.len());
+        for way in ways {
+            let mut rules: Vec<LinkRule> = Vec::new();
+            for rule in self.rules.iter().rev().filter(|rule| rule.matches(&way)) {
+                rules.push(rule.clone());
+                if !rule.has_window() {
+                    break; // those before it never count
+                }
+            }
+            if !rules.is_empty() {
+                let stream = Stream::new(seed, &way.name);
+                table.add(way.callback, Edge::new(way.source, rules, stream));
+            }
+        }
+        Ok(table)
+    }
+}
+
+impl LinkRule {
+    fn matches(&self, way: &Way<'_>) -> bool {
+        let is =
+            |name: &Option<String>, end| name.as_ref().is_none_or(|name| names_loop(name, end));
+        self.topic == way.topic && is(&self.from, way.from) && is(&self.to, way.to)
+    }
+}
+
+/// One of the two ends of a way.
+type End<'a> = fn(&Way<'a>) -> &'a LoopInfo;
+
+fn check(rule: &LinkRule, name: &str, info: &GraphInfo, ways: &[Way<'_>]) -> Result<(), LinkError> {
+    let is_service = info.services.iter().any(|service| service.name == rule.topic);
+    if !is_service && !info.topics.iter().any(|topic| topic.name == rule.topic) {
+        let topics = info.topics.iter().map(|topic| &topic.name);
+        let known = topics.chain(info.services.iter().map(|service| &service.name)).cloned();
+        let way_out = way_out(&rule.topic, known, "it has none at all");
+        return Err(LinkError::UnknownTopic { rule: name.into(), way_out });
+    }
+    if let (Some(since), Some(until)) = (rule.since, rule.until)
+        && since >= until
+    {
+        return Err(LinkError::Window { rule: name.into(), since, until });
+    }
+    for (key, value) in rule.probabilities() {
+        if !is_probability(value) {
+            return Err(LinkError::Probability { rule: name.into(), key, value });
+        }
+        if is_service && key != "reordering" && value > 0.0 {
+            return Err(LinkError::Service { rule: name.into(), key });
+        }
+    }
+    let mut ways: Vec<_> = ways.iter().filter(|way| way.topic == rule.topic).collect();
+    let ends: [(_, _, End<'_>); 2] =
+        [("from", &rule.from, |way| way.from), ("to", &rule.to, |way| way.to)];
+    for (end, wanted, of) in ends {
+        let Some(wanted) = wanted else { continue };
+        let known: Vec<_> = ways.iter().map(|way| of(way).full_name()).collect();
+        ways.retain(|way| names_loop(wanted, of(way)));
+        if ways.is_empty() {
+            let none = "it needs both a publisher and a subscription";
+            let way_out = way_out(wanted, known, none);
+            let (rule, wanted) = (name.into(), wanted.clone());
+            return Err(LinkError::UnknownEnd { rule, end, wanted, way_out });
+        }
+    }
+    Ok(())
+}
+
+fn ways(info: &GraphInfo) -> Vec<Way<'_>> {
+    let topics = info.topics.iter().flat_map(|topic| of_topic(info, topic));
+    topics.chain(info.services.iter().flat_map(|service| of_service(info, service))).collect()
+}
+
+fn of_topic<'a>(info: &'a GraphInfo, topic: &'a TopicInfo) -> Vec<Way<'a>> {
+    let from: Vec<_> = topic.publishers.iter().map(|(from, _)| *from).collect();
+    let publishers = publisher_names(topic, &from);
+    let to = topic.subscriptions.iter().map(|c| info.callbacks[c.0 as usize].event_loop);
+    let to: Vec<_> = to.collect();
+    let mut ways = Vec::with_capacity(from.len() * to.len());
+    for (n, &(publisher, source)) in topic.publishers.iter().enumerate() {
+        for (m, &callback) in topic.subscriptions.iter().enumerate() {
+            let [from_loop, to_loop] = [publisher, to[m]].map(|id| &info.loops[id.0 as usize]);
+            let name = format!(
+                "{} {} -> topic {} -> {} #{}",
+                from_loop.full_name(),
+                publishers[n],
+                topic.name,
+                to_loop.full_name(),
+                occurrence(&to[..m], &to[m]),
+            );
+            let (from, to) = (from_loop, to_loop);
+            ways.push(Way { topic: &topic.name, source, callback, from, to, name });
+        }
+    }
+    ways
+}
+
+/// Each client's way to the server, and back.
+fn of_service<'a>(info: &'a GraphInfo, service: &'a ServiceInfo) -> Vec<Way<'a>> {
+    let Some(server) = service.server else {
+        return Vec::new();
+    };
+    let at = info.loop_of(server);
+    let loops = service.clients.iter().map(|c| info.callbacks[c.callback.0 as usize].event_loop);
+    let loops: Vec<_> = loops.collect();
+    let mut ways = Vec::with_capacity(2 * service.clients.len());
+    for (n, client) in service.clients.iter().enumerate() {
+        let by = info.loop_of(client.callback);
+        let end = format!("{} #{}", by.full_name(), occurrence(&loops[..n], &loops[n]));
+        let (topic, name) = (service.name.as_str(), at.full_name());
+        ways.push(Way {
+            topic,
+            source: client.requests,
+            callback: server,
+            from: by,
+            to: at,
+            name: format!("{end} -> request {topic} -> {name}"),
+        });
+        ways.push(Way {
+            topic,
+            source: client.responses,
+            callback: client.callback,
+            from: at,
+            to: by,
+            name: format!("{name} -> response {topic} -> {end}"),
+        });
+    }
+    ways
+}

@@ -1,0 +1,119 @@
+//! The edges of a graph that have a rule, and what becomes of each of their messages.
+
+use super::LinkRule;
+use ringspin_executor::{CallbackId, DeliveryOutcome, EventId, SourceId, Time};
+use ringspin_modes::random::{Purpose, Stream};
+use std::time::Duration;
+
+/// The links of a graph, resolved, with the messages that are under way.
+#[derive(Clone, Debug, Default)]
+pub struct LinkTable {
+    /// Indexed by the receiving callback; each list in the order of its sources.
+    edges: Vec<Vec<Edge>>,
+}
+
+/// The way from one source to one callback.
+#[derive(Clone, Debug)]
+pub(super) struct Edge {
+    source: SourceId,
+    /// The first one whose window a message is in counts. At least one.
+    rules: Vec<LinkRule>,
+    /// For when none counts: at once, but in order.
+    none: LinkRule,
+    stream: Stream,
+    /// Until when earlier messages occupy it.
+    busy_until: Time,
+    /// When the last message in order arrives.
+    last_arrival: Time,
+}
+
+impl LinkTable {
+    /// Without edges, for a graph with so many callbacks.
+    pub(super) fn new(callbacks: usize) -> Self {
+        Self { edges: vec![Vec::new(); callbacks] }
+    }
+
+    pub(super) fn add(&mut self, to: CallbackId, edge: Edge) {
+        let edges = &mut self.edges[to.0 as usize];
+        let place = edges.partition_point(|other| other.source < edge.source);
+        edges.insert(place, edge);
+    }
+
+    /// Whether there is no edge with a rule.
+    pub fn is_empty(&self) -> bool {
+        self.edges.iter().all(Vec::is_empty)
+    }
+
+    /// Whether any edge to `callback` has a rule. Constant time.
+    #[inline]
+    pub fn is_linked(&self, callback: CallbackId) -> bool {
+        self.edges.get(callback.0 as usize).is_some_and(|edges| !edges.is_empty())
+    }
+
+    /// What becomes of the message `event` of `bytes`, which leaves for `subscription` at
+    /// `departure`. On an edge without a rule, it arrives at once.
+    ///
+    /// To be asked once for each message, and for those of one edge in the order of their
+    /// departures. For a service, `subscription` is the server's callback (`event` is then of the
+    /// client's requests) or the client's (of the responses to it). Logarithmic in the edges of the
+    /// callback.
+    pub fn outcome(
+        &mut self,
+        subscription: CallbackId,
+        event: EventId,
+        departure: Time,
+        bytes: usize,
+    ) -> DeliveryOutcome {
+        let edges = self.edges.get_mut(subscription.0 as usize);
+        let edge = edges.and_then(|edges| {
+            let place = edges.binary_search_by_key(&event.source, |edge| edge.source).ok()?;
+            edges.get_mut(place)
+        });
+        edge.map_or(DeliveryOutcome::Once(departure), |edge| {
+            edge.outcome(event.sequence, departure, bytes)
+        })
+    }
+}
+
+impl Edge {
+    pub(super) fn new(source: SourceId, rules: Vec<LinkRule>, stream: Stream) -> Self {
+        let (none, busy_until, last_arrival) = (LinkRule::new(""), Time::ZERO, Time::ZERO);
+        Self { source, rules, none, stream, busy_until, last_arrival }
+    }
+
+    fn outcome(&mut self, n: u64, departure: Time, bytes: usize) -> DeliveryOutcome {
+        let Self { rules, none, stream, busy_until, last_arrival, .. } = self;
+        let rule = rules.iter().find(|rule| rule.is_at(departure)).unwrap_or(none);
+        let happens = |purpose, probability| stream.happens(n, purpose, probability);
+        let is_lost = happens(Purpose::Loss, rule.loss);
+        let overtakes = happens(Purpose::Reordering, rule.reordering);
+        let has_copy = happens(Purpose::Duplication, rule.duplication);
+        // When it is on its way, after what occupies the edge.
+        let mut send = || {
+            let Some(bandwidth) = rule.bandwidth else { return departure };
+            let bytes = rule.bytes.unwrap_or(bytes as u64);
+            *busy_until = departure.max(*busy_until) + bandwidth.time_for(bytes);
+            *busy_until
+        };
+        // When it arrives in order.
+        let mut arrive = |sent: Time, purpose| {
+            let delay = Duration::from_nanos(rule.delay.sample(*stream, n, purpose));
+            *last_arrival = (sent + delay).max(*last_arrival);
+            *last_arrival
+        };
+        let sent = send();
+        if is_lost {
+            return DeliveryOutcome::Lost;
+        }
+        let arrival = match overtakes {
+            // What leaves later does not arrive earlier, so it has no part in the order.
+            true => sent,
+            false => arrive(sent, Purpose::Delay),
+        };
+        if !has_copy {
+            return DeliveryOutcome::Once(arrival);
+        }
+        let copy_sent = send();
+        DeliveryOutcome::Twice(arrival, arrive(copy_sent, Purpose::CopyDelay))
+    }
+}

@@ -1,0 +1,288 @@
+//! Timelines: who ran when on which core, of any graph in any mode.
+//!
+//! A table of latencies says that a chain was late; only a picture of all cores says behind whom.
+//! Each worker has a [`TimelineRecorder`], which keeps its newest callbacks in bounded memory;
+//! a [`Timeline`] is what several of them saw, as data to draw, to keep as JSON, or to write in the
+//! format of trace viewers ([`write_chrome_trace`]).
+//!
+//! ```
+//! use ringspin_simulation::timeline::{Timeline, TimelineRecorder};
+//! use ringspin_modes::{Executor, Mode};
+//! use std::time::Duration;
+//! let mode = Mode::SingleCore;
+//! let mut executor = Executor::new(mode.clone())
+//!     .with_recorders(|_, _| TimelineRecorder::new(1000));
+//! let node = executor.create_node("node", ())?;
+//! node.create_timer(Duration::from_millis(1), |_, cx| cx.stop())?;
+//! executor.spin()?;
+//! let (recorders, info) = (executor.take_recorders(), executor.graph().info());
+//! let timeline = Timeline::of(recorders, &info, &mode)?;
+//! assert_eq!(timeline.spans().len(), 1);
+//! assert_eq!(timeline.callback(&timeline.spans()[0]).name, "timer 1ms");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod chrome;
+mod lanes;
+
+pub use chrome::write_chrome_trace;
+
+use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder, Time};
+use ringspin_modes::Mode;
+use ringspin_modes::SpinError;
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::collections::VecDeque;
+use thiserror::Error;
+
+/// Callbacks that a recorder keeps where nothing else is asked for: some 2.5 MiB.
+pub const DEFAULT_CAPACITY: usize = 65_536;
+
+/// Who ran when on which core.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Parts", into = "Parts")]
+pub struct Timeline(Parts);
+
+/// What a timeline is made of; as such it is written and read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parts {
+    /// The time that spans count from, in nanoseconds of the executor's clock.
+    pub origin_ns: u64,
+    /// Whatever runs one callback at a time: cores, or event loops where each has its own.
+    pub lanes: Vec<Lane>,
+    /// What can run.
+    pub callbacks: Vec<TimelineCallback>,
+    /// What ran, by rising start.
+    pub spans: Vec<Span>,
+    /// Earlier callbacks that are missing, because recorders keep only the newest.
+    #[serde(default)]
+    pub displaced: u64,
+}
+
+/// What runs one callback at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lane {
+    /// For example `core 2`.
+    pub name: String,
+    /// The number of the core, if it is one of a mapping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<usize>,
+}
+
+/// A callback and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TimelineCallback {
+    /// Its event loop: `/node`, or `/node:group`.
+    pub event_loop: String,
+    /// For example `subscription /points`.
+    pub name: String,
+}
+
+/// One call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Span {
+    /// Where it ran: an index of the lanes.
+    pub lane: usize,
+    /// What ran: an index of the callbacks.
+    pub callback: usize,
+    /// When it started, in nanoseconds since the origin.
+    pub start_ns: u64,
+    /// When it returned, in nanoseconds since the origin.
+    pub end_ns: u64,
+    /// The source of its event, as in a trace.
+    pub source: u32,
+    /// The how-manieth event of that source it was called for.
+    pub sequence: u64,
+}
+
+/// Why something is no timeline.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum TimelineError {
+    /// A span refers to what is not listed.
+    #[error(
+        "span {span} names {what} {index}, of which there are {count}: list it, or correct the span"
+    )]
+    Unknown {
+        /// The span's index.
+        span: usize,
+        /// "lane" or "callback".
+        what: &'static str,
+        /// What it names.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A span ends before it starts.
+    #[error("span {span} ends before it starts; swap its times")]
+    Backwards {
+        /// The span's index.
+        span: usize,
+    },
+    /// The spans are not sorted.
+    #[error("span {span} starts before the one in front of it; sort the spans by their start")]
+    Unsorted {
+        /// The span's index.
+        span: usize,
+    },
+}
+
+impl TryFrom<Parts> for Timeline {
+    type Error = TimelineError;
+
+    fn try_from(parts: Parts) -> Result<Self, TimelineError> {
+        let mut last_ns = 0;
+        for (n, span) in parts.spans.iter().enumerate() {
+            let unknown =
+                |what, index, count| TimelineError::Unknown { span: n, what, index, count };
+            if span.lane >= parts.lanes.len() {
+                return Err(unknown("lane", span.lane, parts.lanes.len()));
+            }
+            if span.callback >= parts.callbacks.len() {
+                return Err(unknown("callback", span.callback, parts.callbacks.len()));
+            }
+            if span.end_ns < span.start_ns {
+                return Err(TimelineError::Backwards { span: n });
+            }
+            if span.start_ns < last_ns {
+                return Err(TimelineError::Unsorted { span: n });
+            }
+            last_ns = span.start_ns;
+        }
+        Ok(Self(parts))
+    }
+}
+
+impl From<Timeline> for Parts {
+    fn from(timeline: Timeline) -> Self {
+        timeline.0
+    }
+}
+
+impl Timeline {
+    /// What the [`TimelineRecorder`]s among `recorders` saw, all workers together, in an executor
+    /// of the given graph and mode. Simulated times count from zero, live ones from the first
+    /// callback. O(n log n) in the callbacks.
+    ///
+    /// # Errors
+    /// [`SpinError::Mapping`] or [`SpinError::Simulation`] when the mode's mapping is not one of
+    /// this graph or machine.
+    pub fn of(
+        recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
+        info: &GraphInfo,
+        mode: &Mode,
+    ) -> Result<Self, SpinError> {
+        let (lanes, lane_of) = lanes::of(info, mode)?;
+        let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
+        let recorders: Vec<_> = any.filter_map(|r| r.downcast::<TimelineRecorder>().ok()).collect();
+        let kept = || recorders.iter().flat_map(|recorder| &recorder.kept);
+        let origin = match mode {
+            Mode::Deterministic(_) => Time::ZERO,
+            _ => kept().map(|(dispatch, _)| dispatch.time).min().unwrap_or_default(),
+        };
+        let since = |time: Time| time.as_nanos().saturating_sub(origin.as_nanos());
+        let span = |(dispatch, end): &(Dispatch, Time)| Span {
+            lane: lane_of[dispatch.event_loop.0 as usize],
+            callback: dispatch.callback.0 as usize,
+            start_ns: since(dispatch.time),
+            end_ns: since(*end).max(since(dispatch.time)),
+            source: dispatch.event.source.0,
+            sequence: dispatch.event.sequence,
+        };
+        let mut spans: Vec<_> = kept().map(span).collect();
+        spans.sort_by_key(|span| (span.start_ns, span.lane));
+        let callback = |n: usize| TimelineCallback {
+            event_loop: info.loops[info.callbacks[n].event_loop.0 as usize].full_name(),
+            name: info.callbacks[n].name.clone(),
+        };
+        Ok(Self(Parts {
+            origin_ns: origin.as_nanos(),
+            lanes,
+            callbacks: (0..info.callbacks.len()).map(callback).collect(),
+            spans,
+            displaced: recorders.iter().map(|recorder| recorder.displaced).sum(),
+        }))
+    }
+
+    /// The time that spans count from, in nanoseconds of the executor's clock.
+    pub fn origin_ns(&self) -> u64 {
+        self.0.origin_ns
+    }
+
+    /// Cores, or event loops where each has its own.
+    pub fn lanes(&self) -> &[Lane] {
+        &self.0.lanes
+    }
+
+    /// What can run, indexed by the graph's callbacks.
+    pub fn callbacks(&self) -> &[TimelineCallback] {
+        &self.0.callbacks
+    }
+
+    /// What ran, by rising start.
+    pub fn spans(&self) -> &[Span] {
+        &self.0.spans
+    }
+
+    /// The callback of one of its spans.
+    ///
+    /// # Panics
+    /// When the span is another timeline's, which has more callbacks.
+    pub fn callback(&self, span: &Span) -> &TimelineCallback {
+        &self.0.callbacks[span.callback]
+    }
+
+    /// Earlier callbacks that are missing, because recorders keep only the newest.
+    pub fn displaced(&self) -> u64 {
+        self.0.displaced
+    }
+
+    /// The part that runs between two times, in nanoseconds since the origin, both inclusive. Spans
+    /// that reach over the limits keep their times.
+    #[must_use]
+    pub fn between(&self, from_ns: u64, to_ns: u64) -> Self {
+        let is_within = |span: &&Span| span.end_ns >= from_ns && span.start_ns <= to_ns;
+        let spans = self.0.spans.iter().filter(is_within).copied().collect();
+        let Parts { origin_ns, lanes, callbacks, displaced, .. } = &self.0;
+        let (lanes, callbacks) = (lanes.clone(), callbacks.clone());
+        Self(Parts { origin_ns: *origin_ns, lanes, callbacks, spans, displaced: *displaced })
+    }
+}
+
+/// A recorder that keeps when the newest callbacks of its worker ran.
+///
+/// Its memory, 40 bytes for each callback that it may keep, is allocated when it is made; after
+/// that recording takes constant time. In deterministic mode it sees the time of the simulation.
+pub struct TimelineRecorder {
+    kept: VecDeque<(Dispatch, Time)>,
+    capacity: usize,
+    displaced: u64,
+}
+
+impl TimelineRecorder {
+    /// Keeps the newest `capacity` callbacks (at least one). For
+    /// [`with_recorders`](ringspin_modes::Executor::with_recorders).
+    pub fn new(capacity: usize) -> Self {
+        let capacity = capacity.max(1);
+        Self { kept: VecDeque::with_capacity(capacity), capacity, displaced: 0 }
+    }
+}
+
+impl Recorder for TimelineRecorder {
+    fn started(&mut self, _: &Dispatch) {}
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        if self.kept.len() == self.capacity {
+            self.kept.pop_front();
+            self.displaced += 1;
+        }
+        self.kept.push_back((*dispatch, completion.time));
+    }
+}
+
+#[cfg(test)]
+mod tests;

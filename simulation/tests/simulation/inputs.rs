@@ -1,0 +1,207 @@
+//! Inputs: recordings, generators and simulators in closed loop wait for the graph.
+
+use ringspin_executor::{
+    BoxError, Collector, Delivery, ExternalInput, FreezeError, Graph, Message, Publisher, QoS, Time,
+};
+use ringspin_modes::{Executor, SpinError};
+use ringspin_simulation::Job;
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn ms(n: u64) -> Time {
+    Time::from_nanos(n * 1_000_000)
+}
+
+/// Items with their times.
+struct Recording {
+    items: Vec<(Time, u32)>,
+    out: Publisher<u32>,
+    refusals: u32,
+}
+
+impl ExternalInput for Recording {
+    fn next_time(&mut self) -> Option<Time> {
+        self.items.first().map(|(time, _)| *time)
+    }
+
+    fn deliver(&mut self, now: Time) -> Result<Delivery, BoxError> {
+        let (time, item) = self.items[0];
+        assert!(time <= now);
+        if self.out.publish(item).is_err() {
+            self.refusals += 1;
+            assert!(self.refusals < 1000, "it is not asked without end");
+            return Ok(Delivery::Again);
+        }
+        self.items.remove(0);
+        Ok(Delivery::Done)
+    }
+}
+
+fn play(graph: &Graph, items: &[(Time, u32)]) -> Result<(), BoxError> {
+    let player = graph.create_node("player", ())?;
+    let out = player.create_publisher("in", QoS::default())?;
+    graph.add_input("recording", Recording { items: items.to_vec(), out, refusals: 0 })?;
+    Ok(())
+}
+
+#[test]
+fn items_at_one_time_are_handled_one_by_one_so_that_none_is_overwritten() {
+    let items = [(ms(1), 1), (ms(1), 2), (ms(1), 3), (ms(5), 4)];
+    let job = Job::new(|graph| {
+        play(graph, &items)?;
+        let probe = graph.create_node("probe", ())?;
+        Ok(probe.create_collector::<u32>("in", QoS::keep_last(1))?)
+    });
+    let mut session = job.start().unwrap();
+    session.run_until(ms(10)).unwrap();
+    let received = session.handles.take();
+    let received: Vec<_> = received.iter().map(|(time, item)| (*time, **item)).collect();
+    assert_eq!(received, items);
+    assert_eq!(session.report().statistics().overwritten(), 0);
+}
+
+#[test]
+fn a_full_subscription_makes_the_input_wait() {
+    let job = Job::new(|graph| {
+        let items: Vec<_> = (0..6).map(|n| (ms(0), n)).collect();
+        play(graph, &items)?;
+        let node = graph.create_node("slow", Vec::<u32>::new())?;
+        let again = node.create_publisher::<()>("again", QoS::keep_all(10))?;
+        let qos = QoS::keep_all(2);
+        node.create_subscription("in", qos, move |seen, n: &Message<u32>, _| {
+            seen.push(**n);
+            again.publish(()).map_err(|_| "full")
+        })?;
+        node.create_subscription("again", QoS::keep_all(10), |_, _: &Message<()>, _| ())?;
+        Ok(())
+    });
+    let mut session = job.start().unwrap();
+    session.run_until(ms(1)).unwrap();
+    assert_eq!(*session.state::<Vec<u32>>("/slow").unwrap(), [0, 1, 2, 3, 4, 5]);
+}
+
+/// A cart that is pushed: one step of physics each time the controller has answered.
+struct Plant {
+    position: f64,
+    next: Time,
+    out: Publisher<f64>,
+    force: Collector<f64>,
+    quiet: u32,
+}
+
+impl ExternalInput for Plant {
+    fn next_time(&mut self) -> Option<Time> {
+        Some(self.next)
+    }
+
+    fn deliver(&mut self, now: Time) -> Result<Delivery, BoxError> {
+        self.out.publish(self.position)?;
+        self.next = now + 10 * MS;
+        Ok(Delivery::Done)
+    }
+
+    fn quiet(&mut self, _now: Time) -> Result<(), BoxError> {
+        self.quiet += 1;
+        if let Some((_, force)) = self.force.pop() {
+            self.position += *force * 0.1;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_simulator_in_closed_loop_sees_what_was_published_at_each_quiet_instant() {
+    let job = Job::new(|graph: &Graph| {
+        let plant = graph.create_node("plant", ())?;
+        let out = plant.create_publisher::<f64>("position", QoS::default())?;
+        let force = plant.create_collector::<f64>("force", QoS::default())?;
+        graph.add_input("plant", Plant { position: 1.0, next: ms(10), out, force, quiet: 0 })?;
+        let controller = graph.create_node("controller", 0.0)?;
+        let force = controller.create_publisher("force", QoS::default())?;
+        controller.create_subscription(
+            "position",
+            QoS::default(),
+            move |last, m: &Message<f64>, _| {
+                *last = **m;
+                force.publish(-**m)
+            },
+        )?;
+        Ok(())
+    });
+    let mut session = job.start().unwrap();
+    session.run_until(ms(1000)).unwrap();
+    let position = *session.state::<f64>("/controller").unwrap();
+    let expected = (0..99).fold(1.0f64, |position, _| position + -position * 0.1);
+    assert_eq!(position.to_bits(), expected.to_bits());
+}
+
+struct Broken;
+
+impl ExternalInput for Broken {
+    fn next_time(&mut self) -> Option<Time> {
+        Some(ms(3))
+    }
+
+    fn deliver(&mut self, _: Time) -> Result<Delivery, BoxError> {
+        Err("truncated".into())
+    }
+}
+
+/// Never gets rid of its item.
+struct WatchdogTimeout;
+
+impl ExternalInput for WatchdogTimeout {
+    fn next_time(&mut self) -> Option<Time> {
+        Some(ms(2))
+    }
+
+    fn deliver(&mut self, _: Time) -> Result<Delivery, BoxError> {
+        Ok(Delivery::Again)
+    }
+}
+
+#[test]
+fn an_input_that_fails_or_is_stuck_ends_the_run_by_name() {
+    let error = Job::new(|graph| Ok(graph.add_input("bag", Broken)?)).run().unwrap_err();
+    assert_eq!(error.to_string(), "input \"bag\" failed at 0.003000000 s: truncated");
+    let error = Job::new(|graph| Ok(graph.add_input("bag", WatchdogTimeout)?)).run().unwrap_err();
+    assert!(error.to_string().starts_with("at 0.002000000 s nobody takes"), "{error}");
+    let twice = |graph: &Graph| {
+        graph.add_input("bag", Broken)?;
+        Ok(graph.add_input("bag", Broken)?)
+    };
+    let error = Job::new(twice).run().unwrap_err();
+    assert_eq!(error.to_string(), "there is an input \"bag\" already; name them apart");
+}
+
+/// Never comes to its end, and nobody listens.
+struct Endless;
+
+impl ExternalInput for Endless {
+    fn next_time(&mut self) -> Option<Time> {
+        Some(ms(1))
+    }
+
+    fn deliver(&mut self, _: Time) -> Result<Delivery, BoxError> {
+        Ok(Delivery::Done)
+    }
+}
+
+#[test]
+fn an_input_without_end_is_named() {
+    let job = Job::new(|graph| Ok(graph.add_input("bag", Endless)?));
+    let error = job.simulate(|s| s.instant_dispatches_max = 1000).run().unwrap_err();
+    let expected = "input \"bag\" failed at 0.001000000 s: more than 1000 items at one instant: \
+                    let its time go on, or raise `instant_dispatches_max`";
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn an_input_is_refused_live() {
+    let mut executor = Executor::single_core();
+    executor.graph().add_input("bag", Broken).unwrap();
+    let error = executor.spin().unwrap_err();
+    assert!(matches!(&error, SpinError::Freeze(FreezeError::NeedsSimulation(_))), "{error}");
+    assert!(error.to_string().contains("input \"bag\" needs simulated time"), "{error}");
+}

@@ -1,0 +1,53 @@
+//! Executors as environment and command line ask for, with the simulation files of this build.
+
+use ringspin_modes::{ConfigurationError, Executor, SimulationReader};
+
+#[cfg(not(feature = "simulation"))]
+const READER: SimulationReader = ringspin_modes::no_simulation_files;
+#[cfg(feature = "simulation")]
+const READER: SimulationReader = ringspin_simulation::load_simulation;
+
+/// Configuration of an [`Executor`] from outside.
+///
+/// A trait, because simulation files are read by a part of ringspin that is optional.
+pub trait FromEnv: Sized {
+    /// An executor as the environment asks for.
+    ///
+    /// | variable | value |
+    /// |---|---|
+    /// | `RINGSPIN_MODE` | `single` (the default), `multi` or `deterministic` |
+    /// | `RINGSPIN_MAPPING` | for `multi`: a [mapping](crate::mapping) file |
+    /// | `RINGSPIN_SIMULATION` | for `deterministic`: a simulation file (feature `simulation`) |
+    /// | `RINGSPIN_ROS_ARGS` | ROS arguments, see [`Arguments`](crate::Arguments) |
+    /// | `RINGSPIN_MIDDLEWARE` | a [`Connection`](crate::Connection) |
+    ///
+    /// # Errors
+    /// [`ConfigurationError`].
+    fn from_env() -> Result<Self, ConfigurationError>;
+
+    /// Like [`from_env`](Self::from_env), with the ROS arguments of the command line on top. Also
+    /// returns the arguments for the application, with the program's name first.
+    ///
+    /// ```no_run
+    /// use ringspin::{Executor, FromEnv};
+    /// let (executor, args) = Executor::from_args_and_env()?;
+    /// if let Some(argument) = args.get(1) {
+    ///     eprintln!("this program has no argument `{argument}`");
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ConfigurationError`].
+    fn from_args_and_env() -> Result<(Self, Vec<String>), ConfigurationError>;
+}
+
+impl FromEnv for Executor {
+    fn from_env() -> Result<Self, ConfigurationError> {
+        Self::from_env_with(READER)
+    }
+
+    fn from_args_and_env() -> Result<(Self, Vec<String>), ConfigurationError> {
+        Self::from_args_and_env_with(READER)
+    }
+}

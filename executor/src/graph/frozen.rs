@@ -16,7 +16,7 @@ use crate::ready::Ready;
 use crate::route::{Control, Index, Route};
 use crate::sim_network::SimNetwork;
 use crate::stop::StopHandle;
-use crate::time::Clock;
+use crate::time::{Clock, Time};
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections};
 use crate::worker::{Calls, OpenTopics, Shared, Worker, WorkerParts};
@@ -214,26 +214,35 @@ impl Graph {
             let bodies = bodies.collect();
             workers.push(Worker::new(parts, bodies, shared.clone()));
         }
-        let topics = builder.erased_topics();
         let ready_of = |callback: CallbackId| {
             ready[callback.0 as usize].clone().expect("every callback has a worker")
         };
-        let connections =
-            Connections { ready: &ready_of, sim_network, info: &info, clock: &builder.clock };
-        topics.iter().for_each(|(_, topic)| topic.connect(connections));
-        if let (Some(_), [worker]) = (sim_network, &mut workers[..]) {
-            let token = |callback| ready_of(callback).announcer.token();
-            worker.plan_prefetches(&topics, &token);
-        }
-        let now = shared.clock.now();
-        for (topic, number) in &builder.caches {
-            topic.start_cache(*number, now, sim_network);
-        }
+        let clock = &builder.clock;
+        let connections = Connections { ready: &ready_of, sim_network, info: &info, clock };
+        connect_topics(&builder, connections, shared.clock.now(), &mut workers);
         let counters = Counted::all(&builder, &workers);
         let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
-        let (topics, clock) = (topics.into(), shared.clock);
+        let (topics, clock) = (builder.erased_topics().into(), shared.clock);
         let monitor = Monitor { info, counters, topics, failures, rests, clock };
         Ok(Frozen { workers, monitor, inputs: std::mem::take(&mut builder.inputs) })
+    }
+}
+
+/// Gives the topics their subscriptions, and starts the caches of transient-local publishers.
+fn connect_topics(
+    builder: &GraphBuilder,
+    connections: Connections<'_>,
+    now: Time,
+    workers: &mut [Worker],
+) {
+    let topics = builder.erased_topics();
+    topics.iter().for_each(|(_, topic)| topic.connect(connections));
+    if let (Some(_), [worker]) = (connections.sim_network, workers) {
+        let token = |callback| (connections.ready)(callback).announcer.token();
+        worker.plan_prefetches(&topics, &token);
+    }
+    for (topic, number) in &builder.caches {
+        topic.start_cache(*number, now, connections.sim_network);
     }
 }
 

@@ -12,9 +12,9 @@ use crate::rcl::{
 use crate::reports::{Complaints, End, Reporter, Watched};
 use crate::servers::RosClient;
 use ringspin_executor::{
-    AnnouncedService, BoxError, Durability, Liveliness, ParameterClient, ParameterValue, QoS,
-    RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher, RemoteResponder,
-    RemoteServer, RemoteSubscription, ServiceTypes, Time, TypeName,
+    AnnouncedService, BoxError, Durability, Liveliness, MessageTimes, ParameterClient,
+    ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
+    RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes, Time, TypeName,
 };
 use ringspin_ringbuf::Counter;
 use std::any::Any;
@@ -108,7 +108,8 @@ impl RemoteNode for RosNode {
         subscription.on_new_message(move |count| remote_notifier.announce(count))?;
         let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
         let _listener = self.shared.listeners.add(topic);
-        Ok(Some(Box::new(RosSubscription { subscription, missing, reporter, _listener })))
+        let times = MessageTimes::UNKNOWN;
+        Ok(Some(Box::new(RosSubscription { subscription, times, missing, reporter, _listener })))
     }
 
     fn serve(
@@ -213,6 +214,8 @@ impl RemotePublisher for RosPublisher {
 
 struct RosSubscription {
     subscription: ErasedSubscription,
+    /// The times of the message that was taken last.
+    times: MessageTimes,
     missing: Missing,
     reporter: Option<Arc<Reporter>>,
     _listener: Listener,
@@ -220,7 +223,15 @@ struct RosSubscription {
 
 impl RemoteSubscription for RosSubscription {
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
-        Ok(self.subscription.take(into)?.is_some())
+        let Some(info) = self.subscription.take(into)? else {
+            return Ok(false);
+        };
+        self.times = info.times();
+        Ok(true)
+    }
+
+    fn times(&self) -> MessageTimes {
+        self.times
     }
 
     fn overwritten(&mut self, missing: u64) -> u64 {

@@ -109,10 +109,10 @@ pub mod message {
 /// The interface of a middleware that carries topics and services beyond the process.
 pub mod middleware {
     pub use ringspin_executor::{
-        AnnouncedService, FollowedClock, Middleware, MiddlewareService, RemoteClient, RemoteEvent,
+        AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteEvent,
         RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
-        RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, Sent, ServiceTypes,
-        TypeName,
+        RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, RosClock, Sent,
+        ServiceTypes, TypeName,
     };
     pub use ringspin_modes::{Connection, ConnectionError};
 }

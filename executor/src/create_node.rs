@@ -3,10 +3,13 @@
 
 use crate::event_loop::Body;
 use crate::graph::{CreateNodeError, Graph, GraphBuilder};
-use crate::middleware::RemoteParameters;
+use crate::middleware::RemoteNode;
 use crate::name;
 use crate::node::Node;
 use crate::parameter::{NodeParameters, ParameterObserver};
+use crate::parameter_value::ParameterValue;
+use crate::sim_time::SimTime;
+use std::sync::Arc;
 
 impl Graph {
     /// Creates a node in the root namespace.
@@ -73,11 +76,11 @@ impl Graph {
             builder.body::<S>(event_loop).add(Box::new(entity));
         }
         let node_index = builder.loop_info(event_loop).node_index;
-        let (receives, follows_clock) = (builder.receives(), builder.follows_clock());
+        let receives = builder.receives();
         drop(builder);
         let node = Node::new(self.clone(), namespace, name, full_name, node_index, event_loop);
         if receives {
-            node.declare_use_sim_time(follows_clock)?;
+            node.declare_use_sim_time()?;
         }
         Ok(node)
     }
@@ -86,9 +89,26 @@ impl Graph {
 /// Gives the node that is created next its counterpart and its parameters.
 fn connect(builder: &mut GraphBuilder, full_name: &str) -> Result<(), CreateNodeError> {
     let remote = builder.create_remote_node(full_name)?;
-    let observer =
-        remote.map(|node| Box::new(RemoteParameters(node)) as Box<dyn ParameterObserver>);
-    let clock = builder.follows_clock().then(|| builder.clock().clone());
-    builder.add_parameters(NodeParameters::new(full_name.into(), observer, clock));
+    let sim_time = builder.sim_time().clone();
+    let observer = remote.map(|node| -> Box<dyn ParameterObserver> {
+        Box::new(RemoteParameters { node, sim_time })
+    });
+    builder.add_parameters(NodeParameters::new(full_name.into(), observer));
     Ok(())
+}
+
+/// Tells the counterpart of a node of the parameters that the node declares and sets, and when.
+struct RemoteParameters {
+    node: Arc<dyn RemoteNode>,
+    sim_time: Arc<SimTime>,
+}
+
+impl ParameterObserver for RemoteParameters {
+    fn declared(&self, parameter: &str, value: &ParameterValue) {
+        self.node.parameter_declared(parameter, value, self.sim_time.now());
+    }
+
+    fn set(&self, values: &[(String, ParameterValue)]) {
+        self.node.parameters_set(values, self.sim_time.now());
+    }
 }

@@ -22,7 +22,6 @@ mod entity;
 mod escape;
 mod event;
 mod event_loop;
-mod followed_clock;
 mod given_arguments;
 mod graph;
 mod guard_condition;
@@ -48,6 +47,7 @@ mod random;
 mod ready;
 mod reentrant;
 mod remote;
+mod ros_clock;
 mod route;
 mod service;
 mod sim_network;
@@ -76,7 +76,6 @@ pub use digest::{Digest, DigestHasher};
 pub use escape::{BoxError, catch_panic, error_message, panic_message};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::CallbackResult;
-pub use followed_clock::FollowedClock;
 pub use graph::{
     CreateError, CreateNodeError, FreezeError, Frozen, Graph, Monitor, Plan, ReadyOrder,
     SynchronizeError, TimeSource,
@@ -117,6 +116,7 @@ pub use remote::{
 pub use ringspin_derive::Digest;
 pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
+pub use ros_clock::RosClock;
 pub use service::{
     CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, Reply, Responder,
 };

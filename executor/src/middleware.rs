@@ -10,12 +10,12 @@ mod service;
 pub use service::{AnnouncedService, MiddlewareService};
 
 use crate::escape::BoxError;
-use crate::followed_clock::FollowedClock;
 use crate::graph::{CreateNodeError, Graph, GraphBuilder};
-use crate::parameter::{ParameterClient, ParameterObserver};
+use crate::parameter::ParameterClient;
 use crate::parameter_value::ParameterValue;
 use crate::qos::QoS;
 use crate::remote::{RemoteNotifier, RemotePublisher, RemoteSubscription};
+use crate::ros_clock::RosClock;
 use crate::time::Time;
 use std::any::{Any, TypeId, type_name};
 use std::cell::Cell;
@@ -49,7 +49,7 @@ pub trait Middleware: Send + Sync {
     /// Why it cannot; the graph does not run then.
     fn follow_clock(
         &self,
-        clock: Arc<FollowedClock>,
+        clock: Arc<RosClock>,
     ) -> Result<Option<Box<dyn Any + Send + Sync>>, BoxError> {
         drop(clock);
         Ok(None)
@@ -247,19 +247,6 @@ pub struct Sent {
 
 /// A counterpart, if there is one, and where it announces what comes.
 pub(crate) type Beyond<T> = Option<(T, RemoteNotifier)>;
-
-/// Passes on to the middleware what a node declares and sets.
-pub(crate) struct RemoteParameters(pub(crate) Arc<dyn RemoteNode>);
-
-impl ParameterObserver for RemoteParameters {
-    fn declared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {
-        self.0.parameter_declared(parameter, value, now);
-    }
-
-    fn set(&self, values: &[(String, ParameterValue)], now: Option<Time>) {
-        self.0.parameters_set(values, now);
-    }
-}
 
 /// The middleware that a graph is connected with, and its counterparts of the nodes.
 #[derive(Default)]

@@ -27,7 +27,7 @@ pub use change::{PARAMETER_CHANGES_MAX, ParameterChange};
 pub use client::{Parameter, ParameterClient, ParameterInfo};
 pub use descriptor::{ParameterDescriptor, ParameterRange};
 pub use error::{DeclareError, ParameterError};
-pub(crate) use table::{NodeParameters, ParameterObserver};
+pub(crate) use table::{AnyEntry, NodeParameters, ParameterObserver, check};
 
 #[cfg(test)]
 mod tests;

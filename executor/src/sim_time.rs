@@ -1,14 +1,103 @@
-//! `use_sim_time`: whether a graph's time is that of `/clock`.
+//! Parameter `use_sim_time`: whether a graph's time is that of `/clock`.
+
+mod parameter;
 
 use crate::arguments::USE_SIM_TIME;
-use crate::graph::{CreateNodeError, Graph, GraphBuilder};
-use crate::node::Node;
+use crate::graph::{Graph, GraphBuilder};
+use crate::lock::lock;
+use crate::middleware::Middleware;
 use crate::parameter_value::ParameterValue;
+use crate::ros_clock::RosClock;
+use crate::time::{Clock, Time};
+use std::any::Any;
+use std::sync::{Arc, Mutex};
 
-/// Whether time is to be that of `/clock`, whatever the arguments say.
+/// The source of a graph's time, which all its nodes share.
 #[derive(Default)]
-struct SimTime {
+pub(crate) struct SimTime(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    follows: bool,
+    /// Known once the first node is created.
+    middleware: Option<Arc<dyn Middleware>>,
+    /// Known once the graph is frozen.
+    clock: Option<Arc<RosClock>>,
+    /// Sets the clock until it is dropped.
+    follower: Option<Box<dyn Any + Send + Sync>>,
+}
+
+impl State {
+    fn start_following(&mut self) -> Result<(), String> {
+        let Some(clock) = self.clock.as_ref().filter(|_| self.follower.is_none()) else {
+            return Ok(());
+        };
+        let Some(middleware) = &self.middleware else {
+            return Err("there is no middleware that brings one".into());
+        };
+        match middleware.follow_clock(clock.clone()) {
+            Ok(Some(follower)) => self.follower = Some(follower),
+            Ok(None) => return Err(format!("{} brings none", middleware.name())),
+            Err(error) => return Err(format!("{}: {error}", middleware.name())),
+        }
+        Ok(())
+    }
+}
+
+impl SimTime {
+    /// The time at which the graph is to say that something happened; `None` for the real one.
+    pub(crate) fn now(&self) -> Option<Time> {
+        let state = lock(&self.0);
+        let now = || state.clock.as_ref().map_or(Time::ZERO, |clock| clock.now());
+        state.follows.then(now)
+    }
+
+    /// Whether time is, or is to be, that of `/clock`.
+    pub(crate) fn is_followed(&self) -> bool {
+        lock(&self.0).follows
+    }
+
+    /// Prepares a switch, which then does not fail.
+    pub(crate) fn prepare(&self, follows: bool) -> Result<(), String> {
+        match follows {
+            true => lock(&self.0).start_following(),
+            false => Ok(()),
+        }
+    }
+
+    /// Switches to `/clock` or back to real time.
+    pub(crate) fn switch(&self, follows: bool) {
+        let mut state = lock(&self.0);
+        state.follows = follows;
+        if let Some(clock) = &state.clock {
+            clock.follow(follows);
+        }
+        let ended = if follows { None } else { state.follower.take() };
+        drop(state);
+        drop(ended); // waits for its thread
+    }
+
+    /// Ends the follower of `/clock`, and forgets the middleware.
+    pub(crate) fn end(&self) {
+        let ended = std::mem::take(&mut *lock(&self.0));
+        lock(&self.0).follows = ended.follows;
+    }
+}
+
+/// The time of a graph while it is built.
+#[derive(Default)]
+struct GraphTime {
+    /// Whether time is to be that of `/clock`, whatever the arguments say.
     is_used: bool,
+    /// Decided when the first node is created, or the graph is frozen.
+    sim_time: Arc<SimTime>,
+}
+
+/// The parameters of the nodes share the time, and may outlive the graph.
+impl Drop for GraphTime {
+    fn drop(&mut self) {
+        self.sim_time.end();
+    }
 }
 
 impl GraphBuilder {
@@ -19,25 +108,36 @@ impl GraphBuilder {
     }
 
     fn wants_clock(&self) -> bool {
-        self.look::<SimTime>().is_some_and(|time| time.is_used) || self.is_asked_for_sim_time()
+        self.look::<GraphTime>().is_some_and(|time| time.is_used) || self.is_asked_for_sim_time()
     }
 
-    /// Whether time is that of `/clock`: it was asked for, and can be had.
-    pub(crate) fn follows_clock(&self) -> bool {
-        let receives = self.receives();
-        receives && self.wants_clock()
+    /// The source of time, decided unless it is.
+    pub(crate) fn sim_time(&mut self) -> &Arc<SimTime> {
+        let middleware = self.middleware().cloned();
+        let follows = self.receives() && self.wants_clock();
+        let sim_time = &self.feature::<GraphTime>().sim_time;
+        let mut state = lock(&sim_time.0);
+        if state.middleware.is_none() {
+            state.middleware = middleware;
+            state.follows = follows;
+        }
+        drop(state);
+        sim_time
     }
 }
 
 impl Graph {
-    /// Has every node that is created from now on say by its parameter `use_sim_time` that its time
-    /// is that of `/clock`. That it is so, is up to the runner of the graph. Nodes have the
-    /// parameter when a middleware is connected that may bring a `/clock`.
+    /// Switches the graph's time to that of `/clock`, like parameter `use_sim_time` of any node.
+    /// Nodes have the parameter when a middleware is connected that may bring a `/clock`.
     pub fn use_sim_time(&self) {
-        self.builder().feature::<SimTime>().is_used = true;
+        let mut builder = self.builder();
+        builder.feature::<GraphTime>().is_used = true;
+        if builder.receives() && !builder.is_frozen() {
+            builder.sim_time().switch(true);
+        }
     }
 
-    /// Whether the graph's time is to be that of `/clock`, because
+    /// Whether the graph's time was to be that of `/clock` at the start, because
     /// [it was said](Self::use_sim_time) or because the last `use_sim_time` of the
     /// [arguments](Self::set_arguments), for whatever node, is true.
     ///
@@ -46,29 +146,23 @@ impl Graph {
         self.builder().wants_clock()
     }
 
-    /// Whether the graph's time [is to be](Self::wants_clock) that of `/clock`, and there is a
-    /// middleware that may bring it.
+    /// Whether the graph's time is, or is to be, that of `/clock`, and there is a middleware that
+    /// may bring it.
     pub fn follows_clock(&self) -> bool {
-        self.builder().follows_clock()
+        self.builder().sim_time().is_followed()
     }
-}
 
-impl<S: Send + 'static> Node<S> {
-    /// Declares the parameter, as every node of ROS 2 has it. Read-only: workers and timers run by
-    /// one clock from the start.
-    pub(crate) fn declare_use_sim_time(&self, follows_clock: bool) -> Result<(), CreateNodeError> {
-        let parameter = self.parameter(USE_SIM_TIME).default(follows_clock).read_only();
-        let description = "whether time is that of /clock; decided for all nodes of the program \
-                           when it starts, by --ros-args -p use_sim_time:=true";
-        let is_set = parameter.description(description).declare();
-        let is_set = is_set.map_err(|error| CreateNodeError::Parameter(error.to_string()))?.get();
-        if is_set != follows_clock {
-            tracing::warn!(
-                node = self.full_name(),
-                "use_sim_time is {is_set} here, but {follows_clock} for the executor, whose nodes \
-                 have one time: give all of them the same value"
-            );
-        }
+    /// Has `clock`, that of the graph, follow `/clock` whenever the graph does, which parameter
+    /// `use_sim_time` of any node changes. `follows` to do so from the start.
+    ///
+    /// # Errors
+    /// The reason why `/clock` cannot be followed.
+    pub fn switch_clock(&self, clock: &Arc<RosClock>, follows: bool) -> Result<(), String> {
+        let sim_time = self.builder().sim_time().clone();
+        let follows = follows || sim_time.is_followed();
+        lock(&sim_time.0).clock = Some(clock.clone());
+        sim_time.prepare(follows)?;
+        sim_time.switch(follows);
         Ok(())
     }
 }

@@ -78,13 +78,19 @@ impl fmt::Display for Time {
 /// Where a worker reads the time.
 pub trait Clock: Send + Sync {
     /// The current time; never goes backwards, unless it is a clock that is
-    /// [followed](crate::FollowedClock).
+    /// [followed](crate::RosClock).
     fn now(&self) -> Time;
 
-    /// Since when there is a time. A clock that is [followed](crate::FollowedClock) stands at zero
-    /// until it is set: so long, `None`.
+    /// The beginning of the time that it shows. A clock that is [followed](crate::RosClock) stands
+    /// at zero until it is set: so long, `None`.
     fn begun_at(&self) -> Option<Time> {
         Some(Time::ZERO)
+    }
+
+    /// How often its source was switched between real time and one that is
+    /// [followed](crate::RosClock). Times from before a switch say nothing after it.
+    fn switches(&self) -> u64 {
+        0
     }
 
     /// Whether there is a time already.
@@ -188,6 +194,10 @@ impl Clock for NodeClock {
 
     fn begun_at(&self) -> Option<Time> {
         self.0.get()?.begun_at()
+    }
+
+    fn switches(&self) -> u64 {
+        self.0.get().map_or(0, |clock| clock.switches())
     }
 
     fn departure(&self) -> Time {

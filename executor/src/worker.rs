@@ -226,9 +226,10 @@ impl Worker {
         &self.calls
     }
 
-    /// Notes the time of a clock that is followed: it may have begun since, or gone back.
-    pub fn note_time(&mut self, now: Time) {
-        self.clock_watch.note(now, &*self.shared.clock, &mut self.timers);
+    /// Notes `now`, a reading of the clock, which may have begun since, gone back, or got another
+    /// source. Returns the time, another one in the last case.
+    pub fn note_time(&mut self, now: Time) -> Time {
+        self.clock_watch.note(now, &*self.shared.clock, &mut self.timers)
     }
 
     /// When the next timer is due.

@@ -5,7 +5,7 @@ use crate::deterministic::{
     Setting, Simulation, Trace,
 };
 use crate::error::{Panicked, SpinError};
-use crate::live_clock::{End, LiveTime};
+use crate::live_clock::End;
 use crate::mapping::{CorePlan, Mapping};
 use crate::memory;
 pub use crate::mode::{Mode, ModeError};
@@ -15,8 +15,8 @@ use crate::scheduler::{Scheduler, Spin};
 use crate::signal::{self, Registration, SignalError};
 use crate::single_core::SingleCore;
 use ringspin_executor::{
-    CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, LiveClock, Monitor,
-    NamedInput, Node, Plan, ReadyOrder, Recorder, Statistics, StopHandle, Task, Time, TimeSource,
+    CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, NamedInput, Node,
+    Plan, ReadyOrder, Recorder, RosClock, Statistics, StopHandle, Task, Time, TimeSource,
     WaitStrategy, Worker,
 };
 use std::sync::Arc;
@@ -202,11 +202,11 @@ impl Executor {
         if Follower::new(&self.deterministic.chains, info)?.is_some() {
             return Err(ChainError::Live.into());
         }
-        let clock = Arc::new(self.live_time()?);
+        let clock = self.live_clock()?;
         let plan = Plan { workers, order: self.live_order };
         let (monitor, mut workers, _) =
             self.freeze_graph(&plan, &TimeSource::Live(clock.clone()))?;
-        clock.wakes(&workers);
+        workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
         let mut recorders = self.recorders(monitor.info(), workers.len())?;
         workers.iter_mut().for_each(|worker| drop(worker.set_recorder(recorders.next())));
         if self.lock_memory || plan::locks_memory(&self.mode) {
@@ -332,18 +332,17 @@ impl Executor {
         Ok(task.is_finished())
     }
 
-    /// The clock of the live modes.
-    fn live_time(&self) -> Result<LiveTime, SpinError> {
-        if self.sim_time || self.graph.follows_clock() {
-            return LiveTime::follow(self.graph.middleware().as_deref());
-        }
-        if self.graph.wants_clock() {
+    /// The clock of the live modes, which follows `/clock` if it is to.
+    fn live_clock(&self) -> Result<Arc<RosClock>, SpinError> {
+        let clock = Arc::new(RosClock::start());
+        self.graph.switch_clock(&clock, self.sim_time).map_err(SpinError::Clock)?;
+        if self.graph.wants_clock() && self.graph.middleware().is_none_or(|m| !m.receives()) {
             tracing::warn!(
                 "use_sim_time is true, but no middleware brings a /clock: time is the real one; \
                  connect with ROS 2 (RINGSPIN_MIDDLEWARE=ros2)"
             );
         }
-        Ok(LiveTime::Real(LiveClock::start()))
+        Ok(clock)
     }
 
     /// As [`spin`](Self::spin), up to `end` of the executor's own time.

@@ -10,7 +10,7 @@
 //! | `edges` | the edges of a graph |
 //! | [`executor`] | chooses the scheduler of the mode, freezes the graph, spins |
 //! | `live` | worker loops on the real clock, for both live schedulers |
-//! | `live_clock` | the time of the live modes: the machine's, or that of `/clock` |
+//! | `live_clock` | the end of a spin there, by a clock that may be switched to `/clock` and back |
 //! | [`mapping`] | which core runs which event loops |
 //! | `memory` | locked pages |
 //! | `mode` | the modes and their names |

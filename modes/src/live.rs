@@ -1,12 +1,14 @@
 //! The live modes: a worker on the real clock, alone on the calling thread or one per core.
 
 use crate::error::SpinError;
-use crate::live_clock::{End, LiveTime};
+use crate::live_clock::End;
 use crate::mapping::CorePlan;
 use crate::pace::Pace;
 use crate::scheduler::Spin;
 use ringspin_executor::wait::{Idle, Wait};
-use ringspin_executor::{Clock, Monitor, StopHandle, Time, WaitStrategy, Worker, panic_message};
+use ringspin_executor::{
+    Clock, Monitor, RosClock, StopHandle, Time, WaitStrategy, Worker, panic_message,
+};
 use std::time::Duration;
 
 /// How long before a deadline a worker stops sleeping and spins. With a timer slack of one
@@ -19,7 +21,7 @@ const FOREVER: Duration = Duration::from_secs(1 << 30);
 /// What a worker needs to know to run live.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
-    pub(crate) clock: &'a LiveTime,
+    pub(crate) clock: &'a RosClock,
     pub(crate) stop: &'a StopHandle,
     pub(crate) wait: WaitStrategy,
     /// When to return.
@@ -29,7 +31,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(crate) fn new(clock: &'a LiveTime, spin: Spin<'a>, end: End) -> Self {
+    pub(crate) fn new(clock: &'a RosClock, spin: Spin<'a>, end: End) -> Self {
         let Spin { stop, wait, stack_bytes, .. } = spin;
         Self { clock, stop, wait, end, stack_bytes }
     }
@@ -44,14 +46,16 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
     worker.ready_set().register_sleeper();
     reduce_timer_slack();
     let mut waiter = wait.waiter();
-    let mut pace = Pace::new(clock);
-    // A clock that is followed is read at no cost, and goes at a pace of its own.
-    let is_followed = clock.followed().is_some();
+    let mut pace = Pace::new(clock.real());
+    let mut was_followed = clock.is_followed();
     while !stop.is_stopped() {
         let due = next_due(worker, end.by(clock));
-        if is_followed || !pace.is_ahead(due) {
+        // A clock that is followed is read at no cost, and goes at a pace of its own.
+        let is_followed = clock.is_followed();
+        if is_followed || was_followed || !pace.is_ahead(due) {
+            was_followed = is_followed;
             let now = read(clock, worker, &mut pace);
-            if now >= end.by(clock) {
+            if end.has_come(now, clock) {
                 return;
             }
             while worker.expire_one(now) {}
@@ -78,34 +82,30 @@ fn next_due(worker: &Worker, end: Time) -> Time {
     worker.next_deadline().map_or(end, |deadline| deadline.min(end))
 }
 
-/// The time, of which `worker` has to know if it may do what time does not do.
-fn read(clock: &LiveTime, worker: &mut Worker, pace: &mut Pace) -> Time {
-    if clock.followed().is_none() {
-        return pace.read(clock);
+/// Reads the time, of which `worker` has to know if its source may be switched.
+fn read(clock: &RosClock, worker: &mut Worker, pace: &mut Pace) -> Time {
+    if clock.is_followed() {
+        return note_time(clock, worker);
     }
-    note_time(clock, worker)
+    worker.note_time(pace.read(clock.real()))
 }
 
-/// As [`read`], for those who read the clock for each event.
-fn note_time(clock: &LiveTime, worker: &mut Worker) -> Time {
-    let now = clock.now();
-    if clock.followed().is_some() {
-        worker.note_time(now);
-    }
-    now
+/// Reads the time without a pace, for callers that do so for each event.
+fn note_time(clock: &RosClock, worker: &mut Worker) -> Time {
+    worker.note_time(clock.now())
 }
 
 /// How long to sleep from `now` until something is `due`; `None` if it is so soon that spinning is
 /// better. A clock that is followed wakes its sleepers itself.
-fn time_to_sleep(clock: &LiveTime, now: Time, due: Time) -> Option<Duration> {
-    if clock.followed().is_some() {
+fn time_to_sleep(clock: &RosClock, now: Time, due: Time) -> Option<Duration> {
+    if clock.is_followed() {
         return Some(FOREVER);
     }
     due.since(now).checked_sub(SPIN_TAIL).filter(|left| !left.is_zero())
 }
 
 /// Dispatches one event, waiting for it until `end`; false if there was none.
-pub(crate) fn run_one(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, end: End) -> bool {
+pub(crate) fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: End) -> bool {
     let _mark = worker.enter();
     worker.ready_set().register_sleeper();
     while !stop.is_stopped() {
@@ -114,14 +114,13 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, 
         if worker.dispatch_next().is_some() {
             return true;
         }
-        let end = end.by(clock);
-        if now >= end {
+        if end.has_come(now, clock) {
             return false;
         }
         if !worker.ready_set().is_empty() {
             continue; // what was handled so far was no event
         }
-        match time_to_sleep(clock, now, next_due(worker, end)) {
+        match time_to_sleep(clock, now, next_due(worker, end.by(clock))) {
             Some(left) => worker.sleep(left),
             None => std::hint::spin_loop(),
         }
@@ -130,7 +129,7 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, 
 }
 
 /// Dispatches events until none is ready or `end` has come; returns how many.
-pub(crate) fn run_all(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, end: End) -> u64 {
+pub(crate) fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, end: End) -> u64 {
     let _mark = worker.enter();
     let mut dispatched = 0;
     while !stop.is_stopped() {
@@ -141,7 +140,7 @@ pub(crate) fn run_all(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, 
             None if worker.ready_set().is_empty() => break,
             None => {}
         }
-        if clock.now() >= end.by(clock) {
+        if end.has_come(clock.now(), clock) {
             break;
         }
     }
@@ -149,7 +148,7 @@ pub(crate) fn run_all(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle, 
 }
 
 /// Dispatches the events that are ready now, expiries of timers among them; returns how many.
-pub(crate) fn run_ready(worker: &mut Worker, clock: &LiveTime, stop: &StopHandle) -> u64 {
+pub(crate) fn run_ready(worker: &mut Worker, clock: &RosClock, stop: &StopHandle) -> u64 {
     let _mark = worker.enter();
     let now = note_time(clock, worker);
     while worker.expire_one(now) {}

@@ -1,93 +1,52 @@
-//! What time it is in the live modes: that of the machine, or one that is followed.
+//! The end of a spin in the live modes, by a clock whose source may be switched meanwhile.
 
-use crate::error::SpinError;
-use ringspin_executor::{Clock, FollowedClock, LiveClock, Middleware, Time, Worker};
-use std::any::Any;
-use std::sync::Arc;
+use ringspin_executor::{Clock, RosClock, Time};
 use std::time::Duration;
 
-/// The clock of the live modes.
-pub(crate) enum LiveTime {
-    Real(LiveClock),
-    Followed {
-        clock: Arc<FollowedClock>,
-        /// What sets the clock, as long as it is kept.
-        _follows: Box<dyn Any + Send + Sync>,
-    },
-}
-
-impl LiveTime {
-    /// Follows the clock that `middleware` brings.
-    pub(crate) fn follow(middleware: Option<&dyn Middleware>) -> Result<Self, SpinError> {
-        let Some(middleware) = middleware else {
-            return Err(SpinError::Clock("there is no middleware that brings one".into()));
-        };
-        let clock = Arc::new(FollowedClock::new());
-        match middleware.follow_clock(clock.clone()) {
-            Ok(Some(follows)) => Ok(Self::Followed { clock, _follows: follows }),
-            Ok(None) => Err(SpinError::Clock(format!("{} brings none", middleware.name()))),
-            Err(error) => Err(SpinError::Clock(format!("{}: {error}", middleware.name()))),
-        }
-    }
-
-    /// The clock that others set, if it is one.
-    pub(crate) fn followed(&self) -> Option<&Arc<FollowedClock>> {
-        match self {
-            Self::Real(_) => None,
-            Self::Followed { clock, .. } => Some(clock),
-        }
-    }
-
-    /// Has `workers` woken when the clock is set, if others set it.
-    pub(crate) fn wakes(&self, workers: &[Worker]) {
-        if let Some(clock) = self.followed() {
-            workers.iter().for_each(|worker| clock.wake(worker.ready_set().clone()));
-        }
-    }
-
-    /// The end of a spin that lasts `duration` from now, or from when the clock begins.
-    pub(crate) fn end_after(&self, duration: Duration) -> End {
-        match self.has_begun() {
-            true => End::At(self.now() + duration),
-            false => End::AfterBegin(duration),
-        }
-    }
-}
-
-impl Clock for LiveTime {
-    #[inline]
-    fn now(&self) -> Time {
-        match self {
-            Self::Real(clock) => clock.now(),
-            Self::Followed { clock, .. } => clock.now(),
-        }
-    }
-
-    fn begun_at(&self) -> Option<Time> {
-        match self {
-            Self::Real(_) => Some(Time::ZERO),
-            Self::Followed { clock, .. } => clock.begun_at(),
-        }
-    }
-}
-
-/// When to return.
+/// The time at which a spin returns.
 #[derive(Clone, Copy)]
 pub(crate) enum End {
     At(Time),
-    /// So long after the clock begins.
-    AfterBegin(Duration),
+    After {
+        duration: Duration,
+        /// The begin of the spin; `None` for that of the clock.
+        from: Option<Time>,
+        /// The value of [`Clock::switches`] then.
+        switches: u64,
+    },
 }
 
 impl End {
+    /// The end of a spin that lasts `duration` from now, or from the begin of a clock that has not
+    /// begun. If the clock gets another source meanwhile, `duration` counts from there.
+    pub(crate) fn after(duration: Duration, clock: &RosClock) -> Self {
+        let switches = clock.switches();
+        let from = clock.has_begun().then(|| clock.now());
+        Self::After { duration, from, switches }
+    }
+
     /// The time, as far as it is known.
     #[inline]
-    pub(crate) fn by(self, clock: &LiveTime) -> Time {
+    pub(crate) fn by(self, clock: &RosClock) -> Time {
         match self {
             Self::At(time) => time,
-            Self::AfterBegin(duration) => {
-                clock.begun_at().map_or(Time::MAX, |begun_at| begun_at + duration)
+            Self::After { duration, from, switches } => {
+                let from = from.filter(|_| clock.switches() == switches);
+                from.or_else(|| clock.begun_at()).map_or(Time::MAX, |from| from + duration)
             }
         }
+    }
+
+    /// Whether it has come at `now`.
+    #[inline]
+    pub(crate) fn has_come(self, now: Time, clock: &RosClock) -> bool {
+        now >= self.by(clock) && self.has_come_by_one_source(clock)
+    }
+
+    /// Whether it has come, where time and end are of the same source of `clock`.
+    #[cold]
+    fn has_come_by_one_source(self, clock: &RosClock) -> bool {
+        let switches = clock.switches();
+        clock.now() >= self.by(clock) && switches == clock.switches()
     }
 }

@@ -3,22 +3,22 @@
 use crate::deterministic::Condition;
 use crate::error::SpinError;
 use crate::live::{self, Run};
-use crate::live_clock::{End, LiveTime};
+use crate::live_clock::End;
 use crate::mapping::CorePlan;
 use crate::scheduler::{Scheduler, Spin};
-use ringspin_executor::{Clock, Recorder, Time, Worker};
+use ringspin_executor::{Clock, Recorder, RosClock, Time, Worker};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A worker for each core, on threads that live as long as a spin.
 pub(crate) struct MultiCore {
     workers: Vec<(CorePlan, Worker)>,
-    clock: Arc<LiveTime>,
+    clock: Arc<RosClock>,
     is_started: bool,
 }
 
 impl MultiCore {
-    pub(crate) fn new(workers: Vec<(CorePlan, Worker)>, clock: Arc<LiveTime>) -> Self {
+    pub(crate) fn new(workers: Vec<(CorePlan, Worker)>, clock: Arc<RosClock>) -> Self {
         Self { workers, clock, is_started: false }
     }
 }
@@ -36,7 +36,7 @@ impl Scheduler for MultiCore {
     }
 
     fn end_after(&self, duration: Duration) -> End {
-        self.clock.end_after(duration)
+        End::after(duration, &self.clock)
     }
 
     fn run(&mut self, spin: Spin<'_>, end: End, _: Condition<'_>) -> Result<(), SpinError> {

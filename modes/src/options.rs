@@ -131,10 +131,17 @@ impl Executor {
     /// messages; before it begins, timers do not run. When it goes back, timers start again from
     /// there.
     ///
-    /// All nodes then have a parameter `use_sim_time`, which is true: call this before the first
-    /// node is created. Without a middleware that brings a clock, freezing is an error
-    /// ([`SpinError::Clock`](crate::SpinError::Clock)), while the argument is then ignored, with a
-    /// warning. The deterministic mode has a time of its own, and does not follow.
+    /// Nodes have a parameter `use_sim_time`, which is true then, and which switches the time of
+    /// all nodes while they run. With a switch, timers keep their periods and begin a new phase;
+    /// spins for a duration, deadlines and leases begin anew. A time from before a switch stays as
+    /// it is: a call with a timeout or a sleep that is under way ends at once after a switch to a
+    /// later time, and at its old time after one to an earlier time. The duration of a callback
+    /// that runs at the switch says nothing.
+    ///
+    /// Call this before the first node is created. Without a middleware that brings a clock,
+    /// freezing is an error ([`SpinError::Clock`](crate::SpinError::Clock)), while the argument is
+    /// then ignored, with a warning. The deterministic mode has a time of its own, and does not
+    /// follow.
     #[must_use]
     pub fn with_sim_time(mut self) -> Self {
         self.sim_time = true;

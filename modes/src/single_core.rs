@@ -3,21 +3,21 @@
 use crate::deterministic::Condition;
 use crate::error::SpinError;
 use crate::live::{self, Run};
-use crate::live_clock::{End, LiveTime};
+use crate::live_clock::End;
 use crate::scheduler::{Scheduler, Spin, WORKER};
-use ringspin_executor::{Clock, Recorder, Time, Worker};
+use ringspin_executor::{Clock, Recorder, RosClock, Time, Worker};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// One worker, which runs on the thread that spins.
 pub(crate) struct SingleCore {
     worker: Box<Worker>,
-    clock: Arc<LiveTime>,
+    clock: Arc<RosClock>,
     is_started: bool,
 }
 
 impl SingleCore {
-    pub(crate) fn new(worker: Worker, clock: Arc<LiveTime>) -> Self {
+    pub(crate) fn new(worker: Worker, clock: Arc<RosClock>) -> Self {
         Self { worker: Box::new(worker), clock, is_started: false }
     }
 }
@@ -34,7 +34,7 @@ impl Scheduler for SingleCore {
     }
 
     fn end_after(&self, duration: Duration) -> End {
-        self.clock.end_after(duration)
+        End::after(duration, &self.clock)
     }
 
     fn run(&mut self, spin: Spin<'_>, end: End, _: Condition<'_>) -> Result<(), SpinError> {

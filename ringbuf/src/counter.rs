@@ -102,7 +102,13 @@ impl FollowedTime {
         self.has_begun.is_raised().then(|| self.now.get())
     }
 
-    /// The first time that was set, in nanoseconds.
+    /// Moves the beginning to the time that was set last, if there is one; only the thread that
+    /// sets the time may do so. Other threads need another sign to see the new beginning.
+    pub fn begin_again(&self) {
+        self.begun_at.set(self.now.get());
+    }
+
+    /// The first time that was set, in nanoseconds, or that of [`begin_again`](Self::begin_again).
     pub fn begun_at(&self) -> Option<u64> {
         self.has_begun.is_raised().then(|| self.begun_at.get())
     }

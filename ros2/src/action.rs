@@ -8,7 +8,7 @@ use r2r::{WrappedActionTypeSupport, WrappedServiceTypeSupport};
 use ringspin_executor::Action;
 use std::marker::PhantomData;
 
-/// What r2r generates for an action, with all messages fit for other threads, as all of r2r's are.
+/// Types that r2r generates for an action. All its messages may go to other threads.
 pub trait RosAction:
     WrappedActionTypeSupport<
         Goal: Send + Sync,
@@ -72,7 +72,7 @@ pub(crate) struct ActionTypes {
 }
 
 impl ActionTypes {
-    /// Those of `F`.
+    /// The types of `F`.
     pub(crate) const fn of<F: RosAction>() -> &'static Self {
         const {
             &Self {

@@ -3,7 +3,7 @@
 use crate::rcl::{Context, Locals, Node, NodeOptions, Publisher, RosError, Subscription};
 use r2r::builtin_interfaces::msg::Time as RosTime;
 use r2r::rosgraph_msgs::msg::Clock;
-use ringspin_executor::{BoxError, FollowedClock, QoS, Time};
+use ringspin_executor::{BoxError, QoS, RosClock, Time};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -14,7 +14,7 @@ const NS_PER_S: u64 = 1_000_000_000;
 
 /// A node that tools do not show, for what concerns the process.
 pub(crate) fn hidden_node(context: &Context, name: &str) -> Result<Node, RosError> {
-    // Its name has been remapped by nobody, and its log goes nowhere.
+    // Its name is not remapped, and its log goes nowhere.
     Node::new(context, "/", name, NodeOptions { rosout: false, use_global_arguments: false })
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct ClockFollower {
 }
 
 impl ClockFollower {
-    pub(crate) fn start(context: &Context, clock: Arc<FollowedClock>) -> Result<Self, BoxError> {
+    pub(crate) fn start(context: &Context, clock: Arc<RosClock>) -> Result<Self, BoxError> {
         let node = hidden_node(context, "_ringspin_clock")?;
         let messages = Subscription::new(&node, TOPIC, &QoS::clock(), Locals::Deliver)?;
         // One ring is enough: who hears it takes all that is there.
@@ -50,7 +50,7 @@ fn follow(
     mut messages: Subscription<Clock>,
     rings: &Receiver<()>,
     ends: &Mutex<bool>,
-    clock: &FollowedClock,
+    clock: &RosClock,
 ) {
     while rings.recv().is_ok() && !*ends.lock().unwrap_or_else(PoisonError::into_inner) {
         loop {
@@ -66,7 +66,7 @@ fn follow(
     }
 }
 
-fn set(clock: &FollowedClock, time: &RosTime) {
+fn set(clock: &RosClock, time: &RosTime) {
     match u64::try_from(time.sec) {
         Ok(sec) => clock.set(Time::from_nanos(sec * NS_PER_S + u64::from(time.nanosec))),
         Err(_) => tracing::warn!(time.sec, "/clock says a time before the epoch; not followed"),
@@ -95,7 +95,7 @@ pub(crate) struct ClockSource {
 impl ClockSource {
     pub(crate) fn new(context: &Context, period: Duration) -> Result<Self, RosError> {
         let node = hidden_node(context, "_ringspin_clock_source")?;
-        // Reliable, for whoever asks for that; rclcpp does not.
+        // Reliable, for subscriptions that ask for that; rclcpp's do not.
         let publisher = Publisher::new(&node, TOPIC, &QoS::keep_last(10))?;
         Ok(Self { period, publisher })
     }

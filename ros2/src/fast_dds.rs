@@ -5,8 +5,14 @@
 //! `FASTDDS_DEFAULT_PROFILES_FILE`, or `DEFAULT_FASTRTPS_PROFILES.xml` in the working directory):
 //! then that profile holds, and nothing here does.
 //!
-//! Beside what a [`Profile`] says, readers and writers keep as many messages as the depth of their
-//! topic; on its own Fast DDS keeps at most 5000, and drops the rest without a word.
+//! Beside the settings of a [`Profile`]:
+//!
+//! * Readers and writers keep as many messages as the depth of their topic; on its own Fast DDS
+//!   keeps at most 5000, and drops the rest without a word.
+//! * Contexts of one process tell each other of their ends over the transport, not by direct calls.
+//!   With direct calls (`intraprocess_delivery` `FULL`, the default of Fast DDS) two contexts
+//!   deadlock when one of them is destroyed while the other one discovers a peer (Fast DDS issues
+//!   6193 and 6502). Messages within the process are still delivered directly.
 
 use crate::rcl::middleware;
 use std::env;

@@ -4,7 +4,7 @@
 //! then waits 100 ms and gives up, and the response would be lost, although the client waits for
 //! it. Such a response is sent again, by a thread that there is only as long as it is needed.
 
-use crate::rcl::{ErasedService, RequestId};
+use crate::rcl::{ErasedService, RequestId, RosError};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,8 +47,27 @@ impl LateResponses {
         Self { service, queue: Arc::default() }
     }
 
-    /// Whether responses to the client of `request` are late. Others are then, too.
-    pub(crate) fn concern(&self, request: &RequestId) -> bool {
+    /// Sends `response` now; false if its client is not connected yet. Then [`add`](Self::add) it.
+    ///
+    /// # Errors
+    /// The errors of [`ErasedService::send_response`].
+    pub(crate) fn send_now(
+        &self,
+        request: RequestId,
+        response: &dyn Any,
+    ) -> Result<bool, RosError> {
+        if self.concern(&request) {
+            return Ok(false);
+        }
+        match self.service.send_response(request, response) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is_timeout() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether responses to the client of `request` are late. Later ones wait for them then.
+    fn concern(&self, request: &RequestId) -> bool {
         lock(&self.queue).late.iter().any(|late| late.request.client == request.client)
     }
 

@@ -26,6 +26,8 @@ mod middleware;
 #[cfg(feature = "rcl")]
 mod node;
 #[cfg(feature = "rcl")]
+mod occurrences;
+#[cfg(feature = "rcl")]
 mod parameters;
 #[cfg(feature = "rcl")]
 mod primitives;

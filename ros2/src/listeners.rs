@@ -1,4 +1,4 @@
-//! Who listens within this process: for them alone nothing has to be serialized.
+//! Subscriptions within this process: for them alone nothing has to be serialized.
 
 use ringspin_executor::{Durability, QoS};
 use ringspin_ringbuf::Counter;

@@ -1,4 +1,4 @@
-//! What the program logs by `tracing`, on `/rosout`.
+//! Events of `tracing`, on `/rosout`.
 
 use crate::middleware::{Ros2, Shared};
 use crate::rcl::{LogLine, Severity, log};
@@ -43,8 +43,8 @@ impl Ros2 {
     /// name; else the one [whose callback](ringspin_executor::running_node) logs; else the first
     /// node. As for every log of ROS, rcl's level (`--log-level`) decides what goes out.
     ///
-    /// A thread of its own publishes, so that logging waits for nobody, wherever it is done: also
-    /// where the middleware calls. It has room for 1024 lines; what is too much is dropped, and
+    /// A thread of its own publishes, so that logging does not wait, also not in callbacks of the
+    /// middleware. It has room for 1024 lines; what is too much is dropped, and
     /// said. What is logged before the first node is there is dropped, too.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::raw::RawTopics;
 use crate::rcl::{Context, ContextOptions, Node, RosError, WeakNode};
 use crate::servers::ServerWatch;
 use crate::types::Types;
-use ringspin_executor::{BoxError, FollowedClock, Middleware, RemoteNode, Time};
+use ringspin_executor::{BoxError, Middleware, RemoteNode, RosClock, Time};
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,9 +20,9 @@ pub enum Traffic {
     /// Between two nodes of the graph directly, without being serialized; to and from other
     /// processes through ROS 2.
     ///
-    /// What ROS 2 itself does for a node is for other processes, too: its `/parameter_events` are
-    /// not heard by a node of the same graph, and with Fast DDS its parameter services are not
-    /// found there. Within a graph use
+    /// The interfaces of a node that ROS 2 defines are for other processes, too: its
+    /// `/parameter_events` are not heard by a node of the same graph, and with Fast DDS its
+    /// parameter services are not found there. Within a graph use
     /// [`ParameterClient`](ringspin_executor::ParameterClient) and
     /// [`on_parameter_change`](ringspin_executor::Node::on_parameter_change).
     #[default]
@@ -55,7 +55,7 @@ pub struct Ros2 {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What all nodes of a connection know.
+/// Knowledge of all nodes of a connection.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) context: Context,
@@ -70,9 +70,9 @@ pub(crate) struct Shared {
     pub(crate) listeners: Listeners,
     parameter_services: bool,
     clock_source: Option<ClockSource>,
-    /// Those of the graph, in whose names is logged.
+    /// The nodes of the graph, in whose names is logged.
     nodes: Mutex<Vec<WeakNode>>,
-    /// Who asks about the graph, once somebody does.
+    /// The node that asks about the graph, once it is asked.
     pub(crate) observer: Mutex<Option<Node>>,
     pub(crate) server_watch: ServerWatch,
 }
@@ -246,7 +246,7 @@ impl Middleware for Ros2 {
 
     fn follow_clock(
         &self,
-        clock: Arc<FollowedClock>,
+        clock: Arc<RosClock>,
     ) -> Result<Option<Box<dyn Any + Send + Sync>>, BoxError> {
         if !self.receives() {
             return Ok(None);

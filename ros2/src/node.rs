@@ -12,9 +12,9 @@ use crate::rcl::{
 use crate::reports::{Complaints, End, Reporter, Watched};
 use crate::servers::RosClient;
 use ringspin_executor::{
-    AnnouncedService, BoxError, Durability, Liveliness, ParameterClient, ParameterValue, QoS,
-    RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher, RemoteResponder,
-    RemoteServer, RemoteSubscription, ServiceTypes, Time, TypeName,
+    AnnouncedService, BoxError, Durability, Liveliness, MessageTimes, ParameterClient,
+    ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
+    RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes, Time, TypeName,
 };
 use ringspin_ringbuf::Counter;
 use std::any::Any;
@@ -38,7 +38,7 @@ impl RosNode {
         Ok(Self { node, shared, parameter_events, complaints: Arc::default() })
     }
 
-    /// What reports of `end`; nothing does where nothing comes in.
+    /// The reporter of `end`; `None` where nothing comes in.
     fn reporter(&self, end: End, qos: QoS) -> Result<Option<Arc<Reporter>>, RosError> {
         if self.shared.traffic == Traffic::PublishOnly {
             return Ok(None);
@@ -48,7 +48,7 @@ impl RosNode {
         Ok(Some(Arc::new(reporter)))
     }
 
-    /// What tells overwritten messages of `topic` from ignored ones.
+    /// Tells overwritten messages of `topic` from ignored ones.
     fn missing(&self, topic: &str, qos: &QoS, locals: Locals) -> Missing {
         let ignores = locals == Locals::Ignore && self.shared.matches_locals;
         Missing::new(ignores.then(|| self.shared.listeners.sent(topic)), qos)
@@ -70,8 +70,8 @@ impl RemoteNode for RosNode {
             return Ok(None);
         };
         let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
-        // Who comes later may want what nobody is there for now; and a message is a sign of life,
-        // and keeps a deadline. Through ROS 2 all go that way.
+        // A later subscription may want a message that has no receiver now; and a message is a sign
+        // of life, and keeps a deadline. With loopback all go through ROS 2.
         let is_needed = qos.durability() != Durability::Volatile
             || qos.liveliness() == Liveliness::ManualByTopic
             || qos.deadline_period().is_some();
@@ -108,7 +108,8 @@ impl RemoteNode for RosNode {
         subscription.on_new_message(move |count| remote_notifier.announce(count))?;
         let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
         let _listener = self.shared.listeners.add(topic);
-        Ok(Some(Box::new(RosSubscription { subscription, missing, reporter, _listener })))
+        let times = MessageTimes::UNKNOWN;
+        Ok(Some(Box::new(RosSubscription { subscription, times, missing, reporter, _listener })))
     }
 
     fn serve(
@@ -213,6 +214,8 @@ impl RemotePublisher for RosPublisher {
 
 struct RosSubscription {
     subscription: ErasedSubscription,
+    /// The times of the message that was taken last.
+    times: MessageTimes,
     missing: Missing,
     reporter: Option<Arc<Reporter>>,
     _listener: Listener,
@@ -220,7 +223,15 @@ struct RosSubscription {
 
 impl RemoteSubscription for RosSubscription {
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
-        Ok(self.subscription.take(into)?.is_some())
+        let Some(info) = self.subscription.take(into)? else {
+            return Ok(false);
+        };
+        self.times = info.times();
+        Ok(true)
+    }
+
+    fn times(&self) -> MessageTimes {
+        self.times
     }
 
     fn overwritten(&mut self, missing: u64) -> u64 {
@@ -247,29 +258,21 @@ impl RosServer {
 impl RemoteServer for RosServer {
     fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
         let request = self.service.take_request(into)?;
-        let (service, late) = (self.service.clone(), self.late.clone());
+        let late = self.late.clone();
         Ok(request.map(|request| -> Arc<dyn RemoteResponder> {
-            Arc::new(RosResponder { service, late, request })
+            Arc::new(RosResponder { late, request })
         }))
     }
 }
 
 struct RosResponder {
-    service: Arc<ErasedService>,
     late: Arc<LateResponses>,
     request: RequestId,
 }
 
 impl RemoteResponder for RosResponder {
     fn respond(&self, response: &dyn Any) -> Result<bool, BoxError> {
-        if self.late.concern(&self.request) {
-            return Ok(false);
-        }
-        match self.service.send_response(self.request, response) {
-            Ok(()) => Ok(true),
-            Err(error) if error.is_timeout() => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.late.send_now(self.request, response)?)
     }
 
     fn respond_later(&self, response: Box<dyn Any + Send + Sync>) {

@@ -6,7 +6,9 @@
 mod answers;
 mod values;
 
-use crate::rcl::{Node, Publisher, RequestId, RosError, RosService, Service};
+use crate::late::LateResponses;
+use crate::occurrences::Occurrences;
+use crate::rcl::{ErasedService, Node, Publisher, RequestId, RosError, RosService, ServiceType};
 use answers::{
     describe_parameters, get_parameter_types, get_parameters, list_parameters, set_parameters,
     set_parameters_atomically,
@@ -18,14 +20,18 @@ use ringspin_executor::{
     AnnouncedService, BoxError, MiddlewareService, ParameterClient, ParameterValue, QoS,
     RemoteNotifier, Time as Now,
 };
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One of the services.
 struct ParameterService<S: RosService> {
-    service: Service<S>,
+    service: Arc<ErasedService>,
+    late: LateResponses,
     parameters: ParameterClient,
     answer: fn(&ParameterClient, S::Request) -> S::Response,
     request: Option<(S::Request, RequestId)>,
+    unanswered: Occurrences,
+    overwritten: Occurrences,
 }
 
 impl<S: RosService> MiddlewareService for ParameterService<S> {
@@ -34,7 +40,9 @@ impl<S: RosService> MiddlewareService for ParameterService<S> {
     }
 
     fn take(&mut self) -> Result<bool, BoxError> {
-        self.request = self.service.take_request()?;
+        let mut request = None;
+        let id = self.service.take_request(&mut request)?;
+        self.request = request.zip(id);
         Ok(self.request.is_some())
     }
 
@@ -42,18 +50,28 @@ impl<S: RosService> MiddlewareService for ParameterService<S> {
     fn run(&mut self) -> Result<(), BoxError> {
         let Some((request, id)) = self.request.take() else { return Ok(()) };
         let response = (self.answer)(&self.parameters, request);
-        if let Err(error) = self.service.send_response(id, &response) {
-            tracing::warn!(%error, "failed to answer a request about parameters");
+        match self.late.send_now(id, &response) {
+            Ok(true) => {}
+            Ok(false) => self.late.add(id, Box::new(response)),
+            Err(error) => {
+                if let Some(unanswered) = self.unanswered.add(1) {
+                    let message = "failed to answer requests about parameters";
+                    tracing::warn!(%error, unanswered, "{message}");
+                }
+            }
         }
         Ok(())
     }
 
     fn overwritten(&mut self, missing: u64) {
-        tracing::warn!(
-            service = self.service.name(),
-            overwritten = missing,
-            "lost requests about parameters: too many came at once, and the oldest get no response"
-        );
+        if let Some(overwritten) = self.overwritten.add(missing) {
+            tracing::warn!(
+                service = self.service.name(),
+                overwritten,
+                "lost requests about parameters: too many came at once, and the oldest get no \
+                 response; send fewer at a time"
+            );
+        }
     }
 }
 
@@ -94,12 +112,21 @@ impl Offer<'_> {
         answer: fn(&ParameterClient, S::Request) -> S::Response,
     ) -> Result<AnnouncedService, RosError> {
         let name = format!("{}/{name}", self.node.fully_qualified_name());
-        let service = Service::<S>::new(self.node, &name, &QoS::parameters())?;
+        let table = ServiceType::of::<S>();
+        let service = ErasedService::new(self.node, table, &name, &QoS::parameters())?;
         let remote_notifier = RemoteNotifier::default();
         let announced = remote_notifier.clone();
         service.on_new_request(move |count| announced.announce(count))?;
-        let parameters = self.parameters.clone();
-        let service = ParameterService { service, parameters, answer, request: None };
+        let (service, parameters) = (Arc::new(service), self.parameters.clone());
+        let service = ParameterService::<S> {
+            late: LateResponses::new(service.clone()),
+            service,
+            parameters,
+            answer,
+            request: None,
+            unanswered: Occurrences::default(),
+            overwritten: Occurrences::default(),
+        };
         Ok((Box::new(service), remote_notifier))
     }
 }
@@ -139,7 +166,7 @@ impl ParameterEvents {
 
     fn publish(&self, event: ParameterEvent) {
         if let Err(error) = self.publisher.publish(&event) {
-            tracing::error!(node = self.node, %error, "nobody hears of a parameter event");
+            tracing::error!(node = self.node, %error, "failed to publish a parameter event");
         }
     }
 }

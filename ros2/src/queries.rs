@@ -1,4 +1,4 @@
-//! Who else is there: questions to the graph of ROS 2, and waiting for a peer before spinning.
+//! Questions to the graph of ROS 2, and waiting for a peer before spinning.
 
 use crate::clock::hidden_node;
 use crate::middleware::{Ros2, Shared};
@@ -6,8 +6,8 @@ use crate::rcl::{Endpoint, Node, NodeName, RosError};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-/// What the graph looks like now. It becomes complete only a while after connecting, because peers
-/// have to be found first.
+/// The graph of ROS 2 as it is now. It becomes complete only a while after connecting, because
+/// peers have to be found first.
 ///
 /// Names are taken as they are: absolute, and not remapped.
 impl Ros2 {
@@ -54,7 +54,7 @@ impl Ros2 {
         self.observer()?.subscriptions(topic)
     }
 
-    /// Waits until somebody offers `service`, up to `timeout`; returns whether anybody does.
+    /// Waits until `service` is offered, up to `timeout`; returns whether it is.
     ///
     /// This and the other waits are for the start of a program: they look every few milliseconds,
     /// and block. While the executor spins, watch for
@@ -111,7 +111,7 @@ impl Ros2 {
 }
 
 impl Shared {
-    /// A node that asks: one for all questions, because a connection without a node finds nobody.
+    /// A node that asks: one for all questions, because a connection without a node finds no peer.
     pub(crate) fn observer(&self) -> Result<Node, RosError> {
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(node) = &*observer {

@@ -3,7 +3,9 @@
 use crate::Ros2;
 use crate::listeners::Missing;
 use crate::rcl::{Locals, Node, RawPublisher, RawSubscription, RosError};
-use ringspin_executor::{BoxError, QoS, RemotePublisher, RemoteSubscription, TypeName};
+use ringspin_executor::{
+    BoxError, MessageTimes, QoS, RemotePublisher, RemoteSubscription, TypeName,
+};
 use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -129,6 +131,8 @@ impl RemotePublisher for RawOutlet {
 /// Brings serialized messages.
 pub(crate) struct RawInlet {
     subscription: RawSubscription,
+    /// The times of the message that was taken last.
+    times: MessageTimes,
     missing: Missing,
 }
 
@@ -143,18 +147,23 @@ impl RawInlet {
     ) -> Result<Self, RosError> {
         let subscription = RawSubscription::new(node, topic, type_name, qos, locals)?;
         subscription.on_new_message(announce)?;
-        Ok(Self { subscription, missing })
+        Ok(Self { subscription, times: MessageTimes::UNKNOWN, missing })
     }
 }
 
 impl RemoteSubscription for RawInlet {
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
         let into = into.downcast_mut::<Option<RawMessage>>().ok_or("not a serialized message")?;
-        let Some((bytes, _)) = self.subscription.take()? else {
+        let Some((bytes, info)) = self.subscription.take()? else {
             return Ok(false);
         };
         *into = Some(RawMessage(bytes.to_vec()));
+        self.times = info.times();
         Ok(true)
+    }
+
+    fn times(&self) -> MessageTimes {
+        self.times
     }
 
     fn overwritten(&mut self, missing: u64) -> u64 {

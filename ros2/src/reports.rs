@@ -1,4 +1,4 @@
-//! What ROS 2 reports of a publisher or subscription, for the callbacks of the graph; and, where
+//! Reports of ROS 2 about a publisher or subscription, for the callbacks of the graph; and, where
 //! there is no callback, complaints about peers that do not fit.
 
 use crate::rcl::{
@@ -11,10 +11,10 @@ use ringspin_executor::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What rmw calls a node that it does not know.
+/// The name of rmw for a node that it does not know.
 const UNKNOWN_NODE: &str = "_NODE_NAME_UNKNOWN_";
 
-/// What is watched.
+/// An end that is watched.
 #[derive(Clone)]
 pub(crate) enum End {
     Publisher(Arc<PublisherEndpoint>),
@@ -54,7 +54,7 @@ impl End {
         event.map(Some)
     }
 
-    /// What does not fit between this end, which has `qos`, and one that has `other`.
+    /// The policies that do not fit between this end, which has `qos`, and one that has `other`.
     fn misfit(&self, qos: &QoS, other: &QoS) -> Option<Incompatibility> {
         match self {
             Self::Publisher(_) => qos.incompatibility(other),
@@ -150,7 +150,7 @@ fn policy_named(name: &str) -> Option<QosPolicy> {
     }
 }
 
-/// The reports of one end. As long as nobody asks for its misfits, the node complains of them.
+/// The reports of one end. Unless its misfits are asked for, the node complains of them.
 pub(crate) struct Reporter {
     watched: Watched,
     includes_locals: bool,
@@ -188,12 +188,12 @@ impl RemoteEvents for Reporter {
     }
 }
 
-/// The ends of a node that nobody else watches for peers that do not fit: each of these is warned
+/// The ends of a node that no callback watches for peers that do not fit: each such peer is warned
 /// of, once, on the node's event loop.
 #[derive(Default)]
 pub(crate) struct Complaints {
     remote_notifier: RemoteNotifier,
-    /// `None` where somebody else watches.
+    /// `None` where a callback watches.
     watches: Mutex<Vec<Option<Watch>>>,
 }
 
@@ -211,7 +211,7 @@ impl Complaints {
         watches[number] = None;
     }
 
-    /// What says them.
+    /// The service of the node that says them.
     pub(crate) fn middleware_service(self: &Arc<Self>) -> AnnouncedService {
         let complain = Complain { complaints: self.clone(), next: None };
         (Box::new(complain), self.remote_notifier.clone())

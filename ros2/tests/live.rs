@@ -1,9 +1,9 @@
-//! What `cargo test --workspace` does about live ROS 2, for which this member needs a feature: with
-//! a ROS 2 sourced it runs the tests of that feature, and otherwise it says that it does not.
+//! Live ROS 2 in `cargo test --workspace`, for which this member needs a feature: with a ROS 2
+//! sourced it runs the tests of that feature, and otherwise it says that it does not.
 
 use std::process::{Command, ExitCode};
 
-/// Set by whoever sources a ROS 2.
+/// Set where a ROS 2 is sourced.
 const SOURCED: &str = "AMENT_PREFIX_PATH";
 
 fn main() -> ExitCode {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 const MESSAGES: usize = 1_000_000;
 const BATCH: usize = 100;
-/// What the process may grow by, once warm: less than three bytes for each message.
+/// Bytes by which the process may grow, once warm: less than three bytes for each message.
 const GROWTH_BYTES_MAX: usize = 2 << 20;
 
 /// The memory of this process that is in RAM.

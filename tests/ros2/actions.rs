@@ -114,7 +114,7 @@ fn the_peer_has_goals_for_us() {
     }
 }
 
-/// What became of a goal of ours.
+/// The outcome of a goal of ours.
 type Outcome = Result<(GoalStatus, Vec<i32>, Vec<Vec<i32>>), SendGoalError>;
 
 /// A node that sends a goal, and cancels it, if it is to, after so much feedback.
@@ -148,7 +148,7 @@ fn pursue(
     (told, move || client.server_is_ready())
 }
 
-/// What becomes of a goal for the action of `peer`.
+/// The outcome of a goal for the action of `peer`.
 fn outcome(peer: &mut Peer, order: i32, cancel_after: Option<usize>, server: Value) -> Outcome {
     let ros2 = ros2(Traffic::Direct);
     let executor = on(&ros2, Executor::single_core());

@@ -66,6 +66,43 @@ fn timers_fire_by_the_clock_of_a_peer() {
 }
 
 #[test]
+fn use_sim_time_is_switched_by_a_peer_while_nodes_run() {
+    const REAL: Time = Time::from_secs(1_000_000_000);
+    let _one = ONE_CLOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let ros2 = Arc::new(builder(Traffic::Direct).connect().unwrap());
+    let executor = Executor::single_core().with_middleware(ros2).unwrap();
+    let ticks = Heard::<Time>::new();
+    let node = executor.create_node("switches", ()).unwrap();
+    let tell = ticks.sender();
+    node.create_timer(10 * MS, move |(), cx| tell.send(cx.now()).unwrap()).unwrap();
+    let spinning = Spinning::start(executor);
+    let mut peer = Peer::start("switcher");
+    peer.ask(json!({"do": "publisher", "topic": "/clock", "type": CLOCK}));
+    let set = |peer: &mut Peer, value: bool| {
+        let value = json!({"name": "use_sim_time", "value": {"type": 1, "bool_value": value}});
+        let answer = peer.ask(json!({"do": "call", "name": "/switches/set_parameters",
+            "type": "rcl_interfaces/srv/SetParameters", "value": {"parameters": [value]}}));
+        assert_eq!(answer["results"][0]["successful"], true, "{answer}");
+    };
+    for round in 0..2 {
+        ticks.next("a tick of real time", |time| *time > REAL);
+        set(&mut peer, true);
+        // It is best effort, and each switch is a new subscription: the first times may be lost.
+        for n in 0.. {
+            peer.ask(json!({"do": "publish", "topic": "/clock",
+                "value": {"clock": {"sec": 1000 + n, "nanosec": 0}}}));
+            if std::iter::from_fn(|| ticks.already()).any(|time| time < REAL) {
+                break;
+            }
+            assert!(n < 10_000, "round {round}: no tick of /clock");
+        }
+        set(&mut peer, false);
+    }
+    ticks.next("a tick of real time", |time| *time > REAL);
+    assert!(spinning.stop().now() > REAL);
+}
+
+#[test]
 fn simulated_time_is_published_for_a_display() {
     let _one = ONE_CLOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut peer = Peer::start("display");

@@ -65,9 +65,9 @@ fn both_sides_hear_of_a_mismatch_with_its_policy_and_peer() {
     }
 }
 
-/// Where nobody asks for the event, the log has it, with both ends and the policy.
+/// Where no callback asks for the event, the log has it, with both ends and the policy.
 #[test]
-fn a_mismatch_that_nobody_asks_for_is_warned_of() {
+fn mismatch_without_a_callback_is_warned_of() {
     let (topic, said) = (unique("misfit"), Heard::<String>::new());
     let mut executor = executor(Traffic::Direct);
     let node = executor.create_node("ours", ()).unwrap();

@@ -38,7 +38,7 @@ const LONG: Duration = Duration::from_secs(60);
 /// Both ways in which a graph takes part.
 const LIVE: [Traffic; 2] = [Traffic::Direct, Traffic::Loopback];
 
-/// As [`unique`], for one of several ways.
+/// Same as [`unique`], for one of several ways.
 fn unique_to(traffic: Traffic, name: &str) -> String {
     unique(&format!("{name}_{traffic:?}"))
 }
@@ -102,7 +102,7 @@ impl Drop for Spinning {
     }
 }
 
-/// What callbacks say, in order.
+/// Reports of callbacks, in order.
 struct Heard<T> {
     sender: Sender<T>,
     receiver: Mutex<Receiver<T>>,
@@ -148,7 +148,7 @@ fn until_heard(peer: &mut Peer, topic: &str, mut publish: impl FnMut()) {
     panic!("nothing on {topic} is heard");
 }
 
-/// What the peer heard on `topic`, once that is `count`.
+/// The messages that the peer heard on `topic`, once there are `count`.
 fn received(peer: &mut Peer, topic: &str, count: usize) -> Vec<Value> {
     let ask = json!({"do": "received", "topic": topic, "at_least": count, "timeout": 60});
     let Value::Array(received) = peer.ask(ask) else { panic!("it answers with a list") };
@@ -160,7 +160,7 @@ fn subscribe(peer: &mut Peer, topic: &str, kind: &str, qos: Value) {
     peer.ask(json!({"do": "subscribe", "topic": topic, "type": kind, "qos": qos}));
 }
 
-/// Has the peer advertise `topic`, and waits until somebody has subscribed to it.
+/// Has the peer advertise `topic`, and waits until it has a subscription.
 fn advertise(peer: &mut Peer, topic: &str, kind: &str, qos: Value) {
     peer.ask(json!({"do": "publisher", "topic": topic, "type": kind, "qos": qos}));
     peer.ask(json!({"do": "matched", "topic": topic}));

@@ -79,7 +79,7 @@ fn the_deterministic_mode_publishes_for_a_display() {
         .unwrap();
         let heard = executor.create_node("display", ()).unwrap();
         heard.create_subscription(&topic, qos, |(), _: &Message<Int64>, _| {}).unwrap();
-        let client = heard.create_client::<Int64, Int64>("nobody", QoS::services()).unwrap();
+        let client = heard.create_client::<Int64, Int64>("unknown", QoS::services()).unwrap();
         executor.spin_for(Duration::from_secs(50)).unwrap();
         let refused = client.call_and_wait(Int64::default(), Duration::ZERO).unwrap_err();
         assert_eq!(refused, CallError::NoService);

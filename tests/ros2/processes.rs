@@ -73,7 +73,7 @@ fn a_peer_is_killed_in_mid_stream() {
             "count": 1i64 << 40}));
         let mut last = next(&heard);
         drop(peer); // kills it
-        // What had left it is in order, though a flood overwrites some of its own.
+        // Messages that had left it are in order, though a flood overwrites some of its own.
         let mut survivor = Peer::start("survivor");
         advertise(&mut survivor, &topic, INT64, json!({}));
         publish(&mut survivor, &topic, -1);
@@ -116,7 +116,7 @@ impl Drop for Twin {
     }
 }
 
-/// What a twin does: it says its word on its topic, and answers on it, until its input ends.
+/// The role of a twin: it says its word on its topic, and answers on it, until its input ends.
 #[test]
 fn twin() {
     let Ok(given) = std::env::var("RINGSPIN_TEST_TWIN") else { return };

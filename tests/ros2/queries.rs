@@ -1,4 +1,4 @@
-//! Who is there, as the connection sees it, and waiting for a peer.
+//! The graph as the connection sees it, and waiting for a peer.
 
 use crate::{Heard, LONG, Peer, builder, unique};
 use ringspin::ros2::Traffic;
@@ -27,7 +27,7 @@ fn a_peer_is_waited_for_and_seen_with_what_it_has() {
     assert!(ros2.wait_for_publishers(&outs, LONG).unwrap());
     assert!(ros2.wait_for_service(&service, LONG).unwrap());
     let _peer = heard.next("the peer is ready", |_| true);
-    assert!(!ros2.wait_for_node("/nobody", Duration::ZERO).unwrap());
+    assert!(!ros2.wait_for_node("/unknown", Duration::ZERO).unwrap());
     assert!(ros2.wait_for_node("/queried", LONG).unwrap());
     let names = ros2.node_names().unwrap();
     assert!(names.iter().any(|node| node.name == "queried" && node.namespace == "/"), "{names:?}");
@@ -38,7 +38,7 @@ fn a_peer_is_waited_for_and_seen_with_what_it_has() {
     assert!(topics.iter().any(|topic| of(topic, "std_msgs/msg/Int32")), "{topics:?}");
     let services = ros2.service_names_and_types().unwrap();
     assert!(services.contains(&(service, vec!["std_srvs/srv/SetBool".into()])));
-    // Whose an end is, is known a moment after the end.
+    // The node of an end is known a moment after the end.
     let start = Instant::now();
     let publishers = loop {
         let publishers = ros2.publishers(&outs).unwrap();

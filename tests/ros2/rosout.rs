@@ -28,7 +28,7 @@ fn what_a_program_logs_is_on_rosout_in_the_name_of_its_node() {
     tracing::subscriber::with_default(subscriber(), || {
         tracing::warn!(node = "/second", volts = 11, "the battery is low");
         tracing::info_span!("callback", node = "/second").in_scope(|| tracing::error!("in a span"));
-        tracing::info!("nobody's");
+        tracing::info!("no node's");
     });
     let mut lines = Vec::new();
     let mut read_until = |count| {
@@ -46,7 +46,7 @@ fn what_a_program_logs_is_on_rosout_in_the_name_of_its_node() {
     let shown: Vec<_> =
         lines.iter().map(|log| (&log["name"], &log["level"], &log["msg"])).collect();
     let expected = [
-        (json!("first"), json!(20), json!("nobody's")),
+        (json!("first"), json!(20), json!("no node's")),
         (json!("second"), json!(30), json!("the battery is low volts=11")),
         (json!("second"), json!(40), json!("in a span")),
         (json!("second"), json!(20), json!("in a callback")),

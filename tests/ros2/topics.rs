@@ -1,15 +1,20 @@
 //! Messages of all kinds, both ways: what the peer sends is sent back.
 
-use crate::{LIVE, Peer, Spinning, advertise, executor, received, subscribe, unique, unique_to};
-use ringspin::message::LateSubscription;
+use crate::{
+    Heard, LIVE, Peer, Spinning, advertise, executor, on, received, ros2, subscribe, unique,
+    unique_to,
+};
+use ringspin::message::{LateSubscription, MessageTimes};
+use ringspin::ros2::RawMessage;
 use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::nav_msgs::msg::Path;
 use ringspin::ros2::r2r::sensor_msgs::msg::{Image, PointCloud2};
 use ringspin::ros2::r2r::std_msgs::msg::{Int64, String as Text};
 use ringspin::ros2::r2r::test_msgs::msg::BoundedSequences;
-use ringspin::{Executor, Message, QoS};
+use ringspin::{Executor, Message, QoS, Time};
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A topic of the test, its way back, and its type.
 struct Echo {
@@ -261,6 +266,49 @@ fn primitive_types_go_as_messages_of_std_msgs() {
         advertise(&mut peer, &texts, "std_msgs/msg/String", json!({}));
         peer.ask(json!({"do": "publish", "topic": texts, "value": {"data": "Grüße"}}));
         assert_eq!(told.recv_timeout(crate::LONG).unwrap(), "Grüße");
+        spinning.stop();
+    }
+}
+
+#[test]
+fn messages_have_the_times_at_which_the_peer_published_them() {
+    let wall = || Time::ZERO + SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    for traffic in LIVE {
+        let [typed, raw] = ["stamped", "stamped_raw"].map(|name| unique_to(traffic, name));
+        let ros2 = ros2(traffic);
+        ros2.carry_raw(&raw, "std_msgs/msg/Int64").unwrap();
+        let mut executor = on(&ros2, Executor::single_core());
+        let heard = Heard::<(bool, MessageTimes)>::new();
+        let node = executor.create_node("stamped", ()).unwrap();
+        let qos = QoS::default().message_times();
+        let tell = heard.sender();
+        node.create_subscription(&typed, qos, move |(), message: &Message<Int64>, _| {
+            tell.send((false, message.times().unwrap())).unwrap();
+        })
+        .unwrap();
+        let tell = heard.sender();
+        node.create_subscription(&raw, qos, move |(), message: &Message<RawMessage>, _| {
+            tell.send((true, message.times().unwrap())).unwrap();
+        })
+        .unwrap();
+        executor.freeze().unwrap();
+        let mut peer = Peer::start("stamping");
+        for topic in [&typed, &raw] {
+            advertise(&mut peer, topic, "std_msgs/msg/Int64", json!({}));
+        }
+        let before = wall();
+        for topic in [&typed, &raw] {
+            peer.ask(json!({"do": "publish", "topic": topic}));
+        }
+        let after = wall();
+        // Messages are taken from here on: a time of the take is too late.
+        let spinning = Spinning::start(executor);
+        for is_raw in [false, true] {
+            let (_, times) = heard.next("a message", |(of_raw, _)| *of_raw == is_raw);
+            let MessageTimes { source_timestamp: source, received_timestamp: received } = times;
+            assert!((before..=after).contains(&source), "{traffic:?}: {source}");
+            assert!((source..=wall()).contains(&received), "{traffic:?}: {received}");
+        }
         spinning.stop();
     }
 }

@@ -73,10 +73,10 @@ impl<S: Send + 'static> Node<S> {
         ParameterClient::new(self.node_parameters())
     }
 
-    pub(super) fn node_parameters(&self) -> Arc<NodeParameters> {
+    pub(crate) fn node_parameters(&self) -> Arc<NodeParameters> {
         let known = self.graph.builder().known_parameters(self.node_index);
         // The executor is gone, and the parameters with it.
-        known.unwrap_or_else(|| Arc::new(NodeParameters::new(self.full_name().into(), None, None)))
+        known.unwrap_or_else(|| Arc::new(NodeParameters::new(self.full_name().into(), None)))
     }
 }
 
@@ -115,7 +115,7 @@ impl Graph {
 pub struct ParameterBuilder<T: ParameterVariant> {
     graph: Graph,
     node: Arc<NodeParameters>,
-    descriptor: ParameterDescriptor,
+    pub(crate) descriptor: ParameterDescriptor,
     default: Option<T>,
     constraint: Option<Constraint<T>>,
 }
@@ -188,7 +188,7 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
     }
 
     /// The strongest override, or the default. Both are checked.
-    fn initial_value(&self) -> Result<T, DeclareError> {
+    pub(crate) fn initial_value(&self) -> Result<T, DeclareError> {
         let check = |value: &ParameterValue| -> Result<T, ParameterError> {
             check(&self.descriptor, self.constraint.as_ref(), self.node.node(), value)
         };

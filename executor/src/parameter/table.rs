@@ -11,13 +11,12 @@ use super::error::ParameterError;
 use crate::lock::lock;
 use crate::parameter_value::sealed::Cell;
 use crate::parameter_value::{ParameterType, ParameterValue, ParameterVariant};
-use crate::time::{Clock, NodeClock, Time};
 use crate::topic::{PublishError, Publisher};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What a constraint closure is kept as.
-pub(super) type Constraint<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
+pub(crate) type Constraint<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
 
 /// One parameter: its value and what is allowed.
 pub(super) struct Entry<T: ParameterVariant> {
@@ -27,7 +26,7 @@ pub(super) struct Entry<T: ParameterVariant> {
 }
 
 /// A parameter whose type is forgotten.
-pub(super) trait AnyEntry: Send + Sync {
+pub(crate) trait AnyEntry: Send + Sync {
     fn descriptor(&self) -> &ParameterDescriptor;
     fn value(&self) -> ParameterValue;
     /// Whether the value is of the type and satisfies all constraints; runs the user's.
@@ -69,7 +68,7 @@ fn type_hint(declared: ParameterType, given: ParameterType) -> &'static str {
 }
 
 /// Checks `value` against a declaration, and returns it in its type.
-pub(super) fn check<T: ParameterVariant>(
+pub(crate) fn check<T: ParameterVariant>(
     descriptor: &ParameterDescriptor,
     constraint: Option<&Constraint<T>>,
     node: &str,
@@ -124,10 +123,10 @@ struct Table {
     changes: Option<Publisher<Vec<ParameterChange>>>,
 }
 
-/// Told of the parameters that a node declares and sets, at a time if that is not the real one.
+/// Told of the parameters that a node declares and sets.
 pub(crate) trait ParameterObserver: Send + Sync {
-    fn declared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>);
-    fn set(&self, values: &[(String, ParameterValue)], now: Option<Time>);
+    fn declared(&self, parameter: &str, value: &ParameterValue);
+    fn set(&self, values: &[(String, ParameterValue)]);
 }
 
 /// The parameters of a node.
@@ -135,21 +134,11 @@ pub(crate) struct NodeParameters {
     node: String,
     table: Mutex<Table>,
     observer: Option<Box<dyn ParameterObserver>>,
-    /// The clock that the graph follows, if it is not the real one.
-    clock: Option<NodeClock>,
 }
 
 impl NodeParameters {
-    pub(crate) fn new(
-        node: String,
-        observer: Option<Box<dyn ParameterObserver>>,
-        clock: Option<NodeClock>,
-    ) -> Self {
-        Self { node, table: Mutex::default(), observer, clock }
-    }
-
-    fn now(&self) -> Option<Time> {
-        self.clock.as_ref().map(NodeClock::now)
+    pub(crate) fn new(node: String, observer: Option<Box<dyn ParameterObserver>>) -> Self {
+        Self { node, table: Mutex::default(), observer }
     }
 
     pub(crate) fn node(&self) -> &str {
@@ -161,14 +150,14 @@ impl NodeParameters {
     }
 
     /// Adds a parameter; false if there is one of its name.
-    pub(super) fn add(&self, entry: Arc<dyn AnyEntry>) -> bool {
+    pub(crate) fn add(&self, entry: Arc<dyn AnyEntry>) -> bool {
         let mut table = self.table();
         let name = entry.descriptor().name.clone();
         if table.entries.contains_key(&name) {
             return false;
         }
         if let Some(observer) = &self.observer {
-            observer.declared(&name, &entry.value(), self.now());
+            observer.declared(&name, &entry.value());
         }
         table.entries.insert(name, entry).is_none()
     }
@@ -254,7 +243,7 @@ impl NodeParameters {
         let store = || {
             entries.iter().zip(&values).for_each(|(entry, (_, value))| entry.store(value));
             if let Some(observer) = &self.observer {
-                observer.set(&values, self.now());
+                observer.set(&values);
             }
         };
         let Some(publisher) = &table.changes else {

@@ -23,6 +23,8 @@ pub(crate) trait Condition: Send + 'static {
     const IS_TIMED: bool = true;
     /// What happened since the last look, and when to look again.
     fn look(&mut self, now: Time) -> (Option<Self::Event>, Option<Time>);
+    /// Forgets the times of earlier looks, because the clock has another source.
+    fn start_again(&mut self) {}
 }
 
 /// Whose messages have a deadline.
@@ -66,6 +68,10 @@ impl Deadline {
 impl Condition for Deadline {
     type Event = DeadlineMissed;
 
+    fn start_again(&mut self) {
+        self.since = None;
+    }
+
     fn look(&mut self, now: Time) -> (Option<DeadlineMissed>, Option<Time>) {
         // A clock that is followed may have gone back: what was later does not count then.
         let since = self.since.unwrap_or(now).min(now);
@@ -102,6 +108,10 @@ impl OwnLiveliness {
 
 impl Condition for OwnLiveliness {
     type Event = LivelinessLost;
+
+    fn start_again(&mut self) {
+        self.start = None;
+    }
 
     fn look(&mut self, now: Time) -> (Option<LivelinessLost>, Option<Time>) {
         let start = *self.start.get_or_insert(now);
@@ -170,6 +180,10 @@ impl TopicLiveliness {
 
 impl Condition for TopicLiveliness {
     type Event = LivelinessChanged;
+
+    fn start_again(&mut self) {
+        self.start = None;
+    }
 
     fn look(&mut self, now: Time) -> (Option<LivelinessChanged>, Option<Time>) {
         let start = *self.start.get_or_insert(now);

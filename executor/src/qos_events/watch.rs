@@ -23,6 +23,8 @@ struct Watch<S, C: Condition> {
     timer: Option<Timer>,
     /// When the timer is due.
     due: Option<Time>,
+    /// The value of [`Clock::switches`](crate::Clock::switches) when it looked last.
+    switches: u64,
     source: SourceId,
     events: u64,
     /// `None` once it is retired.
@@ -35,6 +37,11 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
             NOTICE if !self.notifier.take() => return Outcome::Nothing,
             NOTICE => {}
             _ => self.due = None,
+        }
+        let switches = if C::IS_TIMED { cx.clock.switches() } else { 0 };
+        if switches != self.switches {
+            self.switches = switches;
+            self.condition.start_again();
         }
         if C::IS_TIMED && !cx.clock.has_begun() {
             return Outcome::Nothing; // noticed again when it has
@@ -94,8 +101,8 @@ impl<S: Send + 'static> Node<S> {
             builder.add_callback(event_loop, format!("{name}, timer"), expiry);
         }
         let source = builder.next_source();
-        let (due, callback) = (None, Some(callback));
-        let watch = Watch { condition, notifier, timer, due, source, events: 0, callback };
+        let (due, switches, events, callback) = (None, 0, 0, Some(callback));
+        let watch = Watch { condition, notifier, timer, due, switches, source, events, callback };
         builder.body::<S>(event_loop).add(Box::new(watch));
         Ok(())
     }

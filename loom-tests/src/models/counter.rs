@@ -51,6 +51,31 @@ fn time_is_visible_only_with_its_beginning() {
     });
 }
 
+/// A worker that sees that the clock was switched to a followed time sees the new beginning, too.
+#[test]
+fn switch_to_followed_time_is_visible_only_with_the_new_beginning() {
+    let model = Model::new(2).kills("counter.happen", Relaxed);
+    model.kills("counter.happened", Relaxed).check(|| {
+        let clock = Arc::new((FollowedTime::default(), Counter::default()));
+        clock.0.set(5);
+        clock.0.set(6);
+        let switch = spawn({
+            let clock = clock.clone();
+            move || {
+                clock.0.begin_again();
+                clock.1.happen();
+            }
+        });
+        let worker = spawn(move || {
+            if clock.1.happened() == 1 {
+                assert_eq!(clock.0.begun_at(), Some(6));
+            }
+        });
+        switch.join().unwrap();
+        worker.join().unwrap();
+    });
+}
+
 /// A thread that marks a number, and one that raises it: the mark fails, or the other one finds it.
 #[test]
 fn mark_of_a_number_is_found_or_fails() {

@@ -208,7 +208,7 @@ fn to_goal_id(uuid: &UUID) -> GoalId {
     GoalId(uuid.uuid.as_slice().try_into().unwrap_or_default())
 }
 
-/// The server does not know its goal if it says what nobody knows.
+/// A status that is not known becomes that of an unknown goal.
 fn to_status(code: i8) -> GoalStatus {
     GoalStatus::from_code(code).unwrap_or_else(|| {
         tracing::warn!(code, "a goal has a status that action_msgs/msg/GoalStatus does not have");

@@ -1,5 +1,5 @@
-//! What the parameter services answer, as rclcpp's do: about a parameter that is not declared,
-//! those that ask get an empty list.
+//! Answers of the parameter services, the same as rclcpp's: about a parameter that is not declared,
+//! the services that ask for values give an empty list.
 
 use super::values::{description, from_message, to_message, type_number};
 use r2r::rcl_interfaces::msg::{Parameter, SetParametersResult};

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// What is called, with how many things have come since it was called last.
+/// A function that is called with the number of items that have come since the last call.
 ///
 /// On a thread of the middleware, or on the one that publishes within this process.
 pub(super) type OnNew = dyn Fn(usize) + Send + Sync;

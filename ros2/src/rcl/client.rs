@@ -189,7 +189,7 @@ pub struct Client<S> {
 }
 
 impl<S: RosService> Client<S> {
-    /// As [`ErasedClient::new`].
+    /// Same as [`ErasedClient::new`].
     ///
     /// # Errors
     /// As there.
@@ -198,7 +198,7 @@ impl<S: RosService> Client<S> {
         Ok(Self { inner, service: PhantomData })
     }
 
-    /// As [`ErasedClient::send_request`].
+    /// The errors of [`ErasedClient::send_request`].
     ///
     /// # Errors
     /// As there, except that the type is right.
@@ -209,7 +209,7 @@ impl<S: RosService> Client<S> {
     /// Takes the oldest response, if there is one, with the number of its request. Does not wait.
     ///
     /// # Errors
-    /// As [`ErasedClient::take_response`].
+    /// The errors of [`ErasedClient::take_response`].
     pub fn take_response(&self) -> Result<Option<(i64, S::Response)>, RosError> {
         let mut slot = None;
         let sequence = self.inner.take_response(&mut slot)?;

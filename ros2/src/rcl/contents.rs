@@ -1,4 +1,4 @@
-//! What a C struct may hold that a Rust message cannot, or that its type forbids.
+//! Contents of a C struct that a Rust message cannot hold, or that its type forbids.
 //!
 //! r2r turns text that is not UTF-8 into an empty string, and lets bounds of strings and of
 //! sequences of messages pass. Both are looked for here, in the few fields where they can occur.
@@ -27,7 +27,7 @@ enum Many {
     Sequence(usize),
 }
 
-/// What the values are. A length of at most 0 is any length.
+/// The kinds of values. A length of at most 0 is any length.
 enum Kind {
     Text { max: usize },
     WideText { max: usize },
@@ -35,7 +35,7 @@ enum Kind {
     Number,
 }
 
-/// What is wrong, and in which field.
+/// A problem, and the field that has it.
 pub(super) struct Flaw(pub(super) String);
 
 /// Text, wide text and sequences have one layout: where, how many, and room for how many.
@@ -47,7 +47,7 @@ const WIDE_TEXT: u8 = 17;
 const MESSAGE: u8 = 18;
 
 impl Contents {
-    /// Those of the type of `support`; none where its description is not installed.
+    /// The contents of the type of `support`; none where its description is not installed.
     pub(super) fn of(support: &ffi::rosidl_message_type_support_t) -> Self {
         Self { fields: members_of(support).map(fields).unwrap_or_default() }
     }
@@ -108,7 +108,7 @@ fn field(member: &ffi::rosidl_typesupport_introspection_c__MessageMember_s) -> O
 }
 
 impl Field {
-    /// What is wrong with the field at `place`.
+    /// The problem of the field at `place`.
     ///
     /// # Safety
     /// It is there, and initialized.
@@ -144,7 +144,7 @@ impl Field {
         }
     }
 
-    /// What is wrong with one value of the field.
+    /// The problem of one value of the field.
     ///
     /// # Safety
     /// It is at `place`, and initialized.

@@ -20,7 +20,7 @@ pub enum Reach {
     LocalHost,
 }
 
-/// What is to be different from a plain [`Context::new`].
+/// Differences to a plain [`Context::new`].
 #[derive(Clone, Debug)]
 pub struct ContextOptions {
     /// The domain; `None` for the one that `ROS_DOMAIN_ID` says, or 0.
@@ -64,7 +64,7 @@ impl Context {
     /// Logging belongs to the process: of several contexts, the first decides where it goes.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_options(arguments: &[String], options: &ContextOptions) -> Result<Self, RosError> {
         Self::with_profile(arguments, options, Profile::default())
     }
@@ -73,7 +73,7 @@ impl Context {
     /// ones.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_profile(
         arguments: &[String],
         options: &ContextOptions,

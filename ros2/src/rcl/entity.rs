@@ -1,4 +1,4 @@
-//! What an entity is called in errors.
+//! Names of entities in errors.
 
 use super::error::RosError;
 use std::ffi::{CStr, CString, c_char};

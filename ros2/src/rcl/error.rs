@@ -1,4 +1,4 @@
-//! What rcl reports, with the entity that it is about and a way out.
+//! Errors of rcl, with the entity that they are about and a way out.
 
 use super::entity::Entity;
 use r2r_rcl as ffi;
@@ -13,7 +13,7 @@ pub enum RosError {
     /// A function of rcl, or of the middleware below it, failed.
     #[error("cannot {action} {entity}: {message} ({}); {}", code_name(*code), advice(*code))]
     Rcl {
-        /// What was to be done.
+        /// The operation.
         action: &'static str,
         /// To what, with its name, type and node.
         entity: Arc<str>,
@@ -25,7 +25,7 @@ pub enum RosError {
     /// A name has a NUL character in it, which C takes for its end.
     #[error("the {what} {name:?} has a NUL character in it; leave it out")]
     Nul {
-        /// What was to be named.
+        /// The kind of name.
         what: &'static str,
         /// The name as given.
         name: Box<str>,
@@ -43,7 +43,7 @@ pub enum RosError {
     Message {
         /// The entity that sends or takes it.
         entity: Arc<str>,
-        /// What does not fit.
+        /// The problem.
         reason: Box<str>,
     },
     /// A message of another type was given, or asked for.
@@ -59,7 +59,7 @@ pub enum RosError {
         name: Box<str>,
         /// Why it is unknown.
         reason: Box<str>,
-        /// What is known of the package, or which packages are known.
+        /// The known types of the package, or the known packages.
         known: Box<str>,
     },
 }

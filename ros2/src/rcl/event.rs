@@ -1,4 +1,4 @@
-//! What happens to the quality of service of a publisher or a subscription.
+//! Events of the quality of service of a publisher or a subscription.
 
 use super::callback::{Callback, OnNew};
 use super::entity::Entity;
@@ -14,7 +14,7 @@ use r2r_rcl::{rcl_publisher_event_type_e as OfPublisher, rcl_subscription_event_
 use std::cell::UnsafeCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What can happen to a publisher.
+/// The events of a publisher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublisherEvent {
     /// It did not publish within the deadline that it offers.
@@ -29,7 +29,7 @@ pub enum PublisherEvent {
     Matched,
 }
 
-/// What can happen to a subscription.
+/// The events of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubscriptionEvent {
     /// No message came within the deadline that it requests.
@@ -46,7 +46,7 @@ pub enum SubscriptionEvent {
     Matched,
 }
 
-/// What happened, with counts since the start, and changes since the event was last taken.
+/// An event, with counts since the start, and changes since the event was last taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[allow(missing_docs)]
@@ -69,7 +69,7 @@ pub enum QosEvent {
 }
 
 impl QosEvent {
-    /// What it counts: changes are differences of these.
+    /// Its counts: changes are differences of these.
     const fn counts(&self) -> [u64; 2] {
         match *self {
             Self::DeadlineMissed { total, .. }
@@ -105,7 +105,7 @@ impl QosEvent {
     }
 }
 
-/// What an event belongs to: kept alive, for rcl's event points to it.
+/// The owner of an event: kept alive, for rcl's event points to it.
 #[derive(Clone)]
 enum Endpoint {
     Publisher(Arc<PublisherEndpoint>, PublisherEvent),
@@ -116,7 +116,7 @@ enum Endpoint {
 pub struct Event {
     event: UnsafeCell<ffi::rcl_event_t>,
     callback: Callback,
-    /// What was counted when it was last taken. The middleware has changes too, but Fast DDS
+    /// The counts when it was last taken. The middleware has changes too, but Fast DDS
     /// forgets them when a callback is set.
     counted: Mutex<[u64; 2]>,
     entity: Entity,
@@ -192,7 +192,7 @@ impl Event {
         })
     }
 
-    /// What has happened since it was last taken; `None` if nothing has, or if what has changed is
+    /// Takes the event since it was last taken; `None` if there was none, or if all that changed is
     /// again as it was. Does not wait.
     ///
     /// # Errors
@@ -362,8 +362,8 @@ macro_rules! zeroed {
 }
 
 zeroed! {
-    // That of a publisher, and those of lost lives and of types, have the same fields; each is a
-    // type of its own in rmw.
+    // The status of a publisher, and those of lost lives and of types, have the same fields; each
+    // is a type of its own in rmw.
     rmw_requested_deadline_missed_status_t { total_count: 0, total_count_change: 0 }
     rmw_liveliness_lost_status_t { total_count: 0, total_count_change: 0 }
     rmw_liveliness_changed_status_t {

@@ -135,27 +135,22 @@ impl Elements {
     }
 }
 
-impl ser::SerializeSeq for Elements {
-    type Ok = ();
-    type Error = Stop;
-    fn serialize_element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Stop> {
-        self.look(value)
-    }
-    fn end(self) -> Result<(), Stop> {
-        Ok(())
-    }
+macro_rules! elements {
+    ($($kind:ident),*) => {
+        $(impl ser::$kind for Elements {
+            type Ok = ();
+            type Error = Stop;
+            fn serialize_element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Stop> {
+                self.look(value)
+            }
+            fn end(self) -> Result<(), Stop> {
+                Ok(())
+            }
+        })*
+    };
 }
 
-impl ser::SerializeTuple for Elements {
-    type Ok = ();
-    type Error = Stop;
-    fn serialize_element<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Stop> {
-        self.look(value)
-    }
-    fn end(self) -> Result<(), Stop> {
-        Ok(())
-    }
-}
+elements!(SerializeSeq, SerializeTuple);
 
 /// Looks at the fields of a message.
 struct Fields(Option<&'static Members>);

@@ -1,4 +1,4 @@
-//! Who else is there: nodes, topics, services, and their ends.
+//! The graph of ROS 2: nodes, topics, services, and their ends.
 
 use super::entity::{c_name, copied};
 use super::error::{RosError, check};
@@ -42,8 +42,8 @@ type Infos = unsafe extern "C" fn(
 
 type Count = unsafe extern "C" fn(*const ffi::rcl_node_t, *const c_char, *mut usize) -> i32;
 
-/// What the graph looks like from a node now. It becomes complete only a while after the context
-/// was made: peers have to be found first.
+/// The graph as a node sees it now. It becomes complete only a while after the context was
+/// made: peers have to be found first.
 impl Node {
     /// The nodes, this one included, by namespace and name. Nodes of one name come as often as
     /// they are.
@@ -202,7 +202,7 @@ impl Node {
     /// a program only: it looks every few milliseconds.
     ///
     /// # Errors
-    /// Those of `ready`.
+    /// The errors of `ready`.
     ///
     /// ```no_run
     /// # use ringspin_ros2::rcl::{Context, Node, NodeOptions, RosError};

@@ -42,7 +42,7 @@ impl Severity {
 pub struct LogLine<'a> {
     /// How bad it is.
     pub severity: Severity,
-    /// What to say. A NUL character is left out.
+    /// The text. A NUL character is left out.
     pub message: &'a str,
     /// The source file.
     pub file: &'a str,
@@ -130,7 +130,7 @@ pub(super) unsafe fn publish_log_of(
 /// Ends that; for a node of which nothing is published it does nothing.
 ///
 /// # Safety
-/// As [`publish_log_of`].
+/// The errors of [`publish_log_of`].
 pub(super) unsafe fn end_log_of(node: *mut ffi::rcl_node_t) {
     // SAFETY: as the caller promises.
     unsafe { rcl_logging_rosout_fini_publisher_for_node(node) };
@@ -166,8 +166,8 @@ pub(super) fn release() {
     }
 }
 
-/// What rcutils calls for every message: rcl's own outputs, one message at a time, because they
-/// look the node up in a table that has no lock.
+/// Called by rcutils for every message: calls rcl's own outputs, one message at a time, because
+/// they look the node up in a table that has no lock.
 ///
 /// # Safety
 /// As rcutils calls it.

@@ -26,9 +26,9 @@ use std::ffi::c_void;
 /// let types = Types::installed().with_mapping::<AsFloat>();
 /// ```
 pub trait Mapping: 'static {
-    /// What the program has.
+    /// The type in the program.
     type Rust: Send + Sync + 'static;
-    /// What goes over the wire.
+    /// The type on the wire.
     type Wire: RosMessage;
 
     /// Copies `message` to the C struct of the ROS type, whatever that holds.
@@ -79,11 +79,11 @@ pub trait Mapping: 'static {
 /// let types = Types::installed().with_service_mapping::<AsSetBool>();
 /// ```
 pub trait ServiceMapping: 'static {
-    /// What goes over the wire.
+    /// The type on the wire.
     type Wire: RosService;
-    /// What a client sends.
+    /// The request.
     type Request: Mapping<Wire = <Self::Wire as RosService>::Request>;
-    /// What it gets back.
+    /// The response.
     type Response: Mapping<Wire = <Self::Wire as RosService>::Response>;
 }
 

@@ -56,7 +56,7 @@ pub unsafe trait RosMessage: Sized + Send + Sync + 'static {
         support::name_of(Self::type_support())
     }
 
-    /// What tells the middleware about the C struct.
+    /// The description of the C struct for the middleware.
     fn type_support() -> &'static rosidl_message_type_support_t;
 
     /// A new C struct with the type's default values; null if there is no memory.
@@ -117,12 +117,12 @@ unsafe impl<T: WrappedTypesupport + Send + Sync + 'static> RosMessage for T {
 /// # Safety
 /// `type_support` is that of a service with these very messages.
 pub unsafe trait RosService: 'static {
-    /// What a client sends.
+    /// The request.
     type Request: RosMessage;
-    /// What it gets back.
+    /// The response.
     type Response: RosMessage;
 
-    /// What tells the middleware about the service.
+    /// The description of the service for the middleware.
     fn type_support() -> &'static rosidl_service_type_support_t;
 
     /// The name of the ROS type, such as `std_srvs/srv/SetBool`.
@@ -231,9 +231,9 @@ unsafe fn read<T: RosMessage>(native: *const c_void, slot: &mut dyn Any) -> bool
 /// The table of one service type: [`RosService`] for who knows the type only when the program runs.
 #[derive(Debug)]
 pub struct ServiceType {
-    /// What a client sends.
+    /// The request.
     pub request: &'static MessageType,
-    /// What it gets back.
+    /// The response.
     pub response: &'static MessageType,
     pub(super) name: fn() -> String,
     pub(super) support: fn() -> &'static rosidl_service_type_support_t,
@@ -352,7 +352,7 @@ impl Drop for Native {
     }
 }
 
-/// What a panic said.
+/// The text of a panic.
 fn reason(panic: &(dyn Any + Send)) -> Box<str> {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("the copy panicked").into()

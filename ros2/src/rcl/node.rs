@@ -9,7 +9,7 @@ use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char};
 use std::sync::{Arc, Weak};
 
-/// What is to be different about a node.
+/// Settings of a node.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeOptions {
     /// Whether its log messages are published on `/rosout`.
@@ -150,12 +150,12 @@ impl NodeHandle {
         self.logger.as_ptr()
     }
 
-    /// What an entity of this node is called in errors.
+    /// The name of an entity of this node in errors.
     pub(super) fn entity(&self, kind: &str, name: &str, type_name: &str) -> Entity {
         Entity::of_node(kind, name, type_name, &self.name)
     }
 
-    /// What the node itself is called in errors.
+    /// The name of the node itself in errors.
     pub(super) fn itself(&self) -> Entity {
         Entity::plain(format!("node {:?}", self.name))
     }

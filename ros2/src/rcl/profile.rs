@@ -66,7 +66,9 @@ impl Settings {
              is_default_profile=\"true\">{limits}</data_writer>\
              <data_reader profile_name=\"ringspin_reader_{number}\" \
              is_default_profile=\"true\">{limits}</data_reader>\
-             </profiles></dds>",
+             </profiles>\
+             <library_settings><intraprocess_delivery>USER_DATA_ONLY</intraprocess_delivery>\
+             </library_settings></dds>",
             self.profile.ignore_local_endpoints
         )
     }

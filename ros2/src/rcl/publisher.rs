@@ -173,7 +173,7 @@ impl ErasedPublisher {
         Ok(Self { endpoint: Arc::new(endpoint), spare, table })
     }
 
-    /// What it has in common with all publishers.
+    /// The part that all publishers have in common.
     pub(crate) fn endpoint(&self) -> &Arc<PublisherEndpoint> {
         &self.endpoint
     }
@@ -220,7 +220,7 @@ pub struct Publisher<T> {
 }
 
 impl<T: RosMessage> Publisher<T> {
-    /// As [`ErasedPublisher::new`].
+    /// Same as [`ErasedPublisher::new`].
     ///
     /// # Errors
     /// As there.
@@ -229,7 +229,7 @@ impl<T: RosMessage> Publisher<T> {
         Ok(Self { inner, message: PhantomData })
     }
 
-    /// As [`ErasedPublisher::publish`].
+    /// The errors of [`ErasedPublisher::publish`].
     ///
     /// # Errors
     /// As there, except that the type is right.

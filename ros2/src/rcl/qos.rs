@@ -11,7 +11,7 @@ use r2r_rcl::{rmw_qos_profile_t, rmw_time_s};
 use ringspin_executor::{Durability, History, Liveliness, QoS, Reliability};
 use std::time::Duration;
 
-/// What `qos` is called in rmw. No limit of time is zero there, as in ROS 2.
+/// Converts `qos` to rmw's struct. No limit of time is zero there, as in ROS 2.
 pub(super) fn to_rmw(qos: &QoS) -> rmw_qos_profile_t {
     rmw_qos_profile_t {
         history: match qos.history() {
@@ -38,8 +38,8 @@ pub(super) fn to_rmw(qos: &QoS) -> rmw_qos_profile_t {
     }
 }
 
-/// What `rmw` is called here. What a peer does not tell (Fast DDS tells neither history nor depth)
-/// comes out as keep last, and a depth of zero; "manual by node" as "manual by topic".
+/// Converts rmw's struct. Settings that a peer does not tell (Fast DDS tells neither history nor
+/// depth) come out as keep last, and a depth of zero; "manual by node" as "manual by topic".
 pub(super) fn from_rmw(rmw: &rmw_qos_profile_t) -> QoS {
     let mut qos = match rmw.history {
         RmwHistory::RMW_QOS_POLICY_HISTORY_KEEP_ALL => QoS::keep_all(rmw.depth),
@@ -62,7 +62,7 @@ pub(super) fn from_rmw(rmw: &rmw_qos_profile_t) -> QoS {
     qos.deadline(from_time(&rmw.deadline)).lifespan(from_time(&rmw.lifespan))
 }
 
-/// Says so where Fast DDS will keep fewer messages than `qos` asks for: it tells nobody.
+/// Warns where Fast DDS will keep fewer messages than `qos` asks for: it does not.
 pub(super) fn check_depth(qos: &QoS, entity: &Entity) {
     const LIMIT: usize = 5000; // `max_samples` of its resource limits, by default.
     let is_limited = fast_dds::is_used() && !fast_dds::is_configured() && !profile::is_settable();

@@ -140,7 +140,7 @@ impl ErasedService {
         self.send(&mut native, id, response)
     }
 
-    /// As [`send_response`](Self::send_response), without making others wait meanwhile.
+    /// Same as [`send_response`](Self::send_response), without making others wait meanwhile.
     pub(crate) fn send_response_apart(
         &self,
         id: RequestId,
@@ -191,7 +191,7 @@ pub struct Service<S> {
 }
 
 impl<S: RosService> Service<S> {
-    /// As [`ErasedService::new`].
+    /// Same as [`ErasedService::new`].
     ///
     /// # Errors
     /// As there.
@@ -203,7 +203,7 @@ impl<S: RosService> Service<S> {
     /// Takes the oldest request, if there is one. Does not wait.
     ///
     /// # Errors
-    /// As [`ErasedService::take_request`].
+    /// The errors of [`ErasedService::take_request`].
     pub fn take_request(&self) -> Result<Option<(S::Request, RequestId)>, RosError> {
         let mut slot = None;
         let id = self.inner.take_request(&mut slot)?;
@@ -213,7 +213,7 @@ impl<S: RosService> Service<S> {
     /// Answers the request `id`.
     ///
     /// # Errors
-    /// As [`ErasedService::send_response`].
+    /// The errors of [`ErasedService::send_response`].
     pub fn send_response(&self, id: RequestId, response: &S::Response) -> Result<(), RosError> {
         self.inner.send_response(id, response)
     }

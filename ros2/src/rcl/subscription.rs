@@ -9,7 +9,7 @@ use super::node::{Node, NodeHandle};
 use super::qos::{check_depth, from_rmw, to_rmw};
 use super::serialized::Buffer;
 use r2r_rcl as ffi;
-use ringspin_executor::QoS;
+use ringspin_executor::{MessageTimes, QoS, Time};
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -26,7 +26,7 @@ pub enum Locals {
     Ignore,
 }
 
-/// What is known of a message beside its content.
+/// Information about a message beside its content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MessageInfo {
     /// When it was published, in nanoseconds of the publisher's system clock; 0 if not known.
@@ -47,6 +47,15 @@ impl MessageInfo {
             received_timestamp_ns: info.received_timestamp,
             publication_sequence: (sequence != u64::MAX).then_some(sequence),
             publisher: info.publisher_gid.data,
+        }
+    }
+
+    /// Both timestamps; zero if not known.
+    pub(crate) fn times(&self) -> MessageTimes {
+        let time = |ns| Time::from_nanos(u64::try_from(ns).unwrap_or_default());
+        MessageTimes {
+            source_timestamp: time(self.source_timestamp_ns),
+            received_timestamp: time(self.received_timestamp_ns),
         }
     }
 }
@@ -159,7 +168,7 @@ impl SubscriptionEndpoint {
         &self.entity
     }
 
-    /// What came of a take.
+    /// The outcome of a take.
     fn taken(
         &self,
         code: i32,
@@ -234,7 +243,7 @@ impl ErasedSubscription {
         Ok(Self { endpoint: Arc::new(endpoint), native, buffer: None })
     }
 
-    /// What it has in common with all subscriptions.
+    /// The part that all subscriptions have in common.
     pub(crate) fn endpoint(&self) -> &Arc<SubscriptionEndpoint> {
         &self.endpoint
     }
@@ -293,7 +302,7 @@ pub struct Subscription<T> {
 }
 
 impl<T: RosMessage> Subscription<T> {
-    /// As [`ErasedSubscription::new`].
+    /// Same as [`ErasedSubscription::new`].
     ///
     /// # Errors
     /// As there.
@@ -305,7 +314,7 @@ impl<T: RosMessage> Subscription<T> {
     /// Takes the oldest message, if there is one. Does not wait.
     ///
     /// # Errors
-    /// As [`ErasedSubscription::take`].
+    /// The errors of [`ErasedSubscription::take`].
     pub fn take(&mut self) -> Result<Option<(T, MessageInfo)>, RosError> {
         let mut slot = None;
         let info = self.inner.take(&mut slot)?;
@@ -316,7 +325,7 @@ impl<T: RosMessage> Subscription<T> {
         &self.inner
     }
 
-    /// As [`ErasedSubscription::take_serialized`].
+    /// The errors of [`ErasedSubscription::take_serialized`].
     ///
     /// # Errors
     /// As there.
@@ -330,5 +339,22 @@ impl<T> Deref for Subscription<T> {
 
     fn deref(&self) -> &SubscriptionEndpoint {
         &self.inner.endpoint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_info_has_times_that_are_zero_if_unknown() {
+        let info =
+            MessageInfo { source_timestamp_ns: 7, received_timestamp_ns: 9, ..Default::default() };
+        let (source, received) = (Time::from_nanos(7), Time::from_nanos(9));
+        let times = MessageTimes { source_timestamp: source, received_timestamp: received };
+        assert_eq!(info.times(), times);
+        assert_eq!(MessageInfo::default().times(), MessageTimes::UNKNOWN);
+        let invalid = MessageInfo { source_timestamp_ns: -1, ..Default::default() };
+        assert_eq!(invalid.times(), MessageTimes::UNKNOWN);
     }
 }

@@ -7,7 +7,7 @@ use r2r_rcl::{self as ffi, rosidl_message_type_support_t};
 use std::ffi::CStr;
 use std::path::PathBuf;
 
-/// What describes a C struct field by field.
+/// The description of a C struct field by field.
 pub(super) type Members = ffi::rosidl_typesupport_introspection_c__MessageMembers_s;
 
 /// The description of the C struct of `support`; `None` where its library is not installed.

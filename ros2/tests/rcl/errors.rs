@@ -1,4 +1,4 @@
-//! What cannot work is an error that says what, where and what to do.
+//! Errors name the operation, the entity and the way out.
 
 use crate::{Heard, LONG, context, domain, node, unique, wait};
 use r2r::{std_msgs, std_srvs, test_msgs};

@@ -25,7 +25,7 @@ fn bell(event: &Event) -> Receiver<usize> {
     bell
 }
 
-/// What has happened when the bell rings, as soon as `fits` it.
+/// The event when the bell rings, as soon as it `fits`.
 fn rung(bell: &Receiver<usize>, event: &Event, fits: impl Fn(&QosEvent) -> bool) -> QosEvent {
     loop {
         assert!(bell.recv_timeout(LONG).is_ok(), "an event comes");
@@ -36,7 +36,7 @@ fn rung(bell: &Receiver<usize>, event: &Event, fits: impl Fn(&QosEvent) -> bool)
     }
 }
 
-/// What has happened, as soon as `fits` it.
+/// The event, as soon as it `fits`.
 fn happened(event: &Event, fits: impl Fn(&QosEvent) -> bool) -> QosEvent {
     let bell = bell(event);
     match event.take().unwrap() {

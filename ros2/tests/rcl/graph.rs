@@ -1,4 +1,4 @@
-//! Who else is there.
+//! Nodes, topics and services of the graph.
 
 use crate::{Peer, context, domain, node, unique, wait};
 use r2r::std_msgs::msg::Int32;

@@ -78,7 +78,7 @@ fn parameters_are_listed_read_and_set() {
 #[test]
 fn its_mistakes_are_answers() {
     let mut peer = Peer::start("clumsy");
-    let number = peer.tell(json!({"do": "publish", "topic": "nobody"}));
+    let number = peer.tell(json!({"do": "publish", "topic": "unknown"}));
     let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| peer.answer(number)));
     let text = *failed.unwrap_err().downcast::<String>().unwrap();
     assert!(text.contains("publish: KeyError"), "{text}");

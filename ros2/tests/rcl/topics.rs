@@ -174,7 +174,7 @@ fn a_late_joiner_gets_what_was_latched() {
     let late = Subscription::new(&node, &theirs, &latched, Locals::Deliver).unwrap();
     let mut late = Heard::<std_msgs::msg::String>::new(late);
     assert_eq!([late.next().0, late.next().0], [text("3"), text("4")]);
-    // Who does not ask for it does not get it.
+    // A subscription that does not ask for it does not get it.
     let plain = Subscription::new(&node, &theirs, &QoS::keep_last(2), Locals::Deliver).unwrap();
     let mut plain = Heard::<std_msgs::msg::String>::new(plain);
     peer.ask(json!({"do": "matched", "topic": theirs, "at_least": 2}));
@@ -231,8 +231,8 @@ fn local_publications_can_be_ignored() {
     assert_eq!(deaf.subscription.take().unwrap().map(data), None);
 }
 
-/// What a subscription of depth one that ignores locals takes, after a message from elsewhere and
-/// then a local one; and how many subscriptions the local publisher has.
+/// The message that a subscription of depth one that ignores locals takes, after one from elsewhere
+/// and then a local one; and how many subscriptions the local publisher has.
 fn foreign_then_own(ignore_local_endpoints: bool) -> (Option<i32>, usize) {
     use std_msgs::msg::Int32;
     let profile = Profile { ignore_local_endpoints, ..Profile::default() };
@@ -313,7 +313,7 @@ fn a_subscription_can_be_dropped_while_its_callback_runs() {
             let alive = Arc::new(());
             let held = Arc::downgrade(&alive);
             let count = move |_| {
-                // What the closure owns must be there for as long as it may run.
+                // The closure's captures must be there for as long as it may run.
                 assert_eq!(Arc::strong_count(&alive), 1);
                 counter.fetch_add(1, Ordering::Relaxed);
             };

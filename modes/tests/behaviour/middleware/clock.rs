@@ -4,15 +4,18 @@ use super::fake_middleware::{FakeMiddleware, Fault, Way};
 use super::sender;
 use crate::on_one_core;
 use ringspin_executor::{
-    Arguments, Context, Message, QoS, StopHandle, SubscriptionEvents, Time, WaitStrategy,
+    Arguments, Context, Message, ParameterValue, QoS, StopHandle, SubscriptionEvents, Time,
+    WaitStrategy,
 };
 use ringspin_modes::{Executor, Mode, SpinError};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
 const BEGIN: Time = Time::from_secs(1000);
+/// Real times are later, and those of the tests are not.
+const REAL: Time = Time::from_secs(1_000_000_000);
 /// Longer than anything takes.
 const LONG: Duration = Duration::from_secs(20);
 
@@ -236,13 +239,130 @@ fn arguments_decide_and_every_node_says_so() {
     assert_eq!(with(&[]), real);
 }
 
+/// Sets the clock to times from `time` on, 10 ms apart, until a tick comes that `is_wanted`.
+fn tick_by(
+    fake: &FakeMiddleware,
+    time: Time,
+    ticks: &Receiver<Time>,
+    is_wanted: fn(Time) -> bool,
+) -> Time {
+    let end = Instant::now() + LONG;
+    for n in 0.. {
+        assert!(Instant::now() < end, "no tick");
+        fake.tell(time + 10 * MS * n);
+        if let Ok(tick) = ticks.recv_timeout(MS)
+            && is_wanted(tick)
+        {
+            return tick;
+        }
+    }
+    unreachable!()
+}
+
 #[test]
-fn use_sim_time_is_set_at_the_start_only() {
+fn use_sim_time_switches_the_time_of_all_nodes_while_they_run() {
+    live(|mut executor, fake| {
+        let ticks = ticking(&executor, 10 * MS);
+        let first = executor.create_node("first", ()).unwrap().parameters();
+        let other = executor.create_node("other", ()).unwrap().parameters();
+        let says = |value: bool| {
+            for node in [&first, &other] {
+                assert_eq!(node.get("use_sim_time").unwrap().to_string(), value.to_string());
+            }
+        };
+        while_spinning(&mut executor, &fake, || {
+            says(false);
+            assert_eq!(fake.tell(BEGIN), 0, "nothing follows");
+            assert!(ticks.recv_timeout(LONG).unwrap() > REAL);
+            for round in 0..3 {
+                first.set("use_sim_time", true).unwrap();
+                says(true);
+                // A worker notices later, and has ticks of before. The last time holds until then.
+                let begin = BEGIN + Duration::from_secs(round);
+                let tick = tick_by(&fake, begin, &ticks, |tick| tick < REAL);
+                assert!(tick >= begin, "{tick}");
+                other.set("use_sim_time", false).unwrap();
+                says(false);
+                assert_eq!(fake.tell(BEGIN), 0, "nothing follows any more");
+                while ticks.recv_timeout(LONG).unwrap() < REAL {}
+                for _ in 0..3 {
+                    assert!(ticks.recv_timeout(LONG).unwrap() > REAL);
+                }
+            }
+        });
+        assert!(executor.now() > REAL);
+        let statistics = executor.statistics();
+        let missed: u64 = statistics.of("/ticking").map(|timer| timer.missed).sum();
+        assert!(missed < 1_000_000, "{missed}: a switch is no period that was missed");
+    });
+}
+
+#[test]
+fn spinning_lasts_its_whole_duration_from_a_switch_of_the_time() {
+    live(|mut executor, fake| {
+        let node = executor.create_node("node", ()).unwrap();
+        let parameters = node.parameters();
+        let is_ready = spins(&executor, &fake);
+        executor.freeze().unwrap();
+        std::thread::scope(|scope| {
+            let spinning = scope.spawn(|| executor.spin_for(LONG));
+            is_ready.recv_timeout(LONG).unwrap();
+            parameters.set("use_sim_time", true).unwrap();
+            fake.tell(BEGIN);
+            fake.tell(BEGIN + (LONG - MS));
+            assert!(!spinning.is_finished());
+            fake.tell(BEGIN + LONG);
+            spinning.join().unwrap().unwrap();
+        });
+        assert_eq!(executor.now(), BEGIN + LONG);
+    });
+}
+
+#[test]
+fn deadline_counts_from_a_switch_of_the_time() {
+    live(|mut executor, fake| {
+        let node = executor.create_node("hearing", ()).unwrap();
+        let parameters = node.parameters();
+        let (miss, missed) = channel();
+        let qos = QoS::default().deadline(Duration::from_secs(1000));
+        let events = SubscriptionEvents::new().on_deadline_missed(move |(), event, _| {
+            miss.send(event.total_count).unwrap();
+        });
+        let callback = |(): &mut (), _: &Message<u64>, _: &mut Context<'_>| {};
+        node.create_subscription_with_events("numbers", qos, events, callback).unwrap();
+        let ticks = ticking(&executor, 10 * MS);
+        while_spinning(&mut executor, &fake, || {
+            parameters.set("use_sim_time", true).unwrap();
+            tick_by(&fake, BEGIN, &ticks, |tick| tick < REAL);
+            parameters.set("use_sim_time", false).unwrap();
+            while ticks.recv_timeout(LONG).unwrap() < REAL {}
+            // The watch looks before the second tick, on the same worker.
+            ticks.recv_timeout(LONG).unwrap();
+            ticks.recv_timeout(LONG).unwrap();
+        });
+        let misses: Vec<u64> = missed.try_iter().collect();
+        assert_eq!(misses, [0; 0], "the years between the two times are no periods");
+    });
+}
+
+#[test]
+fn use_sim_time_is_refused_where_no_clock_can_be_followed() {
+    let fake = FakeMiddleware::new(Way::AtOnce);
     let executor = Executor::single_core();
-    let executor = executor.with_middleware(Arc::new(FakeMiddleware::new(Way::AtOnce))).unwrap();
+    let mut executor = executor.with_middleware(Arc::new(fake.another())).unwrap();
     let parameters = executor.create_node("node", ()).unwrap().parameters();
-    let error = parameters.set("use_sim_time", true).unwrap_err().to_string();
-    assert!(error.contains("override it at the start"), "{error}");
+    executor.freeze().unwrap();
+    let set = |value: ParameterValue| parameters.set("use_sim_time", value);
+    let error = set(ParameterValue::Integer(1)).unwrap_err().to_string();
+    assert!(error.contains("is of type bool"), "{error}");
+    fake.fail(Fault::Clock, 1);
+    let error = set(true.into()).unwrap_err().to_string();
+    assert!(error.contains("the fake: Clock was told to fail"), "{error}");
+    assert!(executor.now() > BEGIN, "as before");
+    set(true.into()).unwrap();
+    assert_eq!(executor.now(), Time::ZERO);
+    drop(executor);
+    assert_eq!(fake.tell(BEGIN), 0, "the follower ends with its executor");
     // Without a middleware it means nothing.
     let parameters = Executor::single_core().create_node("node", ()).unwrap().parameters();
     assert!(parameters.get("use_sim_time").is_err());

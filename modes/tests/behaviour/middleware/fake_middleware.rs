@@ -6,10 +6,10 @@ mod services;
 
 use gauges::{Gauge, Gauges};
 use ringspin_executor::{
-    BoxError, Durability, FollowedClock, History, MessageTimes, Middleware, ParameterValue, QoS,
-    RemoteClient, RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier,
-    RemotePublisher, RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, Sent,
-    ServiceTypes, Time, TypeName,
+    BoxError, Durability, History, MessageTimes, Middleware, ParameterValue, QoS, RemoteClient,
+    RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
+    RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, RosClock, Sent, ServiceTypes,
+    Time, TypeName,
 };
 use services::{Asker, Desk, Line};
 use std::any::Any;
@@ -89,7 +89,7 @@ struct State {
     faults: BTreeMap<Fault, u32>,
     nodes: Vec<String>,
     gauges: Vec<Gauge>,
-    clocks: Vec<Weak<FollowedClock>>,
+    clocks: Vec<Weak<Arc<RosClock>>>,
     shown: Vec<Time>,
     stamps: Vec<Option<Time>>,
 }
@@ -299,11 +299,12 @@ impl Middleware for FakeMiddleware {
 
     fn follow_clock(
         &self,
-        clock: Arc<FollowedClock>,
+        clock: Arc<RosClock>,
     ) -> Result<Option<Box<dyn Any + Send + Sync>>, BoxError> {
         self.attempt(Fault::Clock)?;
-        self.state().clocks.push(Arc::downgrade(&clock));
-        Ok(self.receives.then(|| -> Box<dyn Any + Send + Sync> { Box::new(clock) }))
+        let follower = Arc::new(clock);
+        self.state().clocks.push(Arc::downgrade(&follower));
+        Ok(self.receives.then(|| -> Box<dyn Any + Send + Sync> { Box::new(follower) }))
     }
 
     fn clock_period(&self) -> Option<Duration> {

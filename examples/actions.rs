@@ -3,10 +3,11 @@
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example actions` (or `single`, `multi`).
 
-use ringspin::{
-    Action, ActionClientOptions, ActionServerOptions, CancelResponse, Executor, FromEnv,
-    GoalCallbacks, GoalHandle, GoalResponse, GoalStatus, SendGoalError,
+use ringspin::action::{
+    Action, ActionClientOptions, ActionServerOptions, CancelResponse, GoalCallbacks, GoalHandle,
+    GoalResponse, GoalStatus, SendGoalError,
 };
+use ringspin::{Executor, FromEnv};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

@@ -13,10 +13,9 @@
 //! by dispatch: messages and the controller's state are part of the digest. The equations are
 //! linear and need no function that differs between machines, so all machines give the same digest.
 
-use ringspin::models::Links;
-use ringspin::{
-    BoxError, Collector, Delivery, Digest, ExternalInput, Graph, Job, Message, Publisher, QoS, Time,
-};
+use ringspin::sim::models::Links;
+use ringspin::sim::{Collector, Delivery, ExternalInput};
+use ringspin::{BoxError, Digest, Graph, Job, Message, Publisher, QoS, Time};
 use std::time::Duration;
 
 const SAMPLING: Duration = Duration::from_millis(10);

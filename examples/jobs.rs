@@ -12,7 +12,8 @@
 //! reproduces it. Without arguments, `nominal.toml` is run. Jobs are always deterministic; they
 //! ignore `RINGSPIN_MODE`.
 
-use ringspin::{BoxError, Context, Digest, Graph, Message, NodeConfig, QoS, Registry, Time, cli};
+use ringspin::sim::{NodeConfig, Registry};
+use ringspin::{BoxError, Context, Digest, Graph, Message, QoS, Time, cli};
 use std::process::ExitCode;
 use std::time::Duration;
 

@@ -2,7 +2,8 @@
 //!
 //! `RINGSPIN_MODE=deterministic cargo run --example lifecycle` (or `single`, `multi`).
 
-use ringspin::{Executor, FromEnv, Message, QoS, Transition};
+use ringspin::lifecycle::Transition;
+use ringspin::{Executor, FromEnv, Message, QoS};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

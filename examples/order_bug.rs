@@ -27,10 +27,9 @@
 //! }
 //! ```
 
-use ringspin::{
-    BoxError, ExactTime, Exploration, ExploreError, Graph, Input, Job, Message, Node, QoS, Stamped,
-    Time,
-};
+use ringspin::sim::{Exploration, ExploreError};
+use ringspin::sync::{ExactTime, Input, Stamped};
+use ringspin::{BoxError, Graph, Job, Message, Node, QoS, Time};
 use std::time::Duration;
 
 /// A measurement with its time.

@@ -8,7 +8,8 @@
 //!
 //! The operator raises the speed until its limit refuses. Each change is an event of the pilot.
 
-use ringspin::{Executor, FromEnv, ParameterChange, ParameterError};
+use ringspin::parameter::{ParameterChange, ParameterError};
+use ringspin::{Executor, FromEnv};
 use std::time::Duration;
 
 fn main() -> anyhow::Result<()> {

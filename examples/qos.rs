@@ -8,7 +8,8 @@
 //! lidar offers a deadline of 100 ms and misses it. A publisher that offers less than the planner
 //! requests cannot be created.
 
-use ringspin::{Executor, FromEnv, Message, QoS, SubscriptionEvents};
+use ringspin::qos::SubscriptionEvents;
+use ringspin::{Executor, FromEnv, Message, QoS};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

@@ -9,7 +9,8 @@
 //! The camera takes 30 images a second, the lidar turns 10 times a second. Each sweep is joined
 //! with the nearest image; the other images are dropped and counted.
 
-use ringspin::{ApproximateTime, Executor, FromEnv, Input, QoS, Stamped, Time};
+use ringspin::sync::{ApproximateTime, Input, Stamped};
+use ringspin::{Executor, FromEnv, QoS, Time};
 use std::time::Duration;
 
 struct Image {

@@ -16,10 +16,10 @@ pub trait FromEnv: Sized {
     /// | variable | value |
     /// |---|---|
     /// | `RINGSPIN_MODE` | `single` (the default), `multi` or `deterministic` |
-    /// | `RINGSPIN_MAPPING` | for `multi`: a [mapping](crate::mapping) file |
+    /// | `RINGSPIN_MAPPING` | for `multi`: a [mapping](crate::Mapping) file |
     /// | `RINGSPIN_SIMULATION` | for `deterministic`: a simulation file (feature `simulation`) |
     /// | `RINGSPIN_ROS_ARGS` | ROS arguments, see [`Arguments`](crate::Arguments) |
-    /// | `RINGSPIN_MIDDLEWARE` | a [`Connection`](crate::Connection) |
+    /// | `RINGSPIN_MIDDLEWARE` | a [`Connection`](crate::middleware::Connection) |
     ///
     /// # Errors
     /// [`ConfigurationError`].

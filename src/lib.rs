@@ -5,7 +5,7 @@
 //! simulated time, with the same result on every machine.
 //!
 //! ```
-//! use ringspin::{Executor, FromEnv, Message, QoS};
+//! use ringspin::prelude::*;
 //! use std::time::Duration;
 //!
 //! let mut executor = Executor::from_env()?; // RINGSPIN_MODE = single, multi or deterministic
@@ -26,6 +26,8 @@
 //! Start with [`Executor`], [`Node`], [`Publisher`] and [`Context`]; for tests, with [`Job`]. The
 //! guide is in the repository's `docs` folder.
 //!
+//! Everyday types are here, the rest is in modules by concept; [`prelude`] is a choice for nodes.
+//!
 //! # Features
 //! * `simulation` (default): [`Job`], verification, exploration, models, simulation files.
 //! * `toml`: mapping files; part of `simulation`.
@@ -37,17 +39,165 @@
 mod from_env;
 
 pub use from_env::FromEnv;
-pub use ringspin_executor::*;
-pub use ringspin_modes::*;
-
+pub use ringspin_executor::{
+    Arguments, BoxError, CallError, Client, Context, CreateError, Digest, DigestHasher, Failure,
+    FailurePolicy, Graph, GuardCondition, Lifecycle, Loan, Message, Node, Parameter, PublishError,
+    Publisher, QoS, Reply, Responder, Statistics, StopHandle, Task, Time, Timer,
+};
+pub use ringspin_modes::{Executor, Mapping, Mode, SpinError};
 #[cfg(feature = "simulation")]
-pub use ringspin_simulation::*;
+pub use ringspin_simulation::Job;
 
 #[cfg(feature = "cli")]
 pub use ringspin_cli as cli;
-
 #[cfg(feature = "ros2")]
 pub use ringspin_ros2 as ros2;
+
+/// The names that most nodes need.
+///
+/// ```
+/// use ringspin::prelude::*;
+/// ```
+pub mod prelude {
+    pub use crate::{
+        Arguments, Client, Context, Digest, Executor, FromEnv, Graph, Message, Node, Publisher,
+        QoS, Responder, StopHandle, Time, Timer,
+    };
+}
+
+/// Actions: goals with feedback and a result, which can be cancelled.
+pub mod action {
+    pub use ringspin_executor::action::*;
+}
+
+/// ROS arguments: remapping, parameter overrides, log levels.
+pub mod arguments {
+    pub use ringspin_executor::{ArgumentsError, LogLevel};
+}
+
+/// Events, and recorders of their dispatches.
+pub mod event {
+    pub use ringspin_executor::{
+        CallbackId, CallbackResult, Completion, Dispatch, EventId, ForeignEvent, LoopId, Recorder,
+        ReentrantError, ReentrantGroup, SourceId, running_node,
+    };
+}
+
+/// The structure of a graph, and errors of its creation.
+pub mod graph {
+    pub use ringspin_executor::name;
+    pub use ringspin_executor::{
+        CallbackInfo, ClientInfo, CreateNodeError, FreezeError, GraphInfo, LoopInfo, NameError,
+        ServiceInfo, TopicInfo,
+    };
+    pub use ringspin_modes::{GraphEdge, graph_edges};
+}
+
+/// Managed nodes with the states of ROS 2 lifecycle nodes.
+pub mod lifecycle {
+    pub use ringspin_executor::{LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
+}
+
+/// Messages on their way, and their limits.
+pub mod message {
+    pub use ringspin_executor::{
+        BY_VALUE_MAX, HeldMessages, LateSubscription, LoanError, MessageTimes, OutOfSlots,
+        ReturnedMessage,
+    };
+}
+
+/// The interface of a middleware that carries topics and services beyond the process.
+pub mod middleware {
+    pub use ringspin_executor::{
+        AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteEvent,
+        RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
+        RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, RosClock, Sent,
+        ServiceTypes, TypeName,
+    };
+    pub use ringspin_modes::{Connection, ConnectionError};
+}
+
+/// Parameters of nodes: declaration, values, ranges, changes.
+pub mod parameter {
+    pub use ringspin_executor::{
+        DeclareError, PARAMETER_CHANGES_MAX, ParameterBuilder, ParameterChange, ParameterClient,
+        ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange, ParameterType,
+        ParameterValue, ParameterVariant, Ranged,
+    };
+}
+
+/// Quality of service: policies, and events of publishers and subscriptions.
+pub mod qos {
+    pub use ringspin_executor::{
+        DeadlineMissed, Durability, History, Incompatibility, IncompatiblePeer, IncompatibleQos,
+        Liveliness, LivelinessChanged, LivelinessLost, Matched, MessageLost, PublisherEvents,
+        QosPolicy, Reliability, SubscriptionEvents,
+    };
+}
+
+/// Random numbers of a node, which no other node shifts.
+pub mod random {
+    pub use ringspin_executor::{NodeRandom, SeedError, rand_core};
+}
+
+/// Modes and mappings, waiting, failures and statistics of an [`Executor`].
+pub mod scheduler {
+    pub use ringspin_executor::{
+        CallbackStatistics, Cause, ReadyOrder, StopError, WaitStrategy, WorkerStatistics,
+        catch_panic, error_message, panic_message,
+    };
+    pub use ringspin_modes::mapping::{CoreMapping, CorePlan, LoopName, loop_names};
+    pub use ringspin_modes::{
+        ConfigurationError, Machine, MappingError, ModeError, SignalError, allowed_cores,
+    };
+}
+
+/// Services: asynchronous calls and their limits.
+pub mod service {
+    pub use ringspin_executor::{CALL_BY_VALUE_MAX, CallFuture, CallRefused};
+}
+
+/// The deterministic mode: networks, durations, virtual cores, orders; jobs and their results.
+pub mod sim {
+    pub use ringspin_executor::{
+        Collector, Delivery, DeliveryOutcome, Direct, ExternalInput, InFlight, NamedInput, Network,
+        Scope, Verdict,
+    };
+    pub use ringspin_modes::deterministic::{Record, Trace};
+    pub use ringspin_modes::{
+        Candidate, ChainError, ChainPath, ChainSamples, Cores, DelayPerturbation, Deviation,
+        InstantEvent, Jitter, NotApplied, Panicked, Postponement, RunDigest, Schedule,
+        ScheduleError, Simulation, TieBreaker, TiePolicy,
+    };
+    #[cfg(feature = "simulation")]
+    pub use ringspin_simulation::{
+        CallbackCounts, Certificate, CertificateError, CheckFailed, Counterexample, Counts,
+        Difference, Divergence, EndError, Exploration, ExploreError, Explored, FreshProcess,
+        JobFile, JobFileError, NoEndError, NodeConfig, Order, Platform, Ran, Registry,
+        RegistryError, Report, Session, StateError, Step, Uncontrolled, VerifyError,
+        WatchdogTimeout, describe, load_simulation,
+    };
+    #[cfg(feature = "simulation")]
+    pub use ringspin_simulation::{models, timeline};
+}
+
+/// Callbacks that join messages of several topics.
+pub mod sync {
+    pub use ringspin_executor::{
+        Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
+        Policy, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError, Trigger,
+    };
+}
+
+/// Tasks on a node's event loop: message streams, intervals, the node's state.
+pub mod task {
+    pub use ringspin_executor::{Interval, MessageStream, StateAccess, Tick};
+}
+
+/// Clocks, and errors of timers.
+pub mod time {
+    pub use ringspin_executor::{Clock, LiveClock, NodeClock, PeriodError, SimClock};
+}
 
 /// Compiles and runs the snippets of the README and of the guide.
 #[cfg(doctest)]

@@ -88,6 +88,21 @@ fn lines_and_files_stay_short() {
     none(problems);
 }
 
+/// The root of the facade has the everyday types; the others are in modules by concept.
+#[test]
+fn facade_root_stays_small() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
+    let text = fs::read_to_string(path).unwrap();
+    let root = text.split("pub mod prelude").next().unwrap();
+    let code: String = root.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let names_in = |list: &str| {
+        let names = list.split(';').next().unwrap().split(',');
+        names.filter(|name| !name.trim_end_matches('}').trim().is_empty()).count()
+    };
+    let names: usize = code.split("pub use ").skip(1).map(names_in).sum();
+    assert!((20..=40).contains(&names), "{names} names in the facade's root, 40 allowed");
+}
+
 #[test]
 fn front_pages_stay_short() {
     let too_long = |name: &&str| {

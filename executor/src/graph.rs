@@ -386,8 +386,8 @@ impl Graph {
         lock(&self.builder)
     }
 
-    /// Gives a loop a priority, as [`Node::set_priority`] does, for whoever tunes a graph that
-    /// others built.
+    /// Gives an event loop a priority without its node, for tools that tune a finished graph; see
+    /// [`Node::set_priority`](crate::Node::set_priority).
     ///
     /// # Errors
     /// [`FreezeError::AlreadyFrozen`] and [`FreezeError::UnknownLoop`].
@@ -402,8 +402,8 @@ impl Graph {
     }
 
     /// Takes everything out of the graph that its nodes were given, for its executor, which goes:
-    /// callbacks that hold a [`Node`] or a [`Graph`] would otherwise keep themselves. Handles of
-    /// the graph then find it frozen and empty.
+    /// callbacks that hold a [`Node`](crate::Node) or a [`Graph`] would otherwise keep themselves.
+    /// Handles of the graph then find it frozen and empty.
     pub fn close(&self) {
         let mut open = self.builder();
         let (frozen, clock, failures) = (true, open.clock.clone(), open.failures.clone());

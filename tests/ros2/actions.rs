@@ -1,13 +1,14 @@
 //! Actions: the peer's goals for our server, ours for the peer's, and both of one graph.
 
 use crate::{LIVE, LONG, Peer, Spinning, executor, on, ros2, subscribe, unique, unique_to, wait};
+use ringspin::Executor;
+use ringspin::action::{
+    ActionClientOptions, ActionServerOptions, CancelResponse, GoalHandle, GoalResponse, GoalStatus,
+    SendGoalError,
+};
 use ringspin::ros2::Traffic;
 use ringspin::ros2::action::FromRos;
 use ringspin::ros2::r2r::test_msgs::action::Fibonacci;
-use ringspin::{
-    ActionClientOptions, ActionServerOptions, CancelResponse, Executor, GoalHandle, GoalResponse,
-    GoalStatus, SendGoalError,
-};
 use serde_json::{Value, json};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;

@@ -4,13 +4,13 @@
 use crate::actions::{Action, serve};
 use crate::peer::DOMAIN;
 use crate::{LIVE, LONG, Peer, Spinning, domain, executor, on, ros2, unique, unique_to, wait};
+use ringspin::action::{
+    ActionClient, ActionClientOptions, GoalCallbacks, GoalOutcome, GoalStatus, SendGoalError,
+};
 use ringspin::ros2::r2r::test_msgs::action::Fibonacci;
 use ringspin::ros2::r2r::test_msgs::srv::BasicTypes::{Request, Response};
 use ringspin::ros2::{Ros2, Traffic};
-use ringspin::{
-    ActionClient, ActionClientOptions, CallError, Client, Context, Executor, GoalCallbacks,
-    GoalOutcome, GoalStatus, Mode, QoS, Responder, SendGoalError,
-};
+use ringspin::{CallError, Client, Context, Executor, Mode, QoS, Responder};
 use serde_json::json;
 use std::cell::RefCell;
 use std::process::{Child, Command};

@@ -14,7 +14,7 @@ const INT64: &str = "std_msgs/msg/Int64";
 #[test]
 fn nodes_on_two_cores_pass_on_what_comes_from_outside() {
     for traffic in crate::LIVE {
-        let cores = ringspin::allowed_cores();
+        let cores = ringspin::scheduler::allowed_cores();
         let mapping =
             Mapping::new().core(cores[0], ["first"]).core(cores[cores.len() - 1], ["second"]);
         let executor = on(&ros2(traffic), Executor::multi_core(mapping));

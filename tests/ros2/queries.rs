@@ -47,7 +47,7 @@ fn a_peer_is_waited_for_and_seen_with_what_it_has() {
         }
     };
     assert_eq!((publishers.len(), &*publishers[0].node.name), (1, "queried"));
-    assert_eq!(publishers[0].qos.reliability(), ringspin::Reliability::BestEffort);
+    assert_eq!(publishers[0].qos.reliability(), ringspin::qos::Reliability::BestEffort);
     assert_eq!(ros2.subscriptions(&ins).unwrap().len(), 1);
     assert!(ros2.publishers("no\0name").is_err());
 }

@@ -4,13 +4,14 @@ use crate::{
     Heard, LIVE, Peer, Spinning, advertise, executor, on, received, ros2, subscribe, unique,
     unique_to,
 };
+use ringspin::message::{LateSubscription, MessageTimes};
 use ringspin::ros2::RawMessage;
 use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::nav_msgs::msg::Path;
 use ringspin::ros2::r2r::sensor_msgs::msg::{Image, PointCloud2};
 use ringspin::ros2::r2r::std_msgs::msg::{Int64, String as Text};
 use ringspin::ros2::r2r::test_msgs::msg::BoundedSequences;
-use ringspin::{Executor, LateSubscription, Message, MessageTimes, QoS, Time};
+use ringspin::{Executor, Message, QoS, Time};
 use serde_json::{Value, json};
 use std::sync::mpsc::channel;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -213,7 +213,7 @@ fn uniform(max: Duration) -> Distribution {
 #[test]
 fn seeds_reach_losses_delays_durations_and_what_nodes_draw() {
     let jobs: [(&str, Job<'_>); 4] = [
-        ("loss", Job::new(three_lost).simulate(|s| lossy(s))),
+        ("loss", Job::new(three_lost).simulate(lossy)),
         ("random", Job::new(unlucky)),
         (
             "delay",

@@ -409,7 +409,7 @@ impl Graph {
         let (frozen, clock, failures) = (true, open.clock.clone(), open.failures.clone());
         let closed = GraphBuilder { frozen, clock, failures, ..GraphBuilder::default() };
         let mut builder = std::mem::replace(&mut *open, closed);
-        drop(open); // unlocked, since what the nodes were given may use the graph when it is dropped
+        drop(open); // what the nodes were given may use the graph when it is dropped
         for body in &mut builder.bodies {
             if let Err(panic) = body.retire() {
                 // The log is the user's as well.

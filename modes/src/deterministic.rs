@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `simulation` | what is simulated: [`Simulation`] |
 //! | `virtual_cores` | events that wait for a busy core, or for a tie to be broken |
-//! | `ties`, `schedule` | other orders of one instant, and how to repeat them |
+//! | `ties` | other orders of one instant; `crate::schedule` repeats them |
 //! | `timing`, `traffic` | how long callbacks take, and messages |
 //! | `inputs` | what comes from outside |
 //! | `record` | digest and trace |
@@ -25,8 +25,6 @@ mod models;
 mod options;
 mod record;
 mod results;
-mod schedule;
-mod scheduler;
 mod simulation;
 mod ties;
 mod timing;
@@ -34,19 +32,20 @@ mod traffic;
 mod virtual_cores;
 
 pub(crate) use chains::Follower;
-pub use chains::{ChainError, ChainPath, ChainSamples};
+pub use chains::{ChainPath, ChainSamples};
 pub use models::{AnyModel, Execution, Model, ResolvedDurations, ResolvedLinks};
 pub use options::RunOptions;
 pub use record::{Record, RunDigest, Trace};
-pub use schedule::{
-    DelayPerturbation, Deviation, InstantEvent, NotApplied, Postponement, Schedule, ScheduleError,
-};
 pub(crate) use simulation::Setting;
 pub use simulation::{Cores, Jitter, Simulation};
 pub use ties::{Candidate, TieBreaker, TiePolicy};
 pub use virtual_cores::InstantLog;
 
+pub use crate::error::ChainError;
 use crate::error::{Panicked, SpinError};
+pub use crate::schedule::{
+    DelayPerturbation, Deviation, InstantEvent, NotApplied, Postponement, Schedule, ScheduleError,
+};
 use cycle::Instant;
 use display::ClockDisplay;
 use inputs::Inputs;

@@ -1,6 +1,6 @@
 //! How spinning can end otherwise than asked for.
 
-use crate::deterministic::{ChainError, NotApplied};
+use crate::schedule::NotApplied;
 use ringspin_executor::{Failure, FreezeError, Time, catch_panic};
 use std::fmt;
 use thiserror::Error;
@@ -38,6 +38,43 @@ impl fmt::Display for Panicked {
 }
 
 impl std::error::Error for Panicked {}
+
+/// Why a chain cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ChainError {
+    /// Live, nobody knows which callback sent what.
+    #[error("chains are followed in simulated time: use the deterministic mode, or leave them out")]
+    Live,
+    /// It has no steps.
+    #[error("chain {chain:?} has no steps; name the event loops that it visits")]
+    Empty {
+        /// The chain.
+        chain: String,
+    },
+    /// The graph has no such loop or callback.
+    #[error("chain {chain:?} visits `{step}`, which the graph does not have; {way_out}")]
+    Unknown {
+        /// The chain.
+        chain: String,
+        /// What it names.
+        step: String,
+        /// What to do.
+        way_out: String,
+    },
+    /// Nothing goes from one step to the next.
+    #[error("chain {chain:?} goes from `{from}` to `{to}`, but nothing is sent there; {way_out}")]
+    NotConnected {
+        /// The chain.
+        chain: String,
+        /// The step that sends.
+        from: String,
+        /// The step that would receive.
+        to: String,
+        /// What to do.
+        way_out: String,
+    },
+}
 
 /// Why spinning ended otherwise than asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

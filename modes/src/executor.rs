@@ -6,14 +6,13 @@ use crate::deterministic::{
 };
 use crate::error::{Panicked, SpinError};
 use crate::live_clock::End;
+pub use crate::mapping::allowed_cores;
 use crate::mapping::{CorePlan, Mapping};
 use crate::memory;
 pub use crate::mode::{Mode, ModeError};
-use crate::multi_core::MultiCore;
 use crate::plan;
-use crate::scheduler::{Scheduler, Spin};
+use crate::scheduler::{MultiCore, Scheduler, SingleCore, Spin};
 use crate::signal::{self, Registration, SignalError};
-use crate::single_core::SingleCore;
 use ringspin_executor::{
     CreateNodeError, Failure, FailurePolicy, Frozen, Graph, GraphInfo, Monitor, NamedInput, Node,
     Plan, ReadyOrder, Recorder, RosClock, Statistics, StopHandle, Task, Time, TimeSource,
@@ -461,10 +460,4 @@ impl std::fmt::Debug for Executor {
             .field("graph", &*self.graph)
             .finish_non_exhaustive()
     }
-}
-
-/// The cores that this thread may run on, as the operating system numbers them: all of the
-/// process's, unless the thread was pinned. Executors pin their own threads only.
-pub fn allowed_cores() -> Vec<usize> {
-    core_affinity::get_core_ids().unwrap_or_default().into_iter().map(|core| core.id).collect()
 }

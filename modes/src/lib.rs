@@ -9,7 +9,6 @@
 //! | [`deterministic`] | one sequencer under simulated time, with its digest and trace |
 //! | `edges` | the edges of a graph |
 //! | [`executor`] | chooses the scheduler of the mode, freezes the graph, spins |
-//! | `live` | worker loops on the real clock, for both live schedulers |
 //! | `live_clock` | the end of a spin there, by a clock that may be switched to `/clock` and back |
 //! | [`mapping`] | which core runs which event loops |
 //! | `memory` | locked pages |
@@ -20,8 +19,8 @@
 //! | [`plan`] | the effect of a mapping on a graph |
 //! | [`quantity`] | durations and rates as text |
 //! | [`random`] | random numbers by event |
-//! | `scheduler` | the interface of all schedulers |
-//! | `single_core`, `multi_core` | the live schedulers |
+//! | `schedule` | deviations from the default order, as text |
+//! | `scheduler` | the interface of all schedulers, and one implementation for each mode |
 //!
 //! # Features
 //! * `toml`: mappings are read from and written to TOML files.
@@ -33,22 +32,20 @@ pub mod deterministic;
 mod edges;
 mod error;
 pub mod executor;
-mod live;
 mod live_clock;
 pub mod mapping;
 mod memory;
 mod middleware;
 mod mode;
-mod multi_core;
 pub mod names;
 mod options;
 mod pace;
 pub mod plan;
 pub mod quantity;
 pub mod random;
+mod schedule;
 mod scheduler;
 mod signal;
-mod single_core;
 mod spin;
 
 pub use configuration::{ConfigurationError, SimulationReader, no_simulation_files};

@@ -37,7 +37,7 @@ mod names;
 mod text;
 
 pub use error::MappingError;
-pub use machine::Machine;
+pub use machine::{Machine, allowed_cores};
 pub use names::LoopName;
 
 use names::Entry;

@@ -2,8 +2,8 @@
 
 use crate::deterministic::Cores;
 use crate::error::SpinError;
-use crate::executor::Mode;
 use crate::mapping::{CorePlan, Machine, Mapping, loop_names};
+use crate::mode::Mode;
 use ringspin_executor::{Graph, GraphInfo, LoopId};
 
 /// The mapping of the cores, or of the virtual ones.

@@ -1,4 +1,18 @@
-//! Interface between an executor and the scheduler of its mode.
+//! Schedulers: the interface to an executor, and one implementation for each mode.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `live` | worker loops on the real clock, for both live schedulers |
+//! | `single_core`, `multi_core` | the live schedulers |
+//! | `sequenced` | the deterministic scheduler |
+
+mod live;
+mod multi_core;
+mod sequenced;
+mod single_core;
+
+pub(crate) use multi_core::MultiCore;
+pub(crate) use single_core::SingleCore;
 
 use crate::deterministic::{Condition, Sequencer};
 use crate::error::SpinError;

@@ -1,15 +1,14 @@
 //! Runs a model under many random schedules, first unmodified, then with each of its mutants.
 
 use crate::facade::LeakCheck;
+pub(crate) use crate::mutant::is_mutant;
+use crate::mutant::{MUTANT, VARIABLE};
 use crate::shared::process::{self, test_name};
 use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
 use shuttle::{Config, MaxSteps, Runner};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Instant;
 
-/// The environment variable with the mutant: the site of an operation to tear, or a name defined by
-/// a model.
-const VARIABLE: &str = "RINGSPIN_SHUTTLE_MUTANT";
 /// The environment variable with a factor for the number of schedules.
 const FACTOR: &str = "RINGSPIN_SHUTTLE_FACTOR";
 /// The default seed; Shuttle's own variable `SHUTTLE_RANDOM_SEED` overrides it.
@@ -18,13 +17,6 @@ const SEED: u64 = 20_260;
 const STEPS_MAX: usize = 100_000;
 /// The number of preemptions in the priority-based half of the schedules.
 const PREEMPTIONS: usize = 4;
-
-static MUTANT: LazyLock<Option<String>> = LazyLock::new(|| std::env::var(VARIABLE).ok());
-
-/// Whether this process runs with the mutant `name`.
-pub(crate) fn is_mutant(name: &str) -> bool {
-    MUTANT.as_deref() == Some(name)
-}
 
 /// The number of schedules of a model, and the mutants that it must detect.
 pub(crate) struct Model {

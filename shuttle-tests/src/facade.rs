@@ -1,7 +1,7 @@
 //! The atomics and cells that `ringbuf/src/sync.rs` uses under Shuttle instead of the standard
 //! library's.
 
-use crate::explore;
+use crate::mutant::is_mutant;
 use shuttle::sync::atomic::Ordering::{self, SeqCst};
 use std::cell::{Cell, UnsafeCell as StdUnsafeCell};
 
@@ -13,7 +13,7 @@ thread_local! {
 
 /// The expansion of `order!` in the models: notes whether `site` is the mutant.
 pub(crate) fn at(site: &'static str, order: Ordering) -> Ordering {
-    if explore::is_mutant(site) {
+    if is_mutant(site) {
         TORN.set(true);
     }
     order

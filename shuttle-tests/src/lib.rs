@@ -12,6 +12,7 @@
 //! | `explore` | runs a model under random schedules, and its mutants |
 //! | `facade` | for `ringbuf/src/sync.rs`: atomics to tear, a cell that detects overlapping use |
 //! | `models` | the models, one module per module of `ringbuf` |
+//! | `mutant` | the mutant of this process |
 //! | `shared` | scaffolding of the loom tests, whose folder it is in |
 //!
 //! The schedules are the same in every run. For others, and more of them:
@@ -26,6 +27,8 @@ mod explore;
 mod facade;
 #[cfg(test)]
 mod models;
+#[cfg(test)]
+mod mutant;
 #[cfg(test)]
 #[path = "../../loom-tests/src/shared/mod.rs"]
 mod shared;

@@ -12,10 +12,10 @@
 //! its origin, in the order in which they were sent. They go when a later one has come far enough.
 
 use crate::edges::{GraphEdge, graph_edges};
+use crate::error::ChainError;
 use crate::names::{callback_labels, names_loop, way_out};
 use ringspin_executor::{Dispatch, EventId, GraphInfo, LoopId, SourceId, Time};
 use std::collections::VecDeque;
-use thiserror::Error;
 
 /// A path through the graph, to be followed in simulated time.
 ///
@@ -61,43 +61,6 @@ impl ChainSamples {
     pub const KEPT_MAX: usize = 1 << 20;
     /// How many messages of one publisher can be under way to a step.
     pub const UNDER_WAY_MAX: usize = 1 << 16;
-}
-
-/// Why a chain cannot be followed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ChainError {
-    /// Live, nobody knows which callback sent what.
-    #[error("chains are followed in simulated time: use the deterministic mode, or leave them out")]
-    Live,
-    /// It has no steps.
-    #[error("chain {chain:?} has no steps; name the event loops that it visits")]
-    Empty {
-        /// The chain.
-        chain: String,
-    },
-    /// The graph has no such loop or callback.
-    #[error("chain {chain:?} visits `{step}`, which the graph does not have; {way_out}")]
-    Unknown {
-        /// The chain.
-        chain: String,
-        /// What it names.
-        step: String,
-        /// What to do.
-        way_out: String,
-    },
-    /// Nothing goes from one step to the next.
-    #[error("chain {chain:?} goes from `{from}` to `{to}`, but nothing is sent there; {way_out}")]
-    NotConnected {
-        /// The chain.
-        chain: String,
-        /// The step that sends.
-        from: String,
-        /// The step that would receive.
-        to: String,
-        /// What to do.
-        way_out: String,
-    },
 }
 
 impl ChainPath {

@@ -1,8 +1,8 @@
 //! Options of a deterministic run beyond its [`Simulation`](crate::Simulation).
 
 use super::chains::ChainPath;
-use super::schedule::KEPT_MAX;
 use super::ties::TieBreaker;
+use crate::schedule::KEPT_MAX;
 use ringspin_executor::Time;
 
 /// Records and checks of a deterministic run. They do not change its digest, but for a tie breaker.

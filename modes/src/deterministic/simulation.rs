@@ -1,11 +1,11 @@
 //! What is simulated, as data: it can be written in TOML, compared, and hashed.
 
 use super::models::{AnyModel, ResolvedDurations, ResolvedLinks};
-use super::schedule::Schedule;
 use super::ties::TiePolicy;
 use super::traffic::{PerturbationSource, Perturbations, Traffic};
 use crate::error::SpinError;
 use crate::mapping::{Mapping, loop_names};
+use crate::schedule::Schedule;
 use ringspin_executor::{BoxError, GraphInfo, LoopId, Scope, SimNetwork, Time};
 use std::sync::Arc;
 use std::time::Duration;

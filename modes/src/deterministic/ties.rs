@@ -6,8 +6,8 @@
 //! its seed. What two events of one callback are, and what became ready at different times for one
 //! loop, keeps its order under every policy.
 
-use super::schedule::{Deviation, InstantEvent, Postponement, Schedule};
 use crate::random::{Purpose, Stream};
+use crate::schedule::{Deviation, InstantEvent, Postponement, Schedule};
 use ringspin_executor::{CallbackId, Time};
 use std::collections::{BTreeMap, BTreeSet};
 

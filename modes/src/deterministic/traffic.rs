@@ -1,10 +1,10 @@
 //! The network of a simulation: the links' delays, and jitter on top.
 
 use super::models::ResolvedLinks;
-use super::schedule::{DelayPerturbation, Kept, Schedule};
 use super::simulation::Jitter;
 use crate::names::publisher_names;
 use crate::random::{Purpose, Stream};
+use crate::schedule::{DelayPerturbation, Kept, Schedule};
 use ringspin_executor::{
     CallbackId, DeliveryOutcome, EventId, GraphInfo, InFlight, LoopId, Network, SourceId, Time,
     TopicInfo,

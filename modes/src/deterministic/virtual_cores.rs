@@ -4,9 +4,9 @@
 //! all that is needed. Otherwise the [`VirtualCoreScheduler`] takes its events out, and keeps those
 //! of a busy core waiting while others go on.
 
-use super::schedule::{Deviation, Kept, Postponement, Taken};
 use super::ties::{Candidate, Chooser, TakenEvents};
 use crate::error::Panicked;
+use crate::schedule::{Deviation, Kept, Postponement, Taken};
 use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
 use ringspin_ringbuf::ReadySet;
 use std::cmp::Reverse;

@@ -28,7 +28,7 @@ impl Machine {
             tracing::warn!(text = text.trim(), "{ISOLATED} is not understood: no core is isolated");
             Vec::new()
         });
-        Self { allowed: crate::allowed_cores(), isolated }
+        Self { allowed: allowed_cores(), isolated }
     }
 
     /// All cores that a mapping may name: the allowed and the isolated ones, ascending.
@@ -66,6 +66,12 @@ impl Mapping {
         }
         Ok(mapping)
     }
+}
+
+/// The cores that this thread may run on, as the operating system numbers them: all cores of the
+/// process, unless the thread was pinned. Executors pin only threads that they start.
+pub fn allowed_cores() -> Vec<usize> {
+    core_affinity::get_core_ids().unwrap_or_default().into_iter().map(|core| core.id).collect()
 }
 
 /// Reads the kernel's list of cores, `2-3,7`; `None` if it is no such list.

@@ -1,10 +1,10 @@
 //! The scheduler of the single-core mode: every event loop on the thread that spins.
 
+use super::live::{self, Run};
+use super::{Scheduler, Spin, WORKER};
 use crate::deterministic::Condition;
 use crate::error::SpinError;
-use crate::live::{self, Run};
 use crate::live_clock::End;
-use crate::scheduler::{Scheduler, Spin, WORKER};
 use ringspin_executor::{Clock, Recorder, RosClock, Time, Worker};
 use std::sync::Arc;
 use std::time::Duration;

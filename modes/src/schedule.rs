@@ -32,7 +32,7 @@ pub struct DelayPerturbation {
 
 impl DelayPerturbation {
     /// The perturbation in words.
-    pub(super) fn in_words(&self, info: &GraphInfo) -> String {
+    pub(crate) fn in_words(&self, info: &GraphInfo) -> String {
         let EventId { source, sequence } = self.event;
         let delay = Duration::from_nanos(self.delay_ns);
         let by = match info.publisher(source) {
@@ -65,7 +65,7 @@ pub struct Postponement {
 
 impl Postponement {
     /// The postponement in words.
-    pub(super) fn in_words(&self, info: &GraphInfo) -> String {
+    pub(crate) fn in_words(&self, info: &GraphInfo) -> String {
         let turn = |turn: InstantEvent| match turn.number {
             0 => info.name_of(turn.callback),
             number => format!("event {number} of {}", info.name_of(turn.callback)),
@@ -113,7 +113,7 @@ impl Schedule {
     }
 
     /// The entries that `applied` lacks. A seed is always applied.
-    pub(super) fn without(&self, applied: &Self) -> Self {
+    pub(crate) fn without(&self, applied: &Self) -> Self {
         fn lacking<I: Copy + Ord>(all: &[I], applied: &[I]) -> Vec<I> {
             let applied: BTreeSet<I> = applied.iter().copied().collect();
             all.iter().copied().filter(|item| !applied.contains(item)).collect()
@@ -127,7 +127,7 @@ impl Schedule {
     }
 
     /// The orders of instants up to `now`.
-    pub(super) fn up_to(mut self, now: Time) -> Self {
+    pub(crate) fn up_to(mut self, now: Time) -> Self {
         self.deviations.retain(|deviation| deviation.time <= now);
         self.postponements.retain(|postponement| postponement.time <= now);
         self.perturbations.clear();
@@ -149,7 +149,7 @@ pub(crate) const KEPT_MAX: usize = 10_000;
 
 /// The first items of a series, and their number in all.
 #[derive(Clone, Debug)]
-pub(super) struct Kept<T> {
+pub(crate) struct Kept<T> {
     items: Vec<T>,
     count: u64,
     max: usize,
@@ -157,38 +157,38 @@ pub(super) struct Kept<T> {
 
 impl<T> Kept<T> {
     /// Keeps `max` of them.
-    pub(super) fn new(max: usize) -> Self {
+    pub(crate) fn new(max: usize) -> Self {
         Self { items: Vec::new(), count: 0, max }
     }
 
     #[inline]
-    pub(super) fn push(&mut self, item: T) {
+    pub(crate) fn push(&mut self, item: T) {
         self.count += 1;
         if self.items.len() < self.max {
             self.items.push(item);
         }
     }
 
-    pub(super) fn items(&self) -> &[T] {
+    pub(crate) fn items(&self) -> &[T] {
         &self.items
     }
 
-    pub(super) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 }
 
 /// A deviation, and between which callbacks.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Taken {
-    pub(super) deviation: Deviation,
-    pub(super) instead_of: CallbackId,
-    pub(super) taken: CallbackId,
+pub(crate) struct Taken {
+    pub(crate) deviation: Deviation,
+    pub(crate) instead_of: CallbackId,
+    pub(crate) taken: CallbackId,
 }
 
 impl Taken {
     /// The deviation in words.
-    pub(super) fn in_words(&self, info: &GraphInfo) -> String {
+    pub(crate) fn in_words(&self, info: &GraphInfo) -> String {
         let (taken, instead_of) = (info.name_of(self.taken), info.name_of(self.instead_of));
         format!("at {}: {taken} before {instead_of}", self.deviation.time)
     }

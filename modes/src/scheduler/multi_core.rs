@@ -1,11 +1,11 @@
 //! The scheduler of the multi-core mode: a pinned thread for each core of the mapping.
 
+use super::live::{self, Run};
+use super::{Scheduler, Spin};
 use crate::deterministic::Condition;
 use crate::error::SpinError;
-use crate::live::{self, Run};
 use crate::live_clock::End;
 use crate::mapping::CorePlan;
-use crate::scheduler::{Scheduler, Spin};
 use ringspin_executor::{Clock, Recorder, RosClock, Time, Worker};
 use std::sync::Arc;
 use std::time::Duration;

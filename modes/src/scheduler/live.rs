@@ -1,10 +1,10 @@
 //! The live modes: a worker on the real clock, alone on the calling thread or one per core.
 
+use super::Spin;
 use crate::error::SpinError;
 use crate::live_clock::End;
 use crate::mapping::CorePlan;
 use crate::pace::Pace;
-use crate::scheduler::Spin;
 use ringspin_executor::wait::{Idle, Wait};
 use ringspin_executor::{
     Clock, Monitor, RosClock, StopHandle, Time, WaitStrategy, Worker, panic_message,

@@ -1,9 +1,10 @@
-//! The scheduler of the deterministic mode.
+//! The scheduler of the deterministic mode: the sequencer of simulated time.
 
-use super::{Condition, NotApplied, Sequencer};
+use super::{SEQUENCER, Scheduler, Spin};
+use crate::deterministic::{Condition, Sequencer};
 use crate::error::SpinError;
 use crate::live_clock::End;
-use crate::scheduler::{SEQUENCER, Scheduler, Spin};
+use crate::schedule::NotApplied;
 use ringspin_executor::{Recorder, Time};
 use std::time::Duration;
 

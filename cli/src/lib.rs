@@ -46,11 +46,11 @@ use std::process::ExitCode;
 const FAILED: u8 = 1;
 const UNUSABLE: u8 = 2;
 
-/// Why a command ended otherwise than well.
+/// The reason for an exit code other than 0.
 enum Ended {
-    /// What was run failed; this is to be said about it.
+    /// The run, comparison or search failed, with this message.
     Failed(String),
-    /// It could not be run.
+    /// The command line, job file or graph is not usable, with this message.
     Unusable(String),
     /// The output is closed or full.
     Output(io::Error),
@@ -66,7 +66,7 @@ fn unusable(error: impl std::fmt::Display) -> Ended {
     Ended::Unusable(error.to_string())
 }
 
-/// What a command needs besides its arguments.
+/// The inputs and outputs of a command besides its arguments.
 struct Program<'a> {
     registry: &'a Registry,
     /// How it was called.
@@ -83,11 +83,11 @@ pub fn main(registry: Registry) -> ExitCode {
     ExitCode::from(run_and_say(&registry, args, &mut io::stdout(), &mut io::stderr(), true))
 }
 
-/// As [`main`], with any command line (the program's name first) and outputs; returns the exit
-/// code.
+/// Runs a command like [`main`], with any command line (the program's name first) and outputs;
+/// returns the exit code.
 ///
-/// A watchdog ends the process, whoever calls this. `verify` stays within this process, because the
-/// command line is not that with which the process could be started again.
+/// A watchdog ends the calling process. `verify` runs in this process only, because the process
+/// cannot be started again from a command line that is not its own.
 ///
 /// ```
 /// use ringspin_simulation::Registry;
@@ -119,7 +119,7 @@ fn run_and_say<A: Into<String>>(
         Ok(code) => return code,
         Err(Ended::Failed(said)) => (FAILED, said),
         Err(Ended::Unusable(said)) => (UNUSABLE, said),
-        // As `head` leaves it, say: nobody wants to know more.
+        // The reader has closed the pipe, as `head` does, so no message is needed.
         Err(Ended::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return FAILED,
         Err(Ended::Output(error)) => (FAILED, format!("cannot write: {error}")),
     };
@@ -197,7 +197,7 @@ impl<'a> Program<'a> {
             let certificate = job.certificate(&report);
             self.write(path, |out| out.write_all(certificate.to_json().as_bytes()))?;
         }
-        // Who reads one of them there wants nothing else.
+        // A trace or certificate on the standard output is its only content.
         let is_output = |path: &Option<PathBuf>| path.as_deref() == Some(Path::new("-"));
         if !is_output(&run.trace) && !is_output(&run.certificate) {
             self.say_what_ran(&run.job.job, &report)?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A talker, a listener that can fail, end the run or never return, and nobody.
+/// Node types: a talker, a listener that can fail, end the run or never return, and an idle node.
 fn registry() -> Registry {
     Registry::new()
         .node("talker", |graph, place| {
@@ -44,7 +44,7 @@ fn registry() -> Registry {
             listener.create_subscription("chatter", QoS::default(), hear)?;
             Ok(())
         })
-        .node("nobody", |graph, place| {
+        .node("idle", |graph, place| {
             place.create_node(graph, ())?;
             Ok(())
         })
@@ -125,29 +125,17 @@ fn a_failure_is_one_and_what_cannot_run_is_two() {
         ("", "run $job.toml", "$job.toml has no nodes"),
         ("", "run $other.toml", "cannot read the job file `$other.toml`"),
         ("[[node]]\ntype = \"taler\"", "check $job.toml", "$job.toml:2: there is no node type"),
+        ("[[node]]\ntype = \"idle\"\n[[link]]\ntopic = \"/a\"", "run $job.toml", "$job.toml: link"),
+        ("[[node]]\ntype = \"idle\"\n[[link]]\ntopic = \"/a\"", "verify $job.toml", "$job.toml: l"),
+        ("[[node]]\ntype = \"idle\"\n[[link]]\ntopic = \"/a\"", "explore $job.toml", "$job.toml:"),
+        ("[[node]]\ntype = \"idle\"", "run $job.toml --seed x", "error: invalid value 'x'"),
+        ("[[node]]\ntype = \"idle\"", "run $job.toml --schedule x", "error: invalid value 'x'"),
+        ("[[node]]\ntype = \"idle\"", "verify $job.toml --runs 2", "error: invalid value '2'"),
+        ("[[node]]\ntype = \"idle\"", "explore $job.toml --seeds 5..5", "error: invalid value"),
+        ("[[node]]\ntype = \"idle\"", "explore $job.toml --order pct:0", "error: invalid value"),
+        ("[[node]]\ntype = \"idle\"", "explore $job.toml --jitter 5", "error: invalid value '5'"),
         (
-            "[[node]]\ntype = \"nobody\"\n[[link]]\ntopic = \"/a\"",
-            "run $job.toml",
-            "$job.toml: link",
-        ),
-        (
-            "[[node]]\ntype = \"nobody\"\n[[link]]\ntopic = \"/a\"",
-            "verify $job.toml",
-            "$job.toml: l",
-        ),
-        (
-            "[[node]]\ntype = \"nobody\"\n[[link]]\ntopic = \"/a\"",
-            "explore $job.toml",
-            "$job.toml:",
-        ),
-        ("[[node]]\ntype = \"nobody\"", "run $job.toml --seed x", "error: invalid value 'x'"),
-        ("[[node]]\ntype = \"nobody\"", "run $job.toml --schedule x", "error: invalid value 'x'"),
-        ("[[node]]\ntype = \"nobody\"", "verify $job.toml --runs 2", "error: invalid value '2'"),
-        ("[[node]]\ntype = \"nobody\"", "explore $job.toml --seeds 5..5", "error: invalid value"),
-        ("[[node]]\ntype = \"nobody\"", "explore $job.toml --order pct:0", "error: invalid value"),
-        ("[[node]]\ntype = \"nobody\"", "explore $job.toml --jitter 5", "error: invalid value '5'"),
-        (
-            "for = \"1 s\"\n[[node]]\ntype = \"nobody\"",
+            "for = \"1 s\"\n[[node]]\ntype = \"idle\"",
             "run $job.toml --trace $no/trace",
             "cannot write `$no/trace",
         ),
@@ -182,7 +170,7 @@ fn help_is_no_error_and_names_the_exit_codes() {
     assert_eq!((code, &*err), (0, ""));
     assert!(out.contains("  124  the watchdog found"), "{out}");
     let (code, out, _) = run("", "nodes");
-    assert_eq!((code, &*out), (0, "listener\nnobody\ntalker\n"));
+    assert_eq!((code, &*out), (0, "idle\nlistener\ntalker\n"));
     let twice = registry().node("talker", |_, _| Ok(()));
     let (code, _, err) = Folder::new("").run(&twice, "nodes");
     assert_eq!(code, 2);

@@ -79,8 +79,9 @@ impl Executor {
         Self::configured(Arguments::from_env()?, reader)
     }
 
-    /// As [`from_env_with`](Self::from_env_with), with the ROS arguments of the command line on
-    /// top. Also returns the arguments for the application, with the program's name first.
+    /// Reads the environment like [`from_env_with`](Self::from_env_with), then the ROS arguments of
+    /// the command line, which take precedence. Also returns the arguments for the application,
+    /// with the program's name first.
     ///
     /// # Errors
     /// [`ConfigurationError`].
@@ -99,7 +100,7 @@ impl Executor {
         Ok(executor.connected(Connection::from_env()?)?)
     }
 
-    /// Has `arguments` decide about names and parameters: call it before the first node is created.
+    /// Takes names and parameters from `arguments`; call this before the first node is created.
     #[must_use]
     pub fn with_arguments(self, arguments: Arguments) -> Self {
         self.graph().set_arguments(arguments);

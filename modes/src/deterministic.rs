@@ -8,14 +8,14 @@
 //!
 //! | module | part |
 //! |---|---|
-//! | `simulation` | what is simulated: [`Simulation`] |
-//! | `virtual_cores` | events that wait for a busy core, or for a tie to be broken |
+//! | `simulation` | settings of a simulation: [`Simulation`] |
+//! | `virtual_cores` | events that wait for a busy core, or for the break of a tie |
 //! | `ties` | other orders of one instant; `crate::schedule` repeats them |
-//! | `timing`, `traffic` | how long callbacks take, and messages |
-//! | `inputs` | what comes from outside |
+//! | `timing`, `traffic` | durations of callbacks, and delivery of messages |
+//! | `inputs` | external inputs |
 //! | `record` | digest and trace |
-//! | `chains` | how long it takes from one end of a path to the other |
-//! | `cycle` | an instant that does not end |
+//! | `chains` | latencies along paths of the graph |
+//! | `cycle` | detection of an instant that does not end |
 
 mod chains;
 mod cycle;
@@ -81,7 +81,7 @@ pub struct Sequencer {
     is_over: bool,
 }
 
-/// What came of looking for something to do at an instant.
+/// Outcome of one step at an instant.
 enum Turn {
     Dispatched(CallbackId),
     /// Something, but no dispatch.
@@ -90,10 +90,10 @@ enum Turn {
     Quiet,
 }
 
-/// What is asked at each quiet instant: whether the run is over.
+/// A function that is called at each quiet instant and returns whether the run is over.
 pub type Condition<'a> = &'a mut dyn FnMut(Time) -> bool;
 
-/// What a sequencer is made of, besides its simulation.
+/// The parts of a sequencer besides its simulation.
 pub(crate) struct Parts {
     pub(crate) worker: Worker,
     pub(crate) inputs: Vec<NamedInput>,
@@ -436,7 +436,7 @@ impl Sequencer {
         if let Some(virtual_cores) = &mut self.virtual_cores {
             virtual_cores.free(next);
         }
-        // What gives way to what arrives is dropped here.
+        // Messages that an arriving message overwrites are dropped here.
         Panicked::catch("dropping a message", Some(next), || self.sim_network.arrive())
             .map_err(SpinError::from)?;
         Ok(true)
@@ -453,7 +453,7 @@ fn earlier(one: Option<Time>, other: Option<Time>) -> Option<Time> {
 }
 
 impl Drop for Sequencer {
-    /// What is under way may hold the other ends of its own way.
+    /// Drops the messages under way, which may hold handles of the network that holds them.
     fn drop(&mut self) {
         if let Some(panic) = self.sim_network.clear() {
             tracing::error!(panic, "the drop of a message panicked");

@@ -1,4 +1,4 @@
-//! Who feeds whom, edge by edge: what a link, a chain and a measured hop are about.
+//! Edges of a graph, from a source to a callback: the subject of links, chains and measured hops.
 
 use ringspin_executor::{CallbackId, GraphInfo, LoopId, SourceId};
 

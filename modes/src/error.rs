@@ -1,12 +1,12 @@
-//! How spinning can end otherwise than asked for.
+//! Errors of spinning.
 
 use crate::schedule::NotApplied;
 use ringspin_executor::{Failure, FreezeError, Time, catch_panic};
 use std::fmt;
 use thiserror::Error;
 
-/// A panic in the user's code that is no callback: what builds a graph, chooses, ends a run, or is
-/// dropped with it.
+/// A panic in application code other than a callback: code that builds a graph, breaks ties, ends a
+/// run, or is dropped with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panicked {
     /// The part of the program, as in "the tie breaker".
@@ -43,7 +43,7 @@ impl std::error::Error for Panicked {}
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ChainError {
-    /// Live, nobody knows which callback sent what.
+    /// Live modes do not record which callback sent a message.
     #[error("chains are followed in simulated time: use the deterministic mode, or leave them out")]
     Live,
     /// It has no steps.
@@ -57,9 +57,9 @@ pub enum ChainError {
     Unknown {
         /// The chain.
         chain: String,
-        /// What it names.
+        /// The step.
         step: String,
-        /// What to do.
+        /// The way out.
         way_out: String,
     },
     /// Nothing goes from one step to the next.
@@ -71,12 +71,12 @@ pub enum ChainError {
         from: String,
         /// The step that would receive.
         to: String,
-        /// What to do.
+        /// The way out.
         way_out: String,
     },
 }
 
-/// Why spinning ended otherwise than asked for.
+/// The reason why a spin ended with an error.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SpinError {
@@ -87,13 +87,18 @@ pub enum SpinError {
     #[error("{0}")]
     Mapping(String),
     /// A thread could not be pinned.
-    #[error("core {core} refuses this process; choose one of the cores that it may use")]
+    #[error(
+        "failed to pin a worker to core {core}: the operating system refuses that to this process; \
+         choose one of the cores that it may use"
+    )]
     Pin {
         /// The core as the operating system numbers it.
         core: usize,
     },
     /// A worker thread could not be started.
-    #[error("a worker thread could not be started: {0}")]
+    #[error(
+        "failed to start a worker thread: {0}; use fewer cores, or raise the limits of the process"
+    )]
     Thread(String),
     /// A callback panicked or returned an error, and the policy was to stop.
     #[error(transparent)]
@@ -126,16 +131,15 @@ pub enum SpinError {
         /// The timers or callbacks.
         what: String,
     },
-    /// What is to be simulated does not fit the graph.
+    /// The simulation does not fit the graph.
     #[error("{0}")]
     Simulation(String),
     /// Entries of the schedule were not applied.
     #[error(transparent)]
     NotApplied(#[from] NotApplied),
-    /// The clock that is to be followed cannot be had.
+    /// The executor is to follow `/clock`, which is not available.
     #[error(
-        "time is to be that of /clock, but {0}: connect the executor with ROS 2, or leave \
-         `use_sim_time` out"
+        "failed to follow /clock: {0}; connect the executor with ROS 2, or leave `use_sim_time` out"
     )]
     Clock(String),
     /// A chain cannot be followed.
@@ -146,39 +150,41 @@ pub enum SpinError {
     Input {
         /// Its name.
         input: String,
-        /// When.
+        /// The simulated time of the error.
         time: Time,
-        /// What it said.
+        /// The error of the input.
         reason: String,
     },
-    /// Code of the user's that is no callback panicked.
+    /// Application code other than a callback panicked.
     #[error(transparent)]
     Panicked(#[from] Panicked),
-    /// An input has an item that nobody takes, and nothing else is left to do.
+    /// No subscription takes the next item of an input, and nothing else is left to do.
     #[error(
-        "at {time} nobody takes the next item of input {input:?}, and nothing else is left to do: \
-         the keep-all subscription that it feeds is full, and does not get on"
+        "failed to go on at {time}: no subscription takes the next item of input {input:?}, and \
+         nothing else is left to do; the keep-all subscription that it feeds is full: raise its \
+         depth, or let its callback run"
     )]
     InputStuck {
         /// Its name.
         input: String,
-        /// When.
+        /// The simulated time.
         time: Time,
     },
     /// Simulated time goes on, but nothing except timers happens.
     #[error(
-        "no message and no request was handled since {since}, for more than {limit:?}: somebody \
-         waits for something that does not come"
+        "failed to go on: no message and no request was handled since {since}, for more than \
+         {limit:?}; look for a callback or task that waits for a message or response that does not \
+         come, or raise `no_progress_max`"
     )]
     NoProgress {
-        /// When something was handled last.
+        /// The time of the last message or request.
         since: Time,
         /// The limit that was exceeded.
         limit: std::time::Duration,
     },
 }
 
-/// On its way through the sequencer an error is boxed: what all goes well with stays small.
+/// The sequencer boxes errors, so that its results without an error stay small.
 impl From<Box<SpinError>> for SpinError {
     fn from(error: Box<SpinError>) -> Self {
         *error

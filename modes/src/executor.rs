@@ -132,10 +132,10 @@ impl Executor {
         &self.graph
     }
 
-    /// As [`Graph::create_node`].
+    /// Creates a node in the graph, like [`Graph::create_node`].
     ///
     /// # Errors
-    /// As [`Graph::create_node`].
+    /// The errors of [`Graph::create_node`].
     pub fn create_node<S: Send + 'static>(
         &self,
         name: &str,
@@ -275,7 +275,7 @@ impl Executor {
         Ok(created.collect::<Result<Vec<_>, _>>()?.into_iter())
     }
 
-    /// Runs until somebody stops the executor or a callback fails; in deterministic mode also until
+    /// Runs until the executor is stopped or a callback fails; in deterministic mode also until
     /// nothing is left to do.
     ///
     /// # Errors
@@ -284,8 +284,8 @@ impl Executor {
         self.spin_until(Time::MAX)
     }
 
-    /// As [`spin`](Self::spin), for `duration` of the executor's own time at most. In deterministic
-    /// mode the instant at the end is included.
+    /// Runs like [`spin`](Self::spin), for at most `duration` of the executor's time. In
+    /// deterministic mode the instant at the end is included.
     ///
     /// # Errors
     /// [`SpinError`].
@@ -301,9 +301,9 @@ impl Executor {
         running.scheduler.end_after(duration)
     }
 
-    /// As [`spin_for`](Self::spin_for), also until `task` ends, is cancelled or fails; true if it
-    /// has. The callback that runs on another core at that moment is waited for. A task of the
-    /// executor goes on in the next spin if it has not ended.
+    /// Runs like [`spin_for`](Self::spin_for), also until `task` ends, is cancelled or fails;
+    /// returns true if it has. Waits for callbacks that run on other cores at that moment. A task
+    /// of the executor goes on in the next spin if it has not ended.
     ///
     /// ```
     /// use ringspin_modes::Executor;
@@ -344,7 +344,7 @@ impl Executor {
         Ok(clock)
     }
 
-    /// As [`spin`](Self::spin), up to `end` of the executor's own time.
+    /// Runs like [`spin`](Self::spin), up to `end` of the executor's time.
     ///
     /// # Errors
     /// [`SpinError`].
@@ -352,8 +352,8 @@ impl Executor {
         self.spin_until_over(end, &mut |_| false)
     }
 
-    /// As [`spin_until`](Self::spin_until); in deterministic mode also until `over` returns true,
-    /// which is called with the time at each quiet instant.
+    /// Runs like [`spin_until`](Self::spin_until); in deterministic mode also until `over` returns
+    /// true, which is called with the time at each quiet instant.
     ///
     /// # Errors
     /// [`SpinError`].
@@ -431,7 +431,7 @@ impl Executor {
         self.sequencer()?.take_trace()
     }
 
-    /// What can be asked from any thread while the executor spins; `None` until it is frozen.
+    /// A monitor that any thread can query while the executor spins; `None` until it is frozen.
     pub fn monitor(&self) -> Option<Monitor> {
         self.running.as_ref().map(|running| running.monitor.clone())
     }

@@ -48,7 +48,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use text::FIFO_PRIORITIES;
 
-/// Which core runs which nodes.
+/// The assignment of nodes and callback groups to cores.
 ///
 /// Plain declarations: nothing is checked before [`resolve`](Self::resolve) knows the graph and
 /// the cores.
@@ -70,16 +70,16 @@ use text::FIFO_PRIORITIES;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "toml", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct Mapping {
-    /// Where event loops go that no core names. Without it such a loop is an error.
+    /// The core of event loops that no core names. Without it such a loop is an error.
     #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "Option::is_none"))]
     pub default_core: Option<usize>,
-    /// Whether the number of a core says which of the machine's isolated cores it is, from zero.
+    /// Whether core numbers count the machine's isolated cores, from zero.
     #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "is_false"))]
     pub use_isolated: bool,
     /// Whether all memory of the process is to stay resident while it runs live (mlockall).
     #[cfg_attr(feature = "toml", serde(default, skip_serializing_if = "is_false"))]
     pub lock_memory: bool,
-    /// By node or callback group, which loop goes first on its core: 0 (normal) to 255 (first).
+    /// Dispatch priority on its core by node or callback group: 0 (normal) to 255 (first).
     /// Loops that are not named keep what their node says, `Node::set_priority`.
     #[cfg_attr(
         feature = "toml",
@@ -98,7 +98,7 @@ pub struct Mapping {
     pub cores: Vec<CoreMapping>,
 }
 
-/// What runs on one core.
+/// The nodes and callback groups of one core.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "toml", derive(Serialize, Deserialize), serde(deny_unknown_fields))]
 pub struct CoreMapping {
@@ -207,8 +207,8 @@ impl Mapping {
         self
     }
 
-    /// Has the numbers of cores count the machine's isolated cores, from zero: a mapping for
-    /// whatever cores a machine keeps free.
+    /// Lets core numbers count the machine's isolated cores, from zero, so that the mapping fits
+    /// machines that isolate different cores.
     #[must_use]
     pub fn use_isolated(mut self) -> Self {
         self.use_isolated = true;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// What connects an executor's graph with the world.
+/// The middleware that connects an executor's graph with other processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Connection {
     /// Nothing: all nodes are in this process.
@@ -106,7 +106,7 @@ impl Executor {
         }
     }
 
-    /// As [`connected`](Self::connected), with a middleware that was set up otherwise.
+    /// Connects the graph through `middleware`, which the application has set up.
     ///
     /// # Errors
     /// [`ConnectionError::Graph`] when there are nodes, or a middleware, already.

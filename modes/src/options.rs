@@ -1,4 +1,4 @@
-//! What can be chosen about an executor besides its mode, before it is frozen.
+//! Options of an executor besides its mode, to be set before it is frozen.
 
 use crate::deterministic::{ChainPath, RunOptions};
 use crate::executor::Executor;
@@ -12,7 +12,7 @@ impl Executor {
         self
     }
 
-    /// What happens when a callback fails; by default everything stops.
+    /// Sets the reaction to a failed callback; by default the executor stops.
     #[must_use]
     pub fn with_failure_policy(mut self, policy: FailurePolicy) -> Self {
         self.policy = policy;

@@ -1,4 +1,4 @@
-//! What a mapping means for a graph before it is frozen: who has which loops and priorities.
+//! Effect of a mapping on a graph before it is frozen: the loops of each core, and priorities.
 
 use crate::deterministic::Cores;
 use crate::error::SpinError;

@@ -48,7 +48,7 @@ const A_DURATION: &str =
 const A_BANDWIDTH: &str =
     "a bandwidth of whole bits per second above zero; write it as \"10 MB/s\", \"100 Mbit/s\"";
 
-/// How many bits per second go through an edge.
+/// Throughput of an edge, in bits per second.
 ///
 /// ```
 /// use ringspin_modes::quantity::Bandwidth;
@@ -61,7 +61,7 @@ const A_BANDWIDTH: &str =
 pub struct Bandwidth(NonZeroU64);
 
 impl Bandwidth {
-    /// So many bytes per second, at most 2^61.
+    /// A throughput in bytes per second, at most 2^61.
     pub fn bytes_per_second(rate: NonZeroU64) -> Self {
         Self(rate.saturating_mul(NonZeroU64::MIN.saturating_add(7)))
     }
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused_with_an_example() {
+    fn invalid_durations_are_refused_with_an_example() {
         let wrong = "|ms|10|-1ms|1e3ms|1,5ms|0.5ns|1.2.3ms|10 sec|.s|18446744073709551616ns|\
                      18446744073.709551616s|99999999999999999999h|0.0000000001s|ms10|NaN s|٣s";
         for text in wrong.split('|') {

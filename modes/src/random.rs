@@ -27,7 +27,7 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stream(u64);
 
-/// What a number is drawn for. Numbers for different purposes are independent.
+/// Purpose of a random number. Numbers for different purposes are independent.
 ///
 /// The values are part of the format: other ones would give every run other numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,25 +8,25 @@ use std::str::FromStr;
 use std::time::Duration;
 use thiserror::Error;
 
-/// At one choice, another event than the first in the contract's order was taken.
+/// A choice at which another event than the first in the contract's order was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deviation {
     /// The instant.
     pub time: Time,
-    /// Which choice of that instant, from zero. Where there is only one candidate is no choice.
+    /// Zero-based number of the choice at that instant. A single candidate is not a choice.
     pub choice: u32,
-    /// Which of the candidates was taken, from one: zero would be no deviation.
+    /// Index of the candidate that was taken, at least one: zero is the default order.
     pub taken: u32,
 }
 
-/// A message was later than its link says.
+/// A message that was later than the delay of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DelayPerturbation {
     /// The message.
     pub event: EventId,
-    /// Whom it was for.
+    /// The receiving callback.
     pub callback: CallbackId,
-    /// By how many nanoseconds.
+    /// The additional delay, in nanoseconds.
     pub delay_ns: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct InstantEvent {
     pub number: u32,
 }
 
-/// At one instant, an event was not taken before another one had been taken.
+/// An event that was not taken before another event of the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Postponement {
     /// The instant.
@@ -94,7 +94,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// How many entries there are in all.
+    /// The number of entries of all kinds.
     pub fn len(&self) -> usize {
         let Self { seed, deviations, postponements, perturbations } = self;
         usize::from(seed.is_some()) + deviations.len() + postponements.len() + perturbations.len()
@@ -135,7 +135,7 @@ impl Schedule {
     }
 }
 
-/// Entries of a schedule were not applied: the run has no such choice, event or message.
+/// The entries of a schedule that were not applied: the run has no such choice, event or message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "failed to apply these entries of the schedule: {0}; the run has no such choice or message: \
@@ -194,10 +194,10 @@ impl Taken {
     }
 }
 
-/// A schedule could not be read.
+/// The error of a text that is not a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is no deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`, \
+    "`{0}` is not a deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`, \
      `p<seconds>:<callback>.<number>><callback>.<number>` or \
      `m<source>.<sequence>><callback>+<nanoseconds>`, separated by commas, as it was printed"
 )]
@@ -322,7 +322,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_printed_can_be_read(
+        fn printed_schedules_can_be_parsed(
             seed: Option<u64>,
             deviations in prop::collection::vec(any::<(u64, u32, u32)>(), 0..5),
             postponements in prop::collection::vec(any::<(u64, [u32; 4])>(), 0..5),

@@ -26,7 +26,7 @@ impl Executor {
     /// returns zero, or [`spin_all`](Self::spin_all), to make the instant quiet.
     ///
     /// # Errors
-    /// As [`spin_once`](Self::spin_once).
+    /// The errors of [`spin_once`](Self::spin_once).
     pub fn spin_some(&mut self) -> Result<u64, SpinError> {
         self.freeze()?;
         let dispatched = self.scheduled(|scheduler, spin| scheduler.run_ready(spin))?;
@@ -37,7 +37,7 @@ impl Executor {
     /// the executor's time has passed, without waiting. Returns how many there were.
     ///
     /// # Errors
-    /// As [`spin_once`](Self::spin_once).
+    /// The errors of [`spin_once`](Self::spin_once).
     pub fn spin_all(&mut self, max: Duration) -> Result<u64, SpinError> {
         self.freeze()?;
         let end = self.end_after(max);

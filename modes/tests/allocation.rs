@@ -293,7 +293,7 @@ fn allocations_of_synchronizers(mut executor: Executor) -> u64 {
     })
     .unwrap();
     executor.freeze().unwrap();
-    // What the executor itself needs for its first spin; nothing is dispatched.
+    // The executor allocates for its first spin; nothing is dispatched.
     executor.stop_handle().stop();
     executor.spin().unwrap();
     assert_eq!(executor.statistics().dispatched(), 0);

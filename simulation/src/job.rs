@@ -51,8 +51,8 @@ use watchdog::Watchdog;
 /// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 /// ```
 ///
-/// What the closure returns are the handles of the job: publishers, collectors and whatever else a
-/// test wants to have at hand while it [steps](Self::start), or when it [checks](Self::check).
+/// The closure returns the handles of the job: publishers, collectors and other values that a test
+/// needs while it [steps](Self::start), or when it [checks](Self::check).
 ///
 /// ```
 /// # use ringspin_simulation::Job;
@@ -140,7 +140,7 @@ impl Ran {
 pub struct CheckFailed {
     /// The end of the run.
     pub time: Time,
-    /// What the check said.
+    /// The error of the check.
     pub reason: String,
 }
 
@@ -197,7 +197,7 @@ impl<'a, T> Job<'a, T> {
         self
     }
 
-    /// What happens when a callback fails; by default the run ends with an error.
+    /// Sets the reaction to a failed callback; by default the run ends with an error.
     #[must_use]
     pub fn with_failure_policy(mut self, policy: FailurePolicy) -> Self {
         self.policy = policy;
@@ -301,7 +301,7 @@ impl<'a, T> Job<'a, T> {
         }
     }
 
-    /// What is simulated.
+    /// The settings of the simulation.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
     }
@@ -309,7 +309,7 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and stops before the first event, for a test that steps.
     ///
     /// # Errors
-    /// What `build` returns, [`Panicked`] if it panics, or a [`SpinError`].
+    /// The error of `build`, [`Panicked`] if it panics, or a [`SpinError`].
     pub fn start(&self) -> Result<Session<T>, BoxError> {
         let mut session = self.start_with(self.simulation.clone(), Records::default())?;
         session.executor().run_options().applies_schedule = true;
@@ -349,7 +349,7 @@ impl<'a, T> Job<'a, T> {
     /// Builds the graph and runs it.
     ///
     /// # Errors
-    /// What `build` returns, a [`SpinError`] (also if the job follows a schedule
+    /// The error of `build`, a [`SpinError`] (also if the job follows a schedule
     /// of which entries were not applied), [`CheckFailed`], or [`Panicked`] if other code than a
     /// callback panics: an end condition, a tie breaker, the drop of a state.
     pub fn run(&self) -> Result<Report, BoxError> {
@@ -365,7 +365,7 @@ impl<'a, T> Job<'a, T> {
 
     /// A run of another simulation. Entries of a schedule that were not applied are no error.
     fn run_with(&self, simulation: Simulation, records: Records) -> Ran {
-        // What is caught here has no name of its own, as the drop of a queued message.
+        // Panics that no inner part names are caught here, such as the drop of a queued message.
         let ran = Panicked::catch("the run", None, || self.run_once(simulation, records));
         let mut ran = ran.unwrap_or_else(|panic| Ran { report: None, error: Some(panic.into()) });
         if let Err(panic) = self.tell_of_run() {

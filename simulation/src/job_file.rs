@@ -87,7 +87,7 @@ pub struct JobFile {
 struct Source {
     /// The file's name for messages.
     origin: String,
-    /// What paths are relative to.
+    /// Base of relative paths.
     folder: PathBuf,
     text: String,
 }
@@ -99,7 +99,7 @@ impl Source {
         format!("{}:{}", self.origin, before.matches('\n').count() + 1)
     }
 
-    /// What is wrong there, and what is allowed.
+    /// An error at `span`; `problem` says what is wrong and what is allowed.
     fn wrong(&self, span: Range<usize>, problem: impl Into<String>) -> JobFileError {
         JobFileError::Wrong { at: self.at(span), problem: problem.into() }
     }
@@ -123,7 +123,8 @@ impl JobFile {
         Self::parse(Source { origin: path.display().to_string(), folder, text })
     }
 
-    /// As [`load`](Self::load), for the text of a file in the current folder.
+    /// Parses the text of a job file, like [`load`](Self::load); paths are relative to the current
+    /// folder.
     ///
     /// # Errors
     /// [`JobFileError`], with the line.
@@ -142,13 +143,13 @@ impl JobFile {
         Ok(Self { source, simulation, jobs })
     }
 
-    /// What is simulated.
+    /// The settings of the simulation.
     pub fn simulation(&self) -> &Simulation {
         &self.simulation
     }
 
-    /// What is simulated, if the file says nothing else: it is for a program that builds its graph
-    /// itself.
+    /// The settings of the simulation, if the file has no other keys: for a program that builds its
+    /// graph itself.
     ///
     /// # Errors
     /// [`JobFileError::JobKey`] for the first key that only a job has.

@@ -58,7 +58,7 @@ pub struct RegistryError {
     pub name: String,
 }
 
-/// Where in the graph an instance of a node type belongs.
+/// Namespace and name of an instance of a node type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeConfig {
     pub(crate) namespace: String,
@@ -84,7 +84,7 @@ impl NodeConfig {
     /// Creates the node that belongs here.
     ///
     /// # Errors
-    /// As [`Graph::create_node`].
+    /// The errors of [`Graph::create_node`].
     pub fn create_node<S: Send + 'static>(
         &self,
         graph: &Graph,
@@ -103,7 +103,7 @@ impl Registry {
     /// Registers node type `name`: `build` adds an instance of it to a graph. It is called for each
     /// instance, in each run.
     ///
-    /// A name that is taken is an error of [`check`](Self::check), and of whoever uses the
+    /// A name that is taken is an error of [`check`](Self::check), and of every job that uses the
     /// registry.
     #[must_use]
     pub fn node(

@@ -38,12 +38,12 @@ use thiserror::Error;
 /// Callbacks that a recorder keeps where nothing else is asked for: some 2.5 MiB.
 pub const DEFAULT_CAPACITY: usize = 65_536;
 
-/// Who ran when on which core.
+/// The callbacks that ran on each core, with their start and end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Parts", into = "Parts")]
 pub struct Timeline(Parts);
 
-/// What a timeline is made of; as such it is written and read.
+/// The contents of a timeline, in the form in which it is written and read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
@@ -51,16 +51,16 @@ pub struct Parts {
     pub origin_ns: u64,
     /// Whatever runs one callback at a time: cores, or event loops where each has its own.
     pub lanes: Vec<Lane>,
-    /// What can run.
+    /// The callbacks of the graph.
     pub callbacks: Vec<TimelineCallback>,
-    /// What ran, by rising start.
+    /// The calls, by rising start.
     pub spans: Vec<Span>,
     /// Earlier callbacks that are missing, because recorders keep only the newest.
     #[serde(default)]
     pub displaced: u64,
 }
 
-/// What runs one callback at a time.
+/// A core, thread or event loop that runs one callback at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Lane {
@@ -85,13 +85,13 @@ pub struct TimelineCallback {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Span {
-    /// Where it ran: an index of the lanes.
+    /// The lane that it ran on, an index of the lanes.
     pub lane: usize,
-    /// What ran: an index of the callbacks.
+    /// The callback, an index of the callbacks.
     pub callback: usize,
-    /// When it started, in nanoseconds since the origin.
+    /// Start time, in nanoseconds since the origin.
     pub start_ns: u64,
-    /// When it returned, in nanoseconds since the origin.
+    /// End time, in nanoseconds since the origin.
     pub end_ns: u64,
     /// The source of its event, as in a trace.
     pub source: u32,
@@ -112,9 +112,9 @@ pub enum TimelineError {
         span: usize,
         /// "lane" or "callback".
         what: &'static str,
-        /// What it names.
+        /// The index that the span refers to.
         index: usize,
-        /// How many there are.
+        /// Their number.
         count: usize,
     },
     /// A span ends before it starts.
@@ -164,9 +164,9 @@ impl From<Timeline> for Parts {
 }
 
 impl Timeline {
-    /// What the [`TimelineRecorder`]s among `recorders` saw, all workers together, in an executor
-    /// of the given graph and mode. Simulated times count from zero, live ones from the first
-    /// callback. O(n log n) in the callbacks.
+    /// Merges the [`TimelineRecorder`]s among `recorders`, which belong to the workers of an
+    /// executor of the given graph and mode. Simulated times count from zero, live ones from the
+    /// first callback. O(n log n) in the callbacks.
     ///
     /// # Errors
     /// [`SpinError::Mapping`] or [`SpinError::Simulation`] when the mode's mapping is not one of
@@ -218,12 +218,12 @@ impl Timeline {
         &self.0.lanes
     }
 
-    /// What can run, indexed by the graph's callbacks.
+    /// The callbacks, indexed like those of the graph.
     pub fn callbacks(&self) -> &[TimelineCallback] {
         &self.0.callbacks
     }
 
-    /// What ran, by rising start.
+    /// The calls, by rising start.
     pub fn spans(&self) -> &[Span] {
         &self.0.spans
     }

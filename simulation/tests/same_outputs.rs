@@ -1,5 +1,5 @@
-//! What a deterministic run puts out, a live run puts out as well if it gets the same inputs in the
-//! same order: the modes differ in who is next and what time it is, not in what nodes do.
+//! A live run has the same outputs as a deterministic run if it gets the same inputs in the same
+//! order: the modes differ in the next event and the time, not in the behaviour of nodes.
 //!
 //! Random graphs without timers. The deterministic run is recorded as a robot's would be, by a node
 //! that subscribes to the inputs; the recording is then pushed into a single core, item by item.

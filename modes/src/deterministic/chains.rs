@@ -30,36 +30,36 @@ use std::collections::VecDeque;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainPath {
-    /// What it is called.
+    /// The name of the chain.
     pub name: String,
     /// The steps, first to last.
     pub steps: Vec<String>,
 }
 
-/// The samples of a chain: how long each message took that came to its end.
+/// Latency samples of a chain, one for each message that reached its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChainSamples {
     /// From the release of the first event (a timer was due, or a message ready to be taken) to the
     /// start of the last callback, in nanoseconds, in the order in which they came there.
     pub to_start_ns: Vec<u64>,
-    /// The same to the end of the last callback.
+    /// From the release of the first event to the end of the last callback, in nanoseconds.
     pub to_end_ns: Vec<u64>,
-    /// How much of that the first event waited before its own callback began: for a busy core,
-    /// say.
+    /// The part of that time in which the first event waited for the start of its own callback, for
+    /// example for a busy core.
     pub waited_ns: Vec<u64>,
-    /// How many samples were not kept because there were [too many](ChainSamples::KEPT_MAX).
+    /// Number of samples above the [limit](ChainSamples::KEPT_MAX), which are not kept.
     pub not_kept: u64,
-    /// How many origins were given up because [too much](ChainSamples::UNDER_WAY_MAX) was under way
-    /// to a step.
+    /// Number of origins that were dropped because [too many](ChainSamples::UNDER_WAY_MAX) messages
+    /// were under way to a step.
     pub given_up: u64,
-    /// How many steps, from the first one, any event came to.
+    /// Number of steps, from the first one, that an event reached.
     pub steps_reached: usize,
 }
 
 impl ChainSamples {
-    /// How many samples of a chain are kept.
+    /// Maximum number of samples of a chain that are kept.
     pub const KEPT_MAX: usize = 1 << 20;
-    /// How many messages of one publisher can be under way to a step.
+    /// Maximum number of messages of one publisher under way to a step.
     pub const UNDER_WAY_MAX: usize = 1 << 16;
 }
 
@@ -163,7 +163,7 @@ impl ChainPath {
     ) -> ChainError {
         let fed = edges.iter().filter(|edge| from.contains(&edge.from));
         let fed = fed.map(|edge| info.loops[edge.to.0 as usize].full_name());
-        let none = "it feeds nobody: end the chain there";
+        let none = "it has no successor: end the chain there";
         ChainError::NotConnected {
             chain: self.name.clone(),
             from: self.steps[step - 1].clone(),
@@ -203,7 +203,7 @@ struct Chain {
     samples: ChainSamples,
 }
 
-/// What one source has sent to one step.
+/// The messages that one source has sent to one step.
 struct Arrivals {
     source: SourceId,
     /// Number and origin, in the order of their numbers.

@@ -12,7 +12,8 @@ pub(super) struct ClockDisplay {
 }
 
 impl ClockDisplay {
-    /// One for whoever `middleware` connects with; `None` if nobody wants it.
+    /// Creates a display for the processes that `middleware` connects with; `None` if it publishes
+    /// no clock.
     pub(super) fn new(middleware: Option<Arc<dyn Middleware>>) -> Option<Self> {
         let middleware = middleware?;
         let period = middleware.clock_period()?;

@@ -17,7 +17,7 @@ pub(super) struct Inputs {
 
 struct Asked {
     named: NamedInput,
-    /// Whether nobody could take its item since the last dispatch.
+    /// Whether no subscription could take its item since the last dispatch.
     refused: bool,
 }
 
@@ -35,7 +35,7 @@ impl Inputs {
     /// Has the first input that has an item by `now` hand it over; false if none has.
     ///
     /// # Errors
-    /// What it says; or that it has handed over too many items at this instant.
+    /// The error of the input; or too many items at this instant.
     pub(super) fn deliver_one(&mut self, now: Time) -> Result<bool, SpinError> {
         for asked in self.asked.iter_mut().filter(|asked| !asked.refused) {
             if asked.next_time(now)?.is_none_or(|time| time > now) {
@@ -105,7 +105,7 @@ impl Inputs {
         dropped.filter_map(Result::err).collect()
     }
 
-    /// An input whose item nobody takes.
+    /// The name of an input with an item that no subscription takes.
     pub(super) fn refused(&self) -> Option<&str> {
         self.asked.iter().find(|asked| asked.refused).map(|asked| &*asked.named.name)
     }

@@ -15,7 +15,7 @@ pub struct RunOptions {
     pub watched: Option<Time>,
     /// Whether entries of a schedule that cannot be applied are an error.
     pub applies_schedule: bool,
-    /// How many deviations of each kind are kept.
+    /// Maximum number of deviations of each kind that are kept.
     pub deviations_max: usize,
     /// The chains that are followed.
     pub chains: Vec<ChainPath>,

@@ -1,4 +1,4 @@
-//! What is recorded of a run: its digest, and on request its trace.
+//! Records of a run: its digest, and on request its trace.
 
 use super::chains::Follower;
 use super::timing::Timing;
@@ -30,7 +30,7 @@ impl fmt::Debug for RunDigest {
 /// One dispatch of a [`Trace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When, who and what for.
+    /// Time, callback and event of the dispatch.
     pub dispatch: Dispatch,
     /// The digest of what the callback showed, if it showed anything.
     pub digest: Option<u64>,
@@ -55,19 +55,19 @@ impl Trace {
     }
 }
 
-/// How many bytes are hashed at once.
+/// Number of bytes that are hashed at once.
 const BYTES_MAX: usize = 4096;
 
 /// Told of every dispatch of the sequencer.
 pub(super) struct Digester {
     hash: Xxh3,
-    /// What is still to be hashed: the hash takes much at once in less time.
+    /// Bytes that are not hashed yet: the hash takes less time for one large block.
     bytes: Box<[u8; BYTES_MAX]>,
-    /// How much of it there is.
+    /// The number of bytes in the buffer.
     filled: usize,
     /// Whether there is more to do than to hash.
     is_busy: bool,
-    /// How many dispatches there were; a watchdog looks at it.
+    /// The number of dispatches, which a watchdog reads.
     dispatches: Arc<Counter>,
     timing: Option<Timing>,
     sim_network: Arc<SimNetwork>,
@@ -76,7 +76,7 @@ pub(super) struct Digester {
     /// Whether the end of a callback depends on whether it sends something.
     depends_on_sending: bool,
     sent: Vec<EventId>,
-    /// Who else is told.
+    /// The recorder that is called after this one.
     next: Option<Box<dyn Recorder>>,
 }
 
@@ -149,7 +149,7 @@ impl Digester {
         self.is_busy = others || self.timing.is_some() || self.trace.is_some();
     }
 
-    /// Who else was told.
+    /// Takes out the recorder that was called after this one.
     pub(super) fn take_next(&mut self) -> Option<Box<dyn Recorder>> {
         let next = self.next.take();
         self.look_who_is_busy();
@@ -226,7 +226,7 @@ impl Digester {
         let released =
             timing.map_or(dispatch.time, |timing| timing.begin(dispatch, &self.sim_network));
         if self.wants_sent() {
-            // What was sent before comes from outside.
+            // Messages sent before this callback come from outside.
             self.sim_network.take_sent(&mut self.sent);
         }
         if let Some(follower) = &mut self.follower {

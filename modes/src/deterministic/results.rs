@@ -1,4 +1,4 @@
-//! What a sequencer can tell of its run.
+//! Results of a sequencer: digest, schedule, overruns, choices.
 
 use super::record::Digester;
 use super::{
@@ -99,7 +99,7 @@ impl Sequencer {
         }
     }
 
-    /// The same up to now: if the run is not over, the rest may still come.
+    /// The entries up to now that were not applied: later ones may still be applied.
     pub(crate) fn not_applied_yet(&self, info: &GraphInfo) -> Schedule {
         let all = self.not_applied(info);
         if self.is_over { all } else { all.up_to(self.now()) }
@@ -117,7 +117,7 @@ impl Sequencer {
         late.map(|(n, count)| (info.name_of(CallbackId(n as u32)), count)).collect()
     }
 
-    /// How many choices there were in the run so far.
+    /// The number of choices in the run so far.
     pub fn choices(&self) -> u64 {
         self.breaker.as_ref().map_or(0, Breaker::choices)
     }

@@ -1,4 +1,4 @@
-//! What is simulated, as data: it can be written in TOML, compared, and hashed.
+//! Settings of a simulation as plain data: they can be written in TOML, compared, and hashed.
 
 use super::models::{AnyModel, ResolvedDurations, ResolvedLinks};
 use super::ties::TiePolicy;
@@ -10,19 +10,19 @@ use ringspin_executor::{BoxError, GraphInfo, LoopId, Scope, SimNetwork, Time};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is simulated: time, ties, delays, durations.
+/// Settings of a simulation: time, ties, delays, durations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simulation {
     /// Simulated time when the run starts. Timers are anchored at time zero: those that are overdue
     /// at the start fire once, in the order of their deadlines.
     pub start: Time,
-    /// When the run ends, inclusive, whatever spinning asks for.
+    /// The last instant of the run, also if a spin would last longer.
     pub end: Option<Time>,
     /// The seed of everything random: delays, durations, jitter, and what nodes draw.
     pub seed: u64,
     /// In which order the events of an instant are dispatched.
     pub ties: TiePolicy,
-    /// By how much messages are late at random, beyond what their links say.
+    /// Random delay of messages, added to the delay of their links.
     pub jitter: Jitter,
     /// How messages travel; by default they arrive as they are published.
     pub links: AnyModel<dyn ResolvedLinks>,
@@ -30,7 +30,7 @@ pub struct Simulation {
     pub durations: AnyModel<dyn ResolvedDurations>,
     /// The virtual cores that callbacks occupy.
     pub cores: Cores,
-    /// How many dispatches one instant may have before it counts as a cycle without delay.
+    /// Maximum number of dispatches at one instant; more are an error, a cycle without delay.
     pub instant_dispatches_max: u64,
     /// For how long timers may fire with no message or request being handled.
     pub no_progress_max: Option<Duration>,
@@ -48,12 +48,12 @@ pub struct Jitter {
 /// The virtual cores of a simulation. They matter if callbacks take time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Cores {
-    /// One for each event loop: nobody waits for another loop.
+    /// One core for each event loop: no loop waits for another one.
     #[default]
     Unlimited,
-    /// One for all, which takes turns as the single-core mode does.
+    /// One core for all loops, which takes turns as the single-core mode does.
     Single,
-    /// Those of a mapping, each with its priorities and turns as in the multi-core mode.
+    /// The cores of a mapping, each with its priorities and turns as in the multi-core mode.
     Mapped(Mapping),
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Setting {
     /// The loops of each virtual core, unless each loop has its own.
     pub(super) cores: Option<Vec<Vec<LoopId>>>,
     pub(super) perturbations: Perturbations,
-    /// How many deviations of each kind are kept.
+    /// Maximum number of deviations of each kind that are kept.
     pub(super) deviations_max: usize,
 }
 

@@ -35,7 +35,7 @@ pub enum TiePolicy {
     Pct {
         /// Another seed is another order.
         seed: u64,
-        /// How many events have to come in a certain order for the bug; at least one.
+        /// Number of events that must occur in a certain order for the bug; at least one.
         depth: u32,
         /// About how many choices a run has.
         steps: u64,
@@ -55,7 +55,7 @@ pub struct Candidate {
 
 /// Chooses among the events of an instant: for tie policies of one's own.
 pub trait TieBreaker: Send {
-    /// Which of the candidates is next; there are two at least, in the contract's order. A number
+    /// Chooses the next of at least two candidates, which are in the contract's order. A number
     /// that is too great counts as the last.
     fn choose(&mut self, now: Time, candidates: &[Candidate]) -> usize;
 }

@@ -17,7 +17,7 @@ struct State {
     released: Time,
     /// When the callback that was dispatched returns, if it takes time.
     end: Option<Time>,
-    /// What decides about that once it has returned, if that is whether it has sent something.
+    /// The alternatives for that end, if it depends on whether the callback has sent something.
     open: Option<Open>,
     /// By callback, how often it returned later than its logical execution time.
     overruns: Vec<u64>,
@@ -59,7 +59,8 @@ impl Timing {
         let logical_end = execution.logical.map(|logical| state.released + logical);
         let sending_end = execution.sending.map_or(quiet_end, |sending| now + sending);
         let departure = logical_end.map_or(sending_end, |end| end.max(sending_end));
-        // What it sends leaves as if it has; until it has returned, it counts as the longer one.
+        // Until the callback has returned, the longer of both ends counts; messages leave as in the
+        // sending case.
         let end = quiet_end.max(sending_end);
         if departure.max(end) > now {
             sim_network.begin(end, departure);

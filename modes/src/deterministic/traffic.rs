@@ -23,7 +23,7 @@ impl Perturbations {
         Self(Arc::new(Mutex::new(Kept::new(max))))
     }
 
-    /// Those that are kept, and how many there were in all.
+    /// The kept perturbations, and the number of all.
     pub(super) fn all(&self) -> (Vec<DelayPerturbation>, u64) {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut perturbations = kept.items().to_vec();
@@ -36,7 +36,7 @@ impl Perturbations {
     }
 }
 
-/// Which perturbations there are.
+/// Source of the perturbations of a run.
 pub(super) enum PerturbationSource {
     None,
     /// Random ones up to a limit.
@@ -44,7 +44,7 @@ pub(super) enum PerturbationSource {
         seed: u64,
         max_ns: u64,
     },
-    /// Those of a schedule.
+    /// The perturbations of a schedule.
     Scripted(BTreeMap<(EventId, CallbackId), u64>),
 }
 
@@ -118,7 +118,7 @@ pub(super) struct Traffic {
     links: Option<Box<dyn ResolvedLinks>>,
     jitter: PerturbationSource,
     perturbations: Perturbations,
-    /// Whose messages jitter is for.
+    /// Whether jitter applies to the messages, by callback.
     jittered: Vec<bool>,
     edges: BTreeMap<(CallbackId, SourceId), Edge>,
     info: GraphInfo,

@@ -123,7 +123,8 @@ impl VirtualCoreScheduler {
         }
     }
 
-    /// How many events are pending, also those that wait for a busy core. Linear in the loops.
+    /// The number of pending events, including those that wait for a busy core. Linear in the
+    /// loops.
     pub(super) fn len(&self) -> usize {
         self.loops.iter().map(|event_loop| event_loop.pending.len()).sum()
     }
@@ -150,8 +151,8 @@ impl VirtualCoreScheduler {
         None
     }
 
-    /// As [`pop`](Self::pop), with `breaker` choosing among the events of free cores and the due
-    /// timers.
+    /// Removes an event like [`pop`](Self::pop); `breaker` chooses among the events of free cores
+    /// and the due timers.
     pub(super) fn choose(
         &mut self,
         breaker: &mut Breaker,
@@ -524,7 +525,7 @@ impl Breaker {
         }
     }
 
-    /// How many choices there were in all.
+    /// The number of all choices.
     pub(super) fn choices(&self) -> u64 {
         self.made
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a mapping, in words that name the way out.
+//! Errors of mappings.
 
 use crate::names::list;
 use std::io;
@@ -16,7 +16,7 @@ pub enum MappingError {
     Io {
         /// The file that was asked for.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The program was built without a reader of mapping files.
@@ -36,7 +36,7 @@ pub enum MappingError {
     Parse {
         /// The file, or "the text" when it was parsed from a string.
         origin: String,
-        /// Where and why, as the TOML parser reports it.
+        /// The error of the TOML parser, with its place.
         error: toml::de::Error,
     },
     /// A core is not among those that this process may use.
@@ -73,7 +73,7 @@ pub enum MappingError {
     UnknownNode {
         /// The entry, fully qualified.
         entry: String,
-        /// Who names it: a core, or the dispatch priorities.
+        /// The part of the mapping that names it: a core, or the dispatch priorities.
         place: String,
         /// The closest name that does exist, if one is close.
         suggestion: Option<String>,
@@ -128,7 +128,7 @@ pub enum MappingError {
     Priority {
         /// The core that asks for it.
         core: usize,
-        /// What it asks for.
+        /// The requested priority.
         priority: u8,
     },
 }

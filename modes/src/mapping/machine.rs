@@ -7,15 +7,15 @@
 use super::{Mapping, MappingError};
 use std::collections::BTreeSet;
 
-/// Where Linux lists the isolated cores.
+/// The file in which Linux lists the isolated cores.
 const ISOLATED: &str = "/sys/devices/system/cpu/isolated";
 
 /// The cores that a process may run its workers on, as the operating system numbers them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// Those of the affinity mask.
+    /// The cores of the affinity mask.
     pub allowed: Vec<usize>,
-    /// Those that are isolated, in or outside the affinity mask; ascending.
+    /// The isolated cores, in or outside the affinity mask; ascending.
     pub isolated: Vec<usize>,
 }
 

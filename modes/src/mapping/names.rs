@@ -55,7 +55,7 @@ impl fmt::Display for Entry {
     }
 }
 
-/// What the entries say of the loop called `name`: the more specific one wins. O(log entries).
+/// The value of the entry for the loop called `name`: the more specific entry wins. O(log entries).
 pub(super) fn of_loop<T: Copy>(entries: &BTreeMap<Entry, T>, name: LoopName<'_>) -> Option<T> {
     let node = name.node.to_owned();
     let group = Entry { node: node.clone(), group: Some(name.group.into()) };

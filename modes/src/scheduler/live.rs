@@ -18,7 +18,7 @@ const SPIN_TAIL: Duration = Duration::from_micros(10);
 /// How long a worker sleeps that waits for a clock which stands still: until it is woken.
 const FOREVER: Duration = Duration::from_secs(1 << 30);
 
-/// What a worker needs to know to run live.
+/// The clock, end and settings of one spin of a live worker.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
     pub(crate) clock: &'a RosClock,

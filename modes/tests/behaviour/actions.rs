@@ -78,7 +78,7 @@ fn client(graph: &Graph) -> (Node<()>, ActionClient<(), Count>) {
     (node, client)
 }
 
-/// What a client sees.
+/// An event that a client sees.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Accepted,
@@ -123,7 +123,7 @@ impl Watch {
             })
     }
 
-    /// What is called at the answer to a request to cancel.
+    /// The callback for the answer to a request to cancel.
     fn cancel<S>(
         &self,
         goal: &'static str,
@@ -146,7 +146,7 @@ impl Watch {
     }
 }
 
-/// What is seen of a goal that is counted up to `n`.
+/// The events of a goal that is counted up to `n`.
 fn counted_to(n: u32) -> Vec<Seen> {
     let mut seen = vec![Accepted];
     seen.extend((1..n).map(Seen::Feedback));

@@ -90,9 +90,9 @@ fn groups_of_one_node_can_live_apart() {
 const EVENTS: u32 = 1000;
 
 /// A callback that does not return before the other core has handled a thousand events, each of
-/// which also sends something to the busy node: nobody waits for the overloaded core.
+/// which also sends something to the busy node: other cores do not wait for the overloaded one.
 #[test]
-fn an_overloaded_core_delays_nobody_else() {
+fn an_overloaded_core_does_not_delay_other_cores() {
     let Some([first, second]) = two_cores() else { return };
     let mapping = Mapping::new().core(first, ["/hog"]).core(second, ["/steady"]);
     let mut executor = Executor::multi_core(mapping);
@@ -176,7 +176,7 @@ fn refused(mapping: Mapping) -> String {
 }
 
 #[test]
-fn what_a_mapping_demands_and_the_machine_lacks_is_refused() {
+fn mappings_that_the_machine_cannot_satisfy_are_refused() {
     let (core, isolated) = (allowed_cores()[0], Machine::this().isolated);
     if !isolated.contains(&core) {
         let text = refused(Mapping::new().core(core, ["/node"]).isolated(core));
@@ -195,12 +195,12 @@ const CHILD: &str = "RINGSPIN_TEST_PRIVILEGED";
 
 #[test]
 #[cfg(target_os = "linux")]
-fn what_the_system_may_refuse_is_done_or_a_warning_says_why_not() {
+fn priority_and_memory_lock_are_applied_or_refused_with_a_warning() {
     if std::env::var_os(CHILD).is_some() {
         return privileged_child();
     }
     let mut command = this_program();
-    let test = "cores::what_the_system_may_refuse_is_done_or_a_warning_says_why_not";
+    let test = "cores::priority_and_memory_lock_are_applied_or_refused_with_a_warning";
     let output = command.args(["--exact", test, "--nocapture"]).env(CHILD, "1").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));

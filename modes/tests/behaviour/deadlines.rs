@@ -34,7 +34,7 @@ fn waiting_counts_as_much_as_working() {
 }
 
 #[test]
-fn who_is_in_time_or_has_no_deadline_is_never_late() {
+fn callbacks_in_time_or_without_deadline_are_never_late() {
     in_every_mode(|mut executor| {
         let node = executor.create_node("node", 0).unwrap();
         let out = node.create_publisher::<u32>("numbers", QoS::default()).unwrap();

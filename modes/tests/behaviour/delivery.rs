@@ -103,7 +103,7 @@ fn keep_last_gives_the_newest_and_counts_what_it_overwrote() {
 }
 
 #[test]
-fn keep_all_hands_back_what_does_not_fit_and_delivers_it_to_nobody() {
+fn keep_all_returns_a_message_that_does_not_fit_and_delivers_it_to_no_subscription() {
     in_every_mode(|mut executor| {
         let received = log();
         let talker = executor.create_node("talker", ()).unwrap();

@@ -45,7 +45,7 @@ fn a_trigger_before_the_start_is_not_lost() {
             cx.stop();
         };
         let early = node.create_guard_condition("early", record).unwrap();
-        node.create_guard_condition("never", |_, _| panic!("nobody triggers it")).unwrap();
+        node.create_guard_condition("never", |_, _| panic!("it is never triggered")).unwrap();
         early.trigger();
         early.trigger();
         executor.spin().unwrap();

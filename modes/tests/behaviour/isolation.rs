@@ -247,7 +247,7 @@ fn a_client_of_an_isolated_node_refuses_calls_instead_of_losing_them() {
         node.create_one_shot_timer(MS, |_, _| Err::<(), _>("broken")).unwrap();
         keeping(&executor, "server", "service");
         stop_when(&executor, move || {
-            let refused = client.call(1, |_, _, _| panic!("nobody is there to be called"));
+            let refused = client.call(1, |_, _, _| panic!("the client's node is isolated"));
             refused.is_err_and(|refused| refused.reason == CallError::ClientStopped)
         });
         executor.spin().unwrap();

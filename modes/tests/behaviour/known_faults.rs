@@ -10,9 +10,9 @@ use std::time::Duration;
 const MS: Duration = Duration::from_millis(1);
 
 /// ros2/rclcpp#2532: entities lay in a hash map, so callbacks that became ready together ran in an
-/// order that nobody could predict. Here it is the order of creation, whatever the names hash to.
+/// order that could not be predicted. Here it is the order of creation, whatever the names hash to.
 #[test]
-fn what_is_ready_together_runs_in_order_of_creation() {
+fn callbacks_that_are_ready_together_run_in_order_of_creation() {
     for round in 0..8 {
         in_every_mode(|mut executor| {
             const SUBSCRIPTIONS: usize = 12;
@@ -45,7 +45,7 @@ fn what_is_ready_together_runs_in_order_of_creation() {
 
 /// ros2/rclcpp#392: a timer that is always due kept a service from ever being served.
 #[test]
-fn a_timer_that_is_always_due_starves_nobody() {
+fn a_timer_that_is_always_due_does_not_starve_other_callbacks() {
     let mut executor = Executor::single_core();
     let order: Log<&str> = log();
     let greedy = executor.create_node("greedy", order.clone()).unwrap();
@@ -136,7 +136,7 @@ impl ringspin_executor::Recorder for Gaps {
 }
 
 /// ros2/rclcpp#2012, #3240 and #2053: a callback group was left out of the wait set while it was
-/// busy, or once nobody held it, and what had become ready for it meanwhile was forgotten.
+/// busy, or once no handle held it, and events that became ready for it meanwhile were forgotten.
 #[test]
 fn a_callback_group_is_never_forgotten() {
     in_every_mode(|mut executor| {

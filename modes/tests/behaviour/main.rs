@@ -1,4 +1,4 @@
-//! What every mode promises, tested in every mode through one parameter.
+//! Promises of every mode, tested in every mode through one parameter.
 
 mod actions;
 mod bursts;

@@ -1,4 +1,4 @@
-//! What comes from outside of the process and what leaves it, without a real middleware: messages.
+//! Messages that enter and leave the process, with a fake middleware.
 
 mod calls;
 mod clock;
@@ -36,7 +36,7 @@ fn in_every_way(test: impl Fn(Executor, FakeMiddleware)) {
     }
 }
 
-/// As [`in_every_way`], and with the nodes dealt out to all cores, spinning and parking.
+/// Runs `test` [`in_every_way`], and with the nodes dealt out to all cores, spinning and parking.
 fn on_all_cores(test: impl Fn(Executor, FakeMiddleware)) {
     in_every_way(&test);
     for way in WAYS {
@@ -96,7 +96,7 @@ fn receiver(fake: &FakeMiddleware, topic: &str) -> Box<dyn RemoteSubscription> {
     fake.outside().subscribe(topic, of, qos, RemoteNotifier::default()).unwrap().unwrap()
 }
 
-/// What has come to `receiver`.
+/// The messages that `receiver` has received.
 fn received(receiver: &mut dyn RemoteSubscription) -> Vec<u64> {
     std::iter::from_fn(|| {
         let mut message: Option<u64> = None;
@@ -111,9 +111,9 @@ fn first_of(executor: &Executor, node: &str) -> CallbackStatistics {
     executor.statistics().of(node).next().unwrap().clone()
 }
 
-/// Spins until nothing is left to do: several times the one worker called its observer a few times
-/// in one go, and nobody else, though who is ready gets a turn in between. Several, because what is
-/// no callback, such as a subscription that joins, may bring something that is under way then.
+/// Spins until nothing is left to do: several times, the one worker called its observer a few times
+/// in a row, without a callback in between. Several times, because other work, such as a
+/// subscription that joins, may still bring messages that are under way.
 fn spin_on(executor: &mut Executor, fake: &FakeMiddleware) {
     let (mut time, mut quiet) = (5 * MS, 0);
     let mut before = (0, 0);
@@ -174,7 +174,7 @@ fn ten_thousand_messages_arrive_in_order_however_slow_the_subscription_is() {
 }
 
 #[test]
-fn what_comes_while_the_graph_is_built_is_delivered_after_the_start() {
+fn messages_that_arrive_while_the_graph_is_built_are_delivered_after_the_start() {
     on_all_cores(|mut executor, fake| {
         connect(&executor, fake.another());
         let heard = listening(&executor, "listener", "numbers", QoS::keep_last(8));
@@ -240,7 +240,7 @@ fn keep_last_1_gives_the_newest_and_counts_the_others() {
 }
 
 #[test]
-fn what_waits_inside_and_outside_is_taken_in_turns() {
+fn local_and_remote_messages_are_taken_in_turns() {
     const EACH: u64 = 500;
     in_every_way(|mut executor, fake| {
         connect(&executor, fake.another());

@@ -210,7 +210,7 @@ fn a_full_queue_hands_the_change_back_and_changes_nothing() {
 }
 
 #[test]
-fn what_is_set_while_the_graph_is_built_is_no_event() {
+fn parameters_set_while_the_graph_is_built_are_not_reported() {
     in_every_mode(|mut executor| {
         let seen = log();
         let node = executor.create_node("pilot", seen.clone()).unwrap();
@@ -313,7 +313,7 @@ fn warnings(executor: &mut Executor) -> Vec<String> {
 
 /// A misspelt name in a file or on the command line is ignored by rclcpp without a word.
 #[test]
-fn freezing_warns_of_overrides_that_nobody_declared() {
+fn freezing_warns_of_overrides_of_undeclared_parameters() {
     in_every_mode(|executor| {
         let line = ["-p", "gain:=2.0", "-p", "gian:=2.0", "-p", "use_sim_time:=false"];
         let mut executor = executor.with_arguments(arguments(&line));
@@ -324,9 +324,9 @@ fn freezing_warns_of_overrides_that_nobody_declared() {
     });
 }
 
-/// The deterministic mode has a time of its own; otherwise somebody has to bring it.
+/// The deterministic mode has a time of its own; live modes need a publisher of `/clock`.
 #[test]
-fn live_modes_warn_of_a_clock_that_nobody_brings() {
+fn live_modes_warn_of_a_clock_without_middleware() {
     let warnings_of = |executor: Executor| {
         let line = ["-p", "use_sim_time:=true"];
         warnings(&mut executor.with_arguments(arguments(&line)))

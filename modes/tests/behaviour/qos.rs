@@ -66,7 +66,7 @@ fn a_pair_that_does_not_fit_is_refused_at_its_second_end_and_named() {
 }
 
 #[test]
-fn what_is_published_before_the_start_is_kept_for_those_who_request_it() {
+fn messages_published_before_the_start_are_kept_for_transient_local_subscriptions() {
     in_every_mode(|mut executor| {
         let received: Log<(&str, u32)> = log();
         let talker = executor.create_node("talker", ()).unwrap();
@@ -202,7 +202,7 @@ fn a_late_subscription_that_keeps_all_refuses_what_does_not_fit() {
                 }
             })
             .unwrap();
-        // What the late one refuses takes no place here.
+        // Messages that the late one refuses take no place here.
         node.create_subscription("numbers", QoS::keep_all(2), |_, _: &Message<u32>, _| ()).unwrap();
         (0..5).for_each(|n| out.publish(n).unwrap());
         executor.freeze().unwrap();
@@ -223,7 +223,7 @@ fn a_late_subscription_that_keeps_all_refuses_what_does_not_fit() {
     });
 }
 
-/// What a subscription sees that joins after `before` messages, of which `depth` are kept.
+/// The messages of a subscription that joins after `before` messages, of which `depth` are kept.
 fn joined(before: &[u32], after: &[u32], depth: usize, at_once: bool) -> Vec<u32> {
     let received: Log<u32> = log();
     let (seen, (before, after)) = (received.clone(), (before.to_vec(), after.to_vec()));
@@ -263,7 +263,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn whoever_joins_sees_the_newest_before_and_all_after_in_order(
+    fn a_late_subscription_sees_the_newest_before_and_all_after_in_order(
         before in prop::collection::vec(any::<u32>(), 0..20),
         after in prop::collection::vec(any::<u32>(), 0..20),
         depth in 1..12usize,
@@ -560,7 +560,7 @@ fn all_of_it_has_one_digest() {
 }
 
 #[test]
-fn what_is_kept_is_delivered_by_order_of_creation_of_the_publishers() {
+fn kept_messages_are_delivered_in_order_of_creation_of_the_publishers() {
     let simulation = Simulation::default();
     let mut executor = Executor::deterministic(simulation);
     let received: Log<u32> = log();

@@ -1,4 +1,4 @@
-//! Random streams of nodes: the same numbers in every mode, whoever else draws.
+//! Random streams of nodes: the same numbers in every mode, independent of other nodes.
 
 use crate::{in_every_mode, log};
 use ringspin_executor::FailurePolicy;

@@ -124,7 +124,7 @@ fn a_dropped_request_is_answered_by_an_error() {
 }
 
 #[test]
-fn a_call_times_out_and_its_late_response_disturbs_nobody() {
+fn a_late_response_to_a_call_that_timed_out_is_ignored() {
     let run = || {
         let answers = log();
         let seen = answers.clone();
@@ -187,27 +187,27 @@ fn calls_of_a_failed_server_end_with_an_error() {
 }
 
 #[test]
-fn what_cannot_be_called_hands_the_request_back() {
+fn a_refused_call_returns_its_request() {
     in_every_mode(|mut executor| {
         let outcomes = log();
         let node = executor.create_node("caller", ()).unwrap();
-        let nobody = node.create_client::<i64, i64>("nobody", QoS::services()).unwrap();
+        let unserved = node.create_client::<i64, i64>("unserved", QoS::services()).unwrap();
         let busy = node.create_client::<i64, i64>("busy", QoS::keep_all(2)).unwrap();
         let small = node.create_client::<i64, i64>("small", QoS::services()).unwrap();
         let kept = executor.create_node("server", Vec::new()).unwrap();
         kept.create_deferred_service("busy", QoS::services(), keep).unwrap();
         kept.create_deferred_service("small", QoS::keep_all(1), keep).unwrap();
-        let early = nobody.call(5, |_, _, _| ()).unwrap_err();
+        let early = unserved.call(5, |_, _, _| ()).unwrap_err();
         assert_eq!((early.request, early.reason), (5, CallError::NotFrozen));
         let seen = outcomes.clone();
         node.create_one_shot_timer(MS, move |_, cx| {
-            assert!(!nobody.service_is_ready() && busy.service_is_ready());
+            assert!(!unserved.service_is_ready() && busy.service_is_ready());
             let outcome = |result: Result<(), ringspin_executor::CallRefused<i64>>| {
                 seen.lock()
                     .unwrap()
                     .push(result.map_err(|refused| (refused.request, refused.reason)));
             };
-            outcome(nobody.call(1, |_, _, _| ()));
+            outcome(unserved.call(1, |_, _, _| ()));
             for n in 0..3 {
                 outcome(busy.call(n, |_, _, _| ()));
             }

@@ -1,4 +1,4 @@
-//! Synchronized subscriptions: what is joined is the same in every mode, whoever is faster.
+//! Synchronized subscriptions: the joined messages are the same in every mode, at any speed.
 
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
 use ringspin_executor::{
@@ -374,7 +374,7 @@ fn nine_inputs() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_the_reason() {
+fn contradictory_settings_are_refused_with_the_reason() {
     let graph = Graph::new();
     let node = graph.create_node("join", ()).unwrap();
     node.create_publisher::<Image>("image", QoS::default()).unwrap();

@@ -17,7 +17,7 @@ const MS: Duration = Duration::from_millis(1);
 /// Which callback was dispatched, for which source's how-manieth event, and when.
 pub(crate) type Record = (u32, u32, u64, u64);
 
-/// What happened.
+/// The records of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) dispatches: Vec<Record>,
@@ -39,7 +39,7 @@ struct Handles {
     stop: StopHandle,
 }
 
-/// What the callbacks share.
+/// State that the callbacks share.
 struct World {
     me: Weak<World>,
     spec: Spec,
@@ -50,7 +50,7 @@ struct World {
     wakers: Mutex<Vec<Option<Waker>>>,
 }
 
-/// What a script asks of its own callback.
+/// Requests of a script to its own callback.
 #[derive(Default)]
 struct Asked {
     cancel_self: bool,
@@ -181,7 +181,7 @@ pub(crate) fn run(
     loop {
         match dispatches {
             None => executor.spin_until(Time::ZERO + end_ms * MS).unwrap(),
-            // Nobody waits for so long, unless events are missing.
+            // The spin ends earlier, unless events are missing.
             Some(_) => executor.spin_for(10_000 * MS).unwrap(),
         }
         let count = records.lock().unwrap().len();

@@ -18,7 +18,7 @@ use spec::{Spec, spec};
 use std::cell::RefCell;
 use std::time::Duration;
 
-/// Chosen by nobody; the cases are printed by it.
+/// An arbitrary seed; each failing case is printed.
 const SEED: u64 = 20_260;
 const END_MS: u32 = 40;
 
@@ -54,7 +54,7 @@ fn timeless(mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// What the generated scripts reach, so that the test does not pass because nothing happens.
+/// Coverage of the generated scripts, so that the test does not pass because nothing happens.
 #[derive(Debug, Default)]
 struct Reached {
     dispatches: usize,

@@ -23,7 +23,7 @@ enum Token {
     TimerChanged(usize),
     Expiry(usize),
     Task(usize),
-    /// What every loop gets at the start, to look whether its node is out of service.
+    /// The first event of every loop, at which it checks whether its node is out of service.
     Nothing,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// What happens up to simulated time `end_ms`.
+    /// The outcome up to simulated time `end_ms`.
     pub(crate) fn run(mut self, end_ms: u32) -> Outcome {
         let spec = self.spec;
         for op in &spec.initial {

@@ -3,12 +3,13 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// What a callback does. The numbers are taken modulo how many there are; of none, nothing is done.
+/// An operation of a callback. Numbers are taken modulo the number of entities; without any, the
+/// operation has no effect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
     /// Publishes on a topic, as the callback's own node.
     Publish(usize),
-    /// Calls the service by a client, whoever's it is.
+    /// Calls the service by a client of any node.
     Call(usize),
     /// Answers the oldest request that a deferred service keeps.
     Answer,
@@ -68,7 +69,7 @@ pub(crate) struct Spec {
     pub(crate) timers: Vec<Timer>,
     /// Each task's node.
     pub(crate) tasks: Vec<usize>,
-    /// What is done before the graph is frozen.
+    /// The operations before the graph is frozen.
     pub(crate) initial: Vec<Op>,
     /// The scripts of the callbacks, dealt out in turn.
     pub(crate) scripts: Vec<Vec<Vec<Op>>>,
@@ -76,7 +77,7 @@ pub(crate) struct Spec {
 }
 
 impl Spec {
-    /// What callback `index` does in its `nth` dispatch.
+    /// The operations of callback `index` in its `nth` dispatch.
     pub(crate) fn script(&self, index: usize, nth: usize) -> &[Op] {
         self.scripts[index % self.scripts.len()].get(nth).map_or(&[], |ops| ops)
     }

@@ -40,7 +40,7 @@ pub struct Certificate {
     pub certificate: u32,
     /// The digest of the run, in hexadecimal digits.
     pub digest: String,
-    /// How many events were dispatched.
+    /// Number of dispatched events.
     pub dispatches: u64,
     /// The seed of everything random.
     pub seed: u64,
@@ -59,22 +59,22 @@ pub struct Certificate {
     pub configuration: String,
     /// In which order the events of an instant were dispatched.
     pub ties: String,
-    /// How many deviations from the default order and from the delays of links the run had.
+    /// Number of deviations of the run from the default order and from the delays of links.
     pub deviations: u64,
     /// Those deviations, for `RINGSPIN_SCHEDULE`; empty if they are too many to be
     /// [kept](Report::is_schedule_complete).
     pub schedule: String,
-    /// What was counted.
+    /// The counts of the run.
     pub counts: Counts,
-    /// What each callback did, in order of creation.
+    /// The counts of each callback, in order of creation.
     pub callbacks: Vec<CallbackCounts>,
-    /// What the digest does not see.
+    /// The activity that the digest does not see.
     pub uncontrolled: Uncontrolled,
-    /// On what it ran. Nothing above depends on it, but for a callback that does.
+    /// The platform of the run. The entries above depend on it only if a callback does.
     pub platform: Platform,
 }
 
-/// What was counted in a run.
+/// Counts of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Events that reached a callback.
@@ -101,19 +101,19 @@ pub struct Counts {
     pub foreign: u64,
 }
 
-/// What one callback did.
+/// Counts of one callback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CallbackCounts {
     /// The loop and the callback, as in "/planner `subscription /points`".
     pub callback: String,
-    /// How many events it was called for.
+    /// Number of events that it was called for.
     pub dispatched: u64,
     /// Messages that were lost on their way, overwritten or too old.
     pub dropped: u64,
 }
 
-/// What the digest of a run does not see. What callbacks
-/// [show](ringspin_executor::Context::digest) themselves is not known beforehand.
+/// The activity that the digest of a run does not see. Values that callbacks
+/// [show](ringspin_executor::Context::digest) are not known before the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Uncontrolled {
     /// Publishers whose messages are not [digested](ringspin_executor::Publisher::digested), as in
@@ -137,7 +137,7 @@ impl Uncontrolled {
         [publishers, states, services, inputs, threads].iter().all(|names| names.is_empty())
     }
 
-    /// What of a graph the digest does not see.
+    /// The parts of a graph that the digest does not see.
     pub fn of(info: &GraphInfo) -> Self {
         let publishers = info.topics.iter().filter(|topic| is_seen(topic)).flat_map(|topic| {
             let silent = topic.publishers.iter().filter(|(_, id)| !topic.digested.contains(id));
@@ -154,7 +154,7 @@ impl Uncontrolled {
         }
     }
 
-    /// What the digest of a run does not see.
+    /// The activity that the digest of this run does not see.
     pub fn of_run(report: &Report) -> Self {
         let threads = report.foreign().iter();
         let threads = threads.map(|(events, count)| format!("{count} {events}")).collect();
@@ -289,8 +289,8 @@ fn differences_of(path: &str, theirs: &Value, ours: &Value, lines: &mut Vec<Stri
 impl<T> Job<'_, T> {
     /// The certificate of a run of this job.
     ///
-    /// What is code (the graph's closure, checks, a tie breaker or an end of one's own) is not in
-    /// the hash of the configuration.
+    /// The hash of the configuration does not cover code: the closure that builds the graph,
+    /// checks, a tie breaker, or an end condition.
     pub fn certificate(&self, report: &Report) -> Certificate {
         let simulation = &self.simulation;
         Certificate {

@@ -22,13 +22,13 @@ pub(super) struct Ended {
     handled: Arc<Counter>,
 }
 
-/// Nobody handles the messages that are to end the run.
+/// The topic of which the messages end the run has no subscription.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("nobody subscribes to `{topic}`, so its messages cannot end the run; {way_out}")]
+#[error("failed to end the run by messages: topic `{topic}` has no subscription; {way_out}")]
 pub struct EndError {
     /// The topic.
     pub topic: String,
-    /// Which topics have subscriptions.
+    /// The closest topic with a subscription, or all of them.
     pub way_out: String,
 }
 
@@ -55,7 +55,7 @@ impl<T> Job<'_, T> {
     /// Ends at the first quiet instant after a subscription of `topic` (fully qualified) has
     /// handled `messages` messages.
     ///
-    /// That nobody subscribes to it is an error ([`EndError`]) when the job starts.
+    /// A topic without a subscription is an error ([`EndError`]) when the job starts.
     ///
     /// ```
     /// # use ringspin_executor::{Message, QoS, Time};

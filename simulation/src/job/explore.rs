@@ -23,14 +23,15 @@ pub enum Order {
     Default,
     /// Each order of an instant is as likely as any other.
     Shuffle,
-    /// As [`TiePolicy::Pct`], with this depth and as many steps as the default order has.
+    /// Probabilistic concurrency testing ([`TiePolicy::Pct`]) with this depth and as many steps as
+    /// the default order has.
     Pct {
-        /// How many events have to come in a certain order for the bug.
+        /// Number of events that must occur in a certain order for the bug.
         depth: u32,
     },
 }
 
-/// Which runs are explored.
+/// Options of an exploration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exploration {
     /// One run for each, in which it decides about the order and is the seed of everything random:
@@ -43,9 +44,9 @@ pub struct Exploration {
     pub order: Order,
     /// Each message arrives up to this much later; by default as the job's own jitter has it.
     pub jitter: Option<Duration>,
-    /// How many runs at a time; zero for one on each core.
+    /// Number of concurrent runs; zero for one on each core.
     pub threads: usize,
-    /// How many runs shrinking may take at most.
+    /// Maximum number of runs for shrinking.
     pub shrink_runs_max: usize,
 }
 
@@ -66,7 +67,7 @@ impl Default for Exploration {
 /// An exploration that found nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored {
-    /// How many runs there were.
+    /// Number of runs.
     pub runs: u64,
     /// In how many of them something happened in another order than by default.
     pub deviating: u64,
@@ -97,14 +98,14 @@ pub enum ExploreError {
 pub struct Counterexample {
     /// The seed; `None` if the schedule came from the environment.
     pub seed: Option<u64>,
-    /// How many deviations from the default order and the delays of links its run has.
+    /// Number of deviations of its run from the default order and the delays of links.
     pub deviations: usize,
     /// The fewest with which it still fails for the same reason. It has a seed if the job does not
     /// fail with its own one.
     pub schedule: Schedule,
     /// How it fails then.
     pub failure: String,
-    /// How many runs it took to find that out.
+    /// Number of runs that shrinking took.
     pub shrink_runs: usize,
     /// The deviations in words.
     pub explanation: Vec<String>,

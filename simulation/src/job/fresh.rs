@@ -146,7 +146,7 @@ impl Call {
     }
 }
 
-/// What this process was started for, if that was a run.
+/// The run that this process was started for.
 pub(super) struct Request {
     file: PathBuf,
     call: String,

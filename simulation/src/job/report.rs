@@ -1,10 +1,10 @@
-//! What a deterministic run came to.
+//! Report of a deterministic run.
 
 use ringspin_executor::{Failure, GraphInfo, Statistics, Time};
 use ringspin_modes::deterministic::{ChainSamples, InstantLog, RunDigest, Schedule, Trace};
 use std::sync::Arc;
 
-/// What a deterministic run came to.
+/// Digest, statistics, failures and records of a deterministic run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub(super) digest: RunDigest,
@@ -32,7 +32,7 @@ impl Report {
         self.digest
     }
 
-    /// How many events were dispatched.
+    /// The number of dispatched events.
     pub fn dispatches(&self) -> u64 {
         self.dispatches
     }
@@ -72,8 +72,8 @@ impl Report {
         self.schedule.len() as u64 == self.deviations_count
     }
 
-    /// How many deviations the run had, whether the [schedule](Self::schedule) has all of them or
-    /// not.
+    /// The number of deviations of the run, including those that the [schedule](Self::schedule)
+    /// does not have.
     pub fn deviations_count(&self) -> u64 {
         self.deviations_count
     }

@@ -36,7 +36,7 @@ use thiserror::Error;
 /// ```
 pub struct Session<T> {
     executor: Executor,
-    /// What the job's `build` returned.
+    /// The handles that the job's `build` returned.
     pub handles: T,
     /// Whether the messages have come that end the run, if some do.
     ended: Option<Ended>,
@@ -60,11 +60,13 @@ pub enum StateError {
     Unknown {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// The loops that exist.
         loops: Vec<String>,
     },
     /// Its state has another type, or was dropped because its node failed.
-    #[error("the state of {name} is no {requested}, or was dropped because its node failed")]
+    #[error(
+        "the state of {name} is not of type {requested}, or was dropped because its node failed"
+    )]
     NotThere {
         /// The loop.
         name: String,
@@ -190,7 +192,7 @@ impl<T> Session<T> {
         &mut self.executor
     }
 
-    /// What the run came to so far.
+    /// The report of the run so far.
     pub fn report(&mut self) -> Report {
         let (statistics, failures) = (self.executor.statistics(), self.executor.failures());
         let exit_code = self.executor.stop_handle().exit_code();

@@ -7,7 +7,7 @@ use ringspin_modes::deterministic::{Record, Trace};
 use std::fmt;
 use thiserror::Error;
 
-/// How many causes of a divergence are listed.
+/// Maximum number of listed causes of a divergence.
 const CHAIN_MAX: usize = 16;
 
 /// Why a job could not be verified.
@@ -17,7 +17,7 @@ pub enum VerifyError {
     /// A run ended with an error.
     #[error("run {run} failed: {reason}")]
     Failed {
-        /// Which run, from one.
+        /// Number of the run, from one.
         run: usize,
         /// Why.
         reason: BoxError,
@@ -28,14 +28,14 @@ pub enum VerifyError {
     /// A fresh process did not run the job.
     #[error("failed to run the job in a fresh process (run {run}): {reason}")]
     Process {
-        /// Which run, from one.
+        /// Number of the run, from one.
         run: usize,
         /// Why.
         reason: String,
     },
 }
 
-/// What differs first.
+/// The first difference between two runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// Another event was dispatched.
@@ -46,7 +46,7 @@ pub enum Difference {
     Digest,
     /// One of the runs ended here.
     Length,
-    /// What was published after the last dispatch, by an input or a test.
+    /// Messages that an input or a test published after the last dispatch.
     Outside,
     /// The graphs differ: building them is not deterministic.
     Graph,
@@ -57,16 +57,16 @@ pub enum Difference {
 /// The first dispatch in which two runs of a job differ.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub struct Divergence {
-    /// Which run differed from the first, from one.
+    /// Number of the run that differed from the first one, from one.
     pub run: usize,
     /// The dispatch, counted from zero.
     pub index: usize,
-    /// What differs.
+    /// The kind of difference.
     pub difference: Difference,
     /// The dispatch of the first run, in words; `None` if that had ended. For graphs and outcomes,
     /// the first line of their description that differs.
     pub first: Option<String>,
-    /// The same of the other run.
+    /// The dispatch of the other run, in words.
     pub other: Option<String>,
     /// The dispatches that led there: what sent the event, and so on, up to one from outside. All
     /// of these were equal in both runs.
@@ -108,10 +108,11 @@ impl<T> Job<'_, T> {
     /// Runs the job `runs` times, at least twice, in this process, and compares each dispatch of
     /// each run with the first.
     ///
-    /// What callbacks do with their messages and states is compared as far as they
-    /// [show](ringspin_executor::Context::digest) it. Keeps two traces, of about 100 bytes for each
-    /// dispatch. Does not find what is the same throughout a process, such as its id, addresses, or
-    /// the keys of a shared `RandomState`: see [`verify_in_processes`](Self::verify_in_processes).
+    /// Messages and states are compared as far as callbacks
+    /// [show](ringspin_executor::Context::digest) them. Keeps two traces, of about 100 bytes for
+    /// each dispatch. Does not find a dependence on values that are constant within a process, such
+    /// as its id, addresses, or the keys of a shared `RandomState`: see
+    /// [`verify_in_processes`](Self::verify_in_processes).
     ///
     /// # Errors
     /// [`VerifyError`] names the first dispatch that differs, and what led there.
@@ -123,9 +124,9 @@ impl<T> Job<'_, T> {
         Ok(first.report)
     }
 
-    /// As [`verify`](Self::verify), at least three times: the first two runs are in this process,
-    /// which finds what a run leaves behind for the next, and all others in fresh processes, each
-    /// with another environment (locale, time zone, temporary folder, size).
+    /// Compares at least three runs like [`verify`](Self::verify). The first two are in this
+    /// process, which finds state that one run leaves to the next; all others are in fresh
+    /// processes, each with another environment (locale, time zone, temporary folder, size).
     ///
     /// A fresh process is this program, started again with the arguments of `process`. It has to
     /// come to this call again, on a thread that makes the same calls before it; there, it runs the
@@ -140,8 +141,8 @@ impl<T> Job<'_, T> {
     /// ```
     ///
     /// # Errors
-    /// As [`verify`](Self::verify), and [`VerifyError::Process`] if a process does not start or
-    /// does not come to this call.
+    /// The errors of [`verify`](Self::verify), and [`VerifyError::Process`] if a process does not
+    /// start or does not reach this call.
     #[track_caller]
     pub fn verify_in_processes(
         &self,
@@ -282,7 +283,7 @@ fn compare(expected: &Trace, trace: &Trace, info: &GraphInfo) -> Option<Divergen
     })
 }
 
-/// What led to `record`, the latest cause first.
+/// The causes of `record`, latest first.
 fn chain(trace: &Trace, record: &Record, info: &GraphInfo) -> Vec<String> {
     let mut chain = Vec::new();
     let mut event = record.dispatch.event;

@@ -27,13 +27,13 @@ impl WatchdogTimeout {
     }
 }
 
-/// What a job's watchdog looks for, and whom it tells.
+/// Time limit of a callback, and the function that is called when it is exceeded.
 pub(super) struct Watchdog<'a> {
     limit: Duration,
     report: Box<dyn Fn(&WatchdogTimeout) + Send + Sync + 'a>,
 }
 
-/// What it looks at.
+/// The run that a watchdog observes.
 pub(super) struct Watched<'a> {
     watchdog: &'a Watchdog<'a>,
     dispatches: Arc<Counter>,

@@ -1,4 +1,4 @@
-//! What can be wrong with a job file, in words that name the way out.
+//! Errors of job files.
 
 use crate::registry::RegistryError;
 use ringspin_executor::ArgumentsError;
@@ -18,7 +18,7 @@ pub enum JobFileError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The text is not a job file. The message carries line and column.
@@ -34,7 +34,7 @@ pub enum JobFileError {
     Wrong {
         /// Where.
         at: String,
-        /// What is wrong, and what is allowed.
+        /// Description of the error, and of the allowed values.
         problem: String,
     },
     /// A file that it names could not be used.
@@ -42,13 +42,13 @@ pub enum JobFileError {
     File {
         /// Where it is named.
         at: String,
-        /// What is wrong with it, with its path.
+        /// Description of the error, with the path of the file.
         reason: String,
     },
     /// A file that describes a simulation has a key of jobs.
     #[error(
-        "{at}: `{key}` belongs to a job, and this file only says what is simulated: the program \
-         decides about the rest; remove it"
+        "{at}: `{key}` belongs to a job, but this file may only describe the simulation: the \
+         program sets the rest; remove it"
     )]
     JobKey {
         /// Where.
@@ -82,7 +82,7 @@ pub enum JobFileError {
     Arguments {
         /// Where.
         at: String,
-        /// What is wrong.
+        /// The error in its arguments.
         error: ArgumentsError,
     },
     /// A node could not be built.
@@ -92,12 +92,12 @@ pub enum JobFileError {
         at: String,
         /// Its name.
         node: String,
-        /// What its type said.
+        /// The error of its node type.
         reason: String,
     },
     /// Parameters that no node declares.
     #[error(
-        "no node that they are for declares these parameters: {}; check the names, or remove them",
+        "no node that they apply to declares these parameters: {}; check the names, or remove them",
         parameters.join(", ")
     )]
     Undeclared {

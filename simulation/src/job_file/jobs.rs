@@ -1,4 +1,4 @@
-//! What a job file says beyond the simulation, and the job that comes of it.
+//! Keys of a job file besides those of the simulation, and the job that they describe.
 
 use super::document::{Document, EndWhen, Failures, NodeKeys};
 use super::simulation::duration;
@@ -11,7 +11,7 @@ use ringspin_modes::names::way_out;
 use std::time::Duration;
 use toml::Spanned;
 
-/// What only a job has.
+/// The keys that only a job has.
 #[derive(Clone, Debug)]
 pub(super) struct Jobs {
     /// The first of its keys that there is, and where.
@@ -109,7 +109,7 @@ fn ros_arguments(args: &Spanned<Vec<String>>, source: &Source) -> Result<Argumen
         None => Ok(arguments),
         Some(rest) => Err(source.wrong(
             args.span(),
-            format!("`{rest}` is no ROS argument, and nobody reads others here; remove it"),
+            format!("`{rest}` is not a ROS argument, and no other arguments are read; remove it"),
         )),
     }
 }
@@ -143,8 +143,8 @@ fn node_arguments(
 impl JobFile {
     /// The job, with nodes of the types in `registry`.
     ///
-    /// What the graph must be built for to see it (names, parameters, links, durations) the job
-    /// says when it starts.
+    /// Names, parameters, links and durations are checked when the job starts, because that needs
+    /// the graph.
     ///
     /// # Errors
     /// [`JobFileError`] for a registry that is not usable, no nodes, or an unknown type.

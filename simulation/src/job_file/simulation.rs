@@ -1,4 +1,4 @@
-//! What a job file says of the simulation.
+//! Keys of a job file that describe the simulation.
 
 use super::document::{CoresKeys, Document, Ties};
 use super::{JobFileError, Source};

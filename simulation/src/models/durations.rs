@@ -39,8 +39,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is drawn for a call depends on the seed, the names of callback and node, and the number of
-//! the call: not on other callbacks, rules or calls.
+//! The duration drawn for a call depends on the seed, the names of callback and node, and the
+//! number of the call: not on other callbacks, rules or calls.
 
 mod error;
 #[cfg(test)]
@@ -171,7 +171,7 @@ impl Durations {
     /// Finds the callbacks of each rule. O(callbacks * rules).
     ///
     /// # Errors
-    /// The first rule that is for no callback of the graph, or says nothing that can be.
+    /// The error of the first rule that matches no callback of the graph, or has no valid effect.
     pub fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<DurationTable, DurationError> {
         let labels = callback_labels(info);
         let mut entries: Vec<Option<Entry>> = vec![None; info.callbacks.len()];
@@ -209,7 +209,7 @@ impl Durations {
 }
 
 impl DurationRule {
-    /// For all callbacks of `node`; says nothing yet.
+    /// Creates a rule for all callbacks of `node`, without an effect yet.
     pub fn new(node: impl Into<String>) -> Self {
         Self { node: node.into(), ..Self::default() }
     }
@@ -301,7 +301,7 @@ impl Entry {
         self.duration.is_none() && self.sending.is_none()
     }
 
-    /// What call `n` draws from `distribution`.
+    /// The duration that call `n` draws from `distribution`.
     #[inline]
     fn drawn(&self, distribution: &Distribution, n: u64) -> Duration {
         let ns = distribution.sample(self.stream, n, Purpose::Duration);
@@ -378,7 +378,7 @@ fn times(ns: u64, scale: f64) -> u64 {
     }
 }
 
-/// What tells the callback from every other one, without regard to them.
+/// A name that is unique to the callback and does not depend on other callbacks.
 fn stream_name(info: &GraphInfo, callback: usize) -> String {
     let event_loop = info.loop_of(CallbackId(callback as u32)).full_name();
     let number = callback_number(info, callback);

@@ -59,7 +59,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What happens to a message, in this order:
+//! Steps of a message, in this order:
 //! 1. With a bandwidth, it occupies its edge for its size over the bandwidth, after the message
 //!    before it.
 //! 2. It may get lost. It was sent, so it has occupied the edge.
@@ -69,7 +69,7 @@
 //! 4. It may arrive twice. The copy occupies the edge as well, has a delay of its own, and arrives
 //!    in order.
 //!
-//! What is drawn for a message depends on the seed, the names at both ends of its edge, and its
+//! Random values of a message depend on the seed, the names at both ends of its edge, and its
 //! number: not on other edges, other rules or other messages. Where a callback group has several
 //! publishers on a topic, [name](ringspin_executor::Publisher::named) them: those without a name
 //! are numbered in order of creation.

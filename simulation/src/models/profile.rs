@@ -87,7 +87,7 @@ pub enum ProfileError {
         node: String,
         /// The callback.
         callback: String,
-        /// What does not fit.
+        /// The contradiction.
         problem: &'static str,
     },
 }
@@ -100,7 +100,7 @@ impl Default for DurationProfile {
 }
 
 impl DurationProfile {
-    /// What the [`Profiler`]s among `recorders` saw, all workers together.
+    /// Merges the measurements of the [`Profiler`]s among `recorders`.
     ///
     /// ```
     /// use ringspin_simulation::models::{DurationProfile, Profiler};
@@ -248,7 +248,7 @@ impl CallbackProfile {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// What contradicts itself, if anything does.
+    /// A contradiction between the fields, if there is one.
     fn problem(&self, twice: bool) -> Option<&'static str> {
         let sum = self.histogram.iter().map(|(_, count)| u128::from(*count)).sum::<u128>();
         let last = self.histogram.last().map(|(value, _)| *value);
@@ -292,7 +292,7 @@ impl Profiler {
         Self { names, measured }
     }
 
-    /// What it has measured so far.
+    /// The measurements so far.
     pub fn profile(&self) -> DurationProfile {
         let all = self.names.iter().zip(&self.measured);
         let ran = all.filter_map(|(name, measured)| Some((name, measured.as_ref()?)));

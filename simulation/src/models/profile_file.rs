@@ -19,7 +19,7 @@ pub enum ProfileFileError {
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// The text is not a profile. The message carries line and column.

@@ -62,7 +62,7 @@ struct Arguments<'a> {
 /// and about 100 bytes of memory for each call.
 ///
 /// # Errors
-/// What `out` says.
+/// The error of `out`.
 pub fn write_chrome_trace(out: impl Write, timelines: &[(&str, &Timeline)]) -> io::Result<()> {
     let mut trace_events = Vec::new();
     for (n, (name, timeline)) in timelines.iter().enumerate() {

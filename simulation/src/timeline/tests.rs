@@ -1,4 +1,4 @@
-//! What timelines have of a run, live and simulated, and what they are as JSON and as a trace.
+//! Contents of timelines of live and simulated runs, and their JSON and trace formats.
 
 use super::{Parts, Span, Timeline, TimelineError, TimelineRecorder, write_chrome_trace};
 use crate::models::Distribution;
@@ -124,7 +124,7 @@ fn a_timeline_survives_json() {
 }
 
 #[test]
-fn what_contradicts_itself_is_no_timeline() {
+fn contradictory_timelines_are_refused() {
     let good = Parts::from(run(&simulated(Cores::Single), 100));
     let with = |change: fn(&mut Vec<Span>)| {
         let mut parts = good.clone();
@@ -143,7 +143,7 @@ fn what_contradicts_itself_is_no_timeline() {
     assert_eq!(with(|spans| spans.swap(0, 1)), TimelineError::Unsorted { span: 1 });
 }
 
-/// What the description of the format asks of each event.
+/// Asserts the fields that the trace format requires of each event.
 fn check_event(event: &Value) {
     assert!(event["pid"].is_u64() && event["tid"].is_u64(), "{event}");
     match event["ph"].as_str().unwrap() {

@@ -69,7 +69,7 @@ fn hashes_tell_what_differs() {
         certificate(&text).configuration
     };
     assert_ne!(cores("single"), cores("unlimited"));
-    let more = certificate(&format!("{TEXT}{PAIR}\n[[node]]\ntype = \"nobody\""));
+    let more = certificate(&format!("{TEXT}{PAIR}\n[[node]]\ntype = \"idle\""));
     assert_eq!(more.configuration, base.configuration, "nodes are the graph's");
     assert_ne!(more.graph, base.graph);
 }
@@ -91,14 +91,14 @@ impl ExternalInput for Silent {
 }
 
 #[test]
-fn what_the_digest_does_not_see_is_listed() {
+fn activity_outside_the_digest_is_listed() {
     let graph = Graph::new();
     let shown = graph.create_node("shown", 0u8).unwrap();
     shown.digest_state().unwrap();
     let hidden = graph.create_node("hidden", 0u8).unwrap();
     let publish = |topic: &str| shown.create_publisher::<u8>(topic, QoS::default()).unwrap();
     let (_digested, _not) = (publish("seen").digested(), publish("unseen"));
-    let _nobody_hears = publish("nobody");
+    let _unheard = publish("unheard");
     for topic in ["seen", "unseen"] {
         let nothing = |_: &mut u8, _: &Message<u8>, _: &mut ringspin_executor::Context<'_>| {};
         hidden.create_subscription(topic, QoS::default(), nothing).unwrap();
@@ -111,7 +111,7 @@ fn what_the_digest_does_not_see_is_listed() {
     let uncontrolled = Uncontrolled::of(&graph.info());
     assert!(!uncontrolled.is_empty());
     let expected = Uncontrolled {
-        publishers: vec!["/shown on /nobody".into(), "/shown on /unseen".into()],
+        publishers: vec!["/shown on /unheard".into(), "/shown on /unseen".into()],
         states: vec!["/hidden".into()],
         services: vec!["/add".into()],
         inputs: vec!["bag".into()],

@@ -1,4 +1,4 @@
-//! What a process makes of its environment, and a watchdog of a process: each in a child.
+//! Configuration from environment variables, and the watchdog of a process: each in a child.
 
 use super::{PAIR, file, registry};
 use ringspin_modes::{Executor, Mode};

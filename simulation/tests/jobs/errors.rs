@@ -1,4 +1,4 @@
-//! What is wrong with a job file, where, and how to go on.
+//! Errors of job files name the place, the cause and the way out.
 
 use super::{PAIR, file, registry};
 use ringspin_simulation::{Exploration, JobFile, JobFileError, Registry};
@@ -8,7 +8,7 @@ fn refused(text: &str) -> String {
     JobFile::from_toml(text).expect_err(text).to_string()
 }
 
-/// What the job of a good file says when it is made, or when it starts.
+/// The error of the job of a valid file, when it is made or when it starts.
 fn fails(text: &str, registry: &Registry) -> String {
     match file(text).job(registry) {
         Err(error) => error.to_string(),
@@ -17,7 +17,7 @@ fn fails(text: &str, registry: &Registry) -> String {
 }
 
 #[test]
-fn what_the_parser_refuses_has_line_column_and_the_keys() {
+fn parse_errors_have_line_column_and_the_keys() {
     for (text, line, expected) in [
         ("\nsede = 1", 2, "unknown field `sede`, expected one of `seed`, `start`, `end`, `for`"),
         ("seed = -1", 1, "invalid value: integer `-1`, expected u64"),
@@ -30,7 +30,7 @@ fn what_the_parser_refuses_has_line_column_and_the_keys() {
         (
             "schedule = \"t1\"",
             1,
-            "`t1` is no deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`",
+            "`t1` is not a deviation: write `s<seed>`, `t<seconds>:<choice>><taken>`",
         ),
         ("jitter = \"1 ms\"", 1, "expected a table such as { max = \"1 ms\", seed = 1 }"),
         ("node = 5", 1, "expected a sequence"),
@@ -88,7 +88,8 @@ fn contradictions_name_the_line_and_the_way_out() {
         ("watchdog = \"0 s\"", "the text:1: a watchdog of no time; give it some, as \"30 s\""),
         (
             "ros_args = [\"--\", \"--fast\"]",
-            "the text:1: `--fast` is no ROS argument, and nobody reads others here; remove it",
+            "the text:1: `--fast` is not a ROS argument, and no other arguments are read; remove \
+             it",
         ),
     ] {
         assert_eq!(refused(text), expected);
@@ -166,21 +167,21 @@ fn nodes_that_cannot_be_are_named() {
         ),
         (
             "[[node]]\ntype = \"xyz\"",
-            "the text:2: there is no node type `xyz`; use one of listener, nobody, talker",
+            "the text:2: there is no node type `xyz`; use one of idle, listener, talker",
         ),
         (
             "seed = 1",
-            "the text has no nodes; add a `[[node]]` with a `type`: one of listener, nobody, \
+            "the text has no nodes; add a `[[node]]` with a `type`: one of idle, listener, \
              talker",
         ),
         (
-            "[[node]]\ntype = \"nobody\"\n[[node]]\ntype = \"nobody\"",
-            "the text:4: node /nobody cannot be built: ",
+            "[[node]]\ntype = \"idle\"\n[[node]]\ntype = \"idle\"",
+            "the text:4: node /idle cannot be built: ",
         ),
-        ("[[node]]\ntype = \"nobody\"\nname = \"a b\"", "the text:2: node /a b cannot be built: "),
+        ("[[node]]\ntype = \"idle\"\nname = \"a b\"", "the text:2: node /a b cannot be built: "),
         (
             "[[node]]\ntype = \"talker\"\nparameters = { period = 5 }",
-            "no node that they are for declares these parameters: the text:3: `period`; check the \
+            "no node that they apply to declares these parameters: the text:3: `period`; check the \
              names, or remove them",
         ),
     ] {
@@ -246,7 +247,7 @@ fn a_job_without_an_end_is_refused_unless_it_says_so() {
 }
 
 #[test]
-fn what_does_not_fit_the_graph_is_named() {
+fn keys_that_do_not_match_the_graph_are_named() {
     for (text, expected) in [
         ("[[link]]\ntopic = \"/chater\"", "link 1 (`/chater`): the graph has no such topic"),
         ("[[execution]]\nnode = \"/x\"\nduration = \"1 ms\"", "execution 1 (`/x`): the graph has"),
@@ -257,7 +258,8 @@ fn what_does_not_fit_the_graph_is_named() {
     let message = fails(&format!("end_when = {{ topic = \"/chat\" }}\n{PAIR}"), &registry());
     assert_eq!(
         message,
-        "nobody subscribes to `/chat`, so its messages cannot end the run; did you mean `/chatter`?"
+        "failed to end the run by messages: topic `/chat` has no subscription; did you mean \
+         `/chatter`?"
     );
 }
 
@@ -288,8 +290,8 @@ fn a_simulation_has_no_keys_of_jobs() {
         assert_eq!(
             error.to_string(),
             format!(
-                "the text:{at}: `{key}` belongs to a job, and this file only says what is \
-                 simulated: the program decides about the rest; remove it"
+                "the text:{at}: `{key}` belongs to a job, but this file may only describe \
+                 the simulation: the program sets the rest; remove it"
             )
         );
     }

@@ -1,4 +1,4 @@
-//! What each key does.
+//! Effect of each key of a job file.
 
 use super::{PAIR, file, registry, run};
 use ringspin_executor::{Arguments, QoS, Time};
@@ -274,7 +274,7 @@ fn a_job_of_a_file_is_a_job() {
 #[test]
 fn the_registry_can_be_asked() {
     let registry = registry();
-    assert_eq!(registry.names().collect::<Vec<_>>(), ["listener", "nobody", "talker"]);
-    assert_eq!(format!("{registry:?}"), r#"{"listener", "nobody", "talker"}"#);
+    assert_eq!(registry.names().collect::<Vec<_>>(), ["idle", "listener", "talker"]);
+    assert_eq!(format!("{registry:?}"), r#"{"idle", "listener", "talker"}"#);
     assert_eq!(registry.check(), Ok(()));
 }

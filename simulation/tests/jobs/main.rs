@@ -9,7 +9,7 @@ use ringspin_executor::{Message, QoS};
 use ringspin_simulation::{JobFile, Registry, Report};
 use std::time::Duration;
 
-/// A talker, a listener that can fail, end the run or never return, and nobody.
+/// Node types: a talker, a listener that can fail, end the run or never return, and an idle node.
 fn registry() -> Registry {
     Registry::new()
         .node("talker", |graph, place| {
@@ -47,7 +47,7 @@ fn registry() -> Registry {
             listener.create_subscription("chatter", QoS::default(), hear)?;
             Ok(())
         })
-        .node("nobody", |graph, place| {
+        .node("idle", |graph, place| {
             place.create_node(graph, ())?;
             Ok(())
         })

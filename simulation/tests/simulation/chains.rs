@@ -97,7 +97,7 @@ fn a_sample_lasts_from_the_first_release_to_the_last_end() {
 
 /// A timer that is kept waiting, and a message: each is released before its callback begins.
 #[test]
-fn what_waits_before_its_first_callback_has_begun_already() {
+fn samples_begin_at_the_release_of_the_first_event() {
     let job = Job::new(|graph| {
         sensor(graph, "hog", 10)?;
         sensor(graph, "tick", 10)?;
@@ -210,8 +210,8 @@ fn impossible_paths_are_named_with_a_way_out() {
     );
     assert_eq!(
         error(&["/end", "/join"]),
-        "chain \"c\" goes from `/end` to `/join`, but nothing is sent there; it feeds nobody: end \
-         the chain there"
+        "chain \"c\" goes from `/end` to `/join`, but nothing is sent there; it has no successor: \
+         end the chain there"
     );
     let chains = [ChainPath::new("c", ["/a"])];
     for mode in [Mode::SingleCore, Mode::MultiCore(None)] {

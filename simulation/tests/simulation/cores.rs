@@ -80,7 +80,7 @@ fn priorities_of_unknown_loops_are_refused() {
     assert!(error.contains("use one of /a"), "{error}");
 }
 
-/// What a machine has to have is not asked of a virtual one.
+/// Requirements on the hardware do not apply to virtual cores.
 #[test]
 fn virtual_cores_need_neither_isolation_nor_memory() {
     let mapping =
@@ -122,7 +122,7 @@ fn hog_and_steady(graph: &Graph) -> Result<(), BoxError> {
 }
 
 #[test]
-fn an_overloaded_core_delays_nobody_else() {
+fn an_overloaded_core_does_not_delay_other_cores() {
     let run = |mapping: Mapping| {
         let rules = [takes("/hog", 25 * MS), takes("/steady", 4 * MS)];
         let mut session = session(hog_and_steady, rules, mapping);

@@ -31,7 +31,7 @@ fn linked<'a, T>(
 fn clock(graph: &Graph, topic: &str, period: Duration, qos: QoS) -> Result<(), BoxError> {
     let node = graph.create_node(&format!("clock_{topic}"), ())?;
     let out = node.create_publisher::<Time>(topic, qos)?;
-    // Who keeps all may be full.
+    // A keep-all subscription may be full.
     node.create_timer(period, move |(), cx| out.publish(cx.now()).unwrap_or(()))?;
     Ok(())
 }
@@ -69,7 +69,7 @@ fn assert_rslcpp_figures(links: Links) {
         let expected: Vec<_> = sent.map(|sent| (sent, sent + delay_ms)).collect();
         assert_eq!(flights(collector), expected, "{topic}");
     }
-    // What is under way at the end is neither received nor lost.
+    // Messages under way at the end are neither received nor lost.
     let report = session.report();
     assert_eq!((report.dispatches(), report.statistics().lost()), (3 * 51 + 51 + 50 + 48, 0));
 }
@@ -375,8 +375,8 @@ fn an_interceptors_delay_comes_on_top() {
     assert_eq!(flights(&session.handles), [(50, 67)]);
 }
 
-/// Who keeps all has had a place reserved when the interceptor panics: the one it was called for,
-/// and the ones after it.
+/// The queue places that keep-all subscriptions had reserved when the interceptor panics are freed:
+/// for the subscription it was called for, and for the later ones.
 #[test]
 fn an_interceptor_that_panics_leaves_no_place_taken() {
     for qos in [QoS::keep_all(1), QoS::keep_all(1).transient_local()] {
@@ -414,7 +414,7 @@ struct Held {
 }
 
 #[test]
-fn what_is_under_way_at_the_end_is_dropped() {
+fn messages_under_way_at_the_end_are_dropped() {
     let sign = Arc::new(());
     let build = |graph: &Graph| {
         let node = graph.create_node("node", 0)?;
@@ -446,7 +446,7 @@ fn what_is_under_way_at_the_end_is_dropped() {
 }
 
 #[test]
-fn what_is_under_way_keeps_a_run_going_until_it_has_arrived() {
+fn messages_under_way_keep_a_run_going_until_they_arrive() {
     let toml = r#"link = [{ topic = "/t", delay = "1h" }]"#;
     let job = linked(toml, |graph| {
         let node = graph.create_node("node", ())?;
@@ -540,7 +540,7 @@ fn a_partition_loses_what_leaves_within_its_window() {
 }
 
 #[test]
-fn what_leaves_after_a_window_overtakes_nothing_of_before() {
+fn messages_sent_after_a_window_do_not_overtake_earlier_ones() {
     let rule = "[[link]]\ntopic = \"/t\"\nsince = \"20 ms\"\nuntil = \"30 ms\"\ndelay = \"15 ms\"";
     let job = linked(rule, |graph| {
         clock(graph, "t", 10 * MS, QoS::default())?;

@@ -1,4 +1,4 @@
-//! What a callback sends that takes time counts as sent when it leaves, in every respect.
+//! Messages of a callback that takes time count as sent at their departure, in every respect.
 
 use crate::going_on::{Log, entries, ms, note, taken, takes};
 use ringspin_executor::{Context, Message, QoS};
@@ -8,8 +8,8 @@ use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// What a late subscription gets that is activated at `activation_ms`, of a publisher whose
-/// callback publishes at 10 ms and returns at 20.
+/// The messages that a late subscription, activated at `activation_ms`, receives from a publisher
+/// with a callback that publishes at 10 ms and returns at 20.
 fn late(activation_ms: u32) -> Vec<(u64, String)> {
     let job = Job::new(move |graph| {
         let log = Log::default();

@@ -66,7 +66,7 @@ fn publications_appear_at_the_end_of_their_callback() {
 }
 
 #[test]
-fn what_arrives_meanwhile_waits_or_is_overwritten() {
+fn messages_that_arrive_during_a_callback_wait_or_are_overwritten() {
     let durations = Durations::new().rule(rule("/worker", 25 * MS));
     let (mut session, report) = session(durations, Cores::Unlimited, 100);
     // While it handles 1 from 10 to 35, 2 is overwritten by 3.
@@ -254,7 +254,7 @@ fn a_call_that_sends_can_take_another_time() {
     assert_eq!(run(quiet, 45), (vec![(22, 2), (42, 4)], 4, 0));
     let only = DurationRule::new("/node").sending(sends(3));
     assert_eq!(run(only, 49), (vec![(23, 2), (43, 4)], 4, 0));
-    // What is sent appears at the logical end, unless the call was longer; a quiet one is in time.
+    // Messages appear at the logical end, unless the call was longer; a quiet one is in time.
     assert_eq!(run(seven().logical(9 * MS), 49), (vec![(29, 2), (49, 4)], 4, 0));
     assert_eq!(run(seven().logical(5 * MS), 49), (vec![(27, 2), (47, 4)], 4, 2));
 }

@@ -1,5 +1,5 @@
-//! What the digest of a run sees: messages that no subscription receives, what comes after the last
-//! dispatch, and which events other threads caused.
+//! Inputs of the digest of a run: messages that no subscription receives, messages after the last
+//! dispatch, and events that other threads caused.
 
 use ringspin_executor::{BoxError, Delivery, ExternalInput, Graph, Message, Publisher, QoS, Time};
 use ringspin_modes::RunDigest;
@@ -91,7 +91,7 @@ impl ExternalInput for Once {
 }
 
 #[test]
-fn what_an_input_publishes_after_the_last_dispatch_counts() {
+fn messages_of_inputs_after_the_last_dispatch_change_the_digest() {
     let next = AtomicU32::new(0);
     let job = Job::new(|graph| {
         let out = graph.create_node("player", ())?.create_publisher("t", QoS::default())?;

@@ -70,7 +70,7 @@ fn shrinking_takes_no_more_runs_than_it_may() {
 }
 
 #[test]
-fn what_is_found_does_not_depend_on_the_number_of_threads() {
+fn exploration_does_not_depend_on_the_number_of_threads() {
     let job = Job::new(fusion).run_for(50 * MS);
     let explore = |threads| {
         let exploration = Exploration { seeds: 0..100, threads, ..Exploration::default() };
@@ -371,7 +371,7 @@ fn entries_of_a_schedule_that_cannot_be_applied_are_an_error() {
         let error = executor.spin().unwrap_err().to_string();
         assert!(error.starts_with(&start), "{error}");
     }
-    // What is left after a failure is told with it.
+    // Entries that are left after a failure are listed with it.
     let both: Schedule = "t0.05:0>1,t900:5>77".parse().unwrap();
     let counterexample = found(job().try_schedule(&both).unwrap_err());
     assert!(counterexample.explanation.contains(&"not applied: t900:5>77".into()));

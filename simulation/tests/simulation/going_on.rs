@@ -1,5 +1,5 @@
-//! What holds whatever a run is composed of: slices, inputs beside timers, callbacks that take time
-//! beside everything that happens meanwhile.
+//! Properties that hold for every composition of a run: slices, inputs beside timers, callbacks
+//! that take time while other events happen.
 
 use ringspin_executor::{
     BoxError, Delivery, ExternalInput, Graph, Message, Publisher, QoS, Responder, Time,
@@ -16,7 +16,7 @@ pub(crate) fn ms(n: u64) -> Time {
     Time::from_nanos(n * 1_000_000)
 }
 
-/// What happened, and when, in milliseconds.
+/// Times in milliseconds, with the event that happened then.
 pub(crate) type Log = Arc<Mutex<Vec<(u64, String)>>>;
 
 pub(crate) fn note(log: &Log, time: Time, what: impl Into<String>) {
@@ -143,7 +143,7 @@ fn simulated_time_never_goes_back_and_steps_end_with_the_job() {
 }
 
 #[test]
-fn what_has_waited_for_its_core_goes_before_a_timer_under_every_policy() {
+fn events_that_waited_for_their_core_precede_timers_under_every_policy() {
     for ties in [TiePolicy::Fifo, TiePolicy::Reverse] {
         let job = Job::new(|graph| {
             let log = Log::default();
@@ -170,11 +170,11 @@ fn what_has_waited_for_its_core_goes_before_a_timer_under_every_policy() {
     }
 }
 
-/// Who gets it can answer a call.
+/// A responder that answers a call later.
 type Held = Mutex<Responder<u32>>;
 
 #[test]
-fn what_is_under_way_at_the_end_may_send_when_it_is_dropped() {
+fn messages_under_way_at_the_end_may_publish_when_they_are_dropped() {
     let job = Job::new(|graph| {
         let server = graph.create_node("server", ())?;
         let out = server.create_publisher::<Held>("later", QoS::default())?;
@@ -242,6 +242,6 @@ fn a_trigger_does_not_wait_for_another_callback_to_return() {
     let job = job.simulate(|simulation| simulation.durations = takes("/slow", 10 * MS).into());
     let mut session = job.start().unwrap();
     session.run_until(ms(30)).unwrap();
-    // Who is called at 12 sees what both did, so at 20 there is nothing new.
+    // The callback at 12 sees both triggers, so none is left at 20.
     assert_eq!(taken(&session.handles), entries(&[(12, "go")]));
 }

@@ -166,7 +166,10 @@ fn an_input_that_fails_or_is_stuck_ends_the_run_by_name() {
     let error = Job::new(|graph| Ok(graph.add_input("bag", Broken)?)).run().unwrap_err();
     assert_eq!(error.to_string(), "input \"bag\" failed at 0.003000000 s: truncated");
     let error = Job::new(|graph| Ok(graph.add_input("bag", WatchdogTimeout)?)).run().unwrap_err();
-    assert!(error.to_string().starts_with("at 0.002000000 s nobody takes"), "{error}");
+    assert!(
+        error.to_string().starts_with("failed to go on at 0.002000000 s: no subscription takes"),
+        "{error}"
+    );
     let twice = |graph: &Graph| {
         graph.add_input("bag", Broken)?;
         Ok(graph.add_input("bag", Broken)?)
@@ -175,7 +178,7 @@ fn an_input_that_fails_or_is_stuck_ends_the_run_by_name() {
     assert_eq!(error.to_string(), "there is an input \"bag\" already; name them apart");
 }
 
-/// Never comes to its end, and nobody listens.
+/// An input without end and without a subscription.
 struct Endless;
 
 impl ExternalInput for Endless {

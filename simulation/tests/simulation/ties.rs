@@ -103,7 +103,7 @@ fn the_schedule_of_a_run_repeats_it() {
 }
 
 #[test]
-fn whatever_the_order_as_many_events_are_handled() {
+fn every_order_handles_the_same_number_of_events() {
     // A task answers several wake-ups with one poll.
     let handled = |ties| {
         let report = run(ties);

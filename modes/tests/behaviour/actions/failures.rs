@@ -1,4 +1,4 @@
-//! Nodes that fail while there are goals, and what cannot be sent: nobody waits in vain.
+//! Nodes that fail while there are goals, and goals that cannot be sent: every client is answered.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn goals_of_a_node_that_fails_are_aborted_wherever_their_handles_are() {
 
 /// The goal is on its way, and its result awaited, when the server fails.
 #[test]
-fn who_awaits_the_result_of_a_node_that_fails_gets_an_answer() {
+fn awaiting_the_result_of_a_node_that_fails_gets_an_answer() {
     in_every_mode_isolating(|mut executor| {
         let outside: Arc<Mutex<Running>> = Arc::default();
         let (kept, seen) = (outside.clone(), outside.clone());
@@ -81,14 +81,14 @@ fn a_server_that_fails_to_decide_does_not_leave_the_client_waiting() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_handed_back() {
+fn refused_goals_are_returned() {
     in_every_mode(|mut executor| {
         let graph = executor.graph();
         counting(graph, Default::default(), CancelResponse::Accept).unwrap();
         let node = graph.create_node("client", ()).unwrap();
         let options = ActionClientOptions { goals_max: 2, ..Default::default() };
         let client = node.create_action_client::<Count>("count", options).unwrap();
-        let nobody = node.create_action_client::<Count>("nobody", options).unwrap();
+        let unserved = node.create_action_client::<Count>("unserved", options).unwrap();
         let refused = |result: Result<GoalId, CallRefused<Arc<u32>>>| {
             result.map_err(|refused| (*refused.request, refused.reason)).unwrap_err()
         };
@@ -97,8 +97,8 @@ fn what_cannot_be_sent_is_handed_back() {
         let watch = Watch::new(3);
         let seen = watch.clone();
         node.create_one_shot_timer(MS, move |_, _| {
-            assert!(!nobody.server_is_ready());
-            let nowhere = nobody.send_goal(1, GoalCallbacks::new());
+            assert!(!unserved.server_is_ready());
+            let nowhere = unserved.send_goal(1, GoalCallbacks::new());
             assert_eq!(refused(nowhere), (1, CallError::NoService));
             client.send_goal(3, seen.callbacks("first")).unwrap();
             // When the first one is at its end, its place is free.

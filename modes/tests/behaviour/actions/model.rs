@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// What may be done about a goal, each at its own millisecond.
+/// Steps of a goal, each at its own millisecond.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Execute,
@@ -28,7 +28,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..12)
 }
 
-/// What a step led to.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Led {
     Done,
@@ -36,7 +36,7 @@ enum Led {
     Answer(CancelReturnCode, usize),
 }
 
-/// What is to be seen of a goal: where each step led, the feedback, and the end.
+/// The expected course of a goal: the result of each step, the feedback, and the end.
 type Story = (Vec<Led>, Vec<u32>, (GoalStatus, u32));
 
 /// The plain model: a table of legal steps, and what a client hears.
@@ -99,7 +99,7 @@ fn stepping(
         move |_, _, _| if deferred { GoalResponse::Defer } else { GoalResponse::Accept },
         move |stepping, _, _| match answers[stepping.next - 1] {
             Step::Cancel(answer) => answer,
-            step => panic!("nobody asked to cancel at {step:?}"),
+            step => panic!("unexpected request to cancel at {step:?}"),
         },
         |stepping, handle, _| stepping.handle = Some(handle),
     )?;

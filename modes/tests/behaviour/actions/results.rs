@@ -1,4 +1,4 @@
-//! What is known of a goal: its status, its feedback, and its result for a time.
+//! Status and feedback of a goal, and its result, which is kept for a time.
 
 use super::*;
 

@@ -50,7 +50,7 @@ fn a_task_awaits_a_goal_its_feedback_and_its_end() {
 }
 
 #[test]
-fn who_awaits_a_goal_of_a_node_that_fails_learns_of_it() {
+fn awaiting_a_goal_of_a_node_that_fails_returns_an_error() {
     in_every_mode_isolating(|mut executor| {
         let graph = executor.graph();
         counting(graph, Default::default(), CancelResponse::Accept).unwrap();

@@ -218,7 +218,7 @@ fn requests_from_outside_wait_their_turn_and_are_answered_from_any_thread() {
 }
 
 #[test]
-fn calls_that_nobody_in_the_process_answers_leave_it() {
+fn calls_without_a_service_in_the_process_leave_it() {
     in_every_way(|mut executor, fake| {
         connect(&executor, fake.another());
         let (_node, client, ends) = calling(&executor, 3);

@@ -99,7 +99,7 @@ fn timers_fire_by_a_clock_that_is_followed() {
 }
 
 #[test]
-fn a_clock_that_stands_still_wakes_nobody() {
+fn a_clock_that_stands_still_wakes_no_worker() {
     const STEPS: u64 = 20;
     let fake = FakeMiddleware::new(Way::AtOnce);
     let executor = Executor::single_core().with_middleware(Arc::new(fake.another())).unwrap();
@@ -131,7 +131,7 @@ fn a_jump_back_starts_timers_again_and_fires_none_twice() {
             }
             let first = ticks.recv_timeout(LONG).unwrap();
             assert!([BEGIN + 10 * MS, BEGIN + 15 * MS].contains(&first), "{first}");
-            // Nobody looks at a time that stands for an instant only, so give it twice.
+            // A worker may miss a time that is replaced at once, so send it twice.
             let mut now = before;
             let again = loop {
                 fake.tell(now);

@@ -9,7 +9,7 @@ use ringspin_executor::{
     SubscriptionEvents,
 };
 
-/// What was told, in words.
+/// The reported events, as text.
 type Told = Log<String>;
 
 fn told<E: std::fmt::Debug>(log: &mut Told, event: E) {
@@ -168,7 +168,7 @@ fn a_message_that_cannot_be_taken_is_reported_as_lost() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_an_error_that_names_it() {
+fn unsupported_events_are_errors_that_name_them() {
     let executor = ringspin_modes::Executor::single_core();
     let fake = FakeMiddleware::new(super::Way::AtOnce);
     connect(&executor, fake.another());

@@ -32,7 +32,7 @@ impl ringspin_executor::Stamped for Stamp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Private(pub(super) u64);
 
-/// Who delivers.
+/// The thread that delivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// The publishing thread itself, within its call.
@@ -43,7 +43,7 @@ pub(super) enum Way {
 
 pub(super) const WAYS: [Way; 2] = [Way::AtOnce, Way::ByCourier];
 
-/// What can be told to fail.
+/// An operation that can be told to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fault {
     Node,
@@ -187,8 +187,8 @@ impl FakeMiddleware {
         self.state().faults.insert(fault, times);
     }
 
-    /// Reports `status` to whoever watches an end of `topic` for events of `kind`; returns how
-    /// many there are.
+    /// Reports `status` to all watchers of an end of `topic` for events of `kind`; returns their
+    /// number.
     pub(super) fn report(
         &self,
         topic: &str,
@@ -485,7 +485,7 @@ impl RemoteSubscription for Intake {
         let Some(message) = message else {
             return Ok(false);
         };
-        assert!(self.fake.attempt(Fault::Panic).is_ok(), "a message that nobody can read");
+        assert!(self.fake.attempt(Fault::Panic).is_ok(), "a message that cannot be read");
         self.fake.attempt(Fault::Take)?;
         decode(message, into);
         Ok(true)

@@ -47,7 +47,7 @@ fn a_node_that_fails_while_messages_arrive_is_isolated_and_the_rest_is_discarded
 }
 
 #[test]
-fn what_cannot_be_taken_is_counted_and_the_next_one_is_taken() {
+fn failed_takes_are_counted_and_the_next_message_is_taken() {
     in_every_way(|mut executor, fake| {
         connect(&executor, fake.another());
         let heard = listening(&executor, "listener", "numbers", QoS::keep_last(10));
@@ -81,13 +81,13 @@ fn a_take_that_panics_is_a_failure_and_leaves_nothing_behind() {
         assert_eq!(entries(&heard), [1, 2, 3, 4]);
         let failures = executor.failures();
         assert_eq!(failures.len(), 1);
-        assert_eq!(failures[0].cause, Cause::Panic("a message that nobody can read".into()));
+        assert_eq!(failures[0].cause, Cause::Panic("a message that cannot be read".into()));
         assert_eq!(&*failures[0].node, "/fragile");
     });
 }
 
 #[test]
-fn a_message_that_does_not_leave_is_handed_back_unless_somebody_has_it() {
+fn a_message_that_does_not_leave_is_returned_unless_a_subscription_has_it() {
     in_every_way(|mut executor, fake| {
         connect(&executor, fake.another());
         let heard = listening(&executor, "listener", "heard", QoS::keep_last(10));
@@ -123,7 +123,7 @@ fn a_message_that_does_not_leave_is_handed_back_unless_somebody_has_it() {
     });
 }
 
-/// Else whoever publishes it again sends it twice.
+/// Otherwise a publisher that tries again sends it twice.
 #[test]
 fn a_message_that_is_refused_in_the_process_does_not_leave_it() {
     in_every_way(|mut executor, fake| {

@@ -1,4 +1,4 @@
-//! What a program is told about its middleware in the log.
+//! Warnings about the middleware in the log.
 
 use super::fake_middleware::{FakeMiddleware, Private, Way};
 use super::{connect, spin_on};

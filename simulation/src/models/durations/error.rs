@@ -1,4 +1,4 @@
-//! What can be wrong with durations, in words that name the way out.
+//! Errors of duration models.
 
 use thiserror::Error;
 
@@ -10,7 +10,7 @@ pub enum DurationError {
     #[error("the durations cannot be read: {}\ncorrect that line; the keys of an `[[execution]]` \
         are `node`, `callback`, `duration`, `scale` and `logical`", error.to_string().trim_end())]
     Toml {
-        /// Where and why, as the TOML parser reports it.
+        /// The error of the TOML parser, with its place.
         error: Box<toml::de::Error>,
     },
     /// No such node or callback group in the graph.
@@ -18,7 +18,7 @@ pub enum DurationError {
     UnknownNode {
         /// The rule's number, from one, and for what it is.
         rule: String,
-        /// Which names there are.
+        /// The names that exist.
         way_out: String,
     },
     /// The node has no such callback.
@@ -26,11 +26,11 @@ pub enum DurationError {
     UnknownCallback {
         /// The rule's number, from one, and for what it is.
         rule: String,
-        /// Which names there are.
+        /// The names that exist.
         way_out: String,
     },
     /// A rule that changes nothing.
-    #[error("{rule} says nothing; give a `duration`, a `scale` or a `logical` execution time")]
+    #[error("{rule} has no effect; give a `duration`, a `scale` or a `logical` execution time")]
     Nothing {
         /// The rule's number, from one, and for what it is.
         rule: String,
@@ -40,7 +40,7 @@ pub enum DurationError {
     Scale {
         /// The rule's number, from one, and for what it is.
         rule: String,
-        /// What was given.
+        /// The given value.
         scale: f64,
     },
     /// A factor for callbacks that take no time.

@@ -132,7 +132,7 @@ fn rules_are_read_and_written() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_line() {
+fn parse_errors_name_the_line() {
     for (line, expected) in [
         ("duration = 10", "expected a duration such as \"10ms\""),
         ("logical = \"5\"", "`5` is not a duration of whole nanoseconds"),
@@ -148,7 +148,7 @@ fn what_cannot_be_read_is_named_with_its_line() {
 }
 
 #[test]
-fn what_does_not_fit_the_graph_is_named_with_the_way_out() {
+fn rules_that_do_not_match_the_graph_are_errors_with_the_way_out() {
     let message = |last| {
         let durations = Durations::new().rule(rule("/a:slow").duration(fixed(1))).rule(last);
         durations.resolve(&graph(&[]), 0).unwrap_err().to_string()
@@ -174,7 +174,7 @@ fn what_does_not_fit_the_graph_is_named_with_the_way_out() {
         ),
         (
             rule("/a"),
-            "execution 2 (`/a`) says nothing; give a `duration`, a `scale` or a `logical` \
+            "execution 2 (`/a`) has no effect; give a `duration`, a `scale` or a `logical` \
              execution time",
         ),
         (

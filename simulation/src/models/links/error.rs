@@ -1,4 +1,4 @@
-//! What can be wrong with links, in words that name the way out.
+//! Errors of link models.
 
 use ringspin_executor::Time;
 use thiserror::Error;
@@ -22,7 +22,7 @@ pub enum LinkError {
         file: String,
         /// The line, from one.
         line: usize,
-        /// What is wrong with it, and what is allowed.
+        /// Description of the error, and of the allowed values.
         problem: String,
     },
     /// RSLCPP's delay file asks for measured delays.
@@ -66,7 +66,7 @@ pub enum LinkError {
         rule: String,
         /// Which of the probabilities.
         key: &'static str,
-        /// What was given.
+        /// The given value.
         value: f64,
     },
     /// A window that no time is in.

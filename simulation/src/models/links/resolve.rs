@@ -14,7 +14,7 @@ struct Way<'a> {
     callback: CallbackId,
     from: &'a LoopInfo,
     to: &'a LoopInfo,
-    /// What tells it from every other one, without regard to them.
+    /// A name that is unique to this edge and does not depend on other edges.
     name: String,
 }
 

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What RSLCPP ships as its example, without the measured lines.
+    /// The example file of RSLCPP, without the measured lines.
     const EXAMPLE: &str = "\
 Topic Name               , Delay Type (FIXED/MEASURED), Fixed Delay_ms, Measured Delay Skew
 /fixed_delay_1           , FIXED                      ,             10,                  

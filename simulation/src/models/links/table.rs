@@ -50,10 +50,10 @@ impl LinkTable {
         self.edges.get(callback.0 as usize).is_some_and(|edges| !edges.is_empty())
     }
 
-    /// What becomes of the message `event` of `bytes`, which leaves for `subscription` at
+    /// Decides the delivery of the message `event` of `bytes`, which leaves for `subscription` at
     /// `departure`. On an edge without a rule, it arrives at once.
     ///
-    /// To be asked once for each message, and for those of one edge in the order of their
+    /// Call this once for each message, and for the messages of one edge in the order of their
     /// departures. For a service, `subscription` is the server's callback (`event` is then of the
     /// client's requests) or the client's (of the responses to it). Logarithmic in the edges of the
     /// callback.
@@ -106,7 +106,7 @@ impl Edge {
             return DeliveryOutcome::Lost;
         }
         let arrival = match overtakes {
-            // What leaves later does not arrive earlier, so it has no part in the order.
+            // Messages that leave later do not arrive earlier, so the order stays.
             true => sent,
             false => arrive(sent, Purpose::Delay),
         };

@@ -158,7 +158,7 @@ fn copies_have_a_delay_and_a_turn_of_their_own() {
 }
 
 #[test]
-fn reordered_messages_overtake_and_nobody_else_does() {
+fn only_reordered_messages_overtake() {
     let rule = LinkRule::new("/points").delay(Distribution::fixed(ms(10))).reordering(0.1);
     let outcomes = outcomes_of(rule, ms(1), 10_000);
     let overtook = |(n, outcome): (usize, &DeliveryOutcome)| match *outcome {
@@ -189,8 +189,8 @@ fn an_edge_without_a_rule_delivers_at_once() {
         let outcomes = outcomes(&mut table, edge(&info, from, to), ms(1), 1);
         assert_eq!(outcomes, [DeliveryOutcome::Once(at_ms(arrival))], "{from} {to}");
     }
-    let nobody = (CallbackId(99), SourceId(99));
-    assert_eq!(outcomes(&mut table, nobody, ms(1), 1), [DeliveryOutcome::Once(Time::ZERO)]);
+    let no_edge = (CallbackId(99), SourceId(99));
+    assert_eq!(outcomes(&mut table, no_edge, ms(1), 1), [DeliveryOutcome::Once(Time::ZERO)]);
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn rules_are_read_and_written() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_line() {
+fn parse_errors_name_the_line() {
     let message = |line: &str| {
         let text = format!("[[link]]\ntopic = \"/t\"\n{line}\n");
         Links::from_toml(&text).unwrap_err().to_string()
@@ -342,7 +342,7 @@ fn what_cannot_be_read_is_named_with_its_line() {
 }
 
 #[test]
-fn what_does_not_fit_the_graph_is_named_with_the_way_out() {
+fn rules_that_do_not_match_the_graph_are_errors_with_the_way_out() {
     let message = |info: &GraphInfo, rule| {
         let topic = info.topics.first().map_or("/add", |topic| &topic.name);
         let links = Links::new().rule(LinkRule::new(topic)).rule(rule);

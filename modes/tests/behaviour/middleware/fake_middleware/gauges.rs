@@ -1,4 +1,4 @@
-//! What the bus reports besides messages.
+//! Reports of the bus besides messages.
 
 use super::*;
 

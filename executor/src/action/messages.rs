@@ -1,4 +1,4 @@
-//! What the services and topics of an action carry: the messages that ROS 2 generates for it.
+//! The messages of the services and topics of an action, as ROS 2 generates them.
 //!
 //! They are public so that a node can look at an action from outside, by its status for instance,
 //! and so that a middleware can convert them. Goals and results are shared, not copied.
@@ -18,7 +18,7 @@ pub struct GoalId(
 );
 
 impl GoalId {
-    /// No goal has it; in a request to cancel, it stands for all.
+    /// The zero identity, which no goal has; in a request to cancel, it stands for all goals.
     pub const ZERO: Self = Self([0; 16]);
 }
 
@@ -38,7 +38,7 @@ impl fmt::Debug for GoalId {
     }
 }
 
-/// Which goal, and since when: `action_msgs/msg/GoalInfo`.
+/// The identity of a goal and its time of acceptance: `action_msgs/msg/GoalInfo`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct GoalInfo {
@@ -48,7 +48,7 @@ pub struct GoalInfo {
     pub stamp: Time,
 }
 
-/// Asks the server to accept a goal.
+/// A request to accept a goal.
 pub struct SendGoalRequest<A: Action> {
     /// The identity that the client has chosen.
     pub goal_id: GoalId,
@@ -66,7 +66,7 @@ pub struct SendGoalResponse {
     pub stamp: Time,
 }
 
-/// Asks for the result of a goal.
+/// A request for the result of a goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct GetResultRequest {
@@ -78,11 +78,11 @@ pub struct GetResultRequest {
 pub struct GetResultResponse<A: Action> {
     /// How it ended; [`GoalStatus::Unknown`] if the server does not know the goal (any more).
     pub status: GoalStatus,
-    /// What has come out.
+    /// The result of the goal.
     pub result: Arc<A::Result>,
 }
 
-/// How far a goal has come.
+/// Feedback on a goal.
 pub struct FeedbackMessage<A: Action> {
     /// The goal.
     pub goal_id: GoalId,
@@ -148,13 +148,13 @@ pub struct CancelGoalResponse {
     pub goals_canceling: Vec<GoalInfo>,
 }
 
-/// A goal and where it stands: `action_msgs/msg/GoalStatus`.
+/// A goal and its status: `action_msgs/msg/GoalStatus`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct GoalStatusEntry {
     /// The goal.
     pub goal_info: GoalInfo,
-    /// Where it stands.
+    /// The status of the goal.
     pub status: GoalStatus,
 }
 

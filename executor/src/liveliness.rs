@@ -1,4 +1,4 @@
-//! The signs of life of a topic's publishers, and who wants to know when they change.
+//! Liveliness of a topic's publishers, and the watchers that are notified of changes.
 //!
 //! Publishers give signs and watchers look at them without a lock: each sign is one atomic word.
 
@@ -18,7 +18,7 @@ type Watchers = BuildList<Arc<Notifier>>;
 pub(crate) struct LivelinessRegistry {
     publishers: BuildList<Arc<PublisherLiveliness>>,
     watchers: Arc<Watchers>,
-    /// How many subscriptions the topic has.
+    /// The number of subscriptions of the topic.
     pub(crate) subscriptions: Counter,
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Driver<T> {
     /// Input, number and stamp of each message that fell out.
     pub(crate) unmatched: Vec<(usize, usize, u64)>,
     pub(crate) irregular: usize,
-    /// The longest queue so far, between remote_notifier.
+    /// The longest queue so far, between arrivals.
     pub(crate) longest: usize,
 }
 

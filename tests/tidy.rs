@@ -18,14 +18,8 @@ const BANNED_WORDS: [&str; 3] = ["nobody", "somebody", "whoever"];
 
 /// The number of findings that each folder may still have. Numbers may only fall; folders that are
 /// not listed have none.
-const LANGUAGE_BUDGETS: [(&str, usize); 6] = [
-    ("cli", 18),
-    ("executor", 292),
-    ("modes", 130),
-    ("ros2", 106),
-    ("simulation", 123),
-    ("tests", 16),
-];
+const LANGUAGE_BUDGETS: [(&str, usize); 5] =
+    [("cli", 18), ("modes", 130), ("ros2", 106), ("simulation", 123), ("tests", 16)];
 
 /// The Rust sources of the workspace, with their text.
 fn sources() -> Vec<(PathBuf, String)> {

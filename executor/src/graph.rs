@@ -408,11 +408,11 @@ impl Graph {
     /// that hold a [`Node`](crate::Node) or a [`Graph`] would otherwise keep themselves alive.
     /// Handles of the graph then find it frozen and empty.
     pub fn close(&self) {
-        let mut builder = self.builder();
-        let (frozen, clock, failures) = (true, builder.clock.clone(), builder.failures.clone());
+        let mut open = self.builder();
+        let (frozen, clock, failures) = (true, open.clock.clone(), open.failures.clone());
         let closed = GraphBuilder { frozen, clock, failures, ..GraphBuilder::default() };
-        // Unlocked from here on.
-        let mut builder = std::mem::replace(&mut *builder, closed);
+        let mut builder = std::mem::replace(&mut *open, closed);
+        drop(open); // what the nodes were given may use the graph when it is dropped
         for body in &mut builder.bodies {
             if let Err(panic) = body.retire() {
                 // The log's subscriber is user code as well.

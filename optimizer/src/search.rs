@@ -98,7 +98,7 @@ pub struct SearchOptions {
     pub threads: usize,
     /// The number of priorities a loop can have. With 1, priorities stay unchanged.
     pub priority_levels: u8,
-    /// Individuals in the population of the genetic search.
+    /// Individuals in the population of the genetic search; at least one for each heuristic.
     pub population: usize,
     /// The largest number of candidates for [`Strategy::Exact`].
     pub exact_candidates_max: u64,

@@ -1,10 +1,11 @@
 //! The end of a spin with a task, and of an executor: what its handles then say.
 
 use crate::{in_every_mode, log};
-use ringspin_executor::{CallError, CreateError, Message, PublishError, QoS, Tick, Time};
+use ringspin_executor::{CallError, CreateError, Graph, Message, PublishError, QoS, Tick, Time};
 use ringspin_modes::SpinError;
 use std::future::pending;
 use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -172,4 +173,24 @@ fn executor_that_is_dropped_drops_its_callbacks() {
             assert_eq!(Arc::strong_count(&node), 1);
         });
     }
+}
+
+/// The state of a node, which asks its graph when it is dropped.
+struct Asks(Graph, Sender<usize>);
+
+impl Drop for Asks {
+    fn drop(&mut self) {
+        self.1.send(self.0.info().loops.len()).unwrap();
+    }
+}
+
+#[test]
+fn state_may_ask_its_graph_while_the_executor_is_dropped() {
+    in_every_mode(|executor| {
+        let (tell, told) = channel();
+        executor.create_node("asks", Asks(executor.graph().clone(), tell)).unwrap();
+        let dropping = std::thread::spawn(move || drop(executor));
+        assert_eq!(told.recv_timeout(Duration::from_secs(20)), Ok(0));
+        dropping.join().unwrap();
+    });
 }

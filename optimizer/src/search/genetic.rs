@@ -41,8 +41,10 @@ pub(super) fn search(
 ) -> Result<(), OptimizeError> {
     let mut random = SplitMix64::new(seed, 3);
     let random_candidates = std::iter::repeat_with(|| space.random(&mut random));
-    // The crate would fill the population with copies of the starts, and only mutation could then
-    // find anything new.
+    // All starts are in it, so that the result is never worse than any of them. The crate would
+    // fill a larger population with copies of the starts, and only mutation could then find
+    // anything new.
+    let population = population.max(starts.len());
     let first: Vec<Genes> = starts.into_iter().chain(random_candidates).take(population).collect();
     evolve(run, space, first, seed)?;
     refine(run, space, &mut random);

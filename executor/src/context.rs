@@ -25,7 +25,7 @@ pub struct Context<'a> {
     pub(crate) digests: Option<&'a DigestCollector>,
     /// The text of the recorder's panic, if it had one.
     pub(crate) recorder_panic: Option<String>,
-    /// When the timer was due; `Time::MAX` if it is none.
+    /// The time at which the timer was due; `Time::MAX` if the event is no timer's.
     pub(crate) scheduled: Time,
 }
 

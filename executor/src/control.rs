@@ -82,11 +82,11 @@ pub(crate) struct Failures {
     isolated: Box<[Flag]>,
     /// Whether any node is isolated: a fast check for the usual case.
     any_isolated: Flag,
-    /// With whether it stopped the executor.
+    /// The failures, each with whether it stopped the executor.
     pub(crate) list: Mutex<Vec<(Failure, bool)>>,
 }
 
-/// The failure policy and state of a node.
+/// The failure policy of a node, and the notifiers that its isolation calls.
 #[derive(Debug)]
 pub(crate) struct NodeControl {
     policy: FailurePolicy,

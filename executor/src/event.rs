@@ -32,7 +32,7 @@ impl CallbackId {
 /// One dispatch: an event was handed to a callback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dispatch {
-    /// When the callback started.
+    /// The start of the callback.
     pub time: Time,
     /// The event loop that ran it.
     pub event_loop: LoopId,
@@ -55,10 +55,10 @@ pub trait Recorder: Any + Send {
     }
 }
 
-/// How a dispatch ended.
+/// The outcome of a dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// When the callback returned; in simulated time, after the duration that it was given.
+    /// The return of the callback; in simulated time, its start plus its simulated duration.
     pub time: Time,
     /// The digest of the values that the callback showed: by
     /// [`Context::digest`](crate::Context::digest), as messages of

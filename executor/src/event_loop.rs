@@ -54,7 +54,7 @@ impl CallbackResult for Never {
     }
 }
 
-/// How a dispatch ended.
+/// The outcome of a dispatch.
 pub(crate) enum Outcome {
     /// The callback was not called: the message was too old, or the queue empty. One token stands
     /// for one message, except for messages from a middleware, which may have been displaced.
@@ -62,7 +62,7 @@ pub(crate) enum Outcome {
     Done(Result<(), BoxError>),
 }
 
-/// An event source of a group with state `S`, with the callback for its events.
+/// A receiver of events in a group with state `S`, with its callback.
 ///
 /// Most entities have one port; one that joins several inputs has a port for each.
 pub(crate) trait Entity<S>: Send {
@@ -103,9 +103,9 @@ impl Target {
 /// An event loop with its state type erased, as workers hold it.
 pub(crate) trait EventLoop: Send {
     fn dispatch(&mut self, target: Target, cx: &mut Context<'_>) -> Outcome;
-    /// As an entity does.
+    /// See [`Entity`].
     fn discard(&mut self, target: Target) -> bool;
-    /// As an entity does.
+    /// See [`Entity`].
     fn pending(&self, target: Target) -> usize;
     /// The number of its entities.
     fn entities(&self) -> usize;

@@ -112,7 +112,7 @@ pub(crate) struct GraphBuilder {
     queues: Vec<(String, Arc<dyn AnyTopic>)>,
     sources: u32,
     clock: NodeClock,
-    /// Of each transient-local publisher in order of creation, its topic and its number there.
+    /// The topic of each transient-local publisher and its number there, in order of creation.
     caches: Vec<(Arc<dyn AnyTopic>, usize)>,
     /// The failed and isolated nodes; set once the graph is frozen.
     failures: Arc<OnceLock<Arc<Failures>>>,

@@ -36,7 +36,7 @@ const REQUESTS_MAX: usize = 16;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub enum LifecycleState {
-    /// As it was created, or cleaned up.
+    /// The state after creation or cleanup.
     #[default]
     Unconfigured,
     /// Configured, but not active: its messages are ignored.

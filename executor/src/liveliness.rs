@@ -10,7 +10,7 @@ use ringspin_ringbuf::{Counter, Latest};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Told when a publisher comes back to life, or its node goes out of service.
+/// The watchers: notified when a publisher is alive again, or its node is isolated.
 type Watchers = BuildList<Arc<Notifier>>;
 
 /// All publishers of a topic.
@@ -98,7 +98,7 @@ impl PublisherLiveliness {
         }
     }
 
-    /// When the last message was published; zero if there is none.
+    /// The publication time of the last message; zero if there is none.
     pub(crate) fn last_published(&self) -> Time {
         Time::from_nanos(self.published.get())
     }

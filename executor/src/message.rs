@@ -42,7 +42,7 @@ pub(crate) struct Expiry(NonZeroU64);
 impl Expiry {
     pub(crate) const NEVER: Self = Self(NonZeroU64::MAX);
 
-    /// Of a message that is published at `now`.
+    /// Creates the expiry of a message that is published at `now`.
     pub(crate) fn of(now: Time, lifespan: Option<Duration>) -> Self {
         let end = lifespan.and_then(|lifespan| NonZeroU64::new((now + lifespan).as_nanos()));
         end.map_or(Self::NEVER, Self)

@@ -21,9 +21,9 @@ const SEGMENTS: usize = 23;
 /// | received | when it was published | when it arrived | the middleware's |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageTimes {
-    /// When it was published.
+    /// The time of publication.
     pub source_timestamp: Time,
-    /// When it was received, which may be long before the callback is called.
+    /// The time of reception, which may be long before the callback is called.
     pub received_timestamp: Time,
 }
 

@@ -174,9 +174,9 @@ pub trait RemoteNode: Send + Sync {
 /// The types of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceTypes {
-    /// Of its requests.
+    /// The type of its requests.
     pub request: TypeName,
-    /// Of its responses.
+    /// The type of its responses.
     pub response: TypeName,
 }
 
@@ -222,9 +222,9 @@ pub trait RemoteClient: Send + Sync {
     /// The reason of a failure.
     fn send(&self, request: &dyn Any) -> Result<Sent, BoxError>;
 
-    /// How many of the servers that were ever seen are gone, counted from the first one up to the
-    /// oldest one that is still there. When it grows, the client's [`RemoteNotifier`] announces a
-    /// count of zero, and calls that only these servers could answer end with
+    /// The number of lost servers, counted from the first one that was discovered up to the oldest
+    /// one that is still there. When it grows, the client's [`RemoteNotifier`] announces a count of
+    /// zero, and calls that only these servers could answer end with
     /// [`CallError::ServerLost`](crate::CallError::ServerLost).
     fn servers_gone(&self) -> u64 {
         0
@@ -243,7 +243,7 @@ pub trait RemoteClient: Send + Sync {
 pub struct Sent {
     /// The number of the call: its response has it, too.
     pub number: i64,
-    /// How many servers the client had ever seen by then. One of them answers, unless
+    /// The number of servers that the client had discovered by then. One of them answers, unless
     /// [as many are gone](RemoteClient::servers_gone).
     pub servers: u64,
 }
@@ -255,7 +255,7 @@ pub(crate) type Beyond<T> = Option<(T, RemoteNotifier)>;
 #[derive(Default)]
 struct Connection {
     middleware: Option<Arc<dyn Middleware>>,
-    /// Of each node, indexed by its number, if there is a middleware.
+    /// The counterparts of all nodes, indexed by their numbers, if there is a middleware.
     nodes: Vec<Arc<dyn RemoteNode>>,
     /// Whether a warning named an end with a type that the middleware does not carry.
     warned_of_type: Cell<bool>,

@@ -20,7 +20,7 @@ pub struct Picker {
     classes: Vec<Class>,
     /// Picks since a lower priority than the highest ready one had its turn.
     streak: u32,
-    /// Where the search for the next one of lower priority starts.
+    /// The ring at which the search for the next one of lower priority starts.
     relief: usize,
     /// The class of the last pick.
     last: usize,
@@ -29,7 +29,7 @@ pub struct Picker {
 /// The rings of one priority.
 #[derive(Clone, Debug)]
 struct Class {
-    /// Where the class after this one starts.
+    /// The index at which the class after this one starts.
     end: usize,
     /// The ring at which the round continues: the one whose turn it is, or the one after it.
     cursor: usize,

@@ -148,70 +148,70 @@ impl QoS {
         Self::keep_last(1).transient_local()
     }
 
-    /// With [`Reliability::Reliable`], the default.
+    /// Sets [`Reliability::Reliable`], the default.
     #[must_use]
     pub const fn reliable(mut self) -> Self {
         self.reliability = Reliability::Reliable;
         self
     }
 
-    /// With [`Reliability::BestEffort`].
+    /// Sets [`Reliability::BestEffort`].
     #[must_use]
     pub const fn best_effort(mut self) -> Self {
         self.reliability = Reliability::BestEffort;
         self
     }
 
-    /// With [`Durability::Volatile`], the default.
+    /// Sets [`Durability::Volatile`], the default.
     #[must_use]
     pub const fn volatile(mut self) -> Self {
         self.durability = Durability::Volatile;
         self
     }
 
-    /// With [`Durability::TransientLocal`].
+    /// Sets [`Durability::TransientLocal`].
     #[must_use]
     pub const fn transient_local(mut self) -> Self {
         self.durability = Durability::TransientLocal;
         self
     }
 
-    /// With at most `period` between two messages.
+    /// Sets the deadline: at most `period` between two messages.
     #[must_use]
     pub const fn deadline(mut self, period: Duration) -> Self {
         self.deadline = finite(period);
         self
     }
 
-    /// With messages that are not delivered any more when they are older than `age`.
+    /// Sets the lifespan: messages older than `age` are not delivered.
     #[must_use]
     pub const fn lifespan(mut self, age: Duration) -> Self {
         self.lifespan = finite(age);
         self
     }
 
-    /// With [`Liveliness::Automatic`], the default.
+    /// Sets [`Liveliness::Automatic`], the default.
     #[must_use]
     pub const fn liveliness_automatic(mut self) -> Self {
         self.liveliness = Liveliness::Automatic;
         self
     }
 
-    /// With [`Liveliness::ManualByTopic`]: a sign of life at least once in `lease`.
+    /// Sets [`Liveliness::ManualByTopic`]: a sign of life at least once in `lease`.
     #[must_use]
     pub const fn liveliness_manual_by_topic(mut self, lease: Duration) -> Self {
         self.liveliness = Liveliness::ManualByTopic;
         self.liveliness_lease_duration(lease)
     }
 
-    /// With at most `lease` between two signs of life.
+    /// Sets the lease: at most `lease` between two signs of life.
     #[must_use]
     pub const fn liveliness_lease_duration(mut self, lease: Duration) -> Self {
         self.lease = finite(lease);
         self
     }
 
-    /// With up to `messages` that are held at the same time, 16 unless declared: for a
+    /// Sets the number of messages that may be held at the same time, 16 unless declared: for a
     /// subscription, clones that the user keeps when the callback has returned; for a publisher,
     /// loans. Both ends of a topic add to its slots, which are allocated at the start. When
     /// subscriptions hold more than they declared and no slot is left, publishing fails with
@@ -244,7 +244,7 @@ impl QoS {
         self.held
     }
 
-    /// With publication and reception times of each message, for
+    /// Records publication and reception times of each message, for
     /// [`Message::times`](crate::Message::times). Delivery to this subscription then also reads the
     /// clock; others pay nothing. This policy does not leave the process.
     #[must_use]

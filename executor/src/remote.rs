@@ -125,7 +125,7 @@ impl<M: 'static> Source<M> for Box<dyn RemoteSubscription> {
 /// One token stands for all announced items, and is passed on until none is left. So the ready ring
 /// needs one place, however many items the middleware holds.
 pub(crate) struct Remote<M> {
-    /// For errors.
+    /// The name, for errors.
     name: Box<str>,
     source: Box<dyn Source<M>>,
     /// The fetched item. It stays here until it goes to its destination: messages may be large, and

@@ -62,7 +62,7 @@ impl Network for Direct {
     }
 }
 
-/// Which messages a [`SimNetwork`] looks at, beyond those of linked callbacks.
+/// The messages that go through a [`SimNetwork`], beyond those of linked callbacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// All of them, because callbacks take time.
@@ -125,7 +125,8 @@ impl Ord for Flight {
 }
 
 impl SimNetwork {
-    /// With `network` deciding about the messages in `scope`, and the clock at `start`.
+    /// Creates the network: `network` decides about the messages in `scope`, and the clock is at
+    /// `start`.
     pub fn new(start: Time, network: Box<dyn Network>, scope: Scope) -> Self {
         let clock = Arc::new(SimClock::default());
         clock.set(start);

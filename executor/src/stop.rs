@@ -33,7 +33,7 @@ struct StopState {
     requested: Flag,
     exit_code: Mutex<Option<u8>>,
     workers: Mutex<Vec<Attached>>,
-    /// How many workers run.
+    /// The number of running workers.
     active: Mutex<usize>,
     left: Condvar,
 }

@@ -106,7 +106,7 @@ pub(crate) struct WorkerParts {
     pub(crate) inbox: Inbox,
     /// Indexed by token.
     pub(crate) routes: Vec<Route>,
-    /// Of the tokens after these.
+    /// The destinations of the tokens after these.
     pub(crate) controls: Vec<Control>,
     /// Indexed by token.
     pub(crate) counters: Vec<Arc<CallbackCounters>>,
@@ -125,7 +125,7 @@ pub struct Worker {
     inbox: Inbox,
     /// Of the callbacks, by token.
     routes: Vec<Route>,
-    /// Of the tokens after those of the callbacks.
+    /// The destinations of the tokens after those of the callbacks.
     controls: Vec<Control>,
     calls: Calls,
     /// By token, the other counters.
@@ -232,7 +232,7 @@ impl Worker {
         self.clock_watch.note(now, &*self.shared.clock, &mut self.timers)
     }
 
-    /// When the next timer is due.
+    /// The time at which the next timer is due.
     #[inline]
     pub fn next_deadline(&self) -> Option<Time> {
         self.timers.next_deadline()

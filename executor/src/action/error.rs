@@ -22,7 +22,7 @@ pub enum GoalError {
     /// The goal has ended, so no client waits for feedback on it.
     #[error("the goal is {0}: publish feedback before it ends")]
     Ended(
-        /// How it ended; unknown if its result was forgotten since.
+        /// Its final status; unknown if its result was forgotten since.
         GoalStatus,
     ),
     /// A keep-all subscription to the feedback holds as many messages as its limit.
@@ -37,7 +37,7 @@ pub enum GoalError {
 pub struct GoalRefused<T> {
     /// The value that was refused.
     pub value: T,
-    /// Why.
+    /// The reason.
     pub reason: GoalError,
 }
 

@@ -44,7 +44,7 @@ impl fmt::Debug for GoalId {
 pub struct GoalInfo {
     /// The goal.
     pub goal_id: GoalId,
-    /// When it was accepted.
+    /// The time of its acceptance.
     pub stamp: Time,
 }
 
@@ -62,7 +62,7 @@ pub struct SendGoalRequest<A: Action> {
 pub struct SendGoalResponse {
     /// If not, it was rejected.
     pub accepted: bool,
-    /// When it was accepted.
+    /// The time of its acceptance.
     pub stamp: Time,
 }
 
@@ -76,7 +76,7 @@ pub struct GetResultRequest {
 
 /// The result of a goal that has ended.
 pub struct GetResultResponse<A: Action> {
-    /// How it ended; [`GoalStatus::Unknown`] if the server does not know the goal (any more).
+    /// Its final status; [`GoalStatus::Unknown`] if the server does not know the goal (any more).
     pub status: GoalStatus,
     /// The result of the goal.
     pub result: Arc<A::Result>,
@@ -101,28 +101,29 @@ pub struct FeedbackMessage<A: Action> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct CancelGoalRequest {
-    /// Which goals.
+    /// The goals to cancel.
     pub goal_info: GoalInfo,
 }
 
 impl CancelGoalRequest {
-    /// For one goal; [`GoalId::ZERO`] would be all of them.
+    /// A request to cancel one goal; [`GoalId::ZERO`] stands for all goals.
     pub const fn goal(goal_id: GoalId) -> Self {
         Self { goal_info: GoalInfo { goal_id, stamp: Time::ZERO } }
     }
 
-    /// For all goals of the server, of whatever client.
+    /// A request to cancel all goals of the server, of all clients.
     pub const fn all() -> Self {
         Self::goal(GoalId::ZERO)
     }
 
-    /// For all goals that were accepted at `stamp` or before; at [`Time::ZERO`], all of them.
+    /// A request to cancel all goals that were accepted at `stamp` or before; at [`Time::ZERO`],
+    /// all goals.
     pub const fn before(stamp: Time) -> Self {
         Self { goal_info: GoalInfo { goal_id: GoalId::ZERO, stamp } }
     }
 }
 
-/// Why no goal is being cancelled, with the numbers of `action_msgs/srv/CancelGoal`.
+/// The reason why no goal is being canceled, with the numbers of `action_msgs/srv/CancelGoal`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 #[repr(i8)]
@@ -142,7 +143,7 @@ pub enum CancelReturnCode {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct CancelGoalResponse {
-    /// Why there are none.
+    /// The reason why there are none.
     pub return_code: CancelReturnCode,
     /// The goals that are being cancelled from now on.
     pub goals_canceling: Vec<GoalInfo>,

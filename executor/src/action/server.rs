@@ -27,8 +27,8 @@ use std::time::Duration;
 /// The options of an action server; every limit is one of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionServerOptions {
-    /// How long a result is kept after its goal has ended. 10 s, as with rcl since Iron
-    /// (ros2/rcl#1012; 15 minutes before that), counted from the end of the goal, not from its
+    /// The time for which a result is kept after its goal has ended. Default: 10 s, as in rcl since
+    /// Iron (ros2/rcl#1012; 15 minutes before that), counted from the end of the goal, not from its
     /// acceptance (ros2/rcl#1103). [`Duration::MAX`] is for ever; zero is enough for clients that
     /// request the result before the goal ends, as the clients of this crate do as soon as the goal
     /// is accepted.

@@ -95,7 +95,7 @@ impl DigestCollector {
         if self.any.is_raised() { self.take_shown() } else { None }
     }
 
-    /// Takes the digest of everything that code outside of callbacks has shown since the last
+    /// Returns the digest of everything that code outside of callbacks has shown since the last
     /// dispatch.
     pub(crate) fn pending(&self) -> Option<u64> {
         if !self.any.is_raised() {

@@ -195,7 +195,7 @@ proptest! {
         prop_assert_eq!(DigestHasher::of(&points), one_by_one(&points));
     }
 
-    /// How the bytes are split into calls does not matter.
+    /// Splitting the bytes into calls does not change the digest.
     #[test]
     fn pieces_are_as_the_whole(
         pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..12),

@@ -27,10 +27,10 @@ pub(crate) trait Condition: Send + 'static {
     fn start_again(&mut self) {}
 }
 
-/// The end of the topic whose messages have a deadline.
+/// The source of the messages that a deadline watches.
 pub(crate) enum Source {
     Publisher(Arc<PublisherLiveliness>),
-    /// A topic's publishers in the process, and what comes from outside.
+    /// A topic's publishers in the process, and messages from outside.
     Topic(Arc<LivelinessRegistry>, Option<RemoteNotifier>),
 }
 
@@ -136,7 +136,7 @@ pub(crate) struct TopicLiveliness {
     /// Known once the graph is frozen.
     failures: Arc<OnceLock<Arc<Failures>>>,
     start: Option<Time>,
-    /// Of each publisher, once it was alive: whether it still is.
+    /// Whether each publisher is still alive, once it was.
     alive: Vec<Option<bool>>,
     outside: Outside,
     /// The counts of the last event: publishers that are alive, and that are not.

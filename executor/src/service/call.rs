@@ -71,7 +71,7 @@ pub enum CallError {
 pub struct CallRefused<Q> {
     /// The request that was not sent.
     pub request: Q,
-    /// Why.
+    /// The reason.
     pub reason: CallError,
 }
 
@@ -140,7 +140,7 @@ pub(super) struct Completer<P>(Option<Shared<P>>);
 pub(super) struct Futures<P>(Pool<End<P>>);
 
 impl<P> Futures<P> {
-    /// For `calls` at a time, and more if futures are kept.
+    /// Creates a pool for `calls` at a time, and more if futures are kept.
     pub(super) fn new(calls: usize) -> Self {
         let pool = Pool::new();
         pool.reserve(calls);

@@ -60,13 +60,13 @@ impl<S, Q, P> fmt::Debug for Client<S, Q, P> {
 
 pub(super) struct Shared<S, Q, P> {
     requests: Requests<Q, P>,
-    /// For services that no node of the process offers, and what tells the event loop to look at
-    /// the calls that have left the process.
+    /// The client beyond the process, for services that no node of the process offers, and the
+    /// notifier that makes the event loop check the calls that have left the process.
     remote: Option<(Arc<dyn RemoteClient>, RemoteNotifier)>,
     responses: Arc<Topic<Response<P>>>,
     request_source: SourceId,
     response_source: SourceId,
-    /// Of the next request within the process.
+    /// The sequence number of the next request within the process.
     sequence: Counter,
     calls: Calls<S, P>,
     spares: Spares<S, P>,

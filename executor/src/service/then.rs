@@ -51,7 +51,7 @@ where
 pub(super) struct Spares<S, P>(Mutex<Vec<Then<S, P>>>);
 
 impl<S: 'static, P: 'static> Spares<S, P> {
-    /// For up to `boxes_max` boxes.
+    /// Creates a store of up to `boxes_max` boxes.
     pub(super) fn new(boxes_max: usize) -> Self {
         Self(Mutex::new(Vec::with_capacity(boxes_max)))
     }

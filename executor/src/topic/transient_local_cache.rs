@@ -47,7 +47,7 @@ struct CacheState<M> {
 }
 
 impl<M: Send + Sync + 'static> TransientLocalCache<M> {
-    /// For the newest `depth` messages.
+    /// Creates a cache of the newest `depth` messages.
     pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
         let (sim_network, joined, spare) = (None, Vec::new(), Vec::new());

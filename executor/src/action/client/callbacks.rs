@@ -20,7 +20,7 @@ pub struct AcceptedGoal {
     pub stamp: Time,
 }
 
-/// How a goal ended.
+/// The end of a goal.
 pub struct GoalOutcome<A: Action> {
     /// The goal.
     pub goal_id: GoalId,

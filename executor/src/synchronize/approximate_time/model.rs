@@ -77,7 +77,7 @@ impl Model {
                 (0..position).for_each(|_| self.lose_first(input));
             }
             if !certain {
-                // That with the earliest newest message.
+                // The input with the earliest newest message.
                 let newest = |&input: &usize| self.queues[input].back().unwrap().1;
                 self.waits_for = (0..self.queues.len()).min_by_key(newest);
                 return;

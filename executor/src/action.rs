@@ -61,12 +61,12 @@ use crate::node::Node;
 /// }
 /// ```
 pub trait Action: 'static {
-    /// What is to be done.
+    /// The goal to pursue.
     type Goal: Send + Sync + 'static;
-    /// What has come out. As in ROS 2, a goal that ended without one (unknown, or abandoned by its
-    /// server) has the default.
+    /// The outcome of a goal. As in ROS 2, a goal that ended without a result (unknown, or
+    /// abandoned by its server) has the default.
     type Result: Default + Send + Sync + 'static;
-    /// How far it has come.
+    /// The progress of a goal.
     type Feedback: Send + Sync + 'static;
 }
 
@@ -76,8 +76,8 @@ struct Names {
 }
 
 impl Names {
-    /// Those of action `name` of `node`: expanded and remapped as a topic's, as rcl does
-    /// (ros2/rcl#1170). Rules for the hidden names apply after that.
+    /// Resolves the names of action `name` of `node`: expands and remaps them like a topic's, as
+    /// rcl does (ros2/rcl#1170). Rules for the hidden names apply after that.
     fn resolve<S: Send + 'static>(node: &Node<S>, name: &str) -> Result<Self, CreateError> {
         let as_action = |error: NameError| match error.kind {
             "topic" => NameError { kind: "action", ..error },

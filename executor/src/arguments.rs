@@ -15,9 +15,9 @@
 //! | `-e`, `--enclave`, `--log-config-file`, `--log-file-name` and a value | ignored |
 //! | `--enable-` and `--disable-` `rosout-logs`, `stdout-logs`, `external-lib-logs` | ignored |
 //!
-//! Anything else between `--ros-args` and `--` is an error. What stands outside is the
-//! application's. What is ignored belongs to middleware or logging that is not there within a
-//! process; it is accepted so that launch files need no change.
+//! Anything else between `--ros-args` and `--` is an error. Arguments outside of these belong to
+//! the application. Ignored arguments concern middleware or logging that does not exist within a
+//! process; they are accepted so that launch files need no change.
 //!
 //! # Remapping
 //! Rules are as in ROS 2. A name is expanded first, and so is `from`, in the namespace of the node
@@ -64,24 +64,24 @@ pub(crate) const USE_SIM_TIME: &str = "use_sim_time";
 /// The environment variable with ROS arguments, split like a shell does.
 const VARIABLE: &str = "RINGSPIN_ROS_ARGS";
 
-/// How much a program should log, as ROS 2 names it.
+/// A log level of ROS 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LogLevel {
     /// Everything.
     Debug,
-    /// What an operator may want to know; ROS 2's default.
+    /// Information for an operator; ROS 2's default.
     Info,
-    /// What should not be, but does not hinder.
+    /// An unwanted condition that does not keep the program from working.
     Warn,
-    /// What went wrong.
+    /// An error of an operation.
     Error,
-    /// What ends the program.
+    /// An error that ends the program.
     Fatal,
 }
 
 impl LogLevel {
-    /// The name of the level in the `tracing` ecosystem, where fatal errors are errors: what a
-    /// `tracing_subscriber` filter parses.
+    /// The name of the level in the `tracing` ecosystem, as a `tracing_subscriber` filter parses
+    /// it; fatal errors are errors there.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
@@ -116,8 +116,9 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads the ROS arguments out of `args`, the parameter files among them, and returns what is
-    /// left for the application. The program's name may be the first of `args`; it is left, too.
+    /// Reads the ROS arguments out of `args`, the parameter files among them, and returns the other
+    /// arguments, for the application. The program's name may be the first of `args`; it is left,
+    /// too.
     ///
     /// # Errors
     /// [`ArgumentsError`] names the argument, and for a file the line.
@@ -132,7 +133,7 @@ impl Arguments {
     /// left out. Quotes and backslashes are read like in a shell.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse).
+    /// The errors of [`parse`](Self::parse).
     pub fn from_env() -> Result<Self, ArgumentsError> {
         match std::env::var_os(VARIABLE) {
             None => Ok(Self::default()),
@@ -153,11 +154,11 @@ impl Arguments {
         }
     }
 
-    /// The ROS arguments of the environment, overridden by those of the command line; and what the
-    /// command line holds for the application, with the program's name before it.
+    /// The ROS arguments of the environment, overridden by those of the command line; and the
+    /// arguments of the command line for the application, with the program's name before them.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse); also for an argument that is not Unicode.
+    /// The errors of [`parse`](Self::parse); also for an argument that is not Unicode.
     pub fn from_args_and_env() -> Result<(Self, Vec<String>), ArgumentsError> {
         let unicode = |argument: std::ffi::OsString| {
             argument.into_string().map_err(|argument| ArgumentsError::NotUnicode {
@@ -179,8 +180,8 @@ impl Arguments {
         Self { rules: stronger.rules, overrides: self.overrides, log_level }
     }
 
-    /// The last `--log-level` that named no logger. ringspin logs through `tracing`, and which of
-    /// it is shown is the application's choice: this is what the user asked for.
+    /// The last `--log-level` that named no logger. ringspin logs through `tracing`, and the
+    /// application installs the filter: this is the level that the user asked for.
     pub fn log_level(&self) -> Option<LogLevel> {
         self.log_level
     }

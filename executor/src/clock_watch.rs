@@ -37,7 +37,7 @@ impl ClockWatch {
             && let Some(begun_at) = clock.begun_at()
         {
             self.waits_for_begin = false;
-            // It may have begun after `now` was read.
+            // The clock may have begun after `now` was read.
             timers.start_again(begun_at);
             self.look_again();
         } else if now < self.noted {

@@ -1,4 +1,4 @@
-//! Collectors: what a topic carried, for tests and inputs.
+//! Collectors of a topic's messages, for tests and inputs.
 
 use crate::context::Context;
 use crate::graph::CreateError;
@@ -11,14 +11,14 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-/// Keeps the messages of a topic until somebody takes them; cheap to clone.
+/// A queue that keeps the messages of a topic until they are taken; cheap to clone.
 pub struct Collector<M>(Arc<Mutex<VecDeque<Received<M>>>>);
 
-/// A message and when it was received.
+/// A message and the time of its reception.
 type Received<M> = (Time, Message<M>);
 
 impl<M> Collector<M> {
-    /// The oldest message and when it was received.
+    /// The oldest message and the time of its reception.
     pub fn pop(&self) -> Option<(Time, Message<M>)> {
         lock(&self.0).pop_front()
     }
@@ -28,7 +28,7 @@ impl<M> Collector<M> {
         lock(&self.0).drain(..).collect()
     }
 
-    /// How many messages wait.
+    /// The number of waiting messages.
     pub fn len(&self) -> usize {
         lock(&self.0).len()
     }
@@ -59,11 +59,11 @@ impl<M> fmt::Debug for Collector<M> {
 }
 
 impl<S: Send + 'static> Node<S> {
-    /// Subscribes to `topic` and keeps all messages for whoever holds the collector. It has no
-    /// bound of its own, as [`QoS::held`] with `usize::MAX`: take them now and then.
+    /// Subscribes to `topic` and keeps all messages until the collector's holder takes them. It has
+    /// no bound of its own, as [`QoS::held`] with `usize::MAX`: take them now and then.
     ///
     /// # Errors
-    /// As [`create_subscription`](Self::create_subscription).
+    /// The errors of [`create_subscription`](Self::create_subscription).
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};

@@ -1,4 +1,4 @@
-//! What a callback is told besides its event: the time, and who it is.
+//! The context of a callback: the time of its event, and its identity.
 
 use crate::digest::Digest;
 use crate::digest::DigestCollector;
@@ -19,13 +19,13 @@ pub struct Context<'a> {
     pub(crate) dispatch: Dispatch,
     /// Whether a timer's callback cancelled its timer.
     pub(crate) cancelled: bool,
-    /// Whether another event of the callback may be pending, for all that its entity knows.
+    /// Whether another event of the callback may be pending, as far as its entity knows.
     pub(crate) is_pending: bool,
     /// In simulated time.
     pub(crate) digests: Option<&'a DigestCollector>,
     /// The text of the recorder's panic, if it had one.
     pub(crate) recorder_panic: Option<String>,
-    /// When the timer was due; `Time::MAX` if it is none.
+    /// The time at which the timer was due; `Time::MAX` if the event is no timer's.
     pub(crate) scheduled: Time,
 }
 
@@ -40,10 +40,10 @@ impl Context<'_> {
         }
     }
 
-    /// When the timer was due whose callback this is: a multiple of its period after its start, or
-    /// the time of its [start](crate::Timer::start_at), and never later than [`now`](Self::now). If
-    /// periods were missed while the expiry waited, the first one's. `None` in callbacks of other
-    /// events.
+    /// The time at which the timer of this callback was due: a multiple of its period after its
+    /// start, or the time of its [start](crate::Timer::start_at), and never later than
+    /// [`now`](Self::now). If periods were missed while the expiry waited, it is the time of the
+    /// first one. `None` in callbacks of other events.
     ///
     /// ```
     /// # use ringspin_executor::Graph;
@@ -80,8 +80,8 @@ impl Context<'_> {
         &self.info.loops[self.dispatch.event_loop.0 as usize]
     }
 
-    /// Adds `value` to the digest of this dispatch in deterministic mode: so a difference in it is
-    /// found, and named. Live, nothing.
+    /// Adds `value` to the digest of this dispatch in deterministic mode, so that a difference
+    /// between runs is found at this event. Has no effect in live modes.
     ///
     /// ```
     /// # use ringspin_executor::Graph;
@@ -105,13 +105,14 @@ impl Context<'_> {
         self.stop.stop();
     }
 
-    /// As [`stop`](Self::stop), with a code for whoever started the run: zero if all is well.
+    /// Stops the executor like [`stop`](Self::stop), with an exit code for the program: zero for
+    /// success.
     pub fn exit(&self, code: u8) {
         self.stop.exit(code);
     }
 
-    /// Cancels the timer whose callback this is, as [`Timer::cancel`](crate::Timer::cancel); in any
-    /// other callback, nothing.
+    /// Cancels the timer of this callback, as [`Timer::cancel`](crate::Timer::cancel) does; has no
+    /// effect in callbacks of other events.
     pub fn cancel_timer(&mut self) {
         self.cancelled = true;
     }

@@ -1,4 +1,4 @@
-//! The failures and the counters that all workers share.
+//! Failures and counters that all workers share.
 
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId};
@@ -10,7 +10,7 @@ use ringspin_ringbuf::{Counter, Flag};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What happens to the others when a callback fails. A panic outside of the callbacks (of a
+/// The reaction of the executor to a failure of a callback. A panic outside of the callbacks (of a
 /// recorder, or of the log's subscriber) stops the executor, whatever the policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailurePolicy {
@@ -23,7 +23,7 @@ pub enum FailurePolicy {
     IsolateNode,
 }
 
-/// Why a callback failed.
+/// The reason why a callback failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// It panicked, with this message.
@@ -36,19 +36,19 @@ pub enum Cause {
 /// recorder, a log's subscriber, or a drop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The node's fully qualified name, with `:group` behind it if it is not the default group. If
-    /// no node has to do with it, the worker.
+    /// The node's fully qualified name, with `:group` behind it if it is not the default group. The
+    /// worker, if the failure concerns no node.
     pub node: String,
-    /// Which of its callbacks, for example `subscription /points`; if it was none, the part of the
-    /// executor.
+    /// The callback, for example `subscription /points`; if the failure was outside of callbacks,
+    /// the part of the executor.
     pub callback: String,
     /// The callback's number, or [`CallbackId::NONE`].
     pub callback_id: CallbackId,
     /// The event that it was handling; the default if there was none.
     pub event: EventId,
-    /// When it failed, by the executor's clock.
+    /// The time of the failure, by the executor's clock.
     pub time: Time,
-    /// What went wrong.
+    /// The cause of the failure.
     pub cause: Cause,
 }
 
@@ -73,26 +73,26 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// The failures of a run and the nodes that are out of service because of them.
+/// The failures of a run and the nodes that are isolated because of them.
 pub(crate) struct Failures {
     pub(crate) stop: StopHandle,
     /// By node index.
     pub(crate) nodes: Box<[NodeControl]>,
     /// By node index: whether the node is out of service.
     isolated: Box<[Flag]>,
-    /// Whether any node is: the usual answer is at hand.
+    /// Whether any node is isolated: a fast check for the usual case.
     any_isolated: Flag,
-    /// With whether it stopped the executor.
+    /// The failures, each with whether it stopped the executor.
     pub(crate) list: Mutex<Vec<(Failure, bool)>>,
 }
 
-/// What is decided about a node.
+/// The failure policy of a node, and the notifiers that its isolation calls.
 #[derive(Debug)]
 pub(crate) struct NodeControl {
     policy: FailurePolicy,
-    /// Of each of its loops, what tells it to retire.
+    /// The notifiers that tell its loops to retire.
     pub(crate) loops: Vec<Arc<Notifier>>,
-    /// Of each subscription that watches one of its publishers, what tells it to look.
+    /// The notifiers of the subscriptions that watch one of its publishers.
     pub(crate) watchers: Vec<Arc<Notifier>>,
 }
 
@@ -114,20 +114,20 @@ impl Failures {
         self.any_isolated.is_raised() && self.isolated[node].is_raised()
     }
 
-    /// Keeps `failure`, and unless its node was `restarted`, does what the node's policy says.
+    /// Records `failure` and, unless its node was `restarted`, applies the node's policy.
     pub(crate) fn report(&self, node: usize, failure: Failure, restarted: bool) {
         let stopping = !restarted && self.nodes[node].policy == FailurePolicy::StopAll;
         self.keep(failure, restarted, stopping);
         if !restarted && !stopping {
             self.isolated[node].raise();
-            self.any_isolated.raise(); // whoever sees it sees the other one, too
+            self.any_isolated.raise(); // a thread that sees it sees the other one, too
             self.nodes[node].loops.iter().for_each(|retirement| retirement.notify());
             self.nodes[node].watchers.iter().for_each(|watcher| watcher.notify());
         }
     }
 
-    /// Keeps a failure that is no callback's. Of a node that is isolated already nothing follows
-    /// from it; any other stops the executor, whatever the policies.
+    /// Records a failure outside of callbacks. It has no further effect if its node is isolated
+    /// already; otherwise it stops the executor, whatever the policies are.
     pub(crate) fn report_other(&self, node: Option<usize>, failure: Failure) {
         let stopping = !node.is_some_and(|node| self.is_isolated(node));
         self.keep(failure, false, stopping);
@@ -158,14 +158,14 @@ impl Failures {
     }
 }
 
-/// The counters of one callback, but for that of its calls, which its worker has.
+/// The counters of one callback, except the number of its calls, which its worker counts.
 #[derive(Debug, Default)]
 pub(crate) struct CallbackCounters {
     /// Written by publishers.
     pub(crate) overwritten: Counter,
     /// Written by publishers.
     pub(crate) lost: Counter,
-    /// Who wants to know when that grows.
+    /// The notifier to call when that count grows.
     pub(crate) loss_watcher: OnceLock<Arc<Notifier>>,
     /// Written by the callback's worker.
     pub(crate) discarded: Counter,
@@ -184,7 +184,7 @@ pub(crate) struct CallbackCounters {
 }
 
 impl CallbackCounters {
-    /// Counts `messages` that did not come.
+    /// Counts `messages` as lost.
     pub(crate) fn lose(&self, messages: u64) {
         self.lost.add(messages);
         if let Some(watcher) = self.loss_watcher.get() {
@@ -192,20 +192,20 @@ impl CallbackCounters {
         }
     }
 
-    /// Has `watcher` notified of every loss. A callback has one at most.
+    /// Notifies `watcher` of every loss. A callback has one watcher at most.
     pub(crate) fn tell_of_losses(&self, watcher: Arc<Notifier>) {
         self.loss_watcher.get_or_init(|| watcher);
     }
 }
 
-/// What one callback did and lost.
+/// The statistics of one callback: its calls and its lost messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallbackStatistics {
     /// The node's fully qualified name, with `:group` behind it if it is not the default group.
     pub node: String,
     /// The callback, for example `subscription /points`.
     pub callback: String,
-    /// How many events it was called for.
+    /// The number of events that it was called for.
     pub dispatched: u64,
     /// Messages that newer ones displaced before the callback saw them.
     pub overwritten: u64,
@@ -229,24 +229,24 @@ pub struct CallbackStatistics {
     pub expired: u64,
 }
 
-/// How one worker rests; written by that worker.
+/// The idle counters of one worker; written by that worker.
 #[derive(Debug, Default)]
 pub(crate) struct RestCounters {
     pub(crate) idle: Counter,
     pub(crate) sleeps: Counter,
 }
 
-/// How one worker rested.
+/// The idle statistics of one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerStatistics {
-    /// How often it looked for something to do and there was nothing: while it spins that is many
-    /// times in a microsecond, while it sleeps never.
+    /// The number of searches for events that found none: many per microsecond while it spins, none
+    /// while it sleeps.
     pub idle: u64,
-    /// How often it went to sleep, and hence woke up.
+    /// The number of sleeps, each with one wake-up.
     pub sleeps: u64,
 }
 
-/// A snapshot of everything that is counted; see `Monitor::statistics`.
+/// A snapshot of all counters; see `Monitor::statistics`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Per callback, in order of creation.
@@ -259,7 +259,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// What the callbacks of one event loop did and lost, in order of creation. `event_loop` is its
+    /// The statistics of the callbacks of one event loop, in order of creation. `event_loop` is its
     /// name: `/node`, or `/node:group` if it is not the default group.
     pub fn of<'a>(&'a self, event_loop: &'a str) -> impl Iterator<Item = &'a CallbackStatistics> {
         self.callbacks.iter().filter(move |callback| callback.node == event_loop)

@@ -33,7 +33,7 @@ impl Graph {
     /// anew, as unconfigured.
     ///
     /// # Errors
-    /// As [`create_node`](Self::create_node).
+    /// The errors of [`create_node`](Self::create_node).
     pub fn create_restartable_node<S: Send + 'static>(
         &self,
         name: &str,
@@ -47,7 +47,7 @@ impl Graph {
     /// [arguments](Self::set_arguments) remap its name or namespace.
     ///
     /// # Errors
-    /// As [`create_node`](Self::create_node).
+    /// The errors of [`create_node`](Self::create_node).
     pub fn create_node_in<S: Send + 'static>(
         &self,
         namespace: &str,

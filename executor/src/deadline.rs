@@ -9,7 +9,7 @@ use ringspin_ringbuf::{Counter, Pool, keep_last};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Takes down when events of a callback become ready.
+/// Records the times at which events of a callback become ready.
 #[derive(Clone)]
 pub(crate) struct Stamper(Arc<Stamps>);
 
@@ -17,7 +17,7 @@ struct Stamps {
     pool: Pool<Time>,
     queue: keep_last::Producer<Time>,
     clock: NodeClock,
-    /// How many stamps there are whose tokens were left out.
+    /// The number of stamps whose tokens were withdrawn.
     withdrawn: Counter,
 }
 
@@ -28,7 +28,7 @@ impl std::fmt::Debug for Stamper {
 }
 
 impl Stamper {
-    /// An event becomes ready; `since` when, if that is not now.
+    /// Records that an event becomes ready: at `since`, or now.
     pub(crate) fn stamp(&self, since: Option<Time>) {
         let Stamps { pool, queue, clock, .. } = &*self.0;
         // There is room: the token that follows has a place in its ring for the same reason.
@@ -47,12 +47,12 @@ pub(crate) struct DeadlineWatch {
     deadline: Duration,
     stamps: keep_last::Consumer<Time>,
     stamper: Stamper,
-    /// How many of the withdrawn stamps are gone.
+    /// The number of withdrawn stamps that were removed.
     dropped: u64,
 }
 
 impl DeadlineWatch {
-    /// For a callback of which `capacity` events can be ready.
+    /// Creates the deadline of a callback of which `capacity` events can be ready.
     pub(crate) fn new(deadline: Duration, capacity: usize, clock: NodeClock) -> (Stamper, Self) {
         let pool = Pool::new();
         pool.reserve(capacity + 2);
@@ -62,7 +62,7 @@ impl DeadlineWatch {
         (stamper.clone(), Self { deadline, stamps, stamper, dropped: 0 })
     }
 
-    /// When the event whose token was popped became ready.
+    /// The time at which the event of the popped token became ready.
     pub(crate) fn ready_since(&mut self) -> Option<Time> {
         while self.dropped < self.stamper.0.withdrawn.get() {
             self.dropped += 1;

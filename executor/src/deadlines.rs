@@ -12,15 +12,15 @@
 pub(crate) struct Deadlines {
     /// The root is the last entry of the first group, so that siblings lie in one group.
     heap: Vec<Group>,
-    /// How many entries there are.
+    /// The number of entries.
     len: usize,
-    /// Where each timer is in the heap, or [`NOWHERE`].
+    /// The position of each timer in the heap, or [`NOWHERE`].
     places: Vec<u32>,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
-/// How many children a node has.
+/// The number of children of a node.
 const CHILDREN: usize = 4;
 
 /// The place of the first of all entries.
@@ -108,7 +108,7 @@ impl Deadlines {
         self.put(entry, place);
     }
 
-    /// Takes away the deadline of timer `index`, if it has one.
+    /// Removes the deadline of timer `index`, if it has one.
     pub(crate) fn remove(&mut self, index: usize) {
         let place = std::mem::replace(&mut self.places[index], NOWHERE);
         if place == NOWHERE {

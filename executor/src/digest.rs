@@ -1,4 +1,4 @@
-//! What a value adds to a digest: the same 64 bits on every machine, so that runs can be compared.
+//! Digests of values: the same 64 bits on every machine, so that runs can be compared.
 //!
 //! `std::hash::Hash` cannot serve: it passes integers in the byte order of the machine, `usize` in
 //! its width, leaves the order of a hash map to chance and floats out altogether. A [`Digest`]
@@ -14,7 +14,7 @@
 //! | arrays, tuples, structs | the elements or fields in order of declaration, and nothing else |
 //! | `Option`, `Result` | a `u8`, 0 for `None` and `Ok`, 1 for `Some` and `Err`; then the content |
 //! | enums | the variant's index in order of declaration as a `u32`, then its fields |
-//! | references, `Box`, `Rc`, `Arc`, `Cow`, `Cell`, [`Message`](crate::Message) | what they hold |
+//! | references, `Box`, `Rc`, `Arc`, `Cow`, `Cell`, [`Message`](crate::Message) | the inner value |
 //! | `Duration` | whole seconds as a `u64`, nanoseconds of the second as a `u32` |
 //! | [`Time`](crate::Time) | nanoseconds as a `u64` |
 //! | [`NodeRandom`](crate::NodeRandom) | the 256 bits that it would yield next |
@@ -27,12 +27,12 @@
 //! `("a", "bc")` differ in their lengths. The names of types, fields and variants are not part of
 //! them; the order in which they are declared is.
 //!
-//! # What cannot be digested
+//! # Types without a digest
 //! * `HashMap` and `HashSet`: their order of iteration differs from run to run, and a node whose
 //!   behaviour depends on it is not deterministic whatever the digest says. Use `BTreeMap` and
 //!   `BTreeSet`. `BinaryHeap` is left out, too: its order is an accident of its history.
 //! * Pointers, `Instant`, `SystemTime`, thread identities: they differ from run to run.
-//! * `Mutex` and the like: what they hold may be changed by another thread meanwhile.
+//! * `Mutex` and the like: another thread may change the inner value meanwhile.
 
 mod collector;
 mod std_types;
@@ -88,8 +88,8 @@ pub trait Digest {
     /// Adds the value to `hasher`.
     fn digest(&self, hasher: &mut DigestHasher);
 
-    /// Adds all `items`, without their number. Numbers do so many at once; whoever implements it
-    /// has to add the same bytes as [`digest`](Self::digest) of one item after the other.
+    /// Adds all `items`, without their number. Numbers do so many at once; an implementation has to
+    /// add the same bytes as [`digest`](Self::digest) of one item after the other.
     fn digest_items(items: &[Self], hasher: &mut DigestHasher)
     where
         Self: Sized,
@@ -98,21 +98,21 @@ pub trait Digest {
     }
 }
 
-/// Takes the bytes of values and makes 64 bits of them: XXH3-64, with its default secret and seed.
+/// Hashes the bytes of values to 64 bits: XXH3-64, with its default secret and seed.
 ///
 /// It is no protection against forgery. It never allocates; how the bytes are split into calls does
 /// not matter.
 #[derive(Clone)]
 pub struct DigestHasher {
-    /// What came first, once it is more than can be pending.
+    /// The hash of the first bytes, once there are more than can be pending.
     stream: Option<Xxh3Default>,
-    /// What came after that: a number is added to it within few instructions, and if all fits in
-    /// here, it is hashed in one piece.
+    /// The bytes after those of `stream`: a number is added within few instructions, and a value
+    /// that fits in here is hashed in one piece.
     pending: [u8; PENDING_BYTES_MAX],
     pending_bytes: usize,
 }
 
-/// Less than what the numbers of a slice come in, so that those are not copied once more.
+/// Less than a chunk of the numbers of a slice, so that those are not copied once more.
 const PENDING_BYTES_MAX: usize = 128;
 
 impl DigestHasher {
@@ -147,7 +147,7 @@ impl DigestHasher {
         self.pending_bytes += bytes.len();
     }
 
-    /// Hands what is pending to the stream, then `bytes`.
+    /// Hands the pending bytes to the stream, then `bytes`.
     #[inline(never)]
     fn write_through(&mut self, bytes: &[u8]) {
         let stream = self.stream.get_or_insert_with(Xxh3Default::new);
@@ -159,7 +159,7 @@ impl DigestHasher {
         }
     }
 
-    /// Adds the number of what follows.
+    /// Adds the number of the elements that follow.
     #[inline]
     pub fn write_len(&mut self, len: usize) {
         // No machine has more than 64 bits.

@@ -1,4 +1,4 @@
-//! Creating the ends of topics: publishers and subscriptions.
+//! Creation of publishers and subscriptions.
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
@@ -21,7 +21,7 @@ pub(crate) struct Declared<'a, M, R> {
     pub(crate) topic: Arc<Topic<M>>,
     pub(crate) callback: CallbackId,
     pub(crate) counters: Arc<CallbackCounters>,
-    /// What a middleware brings.
+    /// The messages of the middleware, if there is one.
     pub(crate) remote: Option<R>,
 }
 
@@ -33,8 +33,8 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// If it is transient-local, it keeps its newest messages, as many as the depth of `qos`. It
     /// may publish while the graph is being built: at the start, subscriptions that request
-    /// transient-local durability get what it kept, before anything later of it. What several
-    /// publishers kept is delivered in order of their creation.
+    /// transient-local durability get the kept messages before any later one. The kept messages of
+    /// several publishers are delivered in order of their creation.
     ///
     /// # Errors
     /// [`CreateError`] for an invalid name, another message type on the topic, a subscription that
@@ -48,11 +48,11 @@ impl<S: Send + 'static> Node<S> {
         self.create_publisher_with_events(topic, qos, PublisherEvents::new())
     }
 
-    /// As [`create_publisher`](Self::create_publisher), with callbacks for its events, which run in
-    /// this callback group.
+    /// Creates a publisher like [`create_publisher`](Self::create_publisher), with callbacks for
+    /// its events, which run in this callback group.
     ///
     /// # Errors
-    /// As [`create_publisher`](Self::create_publisher).
+    /// The errors of [`create_publisher`](Self::create_publisher).
     ///
     /// ```
     /// # use ringspin_executor::{Graph, PublisherEvents, QoS};
@@ -118,11 +118,11 @@ impl<S: Send + 'static> Node<S> {
         self.create_subscription_with_events(topic, qos, SubscriptionEvents::new(), callback)
     }
 
-    /// As [`create_subscription`](Self::create_subscription), with callbacks for its events, which
-    /// run in this callback group.
+    /// Creates a subscription like [`create_subscription`](Self::create_subscription), with
+    /// callbacks for its events, which run in this callback group.
     ///
     /// # Errors
-    /// As [`create_subscription`](Self::create_subscription).
+    /// The errors of [`create_subscription`](Self::create_subscription).
     ///
     /// ```
     /// # use ringspin_executor::{Graph, Message, QoS, SubscriptionEvents};
@@ -170,7 +170,7 @@ impl<S: Send + 'static> Node<S> {
     /// It requests transient-local durability, whether `qos` says so or not.
     ///
     /// # Errors
-    /// As [`create_subscription`](Self::create_subscription).
+    /// The errors of [`create_subscription`](Self::create_subscription).
     ///
     /// ```
     /// # use ringspin_executor::{Graph, Message, QoS};
@@ -217,8 +217,9 @@ impl<S: Send + 'static> Node<S> {
         self.declare(kind, topic, qos, GraphBuilder::subscribe_remotely::<M>, |remote| remote)
     }
 
-    /// As [`declare_subscription`](Self::declare_subscription), with `subscribe` for what comes
-    /// from outside, in which `remote` finds where it comes in.
+    /// Declares a subscription like [`declare_subscription`](Self::declare_subscription).
+    /// `subscribe` creates the entry for messages of other processes; `remote` finds it in the
+    /// result.
     fn declare<M: Send + Sync + 'static, R>(
         &self,
         kind: &str,

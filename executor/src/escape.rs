@@ -1,7 +1,8 @@
 //! Panics and errors of the user's code, caught with everything that comes with them.
 //!
 //! A panic's payload and an error are the user's values: their `Drop` and `Display` may panic in
-//! turn. What is caught here becomes a text at once, so nothing of the kind is dropped elsewhere.
+//! turn. Everything that is caught here becomes a text at once, so that no such value is dropped
+//! elsewhere.
 
 use std::any::Any;
 use std::fmt::Write;
@@ -21,7 +22,7 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     }
 }
 
-/// Calls `f`, which may leave what it borrows half-done if it panics.
+/// Calls `f`, which may leave borrowed data in an unfinished state if it panics.
 ///
 /// ```
 /// use ringspin_executor::catch_panic;

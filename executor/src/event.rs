@@ -1,14 +1,14 @@
-//! Events and their identities: what a dispatch is a dispatch of.
+//! Events, their identities, and records of dispatches.
 
 use crate::time::Time;
 use std::any::Any;
 
-/// Which event it is: the same in every mode and on every machine.
+/// The identity of an event: the same in every mode and on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId {
-    /// Where it comes from: a publisher's or a timer's index, in order of creation.
+    /// The source: the index of a publisher or timer, in order of creation.
     pub source: SourceId,
-    /// The how-manieth of that source, from zero.
+    /// The zero-based sequence number within the source.
     pub sequence: u64,
 }
 
@@ -32,19 +32,19 @@ impl CallbackId {
 /// One dispatch: an event was handed to a callback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dispatch {
-    /// When the callback started.
+    /// The start of the callback.
     pub time: Time,
     /// The event loop that ran it.
     pub event_loop: LoopId,
     /// The callback.
     pub callback: CallbackId,
-    /// What it was called for.
+    /// The event that caused the call.
     pub event: EventId,
 }
 
-/// Told of every dispatch of a worker: the trace, the digest and the profile are recorders.
+/// An observer of every dispatch of a worker: the trace, the digest and the profile are recorders.
 ///
-/// It is `Any` so that whoever installed it can have it back in its own type.
+/// It is `Any` so that it can be returned after the run in its own type.
 pub trait Recorder: Any + Send {
     /// The callback is about to run.
     fn started(&mut self, dispatch: &Dispatch);
@@ -55,13 +55,14 @@ pub trait Recorder: Any + Send {
     }
 }
 
-/// How a dispatch ended.
+/// The outcome of a dispatch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
-    /// When the callback returned; in simulated time, after the duration that it was given.
+    /// The return of the callback; in simulated time, its start plus its simulated duration.
     pub time: Time,
-    /// The digest of what the callback showed: by [`Context::digest`](crate::Context::digest), as
-    /// messages of [digested](crate::Publisher::digested) publishers, the state of a
+    /// The digest of the values that the callback showed: by
+    /// [`Context::digest`](crate::Context::digest), as messages of
+    /// [digested](crate::Publisher::digested) publishers, the state of a
     /// [digested](crate::Node::digest_state) group. `None` if it showed nothing, and live.
     pub digest: Option<u64>,
 }

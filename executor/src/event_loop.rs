@@ -13,7 +13,7 @@ use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a callback may return: nothing, or a `Result` whose error becomes a
+/// The return type of a callback: `()`, or a `Result` whose error becomes a
 /// [`Failure`](crate::Failure) of the node.
 pub trait CallbackResult {
     /// The result in its general form.
@@ -34,8 +34,8 @@ impl<E: Into<BoxError>> CallbackResult for Result<(), E> {
     }
 }
 
-/// The type of what never returns, such as a callback that always panics or a task that loops for
-/// ever. It has no name of its own in stable Rust yet, but it is what this function returns.
+/// The never type: the return type of a callback that always panics, or of a task that loops for
+/// ever. Stable Rust has no name for it yet, so it is taken from the type of a function.
 type Never = <fn() -> ! as never::Returns>::Output;
 
 mod never {
@@ -54,15 +54,15 @@ impl CallbackResult for Never {
     }
 }
 
-/// How a dispatch ended.
+/// The outcome of a dispatch.
 pub(crate) enum Outcome {
-    /// There was nothing to call back for: the message was too old, or the queue empty. One token
-    /// stands for one message, except for those from a middleware, which may have given way.
+    /// The callback was not called: the message was too old, or the queue empty. One token stands
+    /// for one message, except for messages from a middleware, which may have been displaced.
     Nothing,
     Done(Result<(), BoxError>),
 }
 
-/// What a group with state `S` does with events, and where they come from.
+/// A receiver of events in a group with state `S`, with its callback.
 ///
 /// Most entities have one port; one that joins several inputs has a port for each.
 pub(crate) trait Entity<S>: Send {
@@ -70,12 +70,12 @@ pub(crate) trait Entity<S>: Send {
     fn dispatch(&mut self, port: usize, state: &mut S, cx: &mut Context<'_>) -> Outcome;
     /// Takes the next event of `port` and drops it; false if there was none.
     fn discard(&mut self, port: usize) -> bool;
-    /// How many events of `port` are pending, at least: one, if any is. Those that come from a
-    /// [`Notifier`](crate::notifier::Notifier) or a timer the worker knows itself.
+    /// A lower bound of the pending events of `port`: at least one, if any is pending. The worker
+    /// itself counts events of a [`Notifier`](crate::notifier::Notifier) or a timer.
     fn pending(&self, _port: usize) -> usize {
         0
     }
-    /// Drops the callback, with all that it captured, and what waits for something: from here on
+    /// Drops the callback, with all that it captured, and everything that waits: from here on
     /// events are only discarded.
     fn retire(&mut self);
     /// Adds the lines that a dispatch touches.
@@ -84,12 +84,12 @@ pub(crate) trait Entity<S>: Send {
     }
 }
 
-/// Where an event of a loop goes.
+/// The destination of an event of a loop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
-    /// Which of the loop's entities.
+    /// The index of the entity within the loop.
     pub(crate) entity: u32,
-    /// Which of its ports.
+    /// The index of the port within the entity.
     pub(crate) port: u32,
 }
 
@@ -100,14 +100,14 @@ impl Target {
     }
 }
 
-/// An event loop whose state type is forgotten, as workers hold it.
+/// An event loop with its state type erased, as workers hold it.
 pub(crate) trait EventLoop: Send {
     fn dispatch(&mut self, target: Target, cx: &mut Context<'_>) -> Outcome;
-    /// As an entity does.
+    /// See [`Entity`].
     fn discard(&mut self, target: Target) -> bool;
-    /// As an entity does.
+    /// See [`Entity`].
     fn pending(&self, target: Target) -> usize;
-    /// How many entities it has.
+    /// The number of its entities.
     fn entities(&self) -> usize;
     /// Replaces the state after a failure; false if it cannot, or has done so often enough.
     fn restart(&mut self) -> bool;
@@ -180,7 +180,7 @@ impl<S> Body<S> {
         Self::with(state, Some(Box::new(factory)))
     }
 
-    /// Has `callback` called whenever the state was replaced after a failure.
+    /// Registers `callback`, which is called whenever the state was replaced after a failure.
     pub(crate) fn on_restart(&mut self, callback: impl Fn() + Send + 'static) {
         self.on_restart.push(Box::new(callback));
     }
@@ -190,7 +190,7 @@ impl<S> Body<S> {
         self.entities.push(entity);
     }
 
-    /// Has the state added to the digests after each callback.
+    /// Adds the state to the digests after each callback, from now on.
     pub(crate) fn show_state(&mut self, show: fn(&S, &DigestCollector)) {
         self.show = Some(show);
     }
@@ -215,8 +215,8 @@ impl<S> Body<S> {
 }
 
 impl<S> Drop for Body<S> {
-    /// What is dropped is the user's. A second panic while the first one unwinds would abort the
-    /// process, so no panic leaves.
+    /// Drops the user's state and callbacks. A second panic while the first one unwinds would abort
+    /// the process, so panics are caught.
     fn drop(&mut self) {
         for (part, panic) in self.drop_parts() {
             tracing::error!(%part, panic, "a drop panicked");
@@ -265,7 +265,7 @@ impl<S: Send + 'static> EventLoop for Body<S> {
     }
 
     fn retire(&mut self) -> Result<(), String> {
-        // What is dropped is the user's. A drop that panics must not keep the others from going.
+        // The dropped values are the user's. A drop that panics must not prevent the other drops.
         let mut result = catch_panic(|| self.state = None);
         result = result.and(catch_panic(|| self.factory = None));
         for entity in &mut self.entities {

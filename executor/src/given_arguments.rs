@@ -7,10 +7,10 @@ use crate::name::{self, NameError, NameKind};
 use crate::node::Node;
 use std::collections::BTreeSet;
 
-/// How many overrides are warned of one by one.
+/// Limit of the overrides that get a warning of their own.
 const WARNINGS_MAX: usize = 20;
 
-/// The arguments of a graph, and how they were used.
+/// The arguments of a graph, and a record of their use.
 #[derive(Default)]
 struct GivenArguments {
     arguments: Arguments,
@@ -19,8 +19,8 @@ struct GivenArguments {
 }
 
 impl Graph {
-    /// Has `arguments` decide about names and parameters of what is created from here on: call it
-    /// before the first node is created. They replace earlier ones.
+    /// Applies `arguments` to the names and parameters of everything that is created from here on:
+    /// call it before the first node is created. They replace earlier ones.
     pub fn set_arguments(&self, arguments: Arguments) {
         let mut builder = self.builder();
         *builder.feature() = GivenArguments { arguments, used_overrides: BTreeSet::new() };
@@ -113,20 +113,19 @@ impl GraphBuilder {
 }
 
 impl<S: Send + 'static> Node<S> {
-    /// The fully qualified name that `topic` stands for in this node: expanded, then remapped by
-    /// the graph's [arguments](Graph::set_arguments). What `create_publisher` and
-    /// `create_subscription` use.
+    /// The fully qualified name of `topic` in this node: expanded, then remapped by the graph's
+    /// [arguments](Graph::set_arguments), as `create_publisher` and `create_subscription` do.
     ///
     /// # Errors
-    /// [`NameError`] for what ROS 2 does not allow.
+    /// [`NameError`] for a name that ROS 2 does not allow.
     pub fn resolve_topic_name(&self, topic: &str) -> Result<String, NameError> {
         self.resolve(NameKind::Topic, topic)
     }
 
-    /// As [`resolve_topic_name`](Self::resolve_topic_name), for a service.
+    /// Resolves the name of a service like [`resolve_topic_name`](Self::resolve_topic_name).
     ///
     /// # Errors
-    /// [`NameError`] for what ROS 2 does not allow.
+    /// [`NameError`] for a name that ROS 2 does not allow.
     pub fn resolve_service_name(&self, service: &str) -> Result<String, NameError> {
         self.resolve(NameKind::Service, service)
     }

@@ -35,12 +35,12 @@ use topic_endpoints::TopicEndpoints;
 
 const MAX_DEPTH: usize = ringspin_ringbuf::keep_last::MAX_DEPTH;
 
-/// What is known of a callback besides its name.
+/// The properties of a callback besides its name.
 pub(crate) struct CallbackSpec {
-    /// Where within its loop its events go.
+    /// The destination of its events within its loop.
     pub(crate) target: Target,
     pub(crate) source: EventSource,
-    /// How long after its event became ready it may return.
+    /// The longest time between the readiness of its event and its return.
     pub(crate) deadline: Option<Duration>,
     pub(crate) counters: Arc<CallbackCounters>,
 }
@@ -53,20 +53,20 @@ impl CallbackSpec {
     }
 }
 
-/// What makes the events of a callback ready.
+/// The source of a callback's events.
 pub(crate) enum EventSource {
-    /// A queue that holds so many.
+    /// A queue with this capacity.
     Queue(usize),
-    /// A queue that holds so many, and what a middleware brings.
+    /// A queue with this capacity, and the messages of a middleware.
     QueueAndRemote(usize, Arc<Notifier>),
     /// A timer's deadlines.
     Timer(Arc<TimerControl>),
-    /// A notice, which is one event until it is taken.
+    /// A notifier, which is one event until it is taken.
     Notifier(Arc<Notifier>),
 }
 
 impl EventSource {
-    /// A queue that holds `depth`, and what `remote` brings.
+    /// A queue of `depth` messages, and the messages of `remote`.
     pub(crate) fn queue<M: 'static>(depth: usize, remote: Option<&Remote<M>>) -> Self {
         match remote {
             None => Self::Queue(depth),
@@ -74,7 +74,7 @@ impl EventSource {
         }
     }
 
-    /// How many events can be ready at once.
+    /// The number of events that can be ready at once.
     pub(crate) fn capacity(&self) -> usize {
         match self {
             Self::Queue(depth) => *depth,
@@ -112,15 +112,16 @@ pub(crate) struct GraphBuilder {
     queues: Vec<(String, Arc<dyn AnyTopic>)>,
     sources: u32,
     clock: NodeClock,
-    /// Of each transient-local publisher in order of creation, its topic and its number there.
+    /// The topic of each transient-local publisher and its number there, in order of creation.
     caches: Vec<(Arc<dyn AnyTopic>, usize)>,
-    /// Who is out of service; known once the graph is frozen.
+    /// The failed and isolated nodes; set once the graph is frozen.
     failures: Arc<OnceLock<Arc<Failures>>>,
     inputs: Vec<NamedInput>,
     digests: Arc<DigestCollector>,
     /// Each node's own failure policy, if it has one.
     policies: Vec<Option<FailurePolicy>>,
-    /// The name of a middleware that brings events from outside: no run repeats their times.
+    /// The name of a middleware that delivers events of other processes: no run repeats their
+    /// times.
     live_only: Option<String>,
     before_freeze: Vec<fn(&Self)>,
     features: Features,
@@ -132,7 +133,7 @@ impl GraphBuilder {
         self.features.of_type()
     }
 
-    /// As [`feature`](Self::feature), if the feature has been used.
+    /// Returns the feature like [`feature`](Self::feature), if it has been used.
     pub(crate) fn look<T: 'static>(&self) -> Option<&T> {
         self.features.look()
     }
@@ -146,14 +147,16 @@ impl GraphBuilder {
         self.frozen = true;
     }
 
-    /// Has `run` called when the graph is about to be frozen; once, however often it is given.
+    /// Registers `run`, which is called once when the graph is about to be frozen, however often it
+    /// is registered.
     pub(crate) fn before_freeze(&mut self, run: fn(&Self)) {
         if !self.before_freeze.iter().any(|other| std::ptr::fn_addr_eq(*other, run)) {
             self.before_freeze.push(run);
         }
     }
 
-    /// The graph cannot run in simulated time, because `middleware` brings events from outside.
+    /// Records that the graph cannot run in simulated time, because `middleware` delivers events of
+    /// other processes.
     pub(crate) fn set_live_only(&mut self, middleware: &str) {
         self.live_only = Some(middleware.into());
     }
@@ -210,7 +213,7 @@ impl GraphBuilder {
         self.queues.push((name, queue));
     }
 
-    /// Adds what the transient-local publisher `number` of `topic` keeps.
+    /// Adds the cache of the transient-local publisher `number` of `topic`.
     pub(crate) fn add_cache(&mut self, topic: Arc<dyn AnyTopic>, number: usize) {
         self.caches.push((topic, number));
     }
@@ -316,7 +319,7 @@ impl GraphBuilder {
         body.downcast_mut().expect("a node handle has the state type of its loop")
     }
 
-    /// The topic `name`, created if nobody used it before.
+    /// Returns the topic `name`, and creates it at its first use.
     pub(crate) fn topic<M: Send + Sync + 'static>(
         &mut self,
         name: &str,
@@ -382,7 +385,7 @@ impl Graph {
     }
 
     pub(crate) fn builder(&self) -> MutexGuard<'_, GraphBuilder> {
-        // A panic while building leaves a builder that is smaller, not broken.
+        // A panic while building leaves a builder with fewer items, but a consistent one.
         lock(&self.builder)
     }
 
@@ -401,8 +404,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Takes everything out of the graph that its nodes were given, for its executor, which goes:
-    /// callbacks that hold a [`Node`](crate::Node) or a [`Graph`] would otherwise keep themselves.
+    /// Removes everything that nodes added to the graph, when its executor is dropped: callbacks
+    /// that hold a [`Node`](crate::Node) or a [`Graph`] would otherwise keep themselves alive.
     /// Handles of the graph then find it frozen and empty.
     pub fn close(&self) {
         let mut open = self.builder();
@@ -412,8 +415,10 @@ impl Graph {
         drop(open); // what the nodes were given may use the graph when it is dropped
         for body in &mut builder.bodies {
             if let Err(panic) = body.retire() {
-                // The log is the user's as well.
-                let _ = catch_panic(|| tracing::error!(panic, "dropping a node failed"));
+                // The log's subscriber is user code as well.
+                let _ = catch_panic(|| {
+                    tracing::error!(panic, "failed to drop a node: its drop panicked")
+                });
             }
         }
     }
@@ -435,8 +440,8 @@ impl std::fmt::Debug for Graph {
     }
 }
 
-/// Checks that messages, requests or responses of type `M`, which go by value as `what` needs them,
-/// have `bytes_max` at most.
+/// Checks that messages, requests or responses of type `M`, which `what` passes by value, have
+/// `bytes_max` bytes at most.
 pub(crate) fn check_size<M>(node: &str, what: &str, bytes_max: usize) -> Result<(), CreateError> {
     if size_of::<M>() <= bytes_max {
         return Ok(());

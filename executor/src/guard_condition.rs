@@ -1,4 +1,4 @@
-//! Guard conditions: how anything outside the graph makes a callback run.
+//! Guard conditions: triggers from outside of the graph that make a callback run.
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
@@ -11,7 +11,7 @@ use ringspin_ringbuf::Counter;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Has a callback called, from any thread: an interrupt's, another library's. Cheap to clone.
+/// Triggers a callback from any thread, for example of another library. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct GuardCondition(Arc<Shared>);
 
@@ -22,7 +22,7 @@ struct Shared {
 }
 
 impl GuardCondition {
-    /// Has the callback called, once more or, if a call is due already, by that: triggers between
+    /// Triggers one more call of the callback, unless a call is pending already: triggers between
     /// two calls are counted as coalesced, never lost. Before the executor starts, it is called at
     /// the start. The call sees what the callers of `trigger` did before. Lock-free; a system call
     /// only to wake a worker that sleeps.
@@ -79,8 +79,8 @@ impl<S: Send + 'static> Node<S> {
     /// Calls `callback` whenever the guard condition that this returns is triggered. The event's
     /// sequence is the number of the newest trigger that the call answers.
     ///
-    /// In deterministic mode a trigger from a callback is an event like any other. One from another
-    /// thread comes whenever it comes: it has no place in a run that is to be repeated.
+    /// In deterministic mode a trigger from a callback is an event like any other. A trigger from
+    /// another thread has no repeatable time: do not use it in a run that is to be repeated.
     ///
     /// # Errors
     /// [`CreateError::Frozen`].

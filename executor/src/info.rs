@@ -1,4 +1,4 @@
-//! The description of a graph, for everyone who wants to look at it.
+//! The description of a graph: nodes, topics, callbacks and timers.
 
 use crate::event::{CallbackId, LoopId, SourceId};
 
@@ -49,14 +49,14 @@ pub struct TopicInfo {
     pub publishers: Vec<(LoopId, SourceId)>,
     /// The callbacks that receive it, in order of creation.
     pub subscriptions: Vec<CallbackId>,
-    /// Those of its publishers whose messages are [shown](crate::Publisher::digested) to the digest
-    /// of a run, in order of creation.
+    /// The publishers whose messages are added to the digest of a run (see
+    /// [`digested`](crate::Publisher::digested)), in order of creation.
     pub digested: Vec<SourceId>,
-    /// Those of its publishers that were [named](crate::Publisher::named), with their names.
+    /// The publishers that were [named](crate::Publisher::named), with their names.
     pub named: Vec<(SourceId, String)>,
 }
 
-/// The description of a graph: who is there, and who feeds whom.
+/// The description of a graph: its nodes and callbacks, and the topics between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GraphInfo {
     /// Indexed by [`LoopId`].

@@ -1,20 +1,20 @@
-//! Inputs: what comes from outside of the graph, in simulated time.
+//! Inputs: sources of data outside of the graph, in simulated time.
 //!
-//! A recording, a generator or a simulator does not push when it pleases: it is asked for its next
-//! item, hands it over when simulated time has come to it, and is told when the graph has nothing
-//! left to do at that instant. So nothing is lost because the system is slow, and nothing depends
-//! on how fast it is.
+//! A recording, a generator or a simulator does not push at times of its own: the executor asks for
+//! the time of its next item, lets it deliver at that simulated time, and tells it when the graph
+//! has no event left at that instant. So no item is lost because the system is slow, and nothing
+//! depends on its speed.
 
 use crate::escape::BoxError;
 use crate::time::Time;
 
-/// What became of an item that was to be handed over.
+/// The outcome of the delivery of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// It is handed over.
+    /// The item is delivered.
     Done,
-    /// Nobody could take it now (a keep-all subscription is full): it is offered again after the
-    /// next dispatch.
+    /// The item could not be taken now (a keep-all subscription is full): it is offered again after
+    /// the next dispatch.
     Again,
 }
 
@@ -55,21 +55,21 @@ pub enum Delivery {
 /// # Ok::<(), BoxError>(())
 /// ```
 pub trait ExternalInput: Send {
-    /// When the next item is to be handed over, if there is one; a time that has passed counts as
-    /// now. It is asked whenever an instant is quiet.
+    /// The time of the next item, if there is one; a time that has passed counts as now. Called
+    /// whenever no event is left at an instant.
     fn next_time(&mut self) -> Option<Time>;
 
-    /// Hands over the next item: the time has come.
+    /// Delivers the next item: its time has come.
     ///
     /// # Errors
-    /// What keeps it from doing so; the run ends with it.
+    /// The cause of a failed delivery; the run ends with it.
     fn deliver(&mut self, now: Time) -> Result<Delivery, BoxError>;
 
-    /// The graph has nothing left to do at `now`. What is published here is handled at the same
-    /// instant, and then it is told again.
+    /// Called when the graph has no event left at `now`. Messages that are published here are
+    /// handled at the same instant; then it is called again.
     ///
     /// # Errors
-    /// As [`deliver`](Self::deliver).
+    /// The errors of [`deliver`](Self::deliver).
     fn quiet(&mut self, now: Time) -> Result<(), BoxError> {
         let _ = now;
         Ok(())
@@ -78,7 +78,7 @@ pub trait ExternalInput: Send {
 
 /// An input and its name.
 pub struct NamedInput {
-    /// For errors.
+    /// The name, for errors.
     pub name: String,
     /// The input.
     pub input: Box<dyn ExternalInput>,

@@ -1,6 +1,6 @@
-//! Topics that belong to one node: how what a node does to itself becomes an event.
+//! Topics that belong to one node: a node's requests to itself become events.
 //!
-//! A change of a parameter or a request to a lifecycle needs no machinery of its own: as a message
+//! A change of a parameter or a request to a lifecycle needs no mechanism of its own: as a message
 //! it has an identity, keeps its place in the order, is bounded, counted, dispatched and recorded.
 
 use crate::context::Context;
@@ -14,8 +14,8 @@ use crate::qos::QoS;
 use crate::topic::{Publisher, Topic};
 use std::sync::Arc;
 
-/// The topic of this kind that node `full_name` has. No valid name has two underscores in a row, so
-/// no topic of a user is called like this.
+/// The name of the topic of this kind of node `full_name`. No valid name has two underscores in a
+/// row, so no topic of a user has this name.
 fn internal_name(full_name: &str, kind: &str) -> String {
     format!("{full_name}/__{kind}")
 }
@@ -45,7 +45,7 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// Calls `callback`, which is listed as `name`, for each message on a topic of the node.
-    /// `limit` of them can wait, and one more is handed back to who publishes it.
+    /// `limit` of them can wait, and one more is handed back to its publisher.
     pub(crate) fn internal_subscription<M, F, R>(
         &self,
         builder: &mut GraphBuilder,

@@ -1,8 +1,8 @@
 //! Nodes, topics, timers, and the dispatch core that serves every mode of ringspin.
 //!
 //! A [`Graph`] of [`Node`]s is declared, then frozen into [`Worker`]s. A worker takes a ready
-//! event, runs its callback with `&mut State` and a [`Context`], and that is all it knows: which
-//! thread it runs on and what time it is, a scheduler decides (see the `modes` member).
+//! event, runs its callback with `&mut State` and a [`Context`], and a scheduler decides about its
+//! thread and its time (see the `modes` member).
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Managed nodes: a lifecycle whose transitions are events.
+//! Managed nodes: lifecycle transitions are events.
 //!
 //! ```text
 //!                  configure            activate
@@ -8,11 +8,11 @@
 //! ```
 //!
 //! A thin layer: a request is a message on a topic that only this node has, its callback runs the
-//! transition, and the state is a number that publishers look at. As in `rclcpp_lifecycle`, what is
-//! published while the node is not active is ignored, and timers and subscriptions go on in every
-//! state. What differs: a callback that returns an error leaves the node in the state in which it
-//! was, also where rclcpp tells failures from errors; a panic is the node's failure as always; the
-//! transitional states cannot be seen, because one callback is one event.
+//! transition, and the state is a number that publishers read. As in `rclcpp_lifecycle`, messages
+//! that are published while the node is not active are ignored, and timers and subscriptions go on
+//! in every state. The differences: a callback that returns an error leaves the node in the state
+//! in which it was, also where rclcpp tells failures from errors; a panic is the node's failure as
+//! always; the transitional states cannot be seen, because one callback is one event.
 //!
 //! A [restart](crate::Graph::create_restartable_node) of the callback group that runs the
 //! transitions takes the node back to unconfigured, unless it is finalized: no transition ran for
@@ -29,25 +29,25 @@ use ringspin_ringbuf::Counter;
 use std::fmt;
 use std::sync::Arc;
 
-/// How many requests can wait.
+/// Limit of the waiting requests.
 const REQUESTS_MAX: usize = 16;
 
-/// Where a managed node stands.
+/// The state of a managed node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub enum LifecycleState {
-    /// As it was created, or cleaned up.
+    /// The state after creation or cleanup.
     #[default]
     Unconfigured,
-    /// Configured, not at work: what it publishes is ignored.
+    /// Configured, but not active: its messages are ignored.
     Inactive,
-    /// At work.
+    /// Active: its messages are published.
     Active,
     /// Shut down for good.
     Finalized,
 }
 
-/// What can be asked of a managed node.
+/// A transition that can be requested of a managed node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transition {
     /// From unconfigured to inactive.
@@ -94,7 +94,7 @@ impl Shared {
         self.0.set(state as u64);
     }
 
-    /// The node has a new state, for which no transition ran.
+    /// Records that the node has a new state value, for which no transition ran.
     fn restart(&self) {
         if self.state() != LifecycleState::Finalized {
             self.set(LifecycleState::Unconfigured);
@@ -169,7 +169,7 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
         self.on(Transition::Cleanup, callback)
     }
 
-    /// Calls `callback` to shut down, from whatever state.
+    /// Calls `callback` to shut down, from any state.
     pub fn on_shutdown<R: CallbackResult>(
         self,
         callback: impl FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
@@ -238,7 +238,8 @@ fn run(
     }
 }
 
-/// The lifecycle of a node: asked and watched from any thread, cheap to clone.
+/// The lifecycle of a node: requests transitions and reads the state from any thread; cheap to
+/// clone.
 #[derive(Clone)]
 pub struct Lifecycle {
     requests: Publisher<Transition>,
@@ -251,8 +252,9 @@ impl Lifecycle {
         self.shared.state()
     }
 
-    /// Asks for a transition, which is an event of the node. Whether it is possible is decided when
-    /// its turn comes: one that is not, or that fails, is logged and leaves the state as it is.
+    /// Requests a transition, which is an event of the node. Whether it is possible is decided when
+    /// that event is handled: an impossible or failed transition is logged and leaves the state as
+    /// it is.
     ///
     /// # Errors
     /// [`PublishError`] while the graph is built, or when 16 requests wait already.
@@ -260,7 +262,7 @@ impl Lifecycle {
         self.requests.publish(transition)
     }
 
-    /// A publisher that ignores what is published while the node is not active.
+    /// A publisher that ignores messages while the node is not active.
     pub fn publisher<M: Send + Sync + 'static>(
         &self,
         publisher: Publisher<M>,
@@ -283,11 +285,11 @@ pub struct LifecyclePublisher<M> {
 }
 
 impl<M: Send + Sync + 'static> LifecyclePublisher<M> {
-    /// As [`Publisher::publish`] while the node is active; otherwise `message` is dropped and
-    /// counted, and the first one of them is logged.
+    /// Publishes like [`Publisher::publish`] while the node is active; otherwise `message` is
+    /// dropped and counted, and the first dropped message is logged.
     ///
     /// # Errors
-    /// As [`Publisher::publish`].
+    /// The errors of [`Publisher::publish`].
     #[inline]
     pub fn publish(&self, message: M) -> Result<(), PublishError<M>> {
         if self.shared.state() == LifecycleState::Active {
@@ -295,12 +297,12 @@ impl<M: Send + Sync + 'static> LifecyclePublisher<M> {
         }
         if self.ignored.next() == 0 {
             let topic = self.publisher.topic();
-            tracing::warn!(topic, "the node is not active: what it publishes is ignored");
+            tracing::warn!(topic, "ignored a message: the node is not active");
         }
         Ok(())
     }
 
-    /// How many messages were ignored.
+    /// The number of ignored messages.
     pub fn ignored(&self) -> u64 {
         self.ignored.get()
     }

@@ -1,4 +1,4 @@
-//! The signs of life of a topic's publishers, and who wants to know when they change.
+//! Liveliness of a topic's publishers, and the watchers that are notified of changes.
 //!
 //! Publishers give signs and watchers look at them without a lock: each sign is one atomic word.
 
@@ -10,7 +10,7 @@ use ringspin_ringbuf::{Counter, Latest};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Told when a publisher comes back to life, or its node goes out of service.
+/// The watchers: notified when a publisher is alive again, or its node is isolated.
 type Watchers = BuildList<Arc<Notifier>>;
 
 /// All publishers of a topic.
@@ -18,7 +18,7 @@ type Watchers = BuildList<Arc<Notifier>>;
 pub(crate) struct LivelinessRegistry {
     publishers: BuildList<Arc<PublisherLiveliness>>,
     watchers: Arc<Watchers>,
-    /// How many subscriptions the topic has.
+    /// The number of subscriptions of the topic.
     pub(crate) subscriptions: Counter,
 }
 
@@ -98,7 +98,7 @@ impl PublisherLiveliness {
         }
     }
 
-    /// When the last message was published; zero if there is none.
+    /// The publication time of the last message; zero if there is none.
     pub(crate) fn last_published(&self) -> Time {
         Time::from_nanos(self.published.get())
     }

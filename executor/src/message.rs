@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A message and where it comes from, as it lies in its topic's pool.
+/// A message and its origin, as stored in its topic's pool.
 ///
 /// In this order: so a message starts at a multiple of 16 bytes in its slot. Elsewhere, copying one
 /// of 4 KiB takes a third longer.
@@ -42,7 +42,7 @@ pub(crate) struct Expiry(NonZeroU64);
 impl Expiry {
     pub(crate) const NEVER: Self = Self(NonZeroU64::MAX);
 
-    /// Of a message that is published at `now`.
+    /// Creates the expiry of a message that is published at `now`.
     pub(crate) fn of(now: Time, lifespan: Option<Duration>) -> Self {
         let end = lifespan.and_then(|lifespan| NonZeroU64::new((now + lifespan).as_nanos()));
         end.map_or(Self::NEVER, Self)
@@ -67,8 +67,8 @@ impl<M> Message<M> {
         Self(envelope, None)
     }
 
-    /// When it was published and received, if its subscription asks for that by
-    /// [`QoS::message_times`](crate::QoS::message_times); else `None`. As
+    /// The times of publication and reception, if its subscription asks for them by
+    /// [`QoS::message_times`](crate::QoS::message_times); else `None`. Corresponds to
     /// `rmw_message_info_t` of ROS 2.
     ///
     /// ```
@@ -89,7 +89,7 @@ impl<M> Message<M> {
         Some(times.get(self.0.slot_index()))
     }
 
-    /// Which message of which publisher this is.
+    /// The publisher of the message, and its sequence number there.
     pub fn id(&self) -> EventId {
         self.0.id
     }
@@ -126,13 +126,13 @@ impl<M: Digest> Digest for Message<M> {
 #[derive(Debug)]
 pub(crate) struct Holder {
     pub(crate) callback: CallbackId,
-    /// How many messages it may hold, with the one that it handles.
+    /// The number of messages that it may hold, with the one that it handles.
     pub(crate) messages_max: usize,
     /// If it asks for the times of messages.
     pub(crate) times: Option<Arc<Times>>,
 }
 
-/// How many references to a holder are no messages: the topic's, and two of the receiver.
+/// The number of references to a holder that are no messages: the topic's, and two of the receiver.
 const OWN_REFERENCES: usize = 3;
 
 impl Holder {
@@ -141,7 +141,7 @@ impl Holder {
         self.times.as_ref()
     }
 
-    /// How many messages it holds, perhaps a moment ago.
+    /// The number of messages that it holds, or held a moment ago.
     pub(crate) fn messages(self: &Arc<Self>) -> usize {
         Arc::strong_count(self).saturating_sub(OWN_REFERENCES)
     }
@@ -156,6 +156,6 @@ mod tests {
         let expiry = Expiry::of(Time::from_nanos(10), Some(Duration::from_nanos(5)));
         assert!(!expiry.has_passed(|| Time::from_nanos(15)));
         assert!(expiry.has_passed(|| Time::from_nanos(16)));
-        assert!(!Expiry::of(Time::MAX, None).has_passed(|| unreachable!("nobody has to know")));
+        assert!(!Expiry::of(Time::MAX, None).has_passed(|| unreachable!("the clock is not read")));
     }
 }

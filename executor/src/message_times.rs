@@ -12,8 +12,8 @@ const FIRST_SEGMENT: usize = 4;
 /// For the 2^24 slots of the largest pool.
 const SEGMENTS: usize = 23;
 
-/// When a message was published, and when it was received; by the executor's clock, or by that of
-/// the middleware that brought it.
+/// The times of publication and reception of a message; by the executor's clock, or by that of the
+/// middleware that delivered it.
 ///
 /// | | within the process | in simulated time | from ROS 2 |
 /// |---|---|---|---|
@@ -21,14 +21,14 @@ const SEGMENTS: usize = 23;
 /// | received | when it was published | when it arrived | the middleware's |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageTimes {
-    /// When it was published.
+    /// The time of publication.
     pub source_timestamp: Time,
-    /// When it was received, which may be long before the callback is called.
+    /// The time of reception, which may be long before the callback is called.
     pub received_timestamp: Time,
 }
 
 impl MessageTimes {
-    /// Of a message whose times a middleware does not know.
+    /// The times of a message if the middleware does not know them.
     pub const UNKNOWN: Self = Self { source_timestamp: Time::ZERO, received_timestamp: Time::ZERO };
 }
 
@@ -40,14 +40,14 @@ pub(crate) struct Times {
 }
 
 /// The times of the message in one slot, in nanoseconds. Written before the message is queued, and
-/// by its arrival, hence visible to whoever has taken it.
+/// by its arrival, hence visible to the thread that has taken it.
 #[derive(Debug, Default)]
 struct Stamps {
     source: Counter,
     received: Counter,
 }
 
-/// Which of the times of a message become known when it reaches a port.
+/// The point on a message's way at which times become known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// It is published, and arrives now unless a simulated link delays it.
@@ -81,7 +81,7 @@ impl Times {
         &self.segment(segment)[offset]
     }
 
-    /// Takes down that the message in `slot` reaches `stage` now. It was published at `source`, if
+    /// Records that the message in `slot` reaches `stage` now. It was published at `source`, if
     /// that is not now.
     pub(crate) fn note(&self, slot: usize, stage: Stage, source: Option<Time>) {
         let Some(clock) = self.clock.get() else { return };
@@ -96,8 +96,7 @@ impl Times {
         }
     }
 
-    /// Takes down the times of the message in `slot`, which a middleware brought; zero stands for
-    /// now.
+    /// Records the times of the message in `slot`, which a middleware brought; zero stands for now.
     pub(crate) fn note_remote(&self, slot: usize, times: MessageTimes) {
         let Some(clock) = self.clock.get() else { return };
         let stamps = self.stamps(slot);

@@ -1,8 +1,9 @@
-//! What carries messages and requests beyond the process: the seam to a real ROS 2.
+//! The interface to a middleware, which carries messages and requests beyond the process: the seam
+//! to ROS 2.
 //!
-//! The graph asks its [`Middleware`] for a counterpart of each end that it creates. What comes in
-//! is announced by the middleware's own thread, as a token in the ready ring of the node's event
-//! loop, and taken by that loop itself. Nothing here knows which middleware it is.
+//! The graph asks its [`Middleware`] for a counterpart of each end that it creates. The
+//! middleware's own thread announces incoming messages, as a token in the ready ring of the node's
+//! event loop, and that loop takes them. This module is independent of the middleware.
 
 mod connect;
 mod service;
@@ -24,29 +25,29 @@ use std::time::Duration;
 
 /// Carries topics and services beyond the process.
 pub trait Middleware: Send + Sync {
-    /// What it is called in errors and logs.
+    /// The name of the middleware in errors and logs.
     fn name(&self) -> &str;
 
-    /// The advice that ends the warning about an end with a type that it does not carry: which ones
-    /// it does.
+    /// The advice at the end of the warning about a type that it does not carry: the types that it
+    /// carries.
     fn carried_types(&self) -> &str {
         "use a type that it carries"
     }
 
     /// Whether messages and requests between two nodes of the graph go directly from one to the
-    /// other, so that the middleware must not bring them a second time. If not, each of them goes
+    /// other, so that the middleware must not deliver them a second time. If not, each of them goes
     /// through the middleware.
     fn is_bypassed_locally(&self) -> bool;
 
-    /// Whether anything comes in from outside. If not, the graph only publishes, and may run in
-    /// simulated time.
+    /// Whether messages of other processes come in. If not, the graph only publishes, and may run
+    /// in simulated time.
     fn receives(&self) -> bool;
 
-    /// Sets `clock` by the `/clock` of the world, until what it returns is dropped. `None` if it
-    /// brings none.
+    /// Sets `clock` by the topic `/clock`, until the returned value is dropped. `None` if it has no
+    /// `/clock`.
     ///
     /// # Errors
-    /// Why it cannot; the graph does not run then.
+    /// The reason of a failure; the graph does not run then.
     fn follow_clock(
         &self,
         clock: Arc<RosClock>,
@@ -55,7 +56,8 @@ pub trait Middleware: Send + Sync {
         Ok(None)
     }
 
-    /// How often at most simulated time is to be [published](Self::publish_clock); `None` if not.
+    /// The shortest interval at which simulated time is [published](Self::publish_clock); `None` if
+    /// it is not published.
     fn clock_period(&self) -> Option<Duration> {
         None
     }
@@ -63,7 +65,7 @@ pub trait Middleware: Send + Sync {
     /// Publishes simulated time.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason of a failure.
     fn publish_clock(&self, now: Time) -> Result<(), BoxError> {
         let _ = now;
         Ok(())
@@ -72,7 +74,7 @@ pub trait Middleware: Send + Sync {
     /// Creates the counterpart of node `name` in `namespace`.
     ///
     /// # Errors
-    /// Why it cannot; the node is not created then.
+    /// The reason of a failure; the node is not created then.
     fn create_node(&self, namespace: &str, name: &str) -> Result<Arc<dyn RemoteNode>, BoxError>;
 }
 
@@ -86,7 +88,7 @@ pub struct TypeName {
 }
 
 impl TypeName {
-    /// That of `T`.
+    /// The type of `T`.
     pub fn of<T: 'static>() -> Self {
         Self { id: TypeId::of::<T>(), name: type_name::<T>() }
     }
@@ -100,7 +102,7 @@ pub trait RemoteNode: Send + Sync {
     /// Creates a publisher.
     ///
     /// # Errors
-    /// Why it cannot; the publisher is not created then.
+    /// The reason of a failure; the publisher is not created then.
     fn advertise(
         &self,
         topic: &str,
@@ -111,7 +113,7 @@ pub trait RemoteNode: Send + Sync {
     /// Creates a subscription, which announces its messages to `remote_notifier`.
     ///
     /// # Errors
-    /// Why it cannot; the subscription is not created then.
+    /// The reason of a failure; the subscription is not created then.
     fn subscribe(
         &self,
         topic: &str,
@@ -123,7 +125,7 @@ pub trait RemoteNode: Send + Sync {
     /// Creates a server, which announces its requests to `remote_notifier`.
     ///
     /// # Errors
-    /// Why it cannot; the service is not created then.
+    /// The reason of a failure; the service is not created then.
     fn serve(
         &self,
         service: &str,
@@ -135,7 +137,7 @@ pub trait RemoteNode: Send + Sync {
     /// Creates a client, which announces its responses to `remote_notifier`.
     ///
     /// # Errors
-    /// Why it cannot; the client is not created then.
+    /// The reason of a failure; the client is not created then.
     fn call(
         &self,
         service: &str,
@@ -144,10 +146,11 @@ pub trait RemoteNode: Send + Sync {
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError>;
 
-    /// What is to be done for the node on its event loop, `parameters` being its parameters.
+    /// Returns the middleware's services for the node, which run on its event loop; `parameters`
+    /// are the node's parameters.
     ///
     /// # Errors
-    /// Why it cannot be; the node is not created then.
+    /// The reason of a failure; the node is not created then.
     fn middleware_services(
         &self,
         parameters: ParameterClient,
@@ -171,9 +174,9 @@ pub trait RemoteNode: Send + Sync {
 /// The types of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceTypes {
-    /// Of its requests.
+    /// The type of its requests.
     pub request: TypeName,
-    /// Of its responses.
+    /// The type of its responses.
     pub response: TypeName,
 }
 
@@ -183,13 +186,13 @@ impl ServiceTypes {
     }
 }
 
-/// Brings requests from outside of the process.
+/// The source of requests of other processes.
 pub trait RemoteServer: Send {
     /// Takes the next request into `into`, which is an `&mut Option<Q>` of the request's type, and
-    /// returns where the response goes.
+    /// returns the destination of the response.
     ///
     /// # Errors
-    /// Why it cannot; the request is lost then, and the next one may be taken.
+    /// The reason of a failure; the request is lost then, and the next one may be taken.
     fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError>;
 }
 
@@ -199,7 +202,7 @@ pub trait RemoteResponder: Send + Sync {
     /// then [`respond_later`](Self::respond_later) is called.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason of a failure.
     fn respond(&self, response: &dyn Any) -> Result<bool, BoxError>;
 
     /// Sends `response` when the client is connected. Does not wait.
@@ -216,12 +219,12 @@ pub trait RemoteClient: Send + Sync {
     /// Sends `request`, which has the request's type, and returns the identity of the call.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason of a failure.
     fn send(&self, request: &dyn Any) -> Result<Sent, BoxError>;
 
-    /// How many of the servers that were ever seen are gone, counted from the first one up to the
-    /// oldest one that is still there. When it grows, the client's [`RemoteNotifier`] announces a
-    /// count of zero, and calls that only these servers could answer end with
+    /// The number of lost servers, counted from the first one that was discovered up to the oldest
+    /// one that is still there. When it grows, the client's [`RemoteNotifier`] announces a count of
+    /// zero, and calls that only these servers could answer end with
     /// [`CallError::ServerLost`](crate::CallError::ServerLost).
     fn servers_gone(&self) -> u64 {
         0
@@ -231,7 +234,7 @@ pub trait RemoteClient: Send + Sync {
     /// and returns the number of its call.
     ///
     /// # Errors
-    /// Why it cannot; the response is lost then, and the next one may be taken.
+    /// The reason of a failure; the response is lost then, and the next one may be taken.
     fn take(&self, into: &mut dyn Any) -> Result<Option<i64>, BoxError>;
 }
 
@@ -240,19 +243,19 @@ pub trait RemoteClient: Send + Sync {
 pub struct Sent {
     /// The number of the call: its response has it, too.
     pub number: i64,
-    /// How many servers the client had ever seen by then. One of them answers, unless
+    /// The number of servers that the client had discovered by then. One of them answers, unless
     /// [as many are gone](RemoteClient::servers_gone).
     pub servers: u64,
 }
 
-/// A counterpart, if there is one, and where it announces what comes.
+/// A counterpart, if there is one, and the notifier through which it announces messages.
 pub(crate) type Beyond<T> = Option<(T, RemoteNotifier)>;
 
 /// The middleware that a graph is connected with, and its counterparts of the nodes.
 #[derive(Default)]
 struct Connection {
     middleware: Option<Arc<dyn Middleware>>,
-    /// Of each node, indexed by its number, if there is a middleware.
+    /// The counterparts of all nodes, indexed by their numbers, if there is a middleware.
     nodes: Vec<Arc<dyn RemoteNode>>,
     /// Whether a warning named an end with a type that the middleware does not carry.
     warned_of_type: Cell<bool>,
@@ -275,12 +278,12 @@ impl GraphBuilder {
 }
 
 impl Graph {
-    /// What connects the graph with the world, if something does.
+    /// The middleware that connects the graph with other processes, if there is one.
     pub fn middleware(&self) -> Option<Arc<dyn Middleware>> {
         self.builder().middleware().cloned()
     }
 
-    /// Connects the graph with what is outside of the process: before its first node is created.
+    /// Connects the graph with other processes: call it before the first node is created.
     ///
     /// # Errors
     /// [`CreateNodeError::Middleware`] when the graph has nodes, or a middleware, already.

@@ -1,17 +1,17 @@
-//! ROS 2 names: which are valid, and what a relative or private one expands to.
+//! ROS 2 names: validation, and expansion of relative and private names.
 
 use thiserror::Error;
 
-/// Why a node, namespace, topic or group name was refused.
+/// The reason why a node, namespace, topic or group name was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("invalid {kind} name {name:?}: {reason}")]
 pub struct NameError {
-    /// What was to be named: "node", "namespace", "topic", "service", "callback group", or
-    /// "remapped" when the name is a remapping rule.
+    /// The kind of name: "node", "namespace", "topic", "service", "callback group", or "remapped"
+    /// for a name in a remapping rule.
     pub kind: &'static str,
     /// The name as given.
     pub name: String,
-    /// What is wrong with it and what is allowed.
+    /// The fault of the name, and the allowed form.
     pub reason: &'static str,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn is_internal(topic: &str) -> bool {
 /// Checks a node's base name, which has no slashes.
 ///
 /// # Errors
-/// [`NameError`] for what ROS 2 does not allow.
+/// [`NameError`] for a name that ROS 2 does not allow.
 pub fn validate_node_name(name: &str) -> Result<(), NameError> {
     if name.contains('/') {
         let reason = "a node name has no slashes; give its namespace apart";
@@ -77,7 +77,7 @@ pub(crate) fn validate_group_name(name: &str) -> Result<(), NameError> {
 /// Makes a namespace absolute: `""` and `"/"` are the root, `"a/b"` is `"/a/b"`.
 ///
 /// # Errors
-/// [`NameError`] for what ROS 2 does not allow.
+/// [`NameError`] for a name that ROS 2 does not allow.
 pub fn expand_namespace(namespace: &str) -> Result<String, NameError> {
     if namespace.is_empty() || namespace == "/" {
         return Ok("/".into());
@@ -108,8 +108,8 @@ pub(crate) fn split(full_name: &str) -> (&str, &str) {
 /// private (`~/t` is below the node's own name).
 ///
 /// # Errors
-/// [`NameError`] for what ROS 2 does not allow, and for substitutions (`{node}`), which are not
-/// supported.
+/// [`NameError`] for a name that ROS 2 does not allow, and for substitutions (`{node}`), which are
+/// not supported.
 ///
 /// ```
 /// use ringspin_executor::name::expand_topic;
@@ -124,12 +124,12 @@ pub fn expand_topic(topic: &str, namespace: &str, node: &str) -> Result<String, 
 /// Expands a service name for a node, by the rules of [`expand_topic`].
 ///
 /// # Errors
-/// As [`expand_topic`].
+/// The errors of [`expand_topic`].
 pub fn expand_service(service: &str, namespace: &str, node: &str) -> Result<String, NameError> {
     expand(NameKind::Service, service, namespace, node)
 }
 
-/// What a name is the name of, where the rules are the same for both.
+/// The kind of a name that is expanded; the rules are the same for both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameKind {
     Topic,
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ros_2_forbids_is_refused_with_the_reason() {
+    fn names_that_ros_2_forbids_are_refused_with_the_reason() {
         for topic in ["", "/", "a//b", "a/", "1a", "a/2b", "a__b", "a b", "ä", "~x", "{node}/x"] {
             let error = expand_topic(topic, "/", "node").unwrap_err();
             assert_eq!((error.kind, &*error.name), ("topic", topic));

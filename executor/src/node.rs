@@ -1,4 +1,4 @@
-//! Nodes: state, callbacks, and the names under which they talk.
+//! Nodes: state, callbacks, and names.
 
 use crate::context::Context;
 use crate::control::FailurePolicy;
@@ -71,7 +71,7 @@ impl<S: Send + 'static> Node<S> {
         Ok(())
     }
 
-    /// The graph, for `what` to be added.
+    /// Locks the graph, to add `what`.
     pub(crate) fn builder(&self, what: &str) -> Result<MutexGuard<'_, GraphBuilder>, CreateError> {
         let builder = self.graph.builder();
         match builder.is_frozen() {
@@ -106,7 +106,7 @@ impl<S: Send + 'static> Node<S> {
     /// each [`Timer::reset`]. Cancel it at once for a timer that waits for its first reset.
     ///
     /// # Errors
-    /// As [`create_timer`](Self::create_timer).
+    /// The errors of [`create_timer`](Self::create_timer).
     pub fn create_one_shot_timer<F, R>(
         &self,
         delay: Duration,
@@ -164,7 +164,7 @@ impl<S: Send + 'static> Node<S> {
         self.graph.builder().clock().clone()
     }
 
-    /// What happens when a callback of this node fails, instead of the executor's policy.
+    /// Sets the reaction to a failure of this node's callbacks, instead of the executor's policy.
     ///
     /// # Errors
     /// [`CreateError::Frozen`].

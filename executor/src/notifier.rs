@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub(crate) struct Notifier(Arc<Source<Ready>>);
 
 impl Notifier {
-    /// Makes the event ready, unless it is. Lock-free.
+    /// Makes the event ready, unless it is ready already. Lock-free.
     #[inline]
     pub(crate) fn notify(&self) {
         match self.0.connection() {
@@ -23,15 +23,15 @@ impl Notifier {
         }
     }
 
-    /// Notifies at the end of the running callback, in simulated time. The notice is not given
-    /// before, so that other callbacks may give theirs.
+    /// Notifies at the end of the running callback, in simulated time. The notifier stays unset
+    /// until then, so that other callbacks may notify earlier.
     #[cold]
     fn notify_later(&self, sim_network: &SimNetwork) {
         let source = self.0.clone();
         sim_network.fly(sim_network.departure(), move || source.notify());
     }
 
-    /// Whether the event is to be handled, perhaps since a moment ago.
+    /// Whether the event is to be handled; the answer may be a moment old.
     pub(crate) fn is_given(&self) -> bool {
         self.0.is_given()
     }

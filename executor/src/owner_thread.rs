@@ -1,4 +1,4 @@
-//! The thread that runs a graph in simulated time, told apart from all others.
+//! The identity of the thread that runs a graph in simulated time.
 
 use crate::event::{CallbackId, SourceId};
 use crate::lock::lock;
@@ -18,8 +18,8 @@ fn thread_number() -> u64 {
     MARK.with(|mark| std::ptr::from_ref(mark).addr() as u64)
 }
 
-/// Tells the thread that runs a graph in simulated time from all others: events of other threads
-/// come at times that no other run repeats.
+/// Distinguishes the thread that runs a graph in simulated time from all others: events of other
+/// threads come at times that no other run repeats.
 #[derive(Debug)]
 pub(crate) struct OwnerThread {
     number: Counter,

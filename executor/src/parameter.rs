@@ -1,4 +1,5 @@
-//! Parameters: typed values of a node that can be given from outside and changed while it runs.
+//! Parameters: typed values of a node that can be overridden at the start and changed while it
+//! runs.
 //!
 //! A node declares its parameters while the graph is built; an override from the command line, the
 //! environment or a file (see [`Arguments`](crate::Arguments)) then takes the place of the default.
@@ -10,7 +11,8 @@
 //! As in rclcpp: types never change; an integer does not become a double; a read-only parameter can
 //! be overridden but not set; setting the same value again is a change, too. Unlike rclcpp: a
 //! constraint may read and even set other parameters, because no lock is held while it runs; NaN is
-//! outside of every range; an override that nobody declared is reported when the graph is frozen.
+//! outside of every range; an override of an undeclared parameter is reported when the graph is
+//! frozen.
 //!
 //! [`Node::on_parameter_change`]: crate::Node::on_parameter_change
 

@@ -1,4 +1,4 @@
-//! What a parameter can hold: the types of ROS 2.
+//! Parameter values, of the types of ROS 2.
 
 pub(crate) mod sealed;
 pub(crate) mod text;

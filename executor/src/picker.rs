@@ -1,14 +1,14 @@
-//! Which ready loop is next: by priority, in turns within a priority, and nobody starves.
+//! The choice of the next ready loop: by priority, in turns within a priority, without starvation.
 
 use ringspin_ringbuf::ReadySet;
 
-/// How many events in a row may come from loops of the highest priority while others are ready.
-/// Then one event of the others is dispatched, in turns among them all; but not directly before an
-/// event of a higher priority than the last one, which has waited for that one already.
+/// Limit of the events in a row from loops of the highest priority while others are ready. Then one
+/// event of the others is dispatched, in turns among them all; but not directly before an event of
+/// a higher priority than the last one, which has waited for that one already.
 const STREAK_MAX: u32 = 16;
 
-/// How many events in a row a loop may have before the next of its priority gets its turn. More
-/// than one, so that a node whose inputs arrive together handles them together.
+/// Limit of the events in a row from one loop before the next one of its priority. More than one,
+/// so that a node whose inputs arrive together handles them together.
 const TURN_MAX: u32 = 4;
 
 /// Picks among the rings of one worker, which are sorted by descending priority.
@@ -20,7 +20,7 @@ pub struct Picker {
     classes: Vec<Class>,
     /// Picks since a lower priority than the highest ready one had its turn.
     streak: u32,
-    /// Where the search for the next one of lower priority starts.
+    /// The ring at which the search for the next one of lower priority starts.
     relief: usize,
     /// The class of the last pick.
     last: usize,
@@ -29,11 +29,11 @@ pub struct Picker {
 /// The rings of one priority.
 #[derive(Clone, Debug)]
 struct Class {
-    /// Where the class after this one starts.
+    /// The index at which the class after this one starts.
     end: usize,
-    /// Where the round goes on: the ring whose turn it is, or the one after it.
+    /// The ring at which the round continues: the one whose turn it is, or the one after it.
     cursor: usize,
-    /// How many events the ring at the cursor has had in its turn.
+    /// The number of events that the ring at the cursor has had in its turn.
     turn: u32,
 }
 
@@ -51,7 +51,7 @@ impl Class {
 }
 
 impl Picker {
-    /// For rings with these priorities, which descend.
+    /// Creates a picker for rings with these priorities, which descend.
     pub fn new(priorities: &[u8]) -> Self {
         debug_assert!(priorities.is_sorted_by(|a, b| a >= b));
         let mut classes: Vec<Class> = Vec::new();
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_priority_goes_first_but_starves_nobody() {
+    fn a_higher_priority_goes_first_without_starving_lower_ones() {
         let picked = picks(&[7, 7, 3, 0, 0], &[1, 2, 3, 4], 17 * 40);
         let count = |index| picked.iter().filter(|&&p| p == index).count();
         assert_eq!(&picked[..3], [1, 1, 1]);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_ready_nothing_picked() {
+    fn nothing_is_picked_while_nothing_is_ready() {
         let set = ReadySet::new(3);
         assert_eq!(Picker::new(&[1, 1, 0]).pick(&set), None);
         assert_eq!(Picker::new(&[]).pick(&ReadySet::new(0)), None);

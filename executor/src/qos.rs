@@ -6,7 +6,7 @@ use std::time::Duration;
 
 pub use compatibility::{Incompatibility, IncompatiblePeer, QosPolicy};
 
-/// What a subscription does with messages that it was not given the time to handle.
+/// The limit of the messages that wait for a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
     /// Keeps the newest messages; each further one overwrites the oldest and is counted.
@@ -15,8 +15,8 @@ pub enum History {
     KeepAll,
 }
 
-/// Whether messages may get lost on their way. Within the process none does, whatever is chosen;
-/// but both ends have to agree, as they will over a network.
+/// Whether messages may be lost in transit. Within the process none is lost under either policy;
+/// but both ends have to be compatible, as over a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reliability {
     /// A message may be lost.
@@ -28,18 +28,18 @@ pub enum Reliability {
 /// Whether a publisher keeps messages for subscriptions that are not there yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// Who is not there when a message is published does not get it.
+    /// A subscription that is created after a message was published does not get it.
     Volatile,
-    /// The publisher keeps its newest messages, as many as its depth says, for whoever comes later.
+    /// The publisher keeps its newest messages, as many as its depth says, for later subscriptions.
     TransientLocal,
 }
 
-/// What shows that a publisher is alive.
+/// The way in which a publisher shows that it is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Liveliness {
-    /// Its node runs.
+    /// It is alive while its node runs.
     Automatic,
-    /// It publishes, or says so by `assert_liveliness`, within its lease.
+    /// It is alive while it publishes, or calls `assert_liveliness`, within its lease.
     ManualByTopic,
 }
 
@@ -51,14 +51,14 @@ pub enum Liveliness {
 ///
 /// | policy | publisher | subscription |
 /// |---|---|---|
-/// | history and depth | how many messages a transient-local one keeps | how many may wait |
+/// | history and depth | messages that a transient-local one keeps | messages that may wait |
 /// | reliability | compared only: in the process every delivery is reliable | |
-/// | durability | keeps messages for whoever comes later | gets those, too |
+/// | durability | keeps messages for later subscriptions | gets those, too |
 /// | deadline | promises a message at least so often | is told when none came |
 /// | lifespan | of its messages: older ones are not delivered | ignored |
 /// | liveliness and lease | how it shows that it is alive | is told of changes |
 /// | held | loans at the same time | messages that the user keeps |
-/// | message times | ignored | takes down when messages were published and received |
+/// | message times | ignored | records when messages were published and received |
 ///
 /// A duration of zero means "none", as it does in ROS 2, and so does one of over 584 years.
 ///
@@ -117,7 +117,7 @@ impl QoS {
     }
 
     /// ROS 2's profile for services and clients: ten requests may wait, ten calls be unanswered.
-    /// Whatever their history is called, services never overwrite a request.
+    /// Services never overwrite a request, whatever the history policy is.
     pub const fn services() -> Self {
         Self::keep_last(10)
     }
@@ -148,70 +148,70 @@ impl QoS {
         Self::keep_last(1).transient_local()
     }
 
-    /// With [`Reliability::Reliable`], the default.
+    /// Sets [`Reliability::Reliable`], the default.
     #[must_use]
     pub const fn reliable(mut self) -> Self {
         self.reliability = Reliability::Reliable;
         self
     }
 
-    /// With [`Reliability::BestEffort`].
+    /// Sets [`Reliability::BestEffort`].
     #[must_use]
     pub const fn best_effort(mut self) -> Self {
         self.reliability = Reliability::BestEffort;
         self
     }
 
-    /// With [`Durability::Volatile`], the default.
+    /// Sets [`Durability::Volatile`], the default.
     #[must_use]
     pub const fn volatile(mut self) -> Self {
         self.durability = Durability::Volatile;
         self
     }
 
-    /// With [`Durability::TransientLocal`].
+    /// Sets [`Durability::TransientLocal`].
     #[must_use]
     pub const fn transient_local(mut self) -> Self {
         self.durability = Durability::TransientLocal;
         self
     }
 
-    /// With at most `period` between two messages.
+    /// Sets the deadline: at most `period` between two messages.
     #[must_use]
     pub const fn deadline(mut self, period: Duration) -> Self {
         self.deadline = finite(period);
         self
     }
 
-    /// With messages that are not delivered any more when they are older than `age`.
+    /// Sets the lifespan: messages older than `age` are not delivered.
     #[must_use]
     pub const fn lifespan(mut self, age: Duration) -> Self {
         self.lifespan = finite(age);
         self
     }
 
-    /// With [`Liveliness::Automatic`], the default.
+    /// Sets [`Liveliness::Automatic`], the default.
     #[must_use]
     pub const fn liveliness_automatic(mut self) -> Self {
         self.liveliness = Liveliness::Automatic;
         self
     }
 
-    /// With [`Liveliness::ManualByTopic`]: a sign of life at least once in `lease`.
+    /// Sets [`Liveliness::ManualByTopic`]: a sign of life at least once in `lease`.
     #[must_use]
     pub const fn liveliness_manual_by_topic(mut self, lease: Duration) -> Self {
         self.liveliness = Liveliness::ManualByTopic;
         self.liveliness_lease_duration(lease)
     }
 
-    /// With at most `lease` between two signs of life.
+    /// Sets the lease: at most `lease` between two signs of life.
     #[must_use]
     pub const fn liveliness_lease_duration(mut self, lease: Duration) -> Self {
         self.lease = finite(lease);
         self
     }
 
-    /// With up to `messages` that are held at the same time, 16 unless declared: for a
+    /// Sets the number of messages that may be held at the same time, 16 unless declared: for a
     /// subscription, clones that the user keeps when the callback has returned; for a publisher,
     /// loans. Both ends of a topic add to its slots, which are allocated at the start. When
     /// subscriptions hold more than they declared and no slot is left, publishing fails with
@@ -239,12 +239,12 @@ impl QoS {
         self
     }
 
-    /// How many messages or loans may be held at the same time.
+    /// The number of messages or loans that may be held at the same time.
     pub const fn held_max(&self) -> usize {
         self.held
     }
 
-    /// With publication and reception times of each message, for
+    /// Records publication and reception times of each message, for
     /// [`Message::times`](crate::Message::times). Delivery to this subscription then also reads the
     /// clock; others pay nothing. This policy does not leave the process.
     #[must_use]
@@ -253,7 +253,7 @@ impl QoS {
         self
     }
 
-    /// Whether publication and reception times are taken down.
+    /// Whether publication and reception times are recorded.
     pub const fn has_message_times(&self) -> bool {
         self.message_times
     }
@@ -263,7 +263,7 @@ impl QoS {
         self.history
     }
 
-    /// How many messages are kept.
+    /// The number of messages that are kept.
     pub const fn depth(&self) -> usize {
         self.depth
     }
@@ -310,7 +310,8 @@ impl Default for QoS {
     }
 }
 
-/// `None` for what is no limit: zero, as in ROS 2, and more nanoseconds than 64 bits hold.
+/// `None` for a duration without a limit: zero, as in ROS 2, and more nanoseconds than 64 bits
+/// hold.
 const fn finite(duration: Duration) -> Option<Duration> {
     match duration.as_nanos() {
         0 => None,

@@ -19,7 +19,7 @@ pub struct DeadlineMissed {
     pub total_count_change: u64,
 }
 
-/// Publishers of a topic came to life, or lost it.
+/// Publishers of a topic became alive, or are not alive any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LivelinessChanged {
     /// Publishers that are alive.
@@ -35,26 +35,26 @@ pub struct LivelinessChanged {
 /// A publisher gave no sign of life within its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LivelinessLost {
-    /// How often that happened since the start.
+    /// The number of such losses since the start.
     pub total_count: u64,
 }
 
-/// Peers outside of the process do not fit: no message goes between them and this end.
+/// Peers outside of the process are incompatible: no message goes between them and this end.
 ///
 /// Within the process such a pair is an error when the second end is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncompatibleQos {
-    /// Peers that did not fit, since the start.
+    /// Incompatible peers since the start.
     pub total_count: u64,
     /// Those since the last event.
     pub total_count_change: u64,
-    /// The policy that did not fit, of the last one; `None` for one that only the middleware has.
+    /// The incompatible policy of the last one; `None` for a policy that only the middleware has.
     pub last_policy: Option<QosPolicy>,
     /// The last one, if it is still there.
     pub last_peer: Option<IncompatiblePeer>,
 }
 
-/// Messages were published and will not come.
+/// Messages were published and are lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageLost {
     /// Messages lost since the start.
@@ -76,7 +76,7 @@ pub struct Matched {
     pub current_count_change: i64,
 }
 
-/// What is called for an event `E`.
+/// The callback for an event `E`.
 pub(crate) type EventCallback<S, E> =
     Box<dyn FnMut(&mut S, E, &mut Context<'_>) -> Result<(), BoxError> + Send>;
 
@@ -99,7 +99,7 @@ pub struct SubscriptionEvents<S> {
 }
 
 impl<S> SubscriptionEvents<S> {
-    /// No callbacks.
+    /// Creates an empty set of callbacks.
     pub fn new() -> Self {
         Self {
             deadline_missed: None,
@@ -127,9 +127,9 @@ impl<S> SubscriptionEvents<S> {
         self
     }
 
-    /// Calls `callback` when publishers of the topic come to life (those with automatic liveliness
-    /// at the start, those with manual liveliness at their first sign), and when they lose it: a
-    /// lease of theirs has passed without a sign, or their node is isolated after a failure. Of
+    /// Calls `callback` when publishers of the topic become alive (those with automatic liveliness
+    /// at the start, those with manual liveliness at their first sign), and when they are not alive
+    /// any more: a lease has passed without a sign, or their node is isolated after a failure. Of
     /// publishers outside of the process, those count that the middleware has found.
     #[must_use]
     pub fn on_liveliness_changed<F, R>(mut self, callback: F) -> Self
@@ -209,7 +209,7 @@ pub struct PublisherEvents<S> {
 }
 
 impl<S> PublisherEvents<S> {
-    /// No callbacks.
+    /// Creates an empty set of callbacks.
     pub fn new() -> Self {
         Self { deadline_missed: None, liveliness_lost: None, incompatible_qos: None, matched: None }
     }
@@ -239,7 +239,8 @@ impl<S> PublisherEvents<S> {
     }
 
     /// Calls `callback` when subscriptions outside of the process request more than the publisher
-    /// offers, so that they get nothing of it. Without a callback that is a warning in the log.
+    /// offers, so that they get none of its messages. Without a callback that is a warning in the
+    /// log.
     #[must_use]
     pub fn on_incompatible_qos<F, R>(mut self, callback: F) -> Self
     where

@@ -20,8 +20,8 @@ pub(crate) struct Randomness {
 
 /// A stream of random numbers that belongs to a node: see [`Node::create_random`].
 ///
-/// It implements the traits of `rand_core` 0.10 (re-exported as `rand_core`), so everything
-/// in `rand` 0.10 works on it. It is no `CryptoRng`: who has seen some numbers knows the rest.
+/// It implements the traits of `rand_core` 0.10 (re-exported as `rand_core`), so everything in
+/// `rand` 0.10 works on it. It is no `CryptoRng`: some of its numbers reveal the rest.
 ///
 /// A clone yields the same numbers again.
 #[derive(Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl fmt::Debug for NodeRandom {
     }
 }
 
-/// Why the seed of a graph was not changed.
+/// The reason why the seed of a graph was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "node {node} has created the random stream `{stream}` with seed {established} already; set \
@@ -138,9 +138,9 @@ impl<S: Send + 'static> Node<S> {
     /// because its callbacks keep what they captured.
     ///
     /// The generator is xoshiro256++, its state the first four numbers of SplitMix64 from
-    /// `DigestHasher::of(&(seed, node, name))`, and this does not change. What `rand` makes of it
-    /// is up to `rand`: its ranges and distributions may yield other values in another minor
-    /// version, so pin that where results have to last.
+    /// `DigestHasher::of(&(seed, node, name))`, and this does not change. The ranges and
+    /// distributions of `rand` may yield other values in another minor version of it, so pin that
+    /// version where results have to last.
     ///
     /// # Errors
     /// [`CreateError`] for a name that the node has given to another stream, or a frozen graph.
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn its_digest_is_where_it_stands() {
+    fn digest_of_a_stream_is_its_position() {
         let mut random = NodeRandom::new(1, "/node", "noise");
         let before = DigestHasher::of(&random);
         assert_eq!(DigestHasher::of(&random.clone()), before);

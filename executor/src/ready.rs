@@ -1,4 +1,4 @@
-//! The way in which an event loop is told that one of its callbacks has an event.
+//! The handle that makes an event of a callback ready.
 
 use crate::deadline::Stamper;
 use crate::event::CallbackId;
@@ -8,14 +8,14 @@ use crate::time::Time;
 use ringspin_ringbuf::{Announce, Announcer};
 use std::sync::Arc;
 
-/// How an event loop is told that one of its callbacks has an event.
+/// Announces events of one callback to its event loop.
 #[derive(Clone, Debug)]
 pub(crate) struct Ready {
     /// Its token is the callback, as its worker numbers it.
     pub(crate) announcer: Announcer,
     /// If the callback has a deadline.
     pub(crate) stamper: Option<Stamper>,
-    /// In simulated time, what is under way in it.
+    /// In simulated time, the simulated network.
     pub(crate) sim_network: Option<Arc<SimNetwork>>,
 }
 
@@ -35,7 +35,7 @@ impl Announce for Ready {
 }
 
 impl Ready {
-    /// Takes down since when the event is ready, if anybody wants to know; returns its token.
+    /// Records the time at which the event became ready, if that is observed; returns its token.
     #[inline]
     pub(crate) fn stamp(&self, since: Option<Time>) -> u32 {
         if let Some(stamper) = &self.stamper {
@@ -44,7 +44,7 @@ impl Ready {
         self.announcer.token()
     }
 
-    /// As [`announce`](Self::announce), for an event that has been due since some time.
+    /// Announces like [`announce`](Self::announce) an event that became due in the past.
     #[inline]
     pub(crate) fn announce_since(&self, since: Option<Time>) {
         self.stamp(since);
@@ -59,8 +59,8 @@ impl Ready {
         }
     }
 
-    /// As it is counted if another thread than that of the run causes it. In simulated time the one
-    /// worker numbers its callbacks as the graph does, and what is not a callback's after them.
+    /// The event as it is counted if a thread other than that of the run causes it. In simulated
+    /// time the one worker numbers its callbacks as the graph does, and other tokens after them.
     #[cold]
     fn foreign_event(&self) -> ForeignEvent {
         ForeignEvent::For(CallbackId(self.announcer.token()))

@@ -17,7 +17,7 @@ use thiserror::Error;
 /// A callback group whose callbacks get `&State`, and may run at the same time on several cores.
 ///
 /// One callback never runs at the same time as itself: its events keep their order. In single-core
-/// and deterministic mode all run one at a time, as ever.
+/// and deterministic mode all run one at a time.
 #[derive(Debug)]
 pub struct ReentrantGroup<'a, N, S> {
     node: &'a Node<N>,
@@ -25,7 +25,7 @@ pub struct ReentrantGroup<'a, N, S> {
     state: Arc<S>,
 }
 
-/// Why a callback was not added to a reentrant group.
+/// The reason why a callback was not added to a reentrant group.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ReentrantError {
     /// The callback's loop could not be created.
@@ -37,8 +37,8 @@ pub enum ReentrantError {
 }
 
 impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
-    /// As [`Node::create_subscription`], with shared state. `name` distinguishes the callback
-    /// within the group: its loop is `node:group_name` in a mapping.
+    /// Creates a subscription like [`Node::create_subscription`], with shared state. `name`
+    /// distinguishes the callback within the group: its loop is `node:group_name` in a mapping.
     ///
     /// # Errors
     /// [`ReentrantError`].
@@ -61,7 +61,7 @@ impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
         Ok(())
     }
 
-    /// As [`Node::create_timer`], with shared state; `name` as with
+    /// Creates a timer like [`Node::create_timer`], with shared state; `name` as with
     /// [`create_subscription`](Self::create_subscription).
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
         Ok(member.create_timer(period, move |state: &mut Arc<S>, cx| callback(state, cx))?)
     }
 
-    /// As [`Node::create_service`], with shared state; `name` as with
+    /// Creates a service like [`Node::create_service`], with shared state; `name` as with
     /// [`create_subscription`](Self::create_subscription).
     ///
     /// # Errors

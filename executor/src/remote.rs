@@ -1,4 +1,5 @@
-//! The way in: items that a middleware announced, taken by the event loop that they are for.
+//! Incoming items of a middleware, which announces them and whose counterpart's event loop takes
+//! them.
 
 mod events;
 mod notifier;
@@ -20,28 +21,28 @@ pub trait RemotePublisher: Send + Sync {
     /// Publishes `message`, which has the type that was advertised.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason of a failure.
     fn publish(&self, message: &dyn Any) -> Result<(), BoxError>;
 
-    /// Says that the publisher is alive.
+    /// Asserts the liveliness of the publisher.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason of a failure.
     fn assert_liveliness(&self) -> Result<(), BoxError>;
 
-    /// Where to watch what happens to it; `None` if nothing is ever reported.
+    /// The source of its QoS events; `None` if none is ever reported.
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
         None
     }
 }
 
-/// Brings messages from outside of the process.
+/// The source of messages of other processes.
 pub trait RemoteSubscription: Send {
     /// Takes the next message into `into`, which is an `&mut Option<M>` of the type that was
     /// subscribed to. False if there is none.
     ///
     /// # Errors
-    /// Why it cannot; the message is lost then, and the next one may be taken.
+    /// The reason of a failure; the message is lost then, and the next one may be taken.
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError>;
 
     /// The times of the message that was [taken](Self::take) last, for
@@ -53,13 +54,14 @@ pub trait RemoteSubscription: Send {
         MessageTimes::UNKNOWN
     }
 
-    /// How many of `missing` messages, which were announced and are not there, were overwritten.
-    /// The others were not meant for this subscription. Called once for each missing message.
+    /// Returns the number of overwritten messages among the `missing` ones, which were announced
+    /// and are not there. The others were not meant for this subscription. Called once for each
+    /// missing message.
     fn overwritten(&mut self, missing: u64) -> u64 {
         missing
     }
 
-    /// Where to watch what happens to it; `None` if nothing is ever reported.
+    /// The source of its QoS events; `None` if none is ever reported.
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
         None
     }
@@ -67,23 +69,23 @@ pub trait RemoteSubscription: Send {
 
 /// The outcome of an attempt to take an item.
 pub(crate) enum Taken {
-    /// It is in the place that it was to be put into.
+    /// The item was put into its place.
     Item,
     /// An item was taken that needs no delivery: a response that came too late, say.
     Stale,
-    /// There is none. This says nothing about items behind it.
+    /// There is no item for this announcement; later ones may still have one.
     Nothing,
     /// The source does not exist yet. It announces when it does.
     NotYet,
 }
 
-/// Where items of type `M` come from, besides the process.
+/// A source of items of type `M` outside of the process.
 pub(crate) trait Source<M>: Send {
     /// Takes one item into `item`, which is empty.
     fn take(&mut self, item: &mut Option<M>) -> Result<Taken, BoxError>;
 
-    /// How many of `missing` announced items, which were not there, were overwritten. The others
-    /// were not meant for this end.
+    /// Returns the number of overwritten items among the `missing` ones, which were announced and
+    /// are not there. The others were not meant for this end.
     fn overwritten(&mut self, missing: u64) -> u64;
 
     /// The times of the message that was taken last.
@@ -91,8 +93,8 @@ pub(crate) trait Source<M>: Send {
         MessageTimes::UNKNOWN
     }
 
-    /// Puts into `item` what the source has to say besides, when all announced items are taken;
-    /// false if nothing. Announced by a count of zero.
+    /// Puts into `item` a further report of the source, once all announced items are taken; false
+    /// if there is none. Announced by a count of zero.
     fn conclude(&mut self, item: &mut Option<M>) -> bool {
         let _ = item;
         false
@@ -120,23 +122,23 @@ impl<M: 'static> Source<M> for Box<dyn RemoteSubscription> {
 
 /// The items of a middleware for one end.
 ///
-/// There is one token for all that was announced, and it is passed on until nothing is left. So
-/// the ready ring needs one place, whatever the middleware holds.
+/// One token stands for all announced items, and is passed on until none is left. So the ready ring
+/// needs one place, however many items the middleware holds.
 pub(crate) struct Remote<M> {
-    /// For errors.
+    /// The name, for errors.
     name: Box<str>,
     source: Box<dyn Source<M>>,
-    /// The item that was fetched. It stays here until it goes to where it is needed: messages may
-    /// be large, and moving them from hand to hand took longer than taking them. (On the heap, so
-    /// that creating a subscription needs no stack for it.)
+    /// The fetched item. It stays here until it goes to its destination: messages may be large, and
+    /// moving them several times took longer than taking them. (On the heap, so that creating a
+    /// subscription needs no stack for it.)
     item: Box<Option<M>>,
     pub(crate) remote_notifier: RemoteNotifier,
-    /// Where to watch what happens besides.
+    /// The source of QoS events.
     pub(crate) events: Option<Arc<dyn RemoteEvents>>,
     source_id: SourceId,
     sequence: u64,
     takes: Takes,
-    /// Whether it brings what is published in the process, too.
+    /// Whether it delivers messages that this process published, too.
     pub(crate) is_exclusive: bool,
 }
 
@@ -144,7 +146,7 @@ pub(crate) struct Remote<M> {
 pub(crate) struct Arrival {
     /// The identity of the item, if there is one to [take](Remote::take_fetched).
     pub(crate) id: Option<EventId>,
-    /// Items that were announced and are gone, because newer ones took their places.
+    /// Items that were announced and then overwritten by newer ones.
     pub(crate) overwritten: u64,
     /// Items that could not be taken.
     pub(crate) lost: u64,
@@ -185,7 +187,7 @@ impl<M: 'static> Remote<M> {
         self.remote_notifier.notifier()
     }
 
-    /// Chooses between `take_queued` and what was announced; the caller [fetches](Self::fetch) the
+    /// Chooses between `take_queued` and announced items; the caller [fetches](Self::fetch) the
     /// latter.
     #[inline]
     pub(crate) fn next<T>(&mut self, take_queued: impl FnOnce() -> Option<T>) -> Next<T> {
@@ -204,7 +206,7 @@ impl<M: 'static> Remote<M> {
             Ok(Taken::Nothing) => Attempt::Empty,
             Ok(Taken::NotYet) => Attempt::NotConnected,
             Err(error) => {
-                tracing::error!(name = &**name, %error, "cannot take what has come");
+                tracing::error!(name = &**name, %error, "failed to take an item of the middleware");
                 Attempt::Failed
             }
         };
@@ -234,7 +236,7 @@ impl<M: 'static> Remote<M> {
     }
 }
 
-/// What a middleware will bring, and what makes it do so.
+/// The messages that a middleware will deliver, and the function that subscribes to them.
 pub(crate) type LateRemote<M> = (Remote<M>, Join);
 
 /// Joins a topic beyond the process; false if messages of its type stay within.

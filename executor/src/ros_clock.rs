@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 /// A clock that shows real time, or, while it [follows](Self::follow), the time that it is
 /// [given](Self::set), in steps and from any thread. It is the `RCL_ROS_TIME` of ROS 2.
 ///
-/// While it follows, it stands at zero until it is given another time for the first time: until
-/// then messages and requests are handled, but no timer runs.
+/// While it follows, it stands at zero until the first other time is [set](Self::set): until then
+/// messages and requests are handled, but no timer runs.
 ///
 /// ```
 /// use ringspin_executor::{Clock, RosClock, Time};
@@ -64,13 +64,13 @@ impl RosClock {
         sleepers.iter().for_each(|sleeper| sleeper.wake());
     }
 
-    /// Whether it shows the time that is [given](Self::set).
+    /// Whether it follows the time that is [given](Self::set).
     #[inline]
     pub fn is_followed(&self) -> bool {
         !self.switches.happened().is_multiple_of(2)
     }
 
-    /// The clock of real time, whatever this one shows.
+    /// The clock of real time, independent of the time that this clock shows.
     #[inline]
     pub fn real(&self) -> &LiveClock {
         &self.real
@@ -89,7 +89,7 @@ impl RosClock {
         }
         let is_followed = self.is_followed();
         if time < before && is_followed {
-            tracing::warn!(%before, now = %time, "the clock that is followed jumped back");
+            tracing::warn!(%before, now = %time, "the followed clock jumped back");
         }
         self.given.set(time.as_nanos());
         if is_followed {
@@ -104,7 +104,7 @@ impl RosClock {
         self.given.now().map_or(Time::ZERO, Time::from_nanos)
     }
 
-    /// Has `sleeper` woken whenever the time jumps.
+    /// Wakes `sleeper` whenever the time jumps, from now on.
     pub fn wake(&self, sleeper: Arc<ReadySet>) {
         lock(&self.sleepers).push(sleeper);
     }

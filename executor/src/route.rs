@@ -1,15 +1,15 @@
-//! Where the tokens of a worker lead.
+//! The destinations of a worker's tokens.
 
 use crate::event::{CallbackId, LoopId};
 use crate::event_loop::Target;
 use crate::notifier::Notifier;
 use std::sync::Arc;
 
-/// Where a token leads that is an event of a callback. Loops and timers are numbered within the
-/// worker.
+/// The destination of a token that is an event of a callback. Loops and timers are numbered within
+/// the worker.
 ///
-/// It holds all that a dispatch needs to know, in half a cache line: in a large graph an event
-/// touches few other lines.
+/// It holds all data that a dispatch needs, in half a cache line: in a large graph an event touches
+/// few other lines.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 pub(crate) struct Route {
@@ -44,9 +44,9 @@ impl Index {
     }
 }
 
-/// Where a token leads that is a notice to the worker itself.
+/// The destination of a token that is a notice to the worker itself.
 pub(crate) enum Control {
-    /// A timer was told to change.
+    /// A timer has a new request.
     TimerChanged(usize),
     /// A loop is out of service if its node is isolated.
     Retirement { loop_index: usize, notifier: Arc<Notifier> },

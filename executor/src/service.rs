@@ -26,20 +26,20 @@ use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The largest request or response, in bytes: both go by value through more hands than a
-/// [message](crate::BY_VALUE_MAX), with an error that hands the request back.
+/// The largest request or response, in bytes: both are moved more often than a
+/// [message](crate::BY_VALUE_MAX), also in an error that hands the request back.
 pub const CALL_BY_VALUE_MAX: usize = 16 << 10;
 
-/// A client's question, on its way to the server.
+/// A client's request on its way to the server.
 pub(crate) struct Request<Q, P> {
     body: Q,
     reply_to: ReplyTo<P>,
 }
 
-/// Where the requests of a service go.
+/// The queue of a service's requests.
 type Requests<Q, P> = Arc<Topic<Request<Q, P>>>;
 
-/// What a server answers, on its way to the client.
+/// A server's response on its way to the client.
 pub(crate) struct Response<P> {
     call: Ticket,
     /// Whether it was in the queue of the process.
@@ -53,7 +53,7 @@ impl<P> Response<P> {
     }
 }
 
-/// Where the response to a call goes.
+/// The destination of the response to a call.
 enum ReplyTo<P> {
     /// To a client of the graph.
     Client {
@@ -73,7 +73,7 @@ impl<P: Send + Sync + 'static> ReplyTo<P> {
             Self::Client { responses, id, call } => {
                 let response = Response { call: *call, was_queued: true, result };
                 match responses.send(*id, response) {
-                    // With the executor all calls have ended.
+                    // All calls ended when the executor was dropped.
                     Ok(()) | Err((Unsent::Gone, _)) => {}
                     Err((why, _)) => {
                         unreachable!("a place is kept for each response: {why:?}");
@@ -109,7 +109,7 @@ struct ServiceSpec {
 }
 
 impl GraphBuilder {
-    /// The requests of service `name`, created if nobody used it before.
+    /// Returns the requests of service `name`, and creates them at its first use.
     fn service<Q, P>(
         &mut self,
         name: &str,

@@ -1,9 +1,9 @@
-//! What is under way in simulated time: messages that have left and are not there yet.
+//! The simulated network: messages that have been sent and have not arrived yet.
 //!
 //! Live, a message arrives as it is published. In simulated time an edge may delay, lose or double
-//! it, and what a callback that takes time sends leaves only at its end. Publishing then hands
+//! it, and the messages of a callback with a duration leave only at its end. Publishing then hands
 //! over to the [`SimNetwork`] of the graph, which asks the [`Network`] for the message's outcome.
-//! Messages that arrive later wait here until the scheduler says that their time has come.
+//! Messages that arrive later wait here until the scheduler reaches their time.
 
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, SourceId};
@@ -18,17 +18,17 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// A message on its way to one subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InFlight {
-    /// Which message of which publisher.
+    /// The publisher and the sequence number of the message.
     pub event: EventId,
-    /// The callback that it is for.
+    /// The receiving callback.
     pub callback: CallbackId,
-    /// When it leaves: at once, or at the end of the callback that sends it.
+    /// The time of its departure: now, or at the end of the callback that sends it.
     pub departure: Time,
-    /// The size of its type; what it holds on the heap does not count.
+    /// The size of its type, without data on the heap.
     pub bytes: usize,
 }
 
-/// What becomes of a message on its way.
+/// The outcome of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     /// It does not arrive.
@@ -41,14 +41,14 @@ pub enum DeliveryOutcome {
 
 /// Decides about messages on their way.
 pub trait Network: Send {
-    /// Whether messages for `callback` can have another outcome than to arrive as they leave.
+    /// Whether messages for `callback` can have another outcome than immediate arrival.
     fn is_linked(&self, callback: CallbackId) -> bool;
 
-    /// What becomes of a message. Times before its departure count as its departure.
+    /// Decides the outcome of sending a message. Times before its departure count as its departure.
     fn outcome(&mut self, in_flight: &InFlight) -> DeliveryOutcome;
 }
 
-/// A network in which everything arrives as it leaves.
+/// A network in which every message arrives immediately.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Direct;
 
@@ -62,20 +62,20 @@ impl Network for Direct {
     }
 }
 
-/// Which messages a [`SimNetwork`] looks at, beyond those of linked callbacks.
+/// The messages that go through a [`SimNetwork`], beyond those of linked callbacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// All of them, because callbacks take time.
     pub departures: bool,
-    /// All of them, because it is noted which dispatch sent what.
+    /// All of them, because the dispatch that sent each one is recorded.
     pub causes: bool,
 }
 
-/// The simulated time of a graph, and what is under way in it.
+/// The simulated time of a graph, and the messages in flight.
 pub struct SimNetwork {
     clock: Arc<SimClock>,
     scope: Scope,
-    /// How many flights there are: the lock costs more than to look here.
+    /// The number of messages in flight: cheaper to read than taking the lock.
     under_way: Counter,
     owner: Arc<OwnerThread>,
     traffic: Mutex<Traffic>,
@@ -83,22 +83,23 @@ pub struct SimNetwork {
 
 struct Traffic {
     network: Box<dyn Network>,
-    /// When the last thing left that each source sent; later ones do not overtake it.
+    /// The last departure of each source; later ones do not overtake it.
     left: Vec<Time>,
     flights: BinaryHeap<Reverse<Flight>>,
     flown: u64,
     sent: Vec<EventId>,
 }
 
-/// How often what is dropped may send something that is dropped in turn; the rest leaks.
+/// Limit of the rounds in which dropped messages send further messages that are dropped in turn;
+/// the rest leaks.
 const CLEARS_MAX: usize = 64;
 
-/// How something arrives.
+/// The function that delivers a message.
 type Arrive = Box<dyn FnOnce() + Send>;
 
 struct Flight {
     arrival: Time,
-    /// What arrives at the same time does so in the order in which it was sent.
+    /// The order of sending: messages that arrive at the same time arrive in this order.
     order: u64,
     arrive: Arrive,
 }
@@ -124,7 +125,8 @@ impl Ord for Flight {
 }
 
 impl SimNetwork {
-    /// With `network` deciding about the messages in `scope`, and the clock at `start`.
+    /// Creates the network: `network` decides about the messages in `scope`, and the clock is at
+    /// `start`.
     pub fn new(start: Time, network: Box<dyn Network>, scope: Scope) -> Self {
         let clock = Arc::new(SimClock::default());
         clock.set(start);
@@ -135,7 +137,7 @@ impl SimNetwork {
     }
 
     /// This thread runs the graph from now on: events that other threads cause are
-    /// [foreign](Self::foreign). Before that it is the thread that created the sim_network.
+    /// [foreign](Self::foreign). Before that it is the thread that created the network.
     pub fn run_by_this_thread(&self) {
         self.owner.take_over();
     }
@@ -157,18 +159,18 @@ impl SimNetwork {
         &self.clock
     }
 
-    /// A callback begins that takes time: it returns at `end`, and what it sends leaves at
-    /// `departure`.
+    /// Records that a callback with a duration begins: it returns at `end`, and its messages leave
+    /// at `departure`.
     pub fn begin(&self, end: Time, departure: Time) {
         self.clock.take_until(end, departure);
     }
 
-    /// The callback has returned: what is sent now leaves at once.
+    /// Records that the callback has returned: later messages leave at once.
     pub fn end(&self) {
         self.clock.take_until(Time::ZERO, Time::ZERO);
     }
 
-    /// When the next thing arrives.
+    /// The time of the next arrival.
     #[inline]
     pub fn next_arrival(&self) -> Option<Time> {
         if self.is_empty() {
@@ -177,19 +179,19 @@ impl SimNetwork {
         self.traffic().flights.peek().map(|Reverse(flight)| flight.arrival)
     }
 
-    /// How much is under way.
+    /// The number of messages in flight.
     #[inline]
     pub fn len(&self) -> usize {
         self.under_way.get() as usize
     }
 
-    /// Whether nothing is under way.
+    /// Whether no message is in flight.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Lets arrive what is due by now: by time, then in the order in which it was sent.
+    /// Delivers all messages that are due: by time, then in the order in which they were sent.
     #[inline]
     pub fn arrive(&self) {
         let now = self.clock.now();
@@ -212,23 +214,23 @@ impl SimNetwork {
         std::mem::swap(sent, &mut self.traffic().sent);
     }
 
-    /// Whether messages for `callback` have to be handed over.
+    /// Whether messages for `callback` go through the network.
     pub(crate) fn is_concerned(&self, callback: CallbackId) -> bool {
         let Scope { departures, causes } = self.scope;
         departures || causes || self.traffic().network.is_linked(callback)
     }
 
-    /// Whether what is sent now leaves later, because a callback runs that takes time.
+    /// Whether messages that are sent now leave later, because a callback with a duration runs.
     pub(crate) fn departs_later(&self) -> bool {
         self.departure() > self.clock.now()
     }
 
-    /// When what is sent now leaves.
+    /// The departure of messages that are sent now.
     pub(crate) fn departure(&self) -> Time {
         self.clock.departure()
     }
 
-    /// When what `source` sends now leaves: not before what it sent before.
+    /// The departure of messages that `source` sends now: not before its earlier messages.
     pub(crate) fn departure_of(&self, source: SourceId) -> Time {
         self.depart(&mut self.traffic(), source)
     }
@@ -247,7 +249,7 @@ impl SimNetwork {
         *left
     }
 
-    /// What becomes of a message, which leaves as soon as it can.
+    /// Decides the outcome of a message that is sent at the earliest time.
     pub(crate) fn outcome(
         &self,
         event: EventId,
@@ -269,7 +271,7 @@ impl SimNetwork {
         }
     }
 
-    /// Has `arrive` called when it is `arrival`; if it is, at once.
+    /// Calls `arrive` at time `arrival`; immediately if that has come.
     pub(crate) fn fly(&self, arrival: Time, arrive: impl FnOnce() + Send + 'static) {
         if arrival <= self.clock.now() {
             return arrive();
@@ -281,7 +283,7 @@ impl SimNetwork {
         self.under_way.set(traffic.flights.len() as u64);
     }
 
-    /// Drops what is under way, each message on its own, and what that sends when it is dropped.
+    /// Drops all messages in flight, each on its own, and the messages that their drops send.
     /// Returns the message of the first drop that panics.
     pub fn clear(&self) -> Option<String> {
         let mut first = None;
@@ -293,7 +295,7 @@ impl SimNetwork {
             if flights.is_empty() {
                 break;
             }
-            // A drop is the user's, and may publish: so not under the lock.
+            // A drop is user code and may publish: so not under the lock.
             for flight in flights {
                 first = first.or(catch_panic(|| drop(flight)).err());
             }

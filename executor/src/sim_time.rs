@@ -1,4 +1,4 @@
-//! Parameter `use_sim_time`: whether a graph's time is that of `/clock`.
+//! The source of a graph's time: the parameter `use_sim_time`, and `/clock`.
 
 mod parameter;
 
@@ -45,7 +45,7 @@ impl State {
 }
 
 impl SimTime {
-    /// The time at which the graph is to say that something happened; `None` for the real one.
+    /// The time for stamps of the graph's own messages; `None` for real time.
     pub(crate) fn now(&self) -> Option<Time> {
         let state = lock(&self.0);
         let now = || state.clock.as_ref().map_or(Time::ZERO, |clock| clock.now());
@@ -89,7 +89,7 @@ impl SimTime {
 struct GraphTime {
     /// Whether time is to be that of `/clock`, whatever the arguments say.
     is_used: bool,
-    /// Decided when the first node is created, or the graph is frozen.
+    /// The source of time; chosen when the first node is created, or the graph is frozen.
     sim_time: Arc<SimTime>,
 }
 
@@ -111,7 +111,7 @@ impl GraphBuilder {
         self.look::<GraphTime>().is_some_and(|time| time.is_used) || self.is_asked_for_sim_time()
     }
 
-    /// The source of time, decided unless it is.
+    /// The source of time; chosen by this call unless it was chosen before.
     pub(crate) fn sim_time(&mut self) -> &Arc<SimTime> {
         let middleware = self.middleware().cloned();
         let follows = self.receives() && self.wants_clock();
@@ -138,7 +138,7 @@ impl Graph {
     }
 
     /// Whether the graph's time was to be that of `/clock` at the start, because
-    /// [it was said](Self::use_sim_time) or because the last `use_sim_time` of the
+    /// [`use_sim_time`](Self::use_sim_time) was called or because the last `use_sim_time` of the
     /// [arguments](Self::set_arguments), for whatever node, is true.
     ///
     /// All nodes have one time, in contrast to ROS 2, where each has its own.
@@ -152,8 +152,8 @@ impl Graph {
         self.builder().sim_time().is_followed()
     }
 
-    /// Has `clock`, that of the graph, follow `/clock` whenever the graph does, which parameter
-    /// `use_sim_time` of any node changes. `follows` to do so from the start.
+    /// Lets the graph's `clock` follow `/clock` whenever the graph does, which parameter
+    /// `use_sim_time` of any node changes. With `follows` it does so from the start.
     ///
     /// # Errors
     /// The reason why `/clock` cannot be followed.

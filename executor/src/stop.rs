@@ -1,4 +1,4 @@
-//! The request to stop, and the threads that run workers: the ones that it has to reach.
+//! The request to stop, and the threads of the workers that it has to reach.
 
 use crate::event::CallbackId;
 use crate::info::GraphInfo;
@@ -16,10 +16,10 @@ use thiserror::Error;
 /// Stopping goes in steps:
 /// 1. The request is noted; workers that sleep are woken.
 /// 2. Each worker returns when its current callback has. Queued events stay where they are, and
-///    what is published meanwhile joins them.
+///    messages that are published meanwhile join them.
 /// 3. When all have returned, `spin` does. After a [`reset`](Self::reset) it can go on from there.
-/// 4. Dropping the executor drops the nodes' states, tasks and queues. Who waits for the end of a
-///    call in another thread learns that there is none.
+/// 4. Dropping the executor drops the nodes' states, tasks and queues. A thread that waits for the
+///    end of a call gets the error that there is none.
 ///
 /// Only step 2 can take long, if a callback does: [`stop_and_wait`](Self::stop_and_wait) names it.
 #[derive(Clone, Default)]
@@ -33,7 +33,7 @@ struct StopState {
     requested: Flag,
     exit_code: Mutex<Option<u8>>,
     workers: Mutex<Vec<Attached>>,
-    /// How many workers run.
+    /// The number of running workers.
     active: Mutex<usize>,
     left: Condvar,
 }
@@ -44,13 +44,13 @@ struct Attached {
     running: Running,
 }
 
-/// Why an executor did not stop in time.
+/// The reason why an executor did not stop in time.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum StopError {
     /// Callbacks did not return.
     #[error("still running {grace:?} after the stop: {}", callbacks.join(", "))]
     Stuck {
-        /// How long it was waited.
+        /// The time that was waited.
         grace: Duration,
         /// The callbacks, with their nodes.
         callbacks: Vec<String>,
@@ -67,13 +67,14 @@ impl StopHandle {
         self.pause();
     }
 
-    /// Has the workers return as [`stop`](Self::stop) does, until [`resume`](Self::resume).
+    /// Makes the workers return as [`stop`](Self::stop) does, until [`resume`](Self::resume).
     pub(crate) fn pause(&self) {
         self.0.flag.raise();
         lock(&self.0.workers).iter().for_each(|worker| worker.set.wake());
     }
 
-    /// As [`stop`](Self::stop), with a word on how it went: the first code that is given counts.
+    /// Stops the executor like [`stop`](Self::stop), with an exit code: the first code that is
+    /// given counts.
     pub fn exit(&self, code: u8) {
         lock(&self.0.exit_code).get_or_insert(code);
         self.stop();
@@ -84,8 +85,8 @@ impl StopHandle {
         *lock(&self.0.exit_code)
     }
 
-    /// As [`stop`](Self::stop), and waits until every worker has returned, for `grace` of real time
-    /// at most.
+    /// Stops the executor like [`stop`](Self::stop), and waits until every worker has returned, for
+    /// `grace` of real time at most.
     ///
     /// # Errors
     /// [`StopError`] names the callbacks that still run, or says that this is one of them.
@@ -162,10 +163,10 @@ thread_local! {
     static CURRENT: RefCell<Option<Running>> = const { RefCell::new(None) };
 }
 
-/// What a worker is at.
+/// The current activity of a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
-    /// One more than the callback that is running; zero in between.
+    /// The number of the running callback plus one; zero between callbacks.
     pub(crate) callback: Arc<Counter>,
     pub(crate) info: Arc<GraphInfo>,
 }
@@ -202,7 +203,8 @@ impl Drop for WorkerThread {
     }
 }
 
-/// What `look` finds in what this thread is at; `None` if it runs no worker, or is ending.
+/// Applies `look` to the current activity of this thread; `None` if it runs no worker, or is
+/// ending.
 fn current<T>(look: impl FnOnce(&Running) -> Option<T>) -> Option<T> {
     CURRENT.try_with(|current| current.borrow().as_ref().and_then(look)).ok()?
 }
@@ -212,8 +214,8 @@ pub(crate) fn is_current() -> bool {
     current(|_| Some(())).is_some()
 }
 
-/// The fully qualified name of the node whose callback this thread runs, if it runs one: for a log,
-/// say, that is to know who speaks.
+/// The fully qualified name of the node whose callback this thread runs, if it runs one: for
+/// example, to name the node in log messages.
 ///
 /// ```
 /// use ringspin_executor::running_node;

@@ -4,8 +4,8 @@
 //! | module | holds |
 //! |---|---|
 //! | `inputs` | the inputs, the queues behind them, and the tuples of them |
-//! | `connect` | how inputs become callbacks of the graph |
-//! | `matcher` | what all policies have in common: deciding by stamps and numbers alone |
+//! | `connect` | the callbacks of the inputs in the graph |
+//! | `matcher` | the interface of all policies: decisions by stamps and numbers alone |
 //! | `exact_time`, `approximate_time`, `latest`, `accumulate` | the policies |
 //! | `trigger` | rclc's trigger conditions |
 //!

@@ -1,11 +1,11 @@
 //! Tasks: futures that a node's event loop polls.
 //!
 //! A task's wake-up is an event in the loop's ready ring, like a message, so a task has its place
-//! in the order of events, and in deterministic mode always the same one. What a task can await is
-//! what is an event here: messages, ticks, responses, another task. A future of another runtime
-//! (a socket of tokio, say) would have to be woken by that runtime's threads, at times that no
-//! executor of this graph knows of: live it works if that runtime runs, but it has no place in a
-//! simulation. Bring such data in by a [guard condition](crate::GuardCondition) or a publisher.
+//! in the order of events, and in deterministic mode always the same one. A task can await events
+//! of the graph: messages, ticks, responses, another task. A future of another runtime (a socket of
+//! tokio, say) would have to be woken by that runtime's threads, at times that no executor of this
+//! graph controls: live it works if that runtime runs, but in a simulation it is not repeatable.
+//! Bring such data in by a [guard condition](crate::GuardCondition) or a publisher.
 
 mod interval;
 mod state;
@@ -47,7 +47,7 @@ struct TaskControl {
 impl TaskControl {
     fn finish(&self) {
         self.finished.raise();
-        // After that: who adds itself later sees the flag.
+        // After the flag is set: a worker that registers later sees the flag.
         lock(&self.awaited_by).iter().for_each(StopHandle::pause);
     }
 }
@@ -63,7 +63,8 @@ impl Wake for TaskControl {
 }
 
 impl Task {
-    /// Has the task's loop drop its future, as an event instead of its next poll. From any thread.
+    /// Cancels the task: its loop drops the future, as an event instead of the next poll. From any
+    /// thread.
     pub fn cancel(&self) {
         self.0.cancelled.raise();
         self.0.notifier.notify();
@@ -122,7 +123,7 @@ where
         self.polls += 1;
     }
 
-    /// Polls until the future waits for something else than the state.
+    /// Polls until the future waits for anything other than the state.
     fn poll(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         // Should the poll panic, the future is gone, and may not be polled again anyway.
         let Some(mut future) = self.future.take() else {
@@ -165,7 +166,7 @@ where
             Entity::<S>::retire(self);
             return Outcome::Done(Ok(()));
         }
-        // If the poll panics, this is what the handle says.
+        // The status of the task if the poll panics.
         let finish = Finish(&self.control.clone());
         let outcome = self.poll(state, cx);
         std::mem::forget(finish);
@@ -184,7 +185,7 @@ where
     }
 }
 
-/// Says that a task is finished, when it goes.
+/// Marks a task as finished when it is dropped.
 struct Finish<'a>(&'a TaskControl);
 
 impl Drop for Finish<'_> {
@@ -224,10 +225,10 @@ impl<S: Send + 'static> Node<S> {
         self.add_task(name, None, future)
     }
 
-    /// As [`spawn`](Self::spawn), for a future that uses the state of the callback group.
+    /// Runs a future that uses the state of the callback group, like [`spawn`](Self::spawn).
     ///
     /// # Errors
-    /// As [`spawn`](Self::spawn).
+    /// The errors of [`spawn`](Self::spawn).
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};

@@ -16,7 +16,7 @@ pub struct Time(u64);
 impl Time {
     /// The clock's epoch.
     pub const ZERO: Self = Self(0);
-    /// Later than everything.
+    /// The latest time.
     pub const MAX: Self = Self(u64::MAX);
 
     /// `ns` nanoseconds after the epoch.
@@ -63,7 +63,7 @@ impl Add<Duration> for Time {
 impl Sub for Time {
     type Output = Duration;
 
-    /// As [`Time::since`].
+    /// Returns [`Time::since`].
     fn sub(self, earlier: Self) -> Duration {
         self.since(earlier)
     }
@@ -75,37 +75,37 @@ impl fmt::Display for Time {
     }
 }
 
-/// Where a worker reads the time.
+/// A clock from which a worker reads the time.
 pub trait Clock: Send + Sync {
     /// The current time; never goes backwards, unless it is a clock that is
     /// [followed](crate::RosClock).
     fn now(&self) -> Time;
 
     /// The beginning of the time that it shows. A clock that is [followed](crate::RosClock) stands
-    /// at zero until it is set: so long, `None`.
+    /// at zero until it is set; `None` until then.
     fn begun_at(&self) -> Option<Time> {
         Some(Time::ZERO)
     }
 
-    /// How often its source was switched between real time and one that is
-    /// [followed](crate::RosClock). Times from before a switch say nothing after it.
+    /// The number of switches of its source between real time and one that is
+    /// [followed](crate::RosClock). Times from before a switch cannot be compared with later ones.
     fn switches(&self) -> u64 {
         0
     }
 
-    /// Whether there is a time already.
+    /// Whether the clock has begun.
     fn has_begun(&self) -> bool {
         self.begun_at().is_some()
     }
 
-    /// As which time the return of a callback counts that returns now. In simulated time a callback
-    /// that takes a while has been given its end before it runs.
+    /// The time that is recorded for a callback that returns now. In simulated time the end of a
+    /// callback with a duration is set before it runs.
     fn completion(&self) -> Time {
         self.now()
     }
 
-    /// As which time what is sent now counts as sent. In simulated time what a callback sends that
-    /// takes a while leaves at its end.
+    /// The time that is recorded for a message that is sent now. In simulated time the messages of
+    /// a callback with a duration leave at its end.
     fn departure(&self) -> Time {
         self.now()
     }
@@ -139,9 +139,9 @@ impl Clock for LiveClock {
 #[derive(Debug, Default)]
 pub struct SimClock {
     now: Counter,
-    /// When the callback that runs returns; before now if it takes no time.
+    /// The end of the running callback; before now if it takes no time.
     completion: Counter,
-    /// When what it sends leaves; before now if at once.
+    /// The departure of its messages; before now if they leave at once.
     departure: Counter,
 }
 
@@ -152,7 +152,7 @@ impl SimClock {
         self.now.set(time.as_nanos());
     }
 
-    /// The callback that runs is to return at `completion`, and what it sends leaves at
+    /// Sets the end of the running callback to `completion`, and the departure of its messages to
     /// `departure`.
     pub(crate) fn take_until(&self, completion: Time, departure: Time) {
         self.completion.set(completion.as_nanos());

@@ -1,7 +1,7 @@
 //! The handle of a timer: cancel, restart, change the period, from any thread.
 //!
-//! What is asked of a timer is written into its control and becomes an event of the timer's loop,
-//! so that the worker alone touches its deadlines, and the deterministic mode has its order. The
+//! A request to a timer is written into its control and becomes an event of the timer's loop, so
+//! that the worker alone touches its deadlines, and the deterministic mode has its order. The
 //! control is made of atomic words: nothing here waits for another thread.
 
 use crate::notifier::Notifier;
@@ -62,15 +62,15 @@ impl Timer {
         self.0.request(time.as_nanos().min(LATEST));
     }
 
-    /// Has a timer that [keeps earlier deadlines](Self::keep_earlier) be due at `time`, unless it
-    /// is due earlier.
+    /// Sets the deadline of a timer that [keeps earlier deadlines](Self::keep_earlier) to `time`,
+    /// unless it is due earlier.
     pub(crate) fn start_by(&self, time: Time) {
         self.0.request.post_min(time.as_nanos().min(LATEST));
         self.0.changed.notify();
     }
 
-    /// From now on no request takes a deadline back that is earlier, nor an expiry. Before the
-    /// graph is frozen; such a timer has one shot.
+    /// From now on no request removes an earlier deadline or an expiry. To be called before the
+    /// graph is frozen, on a one-shot timer.
     pub(crate) fn keep_earlier(&self) {
         self.0.keeps_earlier.raise();
     }
@@ -121,16 +121,15 @@ pub(crate) fn period_ns(period: Duration) -> Result<u64, PeriodError> {
 
 /// The request to stop; any other one is the next deadline in nanoseconds.
 pub(crate) const CANCEL: u64 = u64::MAX - 1;
-/// The request for the last deadline that can be asked for. It stands for all later ones, and never
-/// comes.
+/// The request for the latest deadline. It stands for all later ones, and is never reached.
 pub(crate) const LATEST: u64 = CANCEL - 1;
 
-/// What a timer's handles share with its worker.
+/// The state that a timer's handles share with its worker.
 #[derive(Debug)]
 #[repr(C, align(16))] // request and deadline, which every expiry needs, share a cache line
 pub(crate) struct TimerControl {
-    /// What is asked of the timer; settled by the worker. An expiry from before is not dispatched
-    /// any more.
+    /// The pending request to the timer; settled by the worker. An expiry from before it is not
+    /// dispatched any more.
     pub(crate) request: Request,
     /// The next deadline in nanoseconds, `u64::MAX` if there is none; written by the worker.
     pub(crate) deadline: Counter,

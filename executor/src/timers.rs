@@ -16,20 +16,20 @@ pub(crate) struct ActiveTimer {
     /// Nanoseconds, not zero.
     period: u64,
     control: Arc<TimerControl>,
-    /// How many requests were served.
+    /// The number of served requests.
     applied: u64,
-    /// Of the expiry that waits in the ready ring: how many requests were served before it.
+    /// The number of requests that were served before the expiry in the ready ring.
     pending: Option<u64>,
-    /// Of that expiry, or else of the last one: the deadline.
+    /// The deadline of that expiry, or else of the last one.
     due: u64,
     token: u32,
-    /// As the control says, which is elsewhere in memory.
+    /// A copy of the control's value, which is elsewhere in memory.
     repeats: bool,
-    /// As the control says.
+    /// A copy of the control's value.
     keeps_earlier: bool,
     /// Whether it has expired since it was started, so that a late expiry means missed periods.
     expired: bool,
-    /// Whether somebody wants to know since when its events are ready.
+    /// Whether the times at which its events become ready are observed.
     stamped: bool,
 }
 
@@ -44,12 +44,12 @@ struct Rest {
 #[derive(Default)]
 pub(crate) struct Timers {
     timers: Vec<ActiveTimer>,
-    /// Of each timer.
+    /// The rest of each timer.
     rests: Vec<Rest>,
     deadlines: Deadlines,
     /// The timers whose next deadline is later than 64 bits can tell.
     exhausted: Vec<usize>,
-    /// Of each timer, what its expiry and what follows from it touch; empty if nobody prepared it.
+    /// The memory that the expiry of each timer and its consequences touch; empty unless prepared.
     prefetch_plan: PrefetchPlan,
 }
 
@@ -106,7 +106,7 @@ impl Timers {
         }
     }
 
-    /// When the next timer is due.
+    /// The time at which the next timer is due.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Time> {
         self.deadlines.first().map(|(deadline, _)| Time::from_nanos(deadline))
@@ -125,8 +125,9 @@ impl Timers {
         true
     }
 
-    /// As [`expire_one`](Self::expire_one), but the event is not made ready: its token is returned,
-    /// to be dispatched at once. For when nothing is ready; `None` if no timer is due.
+    /// Expires a timer like [`expire_one`](Self::expire_one), but does not make the event ready: it
+    /// returns the token, to be dispatched at once. For when nothing is ready; `None` if no timer
+    /// is due.
     #[inline]
     pub(crate) fn expire_at_once(&mut self, now: Time) -> Option<u32> {
         let (deadline, index) = self.due_first(now)?;
@@ -141,7 +142,7 @@ impl Timers {
         expired.then_some(token)
     }
 
-    /// Starts to fetch what the next timer needs.
+    /// Starts to fetch the memory that the next timer needs.
     #[inline(never)]
     fn fetch_ahead(&self) {
         let [next, after_next] = self.deadlines.next_two();
@@ -160,7 +161,7 @@ impl Timers {
         due.extend(self.deadlines.due(now.as_nanos()).map(|(_, n)| self.rests[n].callback));
     }
 
-    /// As [`expire_one`](Self::expire_one), for the `n`th of the timers that are due.
+    /// Expires the `n`th of the timers that are due, like [`expire_one`](Self::expire_one).
     pub(crate) fn expire_nth(&mut self, now: Time, n: usize) {
         let nth = self.deadlines.due(now.as_nanos()).nth(n);
         if let Some((deadline, index)) = nth
@@ -170,7 +171,7 @@ impl Timers {
         }
     }
 
-    /// Sets what the expiries of the timers touch.
+    /// Sets the memory that the expiries of the timers touch.
     pub(crate) fn set_prefetch_plan(&mut self, prefetch_plan: PrefetchPlan) {
         self.prefetch_plan = prefetch_plan;
     }
@@ -200,8 +201,8 @@ impl Timers {
         self.rests[index].callback
     }
 
-    /// Moves timer `index`, which is due, to its next deadline. Whether it has an event now; if one
-    /// of it is ready, it has not.
+    /// Moves timer `index`, which is due, to its next deadline. Returns whether it has a new event:
+    /// not if one of it is ready already.
     #[inline]
     fn expire(&mut self, now: Time, deadline: u64, index: usize) -> bool {
         let timer = &mut self.timers[index];
@@ -256,13 +257,13 @@ impl Timers {
         pending == Some(timer.applied) && timer.control.request.posted().is_none()
     }
 
-    /// When the expiry of timer `index` was due that was [handled](Self::handled) last.
+    /// The deadline of the last [handled](Self::handled) expiry of timer `index`.
     #[inline]
     pub(crate) fn due_of(&self, index: usize) -> Time {
         Time::from_nanos(self.timers[index].due)
     }
 
-    /// Does what was asked of timer `index` since the last time.
+    /// Serves the requests to timer `index` since the last call.
     pub(crate) fn apply(&mut self, index: usize) {
         let timer = &mut self.timers[index];
         timer.period = timer.control.period.get();
@@ -283,14 +284,14 @@ impl Timers {
                 timer.control.deadline.set(deadline);
             }
             timer.applied += 1;
-            // Last: anyone who finds it settled sees the deadline.
+            // Last: a thread that finds it settled sees the deadline.
             if timer.control.request.settle(request) {
                 break;
             }
         }
     }
 
-    /// As [`apply`](Self::apply), because the control of timer `index` said so.
+    /// Applies the request in the control of timer `index`; see [`apply`](Self::apply).
     pub(crate) fn changed(&mut self, index: usize) {
         self.timers[index].control.changed.take();
         self.apply(index);
@@ -450,7 +451,7 @@ mod tests {
         assert_eq!((fixture.deadline(), fixture.missed(0)), (Some(22), 0));
     }
 
-    /// The request is in its notice still, and the deadline is the old one, when it passes.
+    /// The request is still pending, and the deadline is the old one, when it passes.
     #[test]
     fn an_expiry_after_a_request_that_the_worker_has_not_seen_is_withdrawn() {
         let mut fixture = timers(&[10]);

@@ -43,7 +43,8 @@ use std::borrow::Borrow;
 use std::sync::{Arc, Mutex, OnceLock};
 use transient_local_cache::TransientLocalCache;
 
-/// A topic with messages of type `M`. What every message needs is on its first cache line.
+/// A topic with messages of type `M`. The fields that every message needs are on its first cache
+/// line.
 #[repr(C, align(64))]
 pub(crate) struct Topic<M> {
     ports: OnceLock<Box<[Port<M>]>>,
@@ -52,7 +53,7 @@ pub(crate) struct Topic<M> {
     closed: Flag,
     pub(crate) name: Arc<str>,
     subscriptions: Mutex<Vec<Subscription<M>>>,
-    /// What the transient-local publishers keep, in order of creation.
+    /// The caches of the transient-local publishers, in order of creation.
     caches: BuildList<Arc<TransientLocalCache<M>>>,
     /// The subscriptions that are to be activated. They are no ports: only transient-local
     /// publishers can have them, and know them.
@@ -61,9 +62,9 @@ pub(crate) struct Topic<M> {
     refused: Counter,
     interception: Interception<M>,
     digests: Arc<DigestCollector>,
-    /// How many messages each publisher sent.
+    /// The number of messages of each publisher.
     sequences: Mutex<Vec<Arc<Counter>>>,
-    /// How many slots its ends need.
+    /// The number of slots that its ends need.
     planned: Mutex<Planned>,
     plan: OnceLock<Plan>,
 }
@@ -75,11 +76,11 @@ struct Subscription<M> {
     about: Arc<About>,
 }
 
-/// What is needed of a subscription now and then, apart from what every message needs.
+/// The data of a subscription that is rarely needed, apart from the data of the hot path.
 struct About {
     callback: CallbackId,
     counters: Arc<CallbackCounters>,
-    /// Whether it gets what was published before the start.
+    /// Whether it gets messages from before the start.
     transient_local: bool,
     times: Option<Arc<Times>>,
 }
@@ -112,7 +113,7 @@ struct Aside<M> {
 /// A message in its slot, or handed back because there is none.
 type Inserted<M> = Result<pool::Loan<Envelope<M>>, (Envelope<M>, Box<OutOfSlots>)>;
 
-/// How the callbacks of a topic are told of messages.
+/// The ready handles of a topic's callbacks.
 #[derive(Clone, Copy)]
 pub(crate) struct Connections<'a> {
     pub(crate) ready: &'a dyn Fn(CallbackId) -> Ready,
@@ -121,12 +122,12 @@ pub(crate) struct Connections<'a> {
     pub(crate) clock: &'a NodeClock,
 }
 
-/// What freezing needs of a topic, whatever its message type.
+/// A topic with its message type erased, as freezing needs it.
 pub(crate) trait AnyTopic: Send + Sync {
     fn connect(&self, connections: Connections<'_>);
     /// Whether an interceptor waits for its messages.
     fn is_intercepted(&self) -> bool;
-    /// Delivers what the transient-local publisher with this number published so far, at `now`.
+    /// Delivers the kept messages of the transient-local publisher with this number, at `now`.
     fn start_cache(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>);
     fn refused(&self) -> u64;
     /// Refuses messages from here on: the workers are gone.
@@ -155,8 +156,8 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 
     /// Adds a subscription and returns its end of the queue. It will keep up to `kept` messages
-    /// that it took from there. If `remote` brings what is published in the process, too, the topic
-    /// does not.
+    /// that it took from there. If `remote` delivers messages of this process, too, the topic does
+    /// not.
     pub(crate) fn subscribe(
         self: &Arc<Self>,
         callback: CallbackId,
@@ -206,13 +207,13 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// service's requests, a client's responses.
     ///
     /// # Errors
-    /// Why it is not taken; the message is handed back.
+    /// The reason why it is not taken; the message is handed back.
     pub(crate) fn send(&self, id: EventId, message: M) -> Result<(), (Unsent, M)> {
         self.send_after(message, |_| id)
     }
 
-    /// As [`send`](Self::send), with `prepare` called once it is certain that the message will be
-    /// sent, and before it is; returns the message's identity.
+    /// Sends like [`send`](Self::send), and calls `prepare` once it is certain that the message
+    /// will be sent, and before it is; returns the message's identity.
     pub(crate) fn send_after(
         &self,
         message: M,
@@ -269,12 +270,12 @@ impl<M: Send + Sync + 'static> Topic<M> {
         port
     }
 
-    /// Whether anyone receives what is sent; false until the graph is frozen.
+    /// Whether the topic has a subscription; false until the graph is frozen.
     pub(crate) fn is_subscribed(&self) -> bool {
         self.ports.get().is_some_and(|ports| !ports.is_empty())
     }
 
-    /// Whether the graph is frozen, and nobody receives what is sent.
+    /// Whether the graph is frozen, and the topic has no subscription.
     pub(crate) fn is_deserted(&self) -> bool {
         self.ports.get().is_some_and(|ports| ports.is_empty())
     }
@@ -320,7 +321,7 @@ fn cancel_all<M, P: Borrow<Port<M>>>(ports: &[P]) {
     ports.iter().for_each(|port| port.borrow().subscription.cancel());
 }
 
-/// Why a private topic does not take a message.
+/// The reason why a private topic does not take a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsent {
     NotFrozen,
@@ -329,7 +330,7 @@ pub(crate) enum Unsent {
     Gone,
 }
 
-/// Why a topic does not take a message now.
+/// The reason why a topic does not take a message now.
 #[derive(Clone, Copy)]
 enum Refusal {
     NotFrozen,
@@ -430,7 +431,7 @@ impl<M> Clone for Subscription<M> {
 }
 
 impl<M> Aside<M> {
-    /// `None` if messages for `subscription` need nothing of it.
+    /// `None` if messages for `subscription` do not go through it.
     fn new(
         subscription: &Subscription<M>,
         stage: Stage,
@@ -447,7 +448,7 @@ impl<M: Send + Sync + 'static> Port<M> {
         drop(self.push(message));
     }
 
-    /// As [`deliver`](Self::deliver), and returns the message that had to give way.
+    /// Delivers like [`deliver`](Self::deliver), and returns the message that was displaced.
     #[inline]
     fn push(&self, message: Message<M>) -> Option<Message<M>> {
         match &self.aside {
@@ -456,7 +457,7 @@ impl<M: Send + Sync + 'static> Port<M> {
         }
     }
 
-    /// As [`push`](Self::push), for a message that was published at `source`.
+    /// Pushes, like [`push`](Self::push), a message that was published at `source`.
     fn push_since(&self, message: Message<M>, source: Time) -> Option<Message<M>> {
         match &self.aside {
             None => self.enqueue(message),

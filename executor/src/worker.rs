@@ -1,7 +1,7 @@
-//! The dispatch core: picks a ready event, runs its callback, and answers for what happens.
+//! The dispatch core: picks a ready event, runs its callback, and handles failures.
 //!
-//! A worker does not know on which thread it runs, what time it is, or what to do when nothing is
-//! ready: that is the scheduler's part, and the only difference between the modes.
+//! The scheduler decides about the thread of a worker, its time, and its rest while no event is
+//! ready; the modes differ in nothing else.
 
 mod calls;
 mod prefetch;
@@ -32,10 +32,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tracing::level_filters::LevelFilter;
 
-/// How many tokens that lead to no callback may be handled in a row.
+/// Limit of the tokens in a row that lead to no callback.
 const TOKENS_MAX: u32 = 64;
 
-/// What all workers of a graph have in common.
+/// The state that all workers of a graph share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) info: Arc<GraphInfo>,
@@ -59,7 +59,7 @@ impl Drop for OpenTopics {
 }
 
 impl Shared {
-    /// As which time the return of a callback counts that returns now.
+    /// The time that is recorded for a callback that returns now.
     #[inline]
     fn completion(&self) -> Time {
         match &self.simulated {
@@ -68,7 +68,7 @@ impl Shared {
         }
     }
 
-    /// Drops what `event_loop` has of the user.
+    /// Drops the user's state and callbacks of `event_loop`.
     fn retire(&self, event_loop: &LoopInfo, body: &mut dyn EventLoop) {
         if let Err(panic) = body.retire() {
             let failure = Failure {
@@ -83,7 +83,7 @@ impl Shared {
         }
     }
 
-    /// The digest of what a callback has shown, and of its state.
+    /// The digest of the values that a callback has shown, and of its state.
     ///
     /// # Errors
     /// The message of a panic in the state's `Digest`.
@@ -99,21 +99,21 @@ impl Shared {
     }
 }
 
-/// What a worker is made of, besides its loops.
+/// The parts of a worker, besides its loops.
 pub(crate) struct WorkerParts {
     /// The loops in the order in which routes number them.
     pub(crate) loops: Vec<LoopId>,
     pub(crate) inbox: Inbox,
     /// Indexed by token.
     pub(crate) routes: Vec<Route>,
-    /// Of the tokens after these.
+    /// The destinations of the tokens after these.
     pub(crate) controls: Vec<Control>,
     /// Indexed by token.
     pub(crate) counters: Vec<Arc<CallbackCounters>>,
     pub(crate) timers: Timers,
     /// Indexed by token: the notice that its events come from, if they do.
     pub(crate) notifiers: Vec<Option<Arc<Notifier>>>,
-    /// What gets an event when the worker starts.
+    /// The notifiers that get an event when the worker starts.
     pub(crate) starts: Vec<Arc<Notifier>>,
     pub(crate) picker: Picker,
     /// Of the callbacks that have one; routes know their index.
@@ -125,10 +125,10 @@ pub struct Worker {
     inbox: Inbox,
     /// Of the callbacks, by token.
     routes: Vec<Route>,
-    /// Of the tokens after those of the callbacks.
+    /// The destinations of the tokens after those of the callbacks.
     controls: Vec<Control>,
     calls: Calls,
-    /// By token, the rest of what is counted.
+    /// By token, the other counters.
     counters: Vec<Arc<CallbackCounters>>,
     timers: Timers,
     bodies: Vec<Box<dyn EventLoop>>,
@@ -184,12 +184,12 @@ impl Worker {
         self.inbox.set()
     }
 
-    /// How it rests, for the statistics.
+    /// The idle counters, for the statistics.
     pub(crate) fn rest(&self) -> &Arc<RestCounters> {
         &self.rest
     }
 
-    /// Counts that there was nothing to do.
+    /// Counts a search that found no event.
     #[inline]
     pub fn count_idle(&self) {
         self.rest.idle.add_by_owner(1);
@@ -201,7 +201,7 @@ impl Worker {
         self.inbox.set().sleep(timeout);
     }
 
-    /// Has `recorder` told of every dispatch; returns the one before it.
+    /// Sets the `recorder` of every dispatch; returns the previous one.
     pub fn set_recorder(
         &mut self,
         recorder: Option<Box<dyn Recorder>>,
@@ -221,7 +221,7 @@ impl Worker {
         self.routes.iter().enumerate().map(|(token, route)| (route.callback, token))
     }
 
-    /// How often each callback was called.
+    /// The number of calls of each callback.
     pub(crate) fn calls(&self) -> &Calls {
         &self.calls
     }
@@ -232,7 +232,7 @@ impl Worker {
         self.clock_watch.note(now, &*self.shared.clock, &mut self.timers)
     }
 
-    /// When the next timer is due.
+    /// The time at which the next timer is due.
     #[inline]
     pub fn next_deadline(&self) -> Option<Time> {
         self.timers.next_deadline()
@@ -296,13 +296,13 @@ impl Worker {
         dispatched
     }
 
-    /// How many events of a ring are ready.
+    /// The number of ready events of a ring.
     fn ready_in(&mut self, index: usize) -> usize {
         let Self { inbox, routes, bodies, notifiers, .. } = self;
         inbox.ready_now(index, |token| pending(routes, bodies, notifiers, token))
     }
 
-    /// How many events are ready, notices to the worker itself among them.
+    /// The number of ready events, including notices to the worker itself.
     pub fn ready_events(&self) -> usize {
         self.inbox.queued()
     }
@@ -377,7 +377,7 @@ impl Worker {
         }
     }
 
-    /// Another event of `token` may be pending: sees to it that it is dispatched.
+    /// Makes `token` ready again if another event of it may be pending.
     #[cold]
     fn look_again(&mut self, token: usize) {
         if !self.is_simulated() {
@@ -397,7 +397,7 @@ impl Worker {
         callback
     }
 
-    /// As [`dispatch`](Self::dispatch); tells whether another event may be pending.
+    /// Dispatches like [`dispatch`](Self::dispatch); returns whether another event may be pending.
     #[inline]
     fn handle(
         &mut self,
@@ -423,7 +423,7 @@ impl Worker {
         }
         let Shared { info, failures, clock, simulated, digests, .. } = &self.shared;
         if failures.is_isolated(node_index as usize) {
-            // What is discarded is the user's, and so is its drop.
+            // The discarded message is the user's, and its drop is user code.
             let discarded = catch_panic(|| body.discard(target));
             let discarded = u64::from(discarded.unwrap_or(true));
             self.counters[token].discarded.add_by_owner(discarded);
@@ -488,8 +488,8 @@ impl Worker {
         }
     }
 
-    /// The digest of what was shown since the last dispatch, by code that is no callback: `None` if
-    /// there was nothing, and live.
+    /// The digest of the values that code outside of callbacks has shown since the last dispatch:
+    /// `None` without such values, and in live modes.
     pub fn pending_digest(&self) -> Option<u64> {
         self.shared.digests.as_ref()?.pending()
     }
@@ -555,7 +555,7 @@ impl Worker {
         }
     }
 
-    /// Something else than the callback of `dispatch` panicked after it: that stops the executor.
+    /// Handles a panic after `dispatch` and outside of its callback: that stops the executor.
     #[cold]
     fn fail_besides(&self, dispatch: Dispatch, panic: String) {
         let Shared { info, failures, clock, .. } = &self.shared;
@@ -603,7 +603,7 @@ impl Drop for Worker {
     }
 }
 
-/// How many events of `token` are pending, at least: one, if any is.
+/// A lower bound of the pending events of `token`: at least one, if any is.
 fn pending(
     routes: &[Route],
     bodies: &[Box<dyn EventLoop>],

@@ -1,4 +1,4 @@
-//! Goals that are awaited: what the callbacks of a goal leave for a task.
+//! Goals that are awaited: a channel from the callbacks of a goal to a task.
 
 use super::client::{AcceptedGoal, Feedback, GoalCallbacks, GoalOutcome};
 use super::error::SendGoalError;
@@ -19,7 +19,7 @@ type Response = Result<AcceptedGoal, SendGoalError>;
 type Outcome<A> = Result<GoalOutcome<A>, CallError>;
 type Cancel = Box<dyn Fn(GoalId) -> CallFuture<CancelGoalResponse> + Send + Sync>;
 
-/// Between the events of one goal and who awaits them.
+/// The channel between the events of one goal and the future or stream that awaits them.
 pub(super) struct Channel<A: Action> {
     ends: Mutex<Ends<A>>,
     feedback_depth: usize,
@@ -34,7 +34,7 @@ struct Ends<A: Action> {
     outcome: Awaited<Outcome<A>>,
 }
 
-/// A value that comes once.
+/// A value that is set once.
 struct Awaited<T> {
     value: Option<T>,
     waker: Option<Waker>,
@@ -43,7 +43,7 @@ struct Awaited<T> {
 impl<T: Clone> Awaited<T> {
     const NONE: Self = Self { value: None, waker: None };
 
-    /// Sets the value, unless there is one; returns who is to be woken once nothing is locked.
+    /// Sets the value, unless there is one; returns the waker to call once nothing is locked.
     fn set(&mut self, value: T) -> Option<Waker> {
         self.value.get_or_insert(value);
         self.waker.take()
@@ -76,7 +76,8 @@ impl<A: Action> Channel<A> {
         Self { ends, feedback_depth, cancel }
     }
 
-    /// What fills the channel. If they are dropped before, the client's node has stopped.
+    /// The callbacks that fill the channel. If they are dropped before, the client's node has
+    /// stopped.
     pub(super) fn callbacks<S>(channel: &Arc<Self>) -> GoalCallbacks<S, A> {
         let (responded, heard) = (Responded(channel.clone()), channel.clone());
         let ended = HasEnded(channel.clone());
@@ -132,7 +133,7 @@ impl<A: Action> Drop for HasEnded<A> {
 /// The acceptance of a goal, to be awaited; see
 /// [`ActionClient::send_goal_async`](super::ActionClient::send_goal_async). Dropping it does not
 /// cancel the goal.
-#[must_use = "the goal was sent, but nobody will hear of it"]
+#[must_use = "the goal was sent, but its outcome is lost unless the future is awaited"]
 pub struct SendGoalFuture<A: Action>(Arc<Channel<A>>);
 
 impl<A: Action> SendGoalFuture<A> {
@@ -168,7 +169,7 @@ impl<A: Action> ClientGoal<A> {
         self.goal.goal_id
     }
 
-    /// When it was accepted, by the server's clock.
+    /// The time of its acceptance, by the server's clock.
     pub fn stamp(&self) -> Time {
         self.goal.stamp
     }
@@ -179,7 +180,7 @@ impl<A: Action> ClientGoal<A> {
         FeedbackStream(self.channel.clone())
     }
 
-    /// How much feedback was overwritten because nobody took it in time.
+    /// The number of feedback messages that were overwritten before they were taken.
     pub fn overwritten_feedback(&self) -> u64 {
         lock(&self.channel.ends).overwritten
     }
@@ -192,8 +193,8 @@ impl<A: Action> ClientGoal<A> {
         poll_fn(|cx| lock(&self.channel.ends).outcome.poll(cx)).await
     }
 
-    /// Asks now to cancel the goal, and returns the future of the answer. How the goal ends, its
-    /// [result](Self::result) tells.
+    /// Requests to cancel the goal, and returns the future of the response. The
+    /// [result](Self::result) shows how the goal ends.
     pub fn cancel(&self) -> CallFuture<CancelGoalResponse> {
         (self.channel.cancel)(self.goal_id())
     }

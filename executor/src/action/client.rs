@@ -1,4 +1,4 @@
-//! The end of an action that has goals.
+//! The client of an action.
 
 mod callbacks;
 mod pursuit;
@@ -33,12 +33,12 @@ use super::GoalStatus;
 /// The limits of an action's client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionClientOptions {
-    /// How many goals it may have at once, from sending them to their results, 1 to 2^19; further
-    /// ones are refused and handed back. 16.
+    /// The number of goals at once, from sending them to their results, 1 to 2^19; further ones are
+    /// refused and handed back. Default: 16.
     pub goals_max: usize,
-    /// How much feedback, of all goals together, may wait for its event; and, of each goal that is
-    /// [awaited](ActionClient::send_goal_async), how much for the task. Then the oldest gives way
-    /// and is counted. 10, the depth of ROS 2's default.
+    /// The number of feedback messages, of all goals together, that may wait for their events; and,
+    /// of each goal that is [awaited](ActionClient::send_goal_async), for the task. Beyond that the
+    /// oldest message is dropped and counted. Default: 10, the depth of ROS 2's default profile.
     pub feedback_depth: usize,
 }
 
@@ -48,10 +48,10 @@ impl Default for ActionClientOptions {
     }
 }
 
-/// Has goals for an action; from any thread, and cheap to clone.
+/// Sends goals to an action server; from any thread, and cheap to clone.
 ///
-/// `S` is the state of the callback group that created it: there, what becomes of its goals are
-/// events.
+/// `S` is the state of the callback group that created it: responses, feedback and results are
+/// events of that group.
 pub struct ActionClient<S, A: Action> {
     shared: Arc<Shared<S, A>>,
     send: Client<S, SendGoalRequest<A>, SendGoalResponse>,
@@ -59,7 +59,7 @@ pub struct ActionClient<S, A: Action> {
     results: Client<S, GetResultRequest, GetResultResponse<A>>,
     /// For goals, from sending them to their results.
     goals: Arc<Permits>,
-    /// For results that are asked for apart from that.
+    /// For results that are requested apart from that.
     asked: Arc<Permits>,
     feedback_depth: usize,
 }
@@ -99,8 +99,8 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
             && self.results.service_is_ready()
     }
 
-    /// Sends a goal, and has `callbacks` called with what becomes of it: the response, then, if
-    /// that is good, feedback and a result.
+    /// Sends a goal, and calls `callbacks` with the response and, if the goal is accepted, with
+    /// feedback and a result.
     ///
     /// # Errors
     /// [`CallRefused`] hands the goal back; nothing is called.
@@ -194,9 +194,9 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         SendGoalFuture::new(channel)
     }
 
-    /// Asks for the result of any goal of the action, of whatever client, and has `then` called
-    /// with it. If the goal is on its way, that is when it ends; one that the server does not know
-    /// (any more) has status [`GoalStatus::Unknown`].
+    /// Requests the result of any goal of the action, of any client, and calls `then` with it once
+    /// the goal has ended; a goal that the server does not know (any more) has status
+    /// [`GoalStatus::Unknown`].
     ///
     /// # Errors
     /// [`CallRefused`] hands the goal's identity back; `then` is not called.
@@ -217,9 +217,9 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         asked.map_err(|refused| CallRefused { request: goal_id, reason: refused.reason })
     }
 
-    /// Asks to cancel goals, and has `then` called with the answer. It is up to the server to
-    /// reject that, or to bring accepted cancellations to an end: how a goal has ended, its result
-    /// tells.
+    /// Requests to cancel goals, and calls `then` with the response. The server may reject the
+    /// request, and has to end the goals of an accepted one: the result of a goal shows how it
+    /// ended.
     ///
     /// # Errors
     /// [`CallRefused`]; `then` is not called.
@@ -237,10 +237,10 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         self.cancel.call(request, then)
     }
 
-    /// As [`cancel`](Self::cancel), for one goal.
+    /// Requests to cancel one goal; see [`cancel`](Self::cancel).
     ///
     /// # Errors
-    /// As [`cancel`](Self::cancel).
+    /// The errors of [`cancel`](Self::cancel).
     pub fn cancel_goal<F, R>(
         &self,
         goal_id: GoalId,
@@ -255,10 +255,10 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         self.cancel(CancelGoalRequest::goal(goal_id), then)
     }
 
-    /// As [`cancel`](Self::cancel), for all goals of the server, of whatever client.
+    /// Requests to cancel all goals of the server, of all clients; see [`cancel`](Self::cancel).
     ///
     /// # Errors
-    /// As [`cancel`](Self::cancel).
+    /// The errors of [`cancel`](Self::cancel).
     pub fn cancel_all<F, R>(&self, then: F) -> Result<(), CallRefused<CancelGoalRequest>>
     where
         F: FnOnce(&mut S, Result<Reply<CancelGoalResponse>, CallError>, &mut Context<'_>) -> R
@@ -269,11 +269,11 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         self.cancel(CancelGoalRequest::all(), then)
     }
 
-    /// As [`cancel`](Self::cancel), for all goals, of whatever client, that were accepted at
-    /// `stamp` or before.
+    /// Requests to cancel all goals, of all clients, that were accepted at `stamp` or before; see
+    /// [`cancel`](Self::cancel).
     ///
     /// # Errors
-    /// As [`cancel`](Self::cancel).
+    /// The errors of [`cancel`](Self::cancel).
     pub fn cancel_before<F, R>(
         &self,
         stamp: Time,
@@ -288,7 +288,7 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         self.cancel(CancelGoalRequest::before(stamp), then)
     }
 
-    /// Asks to cancel goals now, and returns the future of the answer.
+    /// Requests to cancel goals, and returns the future of the response.
     pub fn cancel_async(&self, request: CancelGoalRequest) -> CallFuture<CancelGoalResponse> {
         self.cancel.call_async(request)
     }
@@ -315,8 +315,8 @@ impl<S, A: Action> fmt::Debug for ActionClient<S, A> {
 }
 
 impl<S: Send + 'static> Node<S> {
-    /// Creates a client of action `name`. What becomes of its goals are events of this callback
-    /// group.
+    /// Creates a client of action `name`. Responses, feedback and results are events of this
+    /// callback group.
     ///
     /// The identities of its goals come from a [random stream](Node::create_random) of the node and
     /// the executor's time: in deterministic mode they are the same in every run.

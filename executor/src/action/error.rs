@@ -1,11 +1,11 @@
-//! What can go wrong with a goal, at its server and at its client.
+//! Errors of goals, at the server and at the client.
 
 use super::status::{GoalEvent, GoalStatus};
 use crate::service::CallError;
 use std::fmt;
 use thiserror::Error;
 
-/// Why a server's call about a goal had no effect.
+/// The reason why a server's call about a goal had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum GoalError {
     /// The goal is in a state in which this cannot happen.
@@ -14,15 +14,15 @@ pub enum GoalError {
          and its cancellation can only complete when a request to cancel it was accepted"
     )]
     Illegal {
-        /// What was to happen.
+        /// The event that was refused.
         event: GoalEvent,
-        /// Where the goal stands.
+        /// The status of the goal.
         status: GoalStatus,
     },
-    /// The goal has ended, so nobody waits for feedback on it.
+    /// The goal has ended, so no client waits for feedback on it.
     #[error("the goal is {0}: publish feedback before it ends")]
     Ended(
-        /// How it ended; unknown if its result was forgotten since.
+        /// Its final status; unknown if its result was forgotten since.
         GoalStatus,
     ),
     /// A keep-all subscription to the feedback holds as many messages as its limit.
@@ -35,9 +35,9 @@ pub enum GoalError {
 /// A result or feedback that was not taken, and is handed back.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct GoalRefused<T> {
-    /// What was not taken.
+    /// The value that was refused.
     pub value: T,
-    /// Why.
+    /// The reason.
     pub reason: GoalError,
 }
 
@@ -55,10 +55,10 @@ impl<T> fmt::Display for GoalRefused<T> {
 
 impl<T> std::error::Error for GoalRefused<T> {}
 
-/// Why a goal that was sent is not pursued.
+/// The reason why a goal that was sent is not pursued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum SendGoalError {
-    /// The server does not want it, or pursues as many as it may. ROS 2 does not tell which.
+    /// The server does not accept the goal, or has reached its limit. ROS 2 does not tell which.
     #[error(
         "the action's server rejected the goal: it does not accept such goals, or pursues as many \
          as it can"

@@ -1,4 +1,4 @@
-//! The goals that a server knows: those on their way, and the results that it still keeps.
+//! The goals that a server knows: active goals, and results that it still keeps.
 
 use super::handle::Inner;
 use super::messages::{
@@ -10,7 +10,7 @@ use crate::service::Responder;
 use crate::time::Time;
 use std::sync::{Arc, Weak};
 
-/// How many requests may wait for the result of one goal.
+/// Limit of the requests that wait for the result of one goal.
 pub(super) const WAITING_MAX: usize = 64;
 
 type Waiting<A> = Responder<GetResultResponse<A>>;
@@ -19,7 +19,7 @@ type Waiting<A> = Responder<GetResultResponse<A>>;
 /// no more than the status array that each change publishes.
 pub(super) struct Goals<A: Action> {
     records: Vec<Record<A>>,
-    /// How many have ended so far: numbers the ends.
+    /// The number of ended goals so far, which numbers the ends.
     ended: u64,
 }
 
@@ -27,7 +27,7 @@ struct Record<A: Action> {
     info: GoalInfo,
     status: GoalStatus,
     handle: Weak<Inner<A>>,
-    /// Who asked for the result before there was one.
+    /// The requests for the result that came before the goal ended.
     waiting: Vec<Waiting<A>>,
     end: Option<End<A>>,
 }
@@ -38,7 +38,7 @@ struct End<A: Action> {
     expires: Time,
 }
 
-/// What is to be done about an ended goal once the table is unlocked.
+/// The responses to send for an ended goal once the table is unlocked.
 #[must_use]
 pub(super) struct Ended<A: Action> {
     waiting: Vec<Waiting<A>>,
@@ -46,7 +46,7 @@ pub(super) struct Ended<A: Action> {
 }
 
 impl<A: Action> Ended<A> {
-    /// Answers everybody who waits.
+    /// Answers all waiting requests.
     pub(super) fn respond(self) {
         for responder in self.waiting {
             responder.respond(self.response.clone());
@@ -54,15 +54,15 @@ impl<A: Action> Ended<A> {
     }
 }
 
-/// What became of a request for a result, once the table is unlocked.
+/// The outcome of a request for a result, to be handled once the table is unlocked.
 pub(super) enum Asked<A: Action> {
-    /// It waits.
+    /// The request waits.
     Waits,
-    /// It can be answered.
+    /// The response can be sent.
     Known(Waiting<A>, GetResultResponse<A>),
-    /// Nobody knows the goal.
+    /// The goal is unknown.
     Unknown(Waiting<A>),
-    /// Too many wait for the same goal.
+    /// Too many requests wait for the same goal.
     Refused(Waiting<A>),
 }
 
@@ -83,7 +83,7 @@ impl<A: Action> Goals<A> {
         self.find(id).is_some()
     }
 
-    /// Where a goal stands.
+    /// The status of a goal.
     pub(super) fn status(&self, id: GoalId) -> GoalStatus {
         self.find(id).map_or(GoalStatus::Unknown, |record| record.status)
     }
@@ -92,12 +92,12 @@ impl<A: Action> Goals<A> {
         self.records.iter().filter(|record| record.status.is_active()).count()
     }
 
-    /// How many results are kept.
+    /// The number of results that are kept.
     pub(super) fn kept(&self) -> usize {
         self.records.len() - self.active()
     }
 
-    /// The goals on their way.
+    /// The active goals.
     pub(super) fn active_ids(&self) -> Vec<GoalId> {
         let active = self.records.iter().filter(|record| record.status.is_active());
         active.map(|record| record.info.goal_id).collect()
@@ -107,20 +107,20 @@ impl<A: Action> Goals<A> {
         self.records.push(Record { info, status, handle, waiting: Vec::new(), end: None });
     }
 
-    /// Has `event` happen to a goal.
+    /// Applies `event` to a goal.
     ///
     /// # Errors
-    /// Where the goal stands, if that is not legal.
+    /// The status of the goal, if the event is not legal in it.
     pub(super) fn step(&mut self, id: GoalId, event: GoalEvent) -> Result<(), GoalStatus> {
         let record = self.find_mut(id).ok_or(GoalStatus::Unknown)?;
         record.status = record.status.after(event).ok_or(record.status)?;
         Ok(())
     }
 
-    /// Has `event` end a goal, whose result is kept until `expires`.
+    /// Ends a goal by `event`, and keeps its result until `expires`.
     ///
     /// # Errors
-    /// Where the goal stands, if that is not legal; the result is handed back.
+    /// The status of the goal, if the event is not legal in it; the result is handed back.
     pub(super) fn end(
         &mut self,
         id: GoalId,
@@ -182,7 +182,7 @@ impl<A: Action> Goals<A> {
         (CancelReturnCode::None, meant.filter_map(handle).collect())
     }
 
-    /// Until when the first result that is to be forgotten is kept.
+    /// The time at which the next result expires.
     pub(super) fn next_expiry(&self) -> Option<Time> {
         let expiries = self.records.iter().filter_map(|record| Some(record.end.as_ref()?.expires));
         expiries.min().filter(|time| *time != Time::MAX)

@@ -13,12 +13,12 @@ use std::sync::Arc;
 /// Each call takes a short lock of the action's server; one that changes the state publishes the
 /// status of all goals.
 ///
-/// When the last handle is dropped while the goal is on its way, the goal is aborted with the
-/// default result, so that no client waits for ever; rclcpp cancels it instead, although nobody may
-/// have asked for that. The same happens when the server's node is isolated after a failure.
+/// When the last handle is dropped before the goal has ended, the goal is aborted with the default
+/// result, so that no client waits for ever; rclcpp cancels it instead, even if no client asked for
+/// that. The same happens when the server's node is isolated after a failure.
 pub struct GoalHandle<A: Action>(Arc<Inner<A>>);
 
-/// What the handles of a goal share.
+/// The state that the handles of a goal share.
 pub(super) struct Inner<A: Action> {
     server: Arc<Server<A>>,
     info: GoalInfo,
@@ -52,23 +52,23 @@ impl<A: Action> GoalHandle<A> {
         self.0.info.goal_id
     }
 
-    /// When it was accepted.
+    /// The time of its acceptance.
     pub fn accepted_at(&self) -> Time {
         self.0.info.stamp
     }
 
-    /// Where it stands; unknown once it has ended and its result was forgotten.
+    /// The status of the goal; unknown once it has ended and its result was forgotten.
     pub fn status(&self) -> GoalStatus {
         self.0.server.status(self.goal_id())
     }
 
-    /// Whether it is to be cancelled: then bring it to an end, by [`canceled`](Self::canceled) or
-    /// otherwise.
+    /// Whether a request to cancel the goal was accepted: end it then, by
+    /// [`canceled`](Self::canceled) or otherwise.
     pub fn is_canceling(&self) -> bool {
         self.status() == GoalStatus::Canceling
     }
 
-    /// Whether it is on its way, also if it is being cancelled.
+    /// Whether the goal has not ended; also true while it is being canceled.
     pub fn is_active(&self) -> bool {
         self.status().is_active()
     }
@@ -81,7 +81,7 @@ impl<A: Action> GoalHandle<A> {
         self.0.server.step(self.goal_id(), GoalEvent::Execute)
     }
 
-    /// Tells how far the goal has come.
+    /// Publishes feedback on the goal.
     ///
     /// # Errors
     /// [`GoalRefused`] hands the feedback back if the goal has ended, or a keep-all subscription to
@@ -90,7 +90,7 @@ impl<A: Action> GoalHandle<A> {
         self.0.server.publish_feedback(self.goal_id(), feedback)
     }
 
-    /// The goal is reached.
+    /// Ends the goal as succeeded.
     ///
     /// # Errors
     /// [`GoalRefused`] hands the result back, unless the goal is executing or canceling.
@@ -98,15 +98,15 @@ impl<A: Action> GoalHandle<A> {
         self.0.server.finish(self.goal_id(), GoalEvent::Succeed, result)
     }
 
-    /// The goal is given up.
+    /// Ends the goal as aborted: the server gave it up.
     ///
     /// # Errors
-    /// As [`succeed`](Self::succeed).
+    /// The errors of [`succeed`](Self::succeed).
     pub fn abort(&self, result: A::Result) -> Result<(), GoalRefused<A::Result>> {
         self.0.server.finish(self.goal_id(), GoalEvent::Abort, result)
     }
 
-    /// The cancellation of the goal, which somebody asked for, is complete.
+    /// Ends the goal as canceled: the requested cancellation is complete.
     ///
     /// # Errors
     /// [`GoalRefused`] hands the result back, unless the goal is canceling.

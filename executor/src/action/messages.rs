@@ -1,4 +1,4 @@
-//! What the services and topics of an action carry: the messages that ROS 2 generates for it.
+//! The messages of the services and topics of an action, as ROS 2 generates them.
 //!
 //! They are public so that a node can look at an action from outside, by its status for instance,
 //! and so that a middleware can convert them. Goals and results are shared, not copied.
@@ -18,7 +18,7 @@ pub struct GoalId(
 );
 
 impl GoalId {
-    /// No goal has it; in a request to cancel, it stands for all.
+    /// The zero identity, which no goal has; in a request to cancel, it stands for all goals.
     pub const ZERO: Self = Self([0; 16]);
 }
 
@@ -38,17 +38,17 @@ impl fmt::Debug for GoalId {
     }
 }
 
-/// Which goal, and since when: `action_msgs/msg/GoalInfo`.
+/// The identity of a goal and its time of acceptance: `action_msgs/msg/GoalInfo`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct GoalInfo {
     /// The goal.
     pub goal_id: GoalId,
-    /// When it was accepted.
+    /// The time of its acceptance.
     pub stamp: Time,
 }
 
-/// Asks the server to accept a goal.
+/// A request to accept a goal.
 pub struct SendGoalRequest<A: Action> {
     /// The identity that the client has chosen.
     pub goal_id: GoalId,
@@ -62,11 +62,11 @@ pub struct SendGoalRequest<A: Action> {
 pub struct SendGoalResponse {
     /// If not, it was rejected.
     pub accepted: bool,
-    /// When it was accepted.
+    /// The time of its acceptance.
     pub stamp: Time,
 }
 
-/// Asks for the result of a goal.
+/// A request for the result of a goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct GetResultRequest {
@@ -76,13 +76,13 @@ pub struct GetResultRequest {
 
 /// The result of a goal that has ended.
 pub struct GetResultResponse<A: Action> {
-    /// How it ended; [`GoalStatus::Unknown`] if the server does not know the goal (any more).
+    /// Its final status; [`GoalStatus::Unknown`] if the server does not know the goal (any more).
     pub status: GoalStatus,
-    /// What has come out.
+    /// The result of the goal.
     pub result: Arc<A::Result>,
 }
 
-/// How far a goal has come.
+/// Feedback on a goal.
 pub struct FeedbackMessage<A: Action> {
     /// The goal.
     pub goal_id: GoalId,
@@ -101,28 +101,29 @@ pub struct FeedbackMessage<A: Action> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct CancelGoalRequest {
-    /// Which goals.
+    /// The goals to cancel.
     pub goal_info: GoalInfo,
 }
 
 impl CancelGoalRequest {
-    /// For one goal; [`GoalId::ZERO`] would be all of them.
+    /// A request to cancel one goal; [`GoalId::ZERO`] stands for all goals.
     pub const fn goal(goal_id: GoalId) -> Self {
         Self { goal_info: GoalInfo { goal_id, stamp: Time::ZERO } }
     }
 
-    /// For all goals of the server, of whatever client.
+    /// A request to cancel all goals of the server, of all clients.
     pub const fn all() -> Self {
         Self::goal(GoalId::ZERO)
     }
 
-    /// For all goals that were accepted at `stamp` or before; at [`Time::ZERO`], all of them.
+    /// A request to cancel all goals that were accepted at `stamp` or before; at [`Time::ZERO`],
+    /// all goals.
     pub const fn before(stamp: Time) -> Self {
         Self { goal_info: GoalInfo { goal_id: GoalId::ZERO, stamp } }
     }
 }
 
-/// Why no goal is being cancelled, with the numbers of `action_msgs/srv/CancelGoal`.
+/// The reason why no goal is being canceled, with the numbers of `action_msgs/srv/CancelGoal`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 #[repr(i8)]
@@ -142,19 +143,19 @@ pub enum CancelReturnCode {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct CancelGoalResponse {
-    /// Why there are none.
+    /// The reason why there are none.
     pub return_code: CancelReturnCode,
     /// The goals that are being cancelled from now on.
     pub goals_canceling: Vec<GoalInfo>,
 }
 
-/// A goal and where it stands: `action_msgs/msg/GoalStatus`.
+/// A goal and its status: `action_msgs/msg/GoalStatus`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Digest)]
 #[digest(crate = "crate")]
 pub struct GoalStatusEntry {
     /// The goal.
     pub goal_info: GoalInfo,
-    /// Where it stands.
+    /// The status of the goal.
     pub status: GoalStatus,
 }
 

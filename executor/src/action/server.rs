@@ -1,4 +1,4 @@
-//! The end of an action that pursues goals.
+//! The server of an action.
 
 mod shared;
 
@@ -24,19 +24,20 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What an action's server promises; every limit is one of memory.
+/// The options of an action server; every limit is one of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActionServerOptions {
-    /// How long a result is kept after its goal has ended. 10 s, as with rcl since Iron
-    /// (ros2/rcl#1012; 15 minutes before that), counted from the end of the goal, not from its
-    /// acceptance (ros2/rcl#1103). [`Duration::MAX`] is for ever; zero is enough for all who ask
-    /// before the goal ends, as a client here does as soon as it is accepted.
+    /// The time for which a result is kept after its goal has ended. Default: 10 s, as in rcl since
+    /// Iron (ros2/rcl#1012; 15 minutes before that), counted from the end of the goal, not from its
+    /// acceptance (ros2/rcl#1103). [`Duration::MAX`] is for ever; zero is enough for clients that
+    /// request the result before the goal ends, as the clients of this crate do as soon as the goal
+    /// is accepted.
     pub result_timeout: Duration,
-    /// How many goals may be on their way, 1 to 2^20; further ones are rejected without asking the
-    /// server, counted, and logged. 64.
+    /// The number of goals at once, 1 to 2^20; further ones are rejected without a call of
+    /// `on_goal`, counted, and logged. Default: 64.
     pub goals_max: usize,
-    /// How many results are kept; beyond, the oldest one is forgotten before its time, and that is
-    /// logged. 64.
+    /// The number of results that are kept; beyond it, the oldest one is forgotten before its time,
+    /// and that is logged. Default: 64.
     pub results_max: usize,
 }
 
@@ -46,7 +47,7 @@ impl Default for ActionServerOptions {
     }
 }
 
-/// What a server says to a goal.
+/// A server's response to a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoalResponse {
     /// It is accepted, and executing from now on.
@@ -57,7 +58,7 @@ pub enum GoalResponse {
     Reject,
 }
 
-/// What a server says to a request to cancel a goal.
+/// A server's response to a request to cancel a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CancelResponse {
     /// The goal is canceling from now on; it is up to the server to end it.
@@ -66,7 +67,7 @@ pub enum CancelResponse {
     Reject,
 }
 
-/// The server of an action, looked at from anywhere; dropping it changes nothing.
+/// The handle of an action server, usable from any thread; dropping it changes nothing.
 pub struct ActionServer<A: Action>(Arc<Server<A>>);
 
 impl<A: Action> ActionServer<A> {
@@ -75,17 +76,17 @@ impl<A: Action> ActionServer<A> {
         &self.0.action
     }
 
-    /// How many goals are on their way.
+    /// The number of active goals.
     pub fn active_goals(&self) -> usize {
         self.0.goals().active()
     }
 
-    /// How many results are kept for whoever asks.
+    /// The number of results that are kept for later requests.
     pub fn kept_results(&self) -> usize {
         self.0.goals().kept()
     }
 
-    /// How many goals were rejected because `goals_max` were on their way.
+    /// The number of goals that were rejected because `goals_max` were active.
     pub fn rejected_goals(&self) -> u64 {
         self.0.rejected.get()
     }
@@ -103,7 +104,7 @@ impl<A: Action> fmt::Debug for ActionServer<A> {
     }
 }
 
-/// Offers a goal to the user, and accepts it if the user does.
+/// Calls `on_goal`, and accepts the goal if the callback does.
 fn take_goal<S, A: Action, R: CallbackResult>(
     server: &Arc<Server<A>>,
     state: &mut S,
@@ -131,7 +132,7 @@ fn take_goal<S, A: Action, R: CallbackResult>(
     on_accepted(state, handle, cx).into_result()
 }
 
-/// Asks the user about each goal that a request to cancel is about.
+/// Calls `on_cancel` for each goal that a request to cancel selects.
 fn cancel_goals<S, A: Action>(
     server: &Server<A>,
     state: &mut S,
@@ -143,7 +144,7 @@ fn cancel_goals<S, A: Action>(
     let mut goals_canceling = Vec::new();
     for handle in &meant {
         let accepts = on_cancel(state, handle, cx) == CancelResponse::Accept;
-        // The user may have ended it instead.
+        // The callback may have ended the goal instead.
         if accepts && server.step(handle.goal_id(), GoalEvent::CancelGoal).is_ok() {
             let (goal_id, stamp) = (handle.goal_id(), handle.accepted_at());
             goals_canceling.push(GoalInfo { goal_id, stamp });
@@ -187,19 +188,18 @@ impl<S, A: Action> Entity<S> for ServerEntity<A> {
 }
 
 impl<A: Action> Drop for ServerEntity<A> {
-    /// Handles may outlive the executor; then nobody answers any more.
+    /// Handles may outlive the executor; after that the server answers no requests.
     fn drop(&mut self) {
         self.server.stop();
     }
 }
 
 impl<S: Send + 'static> Node<S> {
-    /// Offers action `name`.
+    /// Creates a server of action `name`.
     ///
-    /// `on_goal` decides about each goal, `on_cancel` about each goal that somebody wants
-    /// to cancel. `on_accepted` gets the goal's handle, to pursue the goal at once or, by
-    /// keeping the handle, later: in timers, tasks, or threads. All of them are events of this
-    /// callback group.
+    /// `on_goal` decides about each goal, `on_cancel` about each goal that a client asks to cancel.
+    /// `on_accepted` gets the goal's handle, to pursue the goal at once or, by keeping the handle,
+    /// later: in timers, tasks, or threads. All of them are events of this callback group.
     ///
     /// ```
     /// # use ringspin_executor::{Action, ActionServerOptions, CancelResponse, Graph};
@@ -250,7 +250,7 @@ impl<S: Send + 'static> Node<S> {
         let (mut on_goal, mut on_cancel, mut on_accepted) = (on_goal, on_cancel, on_accepted);
         let names = Names::resolve(self, name)?;
         check_depth(&names.action, QoS::keep_all(options.goals_max))?;
-        // Who is rejected has to be heard first.
+        // Goals beyond the limit are received, too, in order to be rejected.
         let requests = QoS::keep_all(options.goals_max.max(QoS::services().depth()));
         let results = QoS::keep_all(requests.depth().saturating_add(options.results_max));
         check_depth(&names.action, results)?;

@@ -1,9 +1,9 @@
-//! The states of a goal, and what leads from one to another: rcl's state machine.
+//! The states of a goal and the transitions between them: rcl's state machine.
 
 use ringspin_derive::Digest;
 use std::fmt;
 
-/// Where a goal stands, with the numbers of `action_msgs/msg/GoalStatus`.
+/// The status of a goal, with the numbers of `action_msgs/msg/GoalStatus`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Digest)]
 #[digest(crate = "crate")]
 #[repr(i8)]
@@ -17,24 +17,24 @@ pub enum GoalStatus {
     Executing = 2,
     /// A request to cancel it was accepted, and it has not ended yet.
     Canceling = 3,
-    /// It was reached.
+    /// It succeeded.
     Succeeded = 4,
-    /// It was cancelled at somebody's request.
+    /// It was canceled at the request of a client.
     Canceled = 5,
-    /// The server gave it up.
+    /// The server aborted it.
     Aborted = 6,
 }
 
-/// What happens to a goal.
+/// An event in the life of a goal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GoalEvent {
     /// Its execution begins.
     Execute,
     /// A request to cancel it is accepted.
     CancelGoal,
-    /// It is reached.
+    /// It succeeds.
     Succeed,
-    /// It is given up.
+    /// It is aborted.
     Abort,
     /// Its cancellation is complete.
     Canceled,
@@ -57,7 +57,7 @@ impl GoalStatus {
         Self::ALL.into_iter().find(|status| *status as i8 == code)
     }
 
-    /// The state to which `event` leads from this one, if it is legal here.
+    /// The state after `event`, if the event is legal in this state.
     ///
     /// ```
     /// use ringspin_executor::action::{GoalEvent, GoalStatus};
@@ -76,7 +76,7 @@ impl GoalStatus {
         }
     }
 
-    /// Whether the goal is still on its way: accepted, executing or canceling.
+    /// Whether the goal is active: accepted, executing or canceling.
     pub const fn is_active(self) -> bool {
         matches!(self, Self::Accepted | Self::Executing | Self::Canceling)
     }

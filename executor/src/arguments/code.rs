@@ -1,4 +1,4 @@
-//! Arguments that a program gives itself: from a job file, say, which knows what they are for.
+//! Arguments that a program sets in code, for example from a job file.
 
 use super::{Arguments, ArgumentsError, NodePattern, Origin, Override, RemapRule};
 use crate::parameter_value::{ParameterValue, text};
@@ -42,14 +42,14 @@ impl Arguments {
     /// Gives `from`, a topic or service, another name in `node`; the rules so far are stronger.
     ///
     /// # Errors
-    /// [`ArgumentsError::Rule`] for names that are none.
+    /// [`ArgumentsError::Rule`] for invalid names.
     pub fn with_remap(mut self, node: &str, from: &str, to: &str) -> Result<Self, ArgumentsError> {
         self.rules.push(RemapRule::parse(format!("{node}:{from}:={to}"))?);
         Ok(self)
     }
 
-    /// All that these arguments decide about the graph, as `-r` and `-p` would have it: rules from
-    /// strong to weak, then parameters from weak to strong. Equal arguments have equal listings.
+    /// All rules and overrides of these arguments, in the form of `-r` and `-p`: rules from strong
+    /// to weak, then parameters from weak to strong. Equal arguments have equal listings.
     pub fn listing(&self) -> Vec<String> {
         let rules = self.rules.iter().map(|rule| format!("-r {}", rule.text));
         let parameters = self.overrides.iter().map(|given| {
@@ -76,7 +76,7 @@ mod tests {
     use crate::qos::QoS;
 
     #[test]
-    fn what_a_program_gives_itself_is_listed_and_decides() {
+    fn arguments_set_in_code_are_listed_and_applied() {
         let line = ["--ros-args", "-p", "gain:=1.5", "-r", "/a/pilot:cmd:=/drive"];
         let (arguments, _) = Arguments::parse(line).unwrap();
         let arguments = arguments.with_parameter("/a/pilot", "gain", 2.5, "race.toml:3").unwrap();
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_nobody_can_have_are_refused() {
+    fn invalid_names_are_refused() {
         let refused = Arguments::default().with_parameter("/a//b", "gain", 1.0, "f:1");
         assert_eq!(
             refused.unwrap_err().to_string(),

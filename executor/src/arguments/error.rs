@@ -1,8 +1,8 @@
-//! What can be wrong with ROS arguments.
+//! Errors in ROS arguments.
 
 use thiserror::Error;
 
-/// Why ROS arguments were refused.
+/// The reason why ROS arguments were refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ArgumentsError {
     /// There is no such ROS argument.
@@ -14,12 +14,12 @@ pub enum ArgumentsError {
         /// The argument.
         argument: String,
     },
-    /// An argument lacks what has to follow it.
+    /// An argument lacks its value.
     #[error("`{argument}` has to be followed by {expected}")]
     NoValue {
         /// The argument.
         argument: String,
-        /// What has to follow, with an example.
+        /// The expected value, with an example.
         expected: &'static str,
     },
     /// A remapping rule is not usable.
@@ -27,7 +27,7 @@ pub enum ArgumentsError {
     Rule {
         /// The rule.
         rule: String,
-        /// What is wrong, and what is allowed.
+        /// The fault, and the allowed values.
         reason: String,
     },
     /// A parameter override is not usable.
@@ -35,7 +35,7 @@ pub enum ArgumentsError {
     Parameter {
         /// The override.
         argument: String,
-        /// What is wrong, and what is allowed.
+        /// The fault, and the allowed values.
         reason: String,
     },
     /// A parameter file could not be read.
@@ -43,10 +43,10 @@ pub enum ArgumentsError {
     File {
         /// The file as given.
         path: String,
-        /// Why not.
+        /// The error of the operating system.
         reason: String,
     },
-    /// A parameter file says something that it cannot say.
+    /// A parameter file has invalid contents.
     #[error("{path}:{line}:{column}: {reason}")]
     Yaml {
         /// The file as given.
@@ -55,7 +55,7 @@ pub enum ArgumentsError {
         line: usize,
         /// The column in characters, from 1.
         column: usize,
-        /// What is wrong, and what is allowed.
+        /// The fault, and the allowed values.
         reason: String,
     },
     /// There is no such log level.

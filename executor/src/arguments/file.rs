@@ -12,8 +12,8 @@
 //!   ros__parameters: {modes: [fast, slow]}
 //! ```
 //!
-//! The parser walks a stream of YAML events. It refuses aliases, as rcl does, and what nests deeper
-//! than 32 levels, so that a file of limited size takes limited time and memory.
+//! The parser walks a stream of YAML events. It refuses aliases, as rcl does, and more than 32
+//! levels of nesting, so that a file of limited size takes limited time and memory.
 
 use super::{NodePattern, Origin, Override};
 use crate::parameter_value::text::{self, NAME_BYTES_MAX};
@@ -29,7 +29,7 @@ const DEPTH_MAX: usize = 32;
 /// The most parameters in one file.
 const PARAMETERS_MAX: usize = 1 << 16;
 
-/// Why a file was refused, and where; from 1.
+/// The reason why a file was refused, and the position; from 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct YamlError {
     pub(crate) line: usize,
@@ -109,7 +109,7 @@ impl<'a> Events<'a> {
                 let reason = "aliases are not supported, as in rcl; write the value out";
                 Err(YamlError::at(span, reason))
             }
-            // The parser writes a value that is not there as `~`.
+            // The parser reports a missing value as `~`.
             Some(Ok((Event::Scalar(_, ScalarStyle::Plain, id, tag), span))) if span.is_empty() => {
                 Ok((Event::Scalar("".into(), ScalarStyle::Plain, id, tag), span))
             }
@@ -172,7 +172,7 @@ fn scalar(
         ScalarStyle::Plain => {
             text::plain_scalar(text).map_err(|reason| YamlError::at(span, reason))
         }
-        // rcl types block scalars by their text, too; but text is what they are written for.
+        // rcl types block scalars by their text, too; but their purpose is text.
         _ => Ok(ParameterValue::String(text.into())),
     }
 }
@@ -214,7 +214,7 @@ struct Node<'a> {
     pattern: Arc<NodePattern>,
 }
 
-/// The way through a file.
+/// The state of reading a file.
 struct Walk<'a> {
     events: Events<'a>,
     path: Arc<str>,

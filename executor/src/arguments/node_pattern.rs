@@ -1,4 +1,4 @@
-//! Which nodes a parameter override or a rule is for.
+//! The nodes to which a parameter override or a rule applies.
 
 use crate::name::{MAX_LENGTH, is_token};
 use std::fmt;
@@ -61,8 +61,8 @@ impl NodePattern {
         }
     }
 
-    /// Whether the node with this fully qualified name is meant. At most quadratic in the number of
-    /// tokens.
+    /// Whether the pattern matches the node with this fully qualified name. At most quadratic in
+    /// the number of tokens.
     pub(crate) fn matches(&self, full_name: &str) -> bool {
         let path = full_name.strip_prefix('/').unwrap_or(full_name);
         match self {

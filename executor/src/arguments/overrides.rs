@@ -20,7 +20,7 @@ impl Override {
     }
 }
 
-/// Where an override was given, for error messages.
+/// The origin of an override, for error messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The argument, or the file's path.

@@ -1,4 +1,4 @@
-//! From a command line to [`Arguments`].
+//! The parser from a command line to [`Arguments`].
 
 use super::{Arguments, ArgumentsError, LogLevel, NodePattern, Origin, Override, RemapRule, file};
 use crate::parameter_value::text;
@@ -66,7 +66,7 @@ fn is_ignored_switch(flag: &str) -> bool {
     matches!(switch, Some("rosout-logs" | "stdout-logs" | "external-lib-logs"))
 }
 
-/// A level for everything; `None` for one that is for a logger by name.
+/// The level for all loggers; `None` for the level of a named logger.
 fn log_level(text: String) -> Result<Option<LogLevel>, ArgumentsError> {
     let (logger, level) = match text.split_once(":=") {
         Some((logger, level)) => (Some(logger), level),

@@ -1,4 +1,4 @@
-//! Remapping rules, and what they make of a name.
+//! Remapping rules and their application to names.
 
 use super::{Arguments, ArgumentsError, NodePattern};
 use crate::name::{self, NameError, NameKind};
@@ -6,7 +6,7 @@ use crate::name::{self, NameError, NameKind};
 /// A remapping rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RemapRule {
-    /// As given.
+    /// The rule as given.
     pub(crate) text: String,
     /// The node it is for; every node if it names none.
     node: Option<NodePattern>,
@@ -18,7 +18,7 @@ enum Change {
     NodeName(String),
     Namespace(String),
     Name {
-        /// Of both kinds, if the rule does not say.
+        /// The kind of name; both kinds if the rule does not restrict it.
         kind: Option<NameKind>,
         from: String,
         to: String,
@@ -82,7 +82,7 @@ impl Change {
     }
 }
 
-/// What a node is called, and the rule that renamed it.
+/// The name and namespace of a node, and the rule that remapped them.
 pub(crate) struct NodeNames<'a> {
     pub(crate) namespace: String,
     pub(crate) name: String,
@@ -125,7 +125,7 @@ impl Arguments {
         for rule in self.rules.iter().filter(|rule| rule.is_for(&full_name)) {
             let Change::Name { kind: only, from, to } = &rule.change else { continue };
             let is_kind = only.is_none_or(|only| only == kind);
-            // A `from` that is too long for this namespace is nobody's name.
+            // A `from` that is too long for this namespace matches no name.
             let from = || name::expand(kind, from, namespace, node).ok();
             if is_kind && from().as_ref() == Some(&expanded) {
                 return name::expand(kind, to, namespace, node).map_err(|error| NameError {

@@ -1,4 +1,4 @@
-//! What arguments are accepted, which are refused and how, and what they do to names.
+//! Accepted and refused arguments, the errors, and the effects on names.
 
 use super::*;
 use crate::name::{NameKind, expand, qualify};
@@ -10,7 +10,7 @@ fn parse(line: &[&str]) -> Result<(Arguments, Vec<String>), ArgumentsError> {
     Arguments::parse(line.iter().copied())
 }
 
-/// The arguments in `line`, of which nothing is left.
+/// Parses `line`, in which all arguments are ROS arguments.
 fn ros(line: &[&str]) -> Arguments {
     let (arguments, rest) = Arguments::parse(["--ros-args"].iter().chain(line).copied()).unwrap();
     assert!(rest.is_empty());
@@ -35,7 +35,7 @@ fn file(text: &str) -> (tempfile::NamedTempFile, String) {
 }
 
 #[test]
-fn what_is_not_ros_stays_for_the_application() {
+fn arguments_outside_of_ros_args_stay_for_the_application() {
     let line = ["prog", "-r", "--ros-args", "-p", "a:=1", "--", "x", "--ros-args", "-p", "b:=2"];
     let (arguments, rest) = parse(&line).unwrap();
     assert_eq!(rest, ["prog", "-r", "x"]);
@@ -46,7 +46,7 @@ fn what_is_not_ros_stays_for_the_application() {
 }
 
 #[test]
-fn what_launch_files_pass_besides_is_accepted() {
+fn other_arguments_of_launch_files_are_accepted() {
     let line = ["-e", "/enclave", "--disable-stdout-logs", "--enable-rosout-logs"];
     assert_eq!(ros(&line), Arguments::default());
     let line = ["--log-config-file", "x", "--log-file-name", "y", "--enable-external-lib-logs"];
@@ -147,7 +147,7 @@ fn the_environment_may_say_ros_args_and_nothing_else() {
 }
 
 #[test]
-fn topics_and_services_are_remapped_by_what_they_expand_to() {
+fn rules_match_expanded_topic_and_service_names() {
     // Rules; kind, name; expected. The node is /ns/talker.
     let cases: &[(&[&str], NameKind, &str, &str)] = &[
         (&["chatter:=radio"], NameKind::Topic, "chatter", "/ns/radio"),
@@ -189,7 +189,7 @@ fn a_name_that_a_rule_makes_too_long_is_refused_with_the_rule() {
 
 /// The order of the design document: a node's name, then its namespace, then the rest.
 #[test]
-fn nodes_are_renamed_before_they_are_moved() {
+fn node_name_is_remapped_before_its_namespace() {
     let cases: &[(&[&str], &str)] = &[
         (&[], "/ns/talker"),
         (&["__node:=x"], "/ns/x"),

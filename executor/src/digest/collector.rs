@@ -1,6 +1,6 @@
-//! The digests of what callbacks show of their messages and states, so that runs can be compared.
+//! Digests of the messages and states that callbacks show, so that runs can be compared.
 //!
-//! The order of events is compared anyway. What is in them is not, unless somebody says so: a
+//! The order of events is compared anyway. Their contents are compared only on request: of a
 //! callback ([`Context::digest`](crate::Context::digest)), for a publisher
 //! ([`Publisher::digested`]) or for a group ([`Node::digest_state`]). Live, all of that costs a
 //! branch. Of a message that no subscription receives, the identity is compared as well.
@@ -13,12 +13,12 @@ use ringspin_ringbuf::Flag;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
-/// What the running callback shows.
+/// The digests that the running callback has added.
 #[derive(Default)]
 pub(crate) struct DigestCollector {
     /// Raised in simulated time.
     collecting: Flag,
-    /// Raised if anything was shown so far: the lock costs more than to look here.
+    /// Raised if anything was shown so far: cheaper to read than taking the lock.
     any: Flag,
     /// Raised if any group shows its state.
     states: Flag,
@@ -64,7 +64,7 @@ impl DigestCollector {
         lock(&self.publishers).contains(&publisher)
     }
 
-    /// A publisher shows its messages from now on.
+    /// Records that a publisher shows its messages from now on.
     pub(crate) fn digest_publisher(&self, publisher: SourceId) {
         lock(&self.publishers).insert(publisher);
     }
@@ -78,7 +78,7 @@ impl DigestCollector {
         lock(&self.names).get(&publisher).cloned()
     }
 
-    /// Groups show their states from now on.
+    /// Records that groups show their states from now on.
     pub(crate) fn digest_states(&self) {
         self.states.raise();
     }
@@ -89,13 +89,14 @@ impl DigestCollector {
         self.states.is_raised()
     }
 
-    /// The digest of what was shown since the last time.
+    /// Takes the digest of everything that was shown since the last call.
     #[inline]
     pub(crate) fn take(&self) -> Option<u64> {
         if self.any.is_raised() { self.take_shown() } else { None }
     }
 
-    /// The digest of what was shown since the last dispatch: it came from outside.
+    /// Returns the digest of everything that code outside of callbacks has shown since the last
+    /// dispatch.
     pub(crate) fn pending(&self) -> Option<u64> {
         if !self.any.is_raised() {
             return None;
@@ -116,7 +117,7 @@ mod tests {
     use crate::qos::QoS;
 
     #[test]
-    fn the_graph_knows_what_is_shown() {
+    fn graph_info_lists_digested_publishers_and_groups() {
         let graph = Graph::new();
         let node = graph.create_node("node", 0u8).unwrap();
         node.create_publisher::<u8>("a", QoS::default()).unwrap();

@@ -15,7 +15,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many bytes of a slice of numbers are collected before they are hashed.
+/// The number of bytes of a slice of numbers that are collected before they are hashed.
 const CHUNK_BYTES: usize = 512;
 
 /// Up to here, single numbers take less time than clearing a chunk.
@@ -133,7 +133,7 @@ impl<T: ?Sized> Digest for PhantomData<T> {
     fn digest(&self, _: &mut DigestHasher) {}
 }
 
-/// What holds another value and adds just that.
+/// Implements `Digest` for pointers by the value behind them.
 macro_rules! pointers {
     ($($pointer:ty)*) => { $(
         impl<T: Digest + ?Sized> Digest for $pointer {

@@ -1,4 +1,4 @@
-//! The bytes are pinned, one by one and as hashes: other machines have to come to the same.
+//! The bytes are pinned, one by one and as hashes: they have to be equal on every machine.
 
 use crate::event::{EventId, SourceId};
 use crate::lifecycle::LifecycleState;
@@ -75,7 +75,7 @@ fn collections_begin_with_their_length_and_arrays_do_not() {
 }
 
 #[test]
-fn sums_have_a_tag_and_products_nothing() {
+fn enums_have_a_tag_and_structs_have_none() {
     has_bytes(&Some(5u8), &[1, 5]);
     has_bytes(&None::<u8>, &[0]);
     has_bytes(&Ok::<u8, bool>(5), &[0, 5]);
@@ -89,7 +89,7 @@ fn sums_have_a_tag_and_products_nothing() {
 }
 
 #[test]
-fn pointers_add_what_they_hold() {
+fn pointers_add_the_value_behind_them() {
     has_bytes(&&5u8, &[5]);
     has_bytes(&&mut 5u8, &[5]);
     has_bytes(&Box::new(5u8), &[5]);
@@ -125,7 +125,7 @@ fn near_misses_differ() {
 }
 
 /// Golden values, computed with the reference implementation of XXH3 from bytes that Python's
-/// `struct` packed: a machine that comes to others has digests that cannot be compared.
+/// `struct` packed: a machine with other results has digests that cannot be compared.
 #[test]
 fn the_digests_are_the_same_on_every_machine() {
     #[derive(Digest)]
@@ -166,14 +166,14 @@ fn more_can_be_added_after_a_digest() {
     assert_eq!(format!("{hasher:?}"), format!("DigestHasher({:016x})", hasher.finish()));
 }
 
-/// Values with so few letters and lengths that they nearly meet.
+/// Values with few letters and lengths, so that near collisions are likely.
 fn nested() -> impl Strategy<Value = Vec<(String, Option<Vec<u8>>)>> {
     let bytes = prop::option::of(prop::collection::vec(0u8..2, 0..3));
     prop::collection::vec(("[ab]{0,3}", bytes), 0..4)
 }
 
 proptest! {
-    /// The way in chunks adds the same bytes as the way one by one, wherever a chunk ends.
+    /// Hashing in chunks adds the same bytes as hashing one by one, wherever a chunk ends.
     #[test]
     fn many_numbers_at_once_are_as_one_after_the_other(
         wide in prop::collection::vec(any::<u128>(), 0..100),
@@ -195,7 +195,7 @@ proptest! {
         prop_assert_eq!(DigestHasher::of(&points), one_by_one(&points));
     }
 
-    /// How the bytes are split into calls does not matter.
+    /// Splitting the bytes into calls does not change the digest.
     #[test]
     fn pieces_are_as_the_whole(
         pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..12),
@@ -205,7 +205,7 @@ proptest! {
         prop_assert_eq!(hasher.finish(), xxh3_64(&pieces.concat()));
     }
 
-    /// Different values of a type that nests what varies in length have different bytes.
+    /// Different values of a type with nested parts of variable length have different bytes.
     #[test]
     fn different_values_have_different_digests(
         one in nested(),

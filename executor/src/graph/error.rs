@@ -1,4 +1,4 @@
-//! What is wrong with a graph that is being built: each error names who asked for what.
+//! Errors of a graph that is being built: each one names the node and the request.
 
 use super::MAX_DEPTH;
 use crate::name::NameError;
@@ -8,7 +8,7 @@ use ringspin_ringbuf::MAX_TOKEN;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why a node or callback group was not created.
+/// The reason why a node or callback group was not created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CreateNodeError {
     /// The name or namespace is not one that ROS 2 allows.
@@ -43,17 +43,17 @@ pub enum CreateNodeError {
     /// The override of a parameter that every node has does not fit it.
     #[error("{0}")]
     Parameter(String),
-    /// The middleware does not take it.
+    /// The middleware refuses it.
     #[error("{middleware}: {reason}")]
     Middleware {
-        /// Which one.
+        /// The name of the middleware.
         middleware: String,
-        /// What it says.
+        /// The reason of the refusal.
         reason: String,
     },
 }
 
-/// Why a publisher, subscription or timer was not created.
+/// The reason why a publisher, subscription or timer was not created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CreateError {
     /// The topic name is not one that ROS 2 allows.
@@ -92,7 +92,7 @@ pub enum CreateError {
         publisher: String,
         /// The node that subscribes.
         subscription: String,
-        /// The policy, and what each side says about it.
+        /// The policy, with the values of both ends.
         incompatibility: Box<Incompatibility>,
     },
     /// The depth of a subscription, or of a transient-local publisher, is out of range.
@@ -120,7 +120,7 @@ pub enum CreateError {
         /// The largest size.
         bytes_max: usize,
     },
-    /// There is no such callback to have a deadline.
+    /// The group has no callback of this name to be given a deadline.
     #[error(
         "node {node} has no callback `{callback}` in this group; create it first, or choose one \
          of: {}",
@@ -131,7 +131,7 @@ pub enum CreateError {
         node: String,
         /// The name as given.
         callback: String,
-        /// The callbacks that there are.
+        /// The callbacks of the group.
         callbacks: Vec<String>,
     },
     /// A timer's period is zero, or over 584 years.
@@ -139,7 +139,7 @@ pub enum CreateError {
     Period {
         /// The node.
         node: String,
-        /// What is wrong with it.
+        /// The fault of the period.
         error: PeriodError,
     },
     /// Two ends of a service disagree about its types.
@@ -174,7 +174,7 @@ pub enum CreateError {
     Synchronize {
         /// The node.
         node: String,
-        /// What is wrong with them.
+        /// The fault of the parameters.
         reason: SynchronizeError,
     },
     /// The node has a lifecycle.
@@ -193,14 +193,14 @@ pub enum CreateError {
         /// The name of the stream.
         name: String,
     },
-    /// The middleware does not take it.
+    /// The middleware refuses it.
     #[error("{middleware}: {what}: {reason}")]
     Middleware {
-        /// Which one.
+        /// The name of the middleware.
         middleware: String,
         /// The publisher, subscription, service or client.
         what: String,
-        /// What it says.
+        /// The reason of the refusal.
         reason: String,
     },
     /// The executor is already running.
@@ -208,11 +208,11 @@ pub enum CreateError {
     Frozen {
         /// The node.
         node: String,
-        /// What it wanted to create.
+        /// The requested entity.
         what: String,
     },
     /// A topic has one interceptor at most.
-    #[error("topic {topic} has an interceptor already; have one decide about both cases")]
+    #[error("topic {topic} already has an interceptor; let that one decide about all messages")]
     Intercepted {
         /// The topic.
         topic: String,
@@ -222,7 +222,7 @@ pub enum CreateError {
     DuplicateInput(String),
 }
 
-/// Why a graph was not frozen.
+/// The reason why a graph was not frozen.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum FreezeError {
     /// It was frozen before.
@@ -233,7 +233,7 @@ pub enum FreezeError {
     Misplaced {
         /// The loop.
         name: String,
-        /// How often the plan names it.
+        /// The number of workers that the plan gives it to.
         count: usize,
     },
     /// The plan names a loop that the graph does not have.
@@ -247,8 +247,8 @@ pub enum FreezeError {
     NotSequential,
     /// A run in simulated time is isolated.
     #[error(
-        "the graph is connected with {0}, whose messages come when they come, so that no two runs \
-         would be equal: run it without, feed it from a recording, or let it only publish there"
+        "the middleware {0} delivers messages in an order that cannot be repeated: run the graph \
+         without it, feed it from a recording, or only publish there"
     )]
     NotIsolated(String),
     /// Something in the graph needs simulated time.
@@ -256,7 +256,7 @@ pub enum FreezeError {
     NeedsSimulation(String),
 }
 
-/// Why a synchronized subscription was not created.
+/// The reason why a synchronized subscription was not created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SynchronizeError {
     /// Nothing, or too much, would be kept of each input.
@@ -265,7 +265,7 @@ pub enum SynchronizeError {
     /// The age penalty is no number, or negative.
     #[error("an age penalty of {0} is out of range; use 0 or a little more, such as 0.1")]
     AgePenalty(String),
-    /// A parameter speaks of an input that does not exist.
+    /// A parameter names an input that does not exist.
     #[error("there is no input {input}: they are numbered from 0 to {last}")]
     NoSuchInput {
         /// The input as given.

@@ -24,7 +24,7 @@ use ringspin_ringbuf::{Inbox, MAX_TOKEN};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// In which order a worker turns to its loops.
+/// The order in which a worker serves its loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadyOrder {
     /// One ready ring for all: events are dispatched in the order in which they became ready.
@@ -36,21 +36,21 @@ pub enum ReadyOrder {
     RoundRobin,
 }
 
-/// Which worker runs which loops.
+/// The assignment of loops to workers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The loops of each worker, in the order of a [`ReadyOrder::RoundRobin`].
     pub workers: Vec<Vec<LoopId>>,
-    /// The order in which each worker turns to its loops.
+    /// The order in which each worker serves its loops.
     pub order: ReadyOrder,
 }
 
-/// Which time a frozen graph has.
+/// The time of a frozen graph.
 #[derive(Clone)]
 pub enum TimeSource {
-    /// That of a clock which goes on by itself.
+    /// The time of a clock that advances by itself.
     Live(Arc<dyn Clock>),
-    /// Simulated time, with what is under way in it.
+    /// Simulated time, with the messages in flight.
     Simulated(Arc<SimNetwork>),
 }
 
@@ -70,11 +70,11 @@ impl TimeSource {
     }
 }
 
-/// A frozen graph: its workers, and what can be asked while they run.
+/// A frozen graph: its workers, and the monitor to query while they run.
 pub struct Frozen {
     /// The workers, as the plan lists them.
     pub workers: Vec<Worker>,
-    /// What can be asked from any thread.
+    /// The monitor, which can be used from any thread.
     pub monitor: Monitor,
     /// The inputs, in order of creation.
     pub inputs: Vec<NamedInput>,
@@ -97,7 +97,7 @@ impl Monitor {
         &self.info
     }
 
-    /// As [`info`](Self::info), to keep.
+    /// Returns [`info`](Self::info) as a shared value.
     pub fn shared_info(&self) -> Arc<GraphInfo> {
         self.info.clone()
     }
@@ -112,8 +112,8 @@ impl Monitor {
         self.failures.stopping()
     }
 
-    /// Calls `run`, the part of a scheduler that `name` names. If it panics, the executor stops,
-    /// and the [failure](Self::failures) has that name; `None` then.
+    /// Calls `run`, a part of a scheduler, which `name` names. If it panics, returns `None`: the
+    /// executor stops, and the [failure](Self::failures) has that name.
     pub fn contain<T>(&self, name: &str, run: impl FnOnce() -> T) -> Option<T> {
         let failed = |panic| {
             let failure = Failure {
@@ -159,7 +159,7 @@ impl Monitor {
 }
 
 impl Graph {
-    /// Turns the graph into workers, whose time is `time`; from here on publishers deliver.
+    /// Turns the graph into workers with this `time`; from here on publishers deliver.
     ///
     /// # Errors
     /// [`FreezeError`] when the graph is frozen already, the plan does not fit it, or it has inputs
@@ -279,7 +279,7 @@ fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
     for loops in &plan.workers {
         let callbacks = loops.iter().flat_map(|id| &builder.loops[id.0 as usize].callbacks);
         let callbacks: Vec<_> = callbacks.map(|c| &builder.callback_specs[c.0 as usize]).collect();
-        // Each loop has a token for its retirement, each timer one for being changed.
+        // Each loop has a token for its retirement, each timer one for changes.
         let events = callbacks.iter().map(|c| c.source.capacity()).sum::<usize>() + loops.len();
         let timers = callbacks.iter().filter(|c| matches!(c.source, EventSource::Timer(_))).count();
         let routes = callbacks.len() + timers + loops.len();
@@ -312,17 +312,17 @@ fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<
     }
 }
 
-/// What connecting needs to know for every worker.
+/// The data that connecting needs for every worker.
 #[derive(Clone, Copy)]
 struct Common<'a> {
     builder: &'a GraphBuilder,
     order: ReadyOrder,
     sim_network: Option<&'a Arc<SimNetwork>>,
-    /// Of each loop.
+    /// The data of each loop.
     retirements: &'a [Arc<Notifier>],
 }
 
-/// Creates the rings of one worker, and fills in how its callbacks are made ready.
+/// Creates the rings of one worker, and fills in the ready handles of its callbacks.
 fn connect_worker(
     common: Common<'_>,
     loops: &[LoopId],
@@ -356,7 +356,7 @@ fn connect_worker(
     connecting.parts
 }
 
-/// The loops in the order in which the worker turns to them, and their picker.
+/// The loops in the order in which the worker serves them, and their picker.
 fn order_loops(common: Common<'_>, loops: &[LoopId]) -> (Vec<LoopId>, Picker) {
     let mut loops = loops.to_vec();
     let priority = |id: &LoopId| common.builder.loops[id.0 as usize].priority;
@@ -418,7 +418,7 @@ impl Connecting<'_> {
         self.parts.controls.push(control);
     }
 
-    /// Returns how the events of `callback` are made ready.
+    /// Returns the handle that makes the events of `callback` ready.
     fn add_callback(&mut self, callback: CallbackId, loop_index: usize) -> Ready {
         let builder = self.common.builder;
         let of = &builder.callback_specs[callback.0 as usize];
@@ -493,7 +493,7 @@ impl Counted {
         all.into_iter().map(|of| of.expect("every callback has a worker")).collect()
     }
 
-    /// How often the callback was called.
+    /// The number of calls of the callback.
     pub(crate) fn dispatched(&self) -> u64 {
         self.calls.of(self.token).get()
     }

@@ -8,8 +8,8 @@ use crate::sim_network::InFlight;
 use crate::topic::{BY_VALUE_MAX, Verdict};
 
 impl Graph {
-    /// Adds an input, which is asked for its items in simulated time. Inputs with items at the same
-    /// time hand them over in the order in which they were added.
+    /// Adds an input, which delivers its items in simulated time. Inputs with items at the same
+    /// time deliver in the order in which they were added.
     ///
     /// A graph with an input cannot be run live; there, publish from a thread.
     ///
@@ -31,9 +31,9 @@ impl Graph {
         Ok(())
     }
 
-    /// Has `interceptor` look at each message on its way to each subscription of `topic`, and
-    /// decide what becomes of it: for tests that lose, change or delay messages in flight. It is
-    /// called when the message is published, once for each subscription.
+    /// Calls `interceptor` for each message to each subscription of `topic`, to decide about the
+    /// message: for tests that lose, change or delay messages in flight. It is called when the
+    /// message is published, once for each subscription.
     ///
     /// Only simulated time has messages in flight: a graph with an interceptor cannot be run live.
     ///

@@ -6,7 +6,7 @@ use crate::notifier::Notifier;
 use crate::qos::QoS;
 use std::sync::Arc;
 
-/// Which nodes offer and request what on a topic.
+/// The QoS that nodes offer and request on a topic.
 #[derive(Default)]
 pub(super) struct TopicEndpoints {
     offered: Vec<(String, QoS)>,
@@ -15,7 +15,7 @@ pub(super) struct TopicEndpoints {
 }
 
 impl GraphBuilder {
-    /// Takes down that `node` publishes on `topic`, which exists. Linear in the number of its
+    /// Records that `node` publishes on `topic`, which exists. Linear in the number of its
     /// subscriptions.
     pub(crate) fn offer(&mut self, topic: &str, node: &str, qos: QoS) -> Result<(), CreateError> {
         let endpoints = self.endpoints(topic);
@@ -26,7 +26,7 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// Takes down that `node` subscribes to `topic`, which exists. Linear in the number of its
+    /// Records that `node` subscribes to `topic`, which exists. Linear in the number of its
     /// publishers.
     pub(crate) fn request(&mut self, topic: &str, node: &str, qos: QoS) -> Result<(), CreateError> {
         let endpoints = self.endpoints(topic);
@@ -37,7 +37,7 @@ impl GraphBuilder {
         Ok(())
     }
 
-    /// The signs of life on `topic`, which exists.
+    /// The liveliness of the publishers of `topic`, which exists.
     pub(crate) fn liveliness_registry(&mut self, topic: &str) -> Arc<LivelinessRegistry> {
         self.endpoints(topic).registry.clone()
     }

@@ -1,4 +1,4 @@
-//! How the ends of a graph that is being built get their counterparts.
+//! Creation of the middleware's counterparts for the ends of a graph.
 
 use super::{Beyond, Connection, RemoteClient, RemoteNode, RemoteServer, ServiceTypes, TypeName};
 use crate::escape::BoxError;
@@ -13,7 +13,7 @@ use crate::topic::BY_VALUE_MAX;
 use std::sync::{Arc, Mutex};
 
 impl GraphBuilder {
-    /// Whether what goes from one node of the graph to another goes through the middleware.
+    /// Whether messages between nodes of the graph go through the middleware.
     pub(crate) fn goes_through_middleware(&self) -> bool {
         self.middleware().is_some_and(|middleware| !middleware.is_bypassed_locally())
     }
@@ -42,7 +42,7 @@ impl GraphBuilder {
         Ok(Some(node))
     }
 
-    /// What `create` makes of the counterpart of node `node_index`, if there is one.
+    /// Calls `create` with the counterpart of node `node_index`, if there is one.
     fn remote<T>(
         &self,
         node_index: usize,
@@ -64,8 +64,8 @@ impl GraphBuilder {
         Ok(created)
     }
 
-    /// Says that `what` has a type that the middleware does not carry: the first time aloud. Types
-    /// of the process alone are no fault, and a graph may have many.
+    /// Logs that `what` has a type that the middleware does not carry; only the first time as a
+    /// warning. Types that stay within the process are no fault, and a graph may have many.
     fn warn_of_type(&self, what: &str) {
         let Some(middleware) = self.middleware() else { return };
         let (middleware, advice) = (middleware.name(), middleware.carried_types());
@@ -120,7 +120,8 @@ impl GraphBuilder {
         check_size::<M>(node, &format!("subscription {topic} beyond the process"), BY_VALUE_MAX)
     }
 
-    /// As [`subscribe_remotely`](Self::subscribe_remotely), when the closure is called.
+    /// Subscribes like [`subscribe_remotely`](Self::subscribe_remotely), once the closure is
+    /// called.
     pub(crate) fn subscribe_remotely_later<M: Send + Sync + 'static>(
         &mut self,
         node_index: usize,
@@ -142,7 +143,7 @@ impl GraphBuilder {
                 node.subscribe(&topic, TypeName::of::<M>(), qos, remote_notifier.clone())?;
             let is_carried = subscribed.is_some();
             *lock(&joined) = subscribed;
-            // The event loop may have come for what was announced meanwhile, in vain.
+            // The event loop may have looked meanwhile and found no receiver.
             remote_notifier.announce(0);
             Ok(is_carried)
         };
@@ -165,7 +166,7 @@ impl GraphBuilder {
         Ok(remote.map(|remote| (remote, remote_notifier)))
     }
 
-    /// Where the `requests` of `service` come in.
+    /// The remote source of the `requests` of `service`.
     pub(crate) fn remote_requests<M: 'static>(
         &mut self,
         service: &str,
@@ -176,8 +177,8 @@ impl GraphBuilder {
         self.exclusively(Remote::new(service, source, requests, remote_notifier))
     }
 
-    /// Where the `responses` of `service` come in. They come from where the request went, so those
-    /// of the process always have their way.
+    /// The remote source of the `responses` of `service`. A response takes the way of its request,
+    /// so responses within the process never come from here.
     pub(crate) fn remote_responses<M: 'static>(
         &mut self,
         service: &str,
@@ -203,7 +204,7 @@ impl GraphBuilder {
         Ok(remote.map(|remote| (remote, remote_notifier)))
     }
 
-    /// Whether anything comes in from outside.
+    /// Whether messages of other processes come in.
     pub(crate) fn receives(&self) -> bool {
         self.middleware().is_some_and(|middleware| middleware.receives())
     }

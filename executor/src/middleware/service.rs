@@ -1,4 +1,4 @@
-//! What a middleware has to do for a node on the node's own event loop.
+//! Services of a middleware that run on a node's own event loop.
 
 use crate::context::Context;
 use crate::entity::{CallbackSpec, Entity, EventSource, Outcome};
@@ -10,32 +10,32 @@ use crate::remote::RemoteNotifier;
 use ringspin_ringbuf::{Attempt, Takes};
 use std::sync::Arc;
 
-/// A duty of a middleware towards one node: its parameter services, say. Each item that it takes is
-/// an event of the node's event loop, like any other.
+/// A service of a middleware for one node, for example its parameter services. Each item that it
+/// takes is an event of the node's event loop, like any other.
 pub trait MiddlewareService: Send {
     /// The callback's name in statistics and records.
     fn name(&self) -> String;
 
     /// Takes the next item, for [`run`](Self::run); false if there is none. Called at least once
-    /// for each item that its [`RemoteNotifier`] announce, and until there is none.
+    /// for each item that its [`RemoteNotifier`] announces, and until there is none.
     ///
     /// # Errors
     /// The reason why an item cannot be taken. It is logged, and the next one may be taken.
     fn take(&mut self) -> Result<bool, BoxError>;
 
-    /// Does what is to be done about the item that was taken.
+    /// Handles the item that was taken.
     ///
     /// # Errors
-    /// The reason why it cannot; that is a failure of the node.
+    /// The reason of a failure, which is a failure of the node.
     fn run(&mut self) -> Result<(), BoxError>;
 
-    /// Is told of `missing` items, which were announced and are not there.
+    /// Called with the number of `missing` items, which were announced and are not there.
     fn overwritten(&mut self, missing: u64) {
         let _ = missing;
     }
 }
 
-/// A middleware_service, and where what it is about is announced.
+/// A middleware service, and the notifier of its items.
 pub type AnnouncedService = (Box<dyn MiddlewareService>, RemoteNotifier);
 
 pub(crate) struct MiddlewareServiceEntity {
@@ -69,7 +69,7 @@ impl<S> Entity<S> for MiddlewareServiceEntity {
 }
 
 impl MiddlewareServiceEntity {
-    /// Has the middleware_service take the next item, if there is one, and passes the token on.
+    /// Lets the middleware service take the next item, if there is one, and passes the token on.
     fn next(&mut self) -> bool {
         let Self { middleware_service, remote_notifier, takes, .. } = self;
         remote_notifier.notifier().take();
@@ -79,7 +79,7 @@ impl MiddlewareServiceEntity {
             Ok(false) => Attempt::Empty,
             Err(error) => {
                 let name = middleware_service.name();
-                tracing::error!(name, %error, "failed to take what has come");
+                tracing::error!(name, %error, "failed to take an item of the middleware");
                 Attempt::Failed
             }
         };
@@ -94,7 +94,7 @@ impl MiddlewareServiceEntity {
 }
 
 impl GraphBuilder {
-    /// The duties of the middleware towards the node whose first loop is `event_loop`.
+    /// The middleware's services for the node with the first loop `event_loop`.
     pub(crate) fn middleware_services_of(
         &self,
         event_loop: LoopId,
@@ -108,13 +108,13 @@ impl GraphBuilder {
         }
     }
 
-    /// The error of a node that the middleware does not take.
+    /// The error for a node that the middleware refuses.
     pub(crate) fn refused(&self, error: &BoxError) -> CreateNodeError {
         let middleware = self.middleware_name();
         CreateNodeError::Middleware { middleware, reason: error.to_string() }
     }
 
-    /// Adds a duty to `event_loop`; returns what does it.
+    /// Adds a middleware service to `event_loop`, and returns it.
     pub(crate) fn add_middleware_service(
         &mut self,
         event_loop: LoopId,

@@ -1,4 +1,4 @@
-//! Declaring parameters.
+//! The declaration of parameters.
 
 use super::client::{Parameter, ParameterClient};
 use super::descriptor::{ParameterDescriptor, ParameterRange};
@@ -25,7 +25,7 @@ impl<S: Send + 'static> Node<S> {
     /// ```
     ///
     /// # Errors
-    /// As [`ParameterBuilder::declare`].
+    /// The errors of [`ParameterBuilder::declare`].
     pub fn declare_parameter<T: ParameterVariant>(
         &self,
         name: &str,
@@ -121,31 +121,32 @@ pub struct ParameterBuilder<T: ParameterVariant> {
 }
 
 impl<T: ParameterVariant> ParameterBuilder<T> {
-    /// The value unless somebody overrides it. Without a default an override is required.
+    /// Sets the value that holds without an override. Without a default an override is required.
     pub fn default(mut self, value: T) -> Self {
         self.default = Some(value);
         self
     }
 
-    /// What the parameter is for, in words and with its unit.
+    /// Sets the description of the parameter: its purpose and unit.
     pub fn description(mut self, text: impl Into<String>) -> Self {
         self.descriptor.description = text.into();
         self
     }
 
-    /// It can be overridden at the start, but not set.
+    /// Makes the parameter read-only: it can be overridden at the start, but not set.
     pub fn read_only(mut self) -> Self {
         self.descriptor.read_only = true;
         self
     }
 
-    /// The only values that it can have.
+    /// Sets the only values that the parameter can have.
     pub fn choices<C: Into<T>>(mut self, choices: impl IntoIterator<Item = C>) -> Self {
         self.descriptor.choices = choices.into_iter().map(|c| c.into().to_value()).collect();
         self
     }
 
-    /// A check that every value has to pass, also the default: an error says why it does not.
+    /// Adds a check that every value has to pass, also the default: its error is the reason of the
+    /// refusal.
     ///
     /// It runs on the thread that sets, before anything changes and without a lock, so it may use
     /// other parameters. It should have no effects: another parameter of the same request may still
@@ -158,7 +159,7 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
         self
     }
 
-    /// Declares it.
+    /// Declares the parameter.
     ///
     /// # Errors
     /// [`DeclareError`]: for an override that has another type or is not allowed it names the

@@ -7,7 +7,7 @@ use crate::message::Message;
 use crate::node::Node;
 use crate::parameter_value::ParameterValue;
 
-/// How many changes can wait for a callback; setting a parameter beyond that is an error.
+/// Limit of the changes that wait for a callback; setting a parameter beyond it is an error.
 pub const PARAMETER_CHANGES_MAX: usize = 64;
 
 /// One parameter's change.
@@ -15,9 +15,9 @@ pub const PARAMETER_CHANGES_MAX: usize = 64;
 pub struct ParameterChange {
     /// The parameter.
     pub name: String,
-    /// What it was before.
+    /// The value before the change.
     pub old: ParameterValue,
-    /// What it was set to.
+    /// The value after the change.
     pub new: ParameterValue,
 }
 
@@ -26,8 +26,8 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// It is an event like a message: it runs in this callback group with its state, in the order
     /// in which changes were made, and the values are the new ones by then, or even newer ones. At
-    /// most [`PARAMETER_CHANGES_MAX`] changes wait; beyond that, setting fails. What is set before
-    /// the graph is frozen is no event.
+    /// most [`PARAMETER_CHANGES_MAX`] changes wait; beyond that, setting fails. Setting a parameter
+    /// before the graph is frozen is no event.
     ///
     /// ```
     /// # use ringspin_executor::Graph;

@@ -40,7 +40,7 @@ impl<T: ParameterVariant> Parameter<T> {
         self.node.set_all(vec![(self.entry.descriptor.name.clone(), value.to_value())])
     }
 
-    /// What the parameter was declared as.
+    /// The descriptor with which the parameter was declared.
     pub fn descriptor(&self) -> &ParameterDescriptor {
         &self.entry.descriptor
     }
@@ -59,10 +59,10 @@ impl<T: ParameterVariant> fmt::Debug for Parameter<T> {
     }
 }
 
-/// A parameter as it was when it was asked for.
+/// A snapshot of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterInfo {
-    /// What it was declared as.
+    /// The descriptor with which it was declared.
     pub descriptor: ParameterDescriptor,
     /// Its value.
     pub value: ParameterValue,
@@ -71,7 +71,8 @@ pub struct ParameterInfo {
 /// All parameters of a node, by name: read and set from any thread, cheap to clone.
 ///
 /// Live, a change is an event as soon as it is set. In deterministic mode set parameters from
-/// callbacks, or between two spins: what another thread does during a spin comes when it comes.
+/// callbacks, or between two spins: a change by another thread during a spin has no repeatable
+/// time.
 #[derive(Clone)]
 pub struct ParameterClient(Arc<NodeParameters>);
 
@@ -112,7 +113,7 @@ impl ParameterClient {
 
     /// Sets several parameters at once: all or none of them, with one event for all.
     ///
-    /// Whoever lists parameters or handles the event sees all of them changed; somebody who reads
+    /// Lists of parameters and handlers of the event see all of them changed; a thread that reads
     /// single [`Parameter`]s meanwhile may see some of them changed before the others.
     ///
     /// # Errors

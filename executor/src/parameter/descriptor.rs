@@ -1,4 +1,4 @@
-//! What is known of a parameter besides its value.
+//! The descriptor of a parameter: all its properties except the value.
 
 use crate::parameter_value::{ParameterType, ParameterValue};
 use std::fmt;
@@ -10,11 +10,11 @@ pub struct ParameterDescriptor {
     pub name: String,
     /// Its type, which never changes.
     pub parameter_type: ParameterType,
-    /// What it is for, in words.
+    /// The purpose of the parameter, in words.
     pub description: String,
     /// Whether it can only be overridden, not set.
     pub read_only: bool,
-    /// What a number, or each number of an array, is limited to.
+    /// The limits of a number, or of each number of an array.
     pub range: Option<ParameterRange>,
     /// The only values that it can have; empty if it is not limited to some.
     pub choices: Vec<ParameterValue>,

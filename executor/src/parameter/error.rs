@@ -1,10 +1,10 @@
-//! Why a parameter was not declared, or not set.
+//! Errors of declaring and setting parameters.
 
 use super::{PARAMETER_CHANGES_MAX, ParameterRange};
 use crate::parameter_value::{ParameterType, ParameterValue};
 use thiserror::Error;
 
-/// Why parameters were not set: none of them is.
+/// The reason why parameters were not set: none of them is.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ParameterError {
     /// The node has no such parameter.
@@ -28,7 +28,7 @@ pub enum ParameterError {
         declared: ParameterType,
         /// The type of the value.
         given: ParameterType,
-        /// How to write a value of its type, if that is a common mistake.
+        /// Advice how to write a value of its type, for common mistakes.
         hint: &'static str,
     },
     /// The parameter was declared as read-only.
@@ -48,7 +48,7 @@ pub enum ParameterError {
         parameter: String,
         /// The value.
         value: ParameterValue,
-        /// What is allowed.
+        /// The allowed values.
         range: ParameterRange,
     },
     /// The value is none of the parameter's choices.
@@ -60,7 +60,7 @@ pub enum ParameterError {
         parameter: String,
         /// The value.
         value: ParameterValue,
-        /// What is allowed.
+        /// The allowed values.
         choices: String,
     },
     /// The parameter's constraint does not allow the value.
@@ -72,7 +72,7 @@ pub enum ParameterError {
         parameter: String,
         /// The value.
         value: ParameterValue,
-        /// What the constraint said.
+        /// The message of the constraint.
         reason: String,
     },
     /// One request sets a parameter twice.
@@ -83,7 +83,7 @@ pub enum ParameterError {
         /// The parameter.
         parameter: String,
     },
-    /// A callback for changes has not kept up; the changes are handed back.
+    /// The queue of changes of a callback is full; the changes are handed back.
     #[error(
         "node {node}: {max} parameter changes already wait for a callback; set less often, or \
          again later",
@@ -92,20 +92,20 @@ pub enum ParameterError {
     Full {
         /// The node.
         node: String,
-        /// What was to be set.
+        /// The refused values.
         changes: Vec<(String, ParameterValue)>,
     },
 }
 
-/// Why a parameter was not declared.
+/// The reason why a parameter was not declared.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum DeclareError {
-    /// The name is not one that a parameter can have.
+    /// The name is not valid for a parameter.
     #[error("node {node}: {reason}")]
     Name {
         /// The node.
         node: String,
-        /// What is wrong with it.
+        /// The fault, and the allowed form.
         reason: String,
     },
     /// The node has a parameter of this name.
@@ -119,7 +119,7 @@ pub enum DeclareError {
         /// The parameter.
         parameter: String,
     },
-    /// It has no default, and nobody gave it a value.
+    /// The parameter has no default, and no override gives it a value.
     #[error(
         "node {node}: parameter `{parameter}` ({declared}) has no default; give it a value, \
              for example `--ros-args -p {parameter}:=...`"
@@ -140,7 +140,7 @@ pub enum DeclareError {
     Override {
         /// The argument, or file, line and column.
         origin: String,
-        /// What is wrong with it.
+        /// The fault, and the allowed form.
         error: Box<ParameterError>,
     },
     /// The range or its step makes no sense.

@@ -1,8 +1,8 @@
-//! The parameters of one node: a table that any thread can ask, and one writer at a time changes.
+//! The parameters of one node: a table that any thread can read, and one writer at a time changes.
 //!
 //! A request to set is looked up, then checked, then applied. Only looking up and applying hold the
-//! table's lock, and nothing of the user runs under it. The change event is published under it, so
-//! that events come in the order in which the values changed.
+//! table's lock, and no user code runs under it. The change event is published under it, so that
+//! events come in the order in which the values changed.
 
 use super::change::ParameterChange;
 use super::client::ParameterInfo;
@@ -15,21 +15,21 @@ use crate::topic::{PublishError, Publisher};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What a constraint closure is kept as.
+/// A constraint closure with its type erased.
 pub(crate) type Constraint<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
 
-/// One parameter: its value and what is allowed.
+/// One parameter: its value and constraints.
 pub(super) struct Entry<T: ParameterVariant> {
     pub(super) descriptor: ParameterDescriptor,
     pub(super) constraint: Option<Constraint<T>>,
     pub(super) cell: T::Cell,
 }
 
-/// A parameter whose type is forgotten.
+/// A parameter with its type erased.
 pub(crate) trait AnyEntry: Send + Sync {
     fn descriptor(&self) -> &ParameterDescriptor;
     fn value(&self) -> ParameterValue;
-    /// Whether the value is of the type and satisfies all constraints; runs the user's.
+    /// Checks the type and all constraints of the value; runs the user's constraint.
     fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterError>;
     /// Stores a value that was checked.
     fn store(&self, value: &ParameterValue);
@@ -55,7 +55,7 @@ impl<T: ParameterVariant> AnyEntry for Entry<T> {
     }
 }
 
-/// How to write a value of the declared type, where the other one is a common mistake.
+/// Advice how to write a value of the declared type, for common mistakes.
 fn type_hint(declared: ParameterType, given: ParameterType) -> &'static str {
     use ParameterType as T;
     match (declared, given) {
@@ -119,11 +119,11 @@ pub(crate) fn check<T: ParameterVariant>(
 #[derive(Default)]
 struct Table {
     entries: BTreeMap<String, Arc<dyn AnyEntry>>,
-    /// Where changes are published, once a callback asked for them.
+    /// The publisher of changes, once a callback asked for them.
     changes: Option<Publisher<Vec<ParameterChange>>>,
 }
 
-/// Told of the parameters that a node declares and sets.
+/// An observer of the parameters that a node declares and sets.
 pub(crate) trait ParameterObserver: Send + Sync {
     fn declared(&self, parameter: &str, value: &ParameterValue);
     fn set(&self, values: &[(String, ParameterValue)]);

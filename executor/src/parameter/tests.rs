@@ -51,7 +51,7 @@ fn every_type_is_declared_read_set_and_listed() {
 }
 
 #[test]
-fn the_client_finds_parameters_by_name_and_says_what_there_is() {
+fn client_finds_parameters_by_name_and_lists_them_in_errors() {
     let (graph, node) = node_with(&[]);
     let gain = node.parameter("gain").default(1.0).description("unitless").declare().unwrap();
     node.declare_parameter("frame", String::from("map")).unwrap();
@@ -80,7 +80,7 @@ fn callback_groups_share_the_parameters_of_their_node() {
 }
 
 #[test]
-fn what_is_not_allowed_is_refused_and_changes_nothing() {
+fn invalid_values_are_refused_and_change_nothing() {
     let node = node();
     let speed = node.parameter("speed").default(1.0).range(0.0..=3.0).step(0.5).declare().unwrap();
     let count = node.parameter("count").default(3).range(1..=9).step(2).declare().unwrap();
@@ -116,7 +116,7 @@ fn what_is_not_allowed_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn several_are_set_all_or_none() {
+fn several_parameters_are_set_all_or_none() {
     let node = node();
     let (a, b) = (node.declare_parameter("a", 1i64), node.declare_parameter("b", 1i64));
     let (a, b) = (a.unwrap(), b.unwrap());
@@ -155,7 +155,7 @@ fn a_constraint_may_read_and_set_other_parameters() {
 }
 
 #[test]
-fn a_declaration_that_makes_no_sense_is_refused() {
+fn inconsistent_declarations_are_refused() {
     let node = node();
     let int = || node.parameter("n").default(1i64);
     let refused = |builder: ParameterBuilder<i64>| builder.declare().unwrap_err();
@@ -227,9 +227,9 @@ fn an_empty_list_is_an_array_of_any_type_and_integers_may_be_bytes() {
     assert!(node.declare_parameter("empty", 1.0).is_err(), "but no scalar");
 }
 
-/// A file for a node of another name is ignored by rclcpp without a word.
+/// rclcpp silently ignores a file for a node of another name.
 #[test]
-fn overrides_that_nobody_declares_are_listed_with_their_place() {
+fn undeclared_overrides_are_listed_with_their_place() {
     let line = ["-p", "gain:=1.0", "-p", "gian:=2.0", "-p", "pilto:speed:=1", "-p", "gain:=3.0"];
     let (graph, node) = node_with(&[&line[..], &["-p", "use_sim_time:=true"]].concat());
     node.declare_parameter("gain", 0.0).unwrap();

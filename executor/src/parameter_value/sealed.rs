@@ -5,7 +5,7 @@ use ringspin_ringbuf::Counter;
 use std::marker::PhantomData;
 use std::sync::{PoisonError, RwLock};
 
-/// What the parameters' implementation needs to know of a type.
+/// The properties of a type that the implementation of parameters needs.
 pub trait Variant: Clone + std::fmt::Debug + Send + Sync + Sized + 'static {
     const TYPE: ParameterType;
     type Cell: Cell<Self>;
@@ -13,7 +13,7 @@ pub trait Variant: Clone + std::fmt::Debug + Send + Sync + Sized + 'static {
     fn to_value(&self) -> ParameterValue;
 }
 
-/// Where a value lies while threads read it. Only one thread at a time writes.
+/// The storage of a value while threads read it. Only one thread at a time writes.
 pub trait Cell<T>: Send + Sync {
     fn new(value: T) -> Self;
     fn get(&self) -> T;

@@ -1,5 +1,5 @@
-//! Values as text: what an unquoted scalar of a parameter file means, and how a value is written so
-//! that it is read back.
+//! Values as text: parsing of unquoted scalars, and formatting of values so that they are read
+//! back.
 //!
 //! The rules are those of rcl's parser, not those of YAML 1.2: `yes`, `no`, `on`, `off`, `y` and
 //! `n`, also capitalised, are bools; `0x1f` is hexadecimal and `017` octal; `.inf`, `.nan`, `inf`
@@ -33,7 +33,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `text` for a message: as it is, or its beginning.
+/// `text` for a message, shortened if it is long.
 pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(40) {
         None => text.into(),
@@ -41,7 +41,7 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// What a scalar without quotes means.
+/// Parses a scalar without quotes.
 pub(crate) fn plain_scalar(text: &str) -> Result<ParameterValue, String> {
     match text {
         "" => return Err("there is no value; write `\"\"` for an empty string".into()),

@@ -1,4 +1,4 @@
-//! Requested against offered: which publishers and subscriptions of a topic fit together.
+//! Compatibility of offered and requested QoS between publishers and subscriptions of a topic.
 
 use super::{Durability, Liveliness, QoS, Reliability};
 use std::cmp::Ordering;
@@ -12,11 +12,11 @@ pub enum QosPolicy {
     Reliability,
     /// Whether messages are kept for late joiners.
     Durability,
-    /// How often there is a message.
+    /// The longest time between messages.
     Deadline,
-    /// What shows that a publisher is alive.
+    /// The kind of liveliness.
     Liveliness,
-    /// How often there is a sign of life.
+    /// The longest time between signs of life.
     LeaseDuration,
 }
 
@@ -37,18 +37,18 @@ impl fmt::Display for QosPolicy {
 pub struct Incompatibility {
     /// The policy.
     pub policy: QosPolicy,
-    /// What the publisher offers, in words.
+    /// The policy that the publisher offers, in words.
     pub offered: String,
-    /// What the subscription requests, in words.
+    /// The policy that the subscription requests, in words.
     pub requested: String,
 }
 
-/// A peer that does not fit.
+/// An incompatible peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncompatiblePeer {
     /// The fully qualified name of its node; `None` if its node is not known yet.
     pub node: Option<String>,
-    /// What does not fit.
+    /// The incompatible policy and its values.
     pub incompatibility: Incompatibility,
 }
 
@@ -64,8 +64,8 @@ impl fmt::Display for IncompatiblePeer {
 }
 
 impl QoS {
-    /// Why a publisher that offers `self` does not fit a subscription with `requested`, by the
-    /// rules of ROS 2; `None` if it does.
+    /// The reason why a publisher that offers `self` is incompatible with a subscription that
+    /// requests `requested`, by the rules of ROS 2; `None` if both are compatible.
     ///
     /// A publisher has to offer at least what is requested: reliable is more than best effort,
     /// transient local more than volatile, a deadline or lease more than none, a shorter one more

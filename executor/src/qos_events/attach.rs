@@ -1,4 +1,4 @@
-//! How the callbacks for events become watches of the graph.
+//! Adds the callbacks for QoS events to the graph as watches.
 
 use super::conditions::{Deadline, OwnLiveliness, Source, TopicLiveliness};
 use super::peers::{Loss, Match, Misfit, Outside, Peers};
@@ -12,7 +12,7 @@ use crate::qos::QoS;
 use crate::remote::{RemoteEventKind, RemoteEvents, RemoteNotifier, Reports};
 use std::sync::Arc;
 
-/// A publisher or subscription that is watched, and what a middleware knows of it.
+/// A publisher or subscription that is watched, with the middleware's events for it.
 pub(crate) struct Watched<'a> {
     /// Such as `publisher /scan`.
     pub(crate) name: String,
@@ -22,7 +22,7 @@ pub(crate) struct Watched<'a> {
 }
 
 impl Watched<'_> {
-    /// What is reported from outside of events of `kind`, and the notifier of whom to tell.
+    /// The middleware's reports of events of `kind`, and the notifier to call for them.
     fn outside(
         &self,
         builder: &GraphBuilder,
@@ -124,7 +124,7 @@ impl<S: Send + 'static> Node<S> {
         Ok(())
     }
 
-    /// Has `callback` called when the deadline passes without a sign from `source`.
+    /// Calls `callback` when the deadline passes without a message from `source`.
     fn watch_deadline(
         &self,
         builder: &mut GraphBuilder,

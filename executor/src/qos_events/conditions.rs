@@ -1,7 +1,7 @@
-//! What the events of a publisher or subscription are about: deadlines and liveliness.
+//! The conditions behind the events of a publisher or subscription: deadlines and liveliness.
 //!
-//! A condition is looked at when it may have changed, and says what happened and when to look
-//! again. It knows times only; nothing of threads, timers or callbacks.
+//! A condition is checked when it may have changed, and returns the change and the time of the next
+//! check. It depends on times only, not on threads, timers or callbacks.
 
 use super::peers::Outside;
 use super::{DeadlineMissed, LivelinessChanged, LivelinessLost};
@@ -15,22 +15,22 @@ use std::time::Duration;
 /// The least time: limits are inclusive, so they are broken this long after them.
 const NS: Duration = Duration::from_nanos(1);
 
-/// Something that may happen as time goes by.
+/// A condition that may change with time.
 pub(crate) trait Condition: Send + 'static {
-    /// What is told.
+    /// The event that reports a change.
     type Event;
-    /// Whether it changes as time goes by. If not, a look never says when to look again.
+    /// Whether it changes with time. If not, `look` never returns a time.
     const IS_TIMED: bool = true;
-    /// What happened since the last look, and when to look again.
+    /// Returns the changes since the last call, and the time of the next one.
     fn look(&mut self, now: Time) -> (Option<Self::Event>, Option<Time>);
     /// Forgets the times of earlier looks, because the clock has another source.
     fn start_again(&mut self) {}
 }
 
-/// Whose messages have a deadline.
+/// The source of the messages that a deadline watches.
 pub(crate) enum Source {
     Publisher(Arc<PublisherLiveliness>),
-    /// A topic's publishers in the process, and what comes from outside.
+    /// A topic's publishers in the process, and messages from outside.
     Topic(Arc<LivelinessRegistry>, Option<RemoteNotifier>),
 }
 
@@ -73,7 +73,7 @@ impl Condition for Deadline {
     }
 
     fn look(&mut self, now: Time) -> (Option<DeadlineMissed>, Option<Time>) {
-        // A clock that is followed may have gone back: what was later does not count then.
+        // A followed clock may have gone back: later times do not count then.
         let since = self.since.unwrap_or(now).min(now);
         self.since = Some(since);
         let published = self.source.last_published();
@@ -130,16 +130,16 @@ impl Condition for OwnLiveliness {
     }
 }
 
-/// Which publishers of a topic are alive.
+/// The condition of the liveliness of a topic's publishers.
 pub(crate) struct TopicLiveliness {
     registry: Arc<LivelinessRegistry>,
     /// Known once the graph is frozen.
     failures: Arc<OnceLock<Arc<Failures>>>,
     start: Option<Time>,
-    /// Of each publisher, once it was alive: whether it still is.
+    /// Whether each publisher is still alive, once it was.
     alive: Vec<Option<bool>>,
     outside: Outside,
-    /// What was told last: how many are alive, and how many are not.
+    /// The counts of the last event: publishers that are alive, and that are not.
     told: (u64, u64),
 }
 
@@ -170,7 +170,7 @@ impl TopicLiveliness {
                     next = next.into_iter().chain(after(end)).min();
                 }
                 Life::Unborn => {}
-                // Also one that nobody looked at while it was alive.
+                // Also one that was not seen while it was alive.
                 Life::Until(_) | Life::Lost => *alive = Some(false),
             }
         }
@@ -228,7 +228,7 @@ mod tests {
         Time::from_nanos(ns)
     }
 
-    /// Looks at `condition`; what it says, in nanoseconds.
+    /// Checks `condition`; returns its event and the next time in nanoseconds.
     fn look<C: Condition>(condition: &mut C, now: u64) -> (Option<C::Event>, Option<u64>) {
         let (event, next) = condition.look(at(now));
         (event, next.map(Time::as_nanos))
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_outside_is_a_sign_for_the_deadline_of_a_topic() {
+    fn remote_message_meets_the_deadline_of_a_topic() {
         let (time, clock) = (Arc::<SimClock>::default(), NodeClock::default());
         clock.run_by(time.clone());
         let remote_notifier = RemoteNotifier::default();

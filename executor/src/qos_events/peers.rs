@@ -1,5 +1,5 @@
-//! Conditions about the other ends of a topic, in the process and outside: who is there, who does
-//! not fit, and whose messages were lost.
+//! Conditions about the other ends of a topic, in the process and outside: matches, incompatible
+//! QoS, and lost messages.
 
 use super::conditions::{Condition, change};
 use super::{IncompatibleQos, Matched, MessageLost};
@@ -9,7 +9,7 @@ use crate::remote::{RemoteStatus, Reports};
 use crate::time::Time;
 use std::sync::Arc;
 
-/// What a middleware reports, if there is one.
+/// The reports of a middleware, if there is one.
 #[derive(Default)]
 pub(crate) struct Outside {
     reports: Option<Reports>,
@@ -27,7 +27,7 @@ impl Outside {
         self.includes_locals
     }
 
-    /// How things are; `None` as long as nothing has happened.
+    /// The present counts; `None` as long as nothing has happened.
     pub(crate) fn look(&mut self) -> Option<&RemoteStatus> {
         let newest = self.reports.as_mut().and_then(Reports::newest);
         if newest.is_some() {
@@ -37,7 +37,7 @@ impl Outside {
     }
 }
 
-/// Which ends of the process are the peers.
+/// The ends of the process that are the peers.
 pub(crate) enum Peers {
     Publishers(Arc<LivelinessRegistry>),
     Subscriptions(Arc<LivelinessRegistry>),
@@ -52,11 +52,11 @@ impl Peers {
     }
 }
 
-/// Who is there.
+/// The matched peers.
 pub(crate) struct Match {
     pub(crate) peers: Peers,
     pub(crate) outside: Outside,
-    /// What was told last: peers that ever were, and that are.
+    /// The counts of the last event: all peers so far, and the present ones.
     pub(crate) told: (u64, u64),
 }
 
@@ -81,7 +81,7 @@ impl Condition for Match {
     }
 }
 
-/// Who does not fit. In the process everybody does.
+/// The peers with incompatible QoS. In the process there are none: the graph refuses them.
 pub(crate) struct Misfit {
     pub(crate) outside: Outside,
     pub(crate) told: u64,
@@ -108,7 +108,7 @@ impl Condition for Misfit {
     }
 }
 
-/// What did not come.
+/// The messages that were lost.
 pub(crate) struct Loss {
     pub(crate) counters: Arc<CallbackCounters>,
     pub(crate) outside: Outside,

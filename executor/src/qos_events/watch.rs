@@ -1,4 +1,4 @@
-//! A watch: looks at a condition when its time has come, and calls back for what happened.
+//! A watch: checks a condition when it is due, and calls the callback for each change.
 
 use super::EventCallback;
 use super::conditions::Condition;
@@ -12,8 +12,8 @@ use crate::timer::Timer;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The port of the notice that there is something to look at: at the start, and when a publisher
-/// came to life or lost its node. The other one is for the timer.
+/// The port of the notifier for changes: at the start, and when a publisher became alive or its
+/// node was isolated. The other port is for the timer.
 const NOTICE: usize = 0;
 
 struct Watch<S, C: Condition> {
@@ -21,9 +21,9 @@ struct Watch<S, C: Condition> {
     notifier: Arc<Notifier>,
     /// If its condition is timed.
     timer: Option<Timer>,
-    /// When the timer is due.
+    /// The time at which the timer is due.
     due: Option<Time>,
-    /// The value of [`Clock::switches`](crate::Clock::switches) when it looked last.
+    /// The value of [`Clock::switches`](crate::Clock::switches) at the last check.
     switches: u64,
     source: SourceId,
     events: u64,
@@ -76,7 +76,7 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
 }
 
 impl<S: Send + 'static> Node<S> {
-    /// Adds a watch named `name`, which looks when `notifier` says so.
+    /// Adds a watch named `name`, which checks its condition when notified by `notifier`.
     pub(crate) fn watch<C: Condition>(
         &self,
         builder: &mut GraphBuilder,

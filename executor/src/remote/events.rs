@@ -1,24 +1,24 @@
-//! What a middleware reports of an end of the graph besides messages: peers that come and go, do
-//! not fit or lose their lives, and messages that did not make it.
+//! Reports of a middleware about an end of the graph besides messages: peers that come and go, are
+//! incompatible or not alive any more, and lost messages.
 
 use super::RemoteNotifier;
 use crate::escape::BoxError;
 use crate::qos::{IncompatiblePeer, QosPolicy};
 
-/// Watches what happens to one publisher or subscription beyond the process.
+/// The source of the QoS events of one publisher or subscription beyond the process.
 ///
-/// Deadlines are not reported: the graph knows what is published in the process, and hears of
-/// each message that comes, so it counts both itself and nothing twice. So does a publisher for its
+/// Deadlines are not reported: the graph sees each message that is published in the process or
+/// arrives from outside, so it counts both itself, and none twice. The same holds for a publisher's
 /// own liveliness.
 pub trait RemoteEvents: Send + Sync {
-    /// Whether what it reports covers ends of this process, too. If not, the graph adds those.
+    /// Whether its reports cover ends of this process, too. If not, the graph adds those.
     fn includes_locals(&self) -> bool;
 
     /// Watches for events of `kind`, each of which is announced to `remote_notifier`. `None` if the
     /// middleware does not have them.
     ///
     /// # Errors
-    /// Why it cannot; the publisher or subscription stays without them.
+    /// The reason of a failure; the publisher or subscription has no such events then.
     fn watch(
         &self,
         kind: RemoteEventKind,
@@ -28,19 +28,19 @@ pub trait RemoteEvents: Send + Sync {
 
 /// One kind of event of one publisher or subscription.
 pub trait RemoteEvent: Send {
-    /// How things are, if that has changed since it was taken last.
+    /// The present counts, if they have changed since the last call.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// The reason of a failure.
     fn take(&mut self) -> Result<Option<RemoteStatus>, BoxError>;
 }
 
-/// What a middleware may report.
+/// The kind of a middleware's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RemoteEventKind {
-    /// Publishers that a subscription hears came to life, or lost it.
+    /// Matched publishers of a subscription became alive, or are not alive any more.
     LivelinessChanged,
-    /// A peer does not fit.
+    /// A peer is incompatible.
     IncompatibleQos,
     /// Messages to a subscription were lost.
     MessageLost,
@@ -48,35 +48,35 @@ pub enum RemoteEventKind {
     Matched,
 }
 
-/// How things are: counts since the end was created.
+/// Counts since the end was created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemoteStatus {
-    /// Publishers that a subscription hears.
+    /// Matched publishers of a subscription.
     Liveliness {
-        /// Those that are alive.
+        /// Publishers that are alive.
         alive: u64,
-        /// Those that are there without a sign of life.
+        /// Publishers that are matched and not alive.
         not_alive: u64,
     },
-    /// Peers that do not fit.
+    /// Incompatible peers.
     IncompatibleQos {
-        /// How many there ever were.
+        /// The number since the start.
         total: u64,
-        /// The policy that did not fit, of the last one, if it has a name here.
+        /// The incompatible policy of the last one, if it has a name here.
         last_policy: Option<QosPolicy>,
         /// The last one, if it is known.
         last_peer: Option<IncompatiblePeer>,
     },
     /// Messages that were lost.
     MessageLost {
-        /// How many.
+        /// The number since the start.
         total: u64,
     },
-    /// Peers that fit.
+    /// Matched peers.
     Matched {
-        /// How many there ever were.
+        /// The number since the start.
         total: u64,
-        /// How many there are.
+        /// The present number.
         current: u64,
     },
 }
@@ -84,7 +84,7 @@ pub enum RemoteStatus {
 /// The reports of one kind of event, for the condition that they belong to.
 pub(crate) struct Reports {
     event: Box<dyn RemoteEvent>,
-    /// Of the event, for errors.
+    /// The name of the event, for errors.
     name: String,
 }
 
@@ -93,10 +93,14 @@ impl Reports {
         Self { event, name: name.into() }
     }
 
-    /// How things are, if that has changed.
+    /// The present counts, if they have changed.
     pub(crate) fn newest(&mut self) -> Option<RemoteStatus> {
         self.event.take().unwrap_or_else(|error| {
-            tracing::error!(name = self.name, %error, "cannot take an event");
+            tracing::error!(
+                name = self.name,
+                %error,
+                "failed to take a QoS event of the middleware"
+            );
             None
         })
     }

@@ -9,8 +9,8 @@ use crate::remote::{RemoteNotifier, Source, Taken};
 use ringspin_ringbuf::table::Ticket;
 use std::sync::{Arc, Weak};
 
-/// Sends the response to a request from beyond the process. ROS 2 has no word for a request that is
-/// not answered: the caller waits.
+/// Sends the response to a request of another process. ROS 2 has no message for a request without a
+/// response: the caller goes on waiting.
 pub(super) fn send_response<P: Send + Sync + 'static>(
     responder: &dyn RemoteResponder,
     result: Result<P, CallError>,
@@ -18,18 +18,18 @@ pub(super) fn send_response<P: Send + Sync + 'static>(
     let response = match result {
         Ok(response) => response,
         Err(why) => {
-            tracing::warn!(%why, "a request from outside stays without an answer");
+            tracing::warn!(%why, "a request of another process gets no response");
             return;
         }
     };
     match responder.respond(&response) {
         Ok(true) => {}
         Ok(false) => responder.respond_later(Box::new(response)),
-        Err(error) => tracing::error!(%error, "a response did not leave the process"),
+        Err(error) => tracing::error!(%error, "failed to send a response to another process"),
     }
 }
 
-/// The requests that `server` brings.
+/// The requests of `server`.
 pub(super) struct RemoteRequests {
     service: String,
     depth: usize,
@@ -57,8 +57,8 @@ impl<Q: 'static, P: 'static> Source<Request<Q, P>> for RemoteRequests {
         })
     }
 
-    /// Their callers wait in vain. Logged whenever the number has doubled, so that a flood does not
-    /// fill the log.
+    /// Logs lost responses, whose callers never get one, whenever their number has doubled, so that
+    /// a flood does not fill the log.
     fn overwritten(&mut self, missing: u64) -> u64 {
         let before = self.overwritten;
         self.overwritten += missing;
@@ -108,7 +108,7 @@ impl<S, P> Drop for Unsent<'_, S, P> {
     }
 }
 
-/// The responses that `remote` brings, for calls that `shared` knows.
+/// The responses of `remote` to the calls in `shared`.
 pub(super) struct RemoteResponses<S, Q, P> {
     shared: Weak<Shared<S, Q, P>>,
     remote: Arc<dyn RemoteClient>,
@@ -147,12 +147,12 @@ where
         Ok(Taken::Item)
     }
 
-    /// Responses to other clients: no response of this client gives way to another one.
+    /// Responses to other clients: no response of this client is ever displaced.
     fn overwritten(&mut self, _missing: u64) -> u64 {
         0
     }
 
-    /// Finds the call of a response that came early; or else ends a call whose servers are gone.
+    /// Finds the call of a response that came early, or ends a call whose servers are gone.
     /// Announced when a call has left the process, and when a server is gone.
     fn conclude(&mut self, item: &mut Option<Response<P>>) -> bool {
         let Some(shared) = self.shared.upgrade() else { return false };

@@ -1,4 +1,4 @@
-//! A call: how it is refused, how it ends, and the future of its end.
+//! A call: its refusal, its end, and the future of its end.
 
 use super::Response;
 use crate::message::Message;
@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use thiserror::Error;
 
-/// Why a call has no response.
+/// The reason why a call has no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CallError {
     /// The executor does not run yet.
@@ -29,12 +29,14 @@ pub enum CallError {
     #[error("the service's queue of requests is full: give it a greater depth, or call less often")]
     ServiceFull,
     /// The client has as many calls without a response as its depth allows.
-    #[error("as many calls as the client's depth allows are unanswered; raise it, or wait")]
+    #[error(
+        "the client has as many unanswered calls as its depth allows; raise the depth, or wait"
+    )]
     TooManyCalls,
     /// The node keeps as many replies as the client's QoS allows.
     #[error("as many replies as `QoS::held` of the client allows are kept; drop some, or raise it")]
     TooManyReplies,
-    /// The server let go of the request, or failed while it handled it.
+    /// The server dropped the request, or failed while it handled it.
     #[error("the service dropped the request without an answer")]
     Unanswered,
     /// The server's node is isolated after a failure.
@@ -54,7 +56,7 @@ pub enum CallError {
     #[error("the service did not answer within the call's timeout")]
     TimedOut,
     /// The middleware did not take the request; the log says why.
-    #[error("the request did not leave the process: see the log")]
+    #[error("failed to send the request to another process: the log has the cause")]
     Unsent,
     /// A thread of the executor must not wait.
     #[error(
@@ -64,12 +66,12 @@ pub enum CallError {
     WouldBlock,
 }
 
-/// A call that was not made, with its request.
+/// A refused call, with its request.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CallRefused<Q> {
     /// The request that was not sent.
     pub request: Q,
-    /// Why.
+    /// The reason.
     pub reason: CallError,
 }
 
@@ -87,7 +89,7 @@ impl<Q> fmt::Display for CallRefused<Q> {
 
 impl<Q> std::error::Error for CallRefused<Q> {}
 
-/// The response to a call, where the server left it.
+/// The response to a call, in the slot in which the server left it.
 pub struct Reply<P>(Message<Response<P>>);
 
 impl<P> Reply<P> {
@@ -131,14 +133,14 @@ struct End<P> {
     waker: AtomicWaker,
 }
 
-/// Completes a [`CallFuture`], even by being dropped.
+/// Completes a [`CallFuture`], also when it is dropped.
 pub(super) struct Completer<P>(Option<Shared<P>>);
 
 /// The ends of the calls of one client whose futures wait for them.
 pub(super) struct Futures<P>(Pool<End<P>>);
 
 impl<P> Futures<P> {
-    /// For `calls` at a time, and more if futures are kept.
+    /// Creates a pool for `calls` at a time, and more if futures are kept.
     pub(super) fn new(calls: usize) -> Self {
         let pool = Pool::new();
         pool.reserve(calls);
@@ -201,7 +203,7 @@ impl<P> Future for CallFuture<P> {
             State::Pending(end) => end,
             State::Ended(result) => return result.take().map_or(Poll::Pending, Poll::Ready),
         };
-        // Once more with the waker in its place: the end may have come in between.
+        // A second look after the waker is set: the end may have come in between.
         let result = end.result.get().or_else(|| {
             end.waker.register(cx.waker());
             end.result.get()

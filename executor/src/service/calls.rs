@@ -1,4 +1,4 @@
-//! The calls of a client that have no response yet. Nothing here waits for another thread.
+//! The unanswered calls of a client. Nothing here waits for another thread.
 
 use super::CallError;
 use super::then::Then;
@@ -84,12 +84,12 @@ impl<S, P> Calls<S, P> {
         self.responses.try_acquire().then_some(()).ok_or(CallError::TooManyCalls)
     }
 
-    /// A response has left its queue, or will not come.
+    /// Releases a place: a response has left its queue, or will not come.
     pub(super) fn response_taken(&self) {
         self.responses.release();
     }
 
-    /// The call has left the process.
+    /// Records that the call has left the process.
     pub(super) fn sent(&self, ticket: Ticket, sent: Sent) {
         let notes = self.open.notes(ticket);
         notes.number.set(sent.number as u64);
@@ -121,7 +121,7 @@ impl<S, P> Calls<S, P> {
         search
     }
 
-    /// The first call that none but the first `gone` servers could answer.
+    /// The first call that only the first `gone` servers could answer.
     pub(super) fn first_lost(&self, gone: u64) -> Option<Ticket> {
         let lost = |(ticket, notes): (Ticket, &Notes)| {
             notes.sent().filter(|sent| sent.servers <= gone).map(|_| ticket)
@@ -138,7 +138,8 @@ impl<S, P> Calls<S, P> {
     }
 }
 
-/// Fills a place with a call. `None` if the client was stopped meanwhile: nothing will come of it.
+/// Fills a place with a call. `None` if the client was stopped meanwhile: the call gets no
+/// response.
 pub(super) fn open<S, P>(
     claim: Claim<'_, Then<S, P>, Notes>,
     then: Then<S, P>,

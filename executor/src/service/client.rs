@@ -1,4 +1,4 @@
-//! The end of a service that asks.
+//! The client of a service.
 
 use super::beyond::{RemoteResponses, send_request};
 use super::call::Futures;
@@ -35,9 +35,10 @@ use std::time::{Duration, Instant};
 
 /// Calls a service; from any thread, and cheap to clone.
 ///
-/// A call is lock-free within the process: a thread that is suspended in one delays only that.
+/// A call is lock-free within the process: a thread that is suspended in one delays only that call.
 ///
-/// `S` is the state of the callback group that created it: there, the ends of its calls are events.
+/// `S` is the state of the callback group that created it: the ends of its calls are events of that
+/// group.
 pub struct Client<S, Q, P> {
     shared: Arc<Shared<S, Q, P>>,
     timeout: Option<Duration>,
@@ -59,13 +60,13 @@ impl<S, Q, P> fmt::Debug for Client<S, Q, P> {
 
 pub(super) struct Shared<S, Q, P> {
     requests: Requests<Q, P>,
-    /// For services that no node of the process offers, and what tells the event loop to look at
-    /// the calls that have left the process.
+    /// The client beyond the process, for services that no node of the process offers, and the
+    /// notifier that makes the event loop check the calls that have left the process.
     remote: Option<(Arc<dyn RemoteClient>, RemoteNotifier)>,
     responses: Arc<Topic<Response<P>>>,
     request_source: SourceId,
     response_source: SourceId,
-    /// Of the next request within the process.
+    /// The sequence number of the next request within the process.
     sequence: Counter,
     calls: Calls<S, P>,
     spares: Spares<S, P>,
@@ -95,9 +96,8 @@ where
     /// The same client, with calls that end with [`CallError::TimedOut`] when there is no response
     /// within `timeout` of the executor's time.
     ///
-    /// A call to another process also ends when its server is gone
-    /// ([`CallError::ServerLost`]); that a server is there and does not answer, only a timeout
-    /// tells.
+    /// A call to another process also ends when its server is gone ([`CallError::ServerLost`]);
+    /// only a timeout detects a server that runs and does not answer.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -109,17 +109,17 @@ where
         &self.shared.requests.name
     }
 
-    /// Whether any node offers the service, in the process or beyond it; in the process nobody does
-    /// while the graph is being built, when calls are refused.
+    /// Whether any node offers the service, in the process or beyond it. False for servers in the
+    /// process while the graph is being built: calls are refused then.
     pub fn service_is_ready(&self) -> bool {
         let shared = &*self.shared;
         shared.requests.is_subscribed()
             || shared.remote.as_ref().is_some_and(|(remote, _)| remote.is_available())
     }
 
-    /// Sends `request`, and has `then` called with the response, or with why there is none, as an
-    /// event of the client's callback group. In the steady state nothing is allocated: `then` gets
-    /// the box of an earlier one of its type.
+    /// Sends `request`, and calls `then` with the response, or with the reason why there is none,
+    /// as an event of the client's callback group. In the steady state nothing is allocated: `then`
+    /// gets the box of an earlier one of its type.
     ///
     /// # Errors
     /// [`CallRefused`] hands the request back; `then` is not called.
@@ -180,7 +180,7 @@ where
         }
     }
 
-    /// Sends `request`, and has `then` end the call.
+    /// Sends `request`; `then` ends the call.
     fn send(
         &self,
         request: Q,
@@ -335,8 +335,8 @@ where
         Outcome::Done(result)
     }
 
-    /// Ends one call that has timed out. For the next one the timer is due again, if need be at
-    /// once: so an end that fails takes no other with it.
+    /// Ends one call that has timed out. The timer is then due for the next one, if need be at
+    /// once, so that a failing callback affects no other call.
     fn time_out(&mut self, state: &mut S, cx: &mut Context<'_>) -> Outcome {
         let calls = &self.shared.calls;
         let due = calls.next_timeout().filter(|(deadline, _)| *deadline <= cx.now());
@@ -387,7 +387,7 @@ where
 }
 
 impl<S, Q, P> Drop for ClientEntity<S, Q, P> {
-    /// Handles may outlive the executor; then nobody brings responses any more.
+    /// Handles may outlive the executor; after that no responses arrive.
     fn drop(&mut self) {
         self.shared.stop();
     }
@@ -396,8 +396,8 @@ impl<S, Q, P> Drop for ClientEntity<S, Q, P> {
 impl<S: Send + 'static> Node<S> {
     /// Creates a client of service `name`.
     ///
-    /// The depth of `qos` is how many calls may be without a response; how many replies may be kept
-    /// is declared by [`QoS::held`].
+    /// The depth of `qos` limits the calls without a response; [`QoS::held`] limits the replies
+    /// that are kept.
     ///
     /// # Errors
     /// [`CreateError`] for an invalid name, a service of other types, a depth out of range,

@@ -1,4 +1,4 @@
-//! The end of a service that answers.
+//! The server of a service.
 
 use super::beyond::RemoteRequests;
 use super::{CALL_BY_VALUE_MAX, CallError, ReplyTo, Request};
@@ -13,8 +13,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// Answers one request, now or later, from any thread; dropping it tells the caller that there will
-/// be no answer.
+/// Sends the response to one request, now or later, from any thread; dropping it ends the call with
+/// an error.
 pub struct Responder<P: Send + Sync + 'static>(Option<ReplyTo<P>>);
 
 impl<P: Send + Sync + 'static> Responder<P> {
@@ -86,9 +86,9 @@ where
 }
 
 impl<S: Send + 'static> Node<S> {
-    /// Offers service `name`: `callback` answers each request at once.
+    /// Creates a server of service `name`: `callback` answers each request at once.
     ///
-    /// The depth of `qos` is how many requests may wait; when they are so many, calls are refused.
+    /// The depth of `qos` limits the waiting requests; beyond it, calls are refused.
     ///
     /// # Errors
     /// [`CreateError`] for an invalid name, a service that another node offers or uses with other
@@ -122,10 +122,11 @@ impl<S: Send + 'static> Node<S> {
         )
     }
 
-    /// Offers service `name`: `callback` gets a [`Responder`], which it may keep and answer later.
+    /// Creates a server of service `name`: `callback` gets a [`Responder`], which it may keep and
+    /// answer later.
     ///
     /// # Errors
-    /// As [`create_service`](Self::create_service).
+    /// The errors of [`create_service`](Self::create_service).
     pub fn create_deferred_service<Q, P, F, R>(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! The closures that are called at the ends of calls, in boxes that are used again.
+//! The closures that are called at the ends of calls, in reused boxes.
 
 use super::{CallError, Reply};
 use crate::context::Context;
@@ -46,12 +46,12 @@ where
 /// Boxes whose closures have been called. A place in a program that calls again and again has
 /// closures of one type, and so finds a box of its own.
 ///
-/// It is a help and never waited for: a thread that finds the lock taken allocates a box, or frees
-/// one.
+/// It is an optimization, and no thread waits for it: a thread that finds the lock taken allocates
+/// a box, or frees one.
 pub(super) struct Spares<S, P>(Mutex<Vec<Then<S, P>>>);
 
 impl<S: 'static, P: 'static> Spares<S, P> {
-    /// For up to `boxes_max` boxes.
+    /// Creates a store of up to `boxes_max` boxes.
     pub(super) fn new(boxes_max: usize) -> Self {
         Self(Mutex::new(Vec::with_capacity(boxes_max)))
     }

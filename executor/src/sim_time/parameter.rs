@@ -22,7 +22,7 @@ impl AnyEntry for UseSimTime {
         ParameterValue::Bool(self.sim_time.is_followed())
     }
 
-    /// Prepares the switch, so that only a failure of `/clock` is one of setting the parameter.
+    /// Prepares the switch, so that setting the parameter fails only if `/clock` does.
     fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterError> {
         let follows = check::<bool>(&self.descriptor, None, node, value)?;
         self.sim_time.prepare(follows).map_err(|reason| ParameterError::Rejected {
@@ -51,7 +51,7 @@ impl<S: Send + 'static> Node<S> {
         if asked != follows {
             tracing::warn!(
                 node = self.full_name(),
-                "use_sim_time is {asked} for this node, but {follows} for the executor, whose \
+                "use_sim_time is {asked} for this node, but {follows} for the executor; all \
                  nodes have one time: give all of them the same value"
             );
         }

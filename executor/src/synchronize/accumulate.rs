@@ -1,4 +1,4 @@
-//! Everything that came since the last call.
+//! All messages since the last call.
 
 use super::error::{SynchronizeError, check_size};
 use super::inputs::Role;
@@ -13,8 +13,8 @@ use crate::time::Time;
 /// another one comes gives up its oldest, which is counted as
 /// [`unmatched`](crate::CallbackStatistics::unmatched); without `until` that does not happen.
 ///
-/// An arrival costs constant time, a call time proportional to what it hands over, and nothing is
-/// allocated.
+/// An arrival takes constant time, a call time proportional to the messages that it hands over, and
+/// nothing is allocated.
 ///
 /// ```
 /// # use ringspin_executor::{Accumulate, Graph, Input, QoS, Trigger};

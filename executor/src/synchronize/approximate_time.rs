@@ -1,4 +1,4 @@
-//! Approximate time: the messages that fit together best, by the algorithm of ROS 2's
+//! Approximate time: the messages with the nearest stamps, by the algorithm of ROS 2's
 //! `message_filters`.
 
 use super::error::{SynchronizeError, check_input, check_size};
@@ -36,18 +36,18 @@ use std::time::Duration;
 ///
 /// **Full queues.** When an input has more than `queue_size` messages, candidates included, its
 /// oldest one falls out, the search starts over, and the pivot is not taken from that input until
-/// another set of heads shows that what fell out could not have been better. One that falls out
-/// here, one that a better candidate left behind, and one that no set with the pivot could use is
-/// counted as [`unmatched`](crate::CallbackStatistics::unmatched) of its input. With a queue size
-/// of 1 hardly anything matches; 2 is the least that is useful.
+/// another set of heads shows that the dropped message could not have been better. One that falls
+/// out here, one that a better candidate left behind, and one that no set with the pivot could use
+/// is counted as [`unmatched`](crate::CallbackStatistics::unmatched) of its input. With a queue
+/// size of 1 hardly anything matches; 2 is the least that is useful.
 ///
 /// A message with an earlier stamp than its predecessor, or nearer to it than the lower bound that
 /// was given, is used nevertheless, and counted as
 /// [`irregular`](crate::CallbackStatistics::irregular); the first one of each input is logged.
 ///
 /// # Differences from `message_filters`
-/// The sets are the same. What falls out is counted, per input. Stamps are also checked against a
-/// predecessor that was used already. Parameters that make no sense, negative age penalties among
+/// The sets are the same. Dropped messages are counted, per input. Stamps are also checked against
+/// a predecessor that was used already. Parameters that make no sense, negative age penalties among
 /// them, are refused when the subscription is created.
 ///
 /// # Complexity
@@ -86,7 +86,7 @@ impl ApproximateTime {
         Self { queue_size, age_penalty: 0.1, size_max: Duration::MAX, min_intervals }
     }
 
-    /// How much smaller a later set has to be, as a share of the delay. More gives sets earlier,
+    /// Sets the share of the delay by which a later set has to be smaller. More gives sets earlier,
     /// and perhaps more of them, at the cost of their quality. Zero or more; the default is 0.1.
     #[must_use]
     pub const fn with_age_penalty(mut self, age_penalty: f64) -> Self {
@@ -94,7 +94,7 @@ impl ApproximateTime {
         self
     }
 
-    /// Sets of more than this size are not formed. By default there is no limit.
+    /// Sets the maximal size of a set: larger ones are not formed. By default there is no limit.
     #[must_use]
     pub const fn with_max_size(mut self, size: Duration) -> Self {
         self.size_max = size;
@@ -221,7 +221,7 @@ impl ApproximateTimeMatcher {
         remove(input, 0, removal);
     }
 
-    /// Removes what was examined before the set at the cursors.
+    /// Removes the messages that were examined before the set at the cursors.
     fn drop_examined(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) {
         for input in 0..self.queues.len() {
             for _ in 0..std::mem::take(&mut self.queues[input].cursor) {
@@ -235,8 +235,8 @@ impl ApproximateTimeMatcher {
     fn examine(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> bool {
         let stamp_of = |input: usize| self.queues[input].stamps[self.queues[input].cursor];
         let (start, end) = edges(self.queues.len(), stamp_of);
-        // Nothing that fell out of another input than the latest one could have been better than
-        // what it has now.
+        // No message that fell out of an input other than the latest one could have been better
+        // than the present ones.
         for (input, queue) in self.queues.iter_mut().enumerate() {
             queue.dropped &= input == end.input;
         }
@@ -290,7 +290,8 @@ impl ApproximateTimeMatcher {
             if !self.holds(best, start.stamp, end.stamp) {
                 return false;
             }
-            // One of the two was true if the start is at the pivot; what is before it is real.
+            // One of the two was true if the start is at the pivot; the messages before it are
+            // real.
             cursors[start.input] += 1;
         }
     }

@@ -1,4 +1,4 @@
-//! How the inputs of a synchronizer become callbacks of their node's graph.
+//! Adds the inputs of a synchronizer to the graph as callbacks.
 
 use super::inputs::Queue;
 use crate::control::CallbackCounters;
@@ -20,15 +20,15 @@ pub struct Connector<'a> {
     pub(crate) full_name: &'a str,
     pub(crate) event_loop: LoopId,
     pub(crate) node_index: usize,
-    /// Where the next input's events go.
+    /// The destination of the next input's events.
     pub(crate) target: Target,
 }
 
-/// The topic of an input, and what a middleware brings of it.
+/// The topic of an input, and the middleware's messages of it.
 pub(crate) type Source<M> = (Arc<Topic<M>>, Option<Remote<M>>);
 
 impl Connector<'_> {
-    /// Where the messages of an input come from.
+    /// The source of an input's messages.
     pub(crate) fn topic<M: Send + Sync + 'static>(
         &mut self,
         topic: &str,

@@ -1,4 +1,4 @@
-//! What can be wrong with the parameters of a synchronized subscription.
+//! Errors in the parameters of a synchronized subscription.
 
 use super::matcher::INPUTS_MAX;
 pub(super) use crate::graph::SynchronizeError;

@@ -67,7 +67,7 @@ pub struct ExactTimeMatcher {
 }
 
 impl ExactTimeMatcher {
-    /// Where `stamp` is in each queue, if it is in all.
+    /// The position of `stamp` in each queue, if all have it.
     fn find(&self, stamp: Time) -> Option<Positions> {
         let mut at = HEADS;
         for (queue, at) in self.queues.iter().zip(&mut at) {

@@ -15,7 +15,7 @@ pub(crate) struct Driver<T> {
     /// Input, number and stamp of each message that fell out.
     pub(crate) unmatched: Vec<(usize, usize, u64)>,
     pub(crate) irregular: usize,
-    /// The longest queue so far, between remote_notifier.
+    /// The longest queue so far, between arrivals.
     pub(crate) longest: usize,
 }
 
@@ -58,12 +58,12 @@ impl<T: Matcher> Driver<T> {
         self.sets.iter().map(|set| set.iter().map(|&(_, stamp)| stamp).collect()).collect()
     }
 
-    /// How many messages wait on each input.
+    /// The number of waiting messages on each input.
     pub(crate) fn waiting(&self) -> Vec<usize> {
         self.queues.iter().map(VecDeque::len).collect()
     }
 
-    /// How many messages of each input are in use, waiting or unmatched: that must be all.
+    /// Asserts that all messages of each input are in use, waiting or unmatched.
     pub(crate) fn assert_that_nothing_is_lost(&self) {
         for (input, &sent) in self.sent.iter().enumerate() {
             let unmatched = self.unmatched.iter().filter(|lost| lost.0 == input).count();

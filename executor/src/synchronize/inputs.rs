@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What a [`Latest`](crate::Latest) subscription does with an input.
+/// The role of an input in a [`Latest`](crate::Latest) subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Waited for, and used up by a call.
@@ -36,10 +36,10 @@ impl Role {
     }
 }
 
-/// What is done with an input, as a type, for it decides what the callback gets: [`Required`],
+/// The role of an input as a type, because it decides the argument of the callback: [`Required`],
 /// [`Optional`] or [`Cached`].
 pub trait Kind: Send + Sync + 'static {
-    /// What the callback gets: a message, or perhaps one.
+    /// The callback's argument: a message, or an `Option` of one.
     type Item<'a, M: 'static>;
     #[doc(hidden)]
     const ROLE: Role;
@@ -133,7 +133,7 @@ impl<M> Queue<M> {
     }
 }
 
-/// A queue whose message type is forgotten.
+/// A queue with its message type erased.
 pub trait AnyQueue: Send {
     /// Takes the next message from the topic and keeps it.
     fn take(&mut self, cx: &mut Context<'_>) -> Option<EventId>;
@@ -141,11 +141,11 @@ pub trait AnyQueue: Send {
     fn discard(&mut self) -> bool;
     /// Drops the messages that are kept.
     fn clear(&mut self);
-    /// How many messages wait in the topic, at least: one, if any does.
+    /// A lower bound of the messages that wait in the topic: at least one, if any does.
     fn pending(&self) -> usize;
     /// Removes a message that was kept.
     fn remove(&mut self, position: usize, removal: Removal);
-    /// Counts a message with a stamp that was not to be expected; true for the first one.
+    /// Counts a message with an irregular stamp; true for the first one.
     fn count_irregular(&mut self) -> bool;
 }
 
@@ -193,7 +193,7 @@ pub trait Inputs: private::Inputs {}
 
 /// A tuple of 2 to 9 [`Input`]s that are neither optional nor cached.
 ///
-/// What a policy cannot do is not accepted:
+/// Inputs that a policy cannot handle do not compile:
 ///
 /// ```compile_fail,E0277
 /// # use ringspin_executor::{ExactTime, Graph, Input, QoS, Time};

@@ -8,7 +8,7 @@ use crate::time::Time;
 
 /// Hands over the latest message of each input when a [`Trigger`] is met.
 ///
-/// What an input has to have, and what happens to its message afterwards, is its own matter:
+/// Each input has its own condition, and its own rule for the message after a delivery:
 ///
 /// | input | callback gets | waits for it | afterwards | triggers |
 /// |---|---|---|---|---|
@@ -136,7 +136,7 @@ mod tests {
 
     const REQUIRED: [Role; 3] = [Role::Required; 3];
     const MIXED: [Role; 3] = [Role::Required, Role::Cached, Role::Optional];
-    /// How the driver shows an input without a message.
+    /// The driver's notation for an input without a message.
     const NONE: u64 = 0;
 
     fn driver(roles: &'static [Role], latest: Latest) -> Driver<LatestMatcher> {

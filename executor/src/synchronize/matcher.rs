@@ -1,12 +1,12 @@
-//! What decides which messages belong together, without seeing the messages.
+//! The choice of the messages that belong together, without access to the messages.
 //!
-//! A matcher mirrors the inputs' queues: it knows the stamps (or only the numbers) of what lies in
-//! them, says which positions form a set, and what is to be removed. It is plain sequential code,
-//! which is why the tests can compare it with a model directly.
+//! A matcher mirrors the inputs' queues: it knows the stamps (or only the numbers) of the queued
+//! messages, and returns the positions that form a set and those to remove. It is plain sequential
+//! code, which is why the tests can compare it with a model directly.
 
 use crate::time::Time;
 
-/// How many inputs a synchronized subscription can have, as in `message_filters`.
+/// Limit of the inputs of a synchronized subscription, as in `message_filters`.
 pub(crate) const INPUTS_MAX: usize = 9;
 
 /// For each input, the place of the set's message in its queue, the oldest being 0.
@@ -15,7 +15,7 @@ pub(crate) type Positions = [usize; INPUTS_MAX];
 /// The set is at the heads of the queues.
 pub(crate) const HEADS: Positions = [0; INPUTS_MAX];
 
-/// Why a message leaves its queue.
+/// The reason why a message leaves its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Removal {
     /// It was handed over.
@@ -24,10 +24,10 @@ pub enum Removal {
     Unmatched,
 }
 
-/// Whether a message came as its input promises.
+/// Whether a message keeps the promise of its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It did, or nothing is promised.
+    /// It does, or nothing is promised.
     Regular,
     /// Its stamp is before its predecessor's, or closer to it than the lower bound allows.
     Irregular,
@@ -45,6 +45,6 @@ pub trait Matcher: Send {
     /// The next set that is complete.
     fn next(&mut self, remove: &mut impl FnMut(usize, usize, Removal)) -> Option<Positions>;
 
-    /// Removes what the last set used up; nothing if that was done.
+    /// Removes the messages that the last set used up; nothing if that was done.
     fn finish(&mut self, remove: &mut impl FnMut(usize, usize, Removal));
 }

@@ -1,4 +1,4 @@
-//! What a policy is to a synchronized subscription.
+//! The interface between a policy and a synchronized subscription.
 
 use super::accumulate::{Accumulate, AccumulateMatcher};
 use super::approximate_time::{ApproximateTime, ApproximateTimeMatcher};
@@ -9,19 +9,19 @@ use super::latest::{Latest, LatestMatcher};
 use super::matcher::{Matcher, Positions};
 use crate::time::Time;
 
-/// Which messages of the inputs `I` belong together: [`ExactTime`], [`ApproximateTime`],
-/// [`Latest`] or [`Accumulate`].
+/// A policy that decides which messages of the inputs `I` belong together: [`ExactTime`],
+/// [`ApproximateTime`], [`Latest`] or [`Accumulate`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot join these inputs",
     note = "`ExactTime` and `ApproximateTime` need messages that implement `Stamped`",
     note = "only `Latest` takes optional and cached inputs"
 )]
 pub trait Policy<I: Inputs>: 'static {
-    /// What the callback gets: a tuple with an element for each input.
+    /// The callback's argument: a tuple with an element for each input.
     type Set<'a>;
     #[doc(hidden)]
     type Matcher: Matcher + 'static;
-    /// How many messages of each input are kept.
+    /// The number of messages of each input that are kept.
     #[doc(hidden)]
     fn capacity(&self) -> usize;
     #[doc(hidden)]

@@ -2,7 +2,7 @@
 
 use crate::time::Time;
 
-/// A message that says to which time it belongs, as the header's stamp does in ROS 2.
+/// A message with a stamp of its time, like the stamp in the header of ROS 2 messages.
 ///
 /// ```
 /// use ringspin_executor::{Stamped, Time};
@@ -22,7 +22,7 @@ pub trait Stamped {
     fn stamp(&self) -> Time;
 }
 
-/// A message that is nothing but a time.
+/// A time, as a message of its own.
 impl Stamped for Time {
     fn stamp(&self) -> Time {
         *self

@@ -4,7 +4,7 @@ use super::error::{SynchronizeError, check_input};
 use super::inputs::Role;
 use std::fmt;
 
-/// Which remote_notifier call the callback of a [`Latest`](crate::Latest) or
+/// The arrivals that call the callback of a [`Latest`](crate::Latest) or
 /// [`Accumulate`](crate::Accumulate) subscription.
 ///
 /// "New" is a message that was not handed over yet. The conditions are those of rclc's executor,
@@ -16,13 +16,13 @@ pub enum Trigger {
     All,
     /// Something new on this input; the inputs are numbered from 0.
     One(usize),
-    /// What the predicate says, which is asked at every arrival; see [`Trigger::when`].
+    /// A predicate that is evaluated at every arrival; see [`Trigger::when`].
     When(Box<dyn FnMut(&New<'_>) -> bool + Send>),
 }
 
 impl Trigger {
-    /// Calls when `predicate` says so. It is asked once at every arrival, on any input, cached ones
-    /// included. To keep runs repeatable it must depend on nothing but what it is told.
+    /// Calls when `predicate` returns true. It is evaluated once at every arrival, on any input,
+    /// cached ones included. To keep runs repeatable it must depend on nothing but its argument.
     ///
     /// ```
     /// # use ringspin_executor::Trigger;
@@ -33,7 +33,7 @@ impl Trigger {
         Self::When(Box::new(predicate))
     }
 
-    /// Refuses what would never call.
+    /// Refuses triggers that would never call.
     pub(crate) fn check(&self, roles: &[Role]) -> Result<(), SynchronizeError> {
         match self {
             Self::One(input) => {
@@ -55,7 +55,7 @@ impl Trigger {
         let mut triggers = (0..roles.len()).filter(|&input| !roles[input].is_cached());
         match self {
             Self::Any => triggers.any(|input| new.has(input)),
-            // If all are optional, one of them it has to be.
+            // If all are optional, at least one has to be new.
             Self::All => {
                 let mut required = triggers.clone().filter(|&input| !roles[input].is_optional());
                 required.all(|input| new.has(input)) && triggers.any(|input| new.has(input))
@@ -77,7 +77,7 @@ impl fmt::Debug for Trigger {
     }
 }
 
-/// How many new messages wait on each input: what a [`Trigger`] decides on.
+/// The number of new messages on each input, the argument of a [`Trigger`]'s predicate.
 #[derive(Clone, Copy, Debug)]
 pub struct New<'a>(pub(crate) &'a [usize]);
 
@@ -87,7 +87,7 @@ impl New<'_> {
         self.count(input) > 0
     }
 
-    /// How many new messages wait on `input`; zero for an input that does not exist.
+    /// The number of new messages on `input`; zero for an input that does not exist.
     pub fn count(&self, input: usize) -> usize {
         self.0.get(input).copied().unwrap_or(0)
     }

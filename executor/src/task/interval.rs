@@ -1,4 +1,4 @@
-//! Timers whose ticks are awaited.
+//! Timers with ticks that a task awaits.
 
 use crate::context::Context;
 use crate::entity::{CallbackSpec, Entity, Outcome};
@@ -18,13 +18,13 @@ use std::time::Duration;
 /// A tick of an [`Interval`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tick {
-    /// Which one, from zero.
+    /// The zero-based number of the tick.
     pub number: u64,
-    /// When its event was handled, by the executor's clock.
+    /// The time at which its event was handled, by the executor's clock.
     pub time: Time,
-    /// When it was due; see [`Context::scheduled_time`].
+    /// The time at which it was due; see [`Context::scheduled_time`].
     pub scheduled: Time,
-    /// Ticks before this one that nobody awaited in time.
+    /// The number of ticks before this one that were not awaited in time.
     pub missed: u64,
 }
 
@@ -47,7 +47,7 @@ struct Shared {
 }
 
 impl Interval {
-    /// The next tick; at once if there was one since the last. Cancel safe.
+    /// Waits for the next tick; returns at once if there was one since the last call. Cancel safe.
     pub async fn tick(&mut self) -> Tick {
         poll_fn(|cx| self.poll_tick(cx)).await
     }
@@ -68,13 +68,14 @@ impl Interval {
         Some(tick)
     }
 
-    /// Waits until the executor's time is `delay` after now: the interval is moved, and goes on
-    /// from there.
+    /// Waits until the executor's time is `delay` after now: the interval's next tick moves there,
+    /// and later ticks follow from it.
     pub async fn sleep(&mut self, delay: Duration) -> Tick {
         self.sleep_until(self.clock.now() + delay).await
     }
 
-    /// Waits until the executor's time is `time`: the interval is moved, and goes on from there.
+    /// Waits until the executor's time is `time`: the interval's next tick moves there, and later
+    /// ticks follow from it.
     pub async fn sleep_until(&mut self, time: Time) -> Tick {
         // A tick that is counted is found below.
         self.seen = self.shared.ticks.happened();
@@ -125,7 +126,7 @@ impl<S: Send + 'static> Node<S> {
     /// those of [`create_timer`](Node::create_timer).
     ///
     /// # Errors
-    /// As [`create_timer`](Node::create_timer).
+    /// The errors of [`create_timer`](Node::create_timer).
     pub fn create_interval(&self, period: Duration) -> Result<Interval, CreateError> {
         self.add_interval(format!("interval {period:?}"), period, true)
     }
@@ -133,7 +134,7 @@ impl<S: Send + 'static> Node<S> {
     /// Creates an interval without ticks of its own, for [`Interval::sleep`].
     ///
     /// # Errors
-    /// As [`create_timer`](Node::create_timer).
+    /// The errors of [`create_timer`](Node::create_timer).
     pub fn create_sleeper(&self) -> Result<Interval, CreateError> {
         let interval = self.add_interval("sleeper".into(), Duration::from_nanos(1), false)?;
         interval.timer.cancel();

@@ -1,7 +1,7 @@
-//! How a task gets at the state of its callback group.
+//! Access of a task to the state of its callback group.
 //!
-//! A future cannot hold `&mut S` while it waits. So it asks: it leaves a closure with its entity,
-//! which has the state at hand, calls the closure, and polls the future again, all in one event.
+//! A future cannot hold `&mut S` while it waits. Instead it leaves a closure with its entity, which
+//! has access to the state, calls the closure, and polls the future again, all in one event.
 
 use crate::context::Context;
 use crate::lock::lock;
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{self, Poll};
 use std::thread::{self, ThreadId};
 
-/// How many boxes of closures that were called are kept for further ones of their types.
+/// Limit of the boxes of called closures that are kept for further ones of their types.
 const SPARES_MAX: usize = 16;
 
 /// A closure that a task left, and then the place of its result.
@@ -51,7 +51,7 @@ struct Ticket<S> {
     request: Box<dyn Request<S>>,
 }
 
-/// What a task asks of its state; shared by the task's entity and its future.
+/// The closures that a task runs on its state; shared by the task's entity and its future.
 pub(super) struct Requests<S>(Arc<Mutex<Pending<S>>>);
 
 struct Pending<S> {
@@ -101,7 +101,7 @@ impl<S> Requests<S> {
         Open(self.clone())
     }
 
-    /// Serves what was asked; false if that was nothing.
+    /// Serves all requests; false if there were none.
     pub(super) fn serve(&self, state: &mut S, cx: &mut Context<'_>) -> bool {
         let mut requests = std::mem::take(&mut self.lock().requests);
         let served = !requests.is_empty();
@@ -111,7 +111,7 @@ impl<S> Requests<S> {
                 self.lock().served.push(ticket);
             }
         }
-        // Its memory is for the next ones. There are none yet: nobody may ask meanwhile.
+        // The emptied memory serves the next requests. None can have come meanwhile.
         self.lock().requests = requests;
         served
     }
@@ -133,7 +133,7 @@ impl<S: 'static> StateAccess<S> {
     /// `f` and its result get the box of an earlier `f` of its type.
     ///
     /// # Panics
-    /// When it is awaited in another task than its own, whose state would be another.
+    /// Panics when it is awaited in a task other than its own, which has another state.
     pub fn with<F, R>(&self, f: F) -> WithState<S, F, R>
     where
         F: FnOnce(&mut S, &mut Context<'_>) -> R + Send + 'static,
@@ -173,7 +173,7 @@ impl<S, F, R> Drop for WithState<S, F, R> {
     }
 }
 
-// It holds nothing that is pinned.
+// No field is pinned.
 impl<S, F, R> Unpin for WithState<S, F, R> {}
 
 impl<S, F, R> Future for WithState<S, F, R>

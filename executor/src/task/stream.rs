@@ -1,4 +1,4 @@
-//! A subscription whose messages are awaited.
+//! Subscriptions with messages that a task awaits.
 
 use crate::context::Context;
 use crate::control::CallbackCounters;
@@ -18,15 +18,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{self, Poll};
 
-/// Messages of a stream that are in no queue: one that is pushed, one that gave way, and one that
-/// is taken.
+/// Messages of a stream that are in no queue: one that is pushed, one that was displaced, and one
+/// that is taken.
 const IN_HAND: usize = 3;
 
 /// The messages of a topic, to be awaited in a task; it never ends.
 ///
 /// The arrival of a message is an event of the loop, and waking the task that awaits it another.
-/// Messages that are not awaited in time are kept as the subscription's QoS says. The loop never
-/// waits for the thread that polls the stream, nor this one for the loop.
+/// Messages that are not awaited in time are kept by the rules of the subscription's QoS. The loop
+/// never waits for the thread that polls the stream, nor this one for the loop.
 pub struct MessageStream<M> {
     messages: keep_last::Consumer<Message<M>>,
     shared: Arc<Shared>,
@@ -41,7 +41,7 @@ struct Shared {
 }
 
 impl<M: Send + Sync + 'static> MessageStream<M> {
-    /// The next message. Cancel safe: a message is taken only when it is returned.
+    /// Waits for the next message. Cancel safe: a message is taken only when it is returned.
     pub async fn next(&mut self) -> Message<M> {
         poll_fn(|cx| self.poll_message(cx)).await
     }
@@ -121,7 +121,7 @@ impl<S: Send + 'static> Node<S> {
     /// oldest is overwritten and counted. A history of keep-all bounds the first kind only.
     ///
     /// # Errors
-    /// As [`create_subscription`](Node::create_subscription).
+    /// The errors of [`create_subscription`](Node::create_subscription).
     pub fn create_stream<M>(&self, topic: &str, qos: QoS) -> Result<MessageStream<M>, CreateError>
     where
         M: Send + Sync + 'static,

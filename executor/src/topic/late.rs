@@ -54,7 +54,7 @@ pub(super) struct Late<M>(Mutex<State<M>>);
 
 struct State<M> {
     active: bool,
-    /// Whether it gets what is published in the process from there.
+    /// Whether the middleware delivers messages of this process to it.
     is_local: bool,
     end: End<M>,
 }
@@ -80,7 +80,7 @@ impl<M: Send + Sync + 'static> Late<M> {
         let port = Arc::new(topic.port(subscription, connections));
         state.end = End::Connected(port.clone());
         if state.active && state.is_local {
-            // Nothing is kept yet, so nothing gives way.
+            // No message is kept yet, so none is displaced.
             caches.iter().for_each(|cache| drop(cache.join(&port)));
         }
     }
@@ -91,7 +91,7 @@ struct Handle<M> {
     late: Arc<Late<M>>,
     /// Joins the topic beyond the process.
     join: Mutex<Option<Join>>,
-    /// Whether what is published in the process comes back from there.
+    /// Whether the middleware delivers messages of this process to it.
     is_exclusive: bool,
 }
 
@@ -106,7 +106,11 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
         let is_carried = join.is_some_and(|join| {
             join().unwrap_or_else(|error| {
                 let topic = &*self.topic.name;
-                tracing::error!(topic, %error, "the late subscription gets nothing from outside");
+                tracing::error!(
+                    topic,
+                    %error,
+                    "failed to subscribe to messages of other processes"
+                );
                 false
             })
         });
@@ -120,7 +124,7 @@ impl<M: Send + Sync + 'static> Activate for Handle<M> {
                 topic.caches.get().iter().flat_map(|cache| cache.join(&to)).collect()
             };
             match sim_network {
-                // As what a callback publishes, when it has returned.
+                // Like messages that a callback publishes: once it has returned.
                 Some(sim_network) if sim_network.departs_later() => {
                     sim_network.fly(sim_network.departure(), move || drop(join()));
                 }

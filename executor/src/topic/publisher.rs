@@ -1,4 +1,4 @@
-//! The publishing end of a topic.
+//! Publishers and loans of messages.
 
 use super::publisher_policy::{PublisherPolicy, Unpublished};
 use super::{OutOfSlots, Topic, deliver};
@@ -41,7 +41,7 @@ pub struct Publisher<M> {
     topic: Arc<Topic<M>>,
     source: SourceId,
     sequence: Arc<Counter>,
-    /// `None` for the ordinary publisher, which promises nothing beyond delivery.
+    /// `None` for an ordinary publisher, without policies beyond delivery.
     policy: Option<Arc<PublisherPolicy<M>>>,
 }
 
@@ -86,8 +86,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// With a lifespan, deadline or manual liveliness it also reads the clock. A transient-local
     /// publisher on whose topic the process has a late subscription
     /// ([`create_late_subscription`](crate::Node::create_late_subscription)) holds a lock of its
-    /// own meanwhile, for which its clones and the activation wait, so that those who join late
-    /// miss nothing.
+    /// own meanwhile, for which its clones and the activation wait, so that late joiners miss
+    /// nothing.
     ///
     /// # Errors
     /// [`PublishError`] hands the message back when the graph is not frozen yet (unless the
@@ -119,8 +119,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         }
     }
 
-    /// As [`publish`](Self::publish), for an ordinary publisher, with `prepare` called once it is
-    /// certain that all take the message, and before any of them has it.
+    /// Publishes like [`publish`](Self::publish), for an ordinary publisher, and calls `prepare`
+    /// once it is certain that all subscriptions take the message, and before any of them has it.
     pub(crate) fn publish_after(
         &self,
         message: M,
@@ -159,10 +159,10 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     /// Lends a message of the topic's pool, to be filled in place and [published](Loan::publish).
     /// Of any size: nothing of it goes over the stack.
     ///
-    /// It holds what an earlier loaned message was left with, or else the default: overwrite all
-    /// that matters. Buffers in it keep their capacity, so in the steady state even messages with a
-    /// `Vec` or `String` allocate nothing. The default of a message of more than [`BY_VALUE_MAX`]
-    /// bytes is made on a thread of its own with a stack for it, once for each slot.
+    /// It holds the value of an earlier loan, or else the default: overwrite all fields that
+    /// matter. Buffers in it keep their capacity, so in the steady state even messages with a `Vec`
+    /// or `String` allocate nothing. The default of a message of more than [`BY_VALUE_MAX`] bytes
+    /// is made on a thread of its own with a stack for it, once for each slot.
     ///
     /// # Errors
     /// [`LoanError`] when no slot is left, because loans or messages are held, or when that thread
@@ -251,9 +251,9 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         })
     }
 
-    /// Says that this publisher is alive, as publishing does; see
-    /// [`Liveliness::ManualByTopic`](crate::Liveliness::ManualByTopic). With automatic liveliness,
-    /// nothing.
+    /// Asserts that this publisher is alive, as publishing does; see
+    /// [`Liveliness::ManualByTopic`](crate::Liveliness::ManualByTopic). Has no effect with
+    /// automatic liveliness.
     pub fn assert_liveliness(&self) {
         if let Some(policy) = &self.policy {
             policy.assert_liveliness();
@@ -261,8 +261,8 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     }
 
     /// The same publisher, with a name that tells it from others of its group on the topic, where
-    /// one is needed: in simulated time, what is drawn for its messages (delays, losses, jitter)
-    /// depends on that name. Publishers without one are numbered in order of creation, so that
+    /// one is needed: in simulated time, the random delays, losses and jitter of its messages
+    /// depend on that name. Publishers without one are numbered in order of creation, so that
     /// another one before them would change their numbers.
     ///
     /// ```
@@ -280,7 +280,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         self
     }
 
-    /// The same publisher, which shows its messages.
+    /// The same publisher, which adds its messages to the digest.
     pub(crate) fn showing(mut self, show: fn(&M, &DigestCollector)) -> Self {
         self.topic.digests.digest_publisher(self.source);
         let policy = self.policy.as_deref().cloned().unwrap_or_default();
@@ -305,10 +305,10 @@ pub struct Loan<'a, M> {
 }
 
 impl<M: Send + Sync + 'static> Loan<'_, M> {
-    /// As [`Publisher::publish`], without moving the message.
+    /// Publishes a shared message like [`Publisher::publish`], without moving it.
     ///
     /// # Errors
-    /// As [`Publisher::publish`].
+    /// The errors of [`Publisher::publish`].
     #[inline]
     pub fn publish(self) -> Result<(), PublishError<M>> {
         self.publisher.publish_envelope(self.envelope, || ())
@@ -384,7 +384,7 @@ impl<M: fmt::Debug> fmt::Debug for ReturnedMessage<M> {
     }
 }
 
-/// Why there is no loan.
+/// The reason why there is no loan.
 #[derive(Debug, Error)]
 pub enum LoanError {
     /// All of the topic's message slots are in use.
@@ -403,7 +403,7 @@ pub enum LoanError {
     },
 }
 
-/// Why a message was not published; it is handed back.
+/// The reason why a message was not published; it is handed back.
 pub enum PublishError<M> {
     /// The graph is still being built: publish from callbacks, after `freeze`, or with
     /// transient-local durability.
@@ -474,7 +474,7 @@ impl<M> fmt::Display for PublishError<M> {
             }
             Self::Gone(_) => "the executor is gone: keep it as long as something publishes",
             Self::Remote { reason, .. } => {
-                return write!(f, "the message did not leave the process: {reason}");
+                return write!(f, "failed to publish to other processes: {reason}");
             }
         })
     }

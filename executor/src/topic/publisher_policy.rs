@@ -1,4 +1,5 @@
-//! What only some publishers promise: messages kept for late joiners, a lifespan, signs of life.
+//! The policies of QoS that only some publishers have: transient-local durability, lifespan,
+//! liveliness.
 
 use super::transient_local_cache::TransientLocalCache;
 use super::{Refusal, Topic, deliver};
@@ -14,7 +15,7 @@ use ringspin_ringbuf::pool;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The promises of one publisher, of which there is at least one.
+/// The policies of one publisher, of which there is at least one.
 pub(crate) struct PublisherPolicy<M> {
     clock: NodeClock,
     lifespan: Option<Duration>,
@@ -29,7 +30,7 @@ pub(crate) struct PublisherPolicy<M> {
     remote: Option<Arc<dyn RemotePublisher>>,
 }
 
-/// How messages are added to the digests.
+/// The function that adds messages to the digests.
 type Show<M> = (fn(&M, &DigestCollector), Arc<DigestCollector>);
 
 impl<M> Clone for PublisherPolicy<M> {
@@ -48,7 +49,7 @@ impl<M> Clone for PublisherPolicy<M> {
 }
 
 impl<M> Default for PublisherPolicy<M> {
-    /// Nothing is promised.
+    /// No policy beyond delivery.
     fn default() -> Self {
         let (clock, lifespan) = (NodeClock::default(), None);
         let (liveliness, cache, cache_number, show, remote) = (None, None, None, None, None);
@@ -57,7 +58,8 @@ impl<M> Default for PublisherPolicy<M> {
 }
 
 impl<M: Send + Sync + 'static> PublisherPolicy<M> {
-    /// What `qos` promises for a publisher of `topic`; `None` for an ordinary one.
+    /// Creates the policy that `qos` requests for a publisher of `topic`; `None` for an ordinary
+    /// one.
     pub(crate) fn new(
         topic: &Topic<M>,
         qos: QoS,
@@ -78,7 +80,7 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         Some(Self { clock, lifespan, liveliness, cache, cache_number, show: None, remote })
     }
 
-    /// The same promises, with each message added to `digests`.
+    /// The same policies, with each message added to `digests`.
     pub(super) fn showing(
         mut self,
         show: fn(&M, &DigestCollector),
@@ -109,7 +111,7 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
             }
             _ => self.publish_once(topic, next_id, envelope),
         };
-        // Those in the process have it even if it did not leave.
+        // The subscriptions in the process have it even if sending to other processes failed.
         if let Some(liveliness) = &self.liveliness
             && matches!(published, Ok(()) | Err(Unpublished::Remote(_, None)))
         {
@@ -118,7 +120,7 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         published
     }
 
-    /// As [`publish`](Self::publish), without keeping the message.
+    /// Publishes like [`publish`](Self::publish), without keeping the message.
     fn publish_once(
         &self,
         topic: &Topic<M>,
@@ -156,7 +158,10 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
         if let Some(remote) = &self.remote
             && let Err(error) = remote.assert_liveliness()
         {
-            tracing::error!(%error, "cannot say that a publisher is alive");
+            tracing::error!(
+                %error,
+                "failed to assert the liveliness of a publisher to other processes"
+            );
         }
         if let Some(liveliness) = &self.liveliness {
             liveliness.asserted(self.clock.departure());
@@ -164,10 +169,11 @@ impl<M: Send + Sync + 'static> PublisherPolicy<M> {
     }
 }
 
-/// Why a message was not published, or not everywhere.
+/// The reason why a message was not published, or not everywhere.
 pub(super) enum Unpublished<M> {
     /// It was handed to no subscription.
     Refused(Refusal, pool::Loan<Envelope<M>>),
-    /// It did not leave the process; without the message, the subscriptions in the process have it.
+    /// It was not sent to other processes; without the message, the subscriptions in the process
+    /// have it.
     Remote(BoxError, Option<pool::Loan<Envelope<M>>>),
 }

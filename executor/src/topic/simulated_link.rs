@@ -1,4 +1,4 @@
-//! The way of a message that does not arrive as it is published: through the graph's sim_network.
+//! Links of the simulated network, for messages that do not arrive as they are published.
 
 use super::{Aside, Port, Stage, Topic, lock};
 use crate::message::{Envelope, Message};
@@ -10,16 +10,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{iter, mem};
 
-/// What an [interceptor](crate::Graph::intercept) has become of a message.
+/// An [interceptor](crate::Graph::intercept)'s decision about a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<M> {
-    /// It goes its way.
+    /// It is delivered unchanged.
     Pass,
     /// It does not arrive.
     Drop,
-    /// Another one goes its way, with the identity of the first.
+    /// Another message is delivered, with the identity of the first.
     Replace(M),
-    /// It goes its way this much later.
+    /// It is delivered this much later.
     Delay(Duration),
 }
 
@@ -28,17 +28,17 @@ pub(crate) type Interceptor<M> = Box<dyn FnMut(&Message<M>, &InFlight) -> Verdic
 /// The interceptor of a topic; it is taken out while it runs, so that it may publish itself.
 pub(super) type Interception<M> = Arc<Mutex<Option<Interceptor<M>>>>;
 
-/// The way of messages to one port through the sim_network.
+/// The link to one port through the simulated network.
 pub(super) struct SimulatedLink<M> {
     sim_network: Arc<SimNetwork>,
     interception: Interception<M>,
     pool: Pool<Envelope<M>>,
-    /// Where they arrive.
+    /// The port at which they arrive.
     to: Arc<Port<M>>,
 }
 
 impl<M: Send + Sync + 'static> SimulatedLink<M> {
-    /// The link of messages to `to` if they have to make one.
+    /// The link to `to`, if messages need one.
     pub(super) fn of(
         topic: &Topic<M>,
         sim_network: Option<&Arc<SimNetwork>>,
@@ -56,13 +56,13 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
         Some(Self { sim_network: sim_network.clone(), interception, pool, to: Arc::new(to) })
     }
 
-    /// Sends `message` on its way.
+    /// Sends `message` through the link.
     pub(super) fn send(&self, message: Message<M>) {
         let subscription = &self.to.subscription;
         let place = UndeliveredGuard(iter::once(&*self.to));
         let outcome = self.sim_network.outcome(message.id(), subscription.callback, size_of::<M>());
         let intercepted = self.intercept(message);
-        mem::forget(place); // nobody has panicked
+        mem::forget(place); // the interceptor has not panicked
         let Some((message, delay)) = intercepted else {
             return subscription.lose();
         };
@@ -96,7 +96,7 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
         self.sim_network.owner().note(|| ForeignEvent::For(self.to.subscription.callback));
     }
 
-    /// What goes on its way, and how much later; `None` if nothing does.
+    /// Returns the message to send and its delay; `None` if it is dropped.
     fn intercept(&self, message: Message<M>) -> Option<(Message<M>, Duration)> {
         let interceptor = lock(&self.interception).take();
         match interceptor {
@@ -141,7 +141,7 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
 }
 
 impl<M> Topic<M> {
-    /// Has `interceptor` decide about the topic's messages; false if another one does already.
+    /// Sets the `interceptor` of the topic's messages; false if it has one already.
     pub(crate) fn intercept(&self, interceptor: Interceptor<M>) -> bool {
         let mut interception = lock(&self.interception);
         let is_free = interception.is_none();
@@ -152,8 +152,9 @@ impl<M> Topic<M> {
     }
 }
 
-/// The ports that a message has still to reach, each of which has a place for it. If an interceptor
-/// panics on its way to one of them, those that are left lose it, or their places would stay taken.
+/// The ports that a message has still to reach, each with a place reserved for it. If an
+/// interceptor panics for one of them, the remaining ones count the message as lost, so that their
+/// places are released.
 pub(super) struct UndeliveredGuard<'a, M: 'a, I: Iterator<Item = &'a Port<M>>>(pub(super) I);
 
 impl<'a, M: 'a, I: Iterator<Item = &'a Port<M>>> Drop for UndeliveredGuard<'a, M, I> {

@@ -7,7 +7,7 @@
 //!
 //! It grows only if more threads publish at once than was planned for, and up to a limit; and in
 //! simulated time for messages under way. While subscriptions hold more than they declared it does
-//! not grow, and a publisher that finds no slot is told who holds them.
+//! not grow, and a publisher that finds no slot gets an error that names the holders.
 
 use super::{Connections, Topic, lock};
 use crate::event::CallbackId;
@@ -25,7 +25,7 @@ const IN_FLIGHT_MAX: usize = 1024;
 /// The limit of a holder that has none.
 const UNLIMITED: usize = usize::MAX;
 
-/// What was planned when the graph was frozen.
+/// The capacity that was planned when the graph was frozen.
 pub(super) struct Plan {
     planned: Planned,
     info: Arc<GraphInfo>,
@@ -44,7 +44,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
         holder
     }
 
-    /// Adds a publisher: its loans, and what it keeps for late joiners.
+    /// Adds a publisher: its loans, and the messages that it keeps for late joiners.
     pub(crate) fn add_publisher(&self, qos: QoS) {
         let latched = if qos.is_transient_local() { qos.depth() } else { 0 };
         let mut planned = lock(&self.planned);
@@ -71,7 +71,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
     /// Makes the pool larger, if subscriptions do not hold more messages than they declared.
     ///
     /// # Errors
-    /// Tells who holds the messages.
+    /// Names the subscriptions that hold the messages.
     #[cold]
     pub(super) fn make_room(&self) -> Result<(), Box<OutOfSlots>> {
         match self.plan.get() {
@@ -118,7 +118,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
     }
 }
 
-/// What the ends of a topic need.
+/// The demand of the ends of a topic.
 #[derive(Default)]
 pub(super) struct Planned {
     /// One for each subscription.
@@ -130,7 +130,7 @@ pub(super) struct Planned {
 }
 
 impl Planned {
-    /// How many slots are allocated: holders without a limit get some when they need them.
+    /// The number of allocated slots: holders without a limit get more when they need them.
     fn slots(&self) -> usize {
         let limits = self.holders.iter().map(|holder| holder.messages_max);
         let held: usize = limits.filter(|max| *max != UNLIMITED).fold(0, usize::saturating_add);
@@ -167,9 +167,9 @@ pub struct HeldMessages {
     pub node: String,
     /// The callback, for example `subscription /points`.
     pub callback: String,
-    /// How many messages it holds.
+    /// The number of messages that it holds.
     pub messages: usize,
-    /// How many it declared, with the one that it handles; see
+    /// The number that it declared, with the one that it handles; see
     /// [`QoS::held`](crate::QoS::held).
     pub max: usize,
 }

@@ -1,4 +1,4 @@
-//! The way out of a topic: what an event loop takes, from the process or from outside.
+//! The receiving end of a topic: takes messages of this process and of others for an event loop.
 
 use super::Topic;
 use crate::context::Context;
@@ -69,7 +69,7 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
         message
     }
 
-    /// As [`take_next`](Self::take_next), for a message that is kept.
+    /// Takes the next message like [`take_next`](Self::take_next), to be kept.
     #[inline]
     pub(crate) fn take_next_to_keep(&mut self, cx: &mut Context<'_>) -> Option<Message<M>> {
         let mut message = self.take_next(cx)?;
@@ -77,8 +77,8 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
         Some(message)
     }
 
-    /// How many messages of the process wait, at least: one, if any does. The worker knows the
-    /// notice of a middleware itself.
+    /// A lower bound of the waiting messages of the process: at least one, if any does. The worker
+    /// itself knows whether the middleware has announced more.
     pub(crate) fn pending(&self) -> usize {
         self.queue.waiting()
     }
@@ -124,7 +124,10 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
             }
             Err((_, out_of_slots)) => {
                 if self.counters.lost.get() == 0 {
-                    tracing::warn!(%out_of_slots, "messages from outside are lost");
+                    tracing::warn!(
+                        %out_of_slots,
+                        "lost messages of other processes: no message slot is free"
+                    );
                 }
                 self.counters.lose(1);
                 None

@@ -1,4 +1,4 @@
-//! How the messages of the process and those from outside share tokens.
+//! Tokens that are shared by messages of this process and of others.
 
 use super::*;
 use crate::escape::BoxError;
@@ -9,7 +9,7 @@ use ringspin_ringbuf::Inbox;
 use std::any::Any;
 use std::collections::VecDeque;
 
-/// What a middleware holds: the newest few, or everything.
+/// The messages that a middleware holds: the newest few, or all.
 #[derive(Clone, Default)]
 struct Outside(Arc<Mutex<VecDeque<u32>>>);
 
@@ -67,7 +67,7 @@ impl Both {
         deliver(self.topic.pool.insert(envelope), last, others);
     }
 
-    /// Brings `n` from outside, where the newest `depth` are kept.
+    /// Delivers `n` from outside, where the newest `depth` are kept.
     fn bring(&self, n: u32) {
         let mut outside = lock(&self.outside.0);
         if outside.len() == self.depth {
@@ -78,7 +78,7 @@ impl Both {
         self.remote_notifier.announce(1);
     }
 
-    /// What comes of the next token; `None` if there is none.
+    /// Dispatches the next token and returns the result; `None` if there is none.
     fn dispatch(&mut self) -> Option<Option<u32>> {
         self.inbox.pop(0)?;
         Some(self.receiver.take().map(|message| *message))
@@ -103,7 +103,7 @@ fn both_sources_are_taken_in_turns() {
 }
 
 #[test]
-fn who_is_alone_does_not_wait_and_who_comes_is_next() {
+fn single_source_does_not_wait_and_a_new_source_is_next() {
     let mut both = Both::new(7);
     assert_eq!(both.drain(), [], "the first notice is about nothing");
     (0..4).for_each(|n| both.bring(OUTSIDE + n));
@@ -120,9 +120,9 @@ fn who_is_alone_does_not_wait_and_who_comes_is_next() {
 }
 
 proptest! {
-    /// Whatever comes in which order: nothing is left without a token, nothing comes twice, each
-    /// source keeps its order, what is missing is counted, and the ready ring never overflows (a
-    /// token would be missing).
+    /// For all orders of arrival: no message is left without a token, none comes twice, each source
+    /// keeps its order, missing messages are counted, and the ready ring never overflows (a token
+    /// would be missing).
     #[test]
     fn nothing_is_left_and_nothing_comes_twice(steps in prop::collection::vec(0u8..3, 0..200)) {
         let mut both = Both::new(3);

@@ -3,7 +3,7 @@
 //!
 //! Without a late subscription on the topic, none can join once the graph runs: from the start the
 //! publisher keeps nothing, and publishes like any other one. Otherwise one lock per publisher
-//! orders its messages against those who join, so that a late joiner gets the kept messages first,
+//! orders its messages against late joiners, so that a late joiner gets the kept messages first,
 //! then every later one, and none twice. Other publishers do not know of it.
 
 use super::publisher_policy::Unpublished;
@@ -30,7 +30,8 @@ pub(crate) struct TransientLocalCache<M> {
 /// A message, and when it was published.
 type Kept<M> = (Message<M>, Time);
 
-/// What the lock guards. Messages that go are dropped after it, because that is the user's code.
+/// The state under the lock. Removed messages are dropped after unlocking, because their drop is
+/// user code.
 struct CacheState<M> {
     /// Until the start: no clock runs yet, from which they could get their lifespan.
     early: VecDeque<pool::Loan<Envelope<M>>>,
@@ -41,12 +42,12 @@ struct CacheState<M> {
     sim_network: Option<Arc<SimNetwork>>,
     /// Late subscriptions that were activated.
     joined: Vec<Arc<Port<M>>>,
-    /// Empty memory for messages that gave way, used again and again.
+    /// Reused memory for displaced messages.
     spare: Vec<Message<M>>,
 }
 
 impl<M: Send + Sync + 'static> TransientLocalCache<M> {
-    /// For the newest `depth` messages.
+    /// Creates a cache of the newest `depth` messages.
     pub(crate) fn new(depth: usize, lifespan: Option<Duration>) -> Self {
         let (early, kept) = (VecDeque::new(), VecDeque::with_capacity(depth));
         let (sim_network, joined, spare) = (None, Vec::new(), Vec::new());
@@ -59,8 +60,8 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         self.is_idle.is_raised()
     }
 
-    /// As [`Topic`]'s publishers do, and keeps the message: in simulated time from when it leaves.
-    /// With `beyond` it leaves the process, too.
+    /// Publishes like a plain publisher of [`Topic`], and keeps the message: in simulated time from
+    /// its departure. With `beyond` the message leaves the process, too.
     pub(super) fn publish(
         self: &Arc<Self>,
         topic: &Topic<M>,
@@ -130,8 +131,8 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         })
     }
 
-    /// A message leaves that all but those who joined meanwhile were sent: who is beyond the first
-    /// `served` of them.
+    /// Keeps a departing message, and sends it to the subscriptions that joined meanwhile: those
+    /// after the first `served` ones.
     fn keep(&self, message: Kept<M>, served: usize) {
         let mut displaced = Vec::new();
         let mut state = lock(&self.state);
@@ -143,7 +144,8 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         drop(displaced);
     }
 
-    /// Delivers what was published while the graph was built; its lifespan begins at `now`.
+    /// Delivers the messages that were published while the graph was built; their lifespan begins
+    /// at `now`.
     pub(super) fn start(&self, topic: &Topic<M>, now: Time, sim_network: Option<&Arc<SimNetwork>>) {
         let mut displaced = Vec::new();
         let mut state = lock(&self.state);
@@ -170,7 +172,8 @@ impl<M: Send + Sync + 'static> TransientLocalCache<M> {
         drop(displaced);
     }
 
-    /// Delivers what is kept to `port`, and from then on everything. Returns what had to give way.
+    /// Delivers the kept messages to `port`, and from then on every message. Returns the displaced
+    /// ones.
     pub(super) fn join(&self, port: &Arc<Port<M>>) -> Vec<Message<M>> {
         let mut displaced = Vec::new();
         let mut state = lock(&self.state);

@@ -3,7 +3,7 @@
 use ringspin_ringbuf::Counter;
 use std::sync::Arc;
 
-/// How often each callback of a worker was called, by token.
+/// The number of calls of each callback of a worker, by token.
 ///
 /// They lie close together, because each event writes one of them, and on cache lines of their own,
 /// because no other worker does.

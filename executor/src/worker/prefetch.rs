@@ -1,8 +1,7 @@
-//! What the expiry of a timer is going to touch, so that it can be fetched in time.
+//! The memory that the expiry of a timer will touch, so that it can be fetched in time.
 //!
-//! In simulated time who is next is known: the timer with the next deadline. In a large graph all
-//! that belongs to it is far away, in memory and along a chain of pointers. See
-//! [`ringspin_ringbuf::lines`].
+//! In simulated time the next timer is known: it has the next deadline. In a large graph its data
+//! is far away in memory, and along a chain of pointers. See [`ringspin_ringbuf::lines`].
 
 use super::Worker;
 use crate::event::{CallbackId, LoopId};
@@ -18,9 +17,9 @@ const LARGE_BYTES: usize = 256 << 10;
 type Described<'a> = (&'a TopicInfo, &'a Arc<dyn AnyTopic>);
 
 impl Worker {
-    /// Learns what the expiries of its timers touch, each what it touches itself, what it may
-    /// publish, and what that touches in turn; unless all that is little. `topics` are those of the
-    /// graph's description, in its order; `token` is the worker's number of each callback.
+    /// Collects the memory that the expiries of its timers touch: directly, and through the
+    /// messages that they may publish; not for small graphs. `topics` are those of the graph's
+    /// description, in its order; `token` is the worker's number of each callback.
     pub(crate) fn plan_prefetches(
         &mut self,
         topics: &[(String, Arc<dyn AnyTopic>)],
@@ -28,7 +27,7 @@ impl Worker {
     ) {
         let info = &self.shared.info;
         let mut published: Vec<Vec<Described<'_>>> = vec![Vec::new(); info.loops.len()];
-        // What belongs to services comes after the topics.
+        // The topics of services come after the others.
         for (described, (_, topic)) in info.topics.iter().zip(topics) {
             for &(LoopId(publisher), _) in &described.publishers {
                 published[publisher as usize].push((described, topic));

@@ -1,4 +1,4 @@
-//! Events that are taken out, for schedulers that dispatch in an order of their own.
+//! Events that a scheduler takes out in order to dispatch them in an order of its own.
 
 use super::Worker;
 use crate::event::{CallbackId, LoopId};
@@ -8,7 +8,7 @@ use ringspin_ringbuf::inbox::Turn;
 /// A ready event that was taken, and has to be dispatched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadyEvent {
-    /// The worker's number for what it leads to: one for each callback.
+    /// The worker's number of its destination: one for each callback.
     pub token: u32,
     /// The callback; `None` for a notice to the worker itself, which has to be dispatched in turn.
     pub callback: Option<CallbackId>,
@@ -41,8 +41,8 @@ impl Worker {
         Some(ReadyEvent { token, callback: None, event_loop })
     }
 
-    /// Dispatches an event that was taken; `None` if it turns out to be nobody's, because its timer
-    /// was cancelled, say.
+    /// Dispatches an event that was taken; `None` if it has no callback any more, for example
+    /// because its timer was cancelled.
     pub fn dispatch_taken(&mut self, event: ReadyEvent) -> Option<CallbackId> {
         self.dispatch(event.token as usize, true)
     }

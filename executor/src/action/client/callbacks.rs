@@ -1,4 +1,4 @@
-//! What a client hears of a goal, and whom it has called.
+//! The events of a goal at its client, and the callbacks for them.
 
 use super::super::error::SendGoalError;
 use super::super::messages::{FeedbackMessage, GetResultResponse, GoalId};
@@ -16,17 +16,17 @@ use std::sync::Arc;
 pub struct AcceptedGoal {
     /// The goal.
     pub goal_id: GoalId,
-    /// When it was accepted, by the server's clock.
+    /// The time of its acceptance, by the server's clock.
     pub stamp: Time,
 }
 
-/// How a goal ended.
+/// The end of a goal.
 pub struct GoalOutcome<A: Action> {
     /// The goal.
     pub goal_id: GoalId,
     /// Succeeded, canceled or aborted; unknown if the server does not know it (any more).
     pub status: GoalStatus,
-    /// What has come out.
+    /// The result of the goal.
     pub result: Arc<A::Result>,
 }
 
@@ -95,7 +95,7 @@ pub(super) type OnResult<S, A> = Box<
         + Send,
 >;
 
-/// What is called about one goal; each call is an event of the client's callback group.
+/// The callbacks for one goal; each call is an event of the client's callback group.
 pub struct GoalCallbacks<S, A: Action> {
     pub(super) response: Option<OnResponse<S>>,
     pub(super) feedback: Option<OnFeedback<S, A>>,
@@ -109,7 +109,7 @@ impl<S, A: Action> Default for GoalCallbacks<S, A> {
 }
 
 impl<S, A: Action> GoalCallbacks<S, A> {
-    /// Nothing is called.
+    /// Creates callbacks without any function.
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,4 +1,4 @@
-//! The goals of a client on their way: who hears of them, and how many there may be.
+//! The active goals of a client: their feedback callbacks, and the limit of their number.
 
 use super::super::Action;
 use super::super::messages::{FeedbackMessage, GetResultResponse, GoalId};
@@ -15,10 +15,10 @@ use ringspin_ringbuf::Permits;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-/// Who hears of the feedback on which goal; `None` while it is being called, or if nobody does.
+/// The feedback callback of each goal; `None` while it runs, or if the goal has none.
 type Listening<S, A> = BTreeMap<GoalId, Option<OnFeedback<S, A>>>;
 
-/// What an action's client shares with what it has called.
+/// The state that an action's client shares with its callbacks.
 pub(super) struct Shared<S, A: Action> {
     pub(super) action: String,
     random: Mutex<NodeRandom>,
@@ -96,11 +96,11 @@ struct Open<S, A: Action> {
     place: Place,
 }
 
-/// An accepted goal whose result is awaited. When it goes, the feedback is not heard any more.
+/// An accepted goal whose result is awaited. Dropping it ends the delivery of feedback.
 pub(super) struct Pursuit<S, A: Action> {
     shared: Arc<Shared<S, A>>,
     goal_id: GoalId,
-    /// Until the end.
+    /// The result callback, until the goal ends.
     open: Mutex<Option<Open<S, A>>>,
 }
 

@@ -1,4 +1,4 @@
-//! What the services of an action share with the handles of its goals.
+//! The state that the services of an action share with the handles of its goals.
 
 use super::super::error::{GoalError, GoalRefused};
 use super::super::goals::{Asked, Goals};
@@ -17,7 +17,7 @@ use ringspin_ringbuf::Counter;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-/// What the services of an action share with the handles of its goals.
+/// The state that the services of an action share with the handles of its goals.
 pub(in crate::action) struct Server<A: Action> {
     pub(super) action: String,
     pub(super) options: ActionServerOptions,
@@ -40,18 +40,18 @@ impl<A: Action> Server<A> {
         self.goals().status(id)
     }
 
-    /// Publishes where all goals stand: under the lock, so that the newest array is the last.
-    /// Returns whether everybody was told.
+    /// Publishes the status of all goals, under the lock, so that the newest array is the last.
+    /// Returns whether all subscriptions took it.
     fn publish_status(&self, goals: &Goals<A>) -> bool {
         self.status.publish(goals.status_array()).is_ok()
     }
 
-    /// Logs, not under the lock, if not everybody was `told` of a change.
+    /// Logs a change that was not `told` to all subscriptions; to be called without the lock.
     fn report(&self, told: bool) {
         if !told {
             tracing::warn!(
                 action = self.action,
-                "a keep-all subscription to the status of goals is full and misses a change; \
+                "failed to publish the status of goals: a keep-all subscription is full; \
                  subscribe with keep-last"
             );
         }
@@ -68,7 +68,7 @@ impl<A: Action> Server<A> {
             tracing::warn!(action, goal = %id, "rejected a goal whose id is zero or in use");
         } else if is_full {
             self.rejected.next();
-            tracing::warn!(action, goal = %id, most, "rejected a goal: too many are on their way");
+            tracing::warn!(action, goal = %id, most, "rejected a goal: too many are active");
         }
         !is_used && !is_full
     }
@@ -88,7 +88,7 @@ impl<A: Action> Server<A> {
         GoalHandle::new(inner)
     }
 
-    /// Has `event` happen, which is not an end.
+    /// Applies `event`, which does not end the goal.
     pub(in crate::action) fn step(&self, id: GoalId, event: GoalEvent) -> Result<(), GoalError> {
         let mut goals = self.goals();
         goals.step(id, event).map_err(|status| GoalError::Illegal { event, status })?;
@@ -98,7 +98,7 @@ impl<A: Action> Server<A> {
         Ok(())
     }
 
-    /// Has `event` end a goal.
+    /// Ends a goal by `event`.
     pub(in crate::action) fn finish(
         &self,
         id: GoalId,
@@ -122,13 +122,13 @@ impl<A: Action> Server<A> {
         self.report(told);
         if evicted.is_some() && self.forgotten.next() == 0 {
             let (action, most) = (&*self.action, self.options.results_max);
-            tracing::warn!(action, most, "too many results are kept: the oldest one is forgotten");
+            tracing::warn!(action, most, "dropped the oldest result: the limit is reached");
         }
         Ok(())
     }
 
-    /// Has the timer be due for the next result that expires. Under the lock, so that the earliest
-    /// one is not overruled.
+    /// Sets the timer to the time at which the next result expires. Under the lock, so that no
+    /// later time replaces the earliest one.
     pub(super) fn start_timer(&self, goals: &Goals<A>) {
         if let Some(expiry) = goals.next_expiry() {
             // Limits of time are inclusive.
@@ -136,23 +136,24 @@ impl<A: Action> Server<A> {
         }
     }
 
-    /// Aborts a goal that nobody pursues any more, if it is on its way.
+    /// Aborts a goal that is not pursued any more, if it has not ended.
     pub(in crate::action) fn abandon(&self, id: GoalId, why: &str) {
         if !self.status(id).is_active() {
             return;
         }
-        // The user's, so not under the lock.
+        // The default is user code, so it is made without the lock.
         let result = A::Result::default();
-        // What is only accepted cannot be aborted. Nobody else holds the goal who could interfere.
+        // A goal that is only accepted cannot be aborted. No other handle exists that could
+        // interfere.
         if self.status(id) == GoalStatus::Accepted {
             let _ = self.goals().step(id, GoalEvent::Execute);
         }
         if self.finish(id, GoalEvent::Abort, result).is_ok() {
-            tracing::warn!(action = self.action, goal = %id, "the goal is aborted: {why}");
+            tracing::warn!(action = self.action, goal = %id, "aborted the goal: {why}");
         }
     }
 
-    /// Aborts all goals: nobody can pursue them, and those who wait have to be told.
+    /// Aborts all goals: they cannot be pursued any more, and waiting clients need a response.
     pub(super) fn stop(&self) {
         let active = self.goals().active_ids();
         active.into_iter().for_each(|id| self.abandon(id, "its server is out of service"));
@@ -167,8 +168,8 @@ impl<A: Action> Server<A> {
         if !status.is_active() {
             return Err(GoalRefused { value: feedback, reason: GoalError::Ended(status) });
         }
-        // Not under the lock: what it displaces is the user's. Should the goal end meanwhile, this
-        // comes late, and clients ignore it.
+        // Without the lock: dropping a displaced message is user code. If the goal ends meanwhile,
+        // the feedback comes late, and clients ignore it.
         let refused = match self.feedback.publish(FeedbackMessage { goal_id: id, feedback }) {
             Ok(()) => return Ok(()),
             Err(
@@ -177,16 +178,21 @@ impl<A: Action> Server<A> {
                 | PublishError::Gone(message)
                 | PublishError::NoSlot { message, .. },
             ) => message.into_inner(),
-            // Those in the process have it, and the goal goes on.
+            // The subscriptions of this process have the feedback, and the goal continues.
             Err(PublishError::Remote { reason, .. }) => {
-                tracing::error!(action = self.action, goal = %id, %reason, "feedback stays inside");
+                tracing::error!(
+                    action = self.action,
+                    goal = %id,
+                    %reason,
+                    "failed to publish feedback to other processes"
+                );
                 return Ok(());
             }
         };
         Err(GoalRefused { value: refused.feedback, reason: GoalError::FeedbackFull })
     }
 
-    /// Answers a request for a result, or has it wait.
+    /// Answers a request for a result, or keeps it until the goal ends.
     pub(super) fn ask(&self, id: GoalId, responder: Responder<GetResultResponse<A>>) {
         let asked = self.goals().ask(id, responder);
         match asked {
@@ -197,7 +203,11 @@ impl<A: Action> Server<A> {
                 responder.respond(GetResultResponse { status, result });
             }
             Asked::Refused(responder) => {
-                tracing::warn!(action = self.action, goal = %id, "too many ask for this result");
+                tracing::warn!(
+                    action = self.action,
+                    goal = %id,
+                    "dropped a request for a result: too many wait for this goal"
+                );
                 drop(responder);
             }
         }

@@ -1,4 +1,4 @@
-//! What parameter files may say, and what they may not.
+//! Valid and invalid contents of parameter files.
 
 use super::*;
 use proptest::prelude::*;
@@ -176,7 +176,7 @@ proptest! {
     }
 }
 
-/// With dots or below one another, and wherever the node is named.
+/// With dots or nested, and for every position of the node's name.
 #[test]
 fn parameter_with_two_values_is_refused_however_it_is_written() {
     let below = |parameters: &str| format!("/ns/node:\n  ros__parameters:\n{parameters}");

@@ -1,5 +1,5 @@
-//! What approximate time promises, by trying everything: slow, and with no idea in common with the
-//! search that it checks.
+//! A model of approximate time that tries all sets: slow, and independent of the search that it
+//! checks.
 
 use super::super::harness::Set;
 use std::collections::VecDeque;
@@ -11,13 +11,13 @@ pub(super) struct Model {
     pub(super) queue_size: usize,
     pub(super) penalty_eighths: u64,
     pub(super) intervals_min: Vec<u64>,
-    /// Number and stamp of what waits.
+    /// Number and stamp of the waiting messages.
     queues: Vec<VecDeque<(usize, u64)>>,
     sent: Vec<usize>,
     fell_out: Vec<bool>,
     /// Its message is the first of its queue.
     pivot: Option<usize>,
-    /// The input without whose next message it is of no use to go on.
+    /// The input that needs a further message before the search can go on.
     waits_for: Option<usize>,
     pub(super) sets: Vec<Set>,
     pub(super) unmatched: usize,
@@ -77,7 +77,7 @@ impl Model {
                 (0..position).for_each(|_| self.lose_first(input));
             }
             if !certain {
-                // That with the earliest newest message.
+                // The input with the earliest newest message.
                 let newest = |&input: &usize| self.queues[input].back().unwrap().1;
                 self.waits_for = (0..self.queues.len()).min_by_key(newest);
                 return;

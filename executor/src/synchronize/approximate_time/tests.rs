@@ -1,4 +1,4 @@
-//! Approximate time: the situations that its algorithm is known by, and a comparison with a model.
+//! Approximate time: typical situations of its algorithm, and a comparison with a model.
 
 use super::super::harness::Driver;
 use super::model::Model;
@@ -88,7 +88,7 @@ fn four_inputs() {
 #[test]
 fn a_set_is_handed_over_early_when_no_later_one_can_be_better() {
     let mut d = driver(3, ApproximateTime::new(10));
-    // Whatever C brings: a set without A's first message reaches from 20 to 50.
+    // For any message of C: a set without A's first message reaches from 20 to 50.
     assert_eq!(send(&mut d, [(A, 0), (C, 10), (B, 20), (A, 50)]), [0, 0, 0, 1]);
     assert_eq!(d.stamps(), [[0, 20, 10]]);
     assert_eq!(d.waiting(), [1, 0, 0]);
@@ -120,7 +120,7 @@ fn the_age_penalty_prefers_the_earlier_set() {
 }
 
 #[test]
-fn what_falls_out_of_a_full_queue_is_counted_and_its_input_gives_no_pivot() {
+fn message_dropped_from_a_full_queue_is_counted_and_its_input_gives_no_pivot() {
     let mut d = driver(2, ApproximateTime::new(2));
     assert_eq!(send(&mut d, [(A, 0), (A, 40), (A, 80)]), [0; 3]);
     assert_eq!(d.unmatched, [(A, 0, 0)]);
@@ -160,7 +160,7 @@ fn stamps_that_break_a_promise_are_noticed_and_used() {
 }
 
 #[test]
-fn parameters_without_sense_are_refused() {
+fn invalid_parameters_are_refused() {
     let error = |policy: ApproximateTime| policy.matcher(2).err().unwrap();
     let new = ApproximateTime::new;
     for size in [0, usize::MAX] {

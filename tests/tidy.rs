@@ -1,6 +1,5 @@
 //! Style that a formatter cannot check: file headers, lengths, language, places of `unsafe`.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,10 +14,6 @@ const PAGE_CHARACTERS_MAX: usize = 8_000;
 /// Openers of comments that hide the subject of a sentence; CONTRIBUTING.md, "Style", has the rule.
 const BANNED_OPENERS: [&str; 6] = ["What", "Who", "Whose", "That of", "Those of", "As ["];
 const BANNED_WORDS: [&str; 3] = ["nobody", "somebody", "whoever"];
-
-/// The number of findings that each folder may still have. Numbers may only fall; folders that are
-/// not listed have none.
-const LANGUAGE_BUDGETS: [(&str, usize); 1] = [("tests", 16)];
 
 /// The Rust sources of the workspace, with their text.
 fn sources() -> Vec<(PathBuf, String)> {
@@ -186,33 +181,14 @@ fn banned(line: &str) -> Option<String> {
 
 #[test]
 fn language_is_plain() {
-    let mut findings = BTreeMap::<String, Vec<String>>::new();
-    for (path, text) in sources() {
-        // This file lists the banned words.
-        if path == Path::new("tests/tidy.rs") {
-            continue;
-        }
-        let folder = path.iter().next().unwrap().to_string_lossy().into_owned();
-        let of_folder = findings.entry(folder).or_default();
-        for (n, line) in text.lines().enumerate() {
-            let at = |problem| format!("{}:{}: {problem}", path.display(), n + 1);
-            of_folder.extend(banned(line).map(at));
-        }
-    }
-    let mut problems = Vec::new();
-    for (folder, findings) in findings {
-        let budget = LANGUAGE_BUDGETS.iter().find(|(name, _)| *name == folder);
-        let max = budget.map_or(0, |(_, max)| *max);
-        if findings.len() > max {
-            let count = findings.len();
-            problems.extend(findings);
-            problems.push(format!(
-                "{folder}: {count} findings, {max} allowed; name the subject, see CONTRIBUTING.md \
-                 \"Style\""
-            ));
-        }
-    }
-    none(problems);
+    // This file lists the banned words.
+    let others = sources().into_iter().filter(|(path, _)| path != Path::new("tests/tidy.rs"));
+    let findings = others.flat_map(|(path, text)| {
+        let lines = text.lines().enumerate();
+        let at = |(n, problem)| format!("{}:{}: {problem}", path.display(), n + 1);
+        lines.flat_map(|(n, line)| banned(line).map(|found| (n, found))).map(at).collect::<Vec<_>>()
+    });
+    none(findings.collect());
 }
 
 #[test]

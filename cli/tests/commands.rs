@@ -1,61 +1,14 @@
 //! The command line: what it prints, and its exit codes.
 
+#[path = "../../simulation/tests/jobs/registry.rs"]
+mod registry;
+
+use registry::{PAIR, registry};
 use ringspin_executor::{Context, Message, QoS};
 use ringspin_simulation::Registry;
 use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
-
-/// Node types: a talker, a listener that can fail, end the run or never return, and an idle node.
-fn registry() -> Registry {
-    Registry::new()
-        .node("talker", |graph, place| {
-            let talker = place.create_node(graph, 0u64)?;
-            talker.digest_state()?;
-            let period = talker.declare_parameter("period_ms", 100i64)?.get();
-            let out = talker.create_publisher("chatter", QoS::default())?.digested();
-            talker.create_timer(
-                Duration::from_millis(period.unsigned_abs()),
-                move |count, _| {
-                    *count += 1;
-                    out.publish(*count)
-                },
-            )?;
-            Ok(())
-        })
-        .node("listener", |graph, place| {
-            let listener = place.create_node(graph, ())?;
-            let parameter = |name| listener.declare_parameter(name, 0i64);
-            let fail_at = parameter("fail_at")?.get().unsigned_abs();
-            let exit_at = parameter("exit_at")?.get().unsigned_abs();
-            let stuck_at = parameter("stuck_at")?.get().unsigned_abs();
-            let hear =
-                move |_: &mut (), n: &Message<u64>, cx: &mut ringspin_executor::Context<'_>| {
-                    if **n == exit_at {
-                        cx.exit(7);
-                    }
-                    if **n == stuck_at {
-                        loop {
-                            std::thread::park();
-                        }
-                    }
-                    assert_ne!(**n, fail_at, "that is one too many");
-                };
-            listener.create_subscription("chatter", QoS::default(), hear)?;
-            Ok(())
-        })
-        .node("idle", |graph, place| {
-            place.create_node(graph, ())?;
-            Ok(())
-        })
-}
-
-const PAIR: &str = "
-[[node]]
-type = \"talker\"
-[[node]]
-type = \"listener\"
-";
 
 /// A folder with a job file.
 struct Folder(TempDir);

@@ -231,7 +231,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
                     Err((Unsent::Full, envelope.message))
                 }
             },
-            Ok(_) => Err((Unsent::NobodyThere, message)),
+            Ok(_) => Err((Unsent::NoReceiver, message)),
             Err(Refusal::NotFrozen) => Err((Unsent::NotFrozen, message)),
             Err(Refusal::Full) => Err((Unsent::Full, message)),
             Err(Refusal::Gone) => Err((Unsent::Gone, message)),
@@ -325,7 +325,7 @@ fn cancel_all<M, P: Borrow<Port<M>>>(ports: &[P]) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsent {
     NotFrozen,
-    NobodyThere,
+    NoReceiver,
     Full,
     Gone,
 }

@@ -257,7 +257,7 @@ where
         self.calls.response_taken();
         let reason = match why {
             Unsent::NotFrozen => CallError::NotFrozen,
-            Unsent::NobodyThere => CallError::NoService,
+            Unsent::NoReceiver => CallError::NoService,
             Unsent::Full => CallError::ServiceFull,
             Unsent::Gone => CallError::ClientStopped,
         };

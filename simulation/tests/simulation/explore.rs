@@ -100,8 +100,9 @@ fn a_sound_job_passes_in_every_order() {
     assert!(explored.deviating > 40, "{explored:?}");
 }
 
-/// Sensors half a period apart, so that no order of one instant breaks the fusion.
-fn half_a_period_apart(graph: &Graph) -> Result<(), BoxError> {
+/// Sensors half a period apart: no order of one instant breaks the fusion, a message that is 5 ms
+/// late does.
+pub(crate) fn half_a_period_apart(graph: &Graph) -> Result<(), BoxError> {
     let sensors = graph.create_node("sensors", 0u32)?;
     let a = sensors.create_publisher("a", QoS::default())?;
     let b = sensors.create_publisher("b", QoS::default())?;

@@ -1,5 +1,6 @@
 //! Shrinking: a failure is shown with the fewest and smallest deviations that are enough.
 
+use crate::explore::half_a_period_apart;
 use ringspin_executor::{BoxError, Graph, Message, QoS};
 use ringspin_modes::{Schedule, TiePolicy};
 use ringspin_simulation::{Counterexample, Exploration, ExploreError, Job, Order};
@@ -160,23 +161,6 @@ fn two_deviations_of_one_instant_or_of_two_are_two() {
         Ok(())
     });
     are_minimal(&different.run_for(100 * MS), Order::Shuffle, 2);
-}
-
-/// Sensors half a period apart, so that a message has to be 5 ms late to break the fusion.
-fn half_a_period_apart(graph: &Graph) -> Result<(), BoxError> {
-    let sensors = graph.create_node("sensors", 0u32)?;
-    let a = sensors.create_publisher("a", QoS::default())?;
-    let b = sensors.create_publisher("b", QoS::default())?;
-    sensors.create_timer(5 * MS, move |half, _| {
-        *half += 1;
-        if *half % 2 == 1 { a.publish(*half) } else { b.publish(*half) }
-    })?;
-    let fusion = graph.create_node("fusion", 0u32)?;
-    fusion.create_subscription("a", QoS::default(), |last, a: &Message<u32>, _| *last = **a)?;
-    fusion.create_subscription("b", QoS::default(), |last, b: &Message<u32>, _| {
-        if *last + 1 == **b { Ok(()) } else { Err("a is late") }
-    })?;
-    Ok(())
 }
 
 #[test]

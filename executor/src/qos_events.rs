@@ -82,7 +82,10 @@ pub(crate) type EventCallback<S, E> =
 
 /// A set of event callbacks: a field and a setter for each event.
 macro_rules! event_callbacks {
-    ($(#[$about:meta])* $events:ident $($(#[$doc:meta])* $setter:ident, $field:ident: $event:ty;)*) => {
+    (
+        $(#[$about:meta])* $events:ident
+        $($(#[$doc:meta])* $setter:ident, $field:ident: $event:ty;)*
+    ) => {
         $(#[$about])*
         pub struct $events<S> {
             $(pub(crate) $field: Option<EventCallback<S, $event>>,)*
@@ -101,8 +104,9 @@ macro_rules! event_callbacks {
                 F: FnMut(&mut S, $event, &mut Context<'_>) -> R + Send + 'static,
                 R: CallbackResult,
             {
-                self.$field =
-                    Some(Box::new(move |state, event, cx| callback(state, event, cx).into_result()));
+                self.$field = Some(Box::new(move |state, event, cx| {
+                    callback(state, event, cx).into_result()
+                }));
                 self
             })*
         }

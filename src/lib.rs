@@ -40,9 +40,9 @@ mod from_env;
 
 pub use from_env::FromEnv;
 pub use ringspin_executor::{
-    Arguments, BoxError, CallError, Client, Context, CreateError, Digest, DigestHasher, Failure,
-    FailurePolicy, Graph, GuardCondition, Lifecycle, Loan, Message, Node, Parameter, PublishError,
-    Publisher, QoS, Reply, Responder, Statistics, StopHandle, Task, Time, Timer,
+    Arguments, BoxError, CallError, Client, Context, Digest, DigestHasher, Failure, FailurePolicy,
+    Graph, GuardCondition, Lifecycle, Loan, Message, Node, Parameter, PublishError, Publisher, QoS,
+    Reply, Responder, Statistics, StopHandle, Task, Time, Timer,
 };
 pub use ringspin_modes::{Executor, Mapping, Mode, SpinError};
 #[cfg(feature = "simulation")]
@@ -87,34 +87,37 @@ pub mod event {
 pub mod graph {
     pub use ringspin_executor::name;
     pub use ringspin_executor::{
-        CallbackInfo, ClientInfo, CreateNodeError, FreezeError, GraphInfo, LoopInfo, NameError,
-        ServiceInfo, TopicInfo,
+        CallbackInfo, ClientInfo, CreateGroupError, CreateNodeError, FreezeError, FrozenError,
+        GraphInfo, LoopInfo, NameError, ServiceInfo, SetPriorityError, TopicInfo,
     };
     pub use ringspin_modes::{GraphEdge, graph_edges};
 }
 
 /// Managed nodes with the states of ROS 2 lifecycle nodes.
 pub mod lifecycle {
-    pub use ringspin_executor::{LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
+    pub use ringspin_executor::{
+        CreateLifecycleError, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition,
+    };
 }
 
 /// Messages on their way, and their limits.
 pub mod message {
     pub use ringspin_executor::{
-        BY_VALUE_MAX, HeldMessages, LateSubscription, LoanError, MessageTimes, OutOfSlots,
-        ReturnedMessage,
+        BY_VALUE_MAX, CreatePublisherError, CreateSubscriptionError, DepthError, HeldMessages,
+        LateSubscription, LoanError, MessageTimes, OutOfSlots, ReturnedMessage, TooLargeError,
+        TypeMismatchError,
     };
 }
 
 /// The interface of a middleware that carries topics and services beyond the process.
 pub mod middleware {
     pub use ringspin_executor::{
-        AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteEvent,
-        RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
+        AnnouncedService, Middleware, MiddlewareError, MiddlewareService, RemoteClient,
+        RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
         RemoteResponder, RemoteServer, RemoteStatus, RemoteSubscription, RosClock, Sent,
-        ServiceTypes, TypeName,
+        ServiceTypes, SetMiddlewareError, TypeName,
     };
-    pub use ringspin_modes::{Connection, ConnectionError};
+    pub use ringspin_modes::{Connection, ConnectionError, UnknownConnectionError};
 }
 
 /// Parameters of nodes: declaration, values, ranges, changes.
@@ -130,38 +133,41 @@ pub mod parameter {
 pub mod qos {
     pub use ringspin_executor::{
         DeadlineMissed, Durability, History, Incompatibility, IncompatiblePeer, IncompatibleQos,
-        Liveliness, LivelinessChanged, LivelinessLost, Matched, MessageLost, PublisherEvents,
-        QosPolicy, Reliability, SubscriptionEvents,
+        IncompatibleQosError, Liveliness, LivelinessChanged, LivelinessLost, Matched, MessageLost,
+        PublisherEvents, QosPolicy, Reliability, SubscriptionEvents,
     };
 }
 
 /// Random numbers of a node, which no other node shifts.
 pub mod random {
-    pub use ringspin_executor::{NodeRandom, SeedError, rand_core};
+    pub use ringspin_executor::{CreateRandomError, NodeRandom, SeedError, rand_core};
 }
 
 /// Modes and mappings, waiting, failures and statistics of an [`Executor`].
 pub mod scheduler {
     pub use ringspin_executor::{
-        CallbackStatistics, Cause, ReadyOrder, StopError, WaitStrategy, WorkerStatistics,
-        catch_panic, error_message, panic_message,
+        CallbackStatistics, Cause, ReadyOrder, SetDeadlineError, StopError, WaitStrategy,
+        WorkerStatistics, catch_panic, error_message, panic_message,
     };
     pub use ringspin_modes::mapping::{CoreMapping, CorePlan, LoopName, loop_names};
     pub use ringspin_modes::{
-        ConfigurationError, Machine, MappingError, ModeError, SignalError, allowed_cores,
+        ConfigurationError, Machine, MappingError, ModeError, SignalError, UnknownModeError,
+        allowed_cores,
     };
 }
 
 /// Services: asynchronous calls and their limits.
 pub mod service {
-    pub use ringspin_executor::{CALL_BY_VALUE_MAX, CallFuture, CallRefused};
+    pub use ringspin_executor::{
+        CALL_BY_VALUE_MAX, CallFuture, CallRefused, CreateClientError, CreateServiceError,
+    };
 }
 
 /// The deterministic mode: networks, durations, virtual cores, orders; jobs and their results.
 pub mod sim {
     pub use ringspin_executor::{
-        Collector, Delivery, DeliveryOutcome, Direct, ExternalInput, InFlight, NamedInput, Network,
-        Scope, Verdict,
+        AddInputError, Collector, Delivery, DeliveryOutcome, Direct, ExternalInput, InFlight,
+        InterceptError, NamedInput, Network, Scope, Verdict,
     };
     pub use ringspin_modes::deterministic::{Record, Trace};
     pub use ringspin_modes::{
@@ -185,7 +191,8 @@ pub mod sim {
 pub mod sync {
     pub use ringspin_executor::{
         Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
-        Policy, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError, Trigger,
+        Policy, PolicyError, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError,
+        Trigger,
     };
 }
 
@@ -196,7 +203,9 @@ pub mod task {
 
 /// Clocks, and errors of timers.
 pub mod time {
-    pub use ringspin_executor::{Clock, LiveClock, NodeClock, PeriodError, SimClock};
+    pub use ringspin_executor::{
+        Clock, CreateTimerError, LiveClock, NodeClock, PeriodError, SimClock,
+    };
 }
 
 /// Compiles and runs the snippets of the README and of the guide.

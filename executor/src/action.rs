@@ -36,7 +36,9 @@ pub use channel::{ClientGoal, FeedbackStream, SendGoalFuture};
 pub use client::{
     AcceptedGoal, ActionClient, ActionClientOptions, Feedback, GoalCallbacks, GoalOutcome,
 };
-pub use error::{GoalError, GoalRefused, SendGoalError};
+pub use error::{
+    CreateActionClientError, CreateActionServerError, GoalError, GoalRefused, SendGoalError,
+};
 pub use handle::GoalHandle;
 pub use messages::{GoalId, GoalInfo};
 pub use server::{ActionServer, ActionServerOptions, CancelResponse, GoalResponse};
@@ -45,7 +47,6 @@ pub use status::{GoalEvent, GoalStatus};
 #[cfg(doc)]
 use messages::*;
 
-use crate::graph::CreateError;
 use crate::name::NameError;
 use crate::node::Node;
 
@@ -78,7 +79,7 @@ struct Names {
 impl Names {
     /// Resolves the names of action `name` of `node`: expands and remaps them like a topic's, as
     /// rcl does (ros2/rcl#1170). Rules for the hidden names apply after that.
-    fn resolve<S: Send + 'static>(node: &Node<S>, name: &str) -> Result<Self, CreateError> {
+    fn resolve<S: Send + 'static>(node: &Node<S>, name: &str) -> Result<Self, NameError> {
         let as_action = |error: NameError| match error.kind {
             "topic" => NameError { kind: "action", ..error },
             _ => error,

@@ -1,7 +1,7 @@
 //! Collectors of a topic's messages, for tests and inputs.
 
 use crate::context::Context;
-use crate::graph::CreateError;
+use crate::graph::CreateSubscriptionError;
 use crate::lock::lock;
 use crate::message::Message;
 use crate::node::Node;
@@ -77,7 +77,7 @@ impl<S: Send + 'static> Node<S> {
         &self,
         topic: &str,
         qos: QoS,
-    ) -> Result<Collector<M>, CreateError> {
+    ) -> Result<Collector<M>, CreateSubscriptionError> {
         let collector = Collector(Arc::default());
         let collected = collector.0.clone();
         self.create_subscription(

@@ -2,7 +2,7 @@
 //! and the counterpart beyond the process.
 
 use crate::event_loop::Body;
-use crate::graph::{CreateNodeError, Graph, GraphBuilder};
+use crate::graph::{CreateNodeError, Graph, GraphBuilder, MiddlewareError};
 use crate::middleware::RemoteNode;
 use crate::name;
 use crate::node::Node;
@@ -68,10 +68,8 @@ impl Graph {
         let mut builder = self.builder();
         let (namespace, name) = builder.remap_node(namespace, name)?;
         let full_name = name::qualify(&namespace, &name);
-        let event_loop = builder.create_loop(full_name.clone(), "", None, body, connect)?;
-        for middleware_service in
-            builder.middleware_services_of(event_loop).map_err(|error| builder.refused(&error))?
-        {
+        let event_loop = builder.create_node(&full_name, body, connect)?;
+        for middleware_service in builder.middleware_services_of(event_loop)? {
             let entity = builder.add_middleware_service(event_loop, middleware_service);
             builder.body::<S>(event_loop).add(Box::new(entity));
         }
@@ -87,7 +85,7 @@ impl Graph {
 }
 
 /// Gives the node that is created next its counterpart and its parameters.
-fn connect(builder: &mut GraphBuilder, full_name: &str) -> Result<(), CreateNodeError> {
+fn connect(builder: &mut GraphBuilder, full_name: &str) -> Result<(), MiddlewareError> {
     let remote = builder.create_remote_node(full_name)?;
     let sim_time = builder.sim_time().clone();
     let observer = remote.map(|node| -> Box<dyn ParameterObserver> {

@@ -5,7 +5,7 @@ use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, EventSource};
 use crate::event::CallbackId;
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CreateError, GraphBuilder, check_depth};
+use crate::graph::{CreatePublisherError, CreateSubscriptionError, GraphBuilder, check_depth};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -26,7 +26,7 @@ pub(crate) struct Declared<'a, M, R> {
 }
 
 /// A subscription beyond the process, if a middleware carries its type.
-type Subscribed<R> = Result<Option<R>, CreateError>;
+type Subscribed<R> = Result<Option<R>, CreateSubscriptionError>;
 
 impl<S: Send + 'static> Node<S> {
     /// Creates a publisher of messages of type `M`.
@@ -37,14 +37,14 @@ impl<S: Send + 'static> Node<S> {
     /// several publishers are delivered in order of their creation.
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, another message type on the topic, a subscription that
-    /// requests more than `qos` offers, a transient-local publisher with a depth out of range, or a
-    /// frozen graph.
+    /// [`CreatePublisherError`] for an invalid name, another message type on the topic, a
+    /// subscription that requests more than `qos` offers, a transient-local publisher with a depth
+    /// out of range, or a frozen graph.
     pub fn create_publisher<M: Send + Sync + 'static>(
         &self,
         topic: &str,
         qos: QoS,
-    ) -> Result<Publisher<M>, CreateError> {
+    ) -> Result<Publisher<M>, CreatePublisherError> {
         self.create_publisher_with_events(topic, qos, PublisherEvents::new())
     }
 
@@ -71,7 +71,7 @@ impl<S: Send + 'static> Node<S> {
         topic: &str,
         qos: QoS,
         events: PublisherEvents<S>,
-    ) -> Result<Publisher<M>, CreateError> {
+    ) -> Result<Publisher<M>, CreatePublisherError> {
         let topic = self.resolve_topic_name(topic)?;
         if qos.is_transient_local() {
             check_depth(&topic, qos)?;
@@ -102,14 +102,14 @@ impl<S: Send + 'static> Node<S> {
     /// Calls `callback` for each message of type `M` on `topic`.
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, another message type on the topic, a publisher that
-    /// offers less than `qos` requests, a depth out of range, or a frozen graph.
+    /// [`CreateSubscriptionError`] for an invalid name, another message type on the topic, a
+    /// publisher that offers less than `qos` requests, a depth out of range, or a frozen graph.
     pub fn create_subscription<M, F, R>(
         &self,
         topic: &str,
         qos: QoS,
         callback: F,
-    ) -> Result<(), CreateError>
+    ) -> Result<(), CreateSubscriptionError>
     where
         M: Send + Sync + 'static,
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
@@ -144,7 +144,7 @@ impl<S: Send + 'static> Node<S> {
         qos: QoS,
         events: SubscriptionEvents<S>,
         callback: F,
-    ) -> Result<(), CreateError>
+    ) -> Result<(), CreateSubscriptionError>
     where
         M: Send + Sync + 'static,
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
@@ -160,7 +160,8 @@ impl<S: Send + 'static> Node<S> {
             .add(Box::new(SubscriptionEntity::new(receiver, callback)));
         let name = format!("subscription {}", topic.name);
         let watched = Watched { name, topic: &topic.name, qos, remote: reporter };
-        self.watch_subscription(&mut builder, &watched, remote_notifier, counters, events)
+        self.watch_subscription(&mut builder, &watched, remote_notifier, counters, events)?;
+        Ok(())
     }
 
     /// Declares a subscription that joins `topic` only when it is
@@ -189,7 +190,7 @@ impl<S: Send + 'static> Node<S> {
         topic: &str,
         qos: QoS,
         callback: F,
-    ) -> Result<LateSubscription, CreateError>
+    ) -> Result<LateSubscription, CreateSubscriptionError>
     where
         M: Send + Sync + 'static,
         F: FnMut(&mut S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
@@ -213,7 +214,7 @@ impl<S: Send + 'static> Node<S> {
         kind: &str,
         topic: &str,
         qos: QoS,
-    ) -> Result<Declared<'_, M, Remote<M>>, CreateError> {
+    ) -> Result<Declared<'_, M, Remote<M>>, CreateSubscriptionError> {
         self.declare(kind, topic, qos, GraphBuilder::subscribe_remotely::<M>, |remote| remote)
     }
 
@@ -227,7 +228,7 @@ impl<S: Send + 'static> Node<S> {
         qos: QoS,
         subscribe: impl FnOnce(&mut GraphBuilder, usize, &str, QoS) -> Subscribed<R>,
         remote_of: impl FnOnce(&R) -> &Remote<M>,
-    ) -> Result<Declared<'_, M, R>, CreateError> {
+    ) -> Result<Declared<'_, M, R>, CreateSubscriptionError> {
         let name = self.resolve_topic_name(topic)?;
         check_depth(&name, qos)?;
         let callback_name = format!("{kind} {name}");

@@ -9,7 +9,12 @@ mod frozen;
 mod simulation;
 mod topic_endpoints;
 
-pub use error::{CreateError, CreateNodeError, FreezeError, SynchronizeError};
+pub use error::{
+    AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
+    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, FrozenError,
+    IncompatibleQosError, InterceptError, MiddlewareError, SetDeadlineError, SetPriorityError,
+    TooLargeError, TypeMismatchError,
+};
 pub use frozen::{Frozen, Monitor, Plan, ReadyOrder, TimeSource};
 
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
@@ -259,36 +264,41 @@ impl GraphBuilder {
         LoopId(self.loops.len() as u32 - 1)
     }
 
-    /// Adds a node, or a group of node `node_index` when `group` is not empty. A node is given to
-    /// `connect` by its full name, and is not added if that fails.
-    pub(crate) fn create_loop<S: Send + 'static>(
+    /// Adds node `name`, which is given to `connect` before, and is not added if that fails.
+    pub(crate) fn create_node<S: Send + 'static>(
         &mut self,
-        node: String,
-        group: &str,
-        node_index: Option<usize>,
+        name: &str,
         body: Body<S>,
-        connect: impl FnOnce(&mut Self, &str) -> Result<(), CreateNodeError>,
+        connect: impl FnOnce(&mut Self, &str) -> Result<(), MiddlewareError>,
     ) -> Result<LoopId, CreateNodeError> {
-        let index = node_index.unwrap_or(self.policies.len());
-        let group = group.into();
-        let (callbacks, priority, digested) = (Vec::new(), 0, false);
-        let info = LoopInfo { node, group, node_index: index, callbacks, priority, digested };
+        if self.frozen {
+            return Err(FrozenError { what: format!("node {name}") }.into());
+        }
+        if !self.node_names.insert(name.into()) {
+            return Err(CreateNodeError::Duplicate { name: name.into() });
+        }
+        connect(self, name).inspect_err(|_| {
+            self.node_names.remove(name);
+        })?;
+        self.policies.push(None);
+        Ok(self.add_loop(LoopInfo::new(name, "", self.policies.len() - 1), body))
+    }
+
+    /// Adds a callback group to `node`.
+    pub(crate) fn create_group<S: Send + 'static>(
+        &mut self,
+        node: &str,
+        group: &str,
+        node_index: usize,
+        body: Body<S>,
+    ) -> Result<LoopId, CreateGroupError> {
+        let info = LoopInfo::new(node, group, node_index);
         let name = info.full_name();
         if self.frozen {
-            return Err(CreateNodeError::Frozen(name));
+            return Err(FrozenError { what: format!("callback group {name}") }.into());
         }
         if !self.node_names.insert(name.clone()) {
-            let (kind, hint) = match node_index {
-                None => ("node", ", or put it into another namespace"),
-                Some(_) => ("callback group", ""),
-            };
-            return Err(CreateNodeError::Duplicate { kind, name, hint });
-        }
-        if index == self.policies.len() {
-            connect(self, &info.node).inspect_err(|_| {
-                self.node_names.remove(&name);
-            })?;
-            self.policies.push(None);
+            return Err(CreateGroupError::Duplicate { name });
         }
         Ok(self.add_loop(info, body))
     }
@@ -324,7 +334,7 @@ impl GraphBuilder {
         &mut self,
         name: &str,
         node: &str,
-    ) -> Result<Arc<Topic<M>>, CreateError> {
+    ) -> Result<Arc<Topic<M>>, Box<TypeMismatchError>> {
         let digests = &self.digests;
         let builder = self.topics.entry(name.into()).or_insert_with(|| {
             let topic = Arc::new(Topic::<M>::new(name.into(), digests.clone()));
@@ -345,13 +355,13 @@ impl GraphBuilder {
             }
         });
         if builder.type_id != TypeId::of::<M>() {
-            return Err(CreateError::TypeMismatch {
-                topic: name.into(),
-                established: builder.info.message_type,
+            return Err(Box::new(TypeMismatchError {
+                what: format!("topic {name}"),
+                established: builder.info.message_type.into(),
                 by: builder.established_by.clone(),
                 node: node.into(),
-                requested: type_name::<M>(),
-            });
+                requested: type_name::<M>().into(),
+            }));
         }
         Ok(builder.typed.downcast_ref::<Arc<Topic<M>>>().expect("the type was compared").clone())
     }
@@ -393,14 +403,14 @@ impl Graph {
     /// [`Node::set_priority`](crate::Node::set_priority).
     ///
     /// # Errors
-    /// [`FreezeError::AlreadyFrozen`] and [`FreezeError::UnknownLoop`].
-    pub fn set_priority(&self, event_loop: LoopId, priority: u8) -> Result<(), FreezeError> {
+    /// [`SetPriorityError`] for a loop that the graph does not have, or a frozen graph.
+    pub fn set_priority(&self, event_loop: LoopId, priority: u8) -> Result<(), SetPriorityError> {
         let mut builder = self.builder();
         if builder.frozen {
-            return Err(FreezeError::AlreadyFrozen);
+            return Err(FrozenError { what: format!("priority {priority}") }.into());
         }
         let of = builder.loops.get_mut(event_loop.0 as usize);
-        of.ok_or(FreezeError::UnknownLoop(event_loop.0))?.priority = priority;
+        of.ok_or(SetPriorityError::UnknownLoop(event_loop.0))?.priority = priority;
         Ok(())
     }
 
@@ -442,18 +452,18 @@ impl std::fmt::Debug for Graph {
 
 /// Checks that messages, requests or responses of type `M`, which `what` passes by value, have
 /// `bytes_max` bytes at most.
-pub(crate) fn check_size<M>(node: &str, what: &str, bytes_max: usize) -> Result<(), CreateError> {
+pub(crate) fn check_size<M>(node: &str, what: &str, bytes_max: usize) -> Result<(), TooLargeError> {
     if size_of::<M>() <= bytes_max {
         return Ok(());
     }
     let (node, what, item) = (node.into(), what.into(), type_name::<M>());
-    Err(CreateError::TooLarge { node, what, item, bytes: size_of::<M>(), bytes_max })
+    Err(TooLargeError { node, what, item, bytes: size_of::<M>(), bytes_max })
 }
 
-/// Checks the depth of a subscription or of a transient-local publisher.
-pub(crate) fn check_depth(topic: &str, qos: QoS) -> Result<(), CreateError> {
+/// Checks the depth of a queue of topic, service or action `name`.
+pub(crate) fn check_depth(name: &str, qos: QoS) -> Result<(), DepthError> {
     match qos.depth() {
         1..=MAX_DEPTH => Ok(()),
-        depth => Err(CreateError::Depth { topic: topic.into(), depth }),
+        depth => Err(DepthError { name: name.into(), depth }),
     }
 }

@@ -5,7 +5,7 @@ use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::CallbackResult;
-use crate::graph::CreateError;
+use crate::graph::FrozenError;
 use crate::node::Node;
 use ringspin_ringbuf::Counter;
 use std::marker::PhantomData;
@@ -83,7 +83,7 @@ impl<S: Send + 'static> Node<S> {
     /// another thread has no repeatable time: do not use it in a run that is to be repeated.
     ///
     /// # Errors
-    /// [`CreateError::Frozen`].
+    /// [`FrozenError`].
     ///
     /// ```
     /// # use ringspin_executor::Graph;
@@ -97,7 +97,7 @@ impl<S: Send + 'static> Node<S> {
         &self,
         name: &str,
         callback: F,
-    ) -> Result<GuardCondition, CreateError>
+    ) -> Result<GuardCondition, FrozenError>
     where
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,

@@ -20,6 +20,12 @@ pub struct LoopInfo {
 }
 
 impl LoopInfo {
+    /// A group without callbacks; the default group if `group` is empty.
+    pub(crate) fn new(node: &str, group: &str, node_index: usize) -> Self {
+        let (node, group, callbacks) = (node.into(), group.into(), Vec::new());
+        Self { node, group, node_index, callbacks, priority: 0, digested: false }
+    }
+
     /// `/node`, or `/node:group` if it is not the default group.
     pub fn full_name(&self) -> String {
         match &*self.group {

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, EventSource};
 use crate::event_loop::{CallbackResult, SubscriptionEntity};
-use crate::graph::{CreateError, GraphBuilder};
+use crate::graph::GraphBuilder;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -26,11 +26,12 @@ impl<S: Send + 'static> Node<S> {
         &self,
         builder: &mut GraphBuilder,
         kind: &str,
-    ) -> Result<(Arc<Topic<M>>, bool), CreateError> {
+    ) -> (Arc<Topic<M>>, bool) {
         let name = internal_name(self.full_name(), kind);
-        let topic = builder.topic::<M>(&name, self.full_name())?;
+        let topic = builder.topic::<M>(&name, self.full_name());
+        let topic = topic.expect("each kind of internal topic has one type");
         let has_subscriptions = !builder.topic_info(&name).subscriptions.is_empty();
-        Ok((topic, has_subscriptions))
+        (topic, has_subscriptions)
     }
 
     /// A publisher of the node on a topic of its own.

@@ -63,8 +63,8 @@ mod worker;
 
 pub use action::{
     Action, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions, CancelResponse,
-    ClientGoal, GoalCallbacks, GoalError, GoalHandle, GoalId, GoalOutcome, GoalRefused,
-    GoalResponse, GoalStatus, SendGoalError,
+    ClientGoal, CreateActionClientError, CreateActionServerError, GoalCallbacks, GoalError,
+    GoalHandle, GoalId, GoalOutcome, GoalRefused, GoalResponse, GoalStatus, SendGoalError,
 };
 pub use arguments::{Arguments, ArgumentsError, LogLevel};
 pub use collector::Collector;
@@ -77,18 +77,23 @@ pub use escape::{BoxError, catch_panic, error_message, panic_message};
 pub use event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder, SourceId};
 pub use event_loop::CallbackResult;
 pub use graph::{
-    CreateError, CreateNodeError, FreezeError, Frozen, Graph, Monitor, Plan, ReadyOrder,
-    SynchronizeError, TimeSource,
+    AddInputError, CreateGroupError, CreateNodeError, CreatePublisherError,
+    CreateSubscriptionError, CreateTimerError, DepthError, FreezeError, Frozen, FrozenError, Graph,
+    IncompatibleQosError, InterceptError, MiddlewareError, Monitor, Plan, ReadyOrder,
+    SetDeadlineError, SetPriorityError, TimeSource, TooLargeError, TypeMismatchError,
 };
 pub use guard_condition::GuardCondition;
 pub use info::{CallbackInfo, ClientInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};
 pub use input::{Delivery, ExternalInput, NamedInput};
-pub use lifecycle::{Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState, Transition};
+pub use lifecycle::{
+    CreateLifecycleError, Lifecycle, LifecycleBuilder, LifecyclePublisher, LifecycleState,
+    Transition,
+};
 pub use message::Message;
 pub use message_times::MessageTimes;
 pub use middleware::{
     AnnouncedService, Middleware, MiddlewareService, RemoteClient, RemoteNode, RemoteResponder,
-    RemoteServer, Sent, ServiceTypes, TypeName,
+    RemoteServer, Sent, ServiceTypes, SetMiddlewareError, TypeName,
 };
 pub use name::NameError;
 pub use node::Node;
@@ -107,7 +112,7 @@ pub use qos_events::{
     PublisherEvents, SubscriptionEvents,
 };
 pub use rand_core;
-pub use random::{NodeRandom, SeedError};
+pub use random::{CreateRandomError, NodeRandom, SeedError};
 pub use reentrant::{ReentrantError, ReentrantGroup};
 pub use remote::{
     RemoteEvent, RemoteEventKind, RemoteEvents, RemoteNotifier, RemotePublisher, RemoteStatus,
@@ -118,13 +123,15 @@ pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use ros_clock::RosClock;
 pub use service::{
-    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, Reply, Responder,
+    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, CreateClientError,
+    CreateServiceError, Reply, Responder,
 };
 pub use sim_network::{DeliveryOutcome, Direct, InFlight, Network, Scope, SimNetwork};
 pub use stop::{StopError, StopHandle, WorkerThread, running_node};
 pub use synchronize::{
     Accumulate, ApproximateTime, Cached, ExactTime, Input, Inputs, Kind, Latest, New, Optional,
-    Policy, Required, RequiredInputs, Stamped, StampedInputs, Trigger,
+    Policy, PolicyError, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError,
+    Trigger,
 };
 pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};

@@ -20,7 +20,7 @@
 
 use crate::context::Context;
 use crate::event_loop::{BoxError, CallbackResult};
-use crate::graph::CreateError;
+use crate::graph::FrozenError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::topic::{PublishError, Publisher};
@@ -28,6 +28,7 @@ use ringspin_derive::Digest;
 use ringspin_ringbuf::Counter;
 use std::fmt;
 use std::sync::Arc;
+use thiserror::Error;
 
 /// Limit of the waiting requests.
 const REQUESTS_MAX: usize = 16;
@@ -127,6 +128,21 @@ impl<S: Send + 'static> Node<S> {
     }
 }
 
+/// The reason why a node was not given a lifecycle.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CreateLifecycleError {
+    /// The node has one.
+    #[error("failed to create a lifecycle of node {node}: it has one; clone its handle")]
+    Duplicate {
+        /// The node.
+        node: String,
+    },
+    /// The executor is already running.
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
+}
+
 /// A lifecycle that is about to be created; see [`Node::lifecycle`].
 #[must_use = "a lifecycle exists once it is created"]
 pub struct LifecycleBuilder<'a, S> {
@@ -190,13 +206,13 @@ impl<S: Send + 'static> LifecycleBuilder<'_, S> {
     /// Creates the lifecycle; the node is unconfigured.
     ///
     /// # Errors
-    /// [`CreateError`] if the node has one already, or the graph is frozen.
-    pub fn create(self) -> Result<Lifecycle, CreateError> {
+    /// [`CreateLifecycleError`] if the node has one already, or the graph is frozen.
+    pub fn create(self) -> Result<Lifecycle, CreateLifecycleError> {
         let Self { node, mut callbacks } = self;
         let mut builder = node.builder("a lifecycle")?;
-        let (topic, has_one) = node.internal_topic(&mut builder, "lifecycle")?;
+        let (topic, has_one) = node.internal_topic(&mut builder, "lifecycle");
         if has_one {
-            return Err(CreateError::Lifecycle { node: node.full_name().into() });
+            return Err(CreateLifecycleError::Duplicate { node: node.full_name().into() });
         }
         let requests = node.internal_publisher(&mut builder, &topic);
         let shared = Arc::<Shared>::default();
@@ -355,6 +371,6 @@ mod tests {
         let error = lifecycle.request(Transition::Configure).unwrap_err();
         assert!(matches!(error, PublishError::NotFrozen(_)));
         let error = node.lifecycle().create().unwrap_err();
-        assert_eq!(error, CreateError::Lifecycle { node: "/camera".into() });
+        assert_eq!(error, CreateLifecycleError::Duplicate { node: "/camera".into() });
     }
 }

@@ -11,7 +11,7 @@ mod service;
 pub use service::{AnnouncedService, MiddlewareService};
 
 use crate::escape::BoxError;
-use crate::graph::{CreateNodeError, Graph, GraphBuilder};
+use crate::graph::{Graph, GraphBuilder};
 use crate::parameter::ParameterClient;
 use crate::parameter_value::ParameterValue;
 use crate::qos::QoS;
@@ -22,6 +22,7 @@ use std::any::{Any, TypeId, type_name};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
+use thiserror::Error;
 
 /// Carries topics and services beyond the process.
 pub trait Middleware: Send + Sync {
@@ -261,6 +262,29 @@ struct Connection {
     warned_of_type: Cell<bool>,
 }
 
+/// The reason why a graph was not connected.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SetMiddlewareError {
+    /// The graph has a middleware.
+    #[error("failed to connect the graph with {middleware}: it has {other} already; choose one")]
+    Duplicate {
+        /// The name of the middleware that was refused.
+        middleware: String,
+        /// The name of the middleware that stays.
+        other: String,
+    },
+    /// The graph has nodes, or its executor is already running.
+    #[error(
+        "failed to connect the graph with {middleware}: it has nodes, or is frozen; connect it \
+         before its first node is created"
+    )]
+    HasNodes {
+        /// The name of the middleware.
+        middleware: String,
+    },
+}
+
 impl GraphBuilder {
     /// The middleware that the graph is connected with.
     pub(crate) fn middleware(&self) -> Option<&Arc<dyn Middleware>> {
@@ -286,22 +310,18 @@ impl Graph {
     /// Connects the graph with other processes: call it before the first node is created.
     ///
     /// # Errors
-    /// [`CreateNodeError::Middleware`] when the graph has nodes, or a middleware, already.
-    pub fn set_middleware(&self, middleware: Arc<dyn Middleware>) -> Result<(), CreateNodeError> {
+    /// [`SetMiddlewareError`] when the graph has nodes, or a middleware, already.
+    pub fn set_middleware(
+        &self,
+        middleware: Arc<dyn Middleware>,
+    ) -> Result<(), SetMiddlewareError> {
         let mut builder = self.builder();
-        let name = middleware.name().to_owned();
-        let refused = |reason: &str| {
-            Err(CreateNodeError::Middleware { middleware: name.clone(), reason: reason.into() })
-        };
-        if let Some(other) = builder.middleware() {
-            let reason = format!("the graph has {} already", other.name());
-            return refused(&reason);
+        let name = || middleware.name().to_owned();
+        if let Some(other) = builder.middleware().map(|other| other.name().into()) {
+            return Err(SetMiddlewareError::Duplicate { middleware: name(), other });
         }
-        if builder.is_frozen() {
-            return refused("the graph is frozen; connect it before its first node is created");
-        }
-        if builder.has_nodes() {
-            return refused("the graph has nodes already; connect it before the first one");
+        if builder.is_frozen() || builder.has_nodes() {
+            return Err(SetMiddlewareError::HasNodes { middleware: name() });
         }
         if middleware.receives() {
             builder.set_live_only(middleware.name());

@@ -5,7 +5,10 @@ use crate::control::FailurePolicy;
 use crate::digest::Digest;
 use crate::event::{CallbackId, LoopId};
 use crate::event_loop::{Body, CallbackResult, TimerEntity};
-use crate::graph::{CallbackSpec, CreateError, CreateNodeError, Graph, GraphBuilder};
+use crate::graph::{
+    CallbackSpec, CreateGroupError, CreateTimerError, FrozenError, Graph, GraphBuilder,
+    SetDeadlineError,
+};
 use crate::name;
 use crate::time::{NodeClock, nanos};
 use crate::timer::{Timer, TimerControl, period_ns};
@@ -65,18 +68,18 @@ impl<S: Send + 'static> Node<S> {
     /// dispatched in the order in which they became ready.
     ///
     /// # Errors
-    /// [`CreateError::Frozen`].
-    pub fn set_priority(&self, priority: u8) -> Result<(), CreateError> {
+    /// [`FrozenError`].
+    pub fn set_priority(&self, priority: u8) -> Result<(), FrozenError> {
         self.builder("a priority")?.loop_info_mut(self.event_loop).priority = priority;
         Ok(())
     }
 
     /// Locks the graph, to add `what`.
-    pub(crate) fn builder(&self, what: &str) -> Result<MutexGuard<'_, GraphBuilder>, CreateError> {
+    pub(crate) fn builder(&self, what: &str) -> Result<MutexGuard<'_, GraphBuilder>, FrozenError> {
         let builder = self.graph.builder();
         match builder.is_frozen() {
             false => Ok(builder),
-            true => Err(CreateError::Frozen { node: self.full_name.clone(), what: what.into() }),
+            true => Err(FrozenError { what: format!("{what} of node {}", self.full_name) }),
         }
     }
 
@@ -93,8 +96,12 @@ impl<S: Send + 'static> Node<S> {
     /// higher priority waits for that one callback only.
     ///
     /// # Errors
-    /// [`CreateError`] for a period of zero, or a frozen graph.
-    pub fn create_timer<F, R>(&self, period: Duration, callback: F) -> Result<Timer, CreateError>
+    /// [`CreateTimerError`] for a period of zero, or a frozen graph.
+    pub fn create_timer<F, R>(
+        &self,
+        period: Duration,
+        callback: F,
+    ) -> Result<Timer, CreateTimerError>
     where
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
@@ -111,7 +118,7 @@ impl<S: Send + 'static> Node<S> {
         &self,
         delay: Duration,
         callback: F,
-    ) -> Result<Timer, CreateError>
+    ) -> Result<Timer, CreateTimerError>
     where
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
@@ -125,13 +132,14 @@ impl<S: Send + 'static> Node<S> {
         period: Duration,
         repeats: bool,
         callback: F,
-    ) -> Result<Timer, CreateError>
+    ) -> Result<Timer, CreateTimerError>
     where
         F: FnMut(&mut S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
         let mut builder = self.builder(&name)?;
-        let timer = self.new_timer(&builder, &name, period, repeats)?;
+        let period_ns = self.period_ns(period)?;
+        let timer = self.new_timer(&builder, &name, period_ns, repeats);
         let source = builder.next_source();
         let target = builder.next_target(self.event_loop);
         let entity = TimerEntity::new(timer.clone(), source, callback);
@@ -140,23 +148,30 @@ impl<S: Send + 'static> Node<S> {
         Ok(timer)
     }
 
+    /// The period of a timer in nanoseconds.
+    pub(crate) fn period_ns(&self, period: Duration) -> Result<u64, CreateTimerError> {
+        let node = || self.full_name.clone();
+        period_ns(period).map_err(|error| CreateTimerError::Period { node: node(), error })
+    }
+
     /// A timer that is not yet in the graph.
     pub(crate) fn new_timer(
         &self,
         builder: &GraphBuilder,
         name: &str,
-        period: Duration,
+        period_ns: u64,
         repeats: bool,
-    ) -> Result<Timer, CreateError> {
-        let period_ns = period_ns(period)
-            .map_err(|error| CreateError::Period { node: self.full_name.clone(), error })?;
+    ) -> Timer {
         let name = format!("{}: {name}", self.full_name);
-        Ok(Timer::new(Arc::new(TimerControl::new(
-            name,
-            builder.clock().clone(),
-            period_ns,
-            repeats,
-        ))))
+        let clock = builder.clock().clone();
+        Timer::new(Arc::new(TimerControl::new(name, clock, period_ns, repeats)))
+    }
+
+    /// A timer that is not yet in the graph, and is cancelled until it is given a deadline.
+    pub(crate) fn new_idle_timer(&self, builder: &GraphBuilder, name: &str) -> Timer {
+        let timer = self.new_timer(builder, name, 1, false);
+        timer.cancel();
+        timer
     }
 
     /// The clock that the node's callbacks see; before the executor runs it stands at zero.
@@ -167,8 +182,8 @@ impl<S: Send + 'static> Node<S> {
     /// Sets the reaction to a failure of this node's callbacks, instead of the executor's policy.
     ///
     /// # Errors
-    /// [`CreateError::Frozen`].
-    pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<(), CreateError> {
+    /// [`FrozenError`].
+    pub fn set_failure_policy(&self, policy: FailurePolicy) -> Result<(), FrozenError> {
         self.builder("a failure policy")?.set_policy(self.node_index, policy);
         Ok(())
     }
@@ -178,21 +193,17 @@ impl<S: Send + 'static> Node<S> {
     /// The handle returned is the same node, seen from the new group.
     ///
     /// # Errors
-    /// [`CreateNodeError`] for an invalid or duplicate name, or a frozen graph.
+    /// [`CreateGroupError`] for an invalid or duplicate name, or a frozen graph.
     pub fn create_callback_group<G: Send + 'static>(
         &self,
         name: &str,
         state: G,
-    ) -> Result<Node<G>, CreateNodeError> {
+    ) -> Result<Node<G>, CreateGroupError> {
         name::validate_group_name(name)?;
-        let index = Some(self.node_index);
-        let event_loop = self.graph.builder().create_loop(
-            self.full_name.clone(),
-            name,
-            index,
-            Body::new(state),
-            |_, _| Ok(()),
-        )?;
+        let mut builder = self.graph.builder();
+        let event_loop =
+            builder.create_group(&self.full_name, name, self.node_index, Body::new(state))?;
+        drop(builder);
         let Self { graph, namespace, base_name, full_name, node_index, .. } = self;
         Ok(Node::new(
             graph.clone(),
@@ -213,7 +224,7 @@ impl<S: Send + 'static> Node<S> {
     /// `subscription /points` or `timer 100ms`; if several have it, all get the deadline.
     ///
     /// # Errors
-    /// [`CreateError::NoCallback`] lists the callbacks that there are; [`CreateError::Frozen`].
+    /// [`SetDeadlineError`] for an unknown callback, or a frozen graph.
     ///
     /// ```
     /// # use ringspin_executor::{Graph, Message, QoS};
@@ -224,13 +235,13 @@ impl<S: Send + 'static> Node<S> {
     /// node.set_deadline("subscription /stop", Duration::from_millis(5))?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), CreateError> {
+    pub fn set_deadline(&self, callback: &str, deadline: Duration) -> Result<(), SetDeadlineError> {
         let mut builder = self.builder(&format!("deadline of {callback}"))?;
         let of_loop = builder.loop_info(self.event_loop()).callbacks.clone();
         let name = |id: &CallbackId| builder.callback_name(*id);
         let named: Vec<_> = of_loop.iter().filter(|id| name(id) == callback).copied().collect();
         if named.is_empty() {
-            return Err(CreateError::NoCallback {
+            return Err(SetDeadlineError::NoCallback {
                 node: self.full_name().into(),
                 callback: callback.into(),
                 callbacks: of_loop.iter().map(|id| format!("`{}`", name(id))).collect(),
@@ -249,7 +260,7 @@ impl<S: Digest + Send + 'static> Node<S> {
     /// after the callback.
     ///
     /// # Errors
-    /// [`CreateError::Frozen`].
+    /// [`FrozenError`].
     ///
     /// ```
     /// # use ringspin_executor::Graph;
@@ -258,7 +269,7 @@ impl<S: Digest + Send + 'static> Node<S> {
     /// node.digest_state()?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn digest_state(&self) -> Result<(), CreateError> {
+    pub fn digest_state(&self) -> Result<(), FrozenError> {
         let mut builder = self.builder("a digest of its state")?;
         builder.digests().digest_states();
         builder.loop_info_mut(self.event_loop()).digested = true;

@@ -1,7 +1,7 @@
 //! Seeded randomness: each node draws from streams of its own, the same in every mode.
 
 use crate::digest::{Digest, DigestHasher};
-use crate::graph::{CreateError, Graph};
+use crate::graph::{FrozenError, Graph};
 use crate::node::Node;
 use rand_core::{Rng, SeedableRng, TryRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -70,8 +70,8 @@ impl fmt::Debug for NodeRandom {
 /// The reason why the seed of a graph was not changed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "node {node} has created the random stream `{stream}` with seed {established} already; set \
-     seed {seed} before the first node is created"
+    "failed to set seed {seed}: node {node} has created the random stream `{stream}` with seed \
+     {established}; set the seed before the first node is created"
 )]
 pub struct SeedError {
     /// The seed as given.
@@ -82,6 +82,26 @@ pub struct SeedError {
     pub node: String,
     /// The name of the stream.
     pub stream: String,
+}
+
+/// The reason why a stream of random numbers was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CreateRandomError {
+    /// The node has given the name to another stream.
+    #[error(
+        "failed to create random stream `{name}` of node {node}: there is one of this name; give \
+         one of them another name"
+    )]
+    Duplicate {
+        /// The node.
+        node: String,
+        /// The name of the stream.
+        name: String,
+    },
+    /// The executor is already running.
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
 }
 
 impl Graph {
@@ -143,13 +163,14 @@ impl<S: Send + 'static> Node<S> {
     /// version where results have to last.
     ///
     /// # Errors
-    /// [`CreateError`] for a name that the node has given to another stream, or a frozen graph.
-    pub fn create_random(&self, name: &str) -> Result<NodeRandom, CreateError> {
+    /// [`CreateRandomError`] for a name that the node has given to another stream, or a frozen
+    /// graph.
+    pub fn create_random(&self, name: &str) -> Result<NodeRandom, CreateRandomError> {
         let mut builder = self.builder(&format!("random stream {name}"))?;
         let randomness = builder.feature::<Randomness>();
         match randomness.streams.insert((self.full_name().into(), name.into())) {
             true => Ok(NodeRandom::new(randomness.seed, self.full_name(), name)),
-            false => Err(CreateError::DuplicateRandom {
+            false => Err(CreateRandomError::Duplicate {
                 node: self.full_name().into(),
                 name: name.into(),
             }),
@@ -238,7 +259,8 @@ mod tests {
         let error = group.create_random("noise").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "node /node has created the random stream `noise` already; give this one another name"
+            "failed to create random stream `noise` of node /node: there is one of this name; give \
+             one of them another name"
         );
         group.create_random("drift").unwrap();
     }
@@ -261,13 +283,13 @@ mod tests {
         graph.set_seed(1).unwrap();
         assert_eq!(
             graph.set_seed(2).unwrap_err().to_string(),
-            "node /node has created the random stream `noise` with seed 1 already; set seed 2 \
-             before the first node is created"
+            "failed to set seed 2: node /node has created the random stream `noise` with seed 1; \
+             set the seed before the first node is created"
         );
         graph.builder().freeze();
         let error = node.create_random("late").unwrap_err();
-        let frozen = "the graph is frozen; node /node has to create `random stream late` before \
-                      spinning";
+        let frozen = "failed to add random stream late of node /node: the graph is frozen; add it \
+                      before spinning";
         assert_eq!(error.to_string(), frozen);
     }
 

@@ -5,10 +5,11 @@
 
 use crate::context::Context;
 use crate::event_loop::CallbackResult;
-use crate::graph::{CreateError, CreateNodeError};
+use crate::graph::{CreateGroupError, CreateSubscriptionError, CreateTimerError};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
+use crate::service::CreateServiceError;
 use crate::timer::Timer;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,15 +26,17 @@ pub struct ReentrantGroup<'a, N, S> {
     state: Arc<S>,
 }
 
-/// The reason why a callback was not added to a reentrant group.
+/// The reason why a callback was not added to a reentrant group; `E` is the error of the callback's
+/// entity.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum ReentrantError {
-    /// The callback's loop could not be created.
+#[non_exhaustive]
+pub enum ReentrantError<E> {
+    /// The callback's own group was not created.
     #[error(transparent)]
-    Group(#[from] CreateNodeError),
-    /// The callback could not be created.
+    Group(CreateGroupError),
+    /// The callback's entity was not created.
     #[error(transparent)]
-    Create(#[from] CreateError),
+    Callback(E),
 }
 
 impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
@@ -48,17 +51,18 @@ impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
         topic: &str,
         qos: QoS,
         mut callback: F,
-    ) -> Result<(), ReentrantError>
+    ) -> Result<(), ReentrantError<CreateSubscriptionError>>
     where
         M: Send + Sync + 'static,
         F: FnMut(&S, &Message<M>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
         let member = self.member(name)?;
-        member.create_subscription(topic, qos, move |state: &mut Arc<S>, message, cx| {
-            callback(state, message, cx)
-        })?;
-        Ok(())
+        let created =
+            member.create_subscription(topic, qos, move |state: &mut Arc<S>, message, cx| {
+                callback(state, message, cx)
+            });
+        created.map_err(ReentrantError::Callback)
     }
 
     /// Creates a timer like [`Node::create_timer`], with shared state; `name` as with
@@ -71,13 +75,15 @@ impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
         name: &str,
         period: Duration,
         mut callback: F,
-    ) -> Result<Timer, ReentrantError>
+    ) -> Result<Timer, ReentrantError<CreateTimerError>>
     where
         F: FnMut(&S, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
         let member = self.member(name)?;
-        Ok(member.create_timer(period, move |state: &mut Arc<S>, cx| callback(state, cx))?)
+        let created =
+            member.create_timer(period, move |state: &mut Arc<S>, cx| callback(state, cx));
+        created.map_err(ReentrantError::Callback)
     }
 
     /// Creates a service like [`Node::create_service`], with shared state; `name` as with
@@ -91,23 +97,25 @@ impl<N: Send + 'static, S: Send + Sync + 'static> ReentrantGroup<'_, N, S> {
         service: &str,
         qos: QoS,
         mut callback: F,
-    ) -> Result<(), ReentrantError>
+    ) -> Result<(), ReentrantError<CreateServiceError>>
     where
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
         F: FnMut(&S, &Q, &mut Context<'_>) -> P + Send + 'static,
     {
         let member = self.member(name)?;
-        member.create_service(service, qos, move |state: &mut Arc<S>, request: &Q, cx| {
-            callback(state, request, cx)
-        })?;
-        Ok(())
+        let created =
+            member.create_service(service, qos, move |state: &mut Arc<S>, request: &Q, cx| {
+                callback(state, request, cx)
+            });
+        created.map_err(ReentrantError::Callback)
     }
 
     /// The group of one callback.
-    fn member(&self, name: &str) -> Result<Node<Arc<S>>, CreateNodeError> {
+    fn member<E>(&self, name: &str) -> Result<Node<Arc<S>>, ReentrantError<E>> {
         let name = format!("{}_{name}", self.name);
-        self.node.create_callback_group(&name, self.state.clone())
+        let created = self.node.create_callback_group(&name, self.state.clone());
+        created.map_err(ReentrantError::Group)
     }
 }
 

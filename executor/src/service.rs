@@ -9,15 +9,17 @@ mod beyond;
 mod call;
 mod calls;
 mod client;
+mod error;
 mod server;
 mod then;
 
 pub use call::{CallError, CallFuture, CallRefused, Reply};
 pub use client::Client;
+pub use error::{CreateClientError, CreateServiceError};
 pub use server::Responder;
 
 use crate::event::EventId;
-use crate::graph::{CreateError, GraphBuilder};
+use crate::graph::{GraphBuilder, TypeMismatchError};
 use crate::info::ServiceInfo;
 use crate::middleware::RemoteResponder;
 use crate::topic::{Topic, Unsent};
@@ -114,7 +116,7 @@ impl GraphBuilder {
         &mut self,
         name: &str,
         node: &str,
-    ) -> Result<(Requests<Q, P>, &mut ServiceInfo), CreateError>
+    ) -> Result<(Requests<Q, P>, &mut ServiceInfo), Box<TypeMismatchError>>
     where
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
@@ -140,13 +142,13 @@ impl GraphBuilder {
         let established_by = spec.established_by.clone();
         let (is_same, info) = (spec.type_id == types, self.service_info(name));
         if !is_same {
-            return Err(CreateError::ServiceTypeMismatch {
-                service: name.into(),
+            return Err(Box::new(TypeMismatchError {
+                what: format!("service {name}"),
                 established: format!("{} -> {}", info.request_type, info.response_type),
                 by: established_by,
                 node: node.into(),
                 requested: format!("{} -> {}", type_name::<Q>(), type_name::<P>()),
-            });
+            }));
         }
         Ok((requests.expect("the types were compared"), info))
     }

@@ -46,6 +46,7 @@ struct Attached {
 
 /// The reason why an executor did not stop in time.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum StopError {
     /// Callbacks did not return.
     #[error("still running {grace:?} after the stop: {}", callbacks.join(", "))]

@@ -29,6 +29,7 @@ mod trigger;
 
 pub use accumulate::Accumulate;
 pub use approximate_time::ApproximateTime;
+pub use error::{PolicyError, SynchronizeError};
 pub use exact_time::ExactTime;
 pub use inputs::{Cached, Input, Inputs, Kind, Optional, Required, RequiredInputs, StampedInputs};
 pub use latest::Latest;
@@ -40,7 +41,7 @@ use crate::context::Context;
 use crate::entity::{Entity, Outcome};
 use crate::escape::catch_panic;
 use crate::event_loop::CallbackResult;
-use crate::graph::CreateError;
+use crate::graph::CreateSubscriptionError;
 use crate::node::Node;
 use matcher::{Arrival, Matcher};
 use std::marker::PhantomData;
@@ -59,24 +60,25 @@ impl<S: Send + 'static> Node<S> {
     /// sets, once for each. If the callback fails, the sets after it wait for the next arrival.
     ///
     /// # Errors
-    /// [`CreateError`] as for a [subscription](Self::create_subscription), or for parameters of the
-    /// policy that make no sense.
+    /// [`SynchronizeError`] as for a [subscription](Self::create_subscription), or for parameters
+    /// of the policy that make no sense.
     pub fn create_synchronized_subscription<I, P, F, R>(
         &self,
         inputs: I,
         policy: P,
         callback: F,
-    ) -> Result<(), CreateError>
+    ) -> Result<(), SynchronizeError>
     where
         I: Inputs,
         P: Policy<I>,
         F: for<'a> FnMut(&mut S, P::Set<'a>, &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
-        let refused = |reason| CreateError::Synchronize { node: self.full_name().into(), reason };
+        let refused = |error| SynchronizeError::Policy { node: self.full_name().into(), error };
         let capacity = policy.capacity();
         let matcher = policy.matcher().map_err(refused)?;
-        let mut builder = self.builder("a synchronized subscription")?;
+        let mut builder =
+            self.builder("a synchronized subscription").map_err(CreateSubscriptionError::from)?;
         let target = builder.next_target(self.event_loop());
         let queues = inputs.connect(&mut self.connector(&mut builder, target), capacity)?;
         builder.body::<S>(self.event_loop()).add(Box::new(Synchronizer::<I, P, F, R> {

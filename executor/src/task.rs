@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::CallbackResult;
-use crate::graph::{CreateError, GraphBuilder};
+use crate::graph::{FrozenError, GraphBuilder};
 use crate::lock::lock;
 use crate::node::Node;
 use crate::stop::StopHandle;
@@ -201,7 +201,7 @@ impl<S: Send + 'static> Node<S> {
     /// node. The name is for statistics and failures.
     ///
     /// # Errors
-    /// [`CreateError::Frozen`].
+    /// [`FrozenError`].
     ///
     /// ```
     /// # use ringspin_executor::{Graph, QoS};
@@ -218,7 +218,7 @@ impl<S: Send + 'static> Node<S> {
     /// })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn spawn<F>(&self, name: &str, future: F) -> Result<Task, CreateError>
+    pub fn spawn<F>(&self, name: &str, future: F) -> Result<Task, FrozenError>
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {
@@ -247,7 +247,7 @@ impl<S: Send + 'static> Node<S> {
         &self,
         name: &str,
         task: impl FnOnce(StateAccess<S>) -> F,
-    ) -> Result<Task, CreateError>
+    ) -> Result<Task, FrozenError>
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {
@@ -262,7 +262,7 @@ impl<S: Send + 'static> Node<S> {
         name: &str,
         requests: Option<Requests<S>>,
         future: F,
-    ) -> Result<Task, CreateError>
+    ) -> Result<Task, FrozenError>
     where
         F: Future<Output: CallbackResult> + Send + 'static,
     {

@@ -29,7 +29,7 @@ pub struct Timer(Arc<TimerControl>);
 
 /// A timer's period was out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("a timer cannot have a period of {0:?}; use 1 ns to 584 years")]
+#[error("timer period {0:?} is out of range; use 1 ns to 584 years")]
 pub struct PeriodError(
     /// The period as given.
     pub Duration,

@@ -3,7 +3,7 @@
 use crate::deterministic::Simulation;
 use crate::executor::{Executor, Mode, ModeError};
 use crate::mapping::Mapping;
-use crate::middleware::{Connection, ConnectionError};
+use crate::middleware::{Connection, ConnectionError, UnknownConnectionError};
 use ringspin_executor::{Arguments, ArgumentsError, BoxError};
 use std::path::Path;
 use thiserror::Error;
@@ -18,6 +18,9 @@ pub enum ConfigurationError {
     /// The ROS arguments, or a parameter file among them.
     #[error(transparent)]
     Arguments(#[from] ArgumentsError),
+    /// The name of the connection.
+    #[error(transparent)]
+    UnknownConnection(#[from] UnknownConnectionError),
     /// The connection with ROS 2.
     #[error(transparent)]
     Connection(#[from] ConnectionError),

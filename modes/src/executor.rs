@@ -9,7 +9,7 @@ use crate::live_clock::End;
 pub use crate::mapping::allowed_cores;
 use crate::mapping::{CorePlan, Mapping};
 use crate::memory;
-pub use crate::mode::{Mode, ModeError};
+pub use crate::mode::{Mode, ModeError, UnknownModeError};
 use crate::plan;
 use crate::scheduler::{MultiCore, Scheduler, SingleCore, Spin};
 use crate::signal::{self, Registration, SignalError};

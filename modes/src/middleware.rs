@@ -1,7 +1,7 @@
 //! Which middleware carries messages beyond the process, and how it is chosen from outside.
 
 use crate::executor::Executor;
-use ringspin_executor::{CreateNodeError, Middleware};
+use ringspin_executor::{Middleware, SetMiddlewareError};
 use std::str::FromStr;
 use std::sync::Arc;
 use thiserror::Error;
@@ -22,38 +22,43 @@ pub enum Connection {
     Ros2Display,
 }
 
-/// Why an executor has no middleware.
+/// A name that is not one of a [`Connection`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("unknown middleware {0:?}; use `none`, `ros2`, `ros2-loopback` or `ros2-display`")]
+pub struct UnknownConnectionError(
+    /// The name as given.
+    pub String,
+);
+
+/// The reason why an executor was not connected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ConnectionError {
-    /// There is no such connection.
-    #[error("unknown middleware {0:?}; use `none`, `ros2`, `ros2-loopback` or `ros2-display`")]
-    Unknown(String),
     /// The program has no ROS 2 in it.
     #[error(
         "this program was built without ROS 2: build it with feature `ros2`, in a shell in which \
          a ROS 2 is sourced"
     )]
     NotBuilt,
-    /// ROS 2 could not be reached.
-    #[error("ROS 2: {0}")]
+    /// ROS 2 was not reached.
+    #[error("failed to connect with ROS 2: {0}")]
     Ros2(String),
     /// The graph does not take it.
     #[error(transparent)]
-    Graph(#[from] CreateNodeError),
+    Graph(#[from] SetMiddlewareError),
 }
 
 impl FromStr for Connection {
-    type Err = ConnectionError;
+    type Err = UnknownConnectionError;
 
     /// Reads `none`, `ros2`, `ros2-loopback` or `ros2-display`.
-    fn from_str(name: &str) -> Result<Self, ConnectionError> {
+    fn from_str(name: &str) -> Result<Self, UnknownConnectionError> {
         match name {
             "none" => Ok(Self::InProcess),
             "ros2" => Ok(Self::Ros2),
             "ros2-loopback" => Ok(Self::Ros2Loopback),
             "ros2-display" => Ok(Self::Ros2Display),
-            _ => Err(ConnectionError::Unknown(name.into())),
+            _ => Err(UnknownConnectionError(name.into())),
         }
     }
 }
@@ -63,8 +68,8 @@ impl Connection {
     /// not set.
     ///
     /// # Errors
-    /// [`ConnectionError::Unknown`].
-    pub fn from_env() -> Result<Self, ConnectionError> {
+    /// [`UnknownConnectionError`].
+    pub fn from_env() -> Result<Self, UnknownConnectionError> {
         match std::env::var("RINGSPIN_MIDDLEWARE") {
             Ok(name) if !name.is_empty() => name.parse(),
             _ => Ok(Self::InProcess),
@@ -102,15 +107,18 @@ impl Executor {
     pub fn connected(self, connection: Connection) -> Result<Self, ConnectionError> {
         match connection.middleware()? {
             None => Ok(self),
-            Some(middleware) => self.with_middleware(middleware),
+            Some(middleware) => Ok(self.with_middleware(middleware)?),
         }
     }
 
     /// Connects the graph through `middleware`, which the application has set up.
     ///
     /// # Errors
-    /// [`ConnectionError::Graph`] when there are nodes, or a middleware, already.
-    pub fn with_middleware(self, middleware: Arc<dyn Middleware>) -> Result<Self, ConnectionError> {
+    /// [`SetMiddlewareError`] when there are nodes, or a middleware, already.
+    pub fn with_middleware(
+        self,
+        middleware: Arc<dyn Middleware>,
+    ) -> Result<Self, SetMiddlewareError> {
         self.graph().set_middleware(middleware)?;
         Ok(self)
     }

@@ -19,13 +19,21 @@ pub enum Mode {
     Deterministic(Box<Simulation>),
 }
 
-/// Why a mode could not be read from a name or the environment.
+/// A name that is not one of a [`Mode`].
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("unknown mode {0:?}; use `single`, `multi` or `deterministic`")]
+pub struct UnknownModeError(
+    /// The name as given.
+    pub String,
+);
+
+/// The reason why a mode was not read from the environment.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ModeError {
     /// There is no such mode.
-    #[error("unknown mode {0:?}; use `single`, `multi` or `deterministic`")]
-    Unknown(String),
+    #[error(transparent)]
+    Unknown(#[from] UnknownModeError),
     /// The mapping file of `RINGSPIN_MAPPING` is not usable.
     #[error(transparent)]
     Mapping(#[from] MappingError),
@@ -46,15 +54,15 @@ pub enum ModeError {
 }
 
 impl FromStr for Mode {
-    type Err = ModeError;
+    type Err = UnknownModeError;
 
     /// Reads `single`, `multi` or `deterministic`.
-    fn from_str(name: &str) -> Result<Self, ModeError> {
+    fn from_str(name: &str) -> Result<Self, UnknownModeError> {
         match name {
             "single" => Ok(Self::SingleCore),
             "multi" => Ok(Self::MultiCore(None)),
             "deterministic" => Ok(Self::Deterministic(Box::default())),
-            _ => Err(ModeError::Unknown(name.into())),
+            _ => Err(UnknownModeError(name.into())),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::deterministic::Cores;
 use crate::error::SpinError;
 use crate::mapping::{CorePlan, Machine, Mapping, loop_names};
 use crate::mode::Mode;
-use ringspin_executor::{Graph, GraphInfo, LoopId};
+use ringspin_executor::{FreezeError, Graph, GraphInfo, LoopId, SetPriorityError};
 
 /// The mapping of the cores, or of the virtual ones.
 fn mapping_of(mode: &Mode) -> Option<&Mapping> {
@@ -27,7 +27,11 @@ pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<(), SpinError> {
     let info = graph.info();
     let priorities = mapping.priorities(&loop_names(&info));
     for (index, priority) in priorities.map_err(|error| SpinError::Mapping(error.to_string()))? {
-        graph.set_priority(LoopId(index as u32), priority)?;
+        let set = graph.set_priority(LoopId(index as u32), priority);
+        set.map_err(|error| match error {
+            SetPriorityError::Frozen(_) => FreezeError::AlreadyFrozen.into(),
+            error => SpinError::Mapping(error.to_string()),
+        })?;
     }
     Ok(())
 }

@@ -361,7 +361,7 @@ fn live_mode(text: &str) -> Result<Mode, String> {
         Ok(Mode::Deterministic(_)) => Err("the report always includes the deterministic twins; \
                                            give `single`, `multi` or both"
             .into()),
-        mode => mode.map_err(|error: ringspin_modes::ModeError| error.to_string()),
+        mode => mode.map_err(|error: ringspin_modes::UnknownModeError| error.to_string()),
     }
 }
 

@@ -6,7 +6,7 @@ mod pursuit;
 pub use callbacks::{AcceptedGoal, Feedback, GoalCallbacks, GoalOutcome};
 
 use super::channel::{Channel, SendGoalFuture};
-use super::error::SendGoalError;
+use super::error::{CreateActionClientError, SendGoalError};
 use super::messages::{
     CancelGoalRequest, CancelGoalResponse, FeedbackMessage, GetResultRequest, GetResultResponse,
     GoalId, SendGoalRequest, SendGoalResponse,
@@ -14,12 +14,12 @@ use super::messages::{
 use super::{Action, Names};
 use crate::context::Context;
 use crate::event_loop::{BoxError, CallbackResult};
-use crate::graph::{CreateError, check_depth};
+use crate::graph::{FrozenError, check_depth};
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::random::NodeRandom;
-use crate::service::{CallError, CallFuture, CallRefused, Client, Reply};
+use crate::random::{CreateRandomError, NodeRandom};
+use crate::service::{CallError, CallFuture, CallRefused, Client, CreateClientError, Reply};
 use crate::time::Time;
 use pursuit::{Place, Pursuit, Shared};
 use ringspin_ringbuf::Permits;
@@ -344,22 +344,26 @@ impl<S: Send + 'static> Node<S> {
     /// ```
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, an action of other types, limits out of range, or a
-    /// frozen graph.
+    /// [`CreateActionClientError`] for an invalid name, an action of other types, limits out of
+    /// range, or a frozen graph.
     pub fn create_action_client<A: Action>(
         &self,
         name: &str,
         options: ActionClientOptions,
-    ) -> Result<ActionClient<S, A>, CreateError> {
-        let names = Names::resolve(self, name)?;
+    ) -> Result<ActionClient<S, A>, CreateActionClientError> {
+        let names = Names::resolve(self, name).map_err(CreateClientError::from)?;
         let ActionClientOptions { goals_max, feedback_depth } = options;
         let calls = QoS::keep_all(goals_max);
         let cancels = QoS::keep_all(goals_max.max(QoS::services().depth()));
         let results = QoS::keep_all(goals_max.saturating_mul(2));
         let feedback = QoS::keep_last(feedback_depth);
-        [calls, results, feedback].iter().try_for_each(|qos| check_depth(&names.action, *qos))?;
+        [calls, results, feedback]
+            .iter()
+            .try_for_each(|qos| check_depth(&names.action, *qos))
+            .map_err(CreateClientError::from)?;
         let permits = || Arc::new(Permits::new(goals_max as u32));
-        let random = self.random_of_goals(&names.action)?;
+        let random = self.random_of_goals(&names.action);
+        let random = random.map_err(CreateClientError::from)?;
         let shared = Arc::new(Shared::new(names.action.clone(), random, self.clock()));
         let client = ActionClient {
             cancel: self.create_client(&names.hidden("cancel_goal"), cancels)?,
@@ -381,12 +385,13 @@ impl<S: Send + 'static> Node<S> {
     }
 
     /// A stream for the identities of goals; each client of the node has its own.
-    fn random_of_goals(&self, action: &str) -> Result<NodeRandom, CreateError> {
+    fn random_of_goals(&self, action: &str) -> Result<NodeRandom, FrozenError> {
         let mut number = 1;
         loop {
             match self.create_random(&format!("goals of {action}, client {number}")) {
-                Err(CreateError::DuplicateRandom { .. }) => number += 1,
-                result => return result,
+                Ok(random) => return Ok(random),
+                Err(CreateRandomError::Duplicate { .. }) => number += 1,
+                Err(CreateRandomError::Frozen(error)) => return Err(error),
             }
         }
     }

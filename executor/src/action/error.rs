@@ -1,12 +1,38 @@
 //! Errors of goals, at the server and at the client.
 
 use super::status::{GoalEvent, GoalStatus};
-use crate::service::CallError;
+use crate::graph::{CreatePublisherError, CreateSubscriptionError};
+use crate::service::{CallError, CreateClientError, CreateServiceError};
 use std::fmt;
 use thiserror::Error;
 
+/// The reason why an action server was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CreateActionServerError {
+    /// The name or a limit of the action is not valid, or one of its services was not created.
+    #[error(transparent)]
+    Service(#[from] CreateServiceError),
+    /// A publisher, of feedback or status, was not created.
+    #[error(transparent)]
+    Publisher(#[from] CreatePublisherError),
+}
+
+/// The reason why an action client was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CreateActionClientError {
+    /// The name or a limit of the action is not valid, or one of its clients was not created.
+    #[error(transparent)]
+    Client(#[from] CreateClientError),
+    /// The subscription to feedback was not created.
+    #[error(transparent)]
+    Subscription(#[from] CreateSubscriptionError),
+}
+
 /// The reason why a server's call about a goal had no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum GoalError {
     /// The goal is in a state in which this cannot happen.
     #[error(
@@ -57,6 +83,7 @@ impl<T> std::error::Error for GoalRefused<T> {}
 
 /// The reason why a goal that was sent is not pursued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SendGoalError {
     /// The server does not accept the goal, or has reached its limit. ROS 2 does not tell which.
     #[error(

@@ -4,6 +4,7 @@ mod shared;
 
 pub(super) use shared::Server;
 
+use super::error::CreateActionServerError;
 use super::goals::Goals;
 use super::handle::GoalHandle;
 use super::messages::{
@@ -15,10 +16,10 @@ use crate::context::Context;
 use crate::entity::{CallbackSpec, Entity, Outcome};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::{BoxError, CallbackResult};
-use crate::graph::{CreateError, check_depth};
+use crate::graph::{CreatePublisherError, check_depth};
 use crate::node::Node;
 use crate::qos::QoS;
-use crate::service::Responder;
+use crate::service::{CreateServiceError, Responder};
 use ringspin_ringbuf::Counter;
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -235,8 +236,8 @@ impl<S: Send + 'static> Node<S> {
     /// ```
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, an action that another node offers or uses with other
-    /// types, limits out of range, or a frozen graph.
+    /// [`CreateActionServerError`] for an invalid name, an action that another node offers or uses
+    /// with other types, limits out of range, or a frozen graph.
     pub fn create_action_server<A: Action, R: CallbackResult + 'static>(
         &self,
         name: &str,
@@ -246,14 +247,15 @@ impl<S: Send + 'static> Node<S> {
         + Send
         + 'static,
         on_accepted: impl FnMut(&mut S, GoalHandle<A>, &mut Context<'_>) -> R + Send + 'static,
-    ) -> Result<ActionServer<A>, CreateError> {
+    ) -> Result<ActionServer<A>, CreateActionServerError> {
         let (mut on_goal, mut on_cancel, mut on_accepted) = (on_goal, on_cancel, on_accepted);
-        let names = Names::resolve(self, name)?;
-        check_depth(&names.action, QoS::keep_all(options.goals_max))?;
+        let names = Names::resolve(self, name).map_err(CreateServiceError::from)?;
+        let check = |qos| check_depth(&names.action, qos).map_err(CreateServiceError::from);
+        check(QoS::keep_all(options.goals_max))?;
         // Goals beyond the limit are received, too, in order to be rejected.
         let requests = QoS::keep_all(options.goals_max.max(QoS::services().depth()));
         let results = QoS::keep_all(requests.depth().saturating_add(options.results_max));
-        check_depth(&names.action, results)?;
+        check(results)?;
         let server = self.new_server::<A>(&names, options)?;
         let of = server.clone();
         self.create_deferred_service(
@@ -288,14 +290,13 @@ impl<S: Send + 'static> Node<S> {
         &self,
         names: &Names,
         options: ActionServerOptions,
-    ) -> Result<Arc<Server<A>>, CreateError> {
+    ) -> Result<Arc<Server<A>>, CreateActionServerError> {
         let feedback = self.create_publisher(&names.hidden("feedback"), QoS::default())?;
         let latched = QoS::keep_last(1).transient_local();
         let status = self.create_publisher(&names.hidden("status"), latched)?;
         let name = format!("results of action {}", names.action);
-        let mut builder = self.builder(&name)?;
-        let timer = self.new_timer(&builder, &name, Duration::from_nanos(1), false)?;
-        timer.cancel(); // until there is a result
+        let mut builder = self.builder(&name).map_err(CreatePublisherError::from)?;
+        let timer = self.new_idle_timer(&builder, &name); // until there is a result
         let target = builder.next_target(self.event_loop());
         builder.add_callback(self.event_loop(), name, CallbackSpec::of_timer(target, &timer));
         let server = Arc::new(Server {

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// The reason why ROS arguments were refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ArgumentsError {
     /// There is no such ROS argument.
     #[error(

@@ -1,33 +1,127 @@
-//! Errors of a graph that is being built: each one names the node and the request.
+//! Errors of a graph that is being built: each operation has an error with what it can refuse, made
+//! from shared causes. Each names the node and the request.
 
 use super::MAX_DEPTH;
 use crate::name::NameError;
 use crate::qos::Incompatibility;
 use crate::timer::PeriodError;
 use ringspin_ringbuf::MAX_TOKEN;
-use std::time::Duration;
 use thiserror::Error;
 
-/// The reason why a node or callback group was not created.
+/// A request for something that has to be added before spinning.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("failed to add {what}: the graph is frozen; add it before spinning")]
+pub struct FrozenError {
+    /// The request, with its node.
+    pub what: String,
+}
+
+/// Two ends of a topic or service that disagree about its types.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "failed to use {what} with {requested} in node {node}: node {by} uses it with {established}; \
+     use the same type, or give one of them another name"
+)]
+pub struct TypeMismatchError {
+    /// "topic" or "service" with the fully qualified name.
+    pub what: String,
+    /// The type with which it was first used; of a service, `request -> response`.
+    pub established: String,
+    /// The node that used it first.
+    pub by: String,
+    /// The node whose request was refused.
+    pub node: String,
+    /// The type that was refused.
+    pub requested: String,
+}
+
+/// A publisher that offers less than a subscription of its topic requests.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "failed to connect node {publisher} with node {subscription} on topic {topic}: the {policy} \
+     offered is {offered}, but {requested} is requested; let the publisher offer {requested}, or \
+     the subscription request {offered}",
+    policy = incompatibility.policy,
+    offered = incompatibility.offered,
+    requested = incompatibility.requested
+)]
+pub struct IncompatibleQosError {
+    /// The fully qualified topic name.
+    pub topic: String,
+    /// The node that publishes.
+    pub publisher: String,
+    /// The node that subscribes.
+    pub subscription: String,
+    /// The policy, with the values of both ends.
+    pub incompatibility: Incompatibility,
+}
+
+/// A depth that is out of range.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "failed to create a queue of {name}: its depth of {depth} is out of range; use 1 to {max}",
+    max = MAX_DEPTH
+)]
+pub struct DepthError {
+    /// The fully qualified name of the topic, service or action.
+    pub name: String,
+    /// The depth as given.
+    pub depth: usize,
+}
+
+/// A type that goes by value and is too large for it: requests, responses and messages from outside
+/// do.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "failed to create {what} of node {node}: {item} has {bytes} bytes and goes by value, which is \
+     possible up to {bytes_max} bytes; put its data into a `Vec` or `Box`"
+)]
+pub struct TooLargeError {
+    /// The node.
+    pub node: String,
+    /// The service, client or subscription.
+    pub what: String,
+    /// The type.
+    pub item: &'static str,
+    /// Its size.
+    pub bytes: usize,
+    /// The largest size.
+    pub bytes_max: usize,
+}
+
+/// The refusal of a middleware.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("failed to create {what} in {middleware}: {reason}")]
+pub struct MiddlewareError {
+    /// The name of the middleware.
+    pub middleware: String,
+    /// The request, with its node.
+    pub what: String,
+    /// The reason of the refusal.
+    pub reason: String,
+}
+
+/// The reason why a node was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum CreateNodeError {
     /// The name or namespace is not one that ROS 2 allows.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// The graph has a node or group of this name.
-    #[error("there is already a {kind} named {name}; give one of them another name{hint}")]
+    /// The graph has a node of this name.
+    #[error(
+        "failed to create node {name}: there is one of this name; give one of them another name, \
+         or put it into another namespace"
+    )]
     Duplicate {
-        /// "node" or "callback group".
-        kind: &'static str,
         /// The fully qualified name.
         name: String,
-        /// A further way out.
-        hint: &'static str,
     },
     /// A remapping rule gives the node a name that another one has.
     #[error(
-        "remapping rule `{rule}` gives node {original} the name {name}, which another node has; \
-         put the name of the node that is meant before the rule, as in `node:__node:=other`"
+        "failed to create node {original}: remapping rule `{rule}` gives it the name {name}, which \
+         another node has; put the name of the node that is meant before the rule, as in \
+         `node:__node:=other`"
     )]
     Remapped {
         /// The rule.
@@ -38,92 +132,113 @@ pub enum CreateNodeError {
         name: String,
     },
     /// The executor is already running.
-    #[error("the graph is frozen; create {0} before spinning")]
-    Frozen(String),
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
     /// The override of a parameter that every node has does not fit it.
     #[error("{0}")]
     Parameter(String),
     /// The middleware refuses it.
-    #[error("{middleware}: {reason}")]
-    Middleware {
-        /// The name of the middleware.
-        middleware: String,
-        /// The reason of the refusal.
-        reason: String,
-    },
+    #[error(transparent)]
+    Middleware(#[from] MiddlewareError),
 }
 
-/// The reason why a publisher, subscription or timer was not created.
+/// The reason why a callback group was not created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum CreateError {
+#[non_exhaustive]
+pub enum CreateGroupError {
+    /// The name is not valid for a group.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The node has a group of this name.
+    #[error(
+        "failed to create callback group {name}: there is one of this name; give one of them \
+         another name"
+    )]
+    Duplicate {
+        /// The fully qualified name: `node:group`.
+        name: String,
+    },
+    /// The executor is already running.
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
+}
+
+/// The reason why a publisher was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CreatePublisherError {
     /// The topic name is not one that ROS 2 allows.
     #[error(transparent)]
     Name(#[from] NameError),
-    /// Two ends of a topic disagree about its message type.
-    #[error(
-        "topic {topic} carries {established} (from node {by}), but node {node} uses it with \
-         {requested}; use one type or two topics"
-    )]
-    TypeMismatch {
-        /// The fully qualified topic name.
-        topic: String,
-        /// The type with which the topic was first used.
-        established: &'static str,
-        /// The node that used it first.
-        by: String,
-        /// The node whose request was refused.
-        node: String,
-        /// The type that was refused.
-        requested: &'static str,
-    },
-    /// A publisher offers less than a subscription of its topic requests.
-    #[error(
-        "topic {topic}: the {policy} that node {publisher} offers is {offered}, but node \
-         {subscription} requests {requested}; let the publisher offer {requested}, or the \
-         subscription request {offered}",
-        policy = incompatibility.policy,
-        offered = incompatibility.offered,
-        requested = incompatibility.requested
-    )]
-    Incompatible {
-        /// The fully qualified topic name.
-        topic: String,
-        /// The node that publishes.
-        publisher: String,
-        /// The node that subscribes.
-        subscription: String,
-        /// The policy, with the values of both ends.
-        incompatibility: Box<Incompatibility>,
-    },
-    /// The depth of a subscription, or of a transient-local publisher, is out of range.
-    #[error("topic {topic}: a depth of {depth} is out of range; use 1 to {max}", max = MAX_DEPTH)]
-    Depth {
-        /// The fully qualified topic name.
-        topic: String,
-        /// The depth as given.
-        depth: usize,
-    },
-    /// Requests, responses and messages from outside go by value, and these are too large for it.
-    #[error(
-        "node {node}: {what}: {item} has {bytes} bytes, and goes by value, which is possible up to \
-         {bytes_max} bytes; put its data into a `Vec` or `Box`"
-    )]
-    TooLarge {
+    /// The topic has another message type.
+    #[error(transparent)]
+    TypeMismatch(#[from] Box<TypeMismatchError>),
+    /// A subscription of the topic requests more than the publisher offers.
+    #[error(transparent)]
+    Incompatible(#[from] Box<IncompatibleQosError>),
+    /// The publisher is transient-local, and its depth is out of range.
+    #[error(transparent)]
+    Depth(#[from] DepthError),
+    /// The middleware refuses it.
+    #[error(transparent)]
+    Middleware(#[from] MiddlewareError),
+    /// The executor is already running.
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
+}
+
+/// The reason why a subscription was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CreateSubscriptionError {
+    /// The topic name is not one that ROS 2 allows.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The topic has another message type.
+    #[error(transparent)]
+    TypeMismatch(#[from] Box<TypeMismatchError>),
+    /// A publisher of the topic offers less than the subscription requests.
+    #[error(transparent)]
+    Incompatible(#[from] Box<IncompatibleQosError>),
+    /// The depth is out of range.
+    #[error(transparent)]
+    Depth(#[from] DepthError),
+    /// Messages come in through a middleware, and are too large for it.
+    #[error(transparent)]
+    TooLarge(#[from] TooLargeError),
+    /// The middleware refuses it.
+    #[error(transparent)]
+    Middleware(#[from] MiddlewareError),
+    /// The executor is already running.
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
+}
+
+/// The reason why a timer or interval was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CreateTimerError {
+    /// The period is zero, or over 584 years.
+    #[error("failed to create a timer of node {node}: {error}")]
+    Period {
         /// The node.
         node: String,
-        /// The service, client or subscription.
-        what: String,
-        /// The type.
-        item: &'static str,
-        /// Its size.
-        bytes: usize,
-        /// The largest size.
-        bytes_max: usize,
+        /// The fault of the period.
+        error: PeriodError,
     },
-    /// The group has no callback of this name to be given a deadline.
+    /// The executor is already running.
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
+}
+
+/// The reason why a callback was not given a deadline.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SetDeadlineError {
+    /// The group has no callback of this name.
     #[error(
-        "node {node} has no callback `{callback}` in this group; create it first, or choose one \
-         of: {}",
+        "failed to set a deadline of node {node}: this group has no callback `{callback}`; create \
+         it first, or choose one of: {}",
         callbacks.join(", ")
     )]
     NoCallback {
@@ -134,99 +249,68 @@ pub enum CreateError {
         /// The callbacks of the group.
         callbacks: Vec<String>,
     },
-    /// A timer's period is zero, or over 584 years.
-    #[error("node {node}: {error}")]
-    Period {
-        /// The node.
-        node: String,
-        /// The fault of the period.
-        error: PeriodError,
-    },
-    /// Two ends of a service disagree about its types.
-    #[error(
-        "service {service} is {established} (from node {by}), but node {node} uses it as \
-         {requested}; use one pair of types or two services"
-    )]
-    ServiceTypeMismatch {
-        /// The fully qualified service name.
-        service: String,
-        /// The types of request and response with which it was first used.
-        established: String,
-        /// The node that used it first.
-        by: String,
-        /// The node whose request was refused.
-        node: String,
-        /// The types that were refused.
-        requested: String,
-    },
-    /// The service has a server already.
-    #[error("service {service} is offered by node {by} already; node {node} needs another name")]
-    DuplicateService {
-        /// The fully qualified service name.
-        service: String,
-        /// The node that offers it.
-        by: String,
-        /// The node whose request was refused.
-        node: String,
-    },
-    /// A synchronized subscription's parameters make no sense.
-    #[error("node {node}: {reason}")]
-    Synchronize {
-        /// The node.
-        node: String,
-        /// The fault of the parameters.
-        reason: SynchronizeError,
-    },
-    /// The node has a lifecycle.
-    #[error("node {node} already has a lifecycle; clone its handle")]
-    Lifecycle {
-        /// The node.
-        node: String,
-    },
-    /// The node has given the name to another random stream.
-    #[error(
-        "node {node} has created the random stream `{name}` already; give this one another name"
-    )]
-    DuplicateRandom {
-        /// The node.
-        node: String,
-        /// The name of the stream.
-        name: String,
-    },
-    /// The middleware refuses it.
-    #[error("{middleware}: {what}: {reason}")]
-    Middleware {
-        /// The name of the middleware.
-        middleware: String,
-        /// The publisher, subscription, service or client.
-        what: String,
-        /// The reason of the refusal.
-        reason: String,
-    },
     /// The executor is already running.
-    #[error("the graph is frozen; node {node} has to create `{what}` before spinning")]
-    Frozen {
-        /// The node.
-        node: String,
-        /// The requested entity.
-        what: String,
-    },
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
+}
+
+/// The reason why an event loop was not given a priority.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SetPriorityError {
+    /// The graph does not have the loop.
+    #[error("failed to set a priority: there is no event loop {0}; use one of `Graph::info`")]
+    UnknownLoop(u32),
+    /// The executor is already running.
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
+}
+
+/// The reason why a topic has no further interceptor.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum InterceptError {
+    /// The topic name is not one that ROS 2 allows.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The topic has another message type.
+    #[error(transparent)]
+    TypeMismatch(#[from] Box<TypeMismatchError>),
     /// A topic has one interceptor at most.
-    #[error("topic {topic} already has an interceptor; let that one decide about all messages")]
-    Intercepted {
+    #[error(
+        "failed to intercept topic {topic}: it has an interceptor; let that one decide about all \
+         messages"
+    )]
+    Duplicate {
         /// The topic.
         topic: String,
     },
+    /// The executor is already running.
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
+}
+
+/// The reason why an input was not added.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AddInputError {
     /// Two inputs would have the same name.
-    #[error("there is an input {0:?} already; name them apart")]
-    DuplicateInput(String),
+    #[error("failed to add input {name:?}: there is one of this name; give one another name")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// The executor is already running.
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
 }
 
 /// The reason why a graph was not frozen.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum FreezeError {
     /// It was frozen before.
-    #[error("the graph is already frozen: an executor runs it")]
+    #[error("failed to freeze the graph: an executor runs it already; create another graph")]
     AlreadyFrozen,
     /// The plan does not give each loop to exactly one worker.
     #[error("the plan gives {name} to {count} workers; each event loop needs exactly one")]
@@ -254,29 +338,4 @@ pub enum FreezeError {
     /// Something in the graph needs simulated time.
     #[error("{0} needs simulated time: run this graph in deterministic mode")]
     NeedsSimulation(String),
-}
-
-/// The reason why a synchronized subscription was not created.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum SynchronizeError {
-    /// Nothing, or too much, would be kept of each input.
-    #[error("{0} messages of each input cannot be kept; use 1 to {max}", max = MAX_DEPTH)]
-    QueueSize(usize),
-    /// The age penalty is no number, or negative.
-    #[error("an age penalty of {0} is out of range; use 0 or a little more, such as 0.1")]
-    AgePenalty(String),
-    /// A parameter names an input that does not exist.
-    #[error("there is no input {input}: they are numbered from 0 to {last}")]
-    NoSuchInput {
-        /// The input as given.
-        input: usize,
-        /// The last one.
-        last: usize,
-    },
-    /// An interval is longer than 584 years.
-    #[error("an interval of {0:?} is out of range; use less than 584 years")]
-    Interval(Duration),
-    /// No input can trigger the callback, so it would never be called.
-    #[error("no input can trigger the callback: {0}; give the trigger an input that is not cached")]
-    NothingTriggers(&'static str),
 }

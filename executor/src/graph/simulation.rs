@@ -1,6 +1,6 @@
 //! The parts of a graph that only simulated time has: inputs, and interceptors of messages.
 
-use super::{CreateError, Graph};
+use super::{AddInputError, FrozenError, Graph, InterceptError};
 use crate::input::{ExternalInput, NamedInput};
 use crate::message::Message;
 use crate::name;
@@ -14,18 +14,18 @@ impl Graph {
     /// A graph with an input cannot be run live; there, publish from a thread.
     ///
     /// # Errors
-    /// [`CreateError`] for a name that another input has, or a frozen graph.
+    /// [`AddInputError`] for a name that another input has, or a frozen graph.
     pub fn add_input(
         &self,
         name: &str,
         input: impl ExternalInput + 'static,
-    ) -> Result<(), CreateError> {
+    ) -> Result<(), AddInputError> {
         let mut builder = self.builder();
         if builder.frozen {
-            return Err(CreateError::Frozen { node: "an input".into(), what: name.into() });
+            return Err(FrozenError { what: format!("input {name:?}") }.into());
         }
         if builder.inputs.iter().any(|other| other.name == name) {
-            return Err(CreateError::DuplicateInput(name.into()));
+            return Err(AddInputError::Duplicate { name: name.into() });
         }
         builder.inputs.push(NamedInput { name: name.into(), input: Box::new(input) });
         Ok(())
@@ -38,8 +38,8 @@ impl Graph {
     /// Only simulated time has messages in flight: a graph with an interceptor cannot be run live.
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, another message type on the topic, a topic that has an
-    /// interceptor, or a frozen graph.
+    /// [`InterceptError`] for an invalid name, another message type on the topic, a topic that has
+    /// an interceptor, or a frozen graph.
     ///
     /// # Compile-time errors
     /// Messages of more than [`BY_VALUE_MAX`] bytes cannot be intercepted.
@@ -57,7 +57,7 @@ impl Graph {
         &self,
         topic: &str,
         interceptor: impl FnMut(&Message<M>, &InFlight) -> Verdict<M> + Send + 'static,
-    ) -> Result<(), CreateError> {
+    ) -> Result<(), InterceptError> {
         const {
             assert!(
                 size_of::<M>() <= BY_VALUE_MAX,
@@ -69,11 +69,11 @@ impl Graph {
         let name = name::expand_topic(topic, "/", "interceptor")?;
         let mut builder = self.builder();
         if builder.frozen {
-            return Err(CreateError::Frozen { node: by.into(), what: format!("of topic {name}") });
+            return Err(FrozenError { what: format!("an interceptor of topic {name}") }.into());
         }
         let topic = builder.topic::<M>(&name, by)?;
         if !topic.intercept(Box::new(interceptor)) {
-            return Err(CreateError::Intercepted { topic: name });
+            return Err(InterceptError::Duplicate { topic: name });
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The endpoints of a topic: each new one has to fit all that are there.
 
-use super::{CreateError, GraphBuilder};
+use super::{GraphBuilder, IncompatibleQosError};
 use crate::liveliness::LivelinessRegistry;
 use crate::notifier::Notifier;
 use crate::qos::QoS;
@@ -14,10 +14,12 @@ pub(super) struct TopicEndpoints {
     registry: Arc<LivelinessRegistry>,
 }
 
+type Compatible = Result<(), Box<IncompatibleQosError>>;
+
 impl GraphBuilder {
     /// Records that `node` publishes on `topic`, which exists. Linear in the number of its
     /// subscriptions.
-    pub(crate) fn offer(&mut self, topic: &str, node: &str, qos: QoS) -> Result<(), CreateError> {
+    pub(crate) fn offer(&mut self, topic: &str, node: &str, qos: QoS) -> Compatible {
         let endpoints = self.endpoints(topic);
         for (subscription, requested) in &endpoints.requested {
             check_pair(topic, (node, &qos), (subscription, requested))?;
@@ -28,7 +30,7 @@ impl GraphBuilder {
 
     /// Records that `node` subscribes to `topic`, which exists. Linear in the number of its
     /// publishers.
-    pub(crate) fn request(&mut self, topic: &str, node: &str, qos: QoS) -> Result<(), CreateError> {
+    pub(crate) fn request(&mut self, topic: &str, node: &str, qos: QoS) -> Compatible {
         let endpoints = self.endpoints(topic);
         for (publisher, offered) in &endpoints.offered {
             check_pair(topic, (publisher, offered), (node, &qos))?;
@@ -67,14 +69,14 @@ fn check_pair(
     topic: &str,
     (publisher, offered): (&str, &QoS),
     (subscription, requested): (&str, &QoS),
-) -> Result<(), CreateError> {
+) -> Compatible {
     match offered.incompatibility(requested) {
         None => Ok(()),
-        Some(incompatibility) => Err(CreateError::Incompatible {
+        Some(incompatibility) => Err(Box::new(IncompatibleQosError {
             topic: topic.into(),
             publisher: publisher.into(),
             subscription: subscription.into(),
-            incompatibility: Box::new(incompatibility),
-        }),
+            incompatibility,
+        })),
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{Beyond, Connection, RemoteClient, RemoteNode, RemoteServer, ServiceTypes, TypeName};
 use crate::escape::BoxError;
-use crate::graph::{CreateError, CreateNodeError, GraphBuilder, check_size};
+use crate::graph::{
+    CreateSubscriptionError, GraphBuilder, MiddlewareError, TooLargeError, check_size,
+};
 use crate::lock::lock;
 use crate::name;
 use crate::qos::QoS;
@@ -27,19 +29,22 @@ impl GraphBuilder {
     pub(crate) fn create_remote_node(
         &mut self,
         full_name: &str,
-    ) -> Result<Option<Arc<dyn RemoteNode>>, CreateNodeError> {
+    ) -> Result<Option<Arc<dyn RemoteNode>>, MiddlewareError> {
         let Some(middleware) = self.middleware() else {
             return Ok(None);
         };
         let (namespace, base_name) = name::split(full_name);
-        let node = middleware.create_node(namespace, base_name).map_err(|error| {
-            CreateNodeError::Middleware {
-                middleware: middleware.name().into(),
-                reason: format!("node {full_name}: {error}"),
-            }
-        })?;
+        let node = middleware
+            .create_node(namespace, base_name)
+            .map_err(|error| self.refused(format!("node {full_name}"), &error))?;
         self.feature::<Connection>().nodes.push(node.clone());
         Ok(Some(node))
+    }
+
+    /// The error for `what`, which the middleware refuses.
+    pub(crate) fn refused(&self, what: String, error: &BoxError) -> MiddlewareError {
+        let middleware = self.middleware_name();
+        MiddlewareError { middleware, what, reason: error.to_string() }
     }
 
     /// Calls `create` with the counterpart of node `node_index`, if there is one.
@@ -48,15 +53,13 @@ impl GraphBuilder {
         node_index: usize,
         what: &str,
         create: impl FnOnce(&dyn RemoteNode) -> Result<Option<T>, BoxError>,
-    ) -> Result<Option<T>, CreateError> {
+    ) -> Result<Option<T>, MiddlewareError> {
         let Some(node) = self.remote_node(node_index) else {
             return Ok(None);
         };
         let created = create(&**node).map_err(|error| {
-            let middleware = self.middleware_name();
             let owner = self.loops().iter().find(|of| of.node_index == node_index);
-            let what = format!("{what} of node {}", owner.map_or("", |of| &of.node));
-            CreateError::Middleware { middleware, what, reason: error.to_string() }
+            self.refused(format!("{what} of node {}", owner.map_or("", |of| &of.node)), &error)
         })?;
         if created.is_none() {
             self.warn_of_type(what);
@@ -86,7 +89,7 @@ impl GraphBuilder {
         node_index: usize,
         topic: &str,
         qos: QoS,
-    ) -> Result<Option<Arc<dyn RemotePublisher>>, CreateError> {
+    ) -> Result<Option<Arc<dyn RemotePublisher>>, MiddlewareError> {
         self.remote(node_index, &format!("publisher {topic}"), |node| {
             node.advertise(topic, TypeName::of::<M>(), qos)
         })
@@ -98,7 +101,7 @@ impl GraphBuilder {
         node_index: usize,
         topic: &str,
         qos: QoS,
-    ) -> Result<Option<Remote<M>>, CreateError> {
+    ) -> Result<Option<Remote<M>>, CreateSubscriptionError> {
         let remote_notifier = RemoteNotifier::default();
         if !self.receives() {
             return Ok(None);
@@ -114,7 +117,7 @@ impl GraphBuilder {
     }
 
     /// Checks that messages of type `M` can come in from outside: they go by value.
-    fn check_arrivals<M>(&self, node_index: usize, topic: &str) -> Result<(), CreateError> {
+    fn check_arrivals<M>(&self, node_index: usize, topic: &str) -> Result<(), TooLargeError> {
         let owner = self.loops().iter().find(|of| of.node_index == node_index);
         let node = owner.map_or("", |of| &of.node);
         check_size::<M>(node, &format!("subscription {topic} beyond the process"), BY_VALUE_MAX)
@@ -127,7 +130,7 @@ impl GraphBuilder {
         node_index: usize,
         topic: &str,
         qos: QoS,
-    ) -> Result<Option<LateRemote<M>>, CreateError> {
+    ) -> Result<Option<LateRemote<M>>, CreateSubscriptionError> {
         let Some(node) = self.remote_node(node_index).filter(|_| self.receives()).cloned() else {
             return Ok(None);
         };
@@ -155,7 +158,7 @@ impl GraphBuilder {
         node_index: usize,
         service: &str,
         qos: QoS,
-    ) -> Result<Beyond<Box<dyn RemoteServer>>, CreateError> {
+    ) -> Result<Beyond<Box<dyn RemoteServer>>, MiddlewareError> {
         let remote_notifier = RemoteNotifier::default();
         if !self.receives() {
             return Ok(None);
@@ -193,7 +196,7 @@ impl GraphBuilder {
         node_index: usize,
         service: &str,
         qos: QoS,
-    ) -> Result<Beyond<Arc<dyn RemoteClient>>, CreateError> {
+    ) -> Result<Beyond<Arc<dyn RemoteClient>>, MiddlewareError> {
         let remote_notifier = RemoteNotifier::default();
         if !self.receives() {
             return Ok(None);

@@ -4,7 +4,8 @@ use crate::context::Context;
 use crate::entity::{CallbackSpec, Entity, EventSource, Outcome};
 use crate::event::{EventId, LoopId, SourceId};
 use crate::event_loop::BoxError;
-use crate::graph::{CreateNodeError, GraphBuilder};
+use crate::graph::{GraphBuilder, MiddlewareError};
+use crate::info::LoopInfo;
 use crate::parameter::ParameterClient;
 use crate::remote::RemoteNotifier;
 use ringspin_ringbuf::{Attempt, Takes};
@@ -98,20 +99,14 @@ impl GraphBuilder {
     pub(crate) fn middleware_services_of(
         &self,
         event_loop: LoopId,
-    ) -> Result<Vec<AnnouncedService>, BoxError> {
-        let node_index = self.loop_info(event_loop).node_index;
-        match self.remote_node(node_index) {
-            None => Ok(Vec::new()),
-            Some(node) => {
-                node.middleware_services(ParameterClient::new(self.node_parameters(node_index)))
-            }
-        }
-    }
-
-    /// The error for a node that the middleware refuses.
-    pub(crate) fn refused(&self, error: &BoxError) -> CreateNodeError {
-        let middleware = self.middleware_name();
-        CreateNodeError::Middleware { middleware, reason: error.to_string() }
+    ) -> Result<Vec<AnnouncedService>, MiddlewareError> {
+        let LoopInfo { node_index, node: name, .. } = self.loop_info(event_loop);
+        let Some(node) = self.remote_node(*node_index) else {
+            return Ok(Vec::new());
+        };
+        let parameters = ParameterClient::new(self.node_parameters(*node_index));
+        let services = node.middleware_services(parameters);
+        services.map_err(|error| self.refused(format!("services of node {name}"), &error))
     }
 
     /// Adds a middleware service to `event_loop`, and returns it.

@@ -4,7 +4,7 @@ use super::client::{Parameter, ParameterClient};
 use super::descriptor::{ParameterDescriptor, ParameterRange};
 use super::error::{DeclareError, ParameterError};
 use super::table::{Constraint, Entry, NodeParameters, check};
-use crate::graph::{Graph, GraphBuilder};
+use crate::graph::{FrozenError, Graph, GraphBuilder};
 use crate::node::Node;
 use crate::parameter_value::sealed::Cell;
 use crate::parameter_value::text;
@@ -173,7 +173,8 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
         }
         let is_frozen = self.graph.builder().is_frozen();
         if is_frozen {
-            return Err(DeclareError::Frozen { node: node(), parameter: name });
+            let what = format!("parameter `{name}` of node {}", self.node.node());
+            return Err(FrozenError { what }.into());
         }
         let duplicate = || DeclareError::Duplicate { node: node(), parameter: name.clone() };
         if self.node.contains(&name) {

@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::event_loop::CallbackResult;
-use crate::graph::CreateError;
+use crate::graph::FrozenError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::parameter_value::ParameterValue;
@@ -43,15 +43,15 @@ impl<S: Send + 'static> Node<S> {
     /// ```
     ///
     /// # Errors
-    /// [`CreateError::Frozen`].
-    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<(), CreateError>
+    /// [`FrozenError`].
+    pub fn on_parameter_change<F, R>(&self, mut callback: F) -> Result<(), FrozenError>
     where
         F: FnMut(&mut S, &[ParameterChange], &mut Context<'_>) -> R + Send + 'static,
         R: CallbackResult + 'static,
     {
         let parameters = self.node_parameters();
         let mut builder = self.builder("a callback for parameter changes")?;
-        let (topic, _) = self.internal_topic(&mut builder, "parameter_changes")?;
+        let (topic, _) = self.internal_topic(&mut builder, "parameter_changes");
         parameters.publish_changes(|| self.internal_publisher(&mut builder, &topic));
         let on_message =
             move |state: &mut S, changes: &Message<Vec<ParameterChange>>, cx: &mut Context<'_>| {

@@ -1,11 +1,13 @@
 //! Errors of declaring and setting parameters.
 
 use super::{PARAMETER_CHANGES_MAX, ParameterRange};
+use crate::graph::FrozenError;
 use crate::parameter_value::{ParameterType, ParameterValue};
 use thiserror::Error;
 
 /// The reason why parameters were not set: none of them is.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ParameterError {
     /// The node has no such parameter.
     #[error("node {node} has no parameter `{parameter}`; it has {declared}")]
@@ -99,6 +101,7 @@ pub enum ParameterError {
 
 /// The reason why a parameter was not declared.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum DeclareError {
     /// The name is not valid for a parameter.
     #[error("node {node}: {reason}")]
@@ -157,14 +160,6 @@ pub enum DeclareError {
         range: ParameterRange,
     },
     /// The executor is already running.
-    #[error(
-        "the graph is frozen; node {node} has to declare parameter `{parameter}` before \
-             spinning"
-    )]
-    Frozen {
-        /// The node.
-        node: String,
-        /// The parameter.
-        parameter: String,
-    },
+    #[error(transparent)]
+    Frozen(#[from] FrozenError),
 }

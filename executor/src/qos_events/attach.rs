@@ -5,7 +5,7 @@ use super::peers::{Loss, Match, Misfit, Outside, Peers};
 use super::{DeadlineMissed, EventCallback, PublisherEvents, SubscriptionEvents};
 use crate::control::CallbackCounters;
 use crate::entity::Notifier;
-use crate::graph::{CreateError, GraphBuilder};
+use crate::graph::{GraphBuilder, MiddlewareError};
 use crate::liveliness::PublisherLiveliness;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -27,14 +27,14 @@ impl Watched<'_> {
         &self,
         builder: &GraphBuilder,
         kind: RemoteEventKind,
-    ) -> Result<(Outside, Arc<Notifier>), CreateError> {
+    ) -> Result<(Outside, Arc<Notifier>), MiddlewareError> {
         let remote_notifier = RemoteNotifier::default();
         let notifier = remote_notifier.notifier().clone();
         let Some(remote) = &self.remote else {
             return Ok((Outside::default(), notifier));
         };
         let watched = remote.watch(kind, remote_notifier);
-        let event = watched.map_err(|error| CreateError::Middleware {
+        let event = watched.map_err(|error| MiddlewareError {
             middleware: builder.middleware_name(),
             what: format!("{kind:?} of {}", self.name),
             reason: error.to_string(),
@@ -55,26 +55,26 @@ impl<S: Send + 'static> Node<S> {
         watched: &Watched<'_>,
         liveliness: Arc<PublisherLiveliness>,
         events: PublisherEvents<S>,
-    ) -> Result<(), CreateError> {
+    ) -> Result<(), MiddlewareError> {
         let registry = builder.liveliness_registry(watched.topic);
         let signs = Source::Publisher(liveliness.clone());
-        self.watch_deadline(builder, watched, signs, events.deadline_missed)?;
+        self.watch_deadline(builder, watched, signs, events.deadline_missed);
         if let Some(callback) = events.liveliness_lost {
             let notifier = Arc::<Notifier>::default();
             registry.watch(notifier.clone());
             let name = format!("liveliness of {}", watched.name);
-            self.watch(builder, &name, notifier, OwnLiveliness::new(liveliness), callback)?;
+            self.watch(builder, &name, notifier, OwnLiveliness::new(liveliness), callback);
         }
         if let Some(callback) = events.incompatible_qos {
             let (outside, notifier) = watched.outside(builder, RemoteEventKind::IncompatibleQos)?;
             let name = format!("misfits of {}", watched.name);
-            self.watch(builder, &name, notifier, Misfit { outside, told: 0 }, callback)?;
+            self.watch(builder, &name, notifier, Misfit { outside, told: 0 }, callback);
         }
         if let Some(callback) = events.matched {
             let (outside, notifier) = watched.outside(builder, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
             let condition = Match { peers: Peers::Subscriptions(registry), outside, told: (0, 0) };
-            self.watch(builder, &name, notifier, condition, callback)?;
+            self.watch(builder, &name, notifier, condition, callback);
         }
         Ok(())
     }
@@ -88,13 +88,13 @@ impl<S: Send + 'static> Node<S> {
         remote_notifier: Option<RemoteNotifier>,
         counters: Arc<CallbackCounters>,
         events: SubscriptionEvents<S>,
-    ) -> Result<(), CreateError> {
+    ) -> Result<(), MiddlewareError> {
         let registry = builder.liveliness_registry(watched.topic);
         if let (Some(remote_notifier), Some(_)) = (&remote_notifier, &events.deadline_missed) {
             remote_notifier.note_time(builder.clock().clone());
         }
         let signs = Source::Topic(registry.clone(), remote_notifier);
-        self.watch_deadline(builder, watched, signs, events.deadline_missed)?;
+        self.watch_deadline(builder, watched, signs, events.deadline_missed);
         if let Some(callback) = events.liveliness_changed {
             let (outside, notifier) =
                 watched.outside(builder, RemoteEventKind::LivelinessChanged)?;
@@ -102,24 +102,24 @@ impl<S: Send + 'static> Node<S> {
             let condition =
                 TopicLiveliness::new(registry.clone(), builder.failures().clone(), outside);
             let name = format!("liveliness of {}", watched.name);
-            self.watch(builder, &name, notifier, condition, callback)?;
+            self.watch(builder, &name, notifier, condition, callback);
         }
         if let Some(callback) = events.incompatible_qos {
             let (outside, notifier) = watched.outside(builder, RemoteEventKind::IncompatibleQos)?;
             let name = format!("misfits of {}", watched.name);
-            self.watch(builder, &name, notifier, Misfit { outside, told: 0 }, callback)?;
+            self.watch(builder, &name, notifier, Misfit { outside, told: 0 }, callback);
         }
         if let Some(callback) = events.message_lost {
             let (outside, notifier) = watched.outside(builder, RemoteEventKind::MessageLost)?;
             counters.tell_of_losses(notifier.clone());
             let name = format!("losses of {}", watched.name);
-            self.watch(builder, &name, notifier, Loss { counters, outside, told: 0 }, callback)?;
+            self.watch(builder, &name, notifier, Loss { counters, outside, told: 0 }, callback);
         }
         if let Some(callback) = events.matched {
             let (outside, notifier) = watched.outside(builder, RemoteEventKind::Matched)?;
             let name = format!("peers of {}", watched.name);
             let condition = Match { peers: Peers::Publishers(registry), outside, told: (0, 0) };
-            self.watch(builder, &name, notifier, condition, callback)?;
+            self.watch(builder, &name, notifier, condition, callback);
         }
         Ok(())
     }
@@ -131,12 +131,12 @@ impl<S: Send + 'static> Node<S> {
         watched: &Watched<'_>,
         source: Source,
         callback: Option<EventCallback<S, DeadlineMissed>>,
-    ) -> Result<(), CreateError> {
+    ) {
         let (Some(period), Some(callback)) = (watched.qos.deadline_period(), callback) else {
-            return Ok(());
+            return;
         };
         let condition = Deadline::new(source, period);
         let name = format!("deadline of {}", watched.name);
-        self.watch(builder, &name, Arc::default(), condition, callback)
+        self.watch(builder, &name, Arc::default(), condition, callback);
     }
 }

@@ -5,12 +5,11 @@ use super::conditions::Condition;
 use crate::context::Context;
 use crate::entity::{CallbackSpec, Entity, EventSource, Notifier, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::graph::{CreateError, GraphBuilder};
+use crate::graph::GraphBuilder;
 use crate::node::Node;
 use crate::time::Time;
 use crate::timer::Timer;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// The port of the notifier for changes: at the start, and when a publisher became alive or its
 /// node was isolated. The other port is for the timer.
@@ -84,14 +83,9 @@ impl<S: Send + 'static> Node<S> {
         notifier: Arc<Notifier>,
         condition: C,
         callback: EventCallback<S, C::Event>,
-    ) -> Result<(), CreateError> {
+    ) {
         let event_loop = self.event_loop();
-        let mut timer = None;
-        if C::IS_TIMED {
-            let of = self.new_timer(builder, name, Duration::from_nanos(1), false)?;
-            of.cancel(); // until the first look
-            timer = Some(of);
-        }
+        let timer = C::IS_TIMED.then(|| self.new_idle_timer(builder, name));
         let target = builder.next_target(event_loop);
         let source = EventSource::Notifier(notifier.clone());
         let notice = CallbackSpec { target, source, deadline: None, counters: Arc::default() };
@@ -104,6 +98,5 @@ impl<S: Send + 'static> Node<S> {
         let (due, switches, events, callback) = (None, 0, 0, Some(callback));
         let watch = Watch { condition, notifier, timer, due, switches, source, events, callback };
         builder.body::<S>(event_loop).add(Box::new(watch));
-        Ok(())
     }
 }

@@ -13,6 +13,7 @@ use thiserror::Error;
 
 /// The reason why a call has no response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum CallError {
     /// The executor does not run yet.
     #[error("the graph is still being built: call from a callback, or freeze the graph first")]

@@ -5,15 +5,15 @@ use super::call::Futures;
 use super::calls::{self, Calls, Notes};
 use super::then::{Spares, Then};
 use super::{
-    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Reply, ReplyTo, Request, Requests,
-    Response,
+    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, CreateClientError, Reply, ReplyTo,
+    Request, Requests, Response,
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, Entity, EventSource, Outcome, SubscriptionReceiver};
 use crate::event::{EventId, SourceId};
 use crate::event_loop::CallbackResult;
-use crate::graph::{CreateError, check_depth, check_size};
+use crate::graph::{check_depth, check_size};
 use crate::info::ClientInfo;
 use crate::middleware::RemoteClient;
 use crate::node::Node;
@@ -400,7 +400,7 @@ impl<S: Send + 'static> Node<S> {
     /// that are kept.
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, a service of other types, a depth out of range,
+    /// [`CreateClientError`] for an invalid name, a service of other types, a depth out of range,
     /// requests or responses of more than [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or
     /// a frozen graph.
     ///
@@ -415,7 +415,11 @@ impl<S: Send + 'static> Node<S> {
     /// })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn create_client<Q, P>(&self, name: &str, qos: QoS) -> Result<Client<S, Q, P>, CreateError>
+    pub fn create_client<Q, P>(
+        &self,
+        name: &str,
+        qos: QoS,
+    ) -> Result<Client<S, Q, P>, CreateClientError>
     where
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
@@ -438,9 +442,8 @@ impl<S: Send + 'static> Node<S> {
         let responses = Arc::new(responses);
         let node = self.full_name();
         builder.add_queue(format!("{name} of {node}"), responses.clone());
-        let timer = self.new_timer(&builder, &timeout_name, Duration::from_nanos(1), false)?;
+        let timer = self.new_idle_timer(&builder, &timeout_name); // until there is a call
         timer.keep_earlier();
-        timer.cancel(); // until there is a call
         let target = builder.next_target(event_loop);
         let counters = Arc::<CallbackCounters>::default();
         let qos = QoS::keep_all(qos.depth()).held(qos.held_max());

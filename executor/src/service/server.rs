@@ -1,12 +1,12 @@
 //! The server of a service.
 
 use super::beyond::RemoteRequests;
-use super::{CALL_BY_VALUE_MAX, CallError, ReplyTo, Request};
+use super::{CALL_BY_VALUE_MAX, CallError, CreateServiceError, ReplyTo, Request};
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, Entity, EventSource, Outcome, SubscriptionReceiver};
 use crate::event_loop::CallbackResult;
-use crate::graph::{CreateError, check_depth, check_size};
+use crate::graph::{check_depth, check_size};
 use crate::node::Node;
 use crate::qos::QoS;
 use std::fmt;
@@ -91,8 +91,8 @@ impl<S: Send + 'static> Node<S> {
     /// The depth of `qos` limits the waiting requests; beyond it, calls are refused.
     ///
     /// # Errors
-    /// [`CreateError`] for an invalid name, a service that another node offers or uses with other
-    /// types, a depth out of range, requests or responses of more than
+    /// [`CreateServiceError`] for an invalid name, a service that another node offers or uses with
+    /// other types, a depth out of range, requests or responses of more than
     /// [`CALL_BY_VALUE_MAX`](crate::CALL_BY_VALUE_MAX) bytes, or a frozen graph.
     ///
     /// ```
@@ -107,7 +107,7 @@ impl<S: Send + 'static> Node<S> {
         name: &str,
         qos: QoS,
         mut callback: F,
-    ) -> Result<(), CreateError>
+    ) -> Result<(), CreateServiceError>
     where
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
@@ -132,7 +132,7 @@ impl<S: Send + 'static> Node<S> {
         name: &str,
         qos: QoS,
         callback: F,
-    ) -> Result<(), CreateError>
+    ) -> Result<(), CreateServiceError>
     where
         Q: Send + Sync + 'static,
         P: Send + Sync + 'static,
@@ -148,7 +148,7 @@ impl<S: Send + 'static> Node<S> {
         let (requests, info) = builder.service::<Q, P>(&service, self.full_name())?;
         if let Some(server) = info.server {
             let by = builder.info().loop_of(server).node.clone();
-            return Err(CreateError::DuplicateService {
+            return Err(CreateServiceError::Duplicate {
                 service,
                 by,
                 node: self.full_name().into(),

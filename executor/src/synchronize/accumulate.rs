@@ -1,6 +1,6 @@
 //! All messages since the last call.
 
-use super::error::{SynchronizeError, check_size};
+use super::error::{PolicyError, check_size};
 use super::inputs::Role;
 use super::matcher::{Arrival, HEADS, Matcher, Positions, Removal};
 use super::trigger::{New, Trigger};
@@ -46,10 +46,7 @@ impl Accumulate {
         self
     }
 
-    pub(crate) fn matcher(
-        self,
-        roles: &'static [Role],
-    ) -> Result<AccumulateMatcher, SynchronizeError> {
+    pub(crate) fn matcher(self, roles: &'static [Role]) -> Result<AccumulateMatcher, PolicyError> {
         check_size(self.capacity)?;
         self.trigger.iter().try_for_each(|trigger| trigger.check(roles))?;
         Ok(AccumulateMatcher {
@@ -139,6 +136,6 @@ mod tests {
     #[test]
     fn a_capacity_of_zero_is_refused() {
         let error = Accumulate::new(0).matcher(&TWO).err().unwrap();
-        assert_eq!(error, SynchronizeError::QueueSize(0));
+        assert_eq!(error, PolicyError::QueueSize(0));
     }
 }

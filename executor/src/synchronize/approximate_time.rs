@@ -1,7 +1,7 @@
 //! Approximate time: the messages with the nearest stamps, by the algorithm of ROS 2's
 //! `message_filters`.
 
-use super::error::{SynchronizeError, check_input, check_size};
+use super::error::{PolicyError, check_input, check_size};
 use super::matcher::{Arrival, HEADS, INPUTS_MAX, Matcher, Positions, Removal};
 use crate::time::{Time, nanos};
 use std::collections::VecDeque;
@@ -110,10 +110,10 @@ impl ApproximateTime {
         self
     }
 
-    pub(crate) fn matcher(self, inputs: usize) -> Result<ApproximateTimeMatcher, SynchronizeError> {
+    pub(crate) fn matcher(self, inputs: usize) -> Result<ApproximateTimeMatcher, PolicyError> {
         check_size(self.queue_size)?;
         if !(self.age_penalty >= 0.0 && self.age_penalty.is_finite()) {
-            return Err(SynchronizeError::AgePenalty(self.age_penalty.to_string()));
+            return Err(PolicyError::AgePenalty(self.age_penalty.to_string()));
         }
         let mut queues: Box<[_]> =
             (0..inputs).map(|_| Stamps::with_capacity(self.queue_size + 1)).collect();
@@ -121,7 +121,7 @@ impl ApproximateTime {
             check_input(input, inputs)?;
             let interval_ns = nanos(interval);
             if interval_ns == u64::MAX {
-                return Err(SynchronizeError::Interval(interval));
+                return Err(PolicyError::Interval(interval));
             }
             queues[input].interval_ns_min = interval_ns;
         }

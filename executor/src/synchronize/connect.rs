@@ -4,7 +4,7 @@ use super::inputs::Queue;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, EventSource, Target};
 use crate::event::LoopId;
-use crate::graph::{CreateError, GraphBuilder, check_depth};
+use crate::graph::{CreateSubscriptionError, GraphBuilder, check_depth};
 use crate::name::NameKind;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -33,7 +33,7 @@ impl Connector<'_> {
         &mut self,
         topic: &str,
         qos: QoS,
-    ) -> Result<Source<M>, CreateError> {
+    ) -> Result<Source<M>, CreateSubscriptionError> {
         let node = (self.namespace, self.base_name);
         let topic = self.builder.resolve_name(NameKind::Topic, topic, node)?;
         check_depth(&topic, qos)?;

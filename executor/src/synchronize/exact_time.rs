@@ -1,6 +1,6 @@
 //! Exact time: messages of one and the same stamp.
 
-use super::error::{SynchronizeError, check_size};
+use super::error::{PolicyError, check_size};
 use super::matcher::{Arrival, HEADS, Matcher, Positions, Removal};
 use crate::time::Time;
 use std::collections::VecDeque;
@@ -50,7 +50,7 @@ impl ExactTime {
         Self { queue_size }
     }
 
-    pub(crate) fn matcher(self, inputs: usize) -> Result<ExactTimeMatcher, SynchronizeError> {
+    pub(crate) fn matcher(self, inputs: usize) -> Result<ExactTimeMatcher, PolicyError> {
         check_size(self.queue_size)?;
         let queue = || VecDeque::with_capacity(self.queue_size + 1);
         let queues = (0..inputs).map(|_| queue()).collect();

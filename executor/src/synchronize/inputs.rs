@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::entity::SubscriptionReceiver;
 use crate::event::EventId;
-use crate::graph::CreateError;
+use crate::graph::CreateSubscriptionError;
 use crate::message::Message;
 use crate::qos::QoS;
 use crate::time::Time;
@@ -220,7 +220,7 @@ pub(crate) mod private {
             self,
             connector: &mut Connector<'_>,
             capacity: usize,
-        ) -> Result<Self::Queues, CreateError>;
+        ) -> Result<Self::Queues, CreateSubscriptionError>;
         fn queue(queues: &mut Self::Queues, input: usize) -> &mut dyn AnyQueue;
         fn latest(queues: &Self::Queues) -> Self::Latest<'_>;
     }
@@ -257,7 +257,7 @@ macro_rules! inputs {
                 self,
                 connector: &mut Connector<'_>,
                 capacity: usize,
-            ) -> Result<Self::Queues, CreateError> {
+            ) -> Result<Self::Queues, CreateSubscriptionError> {
                 // All names and types are checked before the first subscription.
                 let topics = ($(connector.topic::<$M>(&self.$n.topic, self.$n.qos)?,)+);
                 Ok(($(connector.subscribe(topics.$n, self.$n.qos, capacity),)+))

@@ -1,6 +1,6 @@
 //! The latest message of each input, without regard to stamps.
 
-use super::error::SynchronizeError;
+use super::error::PolicyError;
 use super::inputs::Role;
 use super::matcher::{Arrival, HEADS, Matcher, Positions, Removal};
 use super::trigger::{New, Trigger};
@@ -63,7 +63,7 @@ impl Latest {
         self
     }
 
-    pub(crate) fn matcher(self, roles: &'static [Role]) -> Result<LatestMatcher, SynchronizeError> {
+    pub(crate) fn matcher(self, roles: &'static [Role]) -> Result<LatestMatcher, PolicyError> {
         self.trigger.check(roles)?;
         let inputs = roles.len();
         Ok(LatestMatcher {
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn triggers_that_never_call_are_refused() {
         let error = |roles, trigger| Latest::new(trigger).matcher(roles).err().unwrap();
-        let missing = SynchronizeError::NoSuchInput { input: 3, last: 2 };
+        let missing = PolicyError::NoSuchInput { input: 3, last: 2 };
         assert_eq!(error(&MIXED, Trigger::One(3)), missing);
         for (roles, trigger) in [
             (&MIXED[..], Trigger::One(1)),
@@ -245,7 +245,7 @@ mod tests {
             (&[Role::Cached, Role::Cached], Trigger::All),
         ] {
             let error = error(roles, trigger);
-            assert!(matches!(error, SynchronizeError::NothingTriggers(_)), "{error}");
+            assert!(matches!(error, PolicyError::NothingTriggers(_)), "{error}");
         }
     }
 }

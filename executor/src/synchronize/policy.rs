@@ -2,7 +2,7 @@
 
 use super::accumulate::{Accumulate, AccumulateMatcher};
 use super::approximate_time::{ApproximateTime, ApproximateTimeMatcher};
-use super::error::SynchronizeError;
+use super::error::PolicyError;
 use super::exact_time::{ExactTime, ExactTimeMatcher};
 use super::inputs::{Inputs, RequiredInputs, StampedInputs, private};
 use super::latest::{Latest, LatestMatcher};
@@ -25,7 +25,7 @@ pub trait Policy<I: Inputs>: 'static {
     #[doc(hidden)]
     fn capacity(&self) -> usize;
     #[doc(hidden)]
-    fn matcher(self) -> Result<Self::Matcher, SynchronizeError>;
+    fn matcher(self) -> Result<Self::Matcher, PolicyError>;
     /// The stamp of the message that `input` got last.
     #[doc(hidden)]
     fn stamp(queues: &I::Queues, input: usize) -> Time;
@@ -41,7 +41,7 @@ impl<I: StampedInputs> Policy<I> for ExactTime {
         self.queue_size
     }
 
-    fn matcher(self) -> Result<ExactTimeMatcher, SynchronizeError> {
+    fn matcher(self) -> Result<ExactTimeMatcher, PolicyError> {
         self.matcher(I::ROLES.len())
     }
 
@@ -64,7 +64,7 @@ impl<I: StampedInputs> Policy<I> for ApproximateTime {
         self.queue_size
     }
 
-    fn matcher(self) -> Result<ApproximateTimeMatcher, SynchronizeError> {
+    fn matcher(self) -> Result<ApproximateTimeMatcher, PolicyError> {
         self.matcher(I::ROLES.len())
     }
 
@@ -87,7 +87,7 @@ impl<I: Inputs> Policy<I> for Latest {
         1
     }
 
-    fn matcher(self) -> Result<LatestMatcher, SynchronizeError> {
+    fn matcher(self) -> Result<LatestMatcher, PolicyError> {
         self.matcher(I::ROLES)
     }
 
@@ -108,7 +108,7 @@ impl<I: RequiredInputs> Policy<I> for Accumulate {
         self.capacity
     }
 
-    fn matcher(self) -> Result<AccumulateMatcher, SynchronizeError> {
+    fn matcher(self) -> Result<AccumulateMatcher, PolicyError> {
         self.matcher(I::ROLES)
     }
 

@@ -1,6 +1,6 @@
 //! Trigger conditions for a group of inputs, after those of rclc's executor.
 
-use super::error::{SynchronizeError, check_input};
+use super::error::{PolicyError, check_input};
 use super::inputs::Role;
 use std::fmt;
 
@@ -34,17 +34,17 @@ impl Trigger {
     }
 
     /// Refuses triggers that would never call.
-    pub(crate) fn check(&self, roles: &[Role]) -> Result<(), SynchronizeError> {
+    pub(crate) fn check(&self, roles: &[Role]) -> Result<(), PolicyError> {
         match self {
             Self::One(input) => {
                 check_input(*input, roles.len())?;
                 match roles[*input].is_cached() {
-                    true => Err(SynchronizeError::NothingTriggers("its input is cached")),
+                    true => Err(PolicyError::NothingTriggers("its input is cached")),
                     false => Ok(()),
                 }
             }
             Self::Any | Self::All if roles.iter().all(|role| role.is_cached()) => {
-                Err(SynchronizeError::NothingTriggers("all are cached"))
+                Err(PolicyError::NothingTriggers("all are cached"))
             }
             Self::Any | Self::All | Self::When(_) => Ok(()),
         }

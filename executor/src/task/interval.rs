@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::entity::{CallbackSpec, Entity, Outcome};
 use crate::event::{EventId, SourceId};
-use crate::graph::CreateError;
+use crate::graph::{CreateTimerError, FrozenError};
 use crate::node::Node;
 use crate::time::{Clock, NodeClock, Time};
 use crate::timer::Timer;
@@ -127,16 +127,17 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// # Errors
     /// The errors of [`create_timer`](Node::create_timer).
-    pub fn create_interval(&self, period: Duration) -> Result<Interval, CreateError> {
-        self.add_interval(format!("interval {period:?}"), period, true)
+    pub fn create_interval(&self, period: Duration) -> Result<Interval, CreateTimerError> {
+        let period_ns = self.period_ns(period)?;
+        Ok(self.add_interval(format!("interval {period:?}"), period_ns, true)?)
     }
 
     /// Creates an interval without ticks of its own, for [`Interval::sleep`].
     ///
     /// # Errors
-    /// The errors of [`create_timer`](Node::create_timer).
-    pub fn create_sleeper(&self) -> Result<Interval, CreateError> {
-        let interval = self.add_interval("sleeper".into(), Duration::from_nanos(1), false)?;
+    /// [`FrozenError`].
+    pub fn create_sleeper(&self) -> Result<Interval, FrozenError> {
+        let interval = self.add_interval("sleeper".into(), 1, false)?;
         interval.timer.cancel();
         Ok(interval)
     }
@@ -144,11 +145,11 @@ impl<S: Send + 'static> Node<S> {
     fn add_interval(
         &self,
         name: String,
-        period: Duration,
+        period_ns: u64,
         repeats: bool,
-    ) -> Result<Interval, CreateError> {
+    ) -> Result<Interval, FrozenError> {
         let mut builder = self.builder(&name)?;
-        let timer = self.new_timer(&builder, &name, period, repeats)?;
+        let timer = self.new_timer(&builder, &name, period_ns, repeats);
         let source = builder.next_source();
         let target = builder.next_target(self.event_loop());
         builder.add_callback(self.event_loop(), name, CallbackSpec::of_timer(target, &timer));

@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::endpoints::Declared;
 use crate::entity::{Entity, Outcome, SubscriptionReceiver};
-use crate::graph::CreateError;
+use crate::graph::CreateSubscriptionError;
 use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
@@ -122,7 +122,11 @@ impl<S: Send + 'static> Node<S> {
     ///
     /// # Errors
     /// The errors of [`create_subscription`](Node::create_subscription).
-    pub fn create_stream<M>(&self, topic: &str, qos: QoS) -> Result<MessageStream<M>, CreateError>
+    pub fn create_stream<M>(
+        &self,
+        topic: &str,
+        qos: QoS,
+    ) -> Result<MessageStream<M>, CreateSubscriptionError>
     where
         M: Send + Sync + 'static,
     {

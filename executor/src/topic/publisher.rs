@@ -386,6 +386,7 @@ impl<M: fmt::Debug> fmt::Debug for ReturnedMessage<M> {
 
 /// The reason why there is no loan.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum LoanError {
     /// All of the topic's message slots are in use.
     #[error("failed to lend a message: {0}")]
@@ -404,6 +405,7 @@ pub enum LoanError {
 }
 
 /// The reason why a message was not published; it is handed back.
+#[non_exhaustive]
 pub enum PublishError<M> {
     /// The graph is still being built: publish from callbacks, after `freeze`, or with
     /// transient-local durability.

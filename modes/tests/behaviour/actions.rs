@@ -14,7 +14,8 @@ use ringspin_executor::action::messages::{
 use ringspin_executor::action::{GoalEvent, GoalInfo};
 use ringspin_executor::{
     Action, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions, CallError,
-    CallRefused, CancelResponse, CreateError, FailurePolicy, GoalCallbacks, GoalError, GoalHandle,
+    CallRefused, CancelResponse, CreateActionClientError, CreateActionServerError,
+    CreateClientError, CreateServiceError, FailurePolicy, GoalCallbacks, GoalError, GoalHandle,
     GoalId, GoalResponse, GoalStatus, Graph, Message, Node, QoS, Reply, SendGoalError, Time,
 };
 use ringspin_simulation::Job;
@@ -55,9 +56,9 @@ fn counting(
     graph: &Graph,
     options: ActionServerOptions,
     cancel: CancelResponse,
-) -> Result<ActionServer<Count>, CreateError> {
+) -> Result<ActionServer<Count>, CreateActionServerError> {
     let node = graph.create_node("counter", Running::new()).unwrap();
-    node.create_timer(MS, |running, _| count(running))?;
+    node.create_timer(MS, |running, _| count(running)).unwrap();
     node.create_action_server::<Count, _>(
         "count",
         options,
@@ -423,10 +424,14 @@ fn an_action_has_one_server_one_set_of_types_and_ros_2s_names() {
         )
     };
     let error = serve("count", Default::default()).unwrap_err();
-    assert!(matches!(error, CreateError::DuplicateService { .. }), "{error}");
+    let CreateActionServerError::Service(CreateServiceError::Duplicate { .. }) = error else {
+        panic!("{error}");
+    };
     let nothing = ActionServerOptions { goals_max: 0, ..Default::default() };
     let error = serve("nothing", nothing).unwrap_err();
-    assert!(matches!(error, CreateError::Depth { .. }), "{error}");
+    let CreateActionServerError::Service(CreateServiceError::Depth(_)) = error else {
+        panic!("{error}");
+    };
     let error = serve("1st", Default::default()).unwrap_err();
     assert!(error.to_string().contains("invalid action name"), "{error}");
     struct Other;
@@ -436,7 +441,9 @@ fn an_action_has_one_server_one_set_of_types_and_ros_2s_names() {
         type Feedback = u32;
     }
     let error = node.create_action_client::<Other>("count", Default::default()).unwrap_err();
-    assert!(matches!(error, CreateError::ServiceTypeMismatch { .. }), "{error}");
+    let CreateActionClientError::Client(CreateClientError::TypeMismatch(_)) = error else {
+        panic!("{error}");
+    };
     let info = graph.info();
     let services: Vec<_> = info.services.iter().map(|service| &*service.name).collect();
     for name in ["send_goal", "cancel_goal", "get_result"] {

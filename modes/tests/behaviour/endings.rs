@@ -1,7 +1,9 @@
 //! The end of a spin with a task, and of an executor: what its handles then say.
 
 use crate::{in_every_mode, log};
-use ringspin_executor::{CallError, CreateError, Graph, Message, PublishError, QoS, Tick, Time};
+use ringspin_executor::{
+    CallError, CreateTimerError, Graph, Message, PublishError, QoS, Tick, Time,
+};
 use ringspin_modes::SpinError;
 use std::future::pending;
 use std::sync::Arc;
@@ -135,7 +137,7 @@ fn publishers_and_clients_of_an_executor_that_is_gone_say_so() {
         gain.set(2.0).unwrap();
         assert_eq!(gain.get(), 2.0);
         let late = node.create_timer(MS, |_, _| ()).unwrap_err();
-        assert!(matches!(late, CreateError::Frozen { .. }));
+        assert!(matches!(late, CreateTimerError::Frozen(_)));
         assert!(node.parameters().list().is_empty(), "its table went with the executor");
     });
 }

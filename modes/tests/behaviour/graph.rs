@@ -2,7 +2,8 @@
 
 use crate::{entries, in_every_mode, log};
 use ringspin_executor::{
-    CreateError, CreateNodeError, FreezeError, Graph, Message, QoS, SimClock, TimeSource,
+    CreateGroupError, CreateNodeError, CreatePublisherError, CreateSubscriptionError,
+    CreateTimerError, DepthError, FreezeError, Graph, Message, QoS, SimClock, TimeSource,
 };
 use ringspin_modes::{Executor, Mapping, Mode, SpinError, allowed_cores};
 use std::sync::Arc;
@@ -19,8 +20,8 @@ fn a_second_message_type_on_a_topic_is_refused_by_name() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "topic /ns/value carries u32 (from node /ns/a), but node /b uses it with f64; \
-         use one type or two topics"
+        "failed to use topic /ns/value with f64 in node /b: node /ns/a uses it with u32; use the \
+         same type, or give one of them another name"
     );
     assert!(graph.info().callbacks.is_empty(), "nothing of the refused subscription is left");
 }
@@ -34,7 +35,7 @@ fn duplicate_names_are_refused_and_namespaces_tell_nodes_apart() {
     assert!(matches!(&error, CreateNodeError::Duplicate { name, .. } if name == "/node"));
     node.create_callback_group("lane", ()).unwrap();
     let error = node.create_callback_group("lane", ()).unwrap_err();
-    assert!(matches!(&error, CreateNodeError::Duplicate { name, .. } if name == "/node:lane"));
+    assert!(matches!(&error, CreateGroupError::Duplicate { name, .. } if name == "/node:lane"));
 }
 
 #[test]
@@ -43,13 +44,16 @@ fn impossible_depths_periods_and_names_are_refused() {
     let node = graph.create_node("node", ()).unwrap();
     let subscribe =
         |depth| node.create_subscription("t", QoS::keep_last(depth), |_, _: &Message<u8>, _| ());
-    assert!(matches!(subscribe(0), Err(CreateError::Depth { depth: 0, .. })));
-    assert!(matches!(subscribe(usize::MAX), Err(CreateError::Depth { .. })));
+    assert!(matches!(
+        subscribe(0),
+        Err(CreateSubscriptionError::Depth(DepthError { depth: 0, .. }))
+    ));
+    assert!(matches!(subscribe(usize::MAX), Err(CreateSubscriptionError::Depth(_))));
     let timer = |period| node.create_timer(period, |_, _| ());
-    assert!(matches!(timer(Duration::ZERO), Err(CreateError::Period { .. })));
-    assert!(matches!(timer(Duration::MAX), Err(CreateError::Period { .. })));
+    assert!(matches!(timer(Duration::ZERO), Err(CreateTimerError::Period { .. })));
+    assert!(matches!(timer(Duration::MAX), Err(CreateTimerError::Period { .. })));
     let publisher = node.create_publisher::<u8>("two words", QoS::default());
-    assert!(matches!(publisher, Err(CreateError::Name(_))));
+    assert!(matches!(publisher, Err(CreatePublisherError::Name(_))));
     assert!(matches!(graph.create_node("1st", ()), Err(CreateNodeError::Name(_))));
 }
 
@@ -59,10 +63,13 @@ fn a_frozen_graph_takes_nothing_more() {
         let node = executor.create_node("node", ()).unwrap();
         executor.freeze().unwrap();
         let error = executor.create_node("late", ()).unwrap_err();
-        assert_eq!(error.to_string(), "the graph is frozen; create /late before spinning");
+        assert_eq!(
+            error.to_string(),
+            "failed to add node /late: the graph is frozen; add it before spinning"
+        );
         assert!(matches!(
             node.create_timer(Duration::from_secs(1), |_, _| ()),
-            Err(CreateError::Frozen { .. })
+            Err(CreateTimerError::Frozen(_))
         ));
         assert!(node.create_publisher::<u8>("t", QoS::default()).is_err());
     });

@@ -2,7 +2,10 @@
 //! ends the process, so each case runs in one of its own.
 
 use crate::{in_every_mode, this_program};
-use ringspin_executor::{BY_VALUE_MAX, CALL_BY_VALUE_MAX, CreateError, Message, QoS};
+use ringspin_executor::{
+    BY_VALUE_MAX, CALL_BY_VALUE_MAX, CreateClientError, CreateServiceError, Message, QoS,
+    TooLargeError,
+};
 use ringspin_modes::Executor;
 use std::time::Duration;
 
@@ -221,10 +224,11 @@ fn services_of_larger_types_are_refused_with_their_size() {
     let node = executor.create_node("node", ()).unwrap();
     let qos = QoS::services();
     let service = node.create_service("flip", qos, |_, _: &Large<BYTES>, _| ());
-    let client = node.create_client::<(), Large<BYTES>>("get", qos).map(|_| ());
+    let Err(CreateServiceError::TooLarge(service)) = service else { panic!("{service:?}") };
+    let client = node.create_client::<(), Large<BYTES>>("get", qos);
+    let Err(CreateClientError::TooLarge(client)) = client else { panic!("{client:?}") };
     for (error, name) in [(service, "service /flip"), (client, "client /get")] {
-        let error = error.unwrap_err();
-        let CreateError::TooLarge { node, what, bytes, .. } = &error else { panic!("{error:?}") };
+        let TooLargeError { node, what, bytes, .. } = &error;
         assert_eq!((&**node, &**what, *bytes), ("/node", name, BYTES));
         assert!(error.to_string().contains("16385 bytes"), "{error}");
     }

@@ -3,8 +3,9 @@
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use proptest::prelude::*;
 use ringspin_executor::{
-    Context, CreateError, DeadlineMissed, FailurePolicy, Graph, LivelinessChanged, Message,
-    PublisherEvents, QoS, QosPolicy, SubscriptionEvents, Time,
+    Context, CreatePublisherError, CreateSubscriptionError, DeadlineMissed, FailurePolicy, Graph,
+    IncompatibleQosError, LivelinessChanged, Message, PublisherEvents, QoS, QosPolicy,
+    SubscriptionEvents, Time,
 };
 use ringspin_modes::{Executor, Simulation};
 use ringspin_simulation::Job;
@@ -28,17 +29,17 @@ fn a_pair_that_does_not_fit_is_refused_at_its_second_end_and_named() {
     let planner = graph.create_node("planner", log()).unwrap();
     lidar.create_publisher::<u32>("scan", QoS::sensor_data()).unwrap();
     let error = planner.create_subscription("scan", QoS::default(), append).unwrap_err();
-    let CreateError::Incompatible { topic, publisher, subscription, incompatibility } = &error
-    else {
+    let CreateSubscriptionError::Incompatible(incompatible) = &error else {
         panic!("another error: {error}");
     };
+    let IncompatibleQosError { topic, publisher, subscription, incompatibility } = &**incompatible;
     assert_eq!((&**topic, &**publisher, &**subscription), ("/scan", "/lidar", "/planner"));
     assert_eq!(incompatibility.policy, QosPolicy::Reliability);
     assert_eq!(
         error.to_string(),
-        "topic /scan: the reliability that node /lidar offers is best effort, but node /planner \
-         requests reliable; let the publisher offer reliable, or the subscription request best \
-         effort"
+        "failed to connect node /lidar with node /planner on topic /scan: the reliability offered \
+         is best effort, but reliable is requested; let the publisher offer reliable, or the \
+         subscription request best effort"
     );
     let info = graph.info();
     assert!(info.callbacks.is_empty(), "nothing was added");
@@ -51,10 +52,10 @@ fn a_pair_that_does_not_fit_is_refused_at_its_second_end_and_named() {
         ("odometry", QoS::default().deadline(2 * MS), QosPolicy::Deadline),
     ] {
         let error = lidar.create_publisher::<u32>(topic, qos).unwrap_err();
-        let CreateError::Incompatible { incompatibility, .. } = error else {
+        let CreatePublisherError::Incompatible(error) = error else {
             panic!("another error: {error}");
         };
-        assert_eq!(incompatibility.policy, policy);
+        assert_eq!(error.incompatibility.policy, policy);
     }
     assert!(
         graph

@@ -2,7 +2,8 @@
 
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use ringspin_executor::{
-    CallError, Context, CreateError, FailurePolicy, Graph, Message, QoS, Responder,
+    CallError, Context, CreateClientError, CreateServiceError, FailurePolicy, Graph, Message, QoS,
+    Responder,
 };
 use ringspin_modes::{Executor, SpinError};
 use ringspin_simulation::Job;
@@ -299,7 +300,7 @@ fn a_service_has_one_server_and_one_pair_of_types() {
     let (a, b) = (graph.create_node("a", ()).unwrap(), graph.create_node("b", ()).unwrap());
     a.create_service("same", QoS::services(), |_, n: &u8, _| *n).unwrap();
     let error = b.create_service("same", QoS::services(), |_, n: &u8, _| *n).unwrap_err();
-    let expected = CreateError::DuplicateService {
+    let expected = CreateServiceError::Duplicate {
         service: "/same".into(),
         by: "/a".into(),
         node: "/b".into(),
@@ -308,9 +309,9 @@ fn a_service_has_one_server_and_one_pair_of_types() {
     let error = b.create_client::<u8, String>("same", QoS::services()).unwrap_err();
     assert!(error.to_string().contains("u8 -> u8") && error.to_string().contains("/b"), "{error}");
     let error = b.create_client::<u8, u8>("same", QoS::keep_all(0)).unwrap_err();
-    assert!(matches!(error, CreateError::Depth { .. }));
+    assert!(matches!(error, CreateClientError::Depth(_)));
     let error = b.create_client::<u8, u8>("1st", QoS::services()).unwrap_err();
-    assert!(matches!(error, CreateError::Name(_)));
+    assert!(matches!(error, CreateClientError::Name(_)));
 }
 
 /// A service node also hears a topic: requests and messages keep the order in which they came.

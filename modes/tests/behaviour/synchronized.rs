@@ -2,8 +2,8 @@
 
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
 use ringspin_executor::{
-    Accumulate, ApproximateTime, BoxError, Context, CreateError, ExactTime, Graph, Input, Latest,
-    Message, Node, QoS, Stamped, SynchronizeError, Time, Trigger,
+    Accumulate, ApproximateTime, BoxError, Context, CreateSubscriptionError, ExactTime, Graph,
+    Input, Latest, Message, Node, PolicyError, QoS, Stamped, SynchronizeError, Time, Trigger,
 };
 use ringspin_simulation::Job;
 use std::time::Duration;
@@ -163,7 +163,7 @@ fn exact_time_joins_the_stamps_that_all_have() {
 fn feed(
     mut executor: ringspin_modes::Executor,
     messages: &[(usize, u64)],
-    create: impl Fn(&Node<Log<Vec<u64>>>) -> Result<(), CreateError>,
+    create: impl Fn(&Node<Log<Vec<u64>>>) -> Result<(), SynchronizeError>,
 ) -> (Vec<Vec<u64>>, Vec<u64>) {
     let calls = log();
     let node = executor.create_node("join", calls.clone()).unwrap();
@@ -375,6 +375,7 @@ fn nine_inputs() {
 
 #[test]
 fn contradictory_settings_are_refused_with_the_reason() {
+    use SynchronizeError::Subscription;
     let graph = Graph::new();
     let node = graph.create_node("join", ()).unwrap();
     node.create_publisher::<Image>("image", QoS::default()).unwrap();
@@ -382,15 +383,15 @@ fn contradictory_settings_are_refused_with_the_reason() {
         node.create_synchronized_subscription(inputs, policy, |(), (_, _), _| ()).unwrap_err()
     };
     let error = refused((input::<Scan>("scan"), input::<Scan>("scan")), ExactTime::new(0));
-    let reason = SynchronizeError::QueueSize(0);
-    assert_eq!(error, CreateError::Synchronize { node: "/join".into(), reason });
-    assert!(error.to_string().contains("/join: 0 messages"), "{error}");
+    let expected = PolicyError::QueueSize(0);
+    assert_eq!(error, SynchronizeError::Policy { node: "/join".into(), error: expected });
+    assert!(error.to_string().contains("/join: a queue size of 0"), "{error}");
     let error = refused((input::<Scan>("scan"), input::<Scan>("image")), ExactTime::new(1));
-    assert!(matches!(error, CreateError::TypeMismatch { .. }), "{error}");
+    assert!(matches!(error, Subscription(CreateSubscriptionError::TypeMismatch(_))), "{error}");
     let deep = Input::new("scan", QoS::keep_last(0));
     let error = refused((deep, input::<Scan>("scan")), ExactTime::new(1));
-    assert!(matches!(error, CreateError::Depth { .. }), "{error}");
+    assert!(matches!(error, Subscription(CreateSubscriptionError::Depth(_))), "{error}");
     let error = refused((input::<Scan>("9"), input::<Scan>("scan")), ExactTime::new(1));
-    assert!(matches!(error, CreateError::Name(_)), "{error}");
+    assert!(matches!(error, Subscription(CreateSubscriptionError::Name(_))), "{error}");
     assert!(graph.info().callbacks.is_empty(), "nothing is left of what was refused");
 }

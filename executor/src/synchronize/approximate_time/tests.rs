@@ -164,16 +164,16 @@ fn invalid_parameters_are_refused() {
     let error = |policy: ApproximateTime| policy.matcher(2).err().unwrap();
     let new = ApproximateTime::new;
     for size in [0, usize::MAX] {
-        assert_eq!(error(new(size)), SynchronizeError::QueueSize(size));
+        assert_eq!(error(new(size)), PolicyError::QueueSize(size));
     }
     for penalty in [-0.1, f64::NAN, f64::INFINITY] {
         let error = error(new(1).with_age_penalty(penalty));
-        assert!(matches!(error, SynchronizeError::AgePenalty(_)), "{error}");
+        assert!(matches!(error, PolicyError::AgePenalty(_)), "{error}");
     }
-    let missing = SynchronizeError::NoSuchInput { input: 2, last: 1 };
+    let missing = PolicyError::NoSuchInput { input: 2, last: 1 };
     assert_eq!(error(new(1).with_min_interval(2, Duration::ZERO)), missing);
     let long = Duration::MAX;
-    assert_eq!(error(new(1).with_min_interval(0, long)), SynchronizeError::Interval(long));
+    assert_eq!(error(new(1).with_min_interval(0, long)), PolicyError::Interval(long));
 }
 
 /// Sensors with jitter, lost messages and repeated stamps, and an order of arrival.

@@ -90,7 +90,7 @@ fn stepping(
     deferred: bool,
     steps: &[Step],
     led: &Log<(usize, Led)>,
-) -> Result<(), CreateError> {
+) -> Result<(), ringspin_executor::BoxError> {
     let node = graph.create_node("server", Stepping::default()).unwrap();
     let answers = steps.to_vec();
     node.create_action_server::<Count, _>(

@@ -4,8 +4,8 @@ use super::fake_middleware::Fault;
 use super::{FakeMiddleware, connect, in_every_way, sender, spin_on};
 use crate::{Log, entries, log};
 use ringspin_executor::{
-    CreateError, Incompatibility, IncompatiblePeer, LivelinessChanged, Matched, Message,
-    MessageLost, PublisherEvents, QoS, QosPolicy, RemoteEventKind, RemoteStatus,
+    CreateSubscriptionError, Incompatibility, IncompatiblePeer, LivelinessChanged, Matched,
+    Message, MessageLost, PublisherEvents, QoS, QosPolicy, RemoteEventKind, RemoteStatus,
     SubscriptionEvents,
 };
 
@@ -181,8 +181,8 @@ fn unsupported_events_are_errors_that_name_them() {
         events,
         |_, _: &Message<u64>, _| {},
     );
-    let Err(CreateError::Middleware { what, .. }) = refused else {
+    let Err(CreateSubscriptionError::Middleware(error)) = refused else {
         panic!("{refused:?}");
     };
-    assert_eq!(what, "LivelinessChanged of subscription /numbers");
+    assert_eq!(error.what, "LivelinessChanged of subscription /numbers");
 }

@@ -151,6 +151,28 @@ fn functions_stay_short() {
     none(problems);
 }
 
+/// A new variant must not break callers.
+#[test]
+fn error_enums_are_non_exhaustive() {
+    let mut problems = Vec::new();
+    let mut count = 0;
+    for (path, text) in sources() {
+        let lines: Vec<_> = text.lines().map(str::trim_start).collect();
+        for (n, line) in lines.iter().enumerate() {
+            let enumeration = line.strip_prefix("pub enum ");
+            let name = enumeration.and_then(|rest| rest.split([' ', '<']).next());
+            let Some(name) = name.filter(|name| name.ends_with("Error")) else { continue };
+            let attributes = lines[..n].iter().rev().take_while(|line| line.starts_with('#'));
+            count += 1;
+            if !attributes.clone().any(|line| *line == "#[non_exhaustive]") {
+                problems.push(format!("{}:{}: `{name}` is exhaustive", path.display(), n + 1));
+            }
+        }
+    }
+    assert!(count > 30, "the error enums were not found");
+    none(problems);
+}
+
 /// The text of the comment on this line, without list and heading markers.
 fn comment(line: &str) -> Option<&str> {
     let trimmed = line.trim_start();

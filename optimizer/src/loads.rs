@@ -41,6 +41,7 @@ pub struct Edge {
 
 /// The reason why loads are invalid.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum LoadsError {
     /// The graph has no loops.
     #[error("the graph has no event loops; measure one that has some")]

@@ -181,6 +181,7 @@ impl FromStr for Objective {
 
 /// The reason why an objective is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum ObjectiveError {
     /// The objective has no terms.
     #[error("the objective has no terms; name at least one of {}", all_names())]

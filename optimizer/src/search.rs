@@ -169,6 +169,7 @@ pub struct Found {
 
 /// The reason why a search failed or could not start.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum OptimizeError {
     /// The number of cores is 0.
     #[error("there are 0 cores; give at least one")]

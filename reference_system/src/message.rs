@@ -177,6 +177,7 @@ pub struct NodeName([u8; NODE_NAME_BYTES]);
 
 /// The reason why a string cannot be a node name in a [`TransmissionStats`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NodeNameError {
     /// The name leaves no room for the terminating NUL.
     #[error("node name of {length} bytes: shorten it to at most 47")]

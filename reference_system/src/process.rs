@@ -25,6 +25,7 @@ pub struct ProcessUsage {
 
 /// The reason why the usage of this process could not be read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum UsageError {
     /// `getrusage` failed.
     #[error("the CPU time of this process cannot be read")]

@@ -21,6 +21,7 @@ pub struct RawMessage(pub Vec<u8>);
 
 /// Why a topic does not carry serialized messages.
 #[derive(Clone, Debug, Error)]
+#[non_exhaustive]
 pub enum RawTopicError {
     /// Its ROS type is not known.
     #[error(

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// The reason why a chain has no bound.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum NoBound {
     /// The rate of a callback is unknown.
     #[error(

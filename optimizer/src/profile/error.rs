@@ -5,6 +5,7 @@ use thiserror::Error;
 
 /// Why a profile could not be read, written, merged, or used for a graph.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum ProfileError {
     /// The file is not a profile, or cannot be read or written.
     #[error(transparent)]

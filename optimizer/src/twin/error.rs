@@ -7,6 +7,7 @@ use thiserror::Error;
 
 /// The reason why a twin could not be created or could not evaluate an assignment.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum TwinError {
     /// The graph failed to build.
     #[error("the graph of the twin could not be built: {0}")]

@@ -149,10 +149,15 @@ pub mod scheduler {
         CallbackStatistics, Cause, ReadyOrder, SetDeadlineError, StopError, WaitStrategy,
         WorkerStatistics, catch_panic, error_message, panic_message,
     };
-    pub use ringspin_modes::mapping::{CoreMapping, CorePlan, LoopName, loop_names};
+    #[cfg(feature = "toml")]
+    pub use ringspin_modes::mapping::MappingParseError;
+    pub use ringspin_modes::mapping::{
+        CoreMapping, CorePlan, DispatchPriorityError, IsolationError, LoopName, UnknownNodeError,
+        loop_names,
+    };
     pub use ringspin_modes::{
-        ConfigurationError, Machine, MappingError, ModeError, SignalError, UnknownModeError,
-        allowed_cores,
+        ConfigurationError, Machine, MappingError, MappingFileError, ModeError, SignalError,
+        UnknownModeError, allowed_cores,
     };
 }
 

@@ -121,7 +121,7 @@ fn run_and_say<A: Into<String>>(
         Err(Ended::Unusable(said)) => (UNUSABLE, said),
         // The reader has closed the pipe, as `head` does, so no message is needed.
         Err(Ended::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => return FAILED,
-        Err(Ended::Output(error)) => (FAILED, format!("cannot write: {error}")),
+        Err(Ended::Output(error)) => (FAILED, format!("failed to write: {error}")),
     };
     // If that fails, the exit code is all that is left to say.
     let _ = writeln!(err, "{}", said.trim_end());
@@ -364,7 +364,7 @@ impl<'a> Program<'a> {
             file.flush()
         });
         written.map_err(|error| {
-            unusable(format!("cannot write `{}`: {error}; check the path", path.display()))
+            unusable(format!("failed to write `{}`: {error}; check the path", path.display()))
         })
     }
 }
@@ -373,7 +373,7 @@ impl<'a> Program<'a> {
 fn compare_with(path: &Path, certificate: &Certificate) -> Result<(), Ended> {
     let name = path.display();
     let text = std::fs::read_to_string(path)
-        .map_err(|error| unusable(format!("cannot read `{name}`: {error}; check the path")))?;
+        .map_err(|error| unusable(format!("failed to read `{name}`: {error}; check the path")))?;
     let differences = certificate
         .differences(&text)
         .map_err(|error| unusable(format!("`{name}` is no certificate: {error}")))?;

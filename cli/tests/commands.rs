@@ -76,7 +76,7 @@ fn a_failure_is_one_and_what_cannot_run_is_two() {
     for (text, line, said) in [
         ("sede = 1", "run $job.toml", "$job.toml is not a job file: "),
         ("", "run $job.toml", "$job.toml has no nodes"),
-        ("", "run $other.toml", "cannot read the job file `$other.toml`"),
+        ("", "run $other.toml", "failed to read the job file `$other.toml`"),
         ("[[node]]\ntype = \"taler\"", "check $job.toml", "$job.toml:2: there is no node type"),
         ("[[node]]\ntype = \"idle\"\n[[link]]\ntopic = \"/a\"", "run $job.toml", "$job.toml: link"),
         ("[[node]]\ntype = \"idle\"\n[[link]]\ntopic = \"/a\"", "verify $job.toml", "$job.toml: l"),
@@ -90,7 +90,7 @@ fn a_failure_is_one_and_what_cannot_run_is_two() {
         (
             "for = \"1 s\"\n[[node]]\ntype = \"idle\"",
             "run $job.toml --trace $no/trace",
-            "cannot write `$no/trace",
+            "failed to write `$no/trace",
         ),
         ("[[node]]\ntype = \"talker\"", "run $job.toml", "$job.toml does not say when the run"),
         ("[[node]]\ntype = \"talker\"", "check $job.toml", "$job.toml does not say when the run"),
@@ -112,7 +112,7 @@ fn a_builder_that_panics_makes_every_command_unusable_and_names_the_line() {
     for command in ["run", "verify", "explore", "check"] {
         let folder = Folder::new(&format!("{SECOND}[[node]]\ntype = \"camera\""));
         let (code, _, err) = folder.run(&registry, &format!("{command} $job.toml"));
-        let expected = "$job.toml:3: node /camera cannot be built: it panicked: no camera\n";
+        let expected = "$job.toml:3: failed to build node /camera: it panicked: no camera\n";
         assert_eq!((code, &*err), (2, expected), "{command}");
     }
 }

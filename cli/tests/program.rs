@@ -105,5 +105,5 @@ fn verify_compares_with_a_certificate() {
     }
     let (code, text) = program(path, "verify job.toml --against no.json");
     assert_eq!(code, 2, "{text}");
-    assert!(text.contains("cannot read `no.json`"), "{text}");
+    assert!(text.contains("failed to read `no.json`"), "{text}");
 }

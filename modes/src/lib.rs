@@ -57,6 +57,6 @@ pub use deterministic::{
 pub use edges::{GraphEdge, graph_edges};
 pub use error::{Panicked, SpinError};
 pub use executor::{Executor, Mode, ModeError, UnknownModeError, allowed_cores};
-pub use mapping::{Machine, Mapping, MappingError};
+pub use mapping::{Machine, Mapping, MappingError, MappingFileError};
 pub use middleware::{Connection, ConnectionError, UnknownConnectionError};
 pub use signal::SignalError;

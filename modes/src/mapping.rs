@@ -36,7 +36,11 @@ mod machine;
 mod names;
 mod text;
 
-pub use error::MappingError;
+#[cfg(feature = "toml")]
+pub use error::MappingParseError;
+pub use error::{
+    DispatchPriorityError, IsolationError, MappingError, MappingFileError, UnknownNodeError,
+};
 pub use machine::{Machine, allowed_cores};
 pub use names::LoopName;
 
@@ -151,9 +155,9 @@ impl Mapping {
     /// Refuses the file: this build has no reader for it.
     ///
     /// # Errors
-    /// [`MappingError::NotBuilt`].
-    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self, MappingError> {
-        Err(MappingError::NotBuilt { path: path.as_ref().to_owned() })
+    /// [`MappingFileError::NotBuilt`].
+    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self, MappingFileError> {
+        Err(MappingFileError::NotBuilt { path: path.as_ref().to_owned() })
     }
 }
 
@@ -192,7 +196,7 @@ impl Mapping {
     ///     .dispatch_priority("/planner:logging", 0);
     /// let read: Mapping = mapping.to_toml_string().parse()?;
     /// assert_eq!(read.dispatch_priorities["/planner"], 2);
-    /// # Ok::<(), ringspin_modes::MappingError>(())
+    /// # Ok::<(), ringspin_modes::mapping::MappingParseError>(())
     /// ```
     #[must_use]
     pub fn dispatch_priority(mut self, entry: impl Into<String>, priority: u8) -> Self {
@@ -260,8 +264,7 @@ impl Mapping {
     /// are sorted by core. O(n log n) in loops and entries.
     ///
     /// # Errors
-    /// Every variant of [`MappingError`] but `Io` and `Parse`; the first problem found, cores
-    /// before names.
+    /// [`MappingError`]: the first problem found, cores before names.
     pub fn resolve(
         &self,
         loops: &[LoopName<'_>],
@@ -295,13 +298,16 @@ impl Mapping {
     /// O(n log n) in loops and entries.
     ///
     /// # Errors
-    /// [`MappingError::UnknownNode`] and [`MappingError::PriorityTwice`].
-    pub fn priorities(&self, loops: &[LoopName<'_>]) -> Result<Vec<(usize, u8)>, MappingError> {
+    /// [`DispatchPriorityError`].
+    pub fn priorities(
+        &self,
+        loops: &[LoopName<'_>],
+    ) -> Result<Vec<(usize, u8)>, DispatchPriorityError> {
         let mut entries = BTreeMap::new();
         for (text, &priority) in &self.dispatch_priorities {
             let entry = Entry::parse(text);
             if entries.insert(entry.clone(), priority).is_some() {
-                return Err(MappingError::PriorityTwice { entry: entry.to_string() });
+                return Err(DispatchPriorityError::Twice { entry: entry.to_string() });
             }
         }
         names::check(&entries, loops, |_| "`dispatch_priorities`".into())?;

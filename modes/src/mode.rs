@@ -1,7 +1,7 @@
 //! Modes: how an executor runs its graph, and how that is called.
 
 use crate::deterministic::Simulation;
-use crate::mapping::{Mapping, MappingError};
+use crate::mapping::{Mapping, MappingFileError};
 use ringspin_executor::BoxError;
 use std::str::FromStr;
 use thiserror::Error;
@@ -36,7 +36,7 @@ pub enum ModeError {
     Unknown(#[from] UnknownModeError),
     /// The mapping file of `RINGSPIN_MAPPING` is not usable.
     #[error(transparent)]
-    Mapping(#[from] MappingError),
+    Mapping(#[from] MappingFileError),
     /// A mapping was given to a mode that has only one core.
     #[error(
         "RINGSPIN_MAPPING is set, but mode {0:?} has no cores to map to; unset it or use `multi`"

@@ -62,6 +62,7 @@ pub fn cores(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<CorePlan
         }
     };
     let placed = mapping.on_machine(&machine);
-    let plan = placed.and_then(|placed| placed.resolve(&names, &machine.cores()));
+    let placed = placed.map_err(|error| SpinError::Mapping(error.to_string()))?;
+    let plan = placed.resolve(&names, &machine.cores());
     plan.map_err(|error| SpinError::Mapping(error.to_string()))
 }

@@ -62,10 +62,13 @@ pub use load_model::{Cost, LoadModel};
 pub use loads::{Edge, Loads, LoadsError, LoopLoad};
 pub use objective::{Objective, ObjectiveError, Score, Term};
 pub use observer::Observer;
-pub use profile::{Profile, ProfileError, ProfiledMachine};
+pub use profile::{
+    MeasureError, MergeError, OtherGraphError, Profile, ProfileError, ProfiledMachine,
+};
 pub use search::{
-    Comparison, Convergence, Entry, Found, OptimizeError, Progress, Search, SearchOptions, Stop,
-    Strategy, chain_clustering, longest_processing_time, round_robin, search,
+    CandidateError, Comparison, Convergence, Entry, Found, OptimizeError, Progress, Search,
+    SearchError, SearchOptions, SearchSetupError, Stop, Strategy, chain_clustering,
+    longest_processing_time, round_robin, search,
 };
 pub use spread::Spread;
-pub use twin::{Twin, TwinError};
+pub use twin::{AssignmentError, EvaluationError, OtherLoopsError, Twin, TwinError};

@@ -37,7 +37,7 @@
 mod error;
 mod measure;
 
-pub use error::ProfileError;
+pub use error::{MeasureError, MergeError, OtherGraphError, ProfileError};
 
 use crate::calls::{Calls, calls};
 use crate::hop::{Hop, pooled};
@@ -47,6 +47,7 @@ use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
 use ringspin_modes::allowed_cores;
 use ringspin_simulation::models::DurationProfile;
 use ringspin_simulation::models::profile_file::{ProfileText, profile_text, save_profile};
+use ringspin_simulation::models::{ProfileFileError, ProfileIoError};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -128,12 +129,12 @@ impl Profile {
     /// Merges the profiles of several runs of one graph on one machine.
     ///
     /// # Errors
-    /// [`ProfileError::OtherGraph`] or [`ProfileError::OtherMachine`] if they do not match.
-    pub fn merge(mut self, other: Self) -> Result<Self, ProfileError> {
+    /// [`MergeError`] if they do not match.
+    pub fn merge(mut self, other: Self) -> Result<Self, MergeError> {
         self.check_loops(&other.loops)?;
         if self.machine != other.machine {
             let [one, other] = [self.machine, other.machine].map(|machine| machine.name);
-            return Err(ProfileError::OtherMachine { one, other });
+            return Err(MergeError::OtherMachine { one, other });
         }
         self.durations = self.durations.merge(other.durations);
         other.hops.into_iter().for_each(|hop| hop.add_to(&mut self.hops));
@@ -144,19 +145,19 @@ impl Profile {
     /// Checks that the profile is of this graph: that the event loops are the same.
     ///
     /// # Errors
-    /// [`ProfileError::OtherGraph`] with the differences.
-    pub fn check_graph(&self, info: &GraphInfo) -> Result<(), ProfileError> {
+    /// [`OtherGraphError`] with the differences.
+    pub fn check_graph(&self, info: &GraphInfo) -> Result<(), OtherGraphError> {
         self.check_loops(&loops_of(info))
     }
 
-    fn check_loops(&self, graph: &[String]) -> Result<(), ProfileError> {
+    fn check_loops(&self, graph: &[String]) -> Result<(), OtherGraphError> {
         let without = |these: &[String], those: &[String]| {
             these.iter().filter(|name| !those.contains(name)).cloned().collect::<Vec<_>>()
         };
         let (missing, unknown) = (without(graph, &self.loops), without(&self.loops, graph));
         match missing.is_empty() && unknown.is_empty() {
             true => Ok(()),
-            false => Err(ProfileError::OtherGraph { missing, unknown }),
+            false => Err(OtherGraphError { missing, unknown }),
         }
     }
 
@@ -203,15 +204,16 @@ impl Profile {
     /// # Errors
     /// [`ProfileError`] with the file name.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProfileError> {
-        Self::parse(&ProfileText::load(path.as_ref())?)
+        let text = ProfileText::load(path.as_ref()).map_err(ProfileFileError::from)?;
+        Self::parse(&text)
     }
 
     /// Writes the profile to a file, replacing it.
     ///
     /// # Errors
-    /// [`ProfileError::File`].
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileError> {
-        Ok(save_profile(path.as_ref(), self)?)
+    /// [`ProfileIoError`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileIoError> {
+        save_profile(path.as_ref(), self)
     }
 
     fn parse(text: &ProfileText) -> Result<Self, ProfileError> {

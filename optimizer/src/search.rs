@@ -167,10 +167,10 @@ pub struct Found {
     pub stopped: bool,
 }
 
-/// The reason why a search failed or could not start.
-#[derive(Debug, Error)]
+/// The reason why a search was not created.
+#[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum OptimizeError {
+pub enum SearchSetupError {
     /// The number of cores is 0.
     #[error("there are 0 cores; give at least one")]
     NoCores,
@@ -190,7 +190,7 @@ pub enum OptimizeError {
         population: usize,
     },
     /// The loads are invalid.
-    #[error("the loads cannot be optimized: {0}")]
+    #[error("failed to use the loads: {0}")]
     Loads(#[from] LoadsError),
     /// The model and the loads have different loops.
     #[error(
@@ -203,6 +203,30 @@ pub enum OptimizeError {
         /// The loops of the loads.
         loads: Vec<String>,
     },
+}
+
+/// The reason why candidates were not evaluated.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CandidateError {
+    /// The model failed.
+    #[error("failed to evaluate a candidate: {0}")]
+    Model(#[source] ModelError),
+    /// The genetic search refused its configuration.
+    #[error("the genetic search refused its configuration ({reason}); this is a bug, report it")]
+    Genetic {
+        /// The message of the crate `genetic_algorithm`.
+        reason: &'static str,
+    },
+}
+
+/// The reason why a search found nothing.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// Candidates were not evaluated.
+    #[error(transparent)]
+    Candidate(#[from] CandidateError),
     /// Too many candidates for an exact search.
     #[error(
         "there are {} candidates, more than the {max} that an exact search may evaluate; use fewer \
@@ -215,27 +239,31 @@ pub enum OptimizeError {
         /// The limit.
         max: u64,
     },
-    /// The model failed.
-    #[error("a candidate could not be evaluated: {0}")]
-    Model(#[source] ModelError),
     /// The search was stopped before the first evaluation.
     #[error("the search was stopped before it evaluated anything; let it run longer")]
     Stopped,
-    /// The genetic search refused its configuration.
-    #[error("the genetic search refused its configuration ({reason}); this is a bug, report it")]
-    Genetic {
-        /// The message of the crate `genetic_algorithm`.
-        reason: &'static str,
-    },
+}
+
+/// The reason why an optimization failed or did not start.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OptimizeError {
+    /// The search was not created.
+    #[error(transparent)]
+    Setup(#[from] SearchSetupError),
+    /// The search found nothing.
+    #[error(transparent)]
+    Search(#[from] SearchError),
 }
 
 /// Searches for the assignment with the lowest [`LoadModel`] cost of `loads`, genetically.
 ///
 /// # Errors
-/// The errors of [`Search::new`].
+/// [`OptimizeError`].
 pub fn search(loads: &Loads, options: &SearchOptions) -> Result<Found, OptimizeError> {
-    let model = LoadModel::new(loads)?;
-    Search::new(&model, loads, options.clone())?.run(Strategy::Genetic, &mut |_| ())
+    let model = LoadModel::new(loads).map_err(SearchSetupError::from)?;
+    let mut search = Search::new(&model, loads, options.clone())?;
+    Ok(search.run(Strategy::Genetic, &mut |_| ())?)
 }
 
 /// One search problem, for any number of strategies.
@@ -267,25 +295,27 @@ impl<'a> Search<'a> {
     /// have the same loops.
     ///
     /// # Errors
-    /// An [`OptimizeError`] for invalid options or loads, or
-    /// [`LoopsDiffer`](OptimizeError::LoopsDiffer).
+    /// [`SearchSetupError`] for invalid options or loads.
     pub fn new(
         model: &'a dyn CostModel,
         loads: &'a Loads,
         options: SearchOptions,
-    ) -> Result<Self, OptimizeError> {
+    ) -> Result<Self, SearchSetupError> {
         loads.validate()?;
         let names = loads.names();
         if names != model.loops() {
-            return Err(OptimizeError::LoopsDiffer { model: model.loops().to_vec(), loads: names });
+            return Err(SearchSetupError::LoopsDiffer {
+                model: model.loops().to_vec(),
+                loads: names,
+            });
         }
         match &options {
-            SearchOptions { cores: 0, .. } => return Err(OptimizeError::NoCores),
-            SearchOptions { evaluations: 0, .. } => return Err(OptimizeError::NoEvaluations),
-            SearchOptions { threads: 0, .. } => return Err(OptimizeError::NoThreads),
-            SearchOptions { priority_levels: 0, .. } => return Err(OptimizeError::NoPriorities),
+            SearchOptions { cores: 0, .. } => return Err(SearchSetupError::NoCores),
+            SearchOptions { evaluations: 0, .. } => return Err(SearchSetupError::NoEvaluations),
+            SearchOptions { threads: 0, .. } => return Err(SearchSetupError::NoThreads),
+            SearchOptions { priority_levels: 0, .. } => return Err(SearchSetupError::NoPriorities),
             &SearchOptions { population: population @ 0..2, .. } => {
-                return Err(OptimizeError::PopulationTooSmall { population });
+                return Err(SearchSetupError::PopulationTooSmall { population });
             }
             _ => {}
         }
@@ -304,14 +334,13 @@ impl<'a> Search<'a> {
     /// covers their evaluation.
     ///
     /// # Errors
-    /// [`OptimizeError::Model`] when the model fails, [`Stopped`](OptimizeError::Stopped) when the
-    /// search is stopped before any evaluation, [`TooLarge`](OptimizeError::TooLarge) for an exact
-    /// search of too many candidates.
+    /// [`SearchError`] when the model fails, the search is stopped before any evaluation, or an
+    /// exact search has too many candidates.
     pub fn run(
         &mut self,
         strategy: Strategy,
         observer: &mut (dyn FnMut(&Progress<'_>) + Send),
-    ) -> Result<Found, OptimizeError> {
+    ) -> Result<Found, SearchError> {
         self.run_seeded(strategy, self.options.seed, observer)
     }
 
@@ -320,7 +349,7 @@ impl<'a> Search<'a> {
         strategy: Strategy,
         seed: u64,
         observer: &mut (dyn FnMut(&Progress<'_>) + Send),
-    ) -> Result<Found, OptimizeError> {
+    ) -> Result<Found, SearchError> {
         let Self { model, loads, options, space, known } = self;
         let budget = match strategy {
             Strategy::Exact => exact_budget(space, options.exact_candidates_max)?,
@@ -351,9 +380,9 @@ impl<'a> Search<'a> {
         }
         let outcome = run.finish();
         if let Some(error) = outcome.error {
-            return Err(OptimizeError::Model(error));
+            return Err(CandidateError::Model(error).into());
         }
-        let (score, genes) = outcome.best.ok_or(OptimizeError::Stopped)?;
+        let (score, genes) = outcome.best.ok_or(SearchError::Stopped)?;
         Ok(Found {
             strategy,
             seed,
@@ -367,11 +396,11 @@ impl<'a> Search<'a> {
 }
 
 /// The budget of an exact search: the number of candidates, if it is at most `max`.
-fn exact_budget(space: &Space, max: u64) -> Result<usize, OptimizeError> {
+fn exact_budget(space: &Space, max: u64) -> Result<usize, SearchError> {
     let count = space.size();
     let few = count.filter(|&count| count <= u128::from(max));
     let budget = few.and_then(|count| usize::try_from(count).ok());
-    budget.ok_or(OptimizeError::TooLarge { count, max })
+    budget.ok_or(SearchError::TooLarge { count, max })
 }
 
 #[cfg(test)]

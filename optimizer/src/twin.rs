@@ -16,7 +16,7 @@ mod costs;
 mod error;
 mod senders;
 
-pub use error::TwinError;
+pub use error::{AssignmentError, EvaluationError, OtherLoopsError, TwinError};
 
 use crate::assignment::Assignment;
 use crate::bounds::{Analysis, Callback, NoBound, callbacks_of};
@@ -147,15 +147,14 @@ impl<'a> Twin<'a> {
     /// The simulation of this assignment, for use with an executor of your own.
     ///
     /// # Errors
-    /// [`TwinError::OtherLoops`] if it is not of this graph, [`TwinError::NoCores`] or
-    /// [`TwinError::NoHorizon`].
-    pub fn simulation(&self, assignment: &Assignment) -> Result<Simulation, TwinError> {
+    /// [`AssignmentError`].
+    pub fn simulation(&self, assignment: &Assignment) -> Result<Simulation, AssignmentError> {
         self.check_loops(assignment)?;
         if assignment.core_count() == 0 {
-            return Err(TwinError::NoCores);
+            return Err(AssignmentError::NoCores);
         }
         if self.horizon.is_zero() {
-            return Err(TwinError::NoHorizon);
+            return Err(AssignmentError::NoHorizon);
         }
         let mut simulation = self.simulation.clone();
         simulation.end = Some(simulation.start + self.horizon);
@@ -174,8 +173,8 @@ impl<'a> Twin<'a> {
     /// loop delays another and no message is lost to waiting.
     ///
     /// # Errors
-    /// The errors of an evaluation.
-    pub fn loads(&self) -> Result<Loads, TwinError> {
+    /// [`EvaluationError`].
+    pub fn loads(&self) -> Result<Loads, EvaluationError> {
         let count = self.loops.len();
         let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
         let ran = self.run(self.simulation(&apart)?)?;
@@ -185,7 +184,8 @@ impl<'a> Twin<'a> {
             utilization: *busy_ns as f64 * 1e-9 / horizon_s,
         });
         let graph = Graph::new();
-        let handles = (self.build)(&graph).map_err(|error| TwinError::Build(error.to_string()))?;
+        let handles =
+            (self.build)(&graph).map_err(|error| EvaluationError::Build(error.to_string()))?;
         let info = graph.info();
         let mut messages = BTreeMap::<(LoopId, LoopId), u64>::new();
         for edge in graph_edges(&info).into_iter().filter(|edge| edge.from != edge.to) {
@@ -212,11 +212,11 @@ impl<'a> Twin<'a> {
     /// simulations of at least two seconds, in several orders.
     ///
     /// # Errors
-    /// [`TwinError::OtherLoops`] if the assignment is not of this graph.
+    /// [`OtherLoopsError`] if the assignment is not of this graph.
     pub fn bounds(
         &self,
         assignment: &Assignment,
-    ) -> Result<Vec<Result<Duration, NoBound>>, TwinError> {
+    ) -> Result<Vec<Result<Duration, NoBound>>, OtherLoopsError> {
         self.check_loops(assignment)?;
         let AnalysisInput { callbacks, chains } = &self.analysis_input;
         Ok(match Analysis::new(callbacks, assignment) {
@@ -225,26 +225,26 @@ impl<'a> Twin<'a> {
         })
     }
 
-    fn check_loops(&self, assignment: &Assignment) -> Result<(), TwinError> {
+    fn check_loops(&self, assignment: &Assignment) -> Result<(), OtherLoopsError> {
         match assignment.loops() == self.loops {
             true => Ok(()),
-            false => Err(TwinError::OtherLoops { expected: self.loops.clone() }),
+            false => Err(OtherLoopsError { expected: self.loops.clone() }),
         }
     }
 
     /// Runs the graph; also returns the busy time of each loop.
-    fn run(&self, simulation: Simulation) -> Result<RunResult, TwinError> {
+    fn run(&self, simulation: Simulation) -> Result<RunResult, EvaluationError> {
         without_logs(|| self.run_logged(simulation))
     }
 
-    fn run_logged(&self, simulation: Simulation) -> Result<RunResult, TwinError> {
-        let failed = |error: &dyn std::fmt::Display| TwinError::Run(error.to_string());
+    fn run_logged(&self, simulation: Simulation) -> Result<RunResult, EvaluationError> {
+        let failed = |error: &dyn std::fmt::Display| EvaluationError::Run(error.to_string());
         let end = simulation.start + self.horizon;
         let mut executor = Executor::deterministic(simulation)
             .with_chains(self.paths.iter().cloned())
             .with_recorders(move |info, _| BusyRecorder::new(info, end));
         let handles = (self.build)(executor.graph());
-        let handles = handles.map_err(|error| TwinError::Build(error.to_string()))?;
+        let handles = handles.map_err(|error| EvaluationError::Build(error.to_string()))?;
         executor.spin().map_err(|error| failed(&error))?;
         let (chains, statistics) = (executor.chains(), executor.statistics());
         let recorder: Option<Box<dyn Any>> =
@@ -268,7 +268,7 @@ impl Model for Twin<'_> {
     /// Simulates the [horizon](Twin::with_horizon).
     ///
     /// # Errors
-    /// [`TwinError`] if the assignment is of another graph, or a callback fails.
+    /// [`EvaluationError`] if the assignment is of another graph, or a callback fails.
     fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
         let ran = self.run(self.simulation(assignment)?)?;
         let mut core_busy_ns = vec![0u64; assignment.core_count()];

@@ -15,9 +15,9 @@ use ringspin_executor::{BoxError, Graph};
 use ringspin_modes::{Executor, Mapping, Mode, Simulation};
 use ringspin_optimizer::bounds::NoBound;
 use ringspin_optimizer::{
-    Assignment, Chain, ChainLatency, Comparison, Confirmed, Evaluation, Judge, Loads, Model,
-    Objective, Observer, OptimizeError, Profile, ProfiledMachine, Progress, Search, SearchOptions,
-    Spread, Strategy, Twin, TwinError, confirm, round_robin,
+    Assignment, CandidateError, Chain, ChainLatency, Comparison, Confirmed, Evaluation, Judge,
+    Loads, Model, Objective, Observer, OptimizeError, Profile, ProfiledMachine, Progress, Search,
+    SearchError, SearchOptions, Spread, Strategy, Twin, TwinError, confirm, round_robin,
 };
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
@@ -144,7 +144,7 @@ pub struct Tuned {
 /// Searches with the genetic strategy and the given baselines.
 ///
 /// # Errors
-/// [`OptimizeError`] for invalid options, or [`Stopped`](OptimizeError::Stopped) if stopped before
+/// [`OptimizeError`] for invalid options, or [`Stopped`](SearchError::Stopped) if stopped before
 /// the first evaluation.
 pub fn tune(
     twin: &Twin<'_>,
@@ -153,14 +153,15 @@ pub fn tune(
     options: SearchOptions,
     observer: &mut (dyn FnMut(&Progress<'_>) + Send),
 ) -> Result<Tuned, OptimizeError> {
-    let loads = twin.loads().map_err(|error| OptimizeError::Model(error.into()))?;
+    let failed = |error| OptimizeError::Search(SearchError::Candidate(error));
+    let loads = twin.loads().map_err(|error| failed(CandidateError::Model(error.into())))?;
     let judge = Judge::new(twin, objective.clone());
     let (seed, cores) = (options.seed, options.cores);
     let mut search = Search::new(&judge, &loads, options)?;
     let candidates = search.candidates();
-    let comparison = search.compare(strategies, &[seed], observer)?;
+    let comparison = search.compare(strategies, &[seed], observer).map_err(failed)?;
     if comparison.best().is_none() {
-        return Err(OptimizeError::Stopped);
+        return Err(SearchError::Stopped.into());
     }
     let default = round_robin(&loads, cores);
     Ok(Tuned { comparison, default, loads, candidates })

@@ -28,10 +28,10 @@ pub struct ProcessUsage {
 #[non_exhaustive]
 pub enum UsageError {
     /// `getrusage` failed.
-    #[error("the CPU time of this process cannot be read")]
+    #[error("failed to read the CPU time of this process")]
     CpuTime(#[source] nix::Error),
     /// `/proc/self/status` could not be read.
-    #[error("/proc/self/status cannot be read: is /proc mounted?")]
+    #[error("failed to read /proc/self/status: check that /proc is mounted")]
     Status(#[source] io::Error),
     /// `/proc/self/status` lacks a line, or its number is invalid.
     #[error("/proc/self/status has no number of kilobytes after {field}")]

@@ -82,7 +82,7 @@ impl Recorder for TraceWriter {
 
 fn with_path(path: &Path, error: &io::Error) -> io::Error {
     let message = format!(
-        "cannot write the trace `{}`: {error}; choose a path in a directory that exists and is \
+        "failed to write the trace `{}`: {error}; choose a path in a directory that exists and is \
          writable",
         path.display()
     );

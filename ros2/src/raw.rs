@@ -30,7 +30,9 @@ pub enum RawTopicError {
     )]
     Untyped(String),
     /// It was said to have another type.
-    #[error("topic {topic} has messages of type {known}, so it cannot have {given}, too")]
+    #[error(
+        "failed to carry topic {topic} with messages of type {given}: it has type {known}; use one type"
+    )]
     OtherType {
         /// The topic.
         topic: String,

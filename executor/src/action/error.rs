@@ -36,7 +36,7 @@ pub enum CreateActionClientError {
 pub enum GoalError {
     /// The goal is in a state in which this cannot happen.
     #[error(
-        "cannot {event} a goal that is {status}: a goal is executed once, ends once after that, \
+        "failed to {event} a goal that is {status}: a goal is executed once, ends once after that, \
          and its cancellation can only complete when a request to cancel it was accepted"
     )]
     Illegal {

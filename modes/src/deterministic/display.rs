@@ -28,7 +28,7 @@ impl ClockDisplay {
         self.next = now + self.period;
         let published = catch_panic(|| self.middleware.publish_clock(now));
         if let Err(error) = published.unwrap_or_else(|panic| Err(panic.into())) {
-            tracing::warn!(%now, %error, "the clock cannot be published");
+            tracing::warn!(%now, %error, "failed to publish the clock");
         }
     }
 }

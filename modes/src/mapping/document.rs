@@ -1,7 +1,7 @@
 //! A mapping as a TOML document.
 
 use super::text::{FIFO_PRIORITIES, wait_text};
-use super::{CoreMapping, Mapping, MappingError};
+use super::{CoreMapping, Mapping, MappingFileError, MappingParseError};
 use crate::quantity::Nanos;
 use ringspin_executor::WaitStrategy;
 use serde::de::Error as _;
@@ -16,13 +16,13 @@ impl Mapping {
     /// Reads a mapping from a TOML file.
     ///
     /// # Errors
-    /// [`MappingError::Io`] when the file cannot be read, [`MappingError::Parse`] with file, line
-    /// and column when it is not a mapping.
-    pub fn load(path: impl AsRef<Path>) -> Result<Self, MappingError> {
+    /// [`MappingFileError::Io`] when the file is not readable, [`MappingFileError::Parse`] with
+    /// file, line and column when it is not a mapping.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, MappingFileError> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(path)
-            .map_err(|error| MappingError::Io { path: path.to_owned(), error })?;
-        Self::parse(&text, || format!("`{}`", path.display()))
+            .map_err(|error| MappingFileError::Io { path: path.to_owned(), error })?;
+        Ok(Self::parse(&text, || format!("`{}`", path.display()))?)
     }
 
     /// The mapping as a TOML document that [`load`](Self::load) and [`FromStr`] read back.
@@ -47,8 +47,9 @@ impl Mapping {
         text
     }
 
-    fn parse(text: &str, origin: impl FnOnce() -> String) -> Result<Self, MappingError> {
-        toml::from_str(text).map_err(|error| MappingError::Parse { origin: origin(), error })
+    fn parse(text: &str, origin: impl FnOnce() -> String) -> Result<Self, MappingParseError> {
+        toml::from_str(text)
+            .map_err(|error| MappingParseError { origin: origin(), error: Box::new(error) })
     }
 }
 
@@ -72,10 +73,10 @@ impl CoreMapping {
 }
 
 impl FromStr for Mapping {
-    type Err = MappingError;
+    type Err = MappingParseError;
 
     /// Parses a TOML document.
-    fn from_str(text: &str) -> Result<Self, MappingError> {
+    fn from_str(text: &str) -> Result<Self, MappingParseError> {
         Self::parse(text, || "the text".to_owned())
     }
 }

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a mapping could not be read or does not fit the graph and the machine.
+/// The reason why a mapping file was not read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum MappingError {
-    /// The file could not be read.
-    #[error("cannot read the mapping file `{}`: {error}; check the path and its permissions",
+pub enum MappingFileError {
+    /// The file was not read.
+    #[error("failed to read the mapping file `{}`: {error}; check the path and its permissions",
         path.display())]
     Io {
         /// The file that was asked for.
@@ -28,17 +28,90 @@ pub enum MappingError {
         /// The file that was asked for.
         path: PathBuf,
     },
-    /// The text is not a mapping. The message carries line, column and the offending line.
+    /// The text is not a mapping.
     #[cfg(feature = "toml")]
-    #[error("{origin} is not a mapping: {}\ncorrect that line; the keys are `default_core`, \
-        `use_isolated`, `lock_memory`, a table `[dispatch_priorities]` and, under each `[[core]]`, \
-        `id`, `nodes`, `priority`, `isolated` and `wait`", error.to_string().trim_end())]
-    Parse {
-        /// The file, or "the text" when it was parsed from a string.
-        origin: String,
-        /// The error of the TOML parser, with its place.
-        error: toml::de::Error,
+    #[error(transparent)]
+    Parse(#[from] MappingParseError),
+}
+
+/// A text that is not a mapping. The message carries line, column and the offending line.
+#[cfg(feature = "toml")]
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{origin} is not a mapping: {}\ncorrect that line; the keys are `default_core`, \
+    `use_isolated`, `lock_memory`, a table `[dispatch_priorities]` and, under each `[[core]]`, \
+    `id`, `nodes`, `priority`, `isolated` and `wait`", error.to_string().trim_end())]
+pub struct MappingParseError {
+    /// The file, or "the text" when it was parsed from a string.
+    pub origin: String,
+    /// The error of the TOML parser, with its place.
+    pub error: Box<toml::de::Error>,
+}
+
+/// The reason why a mapping does not fit the isolated cores of a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum IsolationError {
+    /// A core that is to be isolated is not.
+    #[error(
+        "core {core} is to be isolated, and is not: isolated are {}; name one of them, boot with \
+         `isolcpus={core}`, or leave `isolated` out",
+        list(isolated)
+    )]
+    NotIsolated {
+        /// The core.
+        core: usize,
+        /// The cores that are isolated.
+        isolated: Vec<usize>,
     },
+    /// The mapping counts isolated cores, and there are not so many.
+    #[error(
+        "the mapping uses isolated core number {wanted}, counted from 0, and there are {}: {}; \
+         isolate more cores (boot with `isolcpus=`) or leave `use_isolated` out",
+        isolated.len(),
+        list(isolated)
+    )]
+    TooFewIsolated {
+        /// The number in the mapping.
+        wanted: usize,
+        /// The cores that are isolated.
+        isolated: Vec<usize>,
+    },
+}
+
+/// An entry that matches no node or callback group of the graph.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{place} names `{entry}`, which does not exist; {}",
+    way_out(suggestion.as_deref(), known))]
+pub struct UnknownNodeError {
+    /// The entry, fully qualified.
+    pub entry: String,
+    /// The part of the mapping that names it: a core, or the dispatch priorities.
+    pub place: String,
+    /// The closest name that does exist, if one is close.
+    pub suggestion: Option<String>,
+    /// All names that exist.
+    pub known: Vec<String>,
+}
+
+/// The reason why dispatch priorities do not fit a graph.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DispatchPriorityError {
+    /// An entry matches no node or callback group of the graph.
+    #[error(transparent)]
+    UnknownNode(#[from] UnknownNodeError),
+    /// One node or callback group has two dispatch priorities.
+    #[error("`{entry}` has two dispatch priorities, with and without its slash; keep only one")]
+    Twice {
+        /// The entry, fully qualified.
+        entry: String,
+    },
+}
+
+/// The reason why a mapping does not fit a graph and its cores.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum MappingError {
     /// A core is not among those that this process may use.
     #[error(
         "core {core} does not exist or is not allowed for this process; use one of {}, or \
@@ -68,18 +141,8 @@ pub enum MappingError {
         second: usize,
     },
     /// An entry matches no node or callback group of the graph.
-    #[error("{place} names `{entry}`, which does not exist; {}",
-        way_out(suggestion.as_deref(), known))]
-    UnknownNode {
-        /// The entry, fully qualified.
-        entry: String,
-        /// The part of the mapping that names it: a core, or the dispatch priorities.
-        place: String,
-        /// The closest name that does exist, if one is close.
-        suggestion: Option<String>,
-        /// All names that exist.
-        known: Vec<String>,
-    },
+    #[error(transparent)]
+    UnknownNode(#[from] UnknownNodeError),
     /// Event loops that no core names, and there is no default core.
     #[error(
         "no core is given for {}; name them under a `[[core]]` or set `default_core`",
@@ -89,37 +152,9 @@ pub enum MappingError {
         /// The names of the loops, in the order of creation.
         loops: Vec<String>,
     },
-    /// One node or callback group has two dispatch priorities.
-    #[error("`{entry}` has two dispatch priorities, with and without its slash; keep only one")]
-    PriorityTwice {
-        /// The entry, fully qualified.
-        entry: String,
-    },
-    /// A core that is to be isolated is not.
-    #[error(
-        "core {core} is to be isolated, and is not: isolated are {}; name one of them, boot with \
-         `isolcpus={core}`, or leave `isolated` out",
-        list(isolated)
-    )]
-    NotIsolated {
-        /// The core.
-        core: usize,
-        /// The cores that are isolated.
-        isolated: Vec<usize>,
-    },
-    /// The mapping counts isolated cores, and there are not so many.
-    #[error(
-        "the mapping uses isolated core number {wanted}, counted from 0, and there are {}: {}; \
-         isolate more cores (boot with `isolcpus=`) or leave `use_isolated` out",
-        isolated.len(),
-        list(isolated)
-    )]
-    TooFewIsolated {
-        /// The number in the mapping.
-        wanted: usize,
-        /// The cores that are isolated.
-        isolated: Vec<usize>,
-    },
+    /// The dispatch priorities do not fit the graph.
+    #[error(transparent)]
+    DispatchPriority(#[from] DispatchPriorityError),
     /// A priority outside 1..=99.
     #[error(
         "core {core} asks for priority {priority}; SCHED_FIFO priorities are 1 (lowest) to \

@@ -4,7 +4,7 @@
 //! threads that pin themselves run there. The kernel leaves such cores out of the affinity mask of
 //! ordinary processes, which is why they have to be looked up, and may be named nevertheless.
 
-use super::{Mapping, MappingError};
+use super::{IsolationError, Mapping};
 use std::collections::BTreeSet;
 
 /// The file in which Linux lists the isolated cores.
@@ -45,14 +45,14 @@ impl Mapping {
     /// leaves out. O(cores²).
     ///
     /// # Errors
-    /// [`MappingError::NotIsolated`] and [`MappingError::TooFewIsolated`].
-    pub fn on_machine(&self, machine: &Machine) -> Result<Self, MappingError> {
+    /// [`IsolationError`].
+    pub fn on_machine(&self, machine: &Machine) -> Result<Self, IsolationError> {
         let isolated = || machine.isolated.clone();
         let number =
             |id: usize| match self.use_isolated {
                 false => Ok(id),
                 true => machine.isolated.get(id).copied().ok_or_else(|| {
-                    MappingError::TooFewIsolated { wanted: id, isolated: isolated() }
+                    IsolationError::TooFewIsolated { wanted: id, isolated: isolated() }
                 }),
             };
         let mut mapping = self.clone();
@@ -61,7 +61,7 @@ impl Mapping {
         for core in &mut mapping.cores {
             core.id = number(core.id)?;
             if core.isolated && !machine.isolated.contains(&core.id) {
-                return Err(MappingError::NotIsolated { core: core.id, isolated: isolated() });
+                return Err(IsolationError::NotIsolated { core: core.id, isolated: isolated() });
             }
         }
         Ok(mapping)

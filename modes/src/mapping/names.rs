@@ -1,6 +1,6 @@
 //! How a mapping names event loops: entries, what they match, and which one wins.
 
-use super::MappingError;
+use super::UnknownNodeError;
 use crate::names::closest;
 use ringspin_executor::GraphInfo;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ pub(super) fn check<T: Copy>(
     entries: &BTreeMap<Entry, T>,
     loops: &[LoopName<'_>],
     place: impl Fn(T) -> String,
-) -> Result<(), MappingError> {
+) -> Result<(), UnknownNodeError> {
     let nodes: BTreeSet<&str> = loops.iter().map(|name| name.node).collect();
     let groups: BTreeSet<(&str, &str)> = loops.iter().map(|l| (l.node, l.group)).collect();
     for (entry, &said) in entries {
@@ -86,7 +86,7 @@ pub(super) fn check<T: Copy>(
         // Where the node itself is unknown, its group would only blur the comparison.
         let wanted = if node_exists { entry.as_str() } else { node };
         let suggestion = closest(wanted, &known).map(str::to_owned);
-        return Err(MappingError::UnknownNode { entry, place: place(said), suggestion, known });
+        return Err(UnknownNodeError { entry, place: place(said), suggestion, known });
     }
     Ok(())
 }

@@ -167,7 +167,7 @@ fn load_errors_name_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mapping.toml");
     let missing = Mapping::load(&path).unwrap_err();
-    assert!(matches!(missing, MappingError::Io { .. }));
+    assert!(matches!(missing, MappingFileError::Io { .. }));
     assert!(missing.to_string().contains("mapping.toml"));
     std::fs::write(&path, "[[core]]\nid = true\n").unwrap();
     let wrong = Mapping::load(&path).unwrap_err().to_string();

@@ -3,11 +3,56 @@
 use ringspin_simulation::models::ProfileFileError;
 use thiserror::Error;
 
-/// Why a profile could not be read, written, merged, or used for a graph.
+/// A profile of another graph.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("the profile is of another graph: {}; measure it with this one", differ(missing, unknown))]
+pub struct OtherGraphError {
+    /// Event loops of the graph that are missing in the profile.
+    pub missing: Vec<String>,
+    /// Event loops of the profile that are missing in the graph.
+    pub unknown: Vec<String>,
+}
+
+/// The reason why two profiles were not merged.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// They are of different graphs.
+    #[error(transparent)]
+    OtherGraph(#[from] OtherGraphError),
+    /// They are of different machines.
+    #[error(
+        "one profile is of machine `{one}`, the other of `{other}`, or of other cores of it; \
+             merge those of one machine only"
+    )]
+    OtherMachine {
+        /// The name of the first machine.
+        one: String,
+        /// The name of the second machine.
+        other: String,
+    },
+}
+
+/// The reason why a profile was not measured.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum MeasureError {
+    /// The graph failed to run.
+    #[error("failed to run the graph to measure it: {reason}")]
+    Run {
+        /// The message of the failure.
+        reason: String,
+    },
+    /// The graph differs from run to run.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+}
+
+/// The reason why a profile was not read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// The file is not a profile, or cannot be read or written.
+    /// The file or text is not a profile, or was not read.
     #[error(transparent)]
     File(#[from] ProfileFileError),
     /// The durations are inconsistent.
@@ -44,34 +89,6 @@ pub enum ProfileError {
         callback: String,
         /// The inconsistency.
         problem: &'static str,
-    },
-    /// The event loops differ from those of the graph.
-    #[error(
-        "the profile is of another graph: {}; measure it with this one",
-        differ(missing, unknown)
-    )]
-    OtherGraph {
-        /// Event loops of the graph that are missing in the profile.
-        missing: Vec<String>,
-        /// Event loops of the profile that are missing in the graph.
-        unknown: Vec<String>,
-    },
-    /// Two profiles are of different machines.
-    #[error(
-        "one profile is of machine `{one}`, the other of `{other}`, or of other cores of it; \
-             merge those of one machine only"
-    )]
-    OtherMachine {
-        /// The name of the first machine.
-        one: String,
-        /// The name of the second machine.
-        other: String,
-    },
-    /// The graph failed to run.
-    #[error("the graph could not be run to measure it: {reason}")]
-    Run {
-        /// The message of the failure.
-        reason: String,
     },
 }
 

@@ -1,6 +1,6 @@
 //! Measurement of a profile: the graph runs live, on one core and then on several.
 
-use super::{Profile, ProfileError};
+use super::{MeasureError, Profile};
 use crate::observer::Observer;
 use ringspin_executor::{BoxError, Graph, GraphInfo, LoopInfo};
 use ringspin_modes::{Executor, Mapping, Mode, allowed_cores, graph_edges};
@@ -16,11 +16,11 @@ impl Profile {
     /// return value of `build` is kept until its run is over.
     ///
     /// # Errors
-    /// [`ProfileError::Run`] with the error of `build` or of the executor.
+    /// [`MeasureError::Run`] with the error of `build` or of the executor.
     pub fn measure<T>(
         build: impl Fn(&Graph) -> Result<T, BoxError>,
         span: Duration,
-    ) -> Result<Self, ProfileError> {
+    ) -> Result<Self, MeasureError> {
         let single = observe(&build, Executor::single_core(), span)?;
         let cores = allowed_cores();
         if cores.len() < 2 {
@@ -31,7 +31,7 @@ impl Profile {
         let mapping = neighbours_apart(&graph.info(), &cores);
         drop((handles, graph));
         let multi = Executor::new(Mode::MultiCore(Some(mapping)));
-        single.merge(observe(&build, multi, span)?)
+        Ok(single.merge(observe(&build, multi, span)?)?)
     }
 }
 
@@ -39,7 +39,7 @@ fn observe<T>(
     build: impl Fn(&Graph) -> Result<T, BoxError>,
     executor: Executor,
     span: Duration,
-) -> Result<Profile, ProfileError> {
+) -> Result<Profile, MeasureError> {
     let mut executor = executor.with_recorders(|info, _| Observer::new(info));
     let handles = build(executor.graph()).map_err(|error| run_error(&error))?;
     executor.spin_for(span).map_err(|error| run_error(&error))?;
@@ -49,8 +49,8 @@ fn observe<T>(
     Ok(profile)
 }
 
-fn run_error(error: &dyn std::fmt::Display) -> ProfileError {
-    ProfileError::Run { reason: error.to_string() }
+fn run_error(error: &dyn std::fmt::Display) -> MeasureError {
+    MeasureError::Run { reason: error.to_string() }
 }
 
 /// Places each loop, in topological order, on the core with the fewest connected loops, then the
@@ -134,6 +134,6 @@ mod tests {
         assert_eq!(read, profile);
         let refused = Profile::measure(|_| Err::<(), _>("no graph".into()), Duration::ZERO);
         let text = refused.unwrap_err().to_string();
-        assert_eq!(text, "the graph could not be run to measure it: no graph");
+        assert_eq!(text, "failed to run the graph to measure it: no graph");
     }
 }

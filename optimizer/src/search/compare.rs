@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::objective::Score;
 
-use super::{Found, OptimizeError, Progress, Search, Strategy};
+use super::{CandidateError, Found, Progress, Search, SearchError, Strategy};
 
 /// The results of several strategies on one problem.
 #[derive(Debug)]
@@ -36,14 +36,14 @@ impl Search<'_> {
     /// far.
     ///
     /// # Errors
-    /// The errors of [`run`](Self::run), except that an exact search of too many candidates becomes
-    /// an [entry](Entry::refused).
+    /// [`CandidateError`]; an exact search of too many candidates becomes an
+    /// [entry](Entry::refused).
     pub fn compare(
         &mut self,
         strategies: &[Strategy],
         seeds: &[u64],
         observer: &mut (dyn FnMut(&Progress<'_>) + Send),
-    ) -> Result<Comparison, OptimizeError> {
+    ) -> Result<Comparison, CandidateError> {
         let mut entries = Vec::new();
         for &strategy in strategies {
             let seeds = if strategy.is_random() { seeds } else { &seeds[..seeds.len().min(1)] };
@@ -52,11 +52,11 @@ impl Search<'_> {
             for &seed in seeds {
                 match self.run_seeded(strategy, seed, observer) {
                     Ok(found) => entry.found.push(found),
-                    Err(OptimizeError::Stopped) => {}
-                    Err(error @ OptimizeError::TooLarge { .. }) => {
+                    Err(SearchError::Stopped) => {}
+                    Err(error @ SearchError::TooLarge { .. }) => {
                         entry.refused = Some(error.to_string());
                     }
-                    Err(error) => return Err(error),
+                    Err(SearchError::Candidate(error)) => return Err(error),
                 }
             }
             entry.wall = started.elapsed();

@@ -25,7 +25,7 @@ use genetic_algorithm::strategy::evolve::prelude::{
 };
 use thread_local::ThreadLocal;
 
-use super::OptimizeError;
+use super::CandidateError;
 use super::climb::climb;
 use super::random::SplitMix64;
 use super::run::Run;
@@ -38,7 +38,7 @@ pub(super) fn search(
     starts: Vec<Genes>,
     population: usize,
     seed: u64,
-) -> Result<(), OptimizeError> {
+) -> Result<(), CandidateError> {
     let mut random = SplitMix64::new(seed, 3);
     let random_candidates = std::iter::repeat_with(|| space.random(&mut random));
     // All starts are in it, so that the result is never worse than any of them. The crate would
@@ -58,8 +58,8 @@ fn evolve(
     space: &Space,
     first: Vec<Genes>,
     seed: u64,
-) -> Result<(), OptimizeError> {
-    let refused = |reason| OptimizeError::Genetic { reason };
+) -> Result<(), CandidateError> {
+    let refused = |reason| CandidateError::Genetic { reason };
     let population = first.len();
     let genotype = MultiListGenotype::builder()
         .with_allele_lists(space.alleles())

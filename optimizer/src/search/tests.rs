@@ -236,7 +236,7 @@ fn a_stop_keeps_the_best_so_far() {
         assert!(found.stopped && (200..400).contains(&found.evaluations), "{strategy}");
         assert_eq!(told, Some((found.evaluations, found.score)));
         let again = search.run(strategy, &mut |_| ());
-        assert!(matches!(again, Err(OptimizeError::Stopped)));
+        assert!(matches!(again, Err(SearchError::Stopped)));
     }
 }
 
@@ -281,7 +281,7 @@ fn a_failing_model_ends_the_search_with_its_error() {
         let options = SearchOptions { threads, ..SearchOptions::new(4) };
         let mut search = Search::new(&probe, &loads, options).unwrap();
         let error = search.run(strategy, &mut |_| ()).unwrap_err().to_string();
-        assert!(error.starts_with("a candidate could not be evaluated: candidate 1"), "{error}");
+        assert!(error.starts_with("failed to evaluate a candidate: candidate 1"), "{error}");
         assert!(probe.asked.lock().unwrap().len() < 200);
     }
 }
@@ -327,21 +327,24 @@ fn invalid_input_is_refused() {
     let refused = |loads: &Loads, change: fn(&mut SearchOptions)| {
         let mut options = SearchOptions::new(2);
         change(&mut options);
-        search(loads, &options).unwrap_err()
+        match search(loads, &options) {
+            Err(OptimizeError::Setup(error)) => error,
+            other => panic!("{other:?}"),
+        }
     };
-    assert!(matches!(refused(&some, |it| it.cores = 0), OptimizeError::NoCores));
-    assert!(matches!(refused(&some, |it| it.evaluations = 0), OptimizeError::NoEvaluations));
-    assert!(matches!(refused(&some, |it| it.threads = 0), OptimizeError::NoThreads));
-    assert!(matches!(refused(&some, |it| it.priority_levels = 0), OptimizeError::NoPriorities));
+    assert!(matches!(refused(&some, |it| it.cores = 0), SearchSetupError::NoCores));
+    assert!(matches!(refused(&some, |it| it.evaluations = 0), SearchSetupError::NoEvaluations));
+    assert!(matches!(refused(&some, |it| it.threads = 0), SearchSetupError::NoThreads));
+    assert!(matches!(refused(&some, |it| it.priority_levels = 0), SearchSetupError::NoPriorities));
     assert!(matches!(
         refused(&some, |it| it.population = 1),
-        OptimizeError::PopulationTooSmall { population: 1 }
+        SearchSetupError::PopulationTooSmall { population: 1 }
     ));
     assert!(matches!(
         refused(&Loads::default(), |_| ()),
-        OptimizeError::Loads(LoadsError::NoLoops)
+        SearchSetupError::Loads(LoadsError::NoLoops)
     ));
     let model = LoadModel::new(&some).unwrap();
     let other = Search::new(&model, &large(), SearchOptions::new(2)).err().unwrap();
-    assert!(matches!(other, OptimizeError::LoopsDiffer { .. }));
+    assert!(matches!(other, SearchSetupError::LoopsDiffer { .. }));
 }

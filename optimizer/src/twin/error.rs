@@ -1,20 +1,61 @@
 //! Errors of twins and their evaluations.
 
-use crate::profile::ProfileError;
+use crate::profile::OtherGraphError;
 use ringspin_modes::ChainError;
 use std::time::Duration;
 use thiserror::Error;
 
-/// The reason why a twin could not be created or could not evaluate an assignment.
-#[derive(Debug, Error)]
+/// An assignment of other event loops than the twin's.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the assignment is of other event loops than the twin's, {}: make it from its `loops`",
+    expected.join(", ")
+)]
+pub struct OtherLoopsError {
+    /// The loops of the twin.
+    pub expected: Vec<String>,
+}
+
+/// The reason why a twin has no simulation of an assignment.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AssignmentError {
+    /// The assignment has other loops than the twin.
+    #[error(transparent)]
+    OtherLoops(#[from] OtherLoopsError),
+    /// An assignment without cores.
+    #[error("the assignment has no cores: give it one at least")]
+    NoCores,
+    /// The span of an evaluation is zero.
+    #[error("a twin with a horizon of zero simulates nothing: give it a span of simulated time")]
+    NoHorizon,
+}
+
+/// The reason why a twin did not evaluate an assignment.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum EvaluationError {
+    /// There is no simulation of the assignment.
+    #[error(transparent)]
+    Assignment(#[from] AssignmentError),
+    /// The graph was not built.
+    #[error("failed to build the graph of the twin: {0}")]
+    Build(String),
+    /// The simulation failed.
+    #[error("failed to run the twin: {0}")]
+    Run(String),
+}
+
+/// The reason why a twin was not created.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TwinError {
-    /// The graph failed to build.
-    #[error("the graph of the twin could not be built: {0}")]
+    /// The graph was not built.
+    #[error("failed to build the graph of the twin: {0}")]
     Build(String),
     /// The profile does not match this graph.
     #[error(transparent)]
-    Profile(#[from] ProfileError),
+    OtherGraph(#[from] OtherGraphError),
     /// The profile has a callback that the graph does not have.
     #[error(
         "the profile has a callback `{callback}` of {node}, which the graph does not have: measure \
@@ -54,22 +95,7 @@ pub enum TwinError {
         /// The sum of the shortest durations of its callbacks.
         least: Duration,
     },
-    /// The span of an evaluation is zero.
-    #[error("a twin with a horizon of zero simulates nothing: give it a span of simulated time")]
-    NoHorizon,
-    /// The assignment has other loops than the twin.
-    #[error(
-        "the assignment is of other event loops than the twin's, {}: make it from its `loops`",
-        expected.join(", ")
-    )]
-    OtherLoops {
-        /// The loops of the twin.
-        expected: Vec<String>,
-    },
-    /// An assignment without cores.
-    #[error("the assignment has no cores: give it one at least")]
-    NoCores,
     /// The simulation failed.
-    #[error("the simulation failed: {0}")]
+    #[error("failed to run the twin: {0}")]
     Run(String),
 }

@@ -335,7 +335,7 @@ fn a_bound_uses_the_longest_times_that_the_twin_can_draw() {
     assert_eq!(bound([0; 4], 1), Ok(7_000));
     assert_eq!(bound([0, 1, 3, 2], 4), Ok(8_000));
     let other = Assignment::new(["/other".to_owned()], vec![0], 1);
-    assert!(matches!(twin.bounds(&other), Err(TwinError::OtherLoops { .. })));
+    assert!(matches!(twin.bounds(&other), Err(OtherLoopsError { .. })));
 }
 
 /// Only one of the two inputs is known to make the join send if the other one never did.

@@ -126,8 +126,8 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let interrupted = listener.stop_handle();
     let profile = profile(arguments, &target)?;
     let twin = target.twin(&profile).context(match &arguments.profile {
-        Some(path) => format!("`{}` cannot be used", path.display()),
-        None => "the measured profile cannot be used".to_owned(),
+        Some(path) => format!("failed to use `{}`", path.display()),
+        None => "failed to use the measured profile".to_owned(),
     })?;
     let twin = twin.with_horizon(arguments.horizon);
     let tuned = search(arguments, &twin, ids.len(), &interrupted, quiet)?;

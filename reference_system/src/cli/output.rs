@@ -13,7 +13,7 @@ pub(super) fn print(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result.context("cannot write to standard output"),
+        result => result.context("failed to write to standard output"),
     }
 }
 
@@ -82,7 +82,7 @@ impl Output {
 
 fn way_out(path: &Path) -> String {
     format!(
-        "cannot write `{}`; choose a path in a directory that exists and is writable",
+        "failed to write `{}`; choose a path in a directory that exists and is writable",
         path.display()
     )
 }

@@ -112,7 +112,7 @@ fn write(files: Files, data: &ReportData, timelines: &[(String, Timeline)]) -> R
 
 fn read<T: DeserializeOwned>(path: &Path, what: &str) -> Result<T> {
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read `{}`; check the path", path.display()))?;
+        .with_context(|| format!("failed to read `{}`; check the path", path.display()))?;
     serde_json::from_str(&text)
         .with_context(|| format!("`{}` is not {what}; write it again", path.display()))
 }

@@ -11,7 +11,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum RosError {
     /// A function of rcl, or of the middleware below it, failed.
-    #[error("cannot {action} {entity}: {message} ({}); {}", code_name(*code), advice(*code))]
+    #[error("failed to {action} {entity}: {message} ({}); {}", code_name(*code), advice(*code))]
     Rcl {
         /// The operation.
         action: &'static str,

@@ -40,7 +40,10 @@ fn bad_names_are_refused() {
 #[test]
 fn bad_ros_arguments_are_refused() {
     let arguments = ["--ros-args", "-r", "not a rule"].map(String::from);
-    says(Context::new(&arguments), &["cannot initialize the context", "--ros-args", "not a rule"]);
+    says(
+        Context::new(&arguments),
+        &["failed to initialize the context", "--ros-args", "not a rule"],
+    );
     let far = ContextOptions { domain: Some(100_000), ..ContextOptions::default() };
     says(Context::with_options(&[], &far), &["100000", "0 to 232"]);
 }

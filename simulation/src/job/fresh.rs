@@ -92,7 +92,7 @@ impl FreshProcess {
         command.env(REPLY_VARIABLE, &file).env(CALL_VARIABLE, &call.0);
         vary_environment(&mut command, run, folder.path());
         let output = command.output().map_err(|error| {
-            failed(format!("cannot start `{}`: {error}; check the program", program.display()))
+            failed(format!("failed to start `{}`: {error}; check the program", program.display()))
         })?;
         match Reply::read(&file) {
             Ok(reply) => Ok(reply),

@@ -13,7 +13,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum JobFileError {
     /// The file could not be read.
-    #[error("cannot read the job file `{}`: {error}; check the path and its permissions",
+    #[error("failed to read the job file `{}`: {error}; check the path and its permissions",
         path.display())]
     Io {
         /// The file.
@@ -86,7 +86,7 @@ pub enum JobFileError {
         error: ArgumentsError,
     },
     /// A node could not be built.
-    #[error("{at}: node {node} cannot be built: {reason}")]
+    #[error("{at}: failed to build node {node}: {reason}")]
     Build {
         /// Where it is declared.
         at: String,

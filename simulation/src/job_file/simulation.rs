@@ -103,7 +103,7 @@ fn links(document: &Document, source: &Source) -> Result<Links, JobFileError> {
     let file = source.path(path);
     let text = std::fs::read_to_string(&file).map_err(|error| {
         let (at, file) = (source.at(path.span()), file.display());
-        let reason = format!("cannot read the delays `{file}`: {error}; check the path");
+        let reason = format!("failed to read the delays `{file}`: {error}; check the path");
         JobFileError::File { at, reason }
     })?;
     let delays = Links::from_rslcpp_csv(&text, &file.display().to_string());

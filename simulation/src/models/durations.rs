@@ -48,6 +48,7 @@ mod tests;
 
 pub use error::DurationError;
 
+use super::RulesError;
 use super::distribution::Distribution;
 use super::profile::DurationProfile;
 use ringspin_executor::{BoxError, CallbackId, GraphInfo};
@@ -151,9 +152,14 @@ impl Durations {
     /// Reads the rules from a TOML document with an `[[execution]]` table for each.
     ///
     /// # Errors
-    /// [`DurationError::Toml`] with line and column.
-    pub fn from_toml(text: &str) -> Result<Self, DurationError> {
-        toml::from_str(text).map_err(|error| DurationError::Toml { error: Box::new(error) })
+    /// [`RulesError`] with line and column.
+    pub fn from_toml(text: &str) -> Result<Self, RulesError> {
+        toml::from_str(text).map_err(|error| RulesError {
+            model: "durations",
+            table: "an `[[execution]]`",
+            keys: "`node`, `callback`, `duration`, `scale` and `logical`",
+            error: Box::new(error),
+        })
     }
 
     /// A rule for each callback of `profile`: its durations are as probable as they were frequent.

@@ -81,11 +81,11 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use error::LinkError;
+pub use error::{DelayFileError, LinkError};
 pub use table::LinkTable;
 
 use super::distribution::Distribution;
-use super::optional_time;
+use super::{RulesError, optional_time};
 use ringspin_executor::{BoxError, CallbackId, DeliveryOutcome, EventId, GraphInfo, Time};
 use ringspin_modes::deterministic::{AnyModel, Model, ResolvedLinks};
 use ringspin_modes::quantity::Bandwidth;
@@ -175,9 +175,15 @@ impl Links {
     /// Reads the rules from a TOML document with a `[[link]]` table for each.
     ///
     /// # Errors
-    /// [`LinkError::Toml`] with line and column.
-    pub fn from_toml(text: &str) -> Result<Self, LinkError> {
-        toml::from_str(text).map_err(|error| LinkError::Toml { error: Box::new(error) })
+    /// [`RulesError`] with line and column.
+    pub fn from_toml(text: &str) -> Result<Self, RulesError> {
+        toml::from_str(text).map_err(|error| RulesError {
+            model: "links",
+            table: "a `[[link]]`",
+            keys: "`topic`, `from`, `to`, `since`, `until`, `delay`, `loss`, `duplication`, \
+                   `reordering`, `bandwidth` and `bytes`",
+            error: Box::new(error),
+        })
     }
 }
 

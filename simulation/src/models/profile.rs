@@ -20,7 +20,9 @@
 //! told apart.
 
 use super::distribution::Distribution;
-use super::profile_file::{ProfileFileError, ProfileText, profile_text, save_profile};
+use super::profile_file::{
+    ProfileFileError, ProfileIoError, ProfileText, profile_text, save_profile,
+};
 use hdrhistogram::Histogram;
 use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
 use ringspin_modes::names::callback_labels;
@@ -69,11 +71,11 @@ pub struct CallbackProfile {
     histogram: Vec<(u64, u64)>,
 }
 
-/// Why a profile could not be read or written.
+/// The reason why durations were not read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// The file is no profile, or could not be read or written.
+    /// The file or text is not a profile, or was not read.
     #[error(transparent)]
     File(#[from] ProfileFileError),
     /// The numbers of a callback contradict each other.
@@ -158,15 +160,16 @@ impl DurationProfile {
     /// # Errors
     /// [`ProfileError`], with the name of the file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProfileError> {
-        Self::parse(&ProfileText::load(path.as_ref())?)
+        let text = ProfileText::load(path.as_ref()).map_err(ProfileFileError::from)?;
+        Self::parse(&text)
     }
 
     /// Writes the profile to a file, which is replaced.
     ///
     /// # Errors
-    /// [`ProfileFileError::Io`].
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileError> {
-        Ok(save_profile(path.as_ref(), self)?)
+    /// [`ProfileIoError`].
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileIoError> {
+        save_profile(path.as_ref(), self)
     }
 
     fn parse(text: &ProfileText) -> Result<Self, ProfileError> {

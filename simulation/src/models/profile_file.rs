@@ -7,21 +7,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// Why a file is no profile, or none could be written.
+/// A file of a profile that was not read or written.
+#[derive(Debug, Error)]
+#[error("failed to {action} the profile `{}`: {error}; check the path and its permissions",
+    path.display())]
+pub struct ProfileIoError {
+    /// "read" or "write".
+    pub action: &'static str,
+    /// The file.
+    pub path: PathBuf,
+    /// The error of the operating system.
+    pub error: io::Error,
+}
+
+/// The reason why a profile was not read from a file or text.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProfileFileError {
-    /// The file could not be read or written.
-    #[error("cannot {action} the profile `{}`: {error}; check the path and its permissions",
-        path.display())]
-    Io {
-        /// "read" or "write".
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The error of the operating system.
-        error: io::Error,
-    },
+    /// The file was not read.
+    #[error(transparent)]
+    Io(#[from] ProfileIoError),
     /// The text is not a profile. The message carries line and column.
     #[error("{origin} is not a profile: {}\nmeasure it again", error.to_string().trim_end())]
     Parse {
@@ -60,8 +65,8 @@ impl ProfileText {
     /// The text of a file.
     ///
     /// # Errors
-    /// [`ProfileFileError::Io`].
-    pub fn load(path: &Path) -> Result<Self, ProfileFileError> {
+    /// [`ProfileIoError`].
+    pub fn load(path: &Path) -> Result<Self, ProfileIoError> {
         let origin = format!("`{}`", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| io_error("read", path, error))?;
         Ok(Self { text, origin })
@@ -93,8 +98,8 @@ impl ProfileText {
 /// Writes a profile to a file, which is replaced.
 ///
 /// # Errors
-/// [`ProfileFileError::Io`].
-pub fn save_profile(path: &Path, profile: &impl Serialize) -> Result<(), ProfileFileError> {
+/// [`ProfileIoError`].
+pub fn save_profile(path: &Path, profile: &impl Serialize) -> Result<(), ProfileIoError> {
     std::fs::write(path, profile_text(profile)).map_err(|error| io_error("write", path, error))
 }
 
@@ -106,6 +111,6 @@ pub fn profile_text(profile: &impl Serialize) -> String {
     toml::to_string(profile).expect("numbers and texts can be written")
 }
 
-fn io_error(action: &'static str, path: &Path, error: io::Error) -> ProfileFileError {
-    ProfileFileError::Io { action, path: path.to_owned(), error }
+fn io_error(action: &'static str, path: &Path, error: io::Error) -> ProfileIoError {
+    ProfileIoError { action, path: path.to_owned(), error }
 }

@@ -96,7 +96,7 @@ fn a_binary_is_simulated_as_a_file_says() {
     let error = format!("error: {}:3: `node` belongs to a job", path("job.toml"));
     assert!(out.contains(&error), "{out}");
     let out = simulated("deterministic", &path("no.toml"), "");
-    assert!(out.contains("error: cannot read the job file"), "{out}");
+    assert!(out.contains("error: failed to read the job file"), "{out}");
 }
 
 #[test]

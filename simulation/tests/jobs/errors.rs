@@ -98,7 +98,7 @@ fn contradictions_name_the_line_and_the_way_out() {
 
 #[test]
 fn files_that_cannot_be_used_are_named_where_they_are_named() {
-    let missing = "cannot read the job file `no/such.toml`: No such file or directory";
+    let missing = "failed to read the job file `no/such.toml`: No such file or directory";
     let error = JobFile::load("no/such.toml").unwrap_err();
     assert!(error.to_string().starts_with(missing), "{error}");
     assert!(matches!(error, JobFileError::Io { .. }));
@@ -108,10 +108,10 @@ fn files_that_cannot_be_used_are_named_where_they_are_named() {
     std::fs::write(&csv, "Topic Name,\n/a, MEASURED, , 1").unwrap();
     let [job_name, csv_name] = [&job, &csv].map(|path| path.display().to_string());
     for (text, expected) in [
-        ("delays = \"no.csv\"", "cannot read the delays `"),
+        ("delays = \"no.csv\"", "failed to read the delays `"),
         ("delays = \"delays.csv\"", &*format!("{csv_name}, line 2: `/a` is MEASURED")),
-        ("profile = \"no.toml\"", "cannot read the profile `"),
-        ("cores = { mapping = \"no.toml\" }", "cannot read the mapping file `"),
+        ("profile = \"no.toml\"", "failed to read the profile `"),
+        ("cores = { mapping = \"no.toml\" }", "failed to read the mapping file `"),
     ] {
         std::fs::write(&job, format!("seed = 1\n{text}")).unwrap();
         let message = JobFile::load(&job).unwrap_err().to_string();
@@ -176,9 +176,9 @@ fn nodes_that_cannot_be_are_named() {
         ),
         (
             "[[node]]\ntype = \"idle\"\n[[node]]\ntype = \"idle\"",
-            "the text:4: node /idle cannot be built: ",
+            "the text:4: failed to build node /idle: ",
         ),
-        ("[[node]]\ntype = \"idle\"\nname = \"a b\"", "the text:2: node /a b cannot be built: "),
+        ("[[node]]\ntype = \"idle\"\nname = \"a b\"", "the text:2: failed to build node /a b: "),
         (
             "[[node]]\ntype = \"talker\"\nparameters = { period = 5 }",
             "no node that they apply to declares these parameters: the text:3: `period`; check the \
@@ -189,7 +189,7 @@ fn nodes_that_cannot_be_are_named() {
         assert!(message.starts_with(expected), "{message}\n{expected}");
     }
     let message = fails("[[node]]\ntype = \"talker\"\nparameters = { period_ms = 0.5 }", &registry);
-    assert!(message.starts_with("the text:2: node /talker cannot be built: "), "{message}");
+    assert!(message.starts_with("the text:2: failed to build node /talker: "), "{message}");
     assert!(message.contains("the text:3"), "where the value was given: {message}");
 }
 
@@ -214,7 +214,7 @@ fn a_builder_that_panics_is_an_error_with_the_line_of_its_node() {
              parameters = {{ rate = {rate} }}"
         );
         let message = fails(&text, &registry);
-        let expected = format!("the text:3: node /front cannot be built: {reason}");
+        let expected = format!("the text:3: failed to build node /front: {reason}");
         assert!(message.starts_with(&expected), "{rate}: {message}");
         let job = file(&text).job(&registry).unwrap();
         let explored = job.explore(&Exploration { seeds: 0..3, ..Exploration::default() });

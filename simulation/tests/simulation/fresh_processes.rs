@@ -213,5 +213,5 @@ fn a_process_that_does_not_come_to_the_call_is_an_error_with_the_way_out() {
     assert!(error.contains("start it with arguments that lead to that call"), "{error}");
     let missing = FreshProcess::new("/no/such/program", [""; 0]);
     let error = job.verify_in_processes(3, &missing).unwrap_err().to_string();
-    assert!(error.contains("cannot start `/no/such/program`: "), "{error}");
+    assert!(error.contains("failed to start `/no/such/program`: "), "{error}");
 }

@@ -2,17 +2,10 @@
 
 use thiserror::Error;
 
-/// Why durations could not be read, or do not fit the graph.
+/// The reason why durations do not fit a graph.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DurationError {
-    /// The text has no rules that can be understood. The message carries line and column.
-    #[error("the durations cannot be read: {}\ncorrect that line; the keys of an `[[execution]]` \
-        are `node`, `callback`, `duration`, `scale` and `logical`", error.to_string().trim_end())]
-    Toml {
-        /// The error of the TOML parser, with its place.
-        error: Box<toml::de::Error>,
-    },
     /// No such node or callback group in the graph.
     #[error("{rule}: the graph has no such node; {way_out}")]
     UnknownNode {

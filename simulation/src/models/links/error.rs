@@ -3,21 +3,13 @@
 use ringspin_executor::Time;
 use thiserror::Error;
 
-/// Why links could not be read, or do not fit the graph.
-#[derive(Clone, Debug, PartialEq, Error)]
+/// The reason why a delay file of RSLCPP was not read.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum LinkError {
-    /// The text has no rules that can be understood. The message carries line and column.
-    #[error("the links cannot be read: {}\ncorrect that line; the keys of a `[[link]]` are \
-        `topic`, `from`, `to`, `since`, `until`, `delay`, `loss`, `duplication`, `reordering`, \
-        `bandwidth` and `bytes`", error.to_string().trim_end())]
-    Toml {
-        /// Where and why, as the TOML parser reports it.
-        error: Box<toml::de::Error>,
-    },
-    /// A line of RSLCPP's delay file cannot be understood.
+pub enum DelayFileError {
+    /// A line has a fault.
     #[error("{file}, line {line}: {problem}")]
-    Csv {
+    Line {
         /// The name of the file, as it was given.
         file: String,
         /// The line, from one.
@@ -25,7 +17,7 @@ pub enum LinkError {
         /// Description of the error, and of the allowed values.
         problem: String,
     },
-    /// RSLCPP's delay file asks for measured delays.
+    /// A line asks for measured delays.
     #[error(
         "{file}, line {line}: `{topic}` is MEASURED: a delay measured during the run would make \
          the result depend on the machine and its load; record a profile of the callbacks once, \
@@ -39,6 +31,12 @@ pub enum LinkError {
         /// The topic.
         topic: String,
     },
+}
+
+/// The reason why links do not fit a graph.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LinkError {
     /// Neither a topic nor a service of the graph.
     #[error("{rule}: the graph has no such topic or service; {way_out}")]
     UnknownTopic {

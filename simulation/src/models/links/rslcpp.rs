@@ -3,7 +3,7 @@
 //!
 //! RSLCPP reports a line that it does not understand and goes on without it. Here it is an error.
 
-use super::{LinkError, LinkRule, Links};
+use super::{DelayFileError, LinkRule, Links};
 use crate::models::distribution::Distribution;
 use ringspin_modes::quantity::decimal;
 use std::time::Duration;
@@ -13,7 +13,7 @@ impl Links {
     /// errors. As there, a topic's last line counts. Delays are whole nanoseconds.
     ///
     /// # Errors
-    /// [`LinkError::Csv`] or [`LinkError::Measured`], with the number of the line.
+    /// [`DelayFileError`], with the number of the line.
     ///
     /// ```
     /// use ringspin_simulation::models::{Distribution, Links};
@@ -25,8 +25,8 @@ impl Links {
     /// assert_eq!(links.rules[0].delay, Distribution::fixed(Duration::from_micros(12_500)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn from_rslcpp_csv(text: &str, file: &str) -> Result<Self, LinkError> {
-        let error = |line, problem| LinkError::Csv { file: file.into(), line, problem };
+    pub fn from_rslcpp_csv(text: &str, file: &str) -> Result<Self, DelayFileError> {
+        let error = |line, problem| DelayFileError::Line { file: file.into(), line, problem };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut lines = text.lines().zip(1..);
         let header = lines.next().map_or("", |(line, _)| line.trim());
@@ -50,7 +50,7 @@ impl Links {
                 "FIXED" => fixed_delay(delay).map_err(|problem| error(line, problem))?,
                 "MEASURED" => {
                     let (file, topic) = (file.into(), topic.into());
-                    return Err(LinkError::Measured { file, line, topic });
+                    return Err(DelayFileError::Measured { file, line, topic });
                 }
                 _ => return Err(error(line, format!("`{kind}` is no delay type; use FIXED"))),
             };

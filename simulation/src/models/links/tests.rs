@@ -331,7 +331,7 @@ fn parse_errors_name_the_line() {
         ("topic = \"/u\"", "duplicate key"),
     ] {
         let message = message(line);
-        assert!(message.starts_with("the links cannot be read: "), "{message}");
+        assert!(message.starts_with("failed to read the links: "), "{message}");
         assert!(message.contains("line 3"), "{message}");
         assert!(message.contains(expected), "{line}: {message}");
         assert!(message.contains("\ncorrect that line; the keys of a `[[link]]` are"), "{message}");

@@ -139,9 +139,12 @@ fn errors_name_the_file_and_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("run.toml");
     let text = DurationProfile::load(&missing).unwrap_err().to_string();
-    assert!(text.starts_with("cannot read the profile `") && text.contains("run.toml`"), "{text}");
+    assert!(
+        text.starts_with("failed to read the profile `") && text.contains("run.toml`"),
+        "{text}"
+    );
     let text = DurationProfile::default().save(folder.path()).unwrap_err().to_string();
-    assert!(text.starts_with("cannot write the profile `"), "{text}");
+    assert!(text.starts_with("failed to write the profile `"), "{text}");
     std::fs::write(&missing, "version = 2\ncores = 3\n").unwrap();
     let text = DurationProfile::load(&missing).unwrap_err().to_string();
     assert!(

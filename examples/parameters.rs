@@ -37,7 +37,7 @@ fn main() -> anyhow::Result<()> {
     let operator = executor.create_node("operator", ())?;
     operator.create_timer(Duration::from_millis(100), move |(), cx| {
         match speed.set(speed.get() + 0.25) {
-            Err(refusal @ ParameterError::OutOfRange { .. }) => {
+            Err(refusal @ ParameterError::Value(_)) => {
                 println!("{}: {refusal}", cx.now());
                 cx.stop();
                 Ok(())

@@ -123,9 +123,10 @@ pub mod middleware {
 /// Parameters of nodes: declaration, values, ranges, changes.
 pub mod parameter {
     pub use ringspin_executor::{
-        DeclareError, PARAMETER_CHANGES_MAX, ParameterBuilder, ParameterChange, ParameterClient,
-        ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange, ParameterType,
-        ParameterValue, ParameterVariant, Ranged,
+        DeclareError, NotDeclaredError, PARAMETER_CHANGES_MAX, ParameterBuilder, ParameterChange,
+        ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange,
+        ParameterType, ParameterValue, ParameterValueError, ParameterVariant, Ranged,
+        SetParametersError,
     };
 }
 

@@ -99,9 +99,10 @@ pub use name::NameError;
 pub use node::Node;
 pub use owner_thread::ForeignEvent;
 pub use parameter::{
-    DeclareError, PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder, ParameterChange,
-    ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo, ParameterRange,
-    ParameterType, ParameterValue, ParameterVariant, Ranged,
+    DeclareError, NotDeclaredError, PARAMETER_CHANGES_MAX, Parameter, ParameterBuilder,
+    ParameterChange, ParameterClient, ParameterDescriptor, ParameterError, ParameterInfo,
+    ParameterRange, ParameterType, ParameterValue, ParameterValueError, ParameterVariant, Ranged,
+    SetParametersError,
 };
 pub use picker::Picker;
 pub use qos::{

@@ -28,7 +28,9 @@ pub use builder::{ParameterBuilder, Ranged};
 pub use change::{PARAMETER_CHANGES_MAX, ParameterChange};
 pub use client::{Parameter, ParameterClient, ParameterInfo};
 pub use descriptor::{ParameterDescriptor, ParameterRange};
-pub use error::{DeclareError, ParameterError};
+pub use error::{
+    DeclareError, NotDeclaredError, ParameterError, ParameterValueError, SetParametersError,
+};
 pub(crate) use table::{AnyEntry, NodeParameters, ParameterObserver, check};
 
 #[cfg(test)]

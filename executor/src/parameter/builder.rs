@@ -2,7 +2,7 @@
 
 use super::client::{Parameter, ParameterClient};
 use super::descriptor::{ParameterDescriptor, ParameterRange};
-use super::error::{DeclareError, ParameterError};
+use super::error::{DeclareError, ParameterValueError};
 use super::table::{Constraint, Entry, NodeParameters, check};
 use crate::graph::{FrozenError, Graph, GraphBuilder};
 use crate::node::Node;
@@ -46,7 +46,7 @@ impl<S: Send + 'static> Node<S> {
     ///     .step(0.5)
     ///     .description("the fastest that the robot may drive, in m/s")
     ///     .declare()?;
-    /// assert!(matches!(speed.set(3.5), Err(ParameterError::OutOfRange { .. })));
+    /// assert!(matches!(speed.set(3.5), Err(ParameterError::Value(_))));
     /// let port = node.parameter("port").default("can0".to_string()).read_only().declare()?;
     /// assert_eq!(port.get(), "can0");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -191,7 +191,7 @@ impl<T: ParameterVariant> ParameterBuilder<T> {
 
     /// The strongest override, or the default. Both are checked.
     pub(crate) fn initial_value(&self) -> Result<T, DeclareError> {
-        let check = |value: &ParameterValue| -> Result<T, ParameterError> {
+        let check = |value: &ParameterValue| -> Result<T, ParameterValueError> {
             check(&self.descriptor, self.constraint.as_ref(), self.node.node(), value)
         };
         let default = match &self.default {

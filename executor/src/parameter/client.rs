@@ -1,7 +1,7 @@
 //! Handles to parameters: of one, in its type, and of a whole node.
 
 use super::descriptor::ParameterDescriptor;
-use super::error::ParameterError;
+use super::error::{NotDeclaredError, ParameterError, SetParametersError};
 use super::table::{AnyEntry, Entry, NodeParameters};
 use crate::parameter_value::sealed::Cell;
 use crate::parameter_value::{ParameterValue, ParameterVariant};
@@ -37,7 +37,8 @@ impl<T: ParameterVariant> Parameter<T> {
     /// [`ParameterError`] when the value is not allowed or the parameter is read-only; then nothing
     /// has changed.
     pub fn set(&self, value: T) -> Result<(), ParameterError> {
-        self.node.set_all(vec![(self.entry.descriptor.name.clone(), value.to_value())])
+        let change = (self.entry.descriptor.name.clone(), value.to_value());
+        self.node.set_entries(&[self.entry.clone()], vec![change])
     }
 
     /// The descriptor with which the parameter was declared.
@@ -94,20 +95,20 @@ impl ParameterClient {
     /// The value of a parameter.
     ///
     /// # Errors
-    /// [`ParameterError::NotDeclared`].
-    pub fn get(&self, parameter: &str) -> Result<ParameterValue, ParameterError> {
+    /// [`NotDeclaredError`].
+    pub fn get(&self, parameter: &str) -> Result<ParameterValue, NotDeclaredError> {
         self.0.get(parameter)
     }
 
     /// Sets a parameter; the value is taken as it is, and has to have the declared type.
     ///
     /// # Errors
-    /// [`ParameterError`]; then nothing has changed.
+    /// [`SetParametersError`]; then nothing has changed.
     pub fn set(
         &self,
         parameter: &str,
         value: impl Into<ParameterValue>,
-    ) -> Result<(), ParameterError> {
+    ) -> Result<(), SetParametersError> {
         self.0.set_all(vec![(parameter.into(), value.into())])
     }
 
@@ -117,11 +118,11 @@ impl ParameterClient {
     /// single [`Parameter`]s meanwhile may see some of them changed before the others.
     ///
     /// # Errors
-    /// [`ParameterError`] for the first one that cannot be set; then nothing has changed.
+    /// [`SetParametersError`] for the first one that is refused; then nothing has changed.
     pub fn set_all<N: Into<String>>(
         &self,
         changes: impl IntoIterator<Item = (N, ParameterValue)>,
-    ) -> Result<(), ParameterError> {
+    ) -> Result<(), SetParametersError> {
         self.0.set_all(changes.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 }

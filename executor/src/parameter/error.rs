@@ -5,20 +5,10 @@ use crate::graph::FrozenError;
 use crate::parameter_value::{ParameterType, ParameterValue};
 use thiserror::Error;
 
-/// The reason why parameters were not set: none of them is.
+/// The reason why a value is not one of a parameter.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
-pub enum ParameterError {
-    /// The node has no such parameter.
-    #[error("node {node} has no parameter `{parameter}`; it has {declared}")]
-    NotDeclared {
-        /// The node.
-        node: String,
-        /// The name as given.
-        parameter: String,
-        /// The names that it has, or "none".
-        declared: String,
-    },
+pub enum ParameterValueError {
     /// The value has another type than the parameter.
     #[error("node {node}: parameter `{parameter}` is of type {declared}, not {given}{hint}")]
     Type {
@@ -32,14 +22,6 @@ pub enum ParameterError {
         given: ParameterType,
         /// Advice how to write a value of its type, for common mistakes.
         hint: &'static str,
-    },
-    /// The parameter was declared as read-only.
-    #[error("node {node}: parameter `{parameter}` is read-only; override it at the start instead")]
-    ReadOnly {
-        /// The node.
-        node: String,
-        /// The parameter.
-        parameter: String,
     },
     /// The value is outside of the parameter's range.
     #[error("node {node}: parameter `{parameter}` cannot be {value}; use {range}")]
@@ -77,9 +59,30 @@ pub enum ParameterError {
         /// The message of the constraint.
         reason: String,
     },
-    /// One request sets a parameter twice.
-    #[error("node {node}: parameter `{parameter}` is set twice at once; give it one value")]
-    Repeated {
+}
+
+/// A parameter that the node does not have.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("node {node} has no parameter `{parameter}`; it has {declared}")]
+pub struct NotDeclaredError {
+    /// The node.
+    pub node: String,
+    /// The name as given.
+    pub parameter: String,
+    /// The names that it has, or "none".
+    pub declared: String,
+}
+
+/// The reason why a parameter was not set.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// The value is not one of the parameter.
+    #[error(transparent)]
+    Value(#[from] ParameterValueError),
+    /// The parameter was declared as read-only.
+    #[error("node {node}: parameter `{parameter}` is read-only; override it at the start instead")]
+    ReadOnly {
         /// The node.
         node: String,
         /// The parameter.
@@ -97,6 +100,26 @@ pub enum ParameterError {
         /// The refused values.
         changes: Vec<(String, ParameterValue)>,
     },
+}
+
+/// The reason why parameters were not set by name: none of them is.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum SetParametersError {
+    /// The node has no such parameter.
+    #[error(transparent)]
+    NotDeclared(#[from] NotDeclaredError),
+    /// One request sets a parameter twice.
+    #[error("node {node}: parameter `{parameter}` is set twice at once; give it one value")]
+    Repeated {
+        /// The node.
+        node: String,
+        /// The parameter.
+        parameter: String,
+    },
+    /// One of the parameters was not set.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
 }
 
 /// The reason why a parameter was not declared.
@@ -137,14 +160,14 @@ pub enum DeclareError {
     },
     /// The default does not satisfy the declaration.
     #[error("the default does not fit: {0}")]
-    Default(Box<ParameterError>),
+    Default(Box<ParameterValueError>),
     /// An override does not satisfy the declaration.
     #[error("{origin}: {error}")]
     Override {
         /// The argument, or file, line and column.
         origin: String,
         /// The fault, and the allowed form.
-        error: Box<ParameterError>,
+        error: Box<ParameterValueError>,
     },
     /// The range or its step makes no sense.
     #[error(

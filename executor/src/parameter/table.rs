@@ -7,7 +7,7 @@
 use super::change::ParameterChange;
 use super::client::ParameterInfo;
 use super::descriptor::ParameterDescriptor;
-use super::error::ParameterError;
+use super::error::{NotDeclaredError, ParameterError, ParameterValueError, SetParametersError};
 use crate::lock::lock;
 use crate::parameter_value::sealed::Cell;
 use crate::parameter_value::{ParameterType, ParameterValue, ParameterVariant};
@@ -30,7 +30,7 @@ pub(crate) trait AnyEntry: Send + Sync {
     fn descriptor(&self) -> &ParameterDescriptor;
     fn value(&self) -> ParameterValue;
     /// Checks the type and all constraints of the value; runs the user's constraint.
-    fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterError>;
+    fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterValueError>;
     /// Stores a value that was checked.
     fn store(&self, value: &ParameterValue);
 }
@@ -44,7 +44,7 @@ impl<T: ParameterVariant> AnyEntry for Entry<T> {
         self.cell.get().to_value()
     }
 
-    fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterError> {
+    fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterValueError> {
         check(&self.descriptor, self.constraint.as_ref(), node, value).map(drop)
     }
 
@@ -73,12 +73,12 @@ pub(crate) fn check<T: ParameterVariant>(
     constraint: Option<&Constraint<T>>,
     node: &str,
     value: &ParameterValue,
-) -> Result<T, ParameterError> {
+) -> Result<T, ParameterValueError> {
     let (node, parameter) = (|| String::from(node), || descriptor.name.clone());
     let Some(typed) = T::from_value(value) else {
         let (declared, given) = (descriptor.parameter_type, value.parameter_type());
         let hint = type_hint(declared, given);
-        return Err(ParameterError::Type {
+        return Err(ParameterValueError::Type {
             node: node(),
             parameter: parameter(),
             declared,
@@ -88,7 +88,7 @@ pub(crate) fn check<T: ParameterVariant>(
     };
     if let Some(range) = descriptor.range.filter(|range| !range.allows(value)) {
         let value = value.clone();
-        return Err(ParameterError::OutOfRange {
+        return Err(ParameterValueError::OutOfRange {
             node: node(),
             parameter: parameter(),
             value,
@@ -98,7 +98,7 @@ pub(crate) fn check<T: ParameterVariant>(
     if !descriptor.choices.is_empty() && !descriptor.choices.contains(value) {
         let choices: Vec<_> = descriptor.choices.iter().map(ToString::to_string).collect();
         let (choices, value) = (choices.join(", "), value.clone());
-        return Err(ParameterError::NotAChoice {
+        return Err(ParameterValueError::NotAChoice {
             node: node(),
             parameter: parameter(),
             value,
@@ -107,7 +107,7 @@ pub(crate) fn check<T: ParameterVariant>(
     }
     match constraint.map(|constraint| constraint(&typed)) {
         None | Some(Ok(())) => Ok(typed),
-        Some(Err(reason)) => Err(ParameterError::Rejected {
+        Some(Err(reason)) => Err(ParameterValueError::Rejected {
             node: node(),
             parameter: parameter(),
             value: value.clone(),
@@ -171,7 +171,7 @@ impl NodeParameters {
         self.table().changes.get_or_insert_with(create);
     }
 
-    pub(super) fn get(&self, parameter: &str) -> Result<ParameterValue, ParameterError> {
+    pub(super) fn get(&self, parameter: &str) -> Result<ParameterValue, NotDeclaredError> {
         let table = self.table();
         let entry = table.entries.get(parameter);
         entry.map(|entry| entry.value()).ok_or_else(|| self.not_declared(&table, parameter))
@@ -186,22 +186,27 @@ impl NodeParameters {
         self.table().entries.values().map(info).collect()
     }
 
-    fn not_declared(&self, table: &Table, parameter: &str) -> ParameterError {
+    fn not_declared(&self, table: &Table, parameter: &str) -> NotDeclaredError {
         let names: Vec<_> = table.entries.keys().map(String::as_str).collect();
         let declared = if names.is_empty() { "none".into() } else { names.join(", ") };
-        ParameterError::NotDeclared {
-            node: self.node.clone(),
-            parameter: parameter.into(),
-            declared,
-        }
+        NotDeclaredError { node: self.node.clone(), parameter: parameter.into(), declared }
     }
 
     /// Sets all or none of `changes`.
     pub(super) fn set_all(
         &self,
         changes: Vec<(String, ParameterValue)>,
-    ) -> Result<(), ParameterError> {
+    ) -> Result<(), SetParametersError> {
         let entries = self.look_up(&changes)?;
+        Ok(self.set_entries(&entries, changes)?)
+    }
+
+    /// Sets all or none of `changes`, which are of `entries`.
+    pub(super) fn set_entries(
+        &self,
+        entries: &[Arc<dyn AnyEntry>],
+        changes: Vec<(String, ParameterValue)>,
+    ) -> Result<(), ParameterError> {
         for (entry, (parameter, value)) in entries.iter().zip(&changes) {
             if entry.descriptor().read_only {
                 let (node, parameter) = (self.node.clone(), parameter.clone());
@@ -211,24 +216,24 @@ impl NodeParameters {
         }
         match changes.is_empty() {
             true => Ok(()),
-            false => self.apply(&entries, changes),
+            false => self.apply(entries, changes),
         }
     }
 
     fn look_up(
         &self,
         changes: &[(String, ParameterValue)],
-    ) -> Result<Vec<Arc<dyn AnyEntry>>, ParameterError> {
+    ) -> Result<Vec<Arc<dyn AnyEntry>>, SetParametersError> {
         let table = self.table();
         let mut names: Vec<&str> = changes.iter().map(|(parameter, _)| &**parameter).collect();
         names.sort_unstable();
         if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
             let (node, parameter) = (self.node.clone(), twice[0].into());
-            return Err(ParameterError::Repeated { node, parameter });
+            return Err(SetParametersError::Repeated { node, parameter });
         }
         let entry = |(parameter, _): &(String, ParameterValue)| {
             let entry = table.entries.get(parameter).cloned();
-            entry.ok_or_else(|| self.not_declared(&table, parameter))
+            entry.ok_or_else(|| self.not_declared(&table, parameter).into())
         };
         changes.iter().map(entry).collect()
     }

@@ -98,13 +98,13 @@ fn invalid_values_are_refused_and_change_nothing() {
         .declare()
         .unwrap();
     let before = node.parameters().list();
-    let cases: Vec<(ParameterError, &str)> = vec![
-        (speed.set(3.5).unwrap_err(), "cannot be 3.5; use 0.0 to 3.0 in steps of 0.5"),
-        (speed.set(f64::NAN).unwrap_err(), "cannot be .nan"),
-        (count.set(4).unwrap_err(), "cannot be 4; use 1 to 9 in steps of 2"),
-        (mode.set("slower".into()).unwrap_err(), "use one of \"fast\", \"slow\""),
-        (port.set(8).unwrap_err(), "read-only"),
-        (even.set(3).unwrap_err(), "cannot be 3: 3 is odd"),
+    let cases: Vec<(SetParametersError, &str)> = vec![
+        (speed.set(3.5).unwrap_err().into(), "cannot be 3.5; use 0.0 to 3.0 in steps of 0.5"),
+        (speed.set(f64::NAN).unwrap_err().into(), "cannot be .nan"),
+        (count.set(4).unwrap_err().into(), "cannot be 4; use 1 to 9 in steps of 2"),
+        (mode.set("slower".into()).unwrap_err().into(), "use one of \"fast\", \"slow\""),
+        (port.set(8).unwrap_err().into(), "read-only"),
+        (even.set(3).unwrap_err().into(), "cannot be 3: 3 is odd"),
         (node.parameters().set("speed", 1i64).unwrap_err(), "double, not integer; write it"),
         (node.parameters().set("mode", true).unwrap_err(), "string, not bool; put it into"),
     ];
@@ -124,11 +124,12 @@ fn several_parameters_are_set_all_or_none() {
     set(&[("a", 2.into()), ("b", 3.into())]).unwrap();
     assert_eq!((a.get(), b.get()), (2, 3));
     let wrong = set(&[("a", 4.into()), ("b", true.into())]).unwrap_err();
-    assert!(matches!(wrong, ParameterError::Type { .. }));
+    let SetParametersError::Parameter(wrong) = wrong else { panic!("{wrong}") };
+    assert!(matches!(wrong, ParameterError::Value(ParameterValueError::Type { .. })));
     let unknown = set(&[("a", 4.into()), ("c", 4.into())]).unwrap_err();
-    assert!(matches!(unknown, ParameterError::NotDeclared { .. }));
+    assert!(matches!(unknown, SetParametersError::NotDeclared(_)));
     let twice = set(&[("a", 4.into()), ("b", 5.into()), ("a", 6.into())]).unwrap_err();
-    assert!(matches!(&twice, ParameterError::Repeated { parameter, .. } if parameter == "a"));
+    assert!(matches!(&twice, SetParametersError::Repeated { parameter, .. } if parameter == "a"));
     assert_eq!((a.get(), b.get()), (2, 3));
     set(&[]).unwrap();
 }
@@ -150,7 +151,8 @@ fn a_constraint_may_read_and_set_other_parameters() {
         .unwrap();
     high.set(5).unwrap();
     node.parameters().set("low", 7i64).unwrap();
-    assert!(matches!(high.set(6), Err(ParameterError::Rejected { .. })));
+    let refused = high.set(6).unwrap_err();
+    assert!(matches!(refused, ParameterError::Value(ParameterValueError::Rejected { .. })));
     assert_eq!(node.parameters().get("calls"), Ok(ParameterValue::Integer(3)));
 }
 

@@ -4,7 +4,9 @@ use super::SimTime;
 use crate::arguments::USE_SIM_TIME;
 use crate::graph::CreateNodeError;
 use crate::node::Node;
-use crate::parameter::{AnyEntry, ParameterBuilder, ParameterDescriptor, ParameterError, check};
+use crate::parameter::{
+    AnyEntry, ParameterBuilder, ParameterDescriptor, ParameterValueError, check,
+};
 use crate::parameter_value::ParameterValue;
 use std::sync::Arc;
 
@@ -23,9 +25,9 @@ impl AnyEntry for UseSimTime {
     }
 
     /// Prepares the switch, so that setting the parameter fails only if `/clock` does.
-    fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterError> {
+    fn check(&self, node: &str, value: &ParameterValue) -> Result<(), ParameterValueError> {
         let follows = check::<bool>(&self.descriptor, None, node, value)?;
-        self.sim_time.prepare(follows).map_err(|reason| ParameterError::Rejected {
+        self.sim_time.prepare(follows).map_err(|reason| ParameterValueError::Rejected {
             node: node.into(),
             parameter: self.descriptor.name.clone(),
             value: value.clone(),

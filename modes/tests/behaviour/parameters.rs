@@ -3,7 +3,7 @@
 use crate::{Log, entries, in_every_mode, log, on_one_core, spawn_beside};
 use ringspin_executor::{
     Arguments, Cause, Graph, Message, PARAMETER_CHANGES_MAX, ParameterChange, ParameterError,
-    ParameterValue, QoS,
+    ParameterValue, QoS, SetParametersError,
 };
 use ringspin_modes::{Executor, Mode, RunDigest, SpinError};
 use ringspin_simulation::Job;
@@ -48,7 +48,7 @@ fn a_change_from_another_nodes_callback_is_an_event_in_order() {
                     *next += 1;
                     client.set("gain", *next)?;
                 }
-                Ok::<(), ParameterError>(())
+                Ok::<(), SetParametersError>(())
             })
             .unwrap();
         executor.spin().unwrap();

@@ -38,7 +38,8 @@ impl<T: ParameterVariant> Parameter<T> {
     /// has changed.
     pub fn set(&self, value: T) -> Result<(), ParameterError> {
         let change = (self.entry.descriptor.name.clone(), value.to_value());
-        self.node.set_entries(&[self.entry.clone()], vec![change])
+        let entry: Arc<dyn AnyEntry> = self.entry.clone();
+        self.node.set_entries(&[entry], vec![change])
     }
 
     /// The descriptor with which the parameter was declared.

@@ -207,7 +207,7 @@ fn a_builder_that_panics_is_an_error_with_the_line_of_its_node() {
         ("nan", "it panicked: cannot convert float seconds to Duration"),
         ("0.0", "it panicked: cannot convert float seconds to Duration"),
         ("1e-300", "it panicked: cannot convert float seconds to Duration"),
-        ("inf", "node /front: timer period 0ns is out of range"),
+        ("inf", "failed to create a timer of node /front: timer period 0ns is out of range"),
     ] {
         let text = format!(
             "for = \"1 s\"\n[[node]]\ntype = \"camera\"\nname = \"front\"\n\

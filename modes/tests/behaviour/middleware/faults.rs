@@ -198,7 +198,7 @@ fn errors_say_what_of_which_node_the_middleware_does_not_take() {
     executor.freeze().unwrap();
     let graph = Graph::new();
     graph.create_node("first", ()).unwrap();
-    names(&connect(&graph).unwrap_err(), &["the fake", "before the first one"]);
+    names(&connect(&graph).unwrap_err(), &["the fake", "before its first node"]);
     let mut executor = Executor::single_core();
     executor.freeze().unwrap();
     names(&connect(executor.graph()).unwrap_err(), &["the fake", "frozen"]);

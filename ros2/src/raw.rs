@@ -31,7 +31,8 @@ pub enum RawTopicError {
     Untyped(String),
     /// It was said to have another type.
     #[error(
-        "failed to carry topic {topic} with messages of type {given}: it has type {known}; use one type"
+        "failed to carry topic {topic} with messages of type {given}: it has type {known}; use \
+         one type"
     )]
     OtherType {
         /// The topic.

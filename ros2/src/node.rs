@@ -1,8 +1,8 @@
 //! The counterpart of a node of the graph, and of its ends.
 
+use crate::connection::{Connection, Traffic};
 use crate::late::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
-use crate::middleware::{Shared, Traffic};
 use crate::parameters::{ParameterEvents, parameter_services};
 use crate::raw::{RawInlet, RawOutlet};
 use crate::rcl::{
@@ -23,35 +23,39 @@ use std::sync::Arc;
 /// A node in rcl's graph.
 pub(crate) struct RosNode {
     node: Node,
-    shared: Arc<Shared>,
+    connection: Arc<Connection>,
     parameter_events: Option<ParameterEvents>,
     complaints: Arc<Complaints>,
 }
 
 impl RosNode {
-    pub(crate) fn new(shared: Arc<Shared>, namespace: &str, name: &str) -> Result<Self, RosError> {
+    pub(crate) fn new(
+        connection: Arc<Connection>,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Self, RosError> {
         // The graph has remapped all names, and rcl's own arguments hold no rules for them.
-        let node = Node::new(&shared.context, namespace, name, NodeOptions::default())?;
-        shared.add_node(&node);
-        let offered = shared.offers_parameters();
+        let node = Node::new(&connection.context, namespace, name, NodeOptions::default())?;
+        connection.add_node(&node);
+        let offered = connection.offers_parameters;
         let parameter_events = offered.then(|| ParameterEvents::new(&node)).transpose()?;
-        Ok(Self { node, shared, parameter_events, complaints: Arc::default() })
+        Ok(Self { node, connection, parameter_events, complaints: Arc::default() })
     }
 
     /// The reporter of `end`; `None` where nothing comes in.
     fn reporter(&self, end: End, qos: QoS) -> Result<Option<Arc<Reporter>>, RosError> {
-        if self.shared.traffic == Traffic::PublishOnly {
+        if self.connection.traffic == Traffic::PublishOnly {
             return Ok(None);
         }
         let watched = Watched { node: self.node.clone(), end, qos };
-        let reporter = Reporter::new(watched, self.shared.matches_locals, &self.complaints)?;
+        let reporter = Reporter::new(watched, self.connection.matches_locals, &self.complaints)?;
         Ok(Some(Arc::new(reporter)))
     }
 
     /// Tells overwritten messages of `topic` from ignored ones.
     fn missing(&self, topic: &str, qos: &QoS, locals: Locals) -> Missing {
-        let ignores = locals == Locals::Ignore && self.shared.matches_locals;
-        Missing::new(ignores.then(|| self.shared.listeners.sent(topic)), qos)
+        let ignores = locals == Locals::Ignore && self.connection.matches_locals;
+        Missing::new(ignores.then(|| self.connection.listeners.sent(topic)), qos)
     }
 }
 
@@ -62,11 +66,11 @@ impl RemoteNode for RosNode {
         message: TypeName,
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
-        if let Some(type_name) = self.shared.raw_topics.type_of(topic, message)? {
-            let sent = self.shared.listeners.sent(topic);
+        if let Some(type_name) = self.connection.raw_topics.type_of(topic, message)? {
+            let sent = self.connection.listeners.sent(topic);
             return Ok(Some(Arc::new(RawOutlet::new(&self.node, topic, &type_name, &qos, sent)?)));
         }
-        let Some(table) = self.shared.types.message(message.id) else {
+        let Some(table) = self.connection.types.message(message.id) else {
             return Ok(None);
         };
         let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
@@ -75,11 +79,11 @@ impl RemoteNode for RosNode {
         let is_needed = qos.durability() != Durability::Volatile
             || qos.liveliness() == Liveliness::ManualByTopic
             || qos.deadline_period().is_some();
-        let skips = !is_needed && self.shared.traffic != Traffic::Loopback;
-        let listeners = skips.then(|| self.shared.listeners.count(topic));
-        let inside = listeners.map(|count| Inside { count, matches: self.shared.knows_locals });
+        let skips = !is_needed && self.connection.traffic != Traffic::Loopback;
+        let listeners = skips.then(|| self.connection.listeners.count(topic));
+        let inside = listeners.map(|count| Inside { count, matches: self.connection.knows_locals });
         let reporter = self.reporter(End::Publisher(publisher.endpoint().clone()), qos)?;
-        let sent = self.shared.listeners.sent(topic);
+        let sent = self.connection.listeners.sent(topic);
         Ok(Some(Arc::new(RosPublisher { publisher, inside, sent, reporter })))
     }
 
@@ -90,24 +94,24 @@ impl RemoteNode for RosNode {
         qos: QoS,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError> {
-        let locals = match self.shared.traffic {
+        let locals = match self.connection.traffic {
             Traffic::Loopback => Locals::Deliver,
             Traffic::Direct | Traffic::PublishOnly => Locals::Ignore,
         };
-        if let Some(name) = self.shared.raw_topics.type_of(topic, message)? {
+        if let Some(name) = self.connection.raw_topics.type_of(topic, message)? {
             let announce = move |count| remote_notifier.announce(count);
             let missing = self.missing(topic, &qos, locals);
             let inlet = RawInlet::new(&self.node, topic, &name, &qos, (locals, missing), announce)?;
             return Ok(Some(Box::new(inlet)));
         }
-        let Some(table) = self.shared.types.message(message.id) else {
+        let Some(table) = self.connection.types.message(message.id) else {
             return Ok(None);
         };
         let missing = self.missing(topic, &qos, locals);
         let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
         subscription.on_new_message(move |count| remote_notifier.announce(count))?;
         let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
-        let _listener = self.shared.listeners.add(topic);
+        let _listener = self.connection.listeners.add(topic);
         let times = MessageTimes::UNKNOWN;
         Ok(Some(Box::new(RosSubscription { subscription, times, missing, reporter, _listener })))
     }
@@ -119,7 +123,7 @@ impl RemoteNode for RosNode {
         qos: QoS,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteServer>>, BoxError> {
-        let Some(table) = self.shared.types.service(types.request.id, types.response.id) else {
+        let Some(table) = self.connection.types.service(types.request.id, types.response.id) else {
             return Ok(None);
         };
         let server = Arc::new(ErasedService::new(&self.node, table, service, &qos)?);
@@ -134,12 +138,12 @@ impl RemoteNode for RosNode {
         qos: QoS,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError> {
-        let Some(table) = self.shared.types.service(types.request.id, types.response.id) else {
+        let Some(table) = self.connection.types.service(types.request.id, types.response.id) else {
             return Ok(None);
         };
         let client = ErasedClient::new(&self.node, table, service, &qos)?;
-        let watch = &self.shared.server_watch;
-        let client = RosClient::new(client, remote_notifier, watch, || self.shared.observer())?;
+        let watch = &self.connection.server_watch;
+        let client = RosClient::new(client, remote_notifier, watch, || self.connection.observer())?;
         Ok(Some(Arc::new(client)))
     }
 
@@ -148,10 +152,10 @@ impl RemoteNode for RosNode {
         parameters: ParameterClient,
     ) -> Result<Vec<AnnouncedService>, BoxError> {
         let mut middleware_services = Vec::new();
-        if self.shared.traffic != Traffic::PublishOnly {
+        if self.connection.traffic != Traffic::PublishOnly {
             middleware_services.push(self.complaints.middleware_service());
         }
-        if self.shared.offers_parameters() {
+        if self.connection.offers_parameters {
             middleware_services.append(&mut parameter_services(&self.node, &parameters)?);
         }
         Ok(middleware_services)

@@ -1,6 +1,5 @@
 //! Serialized messages at the level of nodes, of types that are known by their names only.
 
-use crate::Ros2;
 use crate::listeners::Missing;
 use crate::rcl::{Locals, Node, RawPublisher, RawSubscription, RosError};
 use ringspin_executor::{
@@ -45,7 +44,8 @@ pub enum RawTopicError {
 pub(crate) struct RawTopics(Mutex<BTreeMap<String, String>>);
 
 impl RawTopics {
-    fn carry(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
+    /// Says that `topic` has messages of type `type_name`.
+    pub(crate) fn carry(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
         let mut topics = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = topics.entry(topic.into()).or_insert_with(|| type_name.into());
         if known == type_name {
@@ -67,34 +67,6 @@ impl RawTopics {
         let topics = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = topics.get(topic).cloned();
         known.map(Some).ok_or_else(|| RawTopicError::Untyped(topic.into()))
-    }
-}
-
-impl Ros2 {
-    /// Says that `topic`, a fully qualified name after remapping, has serialized messages of type
-    /// `type_name`, such as `nav_msgs/msg/OccupancyGrid`: before its first publisher or
-    /// subscription of [`RawMessage`]s. The type need not be one that this program was built with.
-    ///
-    /// # Errors
-    /// [`RawTopicError::OtherType`] if it was said to have another one. Whether the type exists is
-    /// seen when the first publisher or subscription is created.
-    ///
-    /// ```no_run
-    /// use ringspin_executor::{Graph, Message, QoS};
-    /// use ringspin_ros2::{RawMessage, Ros2};
-    /// let ros2 = Ros2::builder().connect()?;
-    /// ros2.carry_raw("/map", "nav_msgs/msg/OccupancyGrid")?;
-    /// let graph = Graph::new();
-    /// graph.set_middleware(std::sync::Arc::new(ros2))?;
-    /// let node = graph.create_node("recorder", ())?;
-    /// let qos = QoS::default().transient_local();
-    /// node.create_subscription("/map", qos, |_, map: &Message<RawMessage>, _| {
-    ///     println!("{} bytes", map.0.len());
-    /// })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn carry_raw(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
-        self.raw_topics().carry(topic, type_name)
     }
 }
 

@@ -9,6 +9,7 @@
 //! | [`RawPublisher`], [`RawSubscription`] | serialized messages, of a type known by its name |
 //! | [`Service`], [`Client`] and the erased ones | requests and responses |
 //! | [`octets`], [`octets_mut`] | the bytes of a C struct |
+//! | [`fast_dds`] | settings of Fast DDS that ROS has no names for |
 //! | [`Event`] | what happened to the quality of service of a publisher or subscription |
 //!
 //! Nothing here waits, except [`Node::wait_for`] and the thread of a connection that watches the
@@ -29,6 +30,7 @@ mod context;
 mod entity;
 mod error;
 mod event;
+pub mod fast_dds;
 mod fit;
 mod graph;
 mod graph_watch;
@@ -38,7 +40,6 @@ mod mapping;
 mod message;
 mod node;
 mod octets;
-mod profile;
 mod publisher;
 mod qos;
 mod raw;
@@ -66,3 +67,4 @@ pub use service::{ErasedService, RequestId, Service};
 pub use subscription::{
     ErasedSubscription, Locals, MessageInfo, Subscription, SubscriptionEndpoint,
 };
+pub use support::type_names;

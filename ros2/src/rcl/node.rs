@@ -3,7 +3,7 @@
 use super::context::{Context, ContextHandle};
 use super::entity::{Entity, c_name, copied};
 use super::error::{RosError, check};
-use super::{lock, logging, profile};
+use super::{fast_dds, lock, logging};
 use r2r_rcl as ffi;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char};
@@ -110,7 +110,7 @@ impl NodeHandle {
         let entity = Entity::plain(format!("node {name:?} in namespace {namespace:?}"));
         let (c_name_, c_namespace) = (c_name("node", name)?, c_name("namespace", namespace)?);
         let (_lock, _logging) = (lock::entities(), logging::lock());
-        context.handle.settings.into_iter().for_each(profile::apply);
+        context.handle.settings.into_iter().for_each(fast_dds::apply);
         // SAFETY: strings and options outlive the call, the node is zero-initialized as rcl wants
         // it, the context is initialized and kept alive by the handle.
         unsafe {

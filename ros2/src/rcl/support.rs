@@ -1,11 +1,20 @@
 //! Type supports: what they are called, and how one is found by its name.
 
 use super::error::{RosError, forget};
-use crate::types;
 use libloading::Library;
 use r2r_rcl::{self as ffi, rosidl_message_type_support_t};
 use std::ffi::CStr;
 use std::path::PathBuf;
+
+/// The names, written by build.rs.
+mod generated {
+    include!(concat!(env!("OUT_DIR"), "/names.rs"));
+}
+
+/// The names of all types that this program was built with, such as `std_msgs/msg/String`.
+pub fn type_names() -> impl Iterator<Item = &'static str> {
+    generated::NAMES.iter().copied()
+}
 
 /// The description of a C struct field by field.
 pub(super) type Members = ffi::rosidl_typesupport_introspection_c__MessageMembers_s;
@@ -89,10 +98,10 @@ fn load(
 
 fn unknown(name: &str, reason: String) -> RosError {
     let package = name.split('/').next().unwrap_or_default();
-    let kinds = types::names().filter(|known| known.starts_with(&format!("{package}/msg/")));
+    let kinds = type_names().filter(|known| known.starts_with(&format!("{package}/msg/")));
     let kinds: Vec<_> = kinds.collect();
     let known = if kinds.is_empty() {
-        let mut packages: Vec<_> = types::names().filter_map(|n| n.split('/').next()).collect();
+        let mut packages: Vec<_> = type_names().filter_map(|n| n.split('/').next()).collect();
         packages.dedup();
         format!("source the workspace of package {package:?}; known are {}", packages.join(", "))
     } else {

@@ -19,7 +19,7 @@ mod types;
 mod volume;
 
 use peer::{Peer, domain, unique};
-use ringspin_ros2::fast_dds::Profile;
+use ringspin_ros2::rcl::fast_dds::Profile;
 use ringspin_ros2::rcl::{
     Context, ContextOptions, MessageInfo, Node, NodeOptions, Reach, RosMessage, Subscription,
 };

@@ -7,7 +7,7 @@ use crate::parameters::{ParameterEvents, parameter_services};
 use crate::raw::{RawInlet, RawOutlet};
 use crate::rcl::{
     ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
-    RequestId, RosError,
+    PublisherEndpoint, RequestId, RosError, SubscriptionEndpoint,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
 use crate::servers::RosClient;
@@ -82,7 +82,7 @@ impl RemoteNode for RosNode {
         let skips = !is_needed && self.connection.traffic != Traffic::Loopback;
         let listeners = skips.then(|| self.connection.listeners.count(topic));
         let inside = listeners.map(|count| Inside { count, matches: self.connection.knows_locals });
-        let reporter = self.reporter(End::Publisher(publisher.endpoint().clone()), qos)?;
+        let reporter = self.reporter(End::Publisher(PublisherEndpoint::clone(&publisher)), qos)?;
         let sent = self.connection.listeners.sent(topic);
         Ok(Some(Arc::new(RosPublisher { publisher, inside, sent, reporter })))
     }
@@ -110,7 +110,8 @@ impl RemoteNode for RosNode {
         let missing = self.missing(topic, &qos, locals);
         let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
         subscription.on_new_message(move |count| remote_notifier.announce(count))?;
-        let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
+        let reporter =
+            self.reporter(End::Subscription(SubscriptionEndpoint::clone(&subscription)), qos)?;
         let _listener = self.connection.listeners.add(topic);
         let times = MessageTimes::UNKNOWN;
         Ok(Some(Box::new(RosSubscription { subscription, times, missing, reporter, _listener })))

@@ -23,6 +23,30 @@
 //! take no such lock.
 #![allow(unsafe_code)]
 
+/// Gives a handle the methods of what it wraps.
+macro_rules! deref_to {
+    ($handle:ident$(<$parameter:ident>)?, $($field:ident).+: $target:ty) => {
+        impl$(<$parameter>)? std::ops::Deref for $handle$(<$parameter>)? {
+            type Target = $target;
+
+            fn deref(&self) -> &$target {
+                &self.$($field).+
+            }
+        }
+    };
+}
+
+/// Shows a handle as errors name its entity.
+macro_rules! debug_as_entity {
+    ($handle:ty) => {
+        impl std::fmt::Debug for $handle {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.rcl.entity.text())
+            }
+        }
+    };
+}
+
 mod callback;
 mod client;
 mod contents;
@@ -40,6 +64,7 @@ mod mapping;
 mod message;
 mod node;
 mod octets;
+mod owned;
 mod publisher;
 mod qos;
 mod raw;

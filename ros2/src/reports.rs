@@ -17,8 +17,8 @@ const UNKNOWN_NODE: &str = "_NODE_NAME_UNKNOWN_";
 /// An end that is watched.
 #[derive(Clone)]
 pub(crate) enum End {
-    Publisher(Arc<PublisherEndpoint>),
-    Subscription(Arc<SubscriptionEndpoint>),
+    Publisher(PublisherEndpoint),
+    Subscription(SubscriptionEndpoint),
 }
 
 impl End {
@@ -39,7 +39,7 @@ impl End {
                         return Ok(None);
                     }
                 };
-                Event::of_publisher(publisher, kind)
+                publisher.event(kind)
             }
             Self::Subscription(subscription) => {
                 let kind = match kind {
@@ -48,7 +48,7 @@ impl End {
                     RemoteEventKind::LivelinessChanged => SubscriptionEvent::LivelinessChanged,
                     RemoteEventKind::MessageLost => SubscriptionEvent::MessageLost,
                 };
-                Event::of_subscription(subscription, kind)
+                subscription.event(kind)
             }
         };
         event.map(Some)

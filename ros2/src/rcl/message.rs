@@ -190,11 +190,6 @@ impl MessageType {
     pub(super) fn support(&self) -> &'static rosidl_message_type_support_t {
         (self.support)()
     }
-
-    /// Whether `slot` is an `Option` of the Rust type.
-    pub(super) fn fits(&self, slot: &dyn Any) -> bool {
-        slot.type_id() == (self.slot_type)()
-    }
 }
 
 impl std::fmt::Debug for MessageType {
@@ -339,8 +334,12 @@ impl Native {
         self.pointer.as_ptr()
     }
 
-    pub(super) fn table(&self) -> &'static MessageType {
-        self.table
+    /// An error unless `slot` is an `Option` of the message.
+    pub(super) fn check_slot(&self, slot: &dyn Any, entity: &Entity) -> Result<(), RosError> {
+        match slot.type_id() == (self.table.slot_type)() {
+            true => Ok(()),
+            false => Err(RosError::OtherType { entity: entity.text() }),
+        }
     }
 }
 

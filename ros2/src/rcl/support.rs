@@ -19,6 +19,33 @@ pub fn type_names() -> impl Iterator<Item = &'static str> {
 /// The description of a C struct field by field.
 pub(super) type Members = ffi::rosidl_typesupport_introspection_c__MessageMembers_s;
 
+/// The description of one field.
+pub(super) type Member = ffi::rosidl_typesupport_introspection_c__MessageMember_s;
+
+/// The number of wide text in rosidl_typesupport_introspection_c/field_types.h.
+pub(super) const WIDE_TEXT: u8 = 17;
+
+/// The fields of a message.
+pub(super) fn fields_of(members: &Members) -> &[Member] {
+    if members.member_count_ == 0 {
+        return &[];
+    }
+    // SAFETY: the description is a static of the type's library, with so many fields.
+    unsafe { std::slice::from_raw_parts(members.members_, members.member_count_ as usize) }
+}
+
+/// The description of the messages in a field of messages.
+pub(super) fn inner(member: &Member) -> Option<&'static Members> {
+    // SAFETY: a field that is a message has the type support of it, a static.
+    unsafe { member.members_.as_ref() }.and_then(members_of)
+}
+
+/// The name of a field.
+pub(super) fn field_name(member: &Member) -> &str {
+    // SAFETY: the name is a static string that ends with NUL.
+    unsafe { CStr::from_ptr(member.name_) }.to_str().unwrap_or_default()
+}
+
 /// The description of the C struct of `support`; `None` where its library is not installed.
 pub(super) fn members_of(support: &rosidl_message_type_support_t) -> Option<&'static Members> {
     let find = support.func?;

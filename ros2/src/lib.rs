@@ -25,6 +25,7 @@ mod raw;
 pub mod rcl;
 mod reports;
 mod servers;
+mod stamp;
 mod types;
 
 pub use connection::Traffic;

@@ -4,10 +4,11 @@ use crate::connection::{Connection, Traffic};
 use crate::late::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::parameters::{ParameterEvents, parameter_services};
-use crate::raw::{RawInlet, RawOutlet};
+use crate::raw;
 use crate::rcl::{
-    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
-    PublisherEndpoint, RequestId, RosError, SubscriptionEndpoint,
+    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, MessageInfo, Node,
+    NodeOptions, PublisherEndpoint, RawPublisher, RawSubscription, RequestId, RosError,
+    SubscriptionEndpoint,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
 use crate::servers::RosClient;
@@ -66,14 +67,20 @@ impl RemoteNode for RosNode {
         message: TypeName,
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
+        let sent = self.connection.listeners.sent(topic);
         if let Some(type_name) = self.connection.raw_topics.type_of(topic, message)? {
-            let sent = self.connection.listeners.sent(topic);
-            return Ok(Some(Arc::new(RawOutlet::new(&self.node, topic, &type_name, &qos, sent)?)));
+            let publisher = RawPublisher::new(&self.node, topic, &type_name, &qos)?;
+            let endpoint = PublisherEndpoint::clone(&publisher);
+            let publish = Box::new(move |message: &dyn Any| raw::publish(&publisher, message));
+            let (inside, reporter) = (None, None);
+            return Ok(Some(Arc::new(RosPublisher { publish, endpoint, inside, sent, reporter })));
         }
         let Some(table) = self.connection.types.message(message.id) else {
             return Ok(None);
         };
         let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
+        let endpoint = PublisherEndpoint::clone(&publisher);
+        let publish = Box::new(move |message: &dyn Any| Ok(publisher.publish(message)?));
         // A later subscription may want a message that has no receiver now; and a message is a sign
         // of life, and keeps a deadline. With loopback all go through ROS 2.
         let is_needed = qos.durability() != Durability::Volatile
@@ -82,9 +89,8 @@ impl RemoteNode for RosNode {
         let skips = !is_needed && self.connection.traffic != Traffic::Loopback;
         let listeners = skips.then(|| self.connection.listeners.count(topic));
         let inside = listeners.map(|count| Inside { count, matches: self.connection.knows_locals });
-        let reporter = self.reporter(End::Publisher(PublisherEndpoint::clone(&publisher)), qos)?;
-        let sent = self.connection.listeners.sent(topic);
-        Ok(Some(Arc::new(RosPublisher { publisher, inside, sent, reporter })))
+        let reporter = self.reporter(End::Publisher(endpoint.clone()), qos)?;
+        Ok(Some(Arc::new(RosPublisher { publish, endpoint, inside, sent, reporter })))
     }
 
     fn subscribe(
@@ -98,23 +104,32 @@ impl RemoteNode for RosNode {
             Traffic::Loopback => Locals::Deliver,
             Traffic::Direct | Traffic::PublishOnly => Locals::Ignore,
         };
+        let announce = move |count| remote_notifier.announce(count);
+        let missing = self.missing(topic, &qos, locals);
+        let times = MessageTimes::UNKNOWN;
         if let Some(name) = self.connection.raw_topics.type_of(topic, message)? {
-            let announce = move |count| remote_notifier.announce(count);
-            let missing = self.missing(topic, &qos, locals);
-            let inlet = RawInlet::new(&self.node, topic, &name, &qos, (locals, missing), announce)?;
-            return Ok(Some(Box::new(inlet)));
+            let mut subscription = RawSubscription::new(&self.node, topic, &name, &qos, locals)?;
+            subscription.on_new_message(announce)?;
+            let take = Box::new(move |into: &mut dyn Any| raw::take(&mut subscription, into));
+            let (reporter, _listener) = (None, None);
+            return Ok(Some(Box::new(RosSubscription {
+                take,
+                times,
+                missing,
+                reporter,
+                _listener,
+            })));
         }
         let Some(table) = self.connection.types.message(message.id) else {
             return Ok(None);
         };
-        let missing = self.missing(topic, &qos, locals);
-        let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
-        subscription.on_new_message(move |count| remote_notifier.announce(count))?;
-        let reporter =
-            self.reporter(End::Subscription(SubscriptionEndpoint::clone(&subscription)), qos)?;
-        let _listener = self.connection.listeners.add(topic);
-        let times = MessageTimes::UNKNOWN;
-        Ok(Some(Box::new(RosSubscription { subscription, times, missing, reporter, _listener })))
+        let mut subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
+        subscription.on_new_message(announce)?;
+        let endpoint = SubscriptionEndpoint::clone(&subscription);
+        let reporter = self.reporter(End::Subscription(endpoint), qos)?;
+        let _listener = Some(self.connection.listeners.add(topic));
+        let take = Box::new(move |into: &mut dyn Any| Ok(subscription.take(into)?));
+        Ok(Some(Box::new(RosSubscription { take, times, missing, reporter, _listener })))
     }
 
     fn serve(
@@ -176,7 +191,9 @@ impl RemoteNode for RosNode {
 }
 
 struct RosPublisher {
-    publisher: ErasedPublisher,
+    /// Publishes a message of the topic's type.
+    publish: Box<dyn Fn(&dyn Any) -> Result<(), BoxError> + Send + Sync>,
+    endpoint: PublisherEndpoint,
     /// If it need not serialize for those who get the message directly.
     inside: Option<Inside>,
     sent: Arc<Counter>,
@@ -200,16 +217,16 @@ impl Inside {
 impl RemotePublisher for RosPublisher {
     fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
         if let Some(inside) = &self.inside
-            && self.publisher.subscription_count()? <= inside.matched()
+            && self.endpoint.subscription_count()? <= inside.matched()
         {
             return Ok(());
         }
         self.sent.next();
-        Ok(self.publisher.publish(message)?)
+        (self.publish)(message)
     }
 
     fn assert_liveliness(&self) -> Result<(), BoxError> {
-        Ok(self.publisher.assert_liveliness()?)
+        Ok(self.endpoint.assert_liveliness()?)
     }
 
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
@@ -218,17 +235,18 @@ impl RemotePublisher for RosPublisher {
 }
 
 struct RosSubscription {
-    subscription: ErasedSubscription,
+    /// Takes a message of the topic's type.
+    take: Box<dyn FnMut(&mut dyn Any) -> Result<Option<MessageInfo>, BoxError> + Send>,
     /// The times of the message that was taken last.
     times: MessageTimes,
     missing: Missing,
     reporter: Option<Arc<Reporter>>,
-    _listener: Listener,
+    _listener: Option<Listener>,
 }
 
 impl RemoteSubscription for RosSubscription {
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
-        let Some(info) = self.subscription.take(into)? else {
+        let Some(info) = (self.take)(into)? else {
             return Ok(false);
         };
         self.times = info.times();

@@ -1,14 +1,10 @@
 //! Serialized messages at the level of nodes, of types that are known by their names only.
 
-use crate::listeners::Missing;
-use crate::rcl::{Locals, Node, RawPublisher, RawSubscription, RosError};
-use ringspin_executor::{
-    BoxError, MessageTimes, QoS, RemotePublisher, RemoteSubscription, TypeName,
-};
-use ringspin_ringbuf::Counter;
+use crate::rcl::{MessageInfo, RawPublisher, RawSubscription};
+use ringspin_executor::{BoxError, TypeName};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 /// A message in the middleware's serialization: for ROS 2 CDR, with its header of four bytes.
@@ -70,75 +66,21 @@ impl RawTopics {
     }
 }
 
-/// Publishes serialized messages.
-pub(crate) struct RawOutlet {
-    publisher: RawPublisher,
-    sent: Arc<Counter>,
+/// Publishes `message`, a [`RawMessage`].
+pub(crate) fn publish(publisher: &RawPublisher, message: &dyn Any) -> Result<(), BoxError> {
+    let message = message.downcast_ref::<RawMessage>().ok_or("not a serialized message")?;
+    Ok(publisher.publish_serialized(&message.0)?)
 }
 
-impl RawOutlet {
-    pub(crate) fn new(
-        node: &Node,
-        topic: &str,
-        type_name: &str,
-        qos: &QoS,
-        sent: Arc<Counter>,
-    ) -> Result<Self, RosError> {
-        Ok(Self { publisher: RawPublisher::new(node, topic, type_name, qos)?, sent })
-    }
-}
-
-impl RemotePublisher for RawOutlet {
-    fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
-        let message = message.downcast_ref::<RawMessage>().ok_or("not a serialized message")?;
-        self.sent.next();
-        Ok(self.publisher.publish_serialized(&message.0)?)
-    }
-
-    fn assert_liveliness(&self) -> Result<(), BoxError> {
-        Ok(self.publisher.assert_liveliness()?)
-    }
-}
-
-/// Brings serialized messages.
-pub(crate) struct RawInlet {
-    subscription: RawSubscription,
-    /// The times of the message that was taken last.
-    times: MessageTimes,
-    missing: Missing,
-}
-
-impl RawInlet {
-    pub(crate) fn new(
-        node: &Node,
-        topic: &str,
-        type_name: &str,
-        qos: &QoS,
-        (locals, missing): (Locals, Missing),
-        announce: impl Fn(usize) + Send + Sync + 'static,
-    ) -> Result<Self, RosError> {
-        let subscription = RawSubscription::new(node, topic, type_name, qos, locals)?;
-        subscription.on_new_message(announce)?;
-        Ok(Self { subscription, times: MessageTimes::UNKNOWN, missing })
-    }
-}
-
-impl RemoteSubscription for RawInlet {
-    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
-        let into = into.downcast_mut::<Option<RawMessage>>().ok_or("not a serialized message")?;
-        let Some((bytes, info)) = self.subscription.take()? else {
-            return Ok(false);
-        };
-        *into = Some(RawMessage(bytes.to_vec()));
-        self.times = info.times();
-        Ok(true)
-    }
-
-    fn times(&self) -> MessageTimes {
-        self.times
-    }
-
-    fn overwritten(&mut self, missing: u64) -> u64 {
-        self.missing.overwritten(missing)
-    }
+/// Takes a message into `into`, an `Option` of a [`RawMessage`].
+pub(crate) fn take(
+    subscription: &mut RawSubscription,
+    into: &mut dyn Any,
+) -> Result<Option<MessageInfo>, BoxError> {
+    let into = into.downcast_mut::<Option<RawMessage>>().ok_or("not a serialized message")?;
+    let Some((bytes, info)) = subscription.take()? else {
+        return Ok(None);
+    };
+    *into = Some(RawMessage(bytes.to_vec()));
+    Ok(Some(info))
 }

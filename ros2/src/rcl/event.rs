@@ -157,8 +157,8 @@ impl QosEvent {
     }
 }
 
-// SAFETY: the struct has no ties to a thread, only its initialization and `rcl_event_fini` change it,
-// and both functions are those of an event.
+// SAFETY: the struct has no ties to a thread, only its initialization and `rcl_event_fini` change
+// it, and both functions are those of an event.
 unsafe impl RclStruct for ffi::rcl_event_t {
     /// The publisher or subscription.
     type Parent = Arc<dyn Send + Sync>;

@@ -86,8 +86,8 @@ impl std::fmt::Debug for Node {
     }
 }
 
-// SAFETY: the struct has no ties to a thread, only its initialization and `rcl_node_fini` change it,
-// and both functions are those of a node.
+// SAFETY: the struct has no ties to a thread, only its initialization and `rcl_node_fini` change
+// it, and both functions are those of a node.
 unsafe impl RclStruct for ffi::rcl_node_t {
     type Parent = Arc<ContextHandle>;
 

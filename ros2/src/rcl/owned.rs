@@ -43,12 +43,12 @@ pub(super) struct Owned<T: RclStruct> {
 
 // SAFETY: the struct has no ties to a thread, as `RclStruct` demands, and its parent is `Send`.
 unsafe impl<T: RclStruct> Send for Owned<T> {}
-// SAFETY: only initialization and `drop` change the struct, as `RclStruct` demands. The functions of
-// rcl that are called in between are thread-safe for a struct that does not change (the headers of
-// rcl say so of each), except three kinds: those that look at the graph or take an event hold the
-// lock for entities; to take messages needs a typed or raw subscription exclusively, of which an
-// endpoint has one; and to take a request or a response needs the lock of the message it is taken
-// into. A take uses the reader in the middleware, and sending uses the writer.
+// SAFETY: only initialization and `drop` change the struct, as `RclStruct` demands. The functions
+// of rcl that are called in between are thread-safe for a struct that does not change, as the
+// headers of rcl say, except three kinds. Those that ask the graph or take an event hold the lock
+// for entities. A take of messages needs a typed or raw subscription exclusively, and an endpoint
+// has one. A take of requests or responses holds the lock of the message it writes to. A take uses
+// the reader in the middleware, and sending uses the writer, so they can run at the same time.
 unsafe impl<T: RclStruct> Sync for Owned<T> {}
 
 impl<T: RclStruct> Owned<T> {

@@ -161,22 +161,6 @@ pub struct MessageType {
 }
 
 impl MessageType {
-    /// The table of `T`.
-    pub const fn of<T: RosMessage>() -> &'static Self {
-        const {
-            &Self {
-                name: T::type_name,
-                support: T::type_support,
-                rust_type: TypeId::of::<T>,
-                slot_type: TypeId::of::<Option<T>>,
-                create: create::<T>,
-                destroy: destroy::<T>,
-                write: write::<T>,
-                read: read::<T>,
-            }
-        }
-    }
-
     /// The name of the ROS type, such as `std_msgs/msg/String`.
     pub fn name(&self) -> String {
         (self.name)()
@@ -198,31 +182,6 @@ impl std::fmt::Debug for MessageType {
     }
 }
 
-fn create<T: RosMessage>() -> *mut c_void {
-    T::create().cast()
-}
-
-unsafe fn destroy<T: RosMessage>(native: *mut c_void) {
-    // SAFETY: as the caller promises.
-    unsafe { T::destroy(native.cast()) }
-}
-
-/// Copies `message` to the C struct of `T` at `native`; false if it is no `T`.
-unsafe fn write<T: RosMessage>(message: &dyn Any, native: *mut c_void) -> bool {
-    let Some(message) = message.downcast_ref::<T>() else { return false };
-    // SAFETY: the caller has a C struct of `T` there, to itself.
-    message.to_native(unsafe { &mut *native.cast() });
-    true
-}
-
-/// Puts the message at `native` into `slot`; false if it is no `Option<T>`.
-unsafe fn read<T: RosMessage>(native: *const c_void, slot: &mut dyn Any) -> bool {
-    let Some(slot) = slot.downcast_mut::<Option<T>>() else { return false };
-    // SAFETY: the caller has a C struct of `T` there, to itself.
-    *slot = Some(T::from_native(unsafe { &*native.cast() }));
-    true
-}
-
 /// The table of one service type: [`RosService`] for who knows the type only when the program runs.
 #[derive(Debug)]
 pub struct ServiceType {
@@ -235,18 +194,6 @@ pub struct ServiceType {
 }
 
 impl ServiceType {
-    /// The table of `S`.
-    pub const fn of<S: RosService>() -> &'static Self {
-        const {
-            &Self {
-                request: MessageType::of::<S::Request>(),
-                response: MessageType::of::<S::Response>(),
-                name: S::type_name,
-                support: S::type_support,
-            }
-        }
-    }
-
     /// The name of the ROS type, such as `std_srvs/srv/SetBool`.
     pub fn name(&self) -> String {
         (self.name)()

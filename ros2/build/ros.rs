@@ -243,7 +243,7 @@ fn bindings_made() -> Option<SystemTime> {
     entries(builds).into_iter().filter(is_it).filter_map(made).max()
 }
 
-/// Writes the files that src/types.rs and src/rcl/support.rs include.
+/// Writes the files that src/types.rs and src/rcl/type_support.rs include.
 fn write(all: &BTreeSet<Interface>) {
     let name = |of: &Interface| format!("\"{}/{}/{}\"", of.package, of.kind, of.name);
     let names = table("NAMES", "&str", all.iter().map(name));

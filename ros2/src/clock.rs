@@ -11,7 +11,7 @@ use std::time::Duration;
 
 const TOPIC: &str = "/clock";
 
-/// A node that tools do not show, for what concerns the process.
+/// Creates a node that tools do not show, for needs of the whole process.
 pub(crate) fn hidden_node(context: &Context, name: &str) -> Result<Node, RosError> {
     // Its name is not remapped, and its log goes nowhere.
     Node::new(context, "/", name, NodeOptions { rosout: false, use_global_arguments: false })
@@ -31,7 +31,7 @@ impl ClockFollower {
     pub(crate) fn start(context: &Context, clock: Arc<RosClock>) -> Result<Self, BoxError> {
         let node = hidden_node(context, "_ringspin_clock")?;
         let messages = Subscription::new(&node, TOPIC, &QoS::clock(), Locals::Deliver)?;
-        // One ring is enough: who hears it takes all that is there.
+        // One signal is enough: the thread takes all messages that are there.
         let (bell, rings) = sync_channel(1);
         let ring = bell.clone();
         messages.on_new_message(move |_| {
@@ -74,7 +74,7 @@ fn follow(
 impl Drop for ClockFollower {
     fn drop(&mut self) {
         *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        // If there is no room, a ring is under way that tells as much.
+        // If there is no room, the thread has a signal to receive already.
         let _ = self.bell.try_send(());
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()

@@ -1,10 +1,10 @@
 //! State that the nodes of one connection with ROS 2 share.
 
+use crate::client::ServerWatch;
 use crate::clock::{ClockSource, hidden_node};
 use crate::listeners::Listeners;
 use crate::raw::RawTopics;
 use crate::rcl::{Context, Node, RosError, WeakNode};
-use crate::servers::ServerWatch;
 use crate::types::Types;
 use std::sync::{Mutex, PoisonError};
 
@@ -27,7 +27,7 @@ pub enum Traffic {
     PublishOnly,
 }
 
-/// Knowledge of all nodes of a connection.
+/// State of a connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) context: Context,
@@ -35,7 +35,7 @@ pub(crate) struct Connection {
     pub(crate) types: Types,
     /// Whether publishers and subscriptions of this process are peers for ROS 2.
     pub(crate) matches_locals: bool,
-    /// Whether that is certain: a profile of the user's may say anything.
+    /// Whether that is certain: a profile of the user may change it.
     pub(crate) knows_locals: bool,
     pub(crate) raw_topics: RawTopics,
     /// The subscriptions of the process.
@@ -43,9 +43,9 @@ pub(crate) struct Connection {
     /// Whether each node offers the services for its parameters.
     pub(crate) offers_parameters: bool,
     pub(crate) clock_source: Option<ClockSource>,
-    /// The nodes of the graph, in whose names is logged.
+    /// The nodes of the graph, for log lines in their names.
     pub(crate) nodes: Mutex<Vec<WeakNode>>,
-    /// The node that asks about the graph, once it is asked.
+    /// The node for queries of the graph, from the first query on.
     pub(crate) observer: Mutex<Option<Node>>,
     pub(crate) server_watch: ServerWatch,
 }
@@ -63,7 +63,7 @@ impl Connection {
         alive().find(|node| Some(node.fully_qualified_name()) == name).or_else(|| alive().next())
     }
 
-    /// A node that asks: one for all questions, because a connection without a node finds no peer.
+    /// The node for queries of the graph: a connection without a node discovers no peer.
     pub(crate) fn observer(&self) -> Result<Node, RosError> {
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(node) = &*observer {

@@ -11,9 +11,10 @@
 #![deny(unsafe_code)]
 
 pub mod action;
+mod client;
 mod clock;
 mod connection;
-mod late;
+mod late_responses;
 mod listeners;
 mod log_layer;
 mod middleware;
@@ -24,7 +25,6 @@ mod queries;
 mod raw;
 pub mod rcl;
 mod reports;
-mod servers;
 mod stamp;
 mod types;
 

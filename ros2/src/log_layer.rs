@@ -18,11 +18,11 @@ use tracing_subscriber::registry::LookupSpan;
 const WAITING_MAX: usize = 1024;
 
 thread_local! {
-    /// Whether this thread publishes log lines: what it logs itself stays off `/rosout`.
+    /// Whether this thread publishes log lines: its own log stays off `/rosout`.
     static PUBLISHES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A line under way to `/rosout`.
+/// A log line on its way to `/rosout`.
 struct Line {
     node: Option<String>,
     severity: Severity,
@@ -69,7 +69,7 @@ impl Ros2 {
     }
 }
 
-/// Publishes what comes until the layer or the connection is gone.
+/// Publishes log lines until the layer or the connection is gone.
 fn publish(connection: &Weak<Connection>, waiting: &Receiver<Line>, dropped: &Mutex<u64>) {
     PUBLISHES.set(true);
     for line in waiting {

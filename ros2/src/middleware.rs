@@ -1,6 +1,7 @@
 //! ROS 2 as the middleware of a graph: each node, publisher, subscription, service and client of
 //! the graph has a counterpart in rcl.
 
+use crate::client::ServerWatch;
 use crate::clock::{ClockFollower, ClockSource};
 use crate::connection::{Connection, Traffic};
 use crate::listeners::Listeners;
@@ -8,7 +9,6 @@ use crate::node::RosNode;
 use crate::raw::{RawTopicError, RawTopics};
 use crate::rcl::fast_dds::{self, Profile};
 use crate::rcl::{Context, ContextOptions, RosError};
-use crate::servers::ServerWatch;
 use crate::types::Types;
 use ringspin_executor::{BoxError, Middleware, RemoteNode, RosClock, Time};
 use std::any::Any;

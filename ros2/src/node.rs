@@ -1,7 +1,9 @@
-//! The counterpart of a node of the graph, and of its ends.
+//! The counterparts in rcl of a node of the graph, and of its publishers, subscriptions, services
+//! and clients.
 
+use crate::client::RosClient;
 use crate::connection::{Connection, Traffic};
-use crate::late::LateResponses;
+use crate::late_responses::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::parameters::{ParameterEvents, parameter_services};
 use crate::raw;
@@ -11,7 +13,6 @@ use crate::rcl::{
     SubscriptionEndpoint,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
-use crate::servers::RosClient;
 use ringspin_executor::{
     AnnouncedService, BoxError, Durability, Liveliness, MessageTimes, ParameterClient,
     ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
@@ -43,7 +44,7 @@ impl RosNode {
         Ok(Self { node, connection, parameter_events, complaints: Arc::default() })
     }
 
-    /// The reporter of `end`; `None` where nothing comes in.
+    /// The reporter of `end`; `None` for a connection that receives nothing.
     fn reporter(&self, end: End, qos: QoS) -> Result<Option<Arc<Reporter>>, RosError> {
         if self.connection.traffic == Traffic::PublishOnly {
             return Ok(None);
@@ -53,7 +54,7 @@ impl RosNode {
         Ok(Some(Arc::new(reporter)))
     }
 
-    /// Tells overwritten messages of `topic` from ignored ones.
+    /// Distinguishes overwritten messages of `topic` from ignored ones.
     fn missing(&self, topic: &str, qos: &QoS, locals: Locals) -> Missing {
         let ignores = locals == Locals::Ignore && self.connection.matches_locals;
         Missing::new(ignores.then(|| self.connection.listeners.sent(topic)), qos)
@@ -194,7 +195,7 @@ struct RosPublisher {
     /// Publishes a message of the topic's type.
     publish: Box<dyn Fn(&dyn Any) -> Result<(), BoxError> + Send + Sync>,
     endpoint: PublisherEndpoint,
-    /// If it need not serialize for those who get the message directly.
+    /// `None` if every message has to be serialized.
     inside: Option<Inside>,
     sent: Arc<Counter>,
     reporter: Option<Arc<Reporter>>,
@@ -208,7 +209,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// How many of those that the middleware has connected the publisher with.
+    /// The number of these subscriptions that the middleware has connected with the publisher.
     fn matched(&self) -> usize {
         if self.matches { self.count.get() } else { 0 }
     }
@@ -237,7 +238,7 @@ impl RemotePublisher for RosPublisher {
 struct RosSubscription {
     /// Takes a message of the topic's type.
     take: Box<dyn FnMut(&mut dyn Any) -> Result<Option<MessageInfo>, BoxError> + Send>,
-    /// The times of the message that was taken last.
+    /// Times of the last message taken.
     times: MessageTimes,
     missing: Missing,
     reporter: Option<Arc<Reporter>>,

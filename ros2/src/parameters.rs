@@ -6,7 +6,7 @@
 mod answers;
 mod values;
 
-use crate::late::LateResponses;
+use crate::late_responses::LateResponses;
 use crate::occurrences::Occurrences;
 use crate::rcl::{ErasedService, Node, Publisher, RequestId, RosError, RosService, ServiceType};
 use crate::stamp::to_stamp;
@@ -46,7 +46,7 @@ impl<S: RosService> MiddlewareService for ParameterService<S> {
         Ok(self.request.is_some())
     }
 
-    /// A client that has gone is no failure of the node.
+    /// A response that cannot be sent, such as to a lost client, is no failure of the node.
     fn run(&mut self) -> Result<(), BoxError> {
         let Some((request, id)) = self.request.take() else { return Ok(()) };
         let response = (self.answer)(&self.parameters, request);
@@ -131,7 +131,7 @@ impl Offer<'_> {
     }
 }
 
-/// Publishes what happens to a node's parameters, on `/parameter_events`.
+/// Publishes changes of a node's parameters on `/parameter_events`.
 pub(crate) struct ParameterEvents {
     node: String,
     publisher: Publisher<ParameterEvent>,

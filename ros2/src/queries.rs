@@ -36,7 +36,7 @@ impl Ros2 {
         Ok(nodes)
     }
 
-    /// The publishers of `topic`: whose they are, their types and quality of service.
+    /// The publishers of `topic`: with their nodes, types and quality of service.
     ///
     /// # Errors
     /// For a name with a NUL character, and after a shutdown.
@@ -44,7 +44,7 @@ impl Ros2 {
         self.observer()?.publishers(topic)
     }
 
-    /// The subscriptions of `topic`: whose they are, their types and quality of service.
+    /// The subscriptions of `topic`: with their nodes, types and quality of service.
     ///
     /// # Errors
     /// For a name with a NUL character, and after a shutdown.

@@ -23,7 +23,7 @@
 //! take no such lock.
 #![allow(unsafe_code)]
 
-/// Gives a handle the methods of what it wraps.
+/// Implements `Deref` of a handle to a field.
 macro_rules! deref_to {
     ($handle:ident$(<$parameter:ident>)?, $($field:ident).+: $target:ty) => {
         impl$(<$parameter>)? std::ops::Deref for $handle$(<$parameter>)? {
@@ -49,19 +49,19 @@ macro_rules! debug_as_entity {
 
 mod callback;
 mod client;
-mod contents;
 mod context;
 mod entity;
 mod error;
 mod event;
 pub mod fast_dds;
-mod fit;
 mod graph;
 mod graph_watch;
 mod lock;
 mod logging;
 mod mapping;
 mod message;
+mod message_check;
+mod native_check;
 mod node;
 mod octets;
 mod owned;
@@ -71,7 +71,7 @@ mod raw;
 mod serialized;
 mod service;
 mod subscription;
-mod support;
+mod type_support;
 
 pub use client::{Client, ErasedClient};
 pub use context::{Context, ContextOptions, Reach};
@@ -92,4 +92,4 @@ pub use service::{ErasedService, RequestId, Service};
 pub use subscription::{
     ErasedSubscription, Locals, MessageInfo, Subscription, SubscriptionEndpoint,
 };
-pub use support::type_names;
+pub use type_support::type_names;

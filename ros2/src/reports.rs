@@ -1,5 +1,5 @@
-//! Reports of ROS 2 about a publisher or subscription, for the callbacks of the graph; and, where
-//! there is no callback, complaints about peers that do not fit.
+//! QoS events of publishers and subscriptions in ROS 2: they call the callbacks of the graph, and
+//! without a callback an incompatible peer causes a warning.
 
 use crate::rcl::{
     Event, Node, PublisherEndpoint, PublisherEvent, QosEvent, RosError, SubscriptionEndpoint,
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The name of rmw for a node that it does not know.
 const UNKNOWN_NODE: &str = "_NODE_NAME_UNKNOWN_";
 
-/// An end that is watched.
+/// A publisher or subscription that is watched.
 #[derive(Clone)]
 pub(crate) enum End {
     Publisher(PublisherEndpoint),
@@ -54,7 +54,7 @@ impl End {
         event.map(Some)
     }
 
-    /// The policies that do not fit between this end, which has `qos`, and one that has `other`.
+    /// The incompatible policies of this endpoint, which has `qos`, and a peer, which has `other`.
     fn misfit(&self, qos: &QoS, other: &QoS) -> Option<Incompatibility> {
         match self {
             Self::Publisher(_) => qos.incompatibility(other),
@@ -63,7 +63,7 @@ impl End {
     }
 }
 
-/// One publisher or subscription of the graph, and who it belongs to.
+/// One publisher or subscription of the graph, with its node.
 #[derive(Clone)]
 pub(crate) struct Watched {
     pub(crate) node: Node,
@@ -84,7 +84,7 @@ impl Watched {
         Ok(Some(Watch { event, watched: self.clone() }))
     }
 
-    /// The last peer that does not fit because of `policy`.
+    /// The peer that was discovered last among those that are incompatible because of `policy`.
     fn misfit(&self, policy: Option<QosPolicy>) -> Result<Option<IncompatiblePeer>, RosError> {
         let peers = match &self.end {
             End::Publisher(_) => self.node.subscriptions(self.end.topic())?,
@@ -93,7 +93,7 @@ impl Watched {
         let mut misfits = peers.into_iter().rev().filter_map(|peer| {
             let incompatibility = self.end.misfit(&self.qos, &peer.qos)?;
             let (namespace, name) = (peer.node.namespace.trim_end_matches('/'), peer.node.name);
-            // rmw finds an end a moment before it learns whose it is.
+            // rmw discovers an endpoint a moment before it learns the name of its node.
             let node = (name != UNKNOWN_NODE).then(|| format!("{namespace}/{name}"));
             Some(IncompatiblePeer { node, incompatibility })
         });
@@ -109,7 +109,7 @@ impl Watched {
     }
 }
 
-/// One kind of event of one end.
+/// One kind of event of one publisher or subscription.
 struct Watch {
     event: Event,
     watched: Watched,
@@ -138,7 +138,7 @@ impl RemoteEvent for Watch {
     }
 }
 
-/// The policy that rcl's event names so.
+/// The policy with this name in events of rcl.
 fn policy_named(name: &str) -> Option<QosPolicy> {
     match name {
         "reliability" => Some(QosPolicy::Reliability),
@@ -150,7 +150,8 @@ fn policy_named(name: &str) -> Option<QosPolicy> {
     }
 }
 
-/// The reports of one end. Unless its misfits are asked for, the node complains of them.
+/// The events of one publisher or subscription. Without a callback for incompatible peers the node
+/// logs a warning about them.
 pub(crate) struct Reporter {
     watched: Watched,
     includes_locals: bool,
@@ -180,7 +181,7 @@ impl RemoteEvents for Reporter {
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError> {
         if kind == RemoteEventKind::IncompatibleQos {
-            // There is one callback for each kind of event of an end.
+            // Each kind of event has one callback, and this one replaces the warnings.
             self.complaints.withdraw(self.number);
         }
         let watch = self.watched.watch(kind, remote_notifier)?;
@@ -211,7 +212,7 @@ impl Complaints {
         watches[number] = None;
     }
 
-    /// The service of the node that says them.
+    /// The service of the node that logs the warnings.
     pub(crate) fn middleware_service(self: &Arc<Self>) -> AnnouncedService {
         let complain = Complain { complaints: self.clone(), next: None };
         (Box::new(complain), self.remote_notifier.clone())
@@ -220,7 +221,7 @@ impl Complaints {
 
 struct Complain {
     complaints: Arc<Complaints>,
-    /// The end that the next complaint is about, and the report of it.
+    /// The endpoint of the next warning, and its status.
     next: Option<(String, RemoteStatus)>,
 }
 

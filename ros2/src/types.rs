@@ -1,5 +1,5 @@
-//! Which Rust types are ROS types: what a generic `create_publisher::<M>()`, which knows nothing of
-//! `M` but its identity, asks.
+//! The registry of Rust types that are ROS types. A generic `create_publisher::<M>()`, which knows
+//! only the identity of `M`, looks its table up.
 
 mod primitives;
 

@@ -1,4 +1,5 @@
-//! The messages of actions, as r2r has generated them. What comes in may come from anybody.
+//! Mappings of the messages of actions to the types that r2r generates. Messages from other
+//! processes may hold any values.
 
 use super::{FromRos, RosAction};
 use crate::rcl::{Mapping, RosMessage, RosService, ServiceMapping};
@@ -63,7 +64,7 @@ impl<F: RosAction> Mapping for GoalResponse<F> {
     }
 }
 
-/// The service that tells the results of goals of `F`.
+/// The service for results of goals of `F`.
 pub(super) struct GetResult<F>(PhantomData<F>);
 
 impl<F: RosAction> ServiceMapping for GetResult<F> {
@@ -166,7 +167,7 @@ impl Mapping for CancelResponse {
     }
 }
 
-/// The topic that tells how goals stand.
+/// The topic with the status of goals.
 pub(super) enum Status {}
 
 impl Mapping for Status {
@@ -204,12 +205,12 @@ fn to_uuid(id: GoalId) -> UUID {
     UUID { uuid: id.0.into() }
 }
 
-/// All zeros, the identity of no goal, where there are not 16 bytes; there always are.
+/// All zeros, which no goal has, for a length other than 16 bytes; r2r always gives 16.
 fn to_goal_id(uuid: &UUID) -> GoalId {
     GoalId(uuid.uuid.as_slice().try_into().unwrap_or_default())
 }
 
-/// A status that is not known becomes that of an unknown goal.
+/// Converts an unknown status to the one of an unknown goal.
 fn to_status(code: i8) -> GoalStatus {
     GoalStatus::from_code(code).unwrap_or_else(|| {
         tracing::warn!(code, "a goal has a status that action_msgs/msg/GoalStatus does not have");
@@ -226,8 +227,8 @@ fn to_return_code(code: i8) -> CancelReturnCode {
     })
 }
 
-/// The first nanosecond for all that is before the epoch: zero has a meaning of its own in requests
-/// to cancel, where it would stand for all goals instead of none.
+/// Converts a stamp before the epoch to one nanosecond: a request to cancel with zero would mean
+/// all goals.
 fn to_time(stamp: &Stamp) -> Time {
     stamp::to_time(stamp).unwrap_or(Time::from_nanos(1))
 }

@@ -45,8 +45,8 @@ pub struct Profile {
     /// unconnected by Fast DDS.
     ///
     /// For a program that connects them itself. Publishers then do not serialize for subscriptions
-    /// that ignore them ([`Locals::Ignore`](crate::rcl::Locals)), whose histories would fill with
-    /// messages to skip, and lose those from elsewhere.
+    /// that ignore them ([`Locals::Ignore`](crate::rcl::Locals)), and their histories do not fill
+    /// with messages to skip, which would overwrite those from elsewhere.
     pub ignore_local_endpoints: bool,
 }
 

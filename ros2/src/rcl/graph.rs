@@ -148,7 +148,7 @@ impl Node {
         Ok(count)
     }
 
-    /// The publishers of `topic`: whose they are, their types and quality of service.
+    /// The publishers of `topic`: with their nodes, types and quality of service.
     ///
     /// # Errors
     /// After a shutdown.

@@ -41,7 +41,7 @@ fn guard_condition(context: &Context) -> Result<GuardCondition, RosError> {
     }
 }
 
-/// A wait set for two guard conditions: one for the end, and one for changes of the graph.
+/// A wait set for two guard conditions: one for the end, one for changes of the graph.
 struct WaitSet {
     set: ffi::rcl_wait_set_t,
     node: Arc<NodeHandle>,

@@ -38,7 +38,7 @@ pub trait Mapping: 'static {
     /// If the message does not fit; that becomes an error of the publisher.
     fn to_wire(message: &Self::Rust, wire: &mut <Self::Wire as RosMessage>::Native);
 
-    /// The message that a C struct holds, which may come from anybody.
+    /// The message in a C struct, which may come from any process.
     fn from_wire(wire: &<Self::Wire as RosMessage>::Native) -> Self::Rust;
 }
 

@@ -1,4 +1,4 @@
-//! The quality of service as rmw has it, and back.
+//! Conversion of the quality of service to and from rmw.
 
 use super::entity::{Entity, copied};
 use super::fast_dds;

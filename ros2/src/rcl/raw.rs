@@ -5,7 +5,7 @@ use super::node::Node;
 use super::publisher::PublisherEndpoint;
 use super::serialized::Buffer;
 use super::subscription::{Locals, MessageInfo, SubscriptionEndpoint};
-use super::support;
+use super::type_support;
 use ringspin_executor::QoS;
 
 /// A publisher of serialized messages. For any thread.
@@ -22,7 +22,7 @@ impl RawPublisher {
     /// # Errors
     /// [`RosError::UnknownType`], and as [`Publisher::new`](super::Publisher::new).
     pub fn new(node: &Node, topic: &str, type_name: &str, qos: &QoS) -> Result<Self, RosError> {
-        let of_type = (type_name, support::by_name(type_name)?);
+        let of_type = (type_name, type_support::by_name(type_name)?);
         Ok(Self { endpoint: PublisherEndpoint::new(node, topic, of_type, qos)? })
     }
 }
@@ -47,7 +47,7 @@ impl RawSubscription {
         qos: &QoS,
         locals: Locals,
     ) -> Result<Self, RosError> {
-        let of_type = (type_name, support::by_name(type_name)?);
+        let of_type = (type_name, type_support::by_name(type_name)?);
         let endpoint = SubscriptionEndpoint::new(node, topic, of_type, qos, locals)?;
         let buffer = Buffer::new(&endpoint.rcl.entity)?;
         Ok(Self { endpoint, buffer })

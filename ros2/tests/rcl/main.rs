@@ -52,7 +52,7 @@ fn node_with_profile(name: &str, profile: Profile) -> Node {
     Node::new(&context, "", name, NodeOptions::default()).unwrap()
 }
 
-/// A subscription, and the bell that rings when something has come.
+/// A subscription, and the counts of its callback.
 struct Heard<T> {
     subscription: Subscription<T>,
     bell: Receiver<usize>,

@@ -1,4 +1,4 @@
-//! Type supports: what they are called, and how one is found by its name.
+//! Type supports: their names, the descriptions of their C structs, and the search by name.
 
 use super::error::{RosError, forget};
 use libloading::Library;

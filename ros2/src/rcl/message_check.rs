@@ -1,10 +1,10 @@
-//! Looks for what a Rust message holds and the C struct of its type cannot, before r2r copies it:
-//! r2r panics there, which ends a program that is built with `panic = "abort"`.
+//! Checks that a Rust message fits the C struct of its type, before r2r copies it: r2r panics
+//! otherwise, which ends a program that is built with `panic = "abort"`.
 //!
 //! r2r's messages are serializable, so a serializer that writes nothing walks through them, beside
 //! the description of their C struct.
 
-use super::support::{Member, Members, WIDE_TEXT, field_name, fields_of, inner, members_of};
+use super::type_support::{Member, Members, WIDE_TEXT, field_name, fields_of, inner, members_of};
 use r2r_rcl::rosidl_message_type_support_t;
 use serde::ser::{self, Impossible, Serialize, Serializer};
 use std::cell::Cell;
@@ -15,12 +15,12 @@ thread_local! {
     static REPORT: Cell<Option<String>> = const { Cell::new(None) };
 }
 
-/// Says that a message was not copied, to the caller of the copy.
+/// Reports to the caller of the copy that a message was not copied.
 pub(super) fn report(reason: String) {
     REPORT.set(Some(reason));
 }
 
-/// The report since the last time.
+/// Takes the report.
 pub(super) fn take_report() -> Option<String> {
     REPORT.take()
 }

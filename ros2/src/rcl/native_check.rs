@@ -1,9 +1,9 @@
-//! Contents of a C struct that a Rust message cannot hold, or that its type forbids.
+//! Checks of a C struct for contents that a Rust message cannot hold, or that its type forbids.
 //!
-//! r2r turns text that is not UTF-8 into an empty string, and lets bounds of strings and of
-//! sequences of messages pass. Both are looked for here, in the few fields where they can occur.
+//! r2r turns text that is not UTF-8 into an empty string, and does not check bounds of strings and
+//! of sequences of messages. The checks visit only the fields where this can occur.
 
-use super::support::{Member, Members, WIDE_TEXT, field_name, fields_of, inner, members_of};
+use super::type_support::{Member, Members, WIDE_TEXT, field_name, fields_of, inner, members_of};
 use r2r_rcl as ffi;
 
 /// The fields of a message type that have to be looked at: none for most numbers.
@@ -18,11 +18,11 @@ struct Field {
     kind: Kind,
 }
 
-/// How many values a field has.
+/// The number of values of a field.
 enum Many {
     One,
     Array(usize),
-    /// As many as it says; at most so many, if that is not 0.
+    /// Any number; at most this one if it is not 0.
     Sequence(usize),
 }
 

@@ -191,9 +191,12 @@ impl RemoteNode for RosNode {
     }
 }
 
+type Publish = dyn Fn(&dyn Any) -> Result<(), BoxError> + Send + Sync;
+type Take = dyn FnMut(&mut dyn Any) -> Result<Option<MessageInfo>, BoxError> + Send;
+
 struct RosPublisher {
     /// Publishes a message of the topic's type.
-    publish: Box<dyn Fn(&dyn Any) -> Result<(), BoxError> + Send + Sync>,
+    publish: Box<Publish>,
     endpoint: PublisherEndpoint,
     /// `None` if every message has to be serialized.
     inside: Option<Inside>,
@@ -237,7 +240,7 @@ impl RemotePublisher for RosPublisher {
 
 struct RosSubscription {
     /// Takes a message of the topic's type.
-    take: Box<dyn FnMut(&mut dyn Any) -> Result<Option<MessageInfo>, BoxError> + Send>,
+    take: Box<Take>,
     /// Times of the last message taken.
     times: MessageTimes,
     missing: Missing,

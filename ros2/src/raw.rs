@@ -9,8 +9,8 @@ use thiserror::Error;
 
 /// A message in the middleware's serialization: for ROS 2 CDR, with its header of four bytes.
 ///
-/// Publishers and subscriptions of a [raw topic](Ros2::carry_raw) have it as their type. Within the
-/// process it is a message like any other.
+/// Publishers and subscriptions of a [raw topic](crate::Ros2::carry_raw) have it as their type.
+/// Within the process it is a message like any other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawMessage(pub Vec<u8>);
 

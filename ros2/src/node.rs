@@ -10,7 +10,6 @@ use crate::raw;
 use crate::rcl::{
     ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, MessageInfo, Node,
     NodeOptions, PublisherEndpoint, RawPublisher, RawSubscription, RequestId, RosError,
-    SubscriptionEndpoint,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
 use ringspin_executor::{
@@ -49,7 +48,7 @@ impl RosNode {
         if self.connection.traffic == Traffic::PublishOnly {
             return Ok(None);
         }
-        let watched = Watched { node: self.node.clone(), end, qos };
+        let watched = Arc::new(Watched { node: self.node.clone(), end, qos });
         let reporter = Reporter::new(watched, self.connection.matches_locals, &self.complaints)?;
         Ok(Some(Arc::new(reporter)))
     }
@@ -71,7 +70,7 @@ impl RemoteNode for RosNode {
         let sent = self.connection.listeners.sent(topic);
         if let Some(type_name) = self.connection.raw_topics.type_of(topic, message)? {
             let publisher = RawPublisher::new(&self.node, topic, &type_name, &qos)?;
-            let endpoint = PublisherEndpoint::clone(&publisher);
+            let endpoint = publisher.share();
             let publish = Box::new(move |message: &dyn Any| raw::publish(&publisher, message));
             let (inside, reporter) = (None, None);
             return Ok(Some(Arc::new(RosPublisher { publish, endpoint, inside, sent, reporter })));
@@ -80,7 +79,7 @@ impl RemoteNode for RosNode {
             return Ok(None);
         };
         let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
-        let endpoint = PublisherEndpoint::clone(&publisher);
+        let endpoint = publisher.share();
         let publish = Box::new(move |message: &dyn Any| Ok(publisher.publish(message)?));
         // A later subscription may want a message that has no receiver now; and a message is a sign
         // of life, and keeps a deadline. With loopback all go through ROS 2.
@@ -90,7 +89,7 @@ impl RemoteNode for RosNode {
         let skips = !is_needed && self.connection.traffic != Traffic::Loopback;
         let listeners = skips.then(|| self.connection.listeners.count(topic));
         let inside = listeners.map(|count| Inside { count, matches: self.connection.knows_locals });
-        let reporter = self.reporter(End::Publisher(endpoint.clone()), qos)?;
+        let reporter = self.reporter(End::Publisher(endpoint.share()), qos)?;
         Ok(Some(Arc::new(RosPublisher { publish, endpoint, inside, sent, reporter })))
     }
 
@@ -126,7 +125,7 @@ impl RemoteNode for RosNode {
         };
         let mut subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
         subscription.on_new_message(announce)?;
-        let endpoint = SubscriptionEndpoint::clone(&subscription);
+        let endpoint = subscription.share();
         let reporter = self.reporter(End::Subscription(endpoint), qos)?;
         let _listener = Some(self.connection.listeners.add(topic));
         let take = Box::new(move |into: &mut dyn Any| Ok(subscription.take(into)?));

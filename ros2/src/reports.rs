@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 const UNKNOWN_NODE: &str = "_NODE_NAME_UNKNOWN_";
 
 /// A publisher or subscription that is watched.
-#[derive(Clone)]
 pub(crate) enum End {
     Publisher(PublisherEndpoint),
     Subscription(SubscriptionEndpoint),
@@ -64,7 +63,6 @@ impl End {
 }
 
 /// One publisher or subscription of the graph, with its node.
-#[derive(Clone)]
 pub(crate) struct Watched {
     pub(crate) node: Node,
     pub(crate) end: End,
@@ -73,7 +71,7 @@ pub(crate) struct Watched {
 
 impl Watched {
     fn watch(
-        &self,
+        self: &Arc<Self>,
         kind: RemoteEventKind,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Watch>, RosError> {
@@ -112,7 +110,7 @@ impl Watched {
 /// One kind of event of one publisher or subscription.
 struct Watch {
     event: Event,
-    watched: Watched,
+    watched: Arc<Watched>,
 }
 
 impl RemoteEvent for Watch {
@@ -153,7 +151,7 @@ fn policy_named(name: &str) -> Option<QosPolicy> {
 /// The events of one publisher or subscription. Without a callback for incompatible peers the node
 /// logs a warning about them.
 pub(crate) struct Reporter {
-    watched: Watched,
+    watched: Arc<Watched>,
     includes_locals: bool,
     complaints: Arc<Complaints>,
     number: usize,
@@ -161,7 +159,7 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) fn new(
-        watched: Watched,
+        watched: Arc<Watched>,
         includes_locals: bool,
         complaints: &Arc<Complaints>,
     ) -> Result<Self, RosError> {
@@ -199,7 +197,7 @@ pub(crate) struct Complaints {
 }
 
 impl Complaints {
-    fn add(&self, watched: &Watched) -> Result<usize, RosError> {
+    fn add(&self, watched: &Arc<Watched>) -> Result<usize, RosError> {
         let watch =
             watched.watch(RemoteEventKind::IncompatibleQos, self.remote_notifier.clone())?;
         let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);

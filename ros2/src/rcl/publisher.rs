@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A publisher without its type: the part that all publishers have in common. For any thread.
-#[derive(Clone)]
 pub struct PublisherEndpoint {
     pub(super) rcl: Arc<Owned<ffi::rcl_publisher_t>>,
 }
@@ -31,6 +30,11 @@ impl PublisherEndpoint {
         let rcl = Owned::<ffi::rcl_publisher_t>::create(node, topic, of_type, qos, |_| {})?;
         check_depth(qos, &rcl.entity);
         Ok(Self { rcl: Arc::new(rcl) })
+    }
+
+    /// Another handle of the same publisher.
+    pub(crate) fn share(&self) -> Self {
+        Self { rcl: self.rcl.clone() }
     }
 
     /// Publishes bytes in the middleware's serialization, for ROS 2 CDR with its header of four

@@ -57,7 +57,6 @@ impl MessageInfo {
 }
 
 /// A subscription without its type: the part that all subscriptions have in common. For any thread.
-#[derive(Clone)]
 pub struct SubscriptionEndpoint {
     pub(super) rcl: Arc<Owned<ffi::rcl_subscription_t>>,
 }
@@ -77,6 +76,11 @@ impl SubscriptionEndpoint {
         })?;
         check_depth(qos, &rcl.entity);
         Ok(Self { rcl: Arc::new(rcl) })
+    }
+
+    /// Another handle of the same subscription. It cannot take.
+    pub(crate) fn share(&self) -> Self {
+        Self { rcl: self.rcl.clone() }
     }
 
     /// Calls `notify` whenever messages have come, with how many since the last call: once right

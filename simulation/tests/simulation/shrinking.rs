@@ -7,7 +7,7 @@ use ringspin_simulation::{Counterexample, Exploration, ExploreError, Job, Order}
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
-const SHRINKS: u64 = 25;
+const SHRINKS: u64 = 8;
 
 fn found<T>(result: Result<T, ExploreError>) -> Counterexample {
     match result {

@@ -129,7 +129,8 @@ fn priorities_come_from_the_assignment() {
         Ok(())
     };
     let mut profile = profile();
-    let callback = "[callback.durations]\ncount = 1\ntotal_ns = 1000000\nmin_ns = 1000000\nmax_ns = 1000000\n\
+    let callback = "[callback.durations]\ncount = 1\ntotal_ns = 1000000\n\
+        min_ns = 1000000\nmax_ns = 1000000\n\
         histogram = [[1000000, 1]]\n";
     let callbacks = ["a", "b"].map(|name| {
         format!("[[callback]]\nnode = \"/{name}\"\ncallback = \"timer 10ms\"\n{callback}")
@@ -399,7 +400,8 @@ proptest! {
                 false => format!("[[{min_ns}, 1], [{max_ns}, 1]]"),
             };
             format!(
-                "[[callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\n[callback.durations]\ncount = 2\n\
+                "[[callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\n\
+                 [callback.durations]\ncount = 2\n\
                  total_ns = {total_ns}\nmin_ns = {min_ns}\nmax_ns = {max_ns}\n\
                  histogram = {histogram}\n"
             )

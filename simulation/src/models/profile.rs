@@ -90,7 +90,8 @@ impl DurationProfile {
     /// ```
     /// use ringspin_simulation::models::{DurationProfile, Profiler};
     /// use ringspin_modes::Executor;
-    ///     /// let mut executor = Executor::single_core().with_recorders(|info, _| Profiler::new(info));
+    /// use std::time::Duration;
+    /// let mut executor = Executor::single_core().with_recorders(|info, _| Profiler::new(info));
     /// let node = executor.graph().create_node("node", ())?;
     /// node.create_timer(Duration::from_millis(1), |_, cx| cx.stop())?;
     /// executor.spin()?;

@@ -38,7 +38,8 @@ fn message(text: &str) -> String {
 }
 
 const TEXT: &str = "version = 1\n[[callback]]\nnode = \"/a\"\ncallback = \"timer 10ms#1\"\n\
-    [callback.durations]\ncount = 3\ntotal_ns = 60\nmin_ns = 10\nmax_ns = 30\nhistogram = [[10, 1], [20, 1], [30, 1]]\n";
+    [callback.durations]\ncount = 3\ntotal_ns = 60\nmin_ns = 10\nmax_ns = 30\n\
+    histogram = [[10, 1], [20, 1], [30, 1]]\n";
 
 #[test]
 fn a_profiler_measures_each_callback() {

@@ -445,7 +445,7 @@ fn overrun_messages_are_dropped() {
 /// One message in two rings; it is already shared when the second one receives it.
 #[test]
 fn overrun_a_message_in_two_rings() {
-    Model::new(2_000).preemptions(2).check(|| {
+    Model::new(8_000).preemptions(3).check(|| {
         let pool = pool();
         let rings = [(); 2].map(|()| overrun::multiplexer(&pool, 1));
         let message = pool.insert(7);

@@ -154,7 +154,7 @@ fn trigger_during_the_stop_is_handled_by_the_next_spin() {
 /// valid memory, and a place for its token. (Loom reports memory that is used late or lost.)
 #[test]
 fn trigger_after_the_worker_is_dropped_finds_valid_memory() {
-    Model::new(500).preemptions(3).check(|| {
+    Model::new(500).check(|| {
         let (notifier, mut inbox) = started();
         let shared = Arc::new(notifier);
         let triggers = [0, 1].map(|_| {

@@ -47,7 +47,7 @@ fn value_is_taken_once_with_its_notes() {
 /// out once, to one of the three.
 #[test]
 fn closing_misses_no_value() {
-    Model::new(30).preemptions(3).kills("table.close", Relaxed).check(|| {
+    Model::new(30).kills("table.close", Relaxed).check(|| {
         let shared = Arc::new((Table::<u32>::new(1), AtomicU32::new(0)));
         let filler = spawn({
             let shared = shared.clone();

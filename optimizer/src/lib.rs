@@ -48,7 +48,6 @@ mod objective;
 mod observer;
 mod profile;
 mod search;
-mod spread;
 mod twin;
 
 pub use assignment::Assignment;
@@ -70,5 +69,4 @@ pub use search::{
     SearchError, SearchOptions, SearchSetupError, Stop, Strategy, chain_clustering,
     longest_processing_time, round_robin, search,
 };
-pub use spread::Spread;
 pub use twin::{AssignmentError, EvaluationError, OtherLoopsError, Twin, TwinError};

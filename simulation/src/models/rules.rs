@@ -3,7 +3,11 @@
 /// The methods of `$list`, a list of rules of which the last one that matches wins, and the model
 /// of a simulation that it is.
 macro_rules! rule_list {
-    ($list:ident of $rule:ident in $table:literal, $model:literal with $keys:literal, dyn $resolved:ident) => {
+    (
+        $list:ident of $rule:ident in $table:literal,
+        $model:literal with $keys:literal,
+        dyn $resolved:ident
+    ) => {
         impl $list {
             /// Creates a list without rules.
             pub fn new() -> Self {

@@ -5,6 +5,7 @@ mod bursts;
 mod cores;
 mod deadlines;
 mod delivery;
+mod drops;
 mod endings;
 #[cfg(unix)]
 mod escapes;

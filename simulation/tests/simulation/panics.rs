@@ -2,9 +2,10 @@
 //! only, never the program or an exploration.
 
 use ringspin_executor::{
-    BoxError, Context, Delivery, Digest, DigestHasher, Dispatch, ExternalInput, FailurePolicy,
-    Graph, Message, Publisher, QoS, Recorder, Time,
+    BoxError, CallbackId, Context, Delivery, Digest, DigestHasher, Dispatch, ExternalInput,
+    FailurePolicy, Graph, GraphInfo, Message, Publisher, QoS, Recorder, Time,
 };
+use ringspin_modes::deterministic::{AnyModel, Execution, Model, ResolvedDurations};
 use ringspin_modes::{Candidate, Executor, Simulation, TieBreaker, TiePolicy};
 use ringspin_simulation::{Exploration, ExploreError, Job};
 use std::sync::Arc;
@@ -168,6 +169,52 @@ fn an_end_condition_that_panics_ends_its_run() {
     assert_eq!(ended, "the end condition panicked at 0.000000000 s: never");
 }
 
+/// A model of durations that panics when the graph is frozen, or when it is asked.
+#[derive(Debug)]
+struct BadModel {
+    resolves: bool,
+}
+
+struct BadDurations;
+
+impl Model<dyn ResolvedDurations> for BadModel {
+    fn resolve(
+        &self,
+        _: &GraphInfo,
+        _: u64,
+    ) -> Result<Option<Box<dyn ResolvedDurations>>, BoxError> {
+        assert!(self.resolves, "no model");
+        Ok(Some(Box::new(BadDurations)))
+    }
+
+    fn equals(&self, _: &dyn std::any::Any) -> bool {
+        false
+    }
+}
+
+impl ResolvedDurations for BadDurations {
+    fn depends_on_sending(&self) -> bool {
+        false
+    }
+
+    fn execution(&self, _: CallbackId, _: u64) -> Execution {
+        panic!("no duration")
+    }
+}
+
+#[test]
+fn model_that_panics_ends_its_run_only() {
+    for (resolves, expected) in [(false, "the run panicked: no model"), (true, "no duration")] {
+        let job = Job::new(pair).run_for(3 * MS).simulate(|simulation| {
+            simulation.durations = AnyModel::new(BadModel { resolves });
+        });
+        assert!(error(&job).contains(expected), "{}", error(&job));
+        let explored = job.explore(&Exploration { seeds: 0..3, ..Exploration::default() });
+        let Err(ExploreError::Default(error)) = explored else { panic!("{explored:?}") };
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
 /// Panics at one of its methods.
 struct Input {
     method: &'static str,
@@ -243,7 +290,8 @@ fn session_that_is_dropped_drops_waiting_messages_that_panic() {
     let job = Job::new(|graph| {
         let node = graph.create_node("a", ())?;
         let out = node.create_publisher("t", QoS::default())?;
-        let take = |_: &mut (), _: &Message<Bomb>, _: &mut Context<'_>| {};
+        let captured = Bomb;
+        let take = move |_: &mut (), _: &Message<Bomb>, _: &mut Context<'_>| _ = &captured;
         node.create_subscription("t", QoS::keep_last(3), take)?;
         node.create_one_shot_timer(MS, move |(), cx| {
             for _ in 0..3 {
@@ -257,7 +305,8 @@ fn session_that_is_dropped_drops_waiting_messages_that_panic() {
     session.step().unwrap();
     drop(session);
     let message = error(&job.run_for(2 * MS));
-    let expected = "dropping the waiting messages of /a panicked at 0.001000000 s: boom";
+    let expected = "dropping a callback of /a panicked at 0.001000000 s: boom; \
+                    dropping the waiting messages of /a panicked at 0.001000000 s: boom";
     assert_eq!(message, expected);
 }
 

@@ -46,7 +46,7 @@ impl Counter {
         self.0.store(value, order!(Relaxed, "counter"));
     }
 
-    /// The value, perhaps a moment old.
+    /// The value; it may be out of date.
     #[inline]
     pub fn get(&self) -> u64 {
         self.0.load(order!(Relaxed, "counter"))
@@ -95,7 +95,7 @@ impl FollowedTime {
         }
     }
 
-    /// The time in nanoseconds, perhaps a moment old; `None` before it is set. A thread that sees a
+    /// The time in nanoseconds, may be out of date; `None` before it is set. A thread that sees a
     /// time sees [`begun_at`](Self::begun_at), too.
     #[inline]
     pub fn now(&self) -> Option<u64> {
@@ -137,10 +137,10 @@ impl Notice {
         self.0.swap(1, order!(AcqRel, "notice.give")) == 0
     }
 
-    /// Whether the notice is given, perhaps a moment ago.
+    /// Whether the notice is given; the answer may be out of date.
     #[inline]
     pub fn is_given(&self) -> bool {
-        // "notice.glance": an answer and no more; "notice.take" acquires.
+        // "notice.glance": only a hint; "notice.take" acquires.
         self.0.load(order!(Relaxed, "notice.glance")) == 1
     }
 
@@ -154,8 +154,8 @@ impl Notice {
 
 /// A request of which only the latest counts: a number that any thread posts, and one serves.
 ///
-/// The server looks at it, does what it asks, and only then settles it: so anyone who finds nothing
-/// posted sees what was done about the last request.
+/// The server reads the number, handles it, and only then settles it. So a thread that finds
+/// nothing posted sees the effects of the last request.
 #[derive(Debug)]
 pub struct Request(AtomicU64);
 
@@ -174,7 +174,7 @@ impl Request {
     #[inline]
     pub fn post(&self, value: u64) {
         debug_assert_ne!(value, NONE);
-        // "request": the number is all there is to see. An exchange, so that it comes before a
+        // "request": no other data goes with the number. An exchange, so that it comes before a
         // settlement, which then fails, or after it.
         self.0.swap(value, order!(Relaxed, "request"));
     }
@@ -229,7 +229,7 @@ impl Latest {
     #[inline]
     pub fn raise(&self, value: u64) -> bool {
         let value = value.min(Self::MAX) << 1;
-        // "latest": the word is all there is to see.
+        // "latest": no other data goes with the word.
         let raise = |word: u64| {
             let raised = value.max(word & !MARK);
             (raised != word).then_some(raised)

@@ -25,7 +25,7 @@
 //!   notes how many messages wait, and where the ready ring ends. When the ring is popped up to
 //!   there, and fewer tokens came than messages waited, the difference are stragglers, and are
 //!   dispatched without a token.
-//! * The token of a straggler, when it comes at last, finds no message and leads to nothing. If the
+//! * The token of a straggler, when it comes, finds no message and is ignored. If the
 //!   ring has no place for it, it is left out, and attention is called instead.
 //!
 //! # Guarantees
@@ -305,7 +305,7 @@ impl Inbox {
         Some(Turn::Announced(token))
     }
 
-    /// Whether the first note of ring `index` has come true.
+    /// Whether the ring `index` is popped up to the position of its first note.
     #[inline]
     fn is_due(&self, index: usize) -> bool {
         let Ring { consumer, notes, .. } = &self.rings[index];

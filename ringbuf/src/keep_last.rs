@@ -17,7 +17,7 @@
 //! # The count that a scheduler relies on
 //! A push answers [`Pushed::Grew`] exactly once for every message that a take will return. One
 //! token per `Grew` therefore means: one token, one message. But a producer may be suspended
-//! between its push and its token; [`inbox`](crate::inbox) is about that.
+//! between its push and its token; [`inbox`](crate::inbox) handles that case.
 
 use crate::pool::{Pool, Shared};
 use crate::slots::Slot;
@@ -156,7 +156,7 @@ impl<T> Producer<T> {
         let index = queue.pool.release(message);
         // "keep_last.hint" and "keep_last.look" pair with "keep_last.publish", "keep_last.commit"
         // and "keep_last.take": a producer that reaches a position knows the whole stream before
-        // it, and hands that on, so that a consumer which heard of one message finds all older
+        // it, and hands that on, so that a consumer that sees one message finds all older
         // ones. "keep_last.look" also acquires the message that the exchange may displace.
         let mut position = queue.tail.load(order!(Acquire, "keep_last.hint"));
         loop {
@@ -208,7 +208,7 @@ impl<T> Producer<T> {
 #[derive(Debug)]
 pub struct Consumer<T> {
     queue: Arc<CachePadded<Queue<T>>>,
-    /// The entries of the queue, one look nearer.
+    /// The entries of the queue; saves a pointer indirection.
     entries: NonNull<[AtomicU64]>,
     pool: Pool<T>,
     /// Where the pool's first slot is, once it is known.
@@ -228,7 +228,7 @@ impl<T> Consumer<T> {
     pub fn is_empty(&self) -> bool {
         // SAFETY: the queue keeps its entries, and does not move.
         let entries = unsafe { self.entries.as_ref() };
-        // "keep_last.glance": an answer and no more; "keep_last.peek" acquires.
+        // "keep_last.glance": only a hint; "keep_last.peek" acquires.
         let found = entry(entries, self.head).load(order!(Relaxed, "keep_last.glance"));
         Word::from_bits(found).ahead_of(self.head) < 0
     }

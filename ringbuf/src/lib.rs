@@ -1,6 +1,6 @@
 //! The concurrency under ringspin: lock-free rings, a message pool, and wait strategies.
 //!
-//! Everything that crosses threads in ringspin crosses here, and nothing here knows of ROS. The
+//! Everything that crosses threads in ringspin crosses here, and nothing here depends on ROS. The
 //! rings differ from their relatives in one point: an item enters by a single compare-and-exchange
 //! of sequence and value together, so there is no claimed-but-unfinished slot at which a pre-empted
 //! producer could hold up its peers or the consumer.

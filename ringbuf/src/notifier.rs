@@ -38,7 +38,7 @@ impl<A> Notifier<A> {
         self.ready.get()
     }
 
-    /// Whether the event is to be handled, perhaps since a moment ago.
+    /// Whether the event is to be handled; the answer may be out of date.
     #[inline]
     pub fn is_given(&self) -> bool {
         self.notice.is_given()

@@ -48,7 +48,7 @@ const OFFERED: u32 = 1 << 31;
 /// A growing set of message slots. Clones are handles to the same pool.
 pub struct Pool<T> {
     handle: Arc<Handle<T>>,
-    /// The slots of the handle, one look nearer.
+    /// The slots of the handle; saves a pointer indirection.
     slots: NonNull<Slots<T>>,
 }
 

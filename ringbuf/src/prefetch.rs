@@ -35,7 +35,7 @@ pub struct PrefetchPlan {
     /// The address from which the lines are counted.
     base: usize,
     lines: Vec<u32>,
-    /// Where the lines of each event start, and at last where those of the last one end.
+    /// Where the lines of each event start, and finally where those of the last one end.
     starts: Vec<u32>,
 }
 

@@ -203,7 +203,7 @@ impl Consumer {
     /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // "ready.empty": an answer and no more; "ready.pop" acquires.
+        // "ready.empty": only a hint; "ready.pop" acquires.
         let found = self.ring.entry(self.head).load(order!(Relaxed, "ready.empty"));
         Word::from_bits(found).ahead_of(self.head) != 0
     }
@@ -268,7 +268,7 @@ mod tests {
         assert_eq!(consumer.pop(), None);
     }
 
-    /// The messages are plain memory, so that ThreadSanitizer notices if nothing but luck makes
+    /// The messages are plain memory, so that ThreadSanitizer notices if only luck makes
     /// them visible: `scripts/test-tsan` reports a race here when "ready.commit" is relaxed.
     #[test]
     fn message_is_visible_to_the_thread_that_pops_its_token() {

@@ -130,7 +130,7 @@ impl<T> Handle<T> {
         let slots = self.slots_ref();
         let segment = slots.segments();
         let capacity = slots_before(segment);
-        // "pool.glance": an answer and no more; a free slot is acquired when it is taken.
+        // "pool.glance": only a hint; a free slot is acquired when it is taken.
         let free = Word::from_bits(slots.free.head.load(order!(Relaxed, "pool.glance")));
         if (seen == 0 && !free.is_empty()) || (seen != 0 && capacity > seen) {
             return true;
@@ -230,7 +230,7 @@ impl<T> Slots<T> {
     #[cfg(not(ringbuf_loom))]
     pub(crate) fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
         lines.add(&*self.free);
-        // Nothing is acquired: that the slot exists is all that counts.
+        // Nothing is acquired: only the slot's address is needed.
         let head = Word::from_bits(self.free.head.load(order!(Relaxed, "pool.glance")));
         if !head.is_empty() {
             // SAFETY: a listed slot exists.
@@ -238,9 +238,9 @@ impl<T> Slots<T> {
         }
     }
 
-    /// How many segments exist, perhaps a moment ago.
+    /// How many segments exist; the answer may be out of date.
     fn segments(&self) -> usize {
-        // "pool.glance": an answer and no more; who holds an index has acquired its segment.
+        // "pool.glance": only a hint; the holder of an index has acquired its segment.
         let first = self.segments.iter().map(|first| first.load(order!(Relaxed, "pool.glance")));
         first.take_while(|first| !first.is_null()).count()
     }

@@ -297,7 +297,7 @@ impl<S: Slots, R: Deref<Target = Ring<S>>> Consumer<R> {
             return None;
         }
         let cell = self.ring.cell(self.place);
-        // SAFETY: the slot holds the item of this position, and the head leaves it for good.
+        // SAFETY: the slot holds the item of this position, and the head never comes back to it.
         // (Made an `Option` at once: a large item would be moved once more otherwise.)
         let item = cell.with(|cell| unsafe { Some((*cell).assume_init_read()) });
         self.head = self.head.wrapping_add(1);
@@ -356,7 +356,7 @@ impl<S: Slots, R: Deref<Target = Ring<S>>> Consumer<R> {
     /// Whether a pop would find nothing. Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // "spsc.empty": an answer and no more; "spsc.available" acquires.
+        // "spsc.empty": only a hint; "spsc.available" acquires.
         let word = self.ring.word(self.place.block).load(order!(Relaxed, "spsc.empty"));
         self.published == self.head && !is_after(word, self.head)
     }

@@ -2,7 +2,7 @@
 //!
 //! A [`Table`] has a fixed number of [`Place`]s. A thread *claims* a free place, *fills* it, and
 //! passes the [`Ticket`] on; of all threads that then try to *take* the value by this ticket, one
-//! gets it, and the place is free again. No ticket comes twice, so a late one leads to nothing.
+//! gets it, and the place is free again. No ticket is given twice, so a late one finds nothing.
 //! [Closing](Table::close) ends it: every value that is in the table is handed out, and no other
 //! one enters.
 //!
@@ -23,7 +23,7 @@ use crate::sync::{AtomicU64, UnsafeCell, order, step};
 const FREE: u64 = 0;
 /// One thread writes or reads the value.
 const BUSY: u64 = 1;
-/// Set for good; beside `BUSY` until that thread is done, else alone.
+/// Never unset; beside `BUSY` until that thread is done, else alone.
 const CLOSED: u64 = 2;
 /// The first key; keys are the multiples of it. Any other word is the key of the value that is
 /// here.
@@ -51,7 +51,7 @@ unsafe impl<T: Send> Sync for Place<T> {}
 /// Why there is no place for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// Every place holds a value, or did a moment ago.
+    /// Every place holds a value, or held one during the search.
     Full,
     /// The table or place was closed.
     Closed,
@@ -136,7 +136,7 @@ impl<T> Place<T> {
         self.value.with_mut(|cell| unsafe { (*cell).take() })
     }
 
-    /// The key of the value that is here, perhaps a moment ago.
+    /// The key of the value that is here; it may be out of date.
     fn key(&self) -> Option<u64> {
         // "table.look": pairs with "table.fill", for what was written beside the value before.
         let found = self.word.load(order!(Acquire, "table.look"));
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(table.claim().err(), Some(Refused::Full));
         assert_eq!((table.take(first), table.take(first)), (Some(1), None));
         let third = table.claim().unwrap().fill(3).unwrap();
-        assert_eq!(table.take(first), None, "a late ticket leads to nothing");
+        assert_eq!(table.take(first), None, "a late ticket finds nothing");
         assert!(first < second && second < third);
         assert_eq!((table.take(third), table.take(second)), (Some(3), Some(2)));
     }

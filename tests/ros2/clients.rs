@@ -13,14 +13,17 @@ use ringspin::ros2::{Ros2, Traffic};
 use ringspin::{CallError, Client, Context, Executor, Mode, QoS, Responder};
 use serde_json::json;
 use std::cell::RefCell;
-use std::process::{Child, Command};
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 /// Calls of each client.
 const CALLS: i64 = 20;
-/// Goals of each client of an action, all at once.
+/// Goals of each client of an action.
 const GOALS: i32 = 4;
+/// Calls, and goals, of a child of five at once: the peer's services keep ten requests.
+const AT_ONCE_FOR_PEER: usize = 2;
 
 /// Names what a child has to ask, and whether for responses or results.
 const ASK: &str = "RINGSPIN_TEST_ASK";
@@ -61,16 +64,22 @@ fn ask(client: &Echo, first: i64, at_once: i64) {
     }
 }
 
-/// Has goals for the action; each ends with its own result.
-fn pursue(executor: &Executor, client: &ActionClient<(), Action>) -> impl FnOnce() + use<> {
+/// Has goals for the action, `at_once` at a time; each ends with its own result.
+fn pursue(
+    executor: &Executor,
+    client: &ActionClient<(), Action>,
+    at_once: usize,
+) -> impl FnOnce() + use<> {
     let (tell, told) = channel();
-    for order in 1..=GOALS {
+    for first in (1..=GOALS).take(at_once) {
         let (client, tell) = (client.clone(), tell.clone());
-        let node = executor.create_node(&format!("operator{order}"), ()).unwrap();
+        let node = executor.create_node(&format!("operator{first}"), ()).unwrap();
         let pursued = async move {
-            let mut goal = client.send_goal_async(Fibonacci::Goal { order }).await?;
-            let outcome = goal.result().await?;
-            tell.send((outcome.status, outcome.result.sequence.len() as i32)).unwrap();
+            for order in (first..=GOALS).step_by(at_once) {
+                let mut goal = client.send_goal_async(Fibonacci::Goal { order }).await?;
+                let outcome = goal.result().await?;
+                tell.send((outcome.status, outcome.result.sequence.len() as i32)).unwrap();
+            }
             Ok::<(), SendGoalError>(())
         };
         node.spawn("pursue", pursued).unwrap();
@@ -95,9 +104,18 @@ fn children(count: usize, what: &str, name: &str) -> Vec<Child> {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "clients::child", "--nocapture"]);
         command.env(ASK, format!("{what} {name} {number}"));
-        command.env(DOMAIN, domain().to_string()).spawn().unwrap()
+        command.env(DOMAIN, domain().to_string()).stdin(Stdio::piped()).spawn().unwrap()
     };
     (1..=count).map(child).collect()
+}
+
+/// Lets the children start once the peer has discovered `clients` clients of each of `services`:
+/// its server drops a response to a client that it has not discovered. Ours sends it again.
+fn release(children: &mut [Child], peer: &mut Peer, services: &[String], clients: usize) {
+    for name in services {
+        peer.ask(json!({"do": "client_matched", "name": name, "at_least": clients}));
+    }
+    children.iter_mut().for_each(|child| child.stdin.take().unwrap().write_all(b"\n").unwrap());
 }
 
 /// Waits for the children, all of which got what they asked for.
@@ -127,33 +145,35 @@ fn child() {
         node.create_deferred_service(name, QoS::keep_last(1000), keep).unwrap();
         return executor.spin().unwrap();
     }
-    // rclpy's server drops a response to a client that its process has not discovered yet, which
-    // nothing in this process tells; ours sends it again.
-    let discovered_by_peer = || thread::sleep(std::time::Duration::from_secs(3));
+    // See `release`.
+    let released = || std::io::stdin().read_line(&mut String::new()).unwrap();
     if what.starts_with("goals") {
         let node = executor.create_node(&format!("child{number}"), ()).unwrap();
         let options = ActionClientOptions::default();
         let client = node.create_action_client::<Action>(name, options).unwrap();
-        let join = pursue(&executor, &client);
+        let asks_peer = what == "goals_of_peer";
+        let at_once = if asks_peer { AT_ONCE_FOR_PEER } else { GOALS as usize };
+        let join = pursue(&executor, &client, at_once);
         wait(&ros2, "the action is there", || client.server_is_ready());
-        if what == "goals_of_peer" {
-            discovered_by_peer();
+        if asks_peer {
+            released();
         }
         let spinning = Spinning::start(executor);
         join();
         spinning.stop();
         return;
     }
+    let asks_peer = what == "answers";
     let clients = ["a", "b"].map(|id| client(&executor, &format!("child{number}{id}"), name));
     wait(&ros2, "the service is there", || clients.iter().all(Client::service_is_ready));
-    if what == "answers" {
-        discovered_by_peer();
+    if asks_peer {
+        released();
     }
     let spinning = Spinning::start(executor);
     let number: i64 = number.parse().unwrap();
     for (id, client) in (0..).zip(&clients) {
-        // The peer keeps ten requests.
-        ask(client, 1_000 * number + 500 * id, if what == "answers" { 2 } else { 5 });
+        let at_once = if asks_peer { AT_ONCE_FOR_PEER as i64 } else { 5 };
+        ask(client, 1_000 * number + 500 * id, at_once);
     }
     spinning.stop();
 }
@@ -177,7 +197,9 @@ fn every_call_of_2_and_5_processes_is_answered_by_the_peer() {
     for count in [2, 5] {
         let name = unique(&format!("echoed{count}"));
         peer.ask(json!({"do": "service", "name": name, "type": "test_msgs/srv/BasicTypes"}));
-        join(children(count, "answers", &name));
+        let mut children = children(count, "answers", &name);
+        release(&mut children, &mut peer, &[name], 2 * count);
+        join(children);
     }
 }
 
@@ -201,7 +223,10 @@ fn every_goal_of_2_and_5_processes_is_ended_by_the_peer() {
         let kind = "test_msgs/action/Fibonacci";
         let result = json!({"sequence": [0, 1, 1]});
         peer.ask(json!({"do": "action_server", "name": name, "type": kind, "result": result}));
-        join(children(count, "goals_of_peer", &name));
+        let mut children = children(count, "goals_of_peer", &name);
+        let services = ["send_goal", "get_result"].map(|part| format!("{name}/_action/{part}"));
+        release(&mut children, &mut peer, &services, count);
+        join(children);
     }
 }
 

@@ -292,7 +292,7 @@ impl<T> Consumer<T> {
     /// Whether there is nothing to [`read`](Self::read). Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // "overrun.empty": an answer and no more; "overrun.look" acquires.
+        // "overrun.empty": only a hint; "overrun.look" acquires.
         let found = self.ring.entry(self.position).load(order!(Relaxed, "overrun.empty"));
         Word::from_bits(found).ahead_of(self.position) < 0
     }

@@ -60,7 +60,7 @@ impl<T> Consumer<T> {
             }
             position => (position, self.place),
         };
-        // "gating.empty": an answer and no more; "gating.look" acquires.
+        // "gating.empty": only a hint; "gating.look" acquires.
         let word = self.ring.word(place.block).load(order!(Relaxed, "gating.empty"));
         self.published == self.position && word <= position
     }

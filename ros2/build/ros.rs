@@ -243,11 +243,11 @@ fn bindings_made() -> Option<SystemTime> {
     entries(builds).into_iter().filter(is_it).filter_map(made).max()
 }
 
-/// Writes the file that src/types.rs includes.
+/// Writes the files that src/types.rs and src/rcl/type_support.rs include.
 fn write(all: &BTreeSet<Interface>) {
-    let name = |of: &Interface| format!("{}/{}/{}", of.package, of.kind, of.name);
-    let text = [
-        table("NAMES", "&str", all.iter().map(|of| format!("\"{}\"", name(of)))),
+    let name = |of: &Interface| format!("\"{}/{}/{}\"", of.package, of.kind, of.name);
+    let names = table("NAMES", "&str", all.iter().map(name));
+    let tables = [
         table(
             "MESSAGES",
             "&MessageType",
@@ -268,8 +268,9 @@ fn write(all: &BTreeSet<Interface>) {
                 .map(|of| format!("ActionTypes::of::<r2r::{}::Action>()", path(of))),
         ),
     ];
-    fs::write(out_folder().join("types.rs"), text.concat())
-        .expect("the folder for generated files");
+    for (file, text) in [("names.rs", names), ("types.rs", tables.concat())] {
+        fs::write(out_folder().join(file), text).expect("the folder for generated files");
+    }
 }
 
 fn out_folder() -> PathBuf {

@@ -1,7 +1,7 @@
 //! Time over ROS 2: following `/clock`, and publishing it.
 
 use crate::rcl::{Context, Locals, Node, NodeOptions, Publisher, RosError, Subscription};
-use r2r::builtin_interfaces::msg::Time as RosTime;
+use crate::stamp::{to_stamp, to_time};
 use r2r::rosgraph_msgs::msg::Clock;
 use ringspin_executor::{BoxError, QoS, RosClock, Time};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,9 +10,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 const TOPIC: &str = "/clock";
-const NS_PER_S: u64 = 1_000_000_000;
 
-/// A node that tools do not show, for what concerns the process.
+/// Creates a node that tools do not show, for needs of the whole process.
 pub(crate) fn hidden_node(context: &Context, name: &str) -> Result<Node, RosError> {
     // Its name is not remapped, and its log goes nowhere.
     Node::new(context, "/", name, NodeOptions { rosout: false, use_global_arguments: false })
@@ -32,7 +31,7 @@ impl ClockFollower {
     pub(crate) fn start(context: &Context, clock: Arc<RosClock>) -> Result<Self, BoxError> {
         let node = hidden_node(context, "_ringspin_clock")?;
         let messages = Subscription::new(&node, TOPIC, &QoS::clock(), Locals::Deliver)?;
-        // One ring is enough: who hears it takes all that is there.
+        // One signal is enough: the thread takes all messages that are there.
         let (bell, rings) = sync_channel(1);
         let ring = bell.clone();
         messages.on_new_message(move |_| {
@@ -55,7 +54,13 @@ fn follow(
     while rings.recv().is_ok() && !*ends.lock().unwrap_or_else(PoisonError::into_inner) {
         loop {
             match messages.take() {
-                Ok(Some((message, _))) => set(clock, &message.clock),
+                Ok(Some((Clock { clock: time }, _))) => match to_time(&time) {
+                    Some(time) => clock.set(time),
+                    None => tracing::warn!(
+                        time.sec,
+                        "/clock says a time before the epoch; not followed"
+                    ),
+                },
                 Ok(None) => break,
                 Err(error) => {
                     tracing::error!(%error, "the time is not known any more");
@@ -66,17 +71,10 @@ fn follow(
     }
 }
 
-fn set(clock: &RosClock, time: &RosTime) {
-    match u64::try_from(time.sec) {
-        Ok(sec) => clock.set(Time::from_nanos(sec * NS_PER_S + u64::from(time.nanosec))),
-        Err(_) => tracing::warn!(time.sec, "/clock says a time before the epoch; not followed"),
-    }
-}
-
 impl Drop for ClockFollower {
     fn drop(&mut self) {
         *self.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        // If there is no room, a ring is under way that tells as much.
+        // If there is no room, the thread has a signal to receive already.
         let _ = self.bell.try_send(());
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
@@ -101,9 +99,7 @@ impl ClockSource {
     }
 
     pub(crate) fn publish(&self, now: Time) -> Result<(), RosError> {
-        let (sec, nanosec) = (now.as_nanos() / NS_PER_S, now.as_nanos() % NS_PER_S);
-        let sec = i32::try_from(sec).unwrap_or(i32::MAX);
-        self.publisher.publish(&Clock { clock: RosTime { sec, nanosec: nanosec as u32 } })
+        self.publisher.publish(&Clock { clock: to_stamp(now) })
     }
 }
 

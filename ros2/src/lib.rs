@@ -7,50 +7,30 @@
 //! All of it needs feature `rcl`, and a sourced ROS 2 to build against. Without the feature this
 //! library is empty, so that a workspace without ROS builds.
 
+#![cfg(feature = "rcl")]
 #![deny(unsafe_code)]
 
-#[cfg(feature = "rcl")]
 pub mod action;
-#[cfg(feature = "rcl")]
+mod client;
 mod clock;
-#[cfg(feature = "rcl")]
-pub mod fast_dds;
-#[cfg(feature = "rcl")]
-mod late;
-#[cfg(feature = "rcl")]
+mod connection;
+mod late_responses;
 mod listeners;
-#[cfg(feature = "rcl")]
 mod log_layer;
-#[cfg(feature = "rcl")]
 mod middleware;
-#[cfg(feature = "rcl")]
 mod node;
-#[cfg(feature = "rcl")]
 mod occurrences;
-#[cfg(feature = "rcl")]
 mod parameters;
-#[cfg(feature = "rcl")]
-mod primitives;
-#[cfg(feature = "rcl")]
 mod queries;
-#[cfg(feature = "rcl")]
 mod raw;
-#[cfg(feature = "rcl")]
 pub mod rcl;
-#[cfg(feature = "rcl")]
 mod reports;
-#[cfg(feature = "rcl")]
-mod servers;
-#[cfg(feature = "rcl")]
-pub mod types;
+mod stamp;
+mod types;
 
-#[cfg(feature = "rcl")]
+pub use connection::Traffic;
 pub use log_layer::RosoutLayer;
-#[cfg(feature = "rcl")]
-pub use middleware::{Builder, Ros2, Traffic};
-#[cfg(feature = "rcl")]
+pub use middleware::{Builder, Ros2};
 pub use r2r;
-#[cfg(feature = "rcl")]
 pub use raw::{RawMessage, RawTopicError};
-#[cfg(feature = "rcl")]
 pub use types::Types;

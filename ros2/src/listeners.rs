@@ -1,15 +1,15 @@
-//! Subscriptions within this process: for them alone nothing has to be serialized.
+//! Subscriptions within this process: a message for them alone is not serialized.
 
 use ringspin_executor::{Durability, QoS};
 use ringspin_ringbuf::Counter;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// The ends that this process has in rcl, by topic.
+/// The endpoints that this process has in rcl, by topic.
 #[derive(Debug, Default)]
 pub(crate) struct Listeners(Mutex<BTreeMap<String, Local>>);
 
-/// The ends of one topic.
+/// The endpoints of one topic.
 #[derive(Clone, Debug, Default)]
 struct Local {
     /// Held by each subscription.
@@ -18,11 +18,11 @@ struct Local {
     sent: Arc<Counter>,
 }
 
-/// Held by a subscription as long as it is there.
+/// Held by a subscription.
 #[derive(Clone, Debug)]
 pub(crate) struct Listener(#[expect(dead_code, reason = "it is counted, not looked at")] Arc<()>);
 
-/// How many subscriptions of a topic there are in this process.
+/// The number of subscriptions of a topic in this process.
 #[derive(Debug)]
 pub(crate) struct ListenerCount(Weak<()>);
 
@@ -37,7 +37,7 @@ impl Listeners {
         Listener(self.of(topic).listeners)
     }
 
-    /// The number of those of `topic`, as it is at each time.
+    /// The current number of subscriptions of `topic`.
     pub(crate) fn count(&self, topic: &str) -> ListenerCount {
         ListenerCount(Arc::downgrade(&self.of(topic).listeners))
     }
@@ -49,7 +49,7 @@ impl Listeners {
     }
 }
 
-/// Tells which announced messages, which a subscription did not get, were overwritten.
+/// Counts the announced messages that a subscription did not get because they were overwritten.
 ///
 /// A subscription that [ignores](crate::rcl::Locals::Ignore) the publishers of its process is
 /// called for their messages all the same, and its takes skip them. At most so many of the missing
@@ -72,7 +72,7 @@ impl Missing {
         Self { sent, skipped }
     }
 
-    /// How many of `missing` messages were overwritten: at least.
+    /// The least number of `missing` messages that were overwritten.
     pub(crate) fn overwritten(&mut self, missing: u64) -> u64 {
         let sent = self.sent.as_ref().map_or(self.skipped, |sent| sent.get());
         let skipped = missing.min(sent - self.skipped);
@@ -83,7 +83,7 @@ impl Missing {
 
 impl ListenerCount {
     pub(crate) fn get(&self) -> usize {
-        // The list holds it, too.
+        // One reference is that of the list.
         self.0.strong_count().saturating_sub(1)
     }
 }

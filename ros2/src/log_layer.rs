@@ -1,6 +1,7 @@
 //! Events of `tracing`, on `/rosout`.
 
-use crate::middleware::{Ros2, Shared};
+use crate::connection::Connection;
+use crate::middleware::Ros2;
 use crate::rcl::{LogLine, Severity, log};
 use ringspin_executor::running_node;
 use std::cell::Cell;
@@ -17,11 +18,11 @@ use tracing_subscriber::registry::LookupSpan;
 const WAITING_MAX: usize = 1024;
 
 thread_local! {
-    /// Whether this thread publishes log lines: what it logs itself stays off `/rosout`.
+    /// Whether this thread publishes log lines: its own log stays off `/rosout`.
     static PUBLISHES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// A line under way to `/rosout`.
+/// A log line on its way to `/rosout`.
 struct Line {
     node: Option<String>,
     severity: Severity,
@@ -61,19 +62,19 @@ impl Ros2 {
     pub fn log_layer(&self) -> std::io::Result<RosoutLayer> {
         let (lines, waiting) = sync_channel(WAITING_MAX);
         let dropped = Arc::<Mutex<u64>>::default();
-        let (shared, lost) = (Arc::downgrade(&self.shared), dropped.clone());
-        let publish = move || publish(&shared, &waiting, &lost);
+        let (connection, lost) = (Arc::downgrade(&self.connection), dropped.clone());
+        let publish = move || publish(&connection, &waiting, &lost);
         std::thread::Builder::new().name("ringspin-rosout".into()).spawn(publish)?;
         Ok(RosoutLayer { lines, dropped })
     }
 }
 
-/// Publishes what comes until the layer or the connection is gone.
-fn publish(shared: &Weak<Shared>, waiting: &Receiver<Line>, dropped: &Mutex<u64>) {
+/// Publishes log lines until the layer or the connection is gone.
+fn publish(connection: &Weak<Connection>, waiting: &Receiver<Line>, dropped: &Mutex<u64>) {
     PUBLISHES.set(true);
     for line in waiting {
-        let Some(shared) = shared.upgrade() else { return };
-        let Some(node) = shared.log_node(line.node.as_deref()) else { continue };
+        let Some(connection) = connection.upgrade() else { return };
+        let Some(node) = connection.log_node(line.node.as_deref()) else { continue };
         let Line { severity, message, file, module: function, line, .. } = &line;
         let say = |severity, message: &str| {
             log(&node, &LogLine { severity, message, file, function, line: *line });

@@ -1,37 +1,19 @@
 //! ROS 2 as the middleware of a graph: each node, publisher, subscription, service and client of
 //! the graph has a counterpart in rcl.
 
+use crate::client::ServerWatch;
 use crate::clock::{ClockFollower, ClockSource};
-use crate::fast_dds::{self, Profile};
+use crate::connection::{Connection, Traffic};
 use crate::listeners::Listeners;
 use crate::node::RosNode;
-use crate::raw::RawTopics;
-use crate::rcl::{Context, ContextOptions, Node, RosError, WeakNode};
-use crate::servers::ServerWatch;
+use crate::raw::{RawTopicError, RawTopics};
+use crate::rcl::fast_dds::{self, Profile};
+use crate::rcl::{Context, ContextOptions, RosError};
 use crate::types::Types;
 use ringspin_executor::{BoxError, Middleware, RemoteNode, RosClock, Time};
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-
-/// Which way messages and requests take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Traffic {
-    /// Between two nodes of the graph directly, without being serialized; to and from other
-    /// processes through ROS 2.
-    ///
-    /// The interfaces of a node that ROS 2 defines are for other processes, too: its
-    /// `/parameter_events` are not heard by a node of the same graph, and with Fast DDS its
-    /// parameter services are not found there. Within a graph use
-    /// [`ParameterClient`](ringspin_executor::ParameterClient) and
-    /// [`on_parameter_change`](ringspin_executor::Node::on_parameter_change).
-    #[default]
-    Direct,
-    /// All through ROS 2, also between two nodes of the graph.
-    Loopback,
-    /// Out only, for a display: nothing comes in, so that the graph may run in simulated time.
-    PublishOnly,
-}
 
 /// A connection with ROS 2, to be given to `Executor::with_middleware` or
 /// [`Graph::set_middleware`](ringspin_executor::Graph::set_middleware).
@@ -52,29 +34,7 @@ pub enum Traffic {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Ros2 {
-    pub(crate) shared: Arc<Shared>,
-}
-
-/// Knowledge of all nodes of a connection.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) context: Context,
-    pub(crate) traffic: Traffic,
-    pub(crate) types: Types,
-    /// Whether publishers and subscriptions of this process are peers for ROS 2.
-    pub(crate) matches_locals: bool,
-    /// Whether that is certain: a profile of the user's may say anything.
-    pub(crate) knows_locals: bool,
-    pub(crate) raw_topics: RawTopics,
-    /// The subscriptions of the process.
-    pub(crate) listeners: Listeners,
-    parameter_services: bool,
-    clock_source: Option<ClockSource>,
-    /// The nodes of the graph, in whose names is logged.
-    nodes: Mutex<Vec<WeakNode>>,
-    /// The node that asks about the graph, once it is asked.
-    pub(crate) observer: Mutex<Option<Node>>,
-    pub(crate) server_watch: ServerWatch,
+    pub(crate) connection: Arc<Connection>,
 }
 
 /// Sets up a [`Ros2`].
@@ -103,13 +63,36 @@ impl Ros2 {
         }
     }
 
-    pub(crate) fn raw_topics(&self) -> &RawTopics {
-        &self.shared.raw_topics
-    }
-
     /// The context, for what is to be done with rcl directly.
     pub fn context(&self) -> &Context {
-        &self.shared.context
+        &self.connection.context
+    }
+
+    /// Says that `topic`, a fully qualified name after remapping, has serialized messages of type
+    /// `type_name`, such as `nav_msgs/msg/OccupancyGrid`: before its first publisher or
+    /// subscription of [`RawMessage`](crate::RawMessage)s. The type need not be one that this
+    /// program was built with.
+    ///
+    /// # Errors
+    /// [`RawTopicError::OtherType`] if it was said to have another one. Whether the type exists is
+    /// seen when the first publisher or subscription is created.
+    ///
+    /// ```no_run
+    /// use ringspin_executor::{Graph, Message, QoS};
+    /// use ringspin_ros2::{RawMessage, Ros2};
+    /// let ros2 = Ros2::builder().connect()?;
+    /// ros2.carry_raw("/map", "nav_msgs/msg/OccupancyGrid")?;
+    /// let graph = Graph::new();
+    /// graph.set_middleware(std::sync::Arc::new(ros2))?;
+    /// let node = graph.create_node("recorder", ())?;
+    /// let qos = QoS::default().transient_local();
+    /// node.create_subscription("/map", qos, |_, map: &Message<RawMessage>, _| {
+    ///     println!("{} bytes", map.0.len());
+    /// })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn carry_raw(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
+        self.connection.raw_topics.carry(topic, type_name)
     }
 }
 
@@ -161,7 +144,7 @@ impl Builder {
         self
     }
 
-    /// Whether Fast DDS uses shared memory beside UDP; no, if nothing else is said. See
+    /// Whether Fast DDS uses connection memory beside UDP; no, if nothing else is said. See
     /// [`Profile::shared_memory`] for the reason.
     #[must_use]
     pub fn shared_memory(mut self, used: bool) -> Self {
@@ -188,9 +171,9 @@ impl Builder {
             }
             Traffic::PublishOnly => false,
         };
-        let parameter_services = self.parameter_services && traffic != Traffic::PublishOnly;
+        let offers_parameters = self.parameter_services && traffic != Traffic::PublishOnly;
         let source = self.clock_period.map(|period| ClockSource::new(&context, period));
-        let shared = Shared {
+        let connection = Connection {
             context,
             traffic,
             types,
@@ -198,31 +181,13 @@ impl Builder {
             knows_locals: matches_locals && !fast_dds::is_configured(),
             raw_topics: RawTopics::default(),
             listeners: Listeners::default(),
-            parameter_services,
+            offers_parameters,
             clock_source: source.transpose()?,
             nodes: Mutex::default(),
             observer: Mutex::default(),
             server_watch: ServerWatch::default(),
         };
-        Ok(Ros2 { shared: Arc::new(shared) })
-    }
-}
-
-impl Shared {
-    pub(crate) fn add_node(&self, node: &Node) {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner).push(node.downgrade());
-    }
-
-    /// The node of the graph with this name, or else the first one, if there is one.
-    pub(crate) fn log_node(&self, name: Option<&str>) -> Option<Node> {
-        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        nodes.retain(|node| node.upgrade().is_some());
-        let alive = || nodes.iter().filter_map(WeakNode::upgrade);
-        alive().find(|node| Some(node.fully_qualified_name()) == name).or_else(|| alive().next())
-    }
-
-    pub(crate) fn offers_parameters(&self) -> bool {
-        self.parameter_services
+        Ok(Ros2 { connection: Arc::new(connection) })
     }
 }
 
@@ -237,11 +202,11 @@ impl Middleware for Ros2 {
     }
 
     fn is_bypassed_locally(&self) -> bool {
-        self.shared.traffic != Traffic::Loopback
+        self.connection.traffic != Traffic::Loopback
     }
 
     fn receives(&self) -> bool {
-        self.shared.traffic != Traffic::PublishOnly
+        self.connection.traffic != Traffic::PublishOnly
     }
 
     fn follow_clock(
@@ -251,21 +216,21 @@ impl Middleware for Ros2 {
         if !self.receives() {
             return Ok(None);
         }
-        Ok(Some(Box::new(ClockFollower::start(&self.shared.context, clock)?)))
+        Ok(Some(Box::new(ClockFollower::start(&self.connection.context, clock)?)))
     }
 
     fn clock_period(&self) -> Option<Duration> {
-        self.shared.clock_source.as_ref().map(|source| source.period)
+        self.connection.clock_source.as_ref().map(|source| source.period)
     }
 
     fn publish_clock(&self, now: Time) -> Result<(), BoxError> {
-        match &self.shared.clock_source {
+        match &self.connection.clock_source {
             Some(source) => Ok(source.publish(now)?),
             None => Ok(()),
         }
     }
 
     fn create_node(&self, namespace: &str, name: &str) -> Result<Arc<dyn RemoteNode>, BoxError> {
-        Ok(Arc::new(RosNode::new(self.shared.clone(), namespace, name)?))
+        Ok(Arc::new(RosNode::new(self.connection.clone(), namespace, name)?))
     }
 }

@@ -1,16 +1,17 @@
-//! The counterpart of a node of the graph, and of its ends.
+//! The counterparts in rcl of a node of the graph, and of its publishers, subscriptions, services
+//! and clients.
 
-use crate::late::LateResponses;
+use crate::client::RosClient;
+use crate::connection::{Connection, Traffic};
+use crate::late_responses::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
-use crate::middleware::{Shared, Traffic};
 use crate::parameters::{ParameterEvents, parameter_services};
-use crate::raw::{RawInlet, RawOutlet};
+use crate::raw;
 use crate::rcl::{
-    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, Node, NodeOptions,
-    RequestId, RosError,
+    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, MessageInfo, Node,
+    NodeOptions, PublisherEndpoint, RawPublisher, RawSubscription, RequestId, RosError,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
-use crate::servers::RosClient;
 use ringspin_executor::{
     AnnouncedService, BoxError, Durability, Liveliness, MessageTimes, ParameterClient,
     ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
@@ -23,35 +24,39 @@ use std::sync::Arc;
 /// A node in rcl's graph.
 pub(crate) struct RosNode {
     node: Node,
-    shared: Arc<Shared>,
+    connection: Arc<Connection>,
     parameter_events: Option<ParameterEvents>,
     complaints: Arc<Complaints>,
 }
 
 impl RosNode {
-    pub(crate) fn new(shared: Arc<Shared>, namespace: &str, name: &str) -> Result<Self, RosError> {
+    pub(crate) fn new(
+        connection: Arc<Connection>,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Self, RosError> {
         // The graph has remapped all names, and rcl's own arguments hold no rules for them.
-        let node = Node::new(&shared.context, namespace, name, NodeOptions::default())?;
-        shared.add_node(&node);
-        let offered = shared.offers_parameters();
+        let node = Node::new(&connection.context, namespace, name, NodeOptions::default())?;
+        connection.add_node(&node);
+        let offered = connection.offers_parameters;
         let parameter_events = offered.then(|| ParameterEvents::new(&node)).transpose()?;
-        Ok(Self { node, shared, parameter_events, complaints: Arc::default() })
+        Ok(Self { node, connection, parameter_events, complaints: Arc::default() })
     }
 
-    /// The reporter of `end`; `None` where nothing comes in.
+    /// The reporter of `end`; `None` for a connection that receives nothing.
     fn reporter(&self, end: End, qos: QoS) -> Result<Option<Arc<Reporter>>, RosError> {
-        if self.shared.traffic == Traffic::PublishOnly {
+        if self.connection.traffic == Traffic::PublishOnly {
             return Ok(None);
         }
-        let watched = Watched { node: self.node.clone(), end, qos };
-        let reporter = Reporter::new(watched, self.shared.matches_locals, &self.complaints)?;
+        let watched = Arc::new(Watched { node: self.node.clone(), end, qos });
+        let reporter = Reporter::new(watched, self.connection.matches_locals, &self.complaints)?;
         Ok(Some(Arc::new(reporter)))
     }
 
-    /// Tells overwritten messages of `topic` from ignored ones.
+    /// Distinguishes overwritten messages of `topic` from ignored ones.
     fn missing(&self, topic: &str, qos: &QoS, locals: Locals) -> Missing {
-        let ignores = locals == Locals::Ignore && self.shared.matches_locals;
-        Missing::new(ignores.then(|| self.shared.listeners.sent(topic)), qos)
+        let ignores = locals == Locals::Ignore && self.connection.matches_locals;
+        Missing::new(ignores.then(|| self.connection.listeners.sent(topic)), qos)
     }
 }
 
@@ -62,25 +67,30 @@ impl RemoteNode for RosNode {
         message: TypeName,
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
-        if let Some(type_name) = self.shared.raw_topics.type_of(topic, message)? {
-            let sent = self.shared.listeners.sent(topic);
-            return Ok(Some(Arc::new(RawOutlet::new(&self.node, topic, &type_name, &qos, sent)?)));
+        let sent = self.connection.listeners.sent(topic);
+        if let Some(type_name) = self.connection.raw_topics.type_of(topic, message)? {
+            let publisher = RawPublisher::new(&self.node, topic, &type_name, &qos)?;
+            let endpoint = publisher.share();
+            let publish = Box::new(move |message: &dyn Any| raw::publish(&publisher, message));
+            let (inside, reporter) = (None, None);
+            return Ok(Some(Arc::new(RosPublisher { publish, endpoint, inside, sent, reporter })));
         }
-        let Some(table) = self.shared.types.message(message.id) else {
+        let Some(table) = self.connection.types.message(message.id) else {
             return Ok(None);
         };
         let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
+        let endpoint = publisher.share();
+        let publish = Box::new(move |message: &dyn Any| Ok(publisher.publish(message)?));
         // A later subscription may want a message that has no receiver now; and a message is a sign
         // of life, and keeps a deadline. With loopback all go through ROS 2.
         let is_needed = qos.durability() != Durability::Volatile
             || qos.liveliness() == Liveliness::ManualByTopic
             || qos.deadline_period().is_some();
-        let skips = !is_needed && self.shared.traffic != Traffic::Loopback;
-        let listeners = skips.then(|| self.shared.listeners.count(topic));
-        let inside = listeners.map(|count| Inside { count, matches: self.shared.knows_locals });
-        let reporter = self.reporter(End::Publisher(publisher.endpoint().clone()), qos)?;
-        let sent = self.shared.listeners.sent(topic);
-        Ok(Some(Arc::new(RosPublisher { publisher, inside, sent, reporter })))
+        let skips = !is_needed && self.connection.traffic != Traffic::Loopback;
+        let listeners = skips.then(|| self.connection.listeners.count(topic));
+        let inside = listeners.map(|count| Inside { count, matches: self.connection.knows_locals });
+        let reporter = self.reporter(End::Publisher(endpoint.share()), qos)?;
+        Ok(Some(Arc::new(RosPublisher { publish, endpoint, inside, sent, reporter })))
     }
 
     fn subscribe(
@@ -90,26 +100,36 @@ impl RemoteNode for RosNode {
         qos: QoS,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteSubscription>>, BoxError> {
-        let locals = match self.shared.traffic {
+        let locals = match self.connection.traffic {
             Traffic::Loopback => Locals::Deliver,
             Traffic::Direct | Traffic::PublishOnly => Locals::Ignore,
         };
-        if let Some(name) = self.shared.raw_topics.type_of(topic, message)? {
-            let announce = move |count| remote_notifier.announce(count);
-            let missing = self.missing(topic, &qos, locals);
-            let inlet = RawInlet::new(&self.node, topic, &name, &qos, (locals, missing), announce)?;
-            return Ok(Some(Box::new(inlet)));
+        let announce = move |count| remote_notifier.announce(count);
+        let missing = self.missing(topic, &qos, locals);
+        let times = MessageTimes::UNKNOWN;
+        if let Some(name) = self.connection.raw_topics.type_of(topic, message)? {
+            let mut subscription = RawSubscription::new(&self.node, topic, &name, &qos, locals)?;
+            subscription.on_new_message(announce)?;
+            let take = Box::new(move |into: &mut dyn Any| raw::take(&mut subscription, into));
+            let (reporter, _listener) = (None, None);
+            return Ok(Some(Box::new(RosSubscription {
+                take,
+                times,
+                missing,
+                reporter,
+                _listener,
+            })));
         }
-        let Some(table) = self.shared.types.message(message.id) else {
+        let Some(table) = self.connection.types.message(message.id) else {
             return Ok(None);
         };
-        let missing = self.missing(topic, &qos, locals);
-        let subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
-        subscription.on_new_message(move |count| remote_notifier.announce(count))?;
-        let reporter = self.reporter(End::Subscription(subscription.endpoint().clone()), qos)?;
-        let _listener = self.shared.listeners.add(topic);
-        let times = MessageTimes::UNKNOWN;
-        Ok(Some(Box::new(RosSubscription { subscription, times, missing, reporter, _listener })))
+        let mut subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
+        subscription.on_new_message(announce)?;
+        let endpoint = subscription.share();
+        let reporter = self.reporter(End::Subscription(endpoint), qos)?;
+        let _listener = Some(self.connection.listeners.add(topic));
+        let take = Box::new(move |into: &mut dyn Any| Ok(subscription.take(into)?));
+        Ok(Some(Box::new(RosSubscription { take, times, missing, reporter, _listener })))
     }
 
     fn serve(
@@ -119,7 +139,7 @@ impl RemoteNode for RosNode {
         qos: QoS,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteServer>>, BoxError> {
-        let Some(table) = self.shared.types.service(types.request.id, types.response.id) else {
+        let Some(table) = self.connection.types.service(types.request.id, types.response.id) else {
             return Ok(None);
         };
         let server = Arc::new(ErasedService::new(&self.node, table, service, &qos)?);
@@ -134,12 +154,12 @@ impl RemoteNode for RosNode {
         qos: QoS,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Arc<dyn RemoteClient>>, BoxError> {
-        let Some(table) = self.shared.types.service(types.request.id, types.response.id) else {
+        let Some(table) = self.connection.types.service(types.request.id, types.response.id) else {
             return Ok(None);
         };
         let client = ErasedClient::new(&self.node, table, service, &qos)?;
-        let watch = &self.shared.server_watch;
-        let client = RosClient::new(client, remote_notifier, watch, || self.shared.observer())?;
+        let watch = &self.connection.server_watch;
+        let client = RosClient::new(client, remote_notifier, watch, || self.connection.observer())?;
         Ok(Some(Arc::new(client)))
     }
 
@@ -148,10 +168,10 @@ impl RemoteNode for RosNode {
         parameters: ParameterClient,
     ) -> Result<Vec<AnnouncedService>, BoxError> {
         let mut middleware_services = Vec::new();
-        if self.shared.traffic != Traffic::PublishOnly {
+        if self.connection.traffic != Traffic::PublishOnly {
             middleware_services.push(self.complaints.middleware_service());
         }
-        if self.shared.offers_parameters() {
+        if self.connection.offers_parameters {
             middleware_services.append(&mut parameter_services(&self.node, &parameters)?);
         }
         Ok(middleware_services)
@@ -170,9 +190,14 @@ impl RemoteNode for RosNode {
     }
 }
 
+type Publish = dyn Fn(&dyn Any) -> Result<(), BoxError> + Send + Sync;
+type Take = dyn FnMut(&mut dyn Any) -> Result<Option<MessageInfo>, BoxError> + Send;
+
 struct RosPublisher {
-    publisher: ErasedPublisher,
-    /// If it need not serialize for those who get the message directly.
+    /// Publishes a message of the topic's type.
+    publish: Box<Publish>,
+    endpoint: PublisherEndpoint,
+    /// `None` if every message has to be serialized.
     inside: Option<Inside>,
     sent: Arc<Counter>,
     reporter: Option<Arc<Reporter>>,
@@ -186,7 +211,7 @@ struct Inside {
 }
 
 impl Inside {
-    /// How many of those that the middleware has connected the publisher with.
+    /// The number of these subscriptions that the middleware has connected with the publisher.
     fn matched(&self) -> usize {
         if self.matches { self.count.get() } else { 0 }
     }
@@ -195,16 +220,16 @@ impl Inside {
 impl RemotePublisher for RosPublisher {
     fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
         if let Some(inside) = &self.inside
-            && self.publisher.subscription_count()? <= inside.matched()
+            && self.endpoint.subscription_count()? <= inside.matched()
         {
             return Ok(());
         }
         self.sent.next();
-        Ok(self.publisher.publish(message)?)
+        (self.publish)(message)
     }
 
     fn assert_liveliness(&self) -> Result<(), BoxError> {
-        Ok(self.publisher.assert_liveliness()?)
+        Ok(self.endpoint.assert_liveliness()?)
     }
 
     fn events(&self) -> Option<Arc<dyn RemoteEvents>> {
@@ -213,17 +238,18 @@ impl RemotePublisher for RosPublisher {
 }
 
 struct RosSubscription {
-    subscription: ErasedSubscription,
-    /// The times of the message that was taken last.
+    /// Takes a message of the topic's type.
+    take: Box<Take>,
+    /// Times of the last message taken.
     times: MessageTimes,
     missing: Missing,
     reporter: Option<Arc<Reporter>>,
-    _listener: Listener,
+    _listener: Option<Listener>,
 }
 
 impl RemoteSubscription for RosSubscription {
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
-        let Some(info) = self.subscription.take(into)? else {
+        let Some(info) = (self.take)(into)? else {
             return Ok(false);
         };
         self.times = info.times();

@@ -1,4 +1,4 @@
-//! Counting of what would flood the log.
+//! Counting of occurrences that would flood the log.
 
 /// A number that is logged when it becomes one, and then whenever it has doubled.
 #[derive(Default)]

@@ -6,19 +6,19 @@
 mod answers;
 mod values;
 
-use crate::late::LateResponses;
+use crate::late_responses::LateResponses;
 use crate::occurrences::Occurrences;
 use crate::rcl::{ErasedService, Node, Publisher, RequestId, RosError, RosService, ServiceType};
+use crate::stamp::to_stamp;
 use answers::{
     describe_parameters, get_parameter_types, get_parameters, list_parameters, set_parameters,
     set_parameters_atomically,
 };
-use r2r::builtin_interfaces::msg::Time;
 use r2r::rcl_interfaces::msg::{Parameter, ParameterEvent};
 use r2r::rcl_interfaces::srv;
 use ringspin_executor::{
     AnnouncedService, BoxError, MiddlewareService, ParameterClient, ParameterValue, QoS,
-    RemoteNotifier, Time as Now,
+    RemoteNotifier, Time,
 };
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -46,7 +46,7 @@ impl<S: RosService> MiddlewareService for ParameterService<S> {
         Ok(self.request.is_some())
     }
 
-    /// A client that has gone is no failure of the node.
+    /// A response that cannot be sent, such as to a lost client, is no failure of the node.
     fn run(&mut self) -> Result<(), BoxError> {
         let Some((request, id)) = self.request.take() else { return Ok(()) };
         let response = (self.answer)(&self.parameters, request);
@@ -131,7 +131,7 @@ impl Offer<'_> {
     }
 }
 
-/// Publishes what happens to a node's parameters, on `/parameter_events`.
+/// Publishes changes of a node's parameters on `/parameter_events`.
 pub(crate) struct ParameterEvents {
     node: String,
     publisher: Publisher<ParameterEvent>,
@@ -144,23 +144,22 @@ impl ParameterEvents {
         Ok(Self { node: node.fully_qualified_name().into(), publisher })
     }
 
-    pub(crate) fn declared(&self, parameter: &str, value: &ParameterValue, now: Option<Now>) {
+    pub(crate) fn declared(&self, parameter: &str, value: &ParameterValue, now: Option<Time>) {
         let new_parameters = vec![message_of(parameter, value)];
         self.publish(ParameterEvent { new_parameters, ..self.event(now) });
     }
 
-    pub(crate) fn set(&self, values: &[(String, ParameterValue)], now: Option<Now>) {
+    pub(crate) fn set(&self, values: &[(String, ParameterValue)], now: Option<Time>) {
         let changed = values.iter().map(|(parameter, value)| message_of(parameter, value));
         let changed_parameters = changed.collect();
         self.publish(ParameterEvent { changed_parameters, ..self.event(now) });
     }
 
     /// An event at `now`; `None` for the real time.
-    fn event(&self, now: Option<Now>) -> ParameterEvent {
-        let real = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now = now.map_or_else(real, |now| now.since(Now::ZERO));
-        let sec = i32::try_from(now.as_secs()).unwrap_or(i32::MAX);
-        let stamp = Time { sec, nanosec: now.subsec_nanos() };
+    fn event(&self, now: Option<Time>) -> ParameterEvent {
+        let wall = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let real = || Time::ZERO + wall();
+        let stamp = to_stamp(now.unwrap_or_else(real));
         ParameterEvent { stamp, node: self.node.clone(), ..ParameterEvent::default() }
     }
 

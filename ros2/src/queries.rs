@@ -1,9 +1,7 @@
 //! Questions to the graph of ROS 2, and waiting for a peer before spinning.
 
-use crate::clock::hidden_node;
-use crate::middleware::{Ros2, Shared};
+use crate::middleware::Ros2;
 use crate::rcl::{Endpoint, Node, NodeName, RosError};
-use std::sync::PoisonError;
 use std::time::Duration;
 
 /// The graph of ROS 2 as it is now. It becomes complete only a while after connecting, because
@@ -38,7 +36,7 @@ impl Ros2 {
         Ok(nodes)
     }
 
-    /// The publishers of `topic`: whose they are, their types and quality of service.
+    /// The publishers of `topic`: with their nodes, types and quality of service.
     ///
     /// # Errors
     /// For a name with a NUL character, and after a shutdown.
@@ -46,7 +44,7 @@ impl Ros2 {
         self.observer()?.publishers(topic)
     }
 
-    /// The subscriptions of `topic`: whose they are, their types and quality of service.
+    /// The subscriptions of `topic`: with their nodes, types and quality of service.
     ///
     /// # Errors
     /// For a name with a NUL character, and after a shutdown.
@@ -106,17 +104,6 @@ impl Ros2 {
     }
 
     fn observer(&self) -> Result<Node, RosError> {
-        self.shared.observer()
-    }
-}
-
-impl Shared {
-    /// A node that asks: one for all questions, because a connection without a node finds no peer.
-    pub(crate) fn observer(&self) -> Result<Node, RosError> {
-        let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(node) = &*observer {
-            return Ok(node.clone());
-        }
-        Ok(observer.insert(hidden_node(&self.context, "_ringspin_observer")?).clone())
+        self.connection.observer()
     }
 }

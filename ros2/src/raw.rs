@@ -1,21 +1,16 @@
 //! Serialized messages at the level of nodes, of types that are known by their names only.
 
-use crate::Ros2;
-use crate::listeners::Missing;
-use crate::rcl::{Locals, Node, RawPublisher, RawSubscription, RosError};
-use ringspin_executor::{
-    BoxError, MessageTimes, QoS, RemotePublisher, RemoteSubscription, TypeName,
-};
-use ringspin_ringbuf::Counter;
+use crate::rcl::{MessageInfo, RawPublisher, RawSubscription};
+use ringspin_executor::{BoxError, TypeName};
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 /// A message in the middleware's serialization: for ROS 2 CDR, with its header of four bytes.
 ///
-/// Publishers and subscriptions of a [raw topic](Ros2::carry_raw) have it as their type. Within the
-/// process it is a message like any other.
+/// Publishers and subscriptions of a [raw topic](crate::Ros2::carry_raw) have it as their type.
+/// Within the process it is a message like any other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawMessage(pub Vec<u8>);
 
@@ -45,7 +40,8 @@ pub enum RawTopicError {
 pub(crate) struct RawTopics(Mutex<BTreeMap<String, String>>);
 
 impl RawTopics {
-    fn carry(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
+    /// Says that `topic` has messages of type `type_name`.
+    pub(crate) fn carry(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
         let mut topics = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = topics.entry(topic.into()).or_insert_with(|| type_name.into());
         if known == type_name {
@@ -70,103 +66,21 @@ impl RawTopics {
     }
 }
 
-impl Ros2 {
-    /// Says that `topic`, a fully qualified name after remapping, has serialized messages of type
-    /// `type_name`, such as `nav_msgs/msg/OccupancyGrid`: before its first publisher or
-    /// subscription of [`RawMessage`]s. The type need not be one that this program was built with.
-    ///
-    /// # Errors
-    /// [`RawTopicError::OtherType`] if it was said to have another one. Whether the type exists is
-    /// seen when the first publisher or subscription is created.
-    ///
-    /// ```no_run
-    /// use ringspin_executor::{Graph, Message, QoS};
-    /// use ringspin_ros2::{RawMessage, Ros2};
-    /// let ros2 = Ros2::builder().connect()?;
-    /// ros2.carry_raw("/map", "nav_msgs/msg/OccupancyGrid")?;
-    /// let graph = Graph::new();
-    /// graph.set_middleware(std::sync::Arc::new(ros2))?;
-    /// let node = graph.create_node("recorder", ())?;
-    /// let qos = QoS::default().transient_local();
-    /// node.create_subscription("/map", qos, |_, map: &Message<RawMessage>, _| {
-    ///     println!("{} bytes", map.0.len());
-    /// })?;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn carry_raw(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
-        self.raw_topics().carry(topic, type_name)
-    }
+/// Publishes `message`, a [`RawMessage`].
+pub(crate) fn publish(publisher: &RawPublisher, message: &dyn Any) -> Result<(), BoxError> {
+    let message = message.downcast_ref::<RawMessage>().ok_or("not a serialized message")?;
+    Ok(publisher.publish_serialized(&message.0)?)
 }
 
-/// Publishes serialized messages.
-pub(crate) struct RawOutlet {
-    publisher: RawPublisher,
-    sent: Arc<Counter>,
-}
-
-impl RawOutlet {
-    pub(crate) fn new(
-        node: &Node,
-        topic: &str,
-        type_name: &str,
-        qos: &QoS,
-        sent: Arc<Counter>,
-    ) -> Result<Self, RosError> {
-        Ok(Self { publisher: RawPublisher::new(node, topic, type_name, qos)?, sent })
-    }
-}
-
-impl RemotePublisher for RawOutlet {
-    fn publish(&self, message: &dyn Any) -> Result<(), BoxError> {
-        let message = message.downcast_ref::<RawMessage>().ok_or("not a serialized message")?;
-        self.sent.next();
-        Ok(self.publisher.publish_serialized(&message.0)?)
-    }
-
-    fn assert_liveliness(&self) -> Result<(), BoxError> {
-        Ok(self.publisher.assert_liveliness()?)
-    }
-}
-
-/// Brings serialized messages.
-pub(crate) struct RawInlet {
-    subscription: RawSubscription,
-    /// The times of the message that was taken last.
-    times: MessageTimes,
-    missing: Missing,
-}
-
-impl RawInlet {
-    pub(crate) fn new(
-        node: &Node,
-        topic: &str,
-        type_name: &str,
-        qos: &QoS,
-        (locals, missing): (Locals, Missing),
-        announce: impl Fn(usize) + Send + Sync + 'static,
-    ) -> Result<Self, RosError> {
-        let subscription = RawSubscription::new(node, topic, type_name, qos, locals)?;
-        subscription.on_new_message(announce)?;
-        Ok(Self { subscription, times: MessageTimes::UNKNOWN, missing })
-    }
-}
-
-impl RemoteSubscription for RawInlet {
-    fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
-        let into = into.downcast_mut::<Option<RawMessage>>().ok_or("not a serialized message")?;
-        let Some((bytes, info)) = self.subscription.take()? else {
-            return Ok(false);
-        };
-        *into = Some(RawMessage(bytes.to_vec()));
-        self.times = info.times();
-        Ok(true)
-    }
-
-    fn times(&self) -> MessageTimes {
-        self.times
-    }
-
-    fn overwritten(&mut self, missing: u64) -> u64 {
-        self.missing.overwritten(missing)
-    }
+/// Takes a message into `into`, an `Option` of a [`RawMessage`].
+pub(crate) fn take(
+    subscription: &mut RawSubscription,
+    into: &mut dyn Any,
+) -> Result<Option<MessageInfo>, BoxError> {
+    let into = into.downcast_mut::<Option<RawMessage>>().ok_or("not a serialized message")?;
+    let Some((bytes, info)) = subscription.take()? else {
+        return Ok(None);
+    };
+    *into = Some(RawMessage(bytes.to_vec()));
+    Ok(Some(info))
 }

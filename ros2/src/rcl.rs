@@ -9,6 +9,7 @@
 //! | [`RawPublisher`], [`RawSubscription`] | serialized messages, of a type known by its name |
 //! | [`Service`], [`Client`] and the erased ones | requests and responses |
 //! | [`octets`], [`octets_mut`] | the bytes of a C struct |
+//! | [`fast_dds`] | settings of Fast DDS that ROS has no names for |
 //! | [`Event`] | what happened to the quality of service of a publisher or subscription |
 //!
 //! Nothing here waits, except [`Node::wait_for`] and the thread of a connection that watches the
@@ -22,30 +23,55 @@
 //! take no such lock.
 #![allow(unsafe_code)]
 
+/// Implements `Deref` of a handle to a field.
+macro_rules! deref_to {
+    ($handle:ident$(<$parameter:ident>)?, $($field:ident).+: $target:ty) => {
+        impl$(<$parameter>)? std::ops::Deref for $handle$(<$parameter>)? {
+            type Target = $target;
+
+            fn deref(&self) -> &$target {
+                &self.$($field).+
+            }
+        }
+    };
+}
+
+/// Shows a handle as errors name its entity.
+macro_rules! debug_as_entity {
+    ($handle:ty) => {
+        impl std::fmt::Debug for $handle {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.rcl.entity.text())
+            }
+        }
+    };
+}
+
 mod callback;
 mod client;
-mod contents;
 mod context;
 mod entity;
 mod error;
 mod event;
-mod fit;
+pub mod fast_dds;
 mod graph;
 mod graph_watch;
 mod lock;
 mod logging;
 mod mapping;
 mod message;
+mod message_check;
+mod native_check;
 mod node;
 mod octets;
-mod profile;
+mod owned;
 mod publisher;
 mod qos;
 mod raw;
 mod serialized;
 mod service;
 mod subscription;
-mod support;
+mod type_support;
 
 pub use client::{Client, ErasedClient};
 pub use context::{Context, ContextOptions, Reach};
@@ -66,3 +92,4 @@ pub use service::{ErasedService, RequestId, Service};
 pub use subscription::{
     ErasedSubscription, Locals, MessageInfo, Subscription, SubscriptionEndpoint,
 };
+pub use type_support::type_names;

@@ -1,5 +1,5 @@
-//! Reports of ROS 2 about a publisher or subscription, for the callbacks of the graph; and, where
-//! there is no callback, complaints about peers that do not fit.
+//! QoS events of publishers and subscriptions in ROS 2: they call the callbacks of the graph, and
+//! without a callback an incompatible peer causes a warning.
 
 use crate::rcl::{
     Event, Node, PublisherEndpoint, PublisherEvent, QosEvent, RosError, SubscriptionEndpoint,
@@ -14,11 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The name of rmw for a node that it does not know.
 const UNKNOWN_NODE: &str = "_NODE_NAME_UNKNOWN_";
 
-/// An end that is watched.
-#[derive(Clone)]
+/// A publisher or subscription that is watched.
 pub(crate) enum End {
-    Publisher(Arc<PublisherEndpoint>),
-    Subscription(Arc<SubscriptionEndpoint>),
+    Publisher(PublisherEndpoint),
+    Subscription(SubscriptionEndpoint),
 }
 
 impl End {
@@ -39,7 +38,7 @@ impl End {
                         return Ok(None);
                     }
                 };
-                Event::of_publisher(publisher, kind)
+                publisher.event(kind)
             }
             Self::Subscription(subscription) => {
                 let kind = match kind {
@@ -48,13 +47,13 @@ impl End {
                     RemoteEventKind::LivelinessChanged => SubscriptionEvent::LivelinessChanged,
                     RemoteEventKind::MessageLost => SubscriptionEvent::MessageLost,
                 };
-                Event::of_subscription(subscription, kind)
+                subscription.event(kind)
             }
         };
         event.map(Some)
     }
 
-    /// The policies that do not fit between this end, which has `qos`, and one that has `other`.
+    /// The incompatible policies of this endpoint, which has `qos`, and a peer, which has `other`.
     fn misfit(&self, qos: &QoS, other: &QoS) -> Option<Incompatibility> {
         match self {
             Self::Publisher(_) => qos.incompatibility(other),
@@ -63,8 +62,7 @@ impl End {
     }
 }
 
-/// One publisher or subscription of the graph, and who it belongs to.
-#[derive(Clone)]
+/// One publisher or subscription of the graph, with its node.
 pub(crate) struct Watched {
     pub(crate) node: Node,
     pub(crate) end: End,
@@ -73,7 +71,7 @@ pub(crate) struct Watched {
 
 impl Watched {
     fn watch(
-        &self,
+        self: &Arc<Self>,
         kind: RemoteEventKind,
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Watch>, RosError> {
@@ -84,7 +82,7 @@ impl Watched {
         Ok(Some(Watch { event, watched: self.clone() }))
     }
 
-    /// The last peer that does not fit because of `policy`.
+    /// The peer that was discovered last among those that are incompatible because of `policy`.
     fn misfit(&self, policy: Option<QosPolicy>) -> Result<Option<IncompatiblePeer>, RosError> {
         let peers = match &self.end {
             End::Publisher(_) => self.node.subscriptions(self.end.topic())?,
@@ -93,7 +91,7 @@ impl Watched {
         let mut misfits = peers.into_iter().rev().filter_map(|peer| {
             let incompatibility = self.end.misfit(&self.qos, &peer.qos)?;
             let (namespace, name) = (peer.node.namespace.trim_end_matches('/'), peer.node.name);
-            // rmw finds an end a moment before it learns whose it is.
+            // rmw discovers an endpoint a moment before it learns the name of its node.
             let node = (name != UNKNOWN_NODE).then(|| format!("{namespace}/{name}"));
             Some(IncompatiblePeer { node, incompatibility })
         });
@@ -109,10 +107,10 @@ impl Watched {
     }
 }
 
-/// One kind of event of one end.
+/// One kind of event of one publisher or subscription.
 struct Watch {
     event: Event,
-    watched: Watched,
+    watched: Arc<Watched>,
 }
 
 impl RemoteEvent for Watch {
@@ -138,7 +136,7 @@ impl RemoteEvent for Watch {
     }
 }
 
-/// The policy that rcl's event names so.
+/// The policy with this name in events of rcl.
 fn policy_named(name: &str) -> Option<QosPolicy> {
     match name {
         "reliability" => Some(QosPolicy::Reliability),
@@ -150,9 +148,10 @@ fn policy_named(name: &str) -> Option<QosPolicy> {
     }
 }
 
-/// The reports of one end. Unless its misfits are asked for, the node complains of them.
+/// The events of one publisher or subscription. Without a callback for incompatible peers the node
+/// logs a warning about them.
 pub(crate) struct Reporter {
-    watched: Watched,
+    watched: Arc<Watched>,
     includes_locals: bool,
     complaints: Arc<Complaints>,
     number: usize,
@@ -160,7 +159,7 @@ pub(crate) struct Reporter {
 
 impl Reporter {
     pub(crate) fn new(
-        watched: Watched,
+        watched: Arc<Watched>,
         includes_locals: bool,
         complaints: &Arc<Complaints>,
     ) -> Result<Self, RosError> {
@@ -180,7 +179,7 @@ impl RemoteEvents for Reporter {
         remote_notifier: RemoteNotifier,
     ) -> Result<Option<Box<dyn RemoteEvent>>, BoxError> {
         if kind == RemoteEventKind::IncompatibleQos {
-            // There is one callback for each kind of event of an end.
+            // Each kind of event has one callback, and this one replaces the warnings.
             self.complaints.withdraw(self.number);
         }
         let watch = self.watched.watch(kind, remote_notifier)?;
@@ -198,7 +197,7 @@ pub(crate) struct Complaints {
 }
 
 impl Complaints {
-    fn add(&self, watched: &Watched) -> Result<usize, RosError> {
+    fn add(&self, watched: &Arc<Watched>) -> Result<usize, RosError> {
         let watch =
             watched.watch(RemoteEventKind::IncompatibleQos, self.remote_notifier.clone())?;
         let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
@@ -211,7 +210,7 @@ impl Complaints {
         watches[number] = None;
     }
 
-    /// The service of the node that says them.
+    /// The service of the node that logs the warnings.
     pub(crate) fn middleware_service(self: &Arc<Self>) -> AnnouncedService {
         let complain = Complain { complaints: self.clone(), next: None };
         (Box::new(complain), self.remote_notifier.clone())
@@ -220,7 +219,7 @@ impl Complaints {
 
 struct Complain {
     complaints: Arc<Complaints>,
-    /// The end that the next complaint is about, and the report of it.
+    /// The endpoint of the next warning, and its status.
     next: Option<(String, RemoteStatus)>,
 }
 

@@ -1,8 +1,9 @@
-//! Which Rust types are ROS types: what a generic `create_publisher::<M>()`, which knows nothing of
-//! `M` but its identity, asks.
+//! The registry of Rust types that are ROS types. A generic `create_publisher::<M>()`, which knows
+//! only the identity of `M`, looks its table up.
+
+mod primitives;
 
 use crate::action::{self, ActionTypes, RosAction};
-use crate::primitives::with_primitives;
 use crate::rcl::{Mapping, MessageType, RosMessage, RosService, ServiceMapping, ServiceType};
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -13,11 +14,6 @@ mod generated {
     use crate::action::ActionTypes;
     use crate::rcl::{MessageType, ServiceType};
     include!(concat!(env!("OUT_DIR"), "/types.rs"));
-}
-
-/// The names of all types that this program was built with, such as `std_msgs/msg/String`.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    generated::NAMES.iter().copied()
 }
 
 /// The types that a program can send through ROS. Cheap to clone.
@@ -52,10 +48,11 @@ impl Types {
         static INSTALLED: OnceLock<Types> = OnceLock::new();
         let make = || {
             let mut types = Types::none();
-            generated::MESSAGES.iter().for_each(|table| types.add_message(table));
+            let messages = generated::MESSAGES.iter().chain(primitives::MESSAGES);
+            messages.for_each(|table| types.add_message(table));
             generated::SERVICES.iter().for_each(|table| types.add_service(table));
             generated::ACTIONS.iter().for_each(|tables| types.add_action(tables));
-            with_primitives(types)
+            types
         };
         INSTALLED.get_or_init(make).clone()
     }

@@ -1,7 +1,9 @@
-//! The messages of actions, as r2r has generated them. What comes in may come from anybody.
+//! Mappings of the messages of actions to the types that r2r generates. Messages from other
+//! processes may hold any values.
 
 use super::{FromRos, RosAction};
 use crate::rcl::{Mapping, RosMessage, RosService, ServiceMapping};
+use crate::stamp::{self, to_stamp};
 use r2r::action_msgs::{msg, srv};
 use r2r::builtin_interfaces::msg::Time as Stamp;
 use r2r::unique_identifier_msgs::msg::UUID;
@@ -62,7 +64,7 @@ impl<F: RosAction> Mapping for GoalResponse<F> {
     }
 }
 
-/// The service that tells the results of goals of `F`.
+/// The service for results of goals of `F`.
 pub(super) struct GetResult<F>(PhantomData<F>);
 
 impl<F: RosAction> ServiceMapping for GetResult<F> {
@@ -165,7 +167,7 @@ impl Mapping for CancelResponse {
     }
 }
 
-/// The topic that tells how goals stand.
+/// The topic with the status of goals.
 pub(super) enum Status {}
 
 impl Mapping for Status {
@@ -203,12 +205,12 @@ fn to_uuid(id: GoalId) -> UUID {
     UUID { uuid: id.0.into() }
 }
 
-/// All zeros, the identity of no goal, where there are not 16 bytes; there always are.
+/// All zeros, which no goal has, for a length other than 16 bytes; r2r always gives 16.
 fn to_goal_id(uuid: &UUID) -> GoalId {
     GoalId(uuid.uuid.as_slice().try_into().unwrap_or_default())
 }
 
-/// A status that is not known becomes that of an unknown goal.
+/// Converts an unknown status to the one of an unknown goal.
 fn to_status(code: i8) -> GoalStatus {
     GoalStatus::from_code(code).unwrap_or_else(|| {
         tracing::warn!(code, "a goal has a status that action_msgs/msg/GoalStatus does not have");
@@ -225,36 +227,17 @@ fn to_return_code(code: i8) -> CancelReturnCode {
     })
 }
 
-const SECOND_NS: u64 = 1_000_000_000;
-
-/// Cut off at the end of what 32 bits of seconds hold.
-fn to_stamp(time: Time) -> Stamp {
-    let sec = i32::try_from(time.as_nanos() / SECOND_NS).unwrap_or(i32::MAX);
-    Stamp { sec, nanosec: (time.as_nanos() % SECOND_NS) as u32 }
-}
-
-/// The first nanosecond for all that is before the epoch: zero has a meaning of its own in requests
-/// to cancel, where it would stand for all goals instead of none.
+/// Converts a stamp before the epoch to one nanosecond: a request to cancel with zero would mean
+/// all goals.
 fn to_time(stamp: &Stamp) -> Time {
-    let ns = i64::from(stamp.sec) * SECOND_NS as i64 + i64::from(stamp.nanosec);
-    Time::from_nanos(u64::try_from(ns).unwrap_or(1))
+    stamp::to_time(stamp).unwrap_or(Time::from_nanos(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn stamps_are_nanoseconds_since_the_epoch() {
-        for (sec, nanosec, ns) in [(0, 0, 0), (0, 1, 1), (1, 2, 1_000_000_002)] {
-            let stamp = Stamp { sec, nanosec };
-            assert_eq!(to_time(&stamp), Time::from_nanos(ns));
-            assert_eq!(to_stamp(Time::from_nanos(ns)), stamp);
-        }
-        let last = Time::from_nanos(i32::MAX as u64 * SECOND_NS + 999_999_999);
-        assert_eq!(to_time(&to_stamp(last)), last);
-        assert_eq!(to_stamp(Time::MAX).sec, i32::MAX);
-    }
+    const SECOND_NS: u64 = 1_000_000_000;
 
     #[test]
     fn what_only_a_stranger_would_send_has_a_meaning_too() {

@@ -6,7 +6,7 @@ use r2r::rcl_interfaces::msg::{Parameter, SetParametersResult};
 use r2r::rcl_interfaces::srv;
 use ringspin_executor::{ParameterClient, ParameterInfo, ParameterValue};
 
-/// One of each name, in this order; none if one of them is not declared.
+/// One result for each name, in this order; empty if a name is not declared.
 fn all_of<T>(
     parameters: &ParameterClient,
     names: &[String],
@@ -41,7 +41,7 @@ pub(super) fn describe_parameters(
     srv::DescribeParameters::Response { descriptors }
 }
 
-/// Each on its own.
+/// Sets each parameter on its own.
 pub(super) fn set_parameters(
     parameters: &ParameterClient,
     request: srv::SetParameters::Request,
@@ -50,7 +50,7 @@ pub(super) fn set_parameters(
     srv::SetParameters::Response { results: request.parameters.into_iter().map(set).collect() }
 }
 
-/// All or none.
+/// Sets all parameters or none.
 pub(super) fn set_parameters_atomically(
     parameters: &ParameterClient,
     request: srv::SetParametersAtomically::Request,
@@ -80,7 +80,7 @@ fn value_of(parameter: Parameter) -> Result<(String, ParameterValue), String> {
     }
 }
 
-/// Names are trees, parted by dots: `depth` says how many levels below each prefix are listed.
+/// Names are paths with dots; `depth` limits the levels that are listed below each prefix.
 pub(super) fn list_parameters(
     parameters: &ParameterClient,
     request: srv::ListParameters::Request,

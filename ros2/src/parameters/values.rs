@@ -37,7 +37,7 @@ pub(super) fn to_message(value: &ParameterValue) -> msg::ParameterValue {
     message
 }
 
-/// The value of a message, unless it says that there is none.
+/// The value in a message; `None` for a parameter that is not set.
 pub(super) fn from_message(message: msg::ParameterValue) -> Option<ParameterValue> {
     Some(match message.type_ {
         1 => ParameterValue::Bool(message.bool_value),

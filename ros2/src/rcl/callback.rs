@@ -1,4 +1,4 @@
-//! Closures that the middleware calls when something has come.
+//! Closures that the middleware calls when items have arrived.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ pub(super) struct Callback {
     closure: Mutex<Option<Box<Box<OnNew>>>>,
 }
 
-/// How the middleware is told: a function to call, and what to call it with.
+/// The function that the middleware calls.
 pub(super) type Trampoline = Option<unsafe extern "C" fn(*const c_void, usize)>;
 
 impl Callback {

@@ -2,9 +2,8 @@
 
 use super::entity::{Entity, c_name};
 use super::error::{RosError, check, forget};
-use super::profile::Settings;
-use super::{lock, logging, profile};
-use crate::fast_dds::{self, Profile};
+use super::fast_dds::{self, Profile, Settings};
+use super::{lock, logging};
 use r2r_rcl as ffi;
 use std::cell::UnsafeCell;
 use std::ffi::{CString, c_char, c_int};
@@ -166,7 +165,7 @@ impl ContextHandle {
             return Err(error);
         }
         // SAFETY: it is initialized, and has no node yet.
-        let settings = unsafe { profile::settle(context.get(), profile) };
+        let settings = unsafe { fast_dds::settle(context.get(), profile) };
         Ok(Self { context, settings })
     }
 

@@ -4,7 +4,7 @@ use super::error::RosError;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::Arc;
 
-/// The name of a thing, as errors give it. Cheap to clone.
+/// The name of an entity in errors. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct Entity(Arc<str>);
 
@@ -14,7 +14,7 @@ impl Entity {
         Self(format!("{kind} {name:?} ({type_name}) of node {node:?}").into())
     }
 
-    /// A thing that belongs to no node.
+    /// The name of an entity that belongs to no node.
     pub(super) fn plain(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
@@ -24,7 +24,7 @@ impl Entity {
     }
 }
 
-/// `name` as C wants it.
+/// Converts `name` to a string of C.
 pub(super) fn c_name(what: &'static str, name: &str) -> Result<CString, RosError> {
     CString::new(name).map_err(|_| RosError::Nul { what, name: name.into() })
 }

@@ -1,17 +1,26 @@
 //! Events of the quality of service of a publisher or a subscription.
 
-use super::callback::{Callback, OnNew};
 use super::entity::Entity;
-use super::error::{RosError, check, forget};
+use super::error::{RosError, check};
 use super::lock;
+use super::owned::{Owned, RclStruct, SetCallback};
 use super::publisher::PublisherEndpoint;
-use super::raw::{RawPublisher, RawSubscription};
-use super::subscription::{ErasedSubscription, Subscription, SubscriptionEndpoint};
-use super::{ErasedPublisher, RosMessage};
+use super::subscription::SubscriptionEndpoint;
 use r2r_rcl as ffi;
+use r2r_rcl::rcl_publisher_event_type_e as OfPublisher;
+use r2r_rcl::rcl_subscription_event_type_e as OfSub;
 use r2r_rcl::rmw_qos_policy_kind_e as Policy;
-use r2r_rcl::{rcl_publisher_event_type_e as OfPublisher, rcl_subscription_event_type_e as OfSub};
-use std::cell::UnsafeCell;
+use r2r_rcl::{
+    rmw_incompatible_type_status_t as IncompatibleType,
+    rmw_liveliness_changed_status_t as LivelinessChanged,
+    rmw_liveliness_lost_status_t as LivelinessLost,
+    rmw_matched_status_t as Matched,
+    rmw_message_lost_status_t as MessageLost,
+    rmw_qos_incompatible_event_status_t as IncompatibleQos,
+    rmw_requested_deadline_missed_status_t as DeadlineMissed, // A publisher's has the same fields.
+};
+use std::fmt::Debug;
+use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The events of a publisher.
@@ -29,6 +38,27 @@ pub enum PublisherEvent {
     Matched,
 }
 
+impl PublisherEvent {
+    /// The kind as rcl has it, and the take with its status.
+    fn of_rcl(self) -> (OfPublisher, Take) {
+        match self {
+            Self::DeadlineMissed => {
+                (OfPublisher::RCL_PUBLISHER_OFFERED_DEADLINE_MISSED, take::<DeadlineMissed>)
+            }
+            Self::LivelinessLost => {
+                (OfPublisher::RCL_PUBLISHER_LIVELINESS_LOST, take::<LivelinessLost>)
+            }
+            Self::IncompatibleQos => {
+                (OfPublisher::RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS, take::<IncompatibleQos>)
+            }
+            Self::IncompatibleType => {
+                (OfPublisher::RCL_PUBLISHER_INCOMPATIBLE_TYPE, take::<IncompatibleType>)
+            }
+            Self::Matched => (OfPublisher::RCL_PUBLISHER_MATCHED, take::<Matched>),
+        }
+    }
+}
+
 /// The events of a subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubscriptionEvent {
@@ -44,6 +74,28 @@ pub enum SubscriptionEvent {
     IncompatibleType,
     /// A publisher came or went.
     Matched,
+}
+
+impl SubscriptionEvent {
+    /// The kind as rcl has it, and the take with its status.
+    fn of_rcl(self) -> (OfSub, Take) {
+        match self {
+            Self::DeadlineMissed => {
+                (OfSub::RCL_SUBSCRIPTION_REQUESTED_DEADLINE_MISSED, take::<DeadlineMissed>)
+            }
+            Self::LivelinessChanged => {
+                (OfSub::RCL_SUBSCRIPTION_LIVELINESS_CHANGED, take::<LivelinessChanged>)
+            }
+            Self::IncompatibleQos => {
+                (OfSub::RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS, take::<IncompatibleQos>)
+            }
+            Self::MessageLost => (OfSub::RCL_SUBSCRIPTION_MESSAGE_LOST, take::<MessageLost>),
+            Self::IncompatibleType => {
+                (OfSub::RCL_SUBSCRIPTION_INCOMPATIBLE_TYPE, take::<IncompatibleType>)
+            }
+            Self::Matched => (OfSub::RCL_SUBSCRIPTION_MATCHED, take::<Matched>),
+        }
+    }
 }
 
 /// An event, with counts since the start, and changes since the event was last taken.
@@ -105,69 +157,47 @@ impl QosEvent {
     }
 }
 
-/// The owner of an event: kept alive, for rcl's event points to it.
-#[derive(Clone)]
-enum Endpoint {
-    Publisher(Arc<PublisherEndpoint>, PublisherEvent),
-    Subscription(Arc<SubscriptionEndpoint>, SubscriptionEvent),
+// SAFETY: the struct has no ties to a thread, only its initialization and `rcl_event_fini` change
+// it, and both functions are those of an event.
+unsafe impl RclStruct for ffi::rcl_event_t {
+    /// The publisher or subscription.
+    type Parent = Arc<dyn Send + Sync>;
+    const SET_CALLBACK: Option<SetCallback<Self>> = Some(ffi::rcl_event_set_callback);
+
+    unsafe fn free(this: *mut Self, _: &Self::Parent) {
+        // SAFETY: as the caller promises.
+        unsafe { ffi::rcl_event_fini(this) };
+    }
 }
 
 /// One kind of event of one publisher or subscription. For any thread.
 pub struct Event {
-    event: UnsafeCell<ffi::rcl_event_t>,
-    callback: Callback,
+    rcl: Owned<ffi::rcl_event_t>,
+    /// Takes it with the status that rmw has for its kind.
+    take: Take,
     /// The counts when it was last taken. The middleware has changes too, but Fast DDS
     /// forgets them when a callback is set.
     counted: Mutex<[u64; 2]>,
-    entity: Entity,
-    endpoint: Endpoint,
 }
 
-// SAFETY: rcl's event is memory of its own without ties to a thread.
-unsafe impl Send for Event {}
-// SAFETY: it changes in `new` and `drop` only; a take is done under the lock for entities, and the
-// middleware locks what it takes from.
-unsafe impl Sync for Event {}
+debug_as_entity!(Event);
 
 impl Event {
-    fn new(endpoint: Endpoint) -> Result<Self, RosError> {
+    /// An event of `kind` of `endpoint`, which has the name `of`.
+    fn new(
+        kind: impl Debug,
+        (endpoint, of): (Arc<dyn Send + Sync>, &Entity),
+        take: Take,
+        initialize: impl FnOnce(*mut ffi::rcl_event_t) -> i32,
+    ) -> Result<Self, RosError> {
+        let entity = Entity::plain(format!("event {kind:?} of {}", of.text()));
         let _lock = lock::entities();
-        // SAFETY: the event is zero-initialized, and the endpoint initialized and kept alive.
-        unsafe {
-            let mut event = ffi::rcl_get_zero_initialized_event();
-            let (code, entity) = match &endpoint {
-                Endpoint::Publisher(publisher, kind) => {
-                    let (pointer, entity) = (publisher.pointer(), publisher.entity());
-                    let kind = of_publisher(*kind);
-                    (ffi::rcl_publisher_event_init(&mut event, pointer, kind), entity)
-                }
-                Endpoint::Subscription(subscription, kind) => {
-                    let (pointer, entity) = (subscription.pointer(), subscription.entity());
-                    let kind = of_subscription(*kind);
-                    (ffi::rcl_subscription_event_init(&mut event, pointer, kind), entity)
-                }
-            };
-            check(code, "watch the quality of service of", entity)?;
-            let entity = entity.clone();
-            let (event, counted) = (UnsafeCell::new(event), Mutex::default());
-            Ok(Self { event, callback: Callback::default(), counted, entity, endpoint })
-        }
-    }
-
-    /// Watches a publisher for events of `kind`.
-    pub(crate) fn of_publisher(
-        publisher: &Arc<PublisherEndpoint>,
-        kind: PublisherEvent,
-    ) -> Result<Self, RosError> {
-        Self::new(Endpoint::Publisher(publisher.clone(), kind))
-    }
-
-    /// Watches a subscription for events of `kind`.
-    pub(crate) fn of_subscription(
-        subscription: &Arc<SubscriptionEndpoint>,
-        kind: SubscriptionEvent,
-    ) -> Result<Self, RosError> {
-        Self::new(Endpoint::Subscription(subscription.clone(), kind))
+        // SAFETY: the function only returns an empty value.
+        let mut event = unsafe { ffi::rcl_get_zero_initialized_event() };
+        check(initialize(&mut event), "watch", &entity)?;
+        // SAFETY: the event was just initialized, as one of the endpoint.
+        let rcl = unsafe { Owned::new(event, entity, endpoint) };
+        Ok(Self { rcl, take, counted: Mutex::default() })
     }
 
     /// Calls `notify` whenever it has happened, as
@@ -180,16 +210,7 @@ impl Event {
     /// # Errors
     /// Where the middleware has no such callbacks.
     pub fn on_event(&self, notify: impl Fn(usize) + Send + Sync + 'static) -> Result<(), RosError> {
-        self.set_callback(Some(Box::new(notify)))
-    }
-
-    fn set_callback(&self, closure: Option<Box<OnNew>>) -> Result<(), RosError> {
-        self.callback.set(closure, |function, data| {
-            // SAFETY: the event is initialized; `data` belongs to `function` and lives until this
-            // is called again, in `drop` at the latest.
-            let code = unsafe { ffi::rcl_event_set_callback(self.event.get(), function, data) };
-            check(code, "set the event callback of", &self.entity)
-        })
+        self.rcl.on_new(notify)
     }
 
     /// Takes the event since it was last taken; `None` if there was none, or if all that changed is
@@ -198,185 +219,66 @@ impl Event {
     /// # Errors
     /// After a shutdown.
     pub fn take(&self) -> Result<Option<QosEvent>, RosError> {
-        match &self.endpoint {
-            Endpoint::Publisher(_, kind) => self.take_of_publisher(*kind),
-            Endpoint::Subscription(_, kind) => self.take_of_subscription(*kind),
-        }
-    }
-
-    fn take_of_publisher(&self, kind: PublisherEvent) -> Result<Option<QosEvent>, RosError> {
-        // SAFETY: each kind is taken with the status that rmw has for it.
-        unsafe {
-            match kind {
-                PublisherEvent::DeadlineMissed => self.take_as(deadline_missed),
-                PublisherEvent::LivelinessLost => self.take_as(liveliness_lost),
-                PublisherEvent::IncompatibleQos => self.take_as(incompatible_qos),
-                PublisherEvent::IncompatibleType => self.take_as(incompatible_type),
-                PublisherEvent::Matched => self.take_as(matched),
-            }
-        }
-    }
-
-    fn take_of_subscription(&self, kind: SubscriptionEvent) -> Result<Option<QosEvent>, RosError> {
-        // SAFETY: each kind is taken with the status that rmw has for it.
-        unsafe {
-            match kind {
-                SubscriptionEvent::DeadlineMissed => self.take_as(deadline_missed),
-                SubscriptionEvent::LivelinessChanged => self.take_as(liveliness_changed),
-                SubscriptionEvent::IncompatibleQos => self.take_as(incompatible_qos),
-                SubscriptionEvent::MessageLost => self.take_as(message_lost),
-                SubscriptionEvent::IncompatibleType => self.take_as(incompatible_type),
-                SubscriptionEvent::Matched => self.take_as(matched),
-            }
-        }
-    }
-
-    /// Takes the event as a status `S` of rmw.
-    ///
-    /// # Safety
-    /// `S` is the status of this kind of event.
-    unsafe fn take_as<S: Zeroed>(
-        &self,
-        read: impl Fn(&S) -> QosEvent,
-    ) -> Result<Option<QosEvent>, RosError> {
-        let _lock = lock::entities();
-        let mut status = S::zeroed();
-        // SAFETY: the event is initialized, and `status` is what the middleware writes for it.
-        let code = unsafe { ffi::rcl_take_event(self.event.get(), (&raw mut status).cast()) };
-        if code == ffi::RCL_RET_EVENT_TAKE_FAILED as i32 {
-            forget();
-            return Ok(None);
-        }
-        check(code, "take an event of", &self.entity)?;
-        let what = read(&status);
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = std::mem::replace(&mut *counted, what.counts());
-        Ok((what.counts() != before).then(|| what.since(before)))
+        // SAFETY: the status is the one of this kind of event.
+        let Some(event) = unsafe { (self.take)(&self.rcl) }? else { return Ok(None) };
+        let before = std::mem::replace(&mut *counted, event.counts());
+        Ok((event.counts() != before).then(|| event.since(before)))
     }
 }
 
-impl Drop for Event {
-    fn drop(&mut self) {
-        // Without this lock: a running callback may wait for another thread that makes entities.
-        let _ = self.set_callback(None);
-        let _lock = lock::entities();
-        // SAFETY: this is the only owner, and the endpoint still lives.
-        unsafe { ffi::rcl_event_fini(self.event.get()) };
-        forget();
-    }
-}
-
-impl std::fmt::Debug for Event {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.endpoint {
-            Endpoint::Publisher(_, kind) => write!(f, "{kind:?} of {}", self.entity.text()),
-            Endpoint::Subscription(_, kind) => write!(f, "{kind:?} of {}", self.entity.text()),
-        }
-    }
-}
-
-impl ErasedPublisher {
+impl PublisherEndpoint {
     /// Watches for events of `kind`.
     ///
     /// # Errors
     /// Where the middleware does not have them.
     pub fn event(&self, kind: PublisherEvent) -> Result<Event, RosError> {
-        Event::new(Endpoint::Publisher(self.endpoint.clone(), kind))
+        let (kind_of_rcl, take) = kind.of_rcl();
+        Event::new(kind, (self.rcl.clone(), &self.rcl.entity), take, |event| {
+            // SAFETY: the event is empty, and the publisher initialized.
+            unsafe { ffi::rcl_publisher_event_init(event, self.rcl.pointer(), kind_of_rcl) }
+        })
     }
 }
 
-impl RawPublisher {
-    /// Watches for events of `kind`.
-    ///
-    /// # Errors
-    /// Where the middleware does not have them.
-    pub fn event(&self, kind: PublisherEvent) -> Result<Event, RosError> {
-        Event::new(Endpoint::Publisher(self.endpoint.clone(), kind))
-    }
-}
-
-impl ErasedSubscription {
+impl SubscriptionEndpoint {
     /// Watches for events of `kind`.
     ///
     /// # Errors
     /// Where the middleware does not have them.
     pub fn event(&self, kind: SubscriptionEvent) -> Result<Event, RosError> {
-        Event::new(Endpoint::Subscription(self.endpoint.clone(), kind))
+        let (kind_of_rcl, take) = kind.of_rcl();
+        Event::new(kind, (self.rcl.clone(), &self.rcl.entity), take, |event| {
+            // SAFETY: the event is empty, and the subscription initialized.
+            unsafe { ffi::rcl_subscription_event_init(event, self.rcl.pointer(), kind_of_rcl) }
+        })
     }
 }
 
-impl RawSubscription {
-    /// Watches for events of `kind`.
-    ///
-    /// # Errors
-    /// Where the middleware does not have them.
-    pub fn event(&self, kind: SubscriptionEvent) -> Result<Event, RosError> {
-        Event::new(Endpoint::Subscription(self.endpoint.clone(), kind))
-    }
+/// A status of rmw: counts, and their changes, which are counted here instead.
+trait Status {
+    /// The event, without changes.
+    fn event(&self) -> QosEvent;
 }
 
-impl<T: RosMessage> Subscription<T> {
-    /// Watches for events of `kind`.
-    ///
-    /// # Errors
-    /// Where the middleware does not have them.
-    pub fn event(&self, kind: SubscriptionEvent) -> Result<Event, RosError> {
-        self.erased().event(kind)
-    }
-}
+/// Takes an event.
+///
+/// # Safety
+/// The status that this function takes is the one of the event's kind.
+type Take = unsafe fn(&Owned<ffi::rcl_event_t>) -> Result<Option<QosEvent>, RosError>;
 
-const fn of_publisher(kind: PublisherEvent) -> OfPublisher {
-    match kind {
-        PublisherEvent::DeadlineMissed => OfPublisher::RCL_PUBLISHER_OFFERED_DEADLINE_MISSED,
-        PublisherEvent::LivelinessLost => OfPublisher::RCL_PUBLISHER_LIVELINESS_LOST,
-        PublisherEvent::IncompatibleQos => OfPublisher::RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS,
-        PublisherEvent::IncompatibleType => OfPublisher::RCL_PUBLISHER_INCOMPATIBLE_TYPE,
-        PublisherEvent::Matched => OfPublisher::RCL_PUBLISHER_MATCHED,
-    }
-}
-
-const fn of_subscription(kind: SubscriptionEvent) -> OfSub {
-    match kind {
-        SubscriptionEvent::DeadlineMissed => OfSub::RCL_SUBSCRIPTION_REQUESTED_DEADLINE_MISSED,
-        SubscriptionEvent::LivelinessChanged => OfSub::RCL_SUBSCRIPTION_LIVELINESS_CHANGED,
-        SubscriptionEvent::IncompatibleQos => OfSub::RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS,
-        SubscriptionEvent::MessageLost => OfSub::RCL_SUBSCRIPTION_MESSAGE_LOST,
-        SubscriptionEvent::IncompatibleType => OfSub::RCL_SUBSCRIPTION_INCOMPATIBLE_TYPE,
-        SubscriptionEvent::Matched => OfSub::RCL_SUBSCRIPTION_MATCHED,
-    }
-}
-
-/// A status of rmw before an event was taken into it.
-trait Zeroed {
-    fn zeroed() -> Self;
-}
-
-macro_rules! zeroed {
-    ($($status:ident { $($field:ident: $value:expr),* $(,)? })*) => {$(
-        impl Zeroed for ffi::$status {
-            fn zeroed() -> Self {
-                Self { $($field: $value),* }
-            }
-        }
-    )*};
-}
-
-zeroed! {
-    // The status of a publisher, and those of lost lives and of types, have the same fields; each
-    // is a type of its own in rmw.
-    rmw_requested_deadline_missed_status_t { total_count: 0, total_count_change: 0 }
-    rmw_liveliness_lost_status_t { total_count: 0, total_count_change: 0 }
-    rmw_liveliness_changed_status_t {
-        alive_count: 0, not_alive_count: 0, alive_count_change: 0, not_alive_count_change: 0,
-    }
-    rmw_qos_incompatible_event_status_t {
-        total_count: 0, total_count_change: 0, last_policy_kind: Policy::RMW_QOS_POLICY_INVALID,
-    }
-    rmw_message_lost_status_t { total_count: 0, total_count_change: 0 }
-    rmw_incompatible_type_status_t { total_count: 0, total_count_change: 0 }
-    rmw_matched_status_t {
-        total_count: 0, total_count_change: 0, current_count: 0, current_count_change: 0,
-    }
+/// Takes an event with the status `S`.
+///
+/// # Safety
+/// `S` is the status of this kind of event.
+unsafe fn take<S: Status>(event: &Owned<ffi::rcl_event_t>) -> Result<Option<QosEvent>, RosError> {
+    let _lock = lock::entities();
+    let mut status = MaybeUninit::<S>::zeroed();
+    // SAFETY: the event is initialized, and `status` has the room that the middleware writes to.
+    let code = unsafe { ffi::rcl_take_event(event.pointer(), status.as_mut_ptr().cast()) };
+    let is_taken = event.check_some(code, ffi::RCL_RET_EVENT_TAKE_FAILED, "take")?;
+    // SAFETY: the middleware has written the status of an event that was taken.
+    Ok(is_taken.then(|| unsafe { status.assume_init() }.event()))
 }
 
 /// A count of rmw, which has them signed or unsigned, though none is negative.
@@ -384,59 +286,47 @@ fn count(number: impl TryInto<u64>) -> u64 {
     number.try_into().unwrap_or(0)
 }
 
-// Each as rmw has it, without changes: those are counted above.
-
-fn deadline_missed(status: &ffi::rmw_requested_deadline_missed_status_t) -> QosEvent {
-    let total = count(status.total_count);
-    QosEvent::DeadlineMissed { total, change: 0 }
+/// Statuses with nothing but a total.
+macro_rules! totals {
+    ($($status:ident),*) => {$(
+        impl Status for $status {
+            fn event(&self) -> QosEvent {
+                QosEvent::$status { total: count(self.total_count), change: 0 }
+            }
+        }
+    )*};
 }
 
-fn liveliness_lost(status: &ffi::rmw_liveliness_lost_status_t) -> QosEvent {
-    let total = count(status.total_count);
-    QosEvent::LivelinessLost { total, change: 0 }
-}
+totals!(DeadlineMissed, LivelinessLost, MessageLost, IncompatibleType);
 
-fn liveliness_changed(status: &ffi::rmw_liveliness_changed_status_t) -> QosEvent {
-    QosEvent::LivelinessChanged {
-        alive: count(status.alive_count),
-        not_alive: count(status.not_alive_count),
-        alive_change: 0,
-        not_alive_change: 0,
+impl Status for LivelinessChanged {
+    fn event(&self) -> QosEvent {
+        let (alive, not_alive) = (count(self.alive_count), count(self.not_alive_count));
+        QosEvent::LivelinessChanged { alive, not_alive, alive_change: 0, not_alive_change: 0 }
     }
 }
 
-fn incompatible_qos(status: &ffi::rmw_qos_incompatible_event_status_t) -> QosEvent {
-    let total = count(status.total_count);
-    let policy = match status.last_policy_kind {
-        Policy::RMW_QOS_POLICY_INVALID => "none",
-        Policy::RMW_QOS_POLICY_DURABILITY => "durability",
-        Policy::RMW_QOS_POLICY_DEADLINE => "deadline",
-        Policy::RMW_QOS_POLICY_LIVELINESS => "liveliness",
-        Policy::RMW_QOS_POLICY_RELIABILITY => "reliability",
-        Policy::RMW_QOS_POLICY_HISTORY => "history",
-        Policy::RMW_QOS_POLICY_LIFESPAN => "lifespan",
-        Policy::RMW_QOS_POLICY_DEPTH => "depth",
-        Policy::RMW_QOS_POLICY_LIVELINESS_LEASE_DURATION => "liveliness lease duration",
-        Policy::RMW_QOS_POLICY_AVOID_ROS_NAMESPACE_CONVENTIONS => "ROS namespace conventions",
-    };
-    QosEvent::IncompatibleQos { total, change: 0, policy }
+impl Status for IncompatibleQos {
+    fn event(&self) -> QosEvent {
+        let policy = match self.last_policy_kind {
+            Policy::RMW_QOS_POLICY_INVALID => "none",
+            Policy::RMW_QOS_POLICY_DURABILITY => "durability",
+            Policy::RMW_QOS_POLICY_DEADLINE => "deadline",
+            Policy::RMW_QOS_POLICY_LIVELINESS => "liveliness",
+            Policy::RMW_QOS_POLICY_RELIABILITY => "reliability",
+            Policy::RMW_QOS_POLICY_HISTORY => "history",
+            Policy::RMW_QOS_POLICY_LIFESPAN => "lifespan",
+            Policy::RMW_QOS_POLICY_DEPTH => "depth",
+            Policy::RMW_QOS_POLICY_LIVELINESS_LEASE_DURATION => "liveliness lease duration",
+            Policy::RMW_QOS_POLICY_AVOID_ROS_NAMESPACE_CONVENTIONS => "ROS namespace conventions",
+        };
+        QosEvent::IncompatibleQos { total: count(self.total_count), change: 0, policy }
+    }
 }
 
-fn message_lost(status: &ffi::rmw_message_lost_status_t) -> QosEvent {
-    let total = count(status.total_count);
-    QosEvent::MessageLost { total, change: 0 }
-}
-
-fn incompatible_type(status: &ffi::rmw_incompatible_type_status_t) -> QosEvent {
-    let total = count(status.total_count);
-    QosEvent::IncompatibleType { total, change: 0 }
-}
-
-fn matched(status: &ffi::rmw_matched_status_t) -> QosEvent {
-    QosEvent::Matched {
-        total: count(status.total_count),
-        change: 0,
-        current: count(status.current_count),
-        current_change: 0,
+impl Status for Matched {
+    fn event(&self) -> QosEvent {
+        let (total, current) = (count(self.total_count), count(self.current_count));
+        QosEvent::Matched { total, change: 0, current, current_change: 0 }
     }
 }

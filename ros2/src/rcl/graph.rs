@@ -60,7 +60,7 @@ impl Node {
             let mut spaces = ffi::rcutils_get_zero_initialized_string_array();
             let node = self.handle.pointer();
             let code = ffi::rcl_get_node_names(node, allocator, &mut names, &mut spaces);
-            let result = check(code, "list the nodes seen from", &self.handle.itself());
+            let result = check(code, "list the nodes seen from", self.handle.itself());
             let pairs = strings(&spaces).into_iter().zip(strings(&names));
             let nodes: Vec<_> =
                 pairs.map(|(namespace, name)| NodeName { namespace, name }).collect();
@@ -110,7 +110,7 @@ impl Node {
             let mut allocator = ffi::rcutils_get_default_allocator();
             let mut found = ffi::rmw_get_zero_initialized_names_and_types();
             let code = ask(self.handle.pointer(), &mut allocator, &mut found);
-            let result = check(code, action, &self.handle.itself());
+            let result = check(code, action, self.handle.itself());
             let names = strings(&found.names).into_iter().enumerate();
             let all: Vec<_> =
                 names.map(|(n, name)| (name, strings(&*found.types.add(n)))).collect();
@@ -144,11 +144,11 @@ impl Node {
         let mut count = 0;
         // SAFETY: the node is initialized, and the name and `count` outlive the call.
         let code = unsafe { ask(self.handle.pointer(), topic.as_ptr(), &mut count) };
-        check(code, action, &self.handle.itself())?;
+        check(code, action, self.handle.itself())?;
         Ok(count)
     }
 
-    /// The publishers of `topic`: whose they are, their types and quality of service.
+    /// The publishers of `topic`: with their nodes, types and quality of service.
     ///
     /// # Errors
     /// After a shutdown.
@@ -190,7 +190,7 @@ impl Node {
             let mut found = ffi::rmw_get_zero_initialized_topic_endpoint_info_array();
             let node = self.handle.pointer();
             let code = ask(node, &mut allocator, topic.as_ptr(), is_mangled, &mut found);
-            let result = check(code, action, &self.handle.itself());
+            let result = check(code, action, self.handle.itself());
             let all: Vec<_> =
                 (0..found.size).map(|n| endpoint(&*found.info_array.add(n))).collect();
             ffi::rmw_topic_endpoint_info_array_fini(&mut found, &mut allocator);

@@ -5,58 +5,43 @@ use super::entity::Entity;
 use super::error::{RosError, check, forget};
 use super::lock;
 use super::node::{Node, NodeHandle};
+use super::owned::{Owned, RclStruct};
 use r2r_rcl as ffi;
 use ringspin_ringbuf::Flag;
-use std::cell::UnsafeCell;
 use std::io;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// A guard condition of rcl. For any thread.
-struct GuardCondition {
-    condition: UnsafeCell<ffi::rcl_guard_condition_t>,
-    _context: Arc<ContextHandle>,
-}
+type GuardCondition = Owned<ffi::rcl_guard_condition_t>;
 
-// SAFETY: rcl's guard condition is memory of its own without ties to a thread.
-unsafe impl Send for GuardCondition {}
-// SAFETY: it changes in `new` and `drop` only, which have it to themselves; a trigger and a wait
-// lock in the middleware.
-unsafe impl Sync for GuardCondition {}
+// SAFETY: the struct has no ties to a thread, only its initialization and
+// `rcl_guard_condition_fini` change it, and both functions are those of a guard condition.
+unsafe impl RclStruct for ffi::rcl_guard_condition_t {
+    type Parent = Arc<ContextHandle>;
 
-impl GuardCondition {
-    fn new(context: &Context) -> Result<Self, RosError> {
-        let _lock = lock::entities();
-        // SAFETY: the guard condition is zero-initialized as rcl wants it, and the context is
-        // initialized and kept alive by the handle.
-        unsafe {
-            let mut condition = ffi::rcl_get_zero_initialized_guard_condition();
-            let options = ffi::rcl_guard_condition_get_default_options();
-            let pointer = context.handle.pointer();
-            let code = ffi::rcl_guard_condition_init(&mut condition, pointer, options);
-            check(code, "create", &Entity::plain("a guard condition"))?;
-            let condition = UnsafeCell::new(condition);
-            Ok(Self { condition, _context: context.handle.clone() })
-        }
-    }
-
-    fn trigger(&self) {
-        // SAFETY: the guard condition is initialized.
-        unsafe { ffi::rcl_trigger_guard_condition(self.condition.get()) };
-        forget();
+    unsafe fn free(this: *mut Self, _: &Self::Parent) {
+        // SAFETY: as the caller promises.
+        unsafe { ffi::rcl_guard_condition_fini(this) };
     }
 }
 
-impl Drop for GuardCondition {
-    fn drop(&mut self) {
-        let _lock = lock::entities();
-        // SAFETY: this is the only owner, and the context still lives.
-        unsafe { ffi::rcl_guard_condition_fini(self.condition.get()) };
-        forget();
+fn guard_condition(context: &Context) -> Result<GuardCondition, RosError> {
+    let entity = Entity::plain("a guard condition");
+    let _lock = lock::entities();
+    // SAFETY: the guard condition is zero-initialized as rcl wants it, and the context is
+    // initialized and kept alive by the handle.
+    unsafe {
+        let mut condition = ffi::rcl_get_zero_initialized_guard_condition();
+        let options = ffi::rcl_guard_condition_get_default_options();
+        let pointer = context.handle.pointer();
+        let code = ffi::rcl_guard_condition_init(&mut condition, pointer, options);
+        check(code, "create", &entity)?;
+        Ok(Owned::new(condition, entity, context.handle.clone()))
     }
 }
 
-/// A wait set for two guard conditions: one for the end, and one for changes of the graph.
+/// A wait set for two guard conditions: one for the end, one for changes of the graph.
 struct WaitSet {
     set: ffi::rcl_wait_set_t,
     node: Arc<NodeHandle>,
@@ -74,10 +59,9 @@ impl WaitSet {
         // and kept alive by the guard condition.
         unsafe {
             let mut set = ffi::rcl_get_zero_initialized_wait_set();
-            let (context, allocator) =
-                (end._context.pointer(), ffi::rcutils_get_default_allocator());
+            let (context, allocator) = (end.parent.pointer(), ffi::rcutils_get_default_allocator());
             let code = ffi::rcl_wait_set_init(&mut set, 0, 2, 0, 0, 0, 0, context, allocator);
-            check(code, "prepare a wait set for", &node.itself())?;
+            check(code, "prepare a wait set for", node.itself())?;
             Ok(Self { set, node, end })
         }
     }
@@ -90,14 +74,14 @@ impl WaitSet {
         let code = unsafe {
             let graph = ffi::rcl_node_get_graph_guard_condition(self.node.pointer());
             let mut code = ffi::rcl_wait_set_clear(set);
-            for condition in [graph, self.end.condition.get().cast_const()] {
+            for condition in [graph, self.end.pointer().cast_const()] {
                 if code == ffi::RCL_RET_OK as i32 {
                     code = ffi::rcl_wait_set_add_guard_condition(set, condition, none);
                 }
             }
             if code == ffi::RCL_RET_OK as i32 { ffi::rcl_wait(set, -1) } else { code }
         };
-        check(code, "wait for changes of the graph of", &self.node.itself())
+        check(code, "wait for changes of the graph of", self.node.itself())
     }
 }
 
@@ -125,7 +109,7 @@ impl GraphWatch {
         node: &Node,
         changed: impl Fn() + Send + 'static,
     ) -> Result<Self, GraphWatchError> {
-        let end = Arc::new(GuardCondition::new(&node.context())?);
+        let end = Arc::new(guard_condition(&node.context())?);
         let mut wait_set = WaitSet::new(node, end.clone())?;
         let ends = Arc::new((Flag::default(), end));
         let is_over = ends.clone();
@@ -149,7 +133,9 @@ impl GraphWatch {
 impl Drop for GraphWatch {
     fn drop(&mut self) {
         self.ends.0.raise();
-        self.ends.1.trigger();
+        // SAFETY: the guard condition is initialized, and may be triggered from any thread.
+        unsafe { ffi::rcl_trigger_guard_condition(self.ends.1.pointer()) };
+        forget();
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {

@@ -1,11 +1,11 @@
-//! One lock for the process: rcl's functions that make and free things are not thread-safe, not
-//! even for different things, because of tables that they share.
+//! One lock for the process: the functions of rcl that create and free entities are not
+//! thread-safe, not even for different entities, because they share tables.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static ENTITIES: Mutex<()> = Mutex::new(());
 
-/// Held while entities are made, freed, or looked for.
+/// Held while entities are created, freed, or looked up.
 ///
 /// No callback of the middleware may wait for it: to free an entity waits for its callbacks.
 pub(super) fn entities() -> MutexGuard<'static, ()> {

@@ -77,11 +77,11 @@ fn c_text(text: &str) -> CString {
     CString::new(text).unwrap_or_else(|_| CString::new(text.replace('\0', "")).unwrap_or_default())
 }
 
-/// How many contexts there are: the first one configures the logging, the last one frees it.
+/// The number of contexts: the first one configures the logging, the last one frees it.
 static USERS: Mutex<usize> = Mutex::new(0);
 
 thread_local! {
-    /// Whether this thread holds `USERS`: what logs may log again, such as a publisher that fails.
+    /// Whether this thread holds `USERS`: logging may log again, such as when a publisher fails.
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -114,7 +114,7 @@ unsafe extern "C" {
     fn rcl_logging_rosout_fini_publisher_for_node(node: *mut ffi::rcl_node_t) -> i32;
 }
 
-/// Has what `node` logs published on `/rosout`. Its creation alone does not, in later ROS 2.
+/// Publishes the log of `node` on `/rosout`. Later ROS 2 does not do so by the node's creation.
 ///
 /// # Safety
 /// The node is initialized, and the lock for logging is held.
@@ -127,10 +127,10 @@ pub(super) unsafe fn publish_log_of(
     check(code, "publish the log of", entity)
 }
 
-/// Ends that; for a node of which nothing is published it does nothing.
+/// Stops publishing the log of `node`; does nothing for a node without a publisher for it.
 ///
 /// # Safety
-/// The errors of [`publish_log_of`].
+/// The node is initialized, and the lock for logging is held.
 pub(super) unsafe fn end_log_of(node: *mut ffi::rcl_node_t) {
     // SAFETY: as the caller promises.
     unsafe { rcl_logging_rosout_fini_publisher_for_node(node) };
@@ -154,7 +154,7 @@ pub(super) fn configure(context: *const ffi::rcl_context_t) -> Result<(), RosErr
     Ok(())
 }
 
-/// One context less.
+/// Frees logging after the last context.
 pub(super) fn release() {
     let mut lock = lock();
     if let Some(users) = lock.users.as_mut() {

@@ -1,8 +1,9 @@
-//! Types of a program's own that go over the wire as a ROS type.
+//! The tables of types: of ROS types, and of types of a program's own that go over the wire as one.
 
 use super::message::{MessageType, RosMessage, RosService, ServiceType};
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
+use std::marker::PhantomData;
 
 /// How a Rust type goes over the wire as a ROS type: for types that a program has without ROS, too.
 ///
@@ -37,7 +38,7 @@ pub trait Mapping: 'static {
     /// If the message does not fit; that becomes an error of the publisher.
     fn to_wire(message: &Self::Rust, wire: &mut <Self::Wire as RosMessage>::Native);
 
-    /// The message that a C struct holds, which may come from anybody.
+    /// The message in a C struct, which may come from any process.
     fn from_wire(wire: &<Self::Wire as RosMessage>::Native) -> Self::Rust;
 }
 
@@ -87,20 +88,53 @@ pub trait ServiceMapping: 'static {
     type Response: Mapping<Wire = <Self::Wire as RosService>::Response>;
 }
 
+/// A ROS message, or a ROS service, as itself.
+struct Itself<T>(PhantomData<T>);
+
+impl<T: RosMessage> Mapping for Itself<T> {
+    type Rust = T;
+    type Wire = T;
+
+    fn to_wire(message: &T, wire: &mut T::Native) {
+        message.to_native(wire);
+    }
+
+    fn from_wire(wire: &T::Native) -> T {
+        T::from_native(wire)
+    }
+}
+
+impl<S: RosService> ServiceMapping for Itself<S> {
+    type Wire = S;
+    type Request = Itself<S::Request>;
+    type Response = Itself<S::Response>;
+}
+
 impl ServiceType {
+    /// The table of `S`.
+    pub const fn of<S: RosService>() -> &'static Self {
+        Self::mapped::<Itself<S>>()
+    }
+
     /// The table of two Rust types and the ROS service that they go as.
     pub const fn mapped<M: ServiceMapping>() -> &'static Self {
         const {
             &Self {
                 request: MessageType::mapped::<M::Request>(),
                 response: MessageType::mapped::<M::Response>(),
-                ..*Self::of::<M::Wire>()
+                name: <M::Wire as RosService>::type_name,
+                support: <M::Wire as RosService>::type_support,
             }
         }
     }
 }
 
 impl MessageType {
+    /// The table of `T`.
+    pub const fn of<T: RosMessage>() -> &'static Self {
+        Self::mapped::<Itself<T>>()
+    }
+
     /// The table of a Rust type and the ROS type that it goes as.
     pub const fn mapped<M: Mapping>() -> &'static Self {
         const {
@@ -109,12 +143,22 @@ impl MessageType {
                 support: <M::Wire as RosMessage>::type_support,
                 rust_type: TypeId::of::<M::Rust>,
                 slot_type: TypeId::of::<Option<M::Rust>>,
+                create: create::<M::Wire>,
+                destroy: destroy::<M::Wire>,
                 write: write::<M>,
                 read: read::<M>,
-                ..*Self::of::<M::Wire>()
             }
         }
     }
+}
+
+fn create<T: RosMessage>() -> *mut c_void {
+    T::create().cast()
+}
+
+unsafe fn destroy<T: RosMessage>(native: *mut c_void) {
+    // SAFETY: as the caller promises.
+    unsafe { T::destroy(native.cast()) }
 }
 
 /// Copies `message` to the C struct of `M::Wire` at `native`; false if it is of another type.

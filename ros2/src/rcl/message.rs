@@ -1,9 +1,9 @@
-//! Which Rust types are ROS messages and services, and the C structs that they are copied to.
+//! Rust types that are ROS messages and services, and the C structs that they are copied to.
 
-use super::contents::{Contents, Flaw};
 use super::entity::Entity;
 use super::error::RosError;
-use super::{fit, support};
+use super::native_check::{Contents, Flaw};
+use super::{message_check, type_support};
 use r2r::{WrappedServiceTypeSupport, WrappedTypesupport};
 use r2r_rcl::{self as ffi, rosidl_message_type_support_t, rosidl_service_type_support_t};
 use std::any::{Any, TypeId};
@@ -53,7 +53,7 @@ pub unsafe trait RosMessage: Sized + Send + Sync + 'static {
 
     /// The name of the ROS type, such as `std_msgs/msg/String`.
     fn type_name() -> String {
-        support::name_of(Self::type_support())
+        type_support::name_of(Self::type_support())
     }
 
     /// The description of the C struct for the middleware.
@@ -71,7 +71,7 @@ pub unsafe trait RosMessage: Sized + Send + Sync + 'static {
     /// Copies the message to a C struct, whatever that one holds.
     ///
     /// A message of `r2r` that does not fit its ROS type, with too many elements or a NUL character
-    /// within a string, is not copied: who sends it gets
+    /// within a string, is not copied: the sender gets
     /// [`RosError::Message`](crate::rcl::RosError::Message).
     ///
     /// # Panics
@@ -99,8 +99,8 @@ unsafe impl<T: WrappedTypesupport + Send + Sync + 'static> RosMessage for T {
     }
 
     fn to_native(&self, native: &mut Self::Native) {
-        match fit::misfit(self, T::get_ts()) {
-            Some(reason) => fit::report(reason),
+        match message_check::misfit(self, T::get_ts()) {
+            Some(reason) => message_check::report(reason),
             None => self.copy_to_native(native),
         }
     }
@@ -147,7 +147,7 @@ where
     }
 }
 
-/// The table of one message type: [`RosMessage`] for who knows the type only when the program runs.
+/// The table of one message type: [`RosMessage`] for a type known only at run time.
 #[derive(Clone, Copy)]
 pub struct MessageType {
     pub(super) name: fn() -> String,
@@ -161,22 +161,6 @@ pub struct MessageType {
 }
 
 impl MessageType {
-    /// The table of `T`.
-    pub const fn of<T: RosMessage>() -> &'static Self {
-        const {
-            &Self {
-                name: T::type_name,
-                support: T::type_support,
-                rust_type: TypeId::of::<T>,
-                slot_type: TypeId::of::<Option<T>>,
-                create: create::<T>,
-                destroy: destroy::<T>,
-                write: write::<T>,
-                read: read::<T>,
-            }
-        }
-    }
-
     /// The name of the ROS type, such as `std_msgs/msg/String`.
     pub fn name(&self) -> String {
         (self.name)()
@@ -190,11 +174,6 @@ impl MessageType {
     pub(super) fn support(&self) -> &'static rosidl_message_type_support_t {
         (self.support)()
     }
-
-    /// Whether `slot` is an `Option` of the Rust type.
-    pub(super) fn fits(&self, slot: &dyn Any) -> bool {
-        slot.type_id() == (self.slot_type)()
-    }
 }
 
 impl std::fmt::Debug for MessageType {
@@ -203,32 +182,7 @@ impl std::fmt::Debug for MessageType {
     }
 }
 
-fn create<T: RosMessage>() -> *mut c_void {
-    T::create().cast()
-}
-
-unsafe fn destroy<T: RosMessage>(native: *mut c_void) {
-    // SAFETY: as the caller promises.
-    unsafe { T::destroy(native.cast()) }
-}
-
-/// Copies `message` to the C struct of `T` at `native`; false if it is no `T`.
-unsafe fn write<T: RosMessage>(message: &dyn Any, native: *mut c_void) -> bool {
-    let Some(message) = message.downcast_ref::<T>() else { return false };
-    // SAFETY: the caller has a C struct of `T` there, to itself.
-    message.to_native(unsafe { &mut *native.cast() });
-    true
-}
-
-/// Puts the message at `native` into `slot`; false if it is no `Option<T>`.
-unsafe fn read<T: RosMessage>(native: *const c_void, slot: &mut dyn Any) -> bool {
-    let Some(slot) = slot.downcast_mut::<Option<T>>() else { return false };
-    // SAFETY: the caller has a C struct of `T` there, to itself.
-    *slot = Some(T::from_native(unsafe { &*native.cast() }));
-    true
-}
-
-/// The table of one service type: [`RosService`] for who knows the type only when the program runs.
+/// The table of one service type: [`RosService`] for a type known only at run time.
 #[derive(Debug)]
 pub struct ServiceType {
     /// The request.
@@ -240,18 +194,6 @@ pub struct ServiceType {
 }
 
 impl ServiceType {
-    /// The table of `S`.
-    pub const fn of<S: RosService>() -> &'static Self {
-        const {
-            &Self {
-                request: MessageType::of::<S::Request>(),
-                response: MessageType::of::<S::Response>(),
-                name: S::type_name,
-                support: S::type_support,
-            }
-        }
-    }
-
     /// The name of the ROS type, such as `std_srvs/srv/SetBool`.
     pub fn name(&self) -> String {
         (self.name)()
@@ -309,12 +251,12 @@ impl Native {
     /// Copies `message` into it.
     pub(super) fn write(&mut self, message: &dyn Any, entity: &Entity) -> Result<(), RosError> {
         let pointer = self.pointer.as_ptr();
-        fit::take_report();
+        message_check::take_report();
         // SAFETY: the C struct is of this table, initialized, and borrowed exclusively. Where the
         // copy panics it stays initialized, as `RosMessage` promises.
         let copy = || unsafe { (self.table.write)(message, pointer) };
         let written = catch_unwind(AssertUnwindSafe(copy));
-        if let Some(reason) = fit::take_report() {
+        if let Some(reason) = message_check::take_report() {
             return Err(RosError::Message { entity: entity.text(), reason: reason.into() });
         }
         match written {
@@ -339,8 +281,12 @@ impl Native {
         self.pointer.as_ptr()
     }
 
-    pub(super) fn table(&self) -> &'static MessageType {
-        self.table
+    /// An error unless `slot` is an `Option` of the message.
+    pub(super) fn check_slot(&self, slot: &dyn Any, entity: &Entity) -> Result<(), RosError> {
+        match slot.type_id() == (self.table.slot_type)() {
+            true => Ok(()),
+            false => Err(RosError::OtherType { entity: entity.text() }),
+        }
     }
 }
 
@@ -368,7 +314,7 @@ mod tests {
         static DESTROYED: Cell<usize> = const { Cell::new(0) };
     }
 
-    /// A number that is not negative, and whose C structs are counted.
+    /// A number that is not negative; its C structs are counted.
     #[derive(Debug, PartialEq)]
     struct Counted(f64);
 

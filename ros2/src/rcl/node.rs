@@ -3,10 +3,10 @@
 use super::context::{Context, ContextHandle};
 use super::entity::{Entity, c_name, copied};
 use super::error::{RosError, check};
-use super::{lock, logging, profile};
+use super::owned::{Owned, RclStruct};
+use super::{fast_dds, lock, logging};
 use r2r_rcl as ffi;
-use std::cell::UnsafeCell;
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char};
 use std::sync::{Arc, Weak};
 
 /// Settings of a node.
@@ -61,7 +61,7 @@ impl Node {
 
     /// The context that it was made with.
     pub fn context(&self) -> Context {
-        Context { handle: self.handle.context.clone() }
+        Context { handle: self.handle.rcl.parent.clone() }
     }
 }
 
@@ -86,19 +86,27 @@ impl std::fmt::Debug for Node {
     }
 }
 
-/// rcl's node, and what it needs to live.
-pub(super) struct NodeHandle {
-    node: UnsafeCell<ffi::rcl_node_t>,
-    name: String,
-    logger: CString,
-    context: Arc<ContextHandle>,
+// SAFETY: the struct has no ties to a thread, only its initialization and `rcl_node_fini` change
+// it, and both functions are those of a node.
+unsafe impl RclStruct for ffi::rcl_node_t {
+    type Parent = Arc<ContextHandle>;
+
+    unsafe fn free(this: *mut Self, _: &Self::Parent) {
+        let _logging = logging::lock();
+        // SAFETY: as the caller promises. Every entity keeps its node, so all entities are gone.
+        unsafe {
+            logging::end_log_of(this);
+            ffi::rcl_node_fini(this);
+        }
+    }
 }
 
-// SAFETY: rcl's node is memory of its own without ties to a thread.
-unsafe impl Send for NodeHandle {}
-// SAFETY: it changes in `new` and `drop` only. What makes entities with it or asks the graph holds
-// the lock for entities.
-unsafe impl Sync for NodeHandle {}
+/// rcl's node with its names.
+pub(super) struct NodeHandle {
+    rcl: Owned<ffi::rcl_node_t>,
+    name: String,
+    logger: CString,
+}
 
 impl NodeHandle {
     fn new(
@@ -110,7 +118,7 @@ impl NodeHandle {
         let entity = Entity::plain(format!("node {name:?} in namespace {namespace:?}"));
         let (c_name_, c_namespace) = (c_name("node", name)?, c_name("namespace", namespace)?);
         let (_lock, _logging) = (lock::entities(), logging::lock());
-        context.handle.settings.into_iter().for_each(profile::apply);
+        context.handle.settings.into_iter().for_each(fast_dds::apply);
         // SAFETY: strings and options outlive the call, the node is zero-initialized as rcl wants
         // it, the context is initialized and kept alive by the handle.
         unsafe {
@@ -134,16 +142,16 @@ impl NodeHandle {
                 ffi::rcl_node_fini(&mut node);
                 return Err(error);
             }
-            let logger =
-                CString::from(std::ffi::CStr::from_ptr(ffi::rcl_node_get_logger_name(&node)));
+            let logger = CStr::from_ptr(ffi::rcl_node_get_logger_name(&node)).into();
             let name = copied(ffi::rcl_node_get_fully_qualified_name(&node));
-            let node = UnsafeCell::new(node);
-            Ok(Self { node, name, logger, context: context.handle.clone() })
+            let entity = Entity::plain(format!("node {name:?}"));
+            let rcl = Owned::new(node, entity, context.handle.clone());
+            Ok(Self { rcl, name, logger })
         }
     }
 
     pub(super) fn pointer(&self) -> *mut ffi::rcl_node_t {
-        self.node.get()
+        self.rcl.pointer()
     }
 
     pub(super) fn logger_name(&self) -> *const c_char {
@@ -156,19 +164,7 @@ impl NodeHandle {
     }
 
     /// The name of the node itself in errors.
-    pub(super) fn itself(&self) -> Entity {
-        Entity::plain(format!("node {:?}", self.name))
-    }
-}
-
-impl Drop for NodeHandle {
-    fn drop(&mut self) {
-        let (_lock, _logging) = (lock::entities(), logging::lock());
-        // SAFETY: this is the last owner; every entity of the node holds one, so all are gone.
-        unsafe {
-            logging::end_log_of(self.node.get());
-            ffi::rcl_node_fini(self.node.get());
-        }
-        super::error::forget();
+    pub(super) fn itself(&self) -> &Entity {
+        &self.rcl.entity
     }
 }

@@ -1,8 +1,7 @@
-//! The quality of service as rmw has it, and back.
+//! Conversion of the quality of service to and from rmw.
 
 use super::entity::{Entity, copied};
-use super::profile;
-use crate::fast_dds;
+use super::fast_dds;
 use r2r_rcl::rmw_qos_durability_policy_e as RmwDurability;
 use r2r_rcl::rmw_qos_history_policy_e as RmwHistory;
 use r2r_rcl::rmw_qos_liveliness_policy_e as RmwLiveliness;
@@ -65,7 +64,7 @@ pub(super) fn from_rmw(rmw: &rmw_qos_profile_t) -> QoS {
 /// Warns where Fast DDS will keep fewer messages than `qos` asks for: it does not.
 pub(super) fn check_depth(qos: &QoS, entity: &Entity) {
     const LIMIT: usize = 5000; // `max_samples` of its resource limits, by default.
-    let is_limited = fast_dds::is_used() && !fast_dds::is_configured() && !profile::is_settable();
+    let is_limited = fast_dds::is_used() && !fast_dds::is_configured() && !fast_dds::is_settable();
     if qos.depth() > LIMIT && is_limited {
         tracing::warn!(
             "{} has a depth of {}, but this Fast DDS keeps {LIMIT} messages and drops the rest: \

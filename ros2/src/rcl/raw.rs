@@ -5,14 +5,12 @@ use super::node::Node;
 use super::publisher::PublisherEndpoint;
 use super::serialized::Buffer;
 use super::subscription::{Locals, MessageInfo, SubscriptionEndpoint};
-use super::support;
+use super::type_support;
 use ringspin_executor::QoS;
-use std::ops::Deref;
-use std::sync::Arc;
 
 /// A publisher of serialized messages. For any thread.
 pub struct RawPublisher {
-    pub(super) endpoint: Arc<PublisherEndpoint>,
+    endpoint: PublisherEndpoint,
 }
 
 impl RawPublisher {
@@ -24,23 +22,16 @@ impl RawPublisher {
     /// # Errors
     /// [`RosError::UnknownType`], and as [`Publisher::new`](super::Publisher::new).
     pub fn new(node: &Node, topic: &str, type_name: &str, qos: &QoS) -> Result<Self, RosError> {
-        let support = support::by_name(type_name)?;
-        let endpoint = PublisherEndpoint::new(node, topic, type_name, support, qos)?;
-        Ok(Self { endpoint: Arc::new(endpoint) })
+        let of_type = (type_name, type_support::by_name(type_name)?);
+        Ok(Self { endpoint: PublisherEndpoint::new(node, topic, of_type, qos)? })
     }
 }
 
-impl Deref for RawPublisher {
-    type Target = PublisherEndpoint;
-
-    fn deref(&self) -> &PublisherEndpoint {
-        &self.endpoint
-    }
-}
+deref_to!(RawPublisher, endpoint: PublisherEndpoint);
 
 /// A subscription that takes messages as the bytes that they come as.
 pub struct RawSubscription {
-    pub(super) endpoint: Arc<SubscriptionEndpoint>,
+    endpoint: SubscriptionEndpoint,
     buffer: Buffer,
 }
 
@@ -56,10 +47,10 @@ impl RawSubscription {
         qos: &QoS,
         locals: Locals,
     ) -> Result<Self, RosError> {
-        let support = support::by_name(type_name)?;
-        let endpoint = SubscriptionEndpoint::new(node, topic, type_name, support, qos, locals)?;
-        let buffer = Buffer::new(endpoint.entity())?;
-        Ok(Self { endpoint: Arc::new(endpoint), buffer })
+        let of_type = (type_name, type_support::by_name(type_name)?);
+        let endpoint = SubscriptionEndpoint::new(node, topic, of_type, qos, locals)?;
+        let buffer = Buffer::new(&endpoint.rcl.entity)?;
+        Ok(Self { endpoint, buffer })
     }
 
     /// Takes the oldest message, if there is one. Does not wait. The bytes stay until the next
@@ -73,10 +64,4 @@ impl RawSubscription {
     }
 }
 
-impl Deref for RawSubscription {
-    type Target = SubscriptionEndpoint;
-
-    fn deref(&self) -> &SubscriptionEndpoint {
-        &self.endpoint
-    }
-}
+deref_to!(RawSubscription, endpoint: SubscriptionEndpoint);

@@ -42,7 +42,7 @@ impl Drop for Buffer {
     }
 }
 
-/// `bytes` as rcl wants them to publish: it only reads them, though C has no way to say so.
+/// Wraps `bytes` for a publication, which only reads them although the C type is mutable.
 pub(super) fn borrowed(bytes: &[u8]) -> ffi::rcl_serialized_message_t {
     ffi::rcl_serialized_message_t {
         buffer: bytes.as_ptr().cast_mut(),

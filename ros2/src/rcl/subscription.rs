@@ -1,19 +1,15 @@
 //! Subscriptions.
 
-use super::callback::{Callback, OnNew};
-use super::entity::{Entity, c_name, copied};
-use super::error::{RosError, check, failure, forget, is_ok};
-use super::lock;
+use super::error::RosError;
 use super::message::{MessageType, Native, RosMessage};
-use super::node::{Node, NodeHandle};
-use super::qos::{check_depth, from_rmw, to_rmw};
+use super::node::Node;
+use super::owned::Owned;
+use super::qos::{check_depth, from_rmw};
 use super::serialized::Buffer;
 use r2r_rcl as ffi;
 use ringspin_executor::{MessageTimes, QoS, Time};
 use std::any::Any;
-use std::cell::UnsafeCell;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::sync::Arc;
 
 /// Whether a subscription gets what publishers of its own context publish.
@@ -60,52 +56,31 @@ impl MessageInfo {
     }
 }
 
-/// A subscription without its type: what all of them can do. For any thread.
+/// A subscription without its type: the part that all subscriptions have in common. For any thread.
 pub struct SubscriptionEndpoint {
-    subscription: UnsafeCell<ffi::rcl_subscription_t>,
-    callback: Callback,
-    topic: String,
-    entity: Entity,
-    node: Arc<NodeHandle>,
+    pub(super) rcl: Arc<Owned<ffi::rcl_subscription_t>>,
 }
 
-// SAFETY: rcl's subscription is memory of its own without ties to a thread.
-unsafe impl Send for SubscriptionEndpoint {}
-// SAFETY: it changes in `new` and `drop` only. `rcl_take*` must not run twice at a time: the takes
-// here need a typed or raw subscription exclusively, and there is one for an endpoint. The other
-// functions only read, or lock in the middleware (the callback).
-unsafe impl Sync for SubscriptionEndpoint {}
+debug_as_entity!(SubscriptionEndpoint);
 
 impl SubscriptionEndpoint {
     pub(super) fn new(
         node: &Node,
         topic: &str,
-        type_name: &str,
-        support: *const ffi::rosidl_message_type_support_t,
+        of_type: (&str, &'static ffi::rosidl_message_type_support_t),
         qos: &QoS,
         locals: Locals,
     ) -> Result<Self, RosError> {
-        let node = node.handle.clone();
-        let entity = node.entity("subscription", topic, type_name);
-        let name = c_name("topic", topic)?;
-        check_depth(qos, &entity);
-        let _lock = lock::entities();
-        // SAFETY: the name and the options outlive the call, the type support is static, the
-        // subscription is zero-initialized, and the node is kept alive by the handle.
-        unsafe {
-            let mut subscription = ffi::rcl_get_zero_initialized_subscription();
-            let mut options = ffi::rcl_subscription_get_default_options();
-            options.qos = to_rmw(qos);
+        let rcl = Owned::<ffi::rcl_subscription_t>::create(node, topic, of_type, qos, |options| {
             options.rmw_subscription_options.ignore_local_publications = locals == Locals::Ignore;
-            let (pointer, name) = (node.pointer(), name.as_ptr());
-            let code =
-                ffi::rcl_subscription_init(&mut subscription, pointer, support, name, &options);
-            check(code, "create", &entity)?;
-            let topic = copied(ffi::rcl_subscription_get_topic_name(&subscription));
-            let entity = node.entity("subscription", &topic, type_name);
-            let subscription = UnsafeCell::new(subscription);
-            Ok(Self { subscription, callback: Callback::default(), topic, entity, node })
-        }
+        })?;
+        check_depth(qos, &rcl.entity);
+        Ok(Self { rcl: Arc::new(rcl) })
+    }
+
+    /// Another handle of the same subscription. It cannot take.
+    pub(crate) fn share(&self) -> Self {
+        Self { rcl: self.rcl.clone() }
     }
 
     /// Calls `notify` whenever messages have come, with how many since the last call: once right
@@ -122,18 +97,7 @@ impl SubscriptionEndpoint {
         &self,
         notify: impl Fn(usize) + Send + Sync + 'static,
     ) -> Result<(), RosError> {
-        self.set_callback(Some(Box::new(notify)))
-    }
-
-    fn set_callback(&self, closure: Option<Box<OnNew>>) -> Result<(), RosError> {
-        self.callback.set(closure, |function, data| {
-            // SAFETY: the subscription is initialized; `data` belongs to `function` and lives until
-            // this is called again, in `drop` at the latest.
-            let code = unsafe {
-                ffi::rcl_subscription_set_on_new_message_callback(self.pointer(), function, data)
-            };
-            check(code, "set the callback of", &self.entity)
-        })
+        self.rcl.on_new(notify)
     }
 
     /// How many publishers it is connected with, those of this process included.
@@ -143,29 +107,22 @@ impl SubscriptionEndpoint {
     pub fn publisher_count(&self) -> Result<usize, RosError> {
         let mut count = 0;
         // SAFETY: the subscription is initialized, and `count` outlives the call.
-        let code = unsafe { ffi::rcl_subscription_get_publisher_count(self.pointer(), &mut count) };
-        check(code, "count the publishers of", &self.entity)?;
+        let code =
+            unsafe { ffi::rcl_subscription_get_publisher_count(self.rcl.pointer(), &mut count) };
+        self.rcl.check(code, "count the publishers of")?;
         Ok(count)
     }
 
     /// The quality of service that the middleware gave it.
     pub fn qos(&self) -> QoS {
         // SAFETY: the subscription is initialized; the profile lives as long as it does.
-        let profile = unsafe { ffi::rcl_subscription_get_actual_qos(self.pointer()).as_ref() };
+        let profile = unsafe { ffi::rcl_subscription_get_actual_qos(self.rcl.pointer()).as_ref() };
         profile.map(from_rmw).unwrap_or_default()
     }
 
     /// The topic, as expanded and remapped.
     pub fn topic(&self) -> &str {
-        &self.topic
-    }
-
-    pub(super) fn pointer(&self) -> *const ffi::rcl_subscription_t {
-        self.subscription.get()
-    }
-
-    pub(super) fn entity(&self) -> &Entity {
-        &self.entity
+        &self.rcl.parent.name
     }
 
     /// The outcome of a take.
@@ -174,14 +131,9 @@ impl SubscriptionEndpoint {
         code: i32,
         info: &ffi::rmw_message_info_t,
     ) -> Result<Option<MessageInfo>, RosError> {
-        if is_ok(code) {
-            return Ok(Some(MessageInfo::from_rmw(info)));
-        }
-        if code == ffi::RCL_RET_SUBSCRIPTION_TAKE_FAILED as i32 {
-            forget();
-            return Ok(None);
-        }
-        Err(failure(code, "take from", &self.entity))
+        let none = ffi::RCL_RET_SUBSCRIPTION_TAKE_FAILED;
+        let is_some = self.rcl.check_some(code, none, "take from")?;
+        Ok(is_some.then(|| MessageInfo::from_rmw(info)))
     }
 
     /// Takes the oldest message into `buffer`. The caller has the one right to take.
@@ -194,32 +146,20 @@ impl SubscriptionEndpoint {
         // no other take runs.
         let code = unsafe {
             let none = std::ptr::null_mut();
-            ffi::rcl_take_serialized_message(self.pointer(), buffer.as_mut_ptr(), &mut info, none)
+            ffi::rcl_take_serialized_message(
+                self.rcl.pointer(),
+                buffer.as_mut_ptr(),
+                &mut info,
+                none,
+            )
         };
         self.taken(code, &info)
     }
 }
 
-impl Drop for SubscriptionEndpoint {
-    fn drop(&mut self) {
-        // Without this lock: a running callback may wait for another thread that makes entities.
-        let _ = self.set_callback(None);
-        let _lock = lock::entities();
-        // SAFETY: this is the last owner, its events are gone, and the node still lives.
-        unsafe { ffi::rcl_subscription_fini(self.subscription.get(), self.node.pointer()) };
-        forget();
-    }
-}
-
-impl std::fmt::Debug for SubscriptionEndpoint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.entity.text())
-    }
-}
-
 /// A subscription to a message type that is known by its table.
 pub struct ErasedSubscription {
-    pub(super) endpoint: Arc<SubscriptionEndpoint>,
+    endpoint: SubscriptionEndpoint,
     native: Native,
     buffer: Option<Buffer>,
 }
@@ -237,15 +177,10 @@ impl ErasedSubscription {
         qos: &QoS,
         locals: Locals,
     ) -> Result<Self, RosError> {
-        let (name, support) = (table.name(), table.support());
-        let endpoint = SubscriptionEndpoint::new(node, topic, &name, support, qos, locals)?;
-        let native = Native::new(table, &endpoint.entity)?;
-        Ok(Self { endpoint: Arc::new(endpoint), native, buffer: None })
-    }
-
-    /// The part that all subscriptions have in common.
-    pub(crate) fn endpoint(&self) -> &Arc<SubscriptionEndpoint> {
-        &self.endpoint
+        let of_type = (&*table.name(), table.support());
+        let endpoint = SubscriptionEndpoint::new(node, topic, of_type, qos, locals)?;
+        let native = Native::new(table, &endpoint.rcl.entity)?;
+        Ok(Self { endpoint, native, buffer: None })
     }
 
     /// Takes the oldest message, if there is one, into `slot`: an `Option` of the Rust type that
@@ -255,20 +190,18 @@ impl ErasedSubscription {
     /// For a slot of another type (no message is taken), after a shutdown, and for a message that
     /// cannot be read: that one is then gone.
     pub fn take(&mut self, slot: &mut dyn Any) -> Result<Option<MessageInfo>, RosError> {
-        let entity = &self.endpoint.entity;
-        if !self.native.table().fits(slot) {
-            return Err(RosError::OtherType { entity: entity.text() });
-        }
+        let rcl = &self.endpoint.rcl;
+        self.native.check_slot(slot, &rcl.entity)?;
         let mut info = ffi::rmw_message_info_t::default();
         // SAFETY: the subscription is initialized, the C struct is of its type and borrowed
         // exclusively, and so is the one right to take.
         let code = unsafe {
             let none = std::ptr::null_mut();
-            ffi::rcl_take(self.endpoint.pointer(), self.native.as_ptr(), &mut info, none)
+            ffi::rcl_take(rcl.pointer(), self.native.as_ptr(), &mut info, none)
         };
         let taken = self.endpoint.taken(code, &info)?;
         if taken.is_some() {
-            self.native.read(slot, entity)?;
+            self.native.read(slot, &rcl.entity)?;
         }
         Ok(taken)
     }
@@ -280,20 +213,14 @@ impl ErasedSubscription {
     pub fn take_serialized(&mut self) -> Result<Option<(Vec<u8>, MessageInfo)>, RosError> {
         let buffer = match &mut self.buffer {
             Some(buffer) => buffer,
-            none => none.insert(Buffer::new(&self.endpoint.entity)?),
+            none => none.insert(Buffer::new(&self.endpoint.rcl.entity)?),
         };
         let taken = self.endpoint.take_serialized(buffer)?;
         Ok(taken.map(|info| (buffer.bytes().to_vec(), info)))
     }
 }
 
-impl Deref for ErasedSubscription {
-    type Target = SubscriptionEndpoint;
-
-    fn deref(&self) -> &SubscriptionEndpoint {
-        &self.endpoint
-    }
-}
+deref_to!(ErasedSubscription, endpoint: SubscriptionEndpoint);
 
 /// A subscription to messages `T`.
 pub struct Subscription<T> {
@@ -321,10 +248,6 @@ impl<T: RosMessage> Subscription<T> {
         Ok(slot.zip(info))
     }
 
-    pub(super) fn erased(&self) -> &ErasedSubscription {
-        &self.inner
-    }
-
     /// The errors of [`ErasedSubscription::take_serialized`].
     ///
     /// # Errors
@@ -334,13 +257,7 @@ impl<T: RosMessage> Subscription<T> {
     }
 }
 
-impl<T> Deref for Subscription<T> {
-    type Target = SubscriptionEndpoint;
-
-    fn deref(&self) -> &SubscriptionEndpoint {
-        &self.inner.endpoint
-    }
-}
+deref_to!(Subscription<T>, inner.endpoint: SubscriptionEndpoint);
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,11 @@
 //! Errors name the operation, the entity and the way out.
 
-use crate::{Heard, LONG, context, domain, node, unique, wait};
+use crate::{Heard, LONG, context, domain, node, options, unique, wait};
 use r2r::{std_msgs, std_srvs, test_msgs};
 use ringspin_executor::QoS;
 use ringspin_ros2::rcl::{
     Client, Context, ContextOptions, ErasedPublisher, ErasedSubscription, Locals, MessageType,
-    Node, NodeOptions, Publisher, RawPublisher, Reach, RosError, Service, Subscription,
+    Node, NodeOptions, Publisher, RawPublisher, RosError, Service, Subscription,
 };
 
 /// The text of an error, with all of `parts` in it.
@@ -182,10 +182,8 @@ fn after_a_shutdown_everything_fails_and_nothing_hangs() {
 #[test]
 fn contexts_come_and_go() {
     for _ in 0..3 {
-        let (domain, reach) = (Some(domain()), Reach::LocalHost);
-        let options = ContextOptions { domain, reach, console: false, log_files: false };
-        let context = Context::with_options(&[], &options).unwrap();
-        assert_eq!(context.domain(), domain.unwrap());
+        let context = Context::with_options(&[], &options(false)).unwrap();
+        assert_eq!(context.domain(), domain());
         let _node = Node::new(&context, "/again", "and_again", NodeOptions::default()).unwrap();
     }
 }

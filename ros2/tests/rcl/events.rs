@@ -18,14 +18,14 @@ fn subscription(node: &Node, topic: &str, qos: &QoS) -> Subscription<Int32> {
     Subscription::new(node, topic, qos, Locals::Deliver).unwrap()
 }
 
-/// Rings when something happens, or has happened already.
+/// Receives a count whenever the event happens, and once if it has happened already.
 fn bell(event: &Event) -> Receiver<usize> {
     let (ring, bell) = channel();
     event.on_event(move |count| ring.send(count).unwrap_or_default()).unwrap();
     bell
 }
 
-/// The event when the bell rings, as soon as it `fits`.
+/// The next event that `fits`.
 fn rung(bell: &Receiver<usize>, event: &Event, fits: impl Fn(&QosEvent) -> bool) -> QosEvent {
     loop {
         assert!(bell.recv_timeout(LONG).is_ok(), "an event comes");

@@ -1,10 +1,11 @@
 //! Nodes, topics and services of the graph.
 
-use crate::{Peer, context, domain, node, unique, wait};
+use crate::{Peer, context, node, options, unique, wait};
 use r2r::std_msgs::msg::Int32;
 use ringspin_executor::{Durability, QoS, Reliability};
-use ringspin_ros2::rcl::{Client, Context, ContextOptions, Locals, Node, NodeOptions, Publisher};
-use ringspin_ros2::rcl::{Reach, Service, Subscription};
+use ringspin_ros2::rcl::{
+    Client, Context, Locals, Node, NodeOptions, Publisher, Service, Subscription,
+};
 use serde_json::json;
 use std::time::Duration;
 
@@ -69,9 +70,7 @@ fn services_are_listed() {
 fn names_are_relative_to_the_node_and_remapped_on_request() {
     let arguments = ["prog", "--ros-args", "-r", "scan:=/lidar", "-r", "__ns:=/robot"];
     let arguments = arguments.map(String::from);
-    let (domain, reach) = (Some(domain()), Reach::LocalHost);
-    let options = ContextOptions { domain, reach, log_files: false, console: true };
-    let context = Context::with_options(&arguments, &options).unwrap();
+    let context = Context::with_options(&arguments, &options(true)).unwrap();
     let topic = |use_global_arguments, name: &str| {
         let options = NodeOptions { use_global_arguments, rosout: false };
         let node = Node::new(&context, "/a", "n", options).unwrap();

@@ -19,7 +19,7 @@ mod types;
 mod volume;
 
 use peer::{Peer, domain, unique};
-use ringspin_ros2::fast_dds::Profile;
+use ringspin_ros2::rcl::fast_dds::Profile;
 use ringspin_ros2::rcl::{
     Context, ContextOptions, MessageInfo, Node, NodeOptions, Reach, RosMessage, Subscription,
 };
@@ -29,18 +29,15 @@ use std::time::Duration;
 /// Longer than anything here takes.
 const LONG: Duration = Duration::from_secs(30);
 
-/// A context in the domain of this process.
-fn context() -> Context {
+/// Options for the domain of this process, with log messages on the terminal or nowhere.
+fn options(console: bool) -> ContextOptions {
     let (domain, reach) = (Some(domain()), Reach::LocalHost);
-    let options = ContextOptions { domain, reach, log_files: false, ..ContextOptions::default() };
-    Context::with_options(&[], &options).unwrap()
+    ContextOptions { domain, reach, console, log_files: false }
 }
 
-/// The same, without log messages on the terminal.
-fn quiet_context() -> Context {
-    let (domain, reach) = (Some(domain()), Reach::LocalHost);
-    let options = ContextOptions { domain, reach, console: false, log_files: false };
-    Context::with_options(&[], &options).unwrap()
+/// A context in the domain of this process.
+fn context() -> Context {
+    Context::with_options(&[], &options(true)).unwrap()
 }
 
 /// A node in a context of its own.
@@ -50,14 +47,12 @@ fn node(name: &str) -> Node {
 
 /// The same, with its own settings of Fast DDS.
 fn node_with_profile(name: &str, profile: Profile) -> Node {
-    let (domain, reach) = (Some(domain()), Reach::LocalHost);
-    let options = ContextOptions { domain, reach, console: false, log_files: false };
-    let context = Context::with_profile(&[], &options, profile).unwrap();
+    let context = Context::with_profile(&[], &options(false), profile).unwrap();
     assert_eq!(context.profile(), Some(profile), "Fast DDS takes its settings");
     Node::new(&context, "", name, NodeOptions::default()).unwrap()
 }
 
-/// A subscription, and the bell that rings when something has come.
+/// A subscription, and the counts of its callback.
 struct Heard<T> {
     subscription: Subscription<T>,
     bell: Receiver<usize>,

@@ -44,7 +44,7 @@ fn live(context: &Context, thread: usize, heard: &'static AtomicUsize) {
 #[test]
 fn entities_come_and_go_on_many_threads() {
     static HEARD: AtomicUsize = AtomicUsize::new(0);
-    let quiet = crate::quiet_context();
+    let quiet = Context::with_options(&[], &crate::options(false)).unwrap();
     let shared = context();
     std::thread::scope(|scope| {
         for thread in 0..4 {

@@ -3,7 +3,7 @@
 use crate::{Heard, Peer, context, node, node_with_profile, unique, wait};
 use r2r::{builtin_interfaces, sensor_msgs, std_msgs, test_msgs};
 use ringspin_executor::QoS;
-use ringspin_ros2::fast_dds::Profile;
+use ringspin_ros2::rcl::fast_dds::Profile;
 use ringspin_ros2::rcl::{Locals, Node, NodeOptions, Publisher, RosMessage, Subscription};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

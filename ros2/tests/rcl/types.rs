@@ -74,7 +74,7 @@ fn every_type_of_the_sourced_ros_is_known() {
     assert_eq!(service.name(), "test_msgs/action/Fibonacci_GetResult");
     assert!(types.service(TypeId::of::<Response>(), TypeId::of::<Request>()).is_none());
 
-    let names: Vec<_> = ringspin_ros2::types::names().collect();
+    let names: Vec<_> = ringspin_ros2::rcl::type_names().collect();
     for name in ["std_msgs/msg/String", "std_srvs/srv/SetBool", "test_msgs/action/Fibonacci"] {
         assert!(names.contains(&name), "{name}");
     }

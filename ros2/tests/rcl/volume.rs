@@ -17,7 +17,7 @@ fn assert_complete(heard: &mut Heard<Int64>) {
     assert!(heard.subscription.take().unwrap().is_none());
 }
 
-/// A subscription that is deep enough for all; its bell tells when the last one is there.
+/// A subscription with room for all messages.
 fn deep(node: &Node, topic: &str) -> Heard<Int64> {
     let qos = QoS::keep_last(MANY as usize);
     Heard::new(Subscription::new(node, topic, &qos, Locals::Deliver).unwrap())

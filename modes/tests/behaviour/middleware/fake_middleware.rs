@@ -82,7 +82,7 @@ type Errand = Box<dyn FnOnce() + Send>;
 #[derive(Default)]
 struct State {
     processes: u32,
-    readers: Vec<(String, Reader)>,
+    readers: Vec<(String, Inbox<u64>)>,
     writers: Vec<(String, Arc<Writer>)>,
     servers: Vec<(String, Server)>,
     askers: Vec<(String, Arc<Asker>)>,
@@ -94,29 +94,39 @@ struct State {
     stamps: Vec<Option<Time>>,
 }
 
-/// A subscription.
+/// The messages of a subscription, or the requests of a server.
 #[derive(Clone)]
-struct Reader {
+struct Inbox<T> {
     process: u32,
     bypassed: bool,
     depth: Option<usize>,
-    queue: Arc<Mutex<VecDeque<u64>>>,
+    queue: Arc<Mutex<VecDeque<T>>>,
     remote_notifier: RemoteNotifier,
 }
 
-impl Reader {
+impl<T> Inbox<T> {
+    fn new(fake: &FakeMiddleware, qos: &QoS, remote_notifier: RemoteNotifier) -> Self {
+        let FakeMiddleware { process, bypassed, .. } = *fake;
+        let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
+        Self { process, bypassed, depth, queue: Arc::default(), remote_notifier }
+    }
+
     fn hears(&self, process: u32) -> bool {
         !(self.bypassed && self.process == process)
     }
 
-    fn receive(&self, message: u64) {
+    fn receive(&self, item: T) {
         let mut queue = self.queue.lock().unwrap();
         if Some(queue.len()) == self.depth {
             queue.pop_front();
         }
-        queue.push_back(message);
+        queue.push_back(item);
         drop(queue);
         self.remote_notifier.announce(1);
+    }
+
+    fn take(&self) -> Option<T> {
+        self.queue.lock().unwrap().pop_front()
     }
 }
 
@@ -125,16 +135,12 @@ struct Writer {
     kept: Mutex<VecDeque<u64>>,
 }
 
-/// A request, its number, and who asks.
+/// A request, its number, and its client.
 type Asked = (u64, i64, Arc<Asker>);
 
 #[derive(Clone)]
 struct Server {
-    process: u32,
-    bypassed: bool,
-    depth: Option<usize>,
-    queue: Arc<Mutex<VecDeque<Asked>>>,
-    remote_notifier: RemoteNotifier,
+    requests: Inbox<Asked>,
     is_gone: Arc<Mutex<bool>>,
 }
 
@@ -375,10 +381,7 @@ impl RemoteNode for Node {
         if !is_carried(message) {
             return Ok(None);
         }
-        let FakeMiddleware { process, bypassed, .. } = self.fake;
-        let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
-        let queue = Arc::default();
-        let reader = Reader { process, bypassed, depth, queue, remote_notifier };
+        let reader = Inbox::new(&self.fake, &qos, remote_notifier);
         let mut state = self.fake.state();
         let latched = qos.durability() == Durability::TransientLocal;
         let writers = state.writers.iter().filter(|(of, _)| of == topic && latched);
@@ -404,10 +407,8 @@ impl RemoteNode for Node {
         if !is_carried(types.request) || !is_carried(types.response) {
             return Ok(None);
         }
-        let FakeMiddleware { process, bypassed, .. } = self.fake;
-        let (queue, is_gone) = Default::default();
-        let depth = (qos.history() == History::KeepLast).then(|| qos.depth());
-        let server = Server { process, bypassed, depth, queue, remote_notifier, is_gone };
+        let requests = Inbox::new(&self.fake, &qos, remote_notifier);
+        let server = Server { requests, is_gone: Arc::default() };
         self.fake.state().servers.push((service.into(), server.clone()));
         Ok(Some(Box::new(Desk { fake: self.fake.clone(), service: service.into(), server })))
     }
@@ -476,13 +477,12 @@ pub(crate) const SOURCE_TIMESTAMP: Time = Time::from_nanos(7);
 struct Intake {
     fake: FakeMiddleware,
     topic: String,
-    reader: Reader,
+    reader: Inbox<u64>,
 }
 
 impl RemoteSubscription for Intake {
     fn take(&mut self, into: &mut dyn Any) -> Result<bool, BoxError> {
-        let message = self.reader.queue.lock().unwrap().pop_front();
-        let Some(message) = message else {
+        let Some(message) = self.reader.take() else {
             return Ok(false);
         };
         assert!(self.fake.attempt(Fault::Panic).is_ok(), "a message that cannot be read");

@@ -10,8 +10,7 @@ pub(super) struct Desk {
 
 impl RemoteServer for Desk {
     fn take(&mut self, into: &mut dyn Any) -> Result<Option<Arc<dyn RemoteResponder>>, BoxError> {
-        let asked = self.server.queue.lock().unwrap().pop_front();
-        let Some((request, number, asker)) = asked else {
+        let Some((request, number, asker)) = self.server.requests.take() else {
             return Ok(None);
         };
         self.fake.attempt(Fault::Take)?;
@@ -63,7 +62,7 @@ impl Line {
     fn servers(&self) -> Vec<Server> {
         let state = self.fake.state();
         let servers = state.servers.iter().filter(|(service, _)| *service == self.service);
-        let reachable = |server: &Server| !(server.bypassed && server.process == self.fake.process);
+        let reachable = |server: &Server| server.requests.hears(self.fake.process);
         servers.map(|(_, server)| server.clone()).filter(reachable).collect()
     }
 
@@ -88,15 +87,7 @@ impl RemoteClient for Line {
         let mut asked = self.asker.asked.lock().unwrap();
         *asked += 1;
         let (number, request) = (*asked, (encode(request), *asked, self.asker.clone()));
-        self.fake.bus.carry(Box::new(move || {
-            let mut queue = server.queue.lock().unwrap();
-            if Some(queue.len()) == server.depth {
-                queue.pop_front();
-            }
-            queue.push_back(request);
-            drop(queue);
-            server.remote_notifier.announce(1);
-        }));
+        self.fake.bus.carry(Box::new(move || server.requests.receive(request)));
         Ok(Sent { number, servers })
     }
 

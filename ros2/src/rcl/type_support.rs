@@ -1,14 +1,50 @@
-//! Type supports: what they are called, and how one is found by its name.
+//! Type supports: their names, the descriptions of their C structs, and the search by name.
 
 use super::error::{RosError, forget};
-use crate::types;
 use libloading::Library;
 use r2r_rcl::{self as ffi, rosidl_message_type_support_t};
 use std::ffi::CStr;
 use std::path::PathBuf;
 
+/// The names, written by build.rs.
+mod generated {
+    include!(concat!(env!("OUT_DIR"), "/names.rs"));
+}
+
+/// The names of all types that this program was built with, such as `std_msgs/msg/String`.
+pub fn type_names() -> impl Iterator<Item = &'static str> {
+    generated::NAMES.iter().copied()
+}
+
 /// The description of a C struct field by field.
 pub(super) type Members = ffi::rosidl_typesupport_introspection_c__MessageMembers_s;
+
+/// The description of one field.
+pub(super) type Member = ffi::rosidl_typesupport_introspection_c__MessageMember_s;
+
+/// The number of wide text in rosidl_typesupport_introspection_c/field_types.h.
+pub(super) const WIDE_TEXT: u8 = 17;
+
+/// The fields of a message.
+pub(super) fn fields_of(members: &Members) -> &[Member] {
+    if members.member_count_ == 0 {
+        return &[];
+    }
+    // SAFETY: the description is a static of the type's library, with so many fields.
+    unsafe { std::slice::from_raw_parts(members.members_, members.member_count_ as usize) }
+}
+
+/// The description of the messages in a field of messages.
+pub(super) fn inner(member: &Member) -> Option<&'static Members> {
+    // SAFETY: a field that is a message has the type support of it, a static.
+    unsafe { member.members_.as_ref() }.and_then(members_of)
+}
+
+/// The name of a field.
+pub(super) fn field_name(member: &Member) -> &str {
+    // SAFETY: the name is a static string that ends with NUL.
+    unsafe { CStr::from_ptr(member.name_) }.to_str().unwrap_or_default()
+}
 
 /// The description of the C struct of `support`; `None` where its library is not installed.
 pub(super) fn members_of(support: &rosidl_message_type_support_t) -> Option<&'static Members> {
@@ -89,10 +125,10 @@ fn load(
 
 fn unknown(name: &str, reason: String) -> RosError {
     let package = name.split('/').next().unwrap_or_default();
-    let kinds = types::names().filter(|known| known.starts_with(&format!("{package}/msg/")));
+    let kinds = type_names().filter(|known| known.starts_with(&format!("{package}/msg/")));
     let kinds: Vec<_> = kinds.collect();
     let known = if kinds.is_empty() {
-        let mut packages: Vec<_> = types::names().filter_map(|n| n.split('/').next()).collect();
+        let mut packages: Vec<_> = type_names().filter_map(|n| n.split('/').next()).collect();
         packages.dedup();
         format!("source the workspace of package {package:?}; known are {}", packages.join(", "))
     } else {

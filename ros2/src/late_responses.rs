@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a response is sent again.
+/// Time limit for attempts to send a response.
 const TRIED_FOR: Duration = Duration::from_secs(20);
-/// How many responses of a service may be late at once.
+/// Maximum number of late responses of a service.
 const LATE_MAX: usize = 1000;
-/// Between attempts, for a middleware that does not wait itself.
+/// Pause between attempts, for a middleware that does not wait itself.
 const PAUSE: Duration = Duration::from_millis(5);
 
 struct Late {
@@ -66,7 +66,7 @@ impl LateResponses {
         }
     }
 
-    /// Whether responses to the client of `request` are late. Later ones wait for them then.
+    /// Whether responses to the client of `request` are late, so that newer ones have to wait.
     fn concern(&self, request: &RequestId) -> bool {
         lock(&self.queue).late.iter().any(|late| late.request.client == request.client)
     }
@@ -81,12 +81,12 @@ impl LateResponses {
         }
         queue.late.push_back(Late { request, response, until: Instant::now() + TRIED_FOR });
         if queue.late.len() > 1 {
-            return; // its thread runs
+            return; // The thread is running.
         }
         let (sending, shared) = (self.service.clone(), self.queue.clone());
         let thread = std::thread::Builder::new().name("ringspin-late".into());
         match thread.spawn(move || send(&sending, &shared)) {
-            Ok(thread) => queue.thread = Some(thread), // an earlier one has ended
+            Ok(thread) => queue.thread = Some(thread), // An earlier thread has ended.
             Err(error) => {
                 queue.late.clear();
                 tracing::error!(service, %error, "lost a response: failed to start a thread");

@@ -1,4 +1,4 @@
-//! The servers of a service, as its clients see them: they end the calls of those that are gone.
+//! Clients in rcl, which watch the servers of their service: calls to a lost server end.
 
 use crate::rcl::{ErasedClient, GraphWatch, GraphWatchError, Node, RosError};
 use ringspin_executor::{BoxError, RemoteClient, RemoteNotifier, Sent};
@@ -6,7 +6,7 @@ use ringspin_ringbuf::Notice;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A client, told when the graph changes.
+/// The part of a client that the watch notifies of changes of the graph.
 #[derive(Debug)]
 struct Watched {
     /// Whether the graph may have changed since the client looked at it.
@@ -23,7 +23,7 @@ pub(crate) struct ServerWatch {
 }
 
 impl ServerWatch {
-    /// Tells `client` of changes. `observer` makes the node that sees the graph.
+    /// Notifies `client` of changes of the graph, which it sees through the node of `observer`.
     fn add(
         &self,
         client: &Arc<Watched>,
@@ -41,7 +41,7 @@ impl ServerWatch {
     }
 }
 
-/// Tells all clients that the graph has changed. They look at it themselves, if they have calls.
+/// Notifies all clients that the graph has changed. A client with calls then queries the graph.
 fn tell(clients: &Mutex<Vec<Weak<Watched>>>) {
     let clients = clients.lock().unwrap_or_else(PoisonError::into_inner);
     for client in clients.iter().filter_map(Weak::upgrade) {
@@ -53,9 +53,9 @@ fn tell(clients: &Mutex<Vec<Weak<Watched>>>) {
 /// The servers that a client has seen, by their identities in the middleware.
 #[derive(Debug, Default)]
 struct Seen {
-    /// Those that are there, with their numbers in the order in which they were seen first.
+    /// The servers that are there, numbered in the order of their discovery.
     present: Vec<([u8; 16], u64)>,
-    /// How many there ever were.
+    /// The number of servers ever discovered.
     total: u64,
 }
 
@@ -70,7 +70,7 @@ impl Seen {
         }
     }
 
-    /// How many are gone, up to the oldest one that is present.
+    /// The number of lost servers that were discovered before the oldest one that is present.
     fn gone(&self) -> u64 {
         self.present.iter().map(|(_, number)| *number).min().unwrap_or(self.total)
     }
@@ -80,12 +80,12 @@ impl Seen {
 pub(crate) struct RosClient {
     client: ErasedClient,
     watched: Arc<Watched>,
-    /// Locked while the graph is looked at, so that an old view does not replace a new one.
+    /// Locked during a query of the graph, so that an old answer does not replace a new one.
     seen: Mutex<Seen>,
 }
 
 impl RosClient {
-    /// `client`, whose responses are announced to `remote_notifier`.
+    /// Announces the responses of `client` to `remote_notifier`.
     pub(crate) fn new(
         client: ErasedClient,
         remote_notifier: RemoteNotifier,
@@ -99,7 +99,7 @@ impl RosClient {
         Ok(Self { client, watched, seen: Mutex::default() })
     }
 
-    /// Looks at the graph, and returns what `read` finds out about the servers.
+    /// Queries the graph, and returns the result of `read` for the servers.
     fn look<T>(&self, read: impl FnOnce(&Seen) -> T) -> Result<T, RosError> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.update(&self.client.servers()?);

@@ -1,7 +1,6 @@
 //! Rust's own numbers, `bool` and `String`, as the messages of `std_msgs` that have one such field.
 
-use crate::rcl::{Mapping, RosMessage};
-use crate::types::Types;
+use crate::rcl::{Mapping, MessageType, RosMessage};
 use r2r::std_msgs::msg;
 
 macro_rules! primitives {
@@ -23,10 +22,9 @@ macro_rules! primitives {
             }
         )*
 
-        /// `types`, and those of Rust.
-        pub(crate) fn with_primitives(types: Types) -> Types {
-            types$(.with_mapping::<$mapping>())*.with_mapping::<AsString>()
-        }
+        /// The tables of these types.
+        pub(super) static MESSAGES: &[&MessageType] =
+            &[$(MessageType::mapped::<$mapping>(),)* MessageType::mapped::<AsString>()];
     };
 }
 

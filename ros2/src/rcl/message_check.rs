@@ -1,15 +1,13 @@
-//! Looks for what a Rust message holds and the C struct of its type cannot, before r2r copies it:
-//! r2r panics there, which ends a program that is built with `panic = "abort"`.
+//! Checks that a Rust message fits the C struct of its type, before r2r copies it: r2r panics
+//! otherwise, which ends a program that is built with `panic = "abort"`.
 //!
 //! r2r's messages are serializable, so a serializer that writes nothing walks through them, beside
 //! the description of their C struct.
 
-use super::support::{Members, members_of};
+use super::type_support::{Member, Members, WIDE_TEXT, field_name, fields_of, inner, members_of};
 use r2r_rcl::rosidl_message_type_support_t;
-use r2r_rcl::rosidl_typesupport_introspection_c__MessageMember_s as Member;
 use serde::ser::{self, Impossible, Serialize, Serializer};
 use std::cell::Cell;
-use std::ffi::CStr;
 use std::fmt;
 
 thread_local! {
@@ -17,12 +15,12 @@ thread_local! {
     static REPORT: Cell<Option<String>> = const { Cell::new(None) };
 }
 
-/// Says that a message was not copied, to the caller of the copy.
+/// Reports to the caller of the copy that a message was not copied.
 pub(super) fn report(reason: String) {
     REPORT.set(Some(reason));
 }
 
-/// The report since the last time.
+/// Takes the report.
 pub(super) fn take_report() -> Option<String> {
     REPORT.take()
 }
@@ -39,23 +37,6 @@ pub(super) fn misfit<T: Serialize>(
         Err(Stop::Misfit(text)) => Some(text.trim_start_matches('.').into()),
         Ok(()) | Err(Stop::Harmless) => None,
     }
-}
-
-/// The number of wide text in rosidl_typesupport_introspection_c/field_types.h.
-const WIDE_TEXT: u8 = 17;
-
-fn slice(members: &Members) -> &[Member] {
-    if members.member_count_ == 0 {
-        return &[];
-    }
-    // SAFETY: the description is a static of the type's library, with so many fields.
-    unsafe { std::slice::from_raw_parts(members.members_, members.member_count_ as usize) }
-}
-
-/// The description of the messages in a field of messages.
-fn inner(member: &Member) -> Option<&'static Members> {
-    // SAFETY: a field that is a message has the type support of it, a static.
-    unsafe { member.members_.as_ref() }.and_then(members_of)
 }
 
 /// Why the walk ends.
@@ -163,11 +144,8 @@ impl ser::SerializeStruct for Fields {
         name: &'static str,
         value: &T,
     ) -> Result<(), Stop> {
-        let is_it = |member: &&Member| {
-            // SAFETY: the name is a static string that ends with NUL.
-            unsafe { CStr::from_ptr(member.name_) }.to_bytes() == name.as_bytes()
-        };
-        let member = self.0.and_then(|members| slice(members).iter().find(is_it));
+        let is_it = |member: &&Member| field_name(member) == name;
+        let member = self.0.and_then(|members| fields_of(members).iter().find(is_it));
         let is_wide = member.is_some_and(|member| member.type_id_ == WIDE_TEXT);
         match value.serialize(Look { members: member.and_then(inner), member, is_wide }) {
             Ok(()) | Err(Stop::Harmless) => Ok(()),

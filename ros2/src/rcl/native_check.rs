@@ -1,11 +1,10 @@
-//! Contents of a C struct that a Rust message cannot hold, or that its type forbids.
+//! Checks of a C struct for contents that a Rust message cannot hold, or that its type forbids.
 //!
-//! r2r turns text that is not UTF-8 into an empty string, and lets bounds of strings and of
-//! sequences of messages pass. Both are looked for here, in the few fields where they can occur.
+//! r2r turns text that is not UTF-8 into an empty string, and does not check bounds of strings and
+//! of sequences of messages. The checks visit only the fields where this can occur.
 
-use super::support::{Members, members_of};
+use super::type_support::{Member, Members, WIDE_TEXT, field_name, fields_of, inner, members_of};
 use r2r_rcl as ffi;
-use std::ffi::CStr;
 
 /// The fields of a message type that have to be looked at: none for most numbers.
 pub(super) struct Contents {
@@ -19,11 +18,11 @@ struct Field {
     kind: Kind,
 }
 
-/// How many values a field has.
+/// The number of values of a field.
 enum Many {
     One,
     Array(usize),
-    /// As many as it says; at most so many, if that is not 0.
+    /// Any number; at most this one if it is not 0.
     Sequence(usize),
 }
 
@@ -43,7 +42,6 @@ type Span = ffi::rosidl_runtime_c__String;
 
 // The numbers of rosidl_typesupport_introspection_c/field_types.h.
 const TEXT: u8 = 16;
-const WIDE_TEXT: u8 = 17;
 const MESSAGE: u8 = 18;
 
 impl Contents {
@@ -67,14 +65,11 @@ impl Contents {
 
 /// The fields to look at.
 fn fields(members: &Members) -> Vec<Field> {
-    // SAFETY: the description is a static of the type's library, with so many fields.
-    let members =
-        unsafe { std::slice::from_raw_parts(members.members_, members.member_count_ as usize) };
-    members.iter().filter_map(field).collect()
+    fields_of(members).iter().filter_map(field).collect()
 }
 
 /// A field to look at; `None` if nothing can be wrong with it.
-fn field(member: &ffi::rosidl_typesupport_introspection_c__MessageMember_s) -> Option<Field> {
+fn field(member: &Member) -> Option<Field> {
     let many = match (member.is_array_, member.is_upper_bound_, member.array_size_) {
         (false, ..) => Many::One,
         (true, false, size @ 1..) => Many::Array(size),
@@ -84,11 +79,10 @@ fn field(member: &ffi::rosidl_typesupport_introspection_c__MessageMember_s) -> O
     let kind = match member.type_id_ {
         TEXT => Kind::Text { max },
         WIDE_TEXT => Kind::WideText { max },
-        // SAFETY: a field that is a message has the type support of it, a static.
-        MESSAGE => match unsafe { member.members_.as_ref() }.and_then(members_of) {
-            Some(inner) => {
-                let contents = Contents { fields: fields(inner) };
-                Kind::Message { size: inner.size_of_, contents }
+        MESSAGE => match inner(member) {
+            Some(members) => {
+                let contents = Contents { fields: fields(members) };
+                Kind::Message { size: members.size_of_, contents }
             }
             None => Kind::Number,
         },
@@ -102,9 +96,7 @@ fn field(member: &ffi::rosidl_typesupport_introspection_c__MessageMember_s) -> O
     if harmless && !matches!(many, Many::Sequence(1..)) {
         return None;
     }
-    // SAFETY: the name is a static string that ends with NUL.
-    let name = unsafe { CStr::from_ptr(member.name_) }.to_string_lossy().into_owned();
-    Some(Field { name, offset: member.offset_ as usize, many, kind })
+    Some(Field { name: field_name(member).into(), offset: member.offset_ as usize, many, kind })
 }
 
 impl Field {

@@ -233,7 +233,7 @@ fn a_schedule_replays_its_run() {
 
 #[test]
 fn exploration_is_independent_of_the_number_of_threads() {
-    for (seed, graph) in graphs().take(6) {
+    for (seed, graph) in graphs().take(3) {
         let job = simulated(&graph, |simulation| simulation.cores = Cores::Unlimited);
         let job = job.check(|session| {
             let report = session.report();

@@ -4,11 +4,12 @@
 //! The mapping decides which input comes last, and therefore which callback works. Durations per
 //! callback alone would place that work wrongly for any mapping but the measured one.
 
+use crate::hop::merged;
 use crate::observer::{Arrival, Log};
-use crate::spread::Spread;
 use ringspin_executor::{CallbackId, EventId, GraphInfo};
 use ringspin_modes::graph_edges;
 use ringspin_modes::names::callback_labels;
+use ringspin_simulation::models::DurationHistogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -22,10 +23,10 @@ pub struct Calls {
     pub callback: String,
     /// Durations of the calls that sent nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quiet: Option<Spread>,
+    pub quiet: Option<DurationHistogram>,
     /// Durations of the calls that sent a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sending: Option<Spread>,
+    pub sending: Option<DurationHistogram>,
 }
 
 impl Calls {
@@ -34,8 +35,8 @@ impl Calls {
         match all.binary_search_by(|other| other.key().cmp(&self.key())) {
             Err(place) => all.insert(place, self),
             Ok(place) => {
-                all[place].quiet = Spread::joined(all[place].quiet.take(), self.quiet);
-                all[place].sending = Spread::joined(all[place].sending.take(), self.sending);
+                all[place].quiet = merged(all[place].quiet.take(), self.quiet);
+                all[place].sending = merged(all[place].sending.take(), self.sending);
             }
         }
     }
@@ -79,7 +80,7 @@ pub(crate) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
         }
         for (callback, [quiet, sending]) in times {
             let (node, callback) = (event_loop.full_name(), labels[callback.0 as usize].clone());
-            let (quiet, sending) = (Spread::of(quiet), Spread::of(sending));
+            let (quiet, sending) = (DurationHistogram::of(quiet), DurationHistogram::of(sending));
             Calls { node, callback, quiet, sending }.add_to(&mut all);
         }
     }
@@ -180,9 +181,9 @@ mod tests {
             },
         };
         let log = Log::new(&info, vec![calls.iter().map(call).collect()]);
-        let ns = |spread: Option<Spread>| {
-            let spread = spread.into_iter();
-            spread.flat_map(|of| [of.min_ns, of.max_ns, of.count]).collect()
+        let ns = |durations: Option<DurationHistogram>| {
+            let durations = durations.into_iter();
+            durations.flat_map(|of| [of.min_ns, of.max_ns, of.count]).collect()
         };
         let all = super::calls(&info, &log).into_iter();
         all.map(|calls| (calls.callback, ns(calls.quiet), ns(calls.sending))).collect()

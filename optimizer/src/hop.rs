@@ -1,7 +1,6 @@
 //! Hops: the cost of passing a message from one event loop to another.
 
-use crate::spread::Spread;
-use ringspin_simulation::models::LinkRule;
+use ringspin_simulation::models::{DurationHistogram, LinkRule};
 use serde::{Deserialize, Serialize};
 
 /// The cost of an edge of the graph: the time from the end of the sending callback to the start of
@@ -17,10 +16,10 @@ pub struct Hop {
     pub to: String,
     /// The cost with both loops on one core, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub same_core: Option<Spread>,
+    pub same_core: Option<DurationHistogram>,
     /// The cost with the loops on different cores, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cross_core: Option<Spread>,
+    pub cross_core: Option<DurationHistogram>,
 }
 
 impl Hop {
@@ -30,8 +29,8 @@ impl Hop {
             Err(place) => hops.insert(place, self),
             Ok(place) => {
                 let hop = &mut hops[place];
-                hop.same_core = Spread::joined(hop.same_core.take(), self.same_core);
-                hop.cross_core = Spread::joined(hop.cross_core.take(), self.cross_core);
+                hop.same_core = merged(hop.same_core.take(), self.same_core);
+                hop.cross_core = merged(hop.cross_core.take(), self.cross_core);
             }
         }
     }
@@ -55,7 +54,17 @@ impl Hop {
     }
 }
 
-/// Merges all spreads into one.
-pub(crate) fn pooled<'a>(spreads: impl Iterator<Item = &'a Spread>) -> Option<Spread> {
-    spreads.cloned().reduce(Spread::merge)
+/// Merges all histograms into one.
+pub(crate) fn pooled<'a>(
+    histograms: impl Iterator<Item = &'a DurationHistogram>,
+) -> Option<DurationHistogram> {
+    histograms.cloned().reduce(DurationHistogram::merge)
+}
+
+/// Merges two histograms, if present.
+pub(crate) fn merged(
+    one: Option<DurationHistogram>,
+    other: Option<DurationHistogram>,
+) -> Option<DurationHistogram> {
+    one.into_iter().chain(other).reduce(DurationHistogram::merge)
 }

@@ -48,7 +48,6 @@ mod objective;
 mod observer;
 mod profile;
 mod search;
-mod spread;
 mod twin;
 
 pub use assignment::Assignment;
@@ -67,5 +66,4 @@ pub use search::{
     Comparison, Convergence, Entry, Found, OptimizeError, Progress, Search, SearchOptions, Stop,
     Strategy, chain_clustering, longest_processing_time, round_robin, search,
 };
-pub use spread::Spread;
 pub use twin::{Twin, TwinError};

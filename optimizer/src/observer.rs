@@ -12,10 +12,9 @@
 //! waited for something else.
 
 use crate::hop::Hop;
-use crate::spread::Spread;
 use ringspin_executor::{CallbackId, Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder};
 use ringspin_modes::graph_edges;
-use ringspin_simulation::models::{DurationProfile, Profiler};
+use ringspin_simulation::models::{DurationHistogram, DurationProfile, Profiler};
 use std::any::Any;
 use std::collections::BTreeMap;
 
@@ -155,7 +154,7 @@ pub(crate) fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
     }
     let mut hops: Vec<Hop> = Vec::new();
     for (edge, times) in edges.iter().zip(times) {
-        let [same_core, cross_core] = [times.same_ns, times.cross_ns].map(Spread::of);
+        let [same_core, cross_core] = [times.same_ns, times.cross_ns].map(DurationHistogram::of);
         if same_core.is_none() && cross_core.is_none() {
             continue;
         }
@@ -235,7 +234,10 @@ mod tests {
         };
         assert_eq!(
             hops(&info, &log),
-            [hop("/b", Spread::of([3, 0]), None), hop("/c", None, Spread::of([40, 0]))]
+            [
+                hop("/b", DurationHistogram::of([3, 0]), None),
+                hop("/c", None, DurationHistogram::of([40, 0]))
+            ]
         );
     }
 

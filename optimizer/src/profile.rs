@@ -25,7 +25,7 @@
 //! total_ns = 24_000
 //! min_ns = 5_000
 //! max_ns = 12_000
-//! groups = [[5_000, 1], [7_000, 1], [12_000, 1]]
+//! histogram = [[5_000, 1], [7_000, 1], [12_000, 1]]
 //! [[calls]]                               # where only some calls send something
 //! node = "/fusion"
 //! callback = "subscription /points"
@@ -42,11 +42,10 @@ pub use error::ProfileError;
 use crate::calls::{Calls, calls};
 use crate::hop::{Hop, pooled};
 use crate::observer::{hops, recorded};
-use crate::spread::Spread;
 use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
 use ringspin_modes::allowed_cores;
-use ringspin_simulation::models::DurationProfile;
 use ringspin_simulation::models::profile_file::{ProfileText, profile_text, save_profile};
+use ringspin_simulation::models::{DurationHistogram, DurationProfile};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -162,13 +161,13 @@ impl Profile {
 
     /// The cost of a message on this edge with both loops on one core. Uses the times of the edge
     /// if there are at least ten, otherwise those of all edges; `None` if none was measured.
-    pub fn same_core(&self, topic: &str, from: &str, to: &str) -> Option<Spread> {
+    pub fn same_core(&self, topic: &str, from: &str, to: &str) -> Option<DurationHistogram> {
         self.cost(topic, from, to, |hop| hop.same_core.as_ref())
     }
 
     /// The cost of a message on this edge with the loops on different cores; see
     /// [`same_core`](Self::same_core).
-    pub fn cross_core(&self, topic: &str, from: &str, to: &str) -> Option<Spread> {
+    pub fn cross_core(&self, topic: &str, from: &str, to: &str) -> Option<DurationHistogram> {
         self.cost(topic, from, to, |hop| hop.cross_core.as_ref())
     }
 
@@ -177,11 +176,11 @@ impl Profile {
         topic: &str,
         from: &str,
         to: &str,
-        of: impl Fn(&Hop) -> Option<&Spread>,
-    ) -> Option<Spread> {
+        of: impl Fn(&Hop) -> Option<&DurationHistogram>,
+    ) -> Option<DurationHistogram> {
         let place = self.hops.binary_search_by(|hop| hop.key().cmp(&[topic, from, to])).ok();
         let own = place.and_then(|place| of(&self.hops[place]));
-        let own = own.filter(|spread| spread.count >= HOP_TIMES_MIN).cloned();
+        let own = own.filter(|durations| durations.count >= HOP_TIMES_MIN).cloned();
         own.or_else(|| pooled(self.hops.iter().filter_map(&of)))
     }
 
@@ -220,8 +219,8 @@ impl Profile {
         profile.durations.check(&origin)?;
         let hops = std::mem::take(&mut profile.hops);
         for hop in hops {
-            let spreads = [&hop.same_core, &hop.cross_core].into_iter().flatten();
-            let problem = spreads.filter_map(Spread::problem).next();
+            let costs = [&hop.same_core, &hop.cross_core].into_iter().flatten();
+            let problem = costs.filter_map(DurationHistogram::problem).next();
             let twice = profile.hops.iter().any(|other| other.key() == hop.key());
             let problem = problem.or(twice.then_some("it has two entries"));
             if let Some(problem) = problem {
@@ -231,8 +230,8 @@ impl Profile {
             hop.add_to(&mut profile.hops);
         }
         for calls in std::mem::take(&mut profile.calls) {
-            let spreads = [&calls.quiet, &calls.sending].into_iter().flatten();
-            let problem = spreads.filter_map(Spread::problem).next();
+            let durations = [&calls.quiet, &calls.sending].into_iter().flatten();
+            let problem = durations.filter_map(DurationHistogram::problem).next();
             let twice = profile.calls.iter().any(|other| other.key() == calls.key());
             if let Some(problem) = problem.or(twice.then_some("it has two entries")) {
                 let [node, callback] = calls.key().map(String::from);

@@ -22,15 +22,17 @@ fn build(graph: &Graph) -> Result<(), BoxError> {
 /// The profile of a small machine: a sensor takes 1 ms, a worker 5.9 ms, a message 0.1 ms on one
 /// core and 0.5 ms between cores.
 fn file() -> String {
-    let spread = |ns: u64| {
+    let one = |ns: u64| {
         format!(
-            "{{ count = 1, total_ns = {ns}, min_ns = {ns}, max_ns = {ns}, groups = [[{ns}, 1]] }}"
+            "{{ count = 1, total_ns = {ns}, min_ns = {ns}, max_ns = {ns}, \
+             histogram = [[{ns}, 1]] }}"
         )
     };
     let callback = |node: &str, callback: &str, ns: u64| {
         format!(
-            "[[durations.callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\ncount = 1\n\
-             total_ns = {ns}\nmin_ns = {ns}\nmax_ns = {ns}\nhistogram = [[{ns}, 1]]\n"
+            "[[durations.callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\n\
+             durations = {}\n",
+            one(ns)
         )
     };
     let rows = ["left", "right"].map(|name| {
@@ -41,8 +43,8 @@ fn file() -> String {
         format!(
             "[[hop]]\ntopic = \"/{name}\"\nfrom = \"/{name}_sensor\"\nto = \"/{name}_worker\"\n\
              same_core = {}\ncross_core = {}\n",
-            spread(100_000),
-            spread(500_000)
+            one(100_000),
+            one(500_000)
         )
     });
     format!(

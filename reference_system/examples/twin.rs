@@ -13,7 +13,8 @@ use reference_system::optimize::Target;
 use reference_system::system::{Work, build};
 use ringspin_executor::{BoxError, Graph};
 use ringspin_modes::{Executor, Mode, allowed_cores};
-use ringspin_optimizer::{Assignment, Model, Profile, Spread, Twin};
+use ringspin_optimizer::{Assignment, Model, Profile, Twin};
+use ringspin_simulation::models::DurationHistogram;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -84,7 +85,7 @@ fn main() -> Result<(), BoxError> {
 
 /// Prints count, median and 99th percentile of the hop costs, in nanoseconds.
 fn print_hops(profile: &Profile) {
-    let figures = |of: &Spread| {
+    let figures = |of: &DurationHistogram| {
         let ns = |q| of.quantile(q).as_nanos();
         (of.count, ns(0.5), ns(0.99))
     };

@@ -318,7 +318,7 @@ pub fn graph_of(
     let core_of = cores_of(info, mapping)?;
     let busy_ns = |name: &str| -> u64 {
         let of_loop = profile.callbacks().iter().filter(|callback| callback.node == name);
-        of_loop.map(|callback| callback.total_ns).sum()
+        of_loop.map(|callback| callback.durations.total_ns).sum()
     };
     // By loop of the graph: its index among the loops shown.
     let mut shown = vec![None; info.loops.len()];

@@ -17,8 +17,9 @@ use ringspin_optimizer::bounds::NoBound;
 use ringspin_optimizer::{
     Assignment, Chain, ChainLatency, Comparison, Confirmed, Evaluation, Judge, Loads, Model,
     Objective, Observer, OptimizeError, Profile, ProfiledMachine, Progress, Search, SearchOptions,
-    Spread, Strategy, Twin, TwinError, confirm, round_robin,
+    Strategy, Twin, TwinError, confirm, round_robin,
 };
+use ringspin_simulation::models::DurationHistogram;
 use std::any::Any;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -100,8 +101,9 @@ impl Target {
         // Edges without entries use the pooled times of all edges.
         profile.calls.clear();
         profile.hops.truncate(1);
+        let free = DurationHistogram::of([0]);
         for hop in &mut profile.hops {
-            (hop.same_core, hop.cross_core) = (Spread::of([0]), Spread::of([0]));
+            (hop.same_core, hop.cross_core) = (free.clone(), free.clone());
         }
         Ok(Some(profile))
     }

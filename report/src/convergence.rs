@@ -3,7 +3,7 @@
 
 use crate::data::{Convergence, OptimizationData, Term};
 use crate::format;
-use crate::scale::{Scale, label};
+use crate::scale::{Scale, draw_x, draw_y, unit_below};
 use crate::svg::{Anchor, Path, Svg, colour};
 
 const WIDTH: f64 = 360.0;
@@ -92,19 +92,9 @@ fn axes(svg: &mut Svg, term: &Term, (x, y): (Scale, Scale)) {
         format!("{}{}", format::term_name(term), if y.is_log() { ", logarithmic" } else { "" });
     svg.text((4.0, 14.0), Anchor::Start, "strong", &name);
     svg.text((RIGHT, 14.0), Anchor::End, "small muted", "↓ lower is better");
-    for tick in y.ticks(36.0) {
-        let at = y.at(tick);
-        svg.line((LEFT, at), (RIGHT, at), "grid");
-        svg.text((LEFT - 6.0, at + 4.0), Anchor::End, "small", &label(tick));
-    }
-    for tick in x.ticks(52.0) {
-        let at = x.at(tick);
-        svg.line((at, BASE), (at, BASE + 4.0), "axis");
-        svg.text((at, BASE + 17.0), Anchor::Middle, "small", &label(tick));
-    }
-    svg.line((LEFT, BASE), (RIGHT, BASE), "axis");
-    let unit = if x.is_log() { "evaluations, logarithmic" } else { "evaluations" };
-    svg.text((RIGHT, BASE + 32.0), Anchor::End, "small muted", unit);
+    draw_y(svg, y, (LEFT, RIGHT), 36.0);
+    draw_x(svg, x, (BASE - 4.0, BASE), 52.0);
+    unit_below(svg, x, BASE, "evaluations");
 }
 
 /// Draws a step function: it falls where a better candidate is found.

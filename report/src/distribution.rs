@@ -3,7 +3,7 @@
 
 use crate::figures::{Row, Source};
 use crate::format::ms;
-use crate::scale::{Scale, label};
+use crate::scale::{Scale, draw_x, unit_below};
 use crate::svg::{Anchor, Path, Svg, colour};
 
 const WIDTH: f64 = 360.0;
@@ -49,14 +49,8 @@ pub(crate) fn panel(n: u64, rows: &[Row]) -> Option<String> {
 }
 
 fn axis(svg: &mut Svg, scale: Scale, base: f64) {
-    for tick in scale.ticks(38.0) {
-        let x = scale.at(tick);
-        svg.line((x, TOP - 4.0), (x, base), "grid");
-        svg.text((x, base + 14.0), Anchor::Middle, "small", &label(tick));
-    }
-    svg.line((LEFT, base), (RIGHT, base), "axis");
-    let unit = if scale.is_log() { "ms, logarithmic" } else { "ms" };
-    svg.text((RIGHT, base + 32.0), Anchor::End, "small muted", unit);
+    draw_x(svg, scale, (TOP - 4.0, base), 38.0);
+    unit_below(svg, scale, base, "ms");
     svg.text((LEFT, base + 32.0), Anchor::Start, "small muted", "← lower is better");
 }
 

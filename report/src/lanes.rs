@@ -5,7 +5,7 @@ use ringspin_simulation::timeline::{Span, Timeline};
 
 use crate::data::{Mark, TimelineSection};
 use crate::format::ms;
-use crate::scale::{Scale, label};
+use crate::scale::{Scale, draw_x, unit_below};
 use crate::svg::{Anchor, Svg, colour};
 
 const WIDTH: f64 = 1120.0;
@@ -37,7 +37,8 @@ pub(crate) fn drawing(section: &TimelineSection) -> Option<String> {
     let length_ms = (section.to_ns - section.from_ns) as f64 / 1e6;
     let drawing =
         Drawing { section, timeline: &timeline, x: Scale::linear(0.0, length_ms, LEFT, RIGHT) };
-    drawing.grid(&mut svg, base);
+    draw_x(&mut svg, drawing.x, (TOP - 4.0, base), 60.0);
+    unit_below(&mut svg, drawing.x, base, "ms since the start of this part");
     if let Some(mark) = &section.mark {
         drawing.mark(&mut svg, mark, base);
     }
@@ -95,17 +96,6 @@ fn all_by_first_call(timeline: &Timeline) -> Vec<&str> {
 impl Drawing<'_> {
     fn at(&self, ns: u64) -> f64 {
         self.x.at((ns as f64 - self.section.from_ns as f64) / 1e6)
-    }
-
-    fn grid(&self, svg: &mut Svg, base: f64) {
-        for tick in self.x.ticks(60.0) {
-            let x = self.x.at(tick);
-            svg.line((x, TOP - 4.0), (x, base), "grid");
-            svg.text((x, base + 16.0), Anchor::Middle, "small", &label(tick));
-        }
-        svg.line((LEFT, base), (RIGHT, base), "axis");
-        let unit = "ms since the start of this part";
-        svg.text((RIGHT, base + 34.0), Anchor::End, "small muted", unit);
     }
 
     fn mark(&self, svg: &mut Svg, mark: &Mark, base: f64) {

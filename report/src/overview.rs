@@ -5,7 +5,7 @@ use crate::published::{PAPER, PaperRow, RCLCPP, RclcppExecutor, Spread};
 use crate::data::ReportData;
 use crate::figures;
 use crate::format::ms;
-use crate::scale::{Scale, label};
+use crate::scale::{Scale, draw_y};
 use crate::svg::{Anchor, Path, Svg, colour};
 
 /// A curve: its name, its class, and for each N its mean and maximum in milliseconds.
@@ -116,11 +116,7 @@ fn axes(
     ((left, right), base): ((f64, f64), f64),
 ) {
     svg.text((left, 14.0), Anchor::Start, "small muted", "hot path latency, ms (mean; bar to max)");
-    for tick in y.ticks(34.0) {
-        let at = y.at(tick);
-        svg.line((left, at), (right, at), "grid");
-        svg.text((left - 6.0, at + 4.0), Anchor::End, "small", &label(tick));
-    }
+    draw_y(svg, y, (left, right), 34.0);
     let mut free = f64::INFINITY;
     for n in limits.iter().rev() {
         let at = x.at(*n as f64);

@@ -3,7 +3,7 @@
 
 use crate::data::{Latency, Prediction};
 use crate::format::{self, ms};
-use crate::scale::{Scale, label};
+use crate::scale::{Scale, draw_x, unit_below};
 use crate::svg::{Anchor, Svg};
 
 const WIDTH: f64 = 360.0;
@@ -36,14 +36,8 @@ fn panel(rows: &[Prediction], figure: usize) -> String {
     svg.text((RIGHT - 132.0, 14.0), Anchor::Start, "small", "predicted");
     svg.circle((RIGHT - 64.0, 10.0), 4.5, "c0 dot", "");
     svg.text((RIGHT - 54.0, 14.0), Anchor::Start, "small", "measured");
-    for tick in scale.ticks(38.0) {
-        let x = scale.at(tick);
-        svg.line((x, TOP - 8.0), (x, base), "grid");
-        svg.text((x, base + 14.0), Anchor::Middle, "small", &label(tick));
-    }
-    svg.line((LEFT, base), (RIGHT, base), "axis");
-    let unit = if scale.is_log() { "ms, logarithmic" } else { "ms" };
-    svg.text((RIGHT, base + 32.0), Anchor::End, "small muted", unit);
+    draw_x(&mut svg, scale, (TOP - 8.0, base), 38.0);
+    unit_below(&mut svg, scale, base, "ms");
     for (n, row) in rows.iter().enumerate() {
         let (top, (predicted, measured)) = (TOP + n as f64 * ROW, pair(row));
         svg.text((LEFT, top + 8.0), Anchor::Start, "name", &row.chain);

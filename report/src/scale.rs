@@ -1,4 +1,6 @@
-//! Axes: linear and logarithmic mapping of values to pixels, and ticks.
+//! Axes: linear and logarithmic mapping of values to pixels, ticks, and their drawing.
+
+use crate::svg::{Anchor, Svg};
 
 /// The ratio of the largest to the smallest value above which an axis is logarithmic.
 const LOG_RATIO: f64 = 12.0;
@@ -86,6 +88,31 @@ impl Scale {
             .or_else(|| (2..40).map(|e| at(&[1.0], e)).find(|t| t.len() as f64 <= most))
             .unwrap_or_default()
     }
+}
+
+/// Draws a horizontal axis at `base`, with labelled grid lines from `top`.
+pub(crate) fn draw_x(svg: &mut Svg, scale: Scale, (top, base): (f64, f64), gap_px: f64) {
+    for tick in scale.ticks(gap_px) {
+        let x = scale.at(tick);
+        svg.line((x, top), (x, base), "grid");
+        svg.text((x, base + 14.0), Anchor::Middle, "small", &label(tick));
+    }
+    svg.line((scale.from_px, base), (scale.to_px, base), "axis");
+}
+
+/// Draws the labelled grid lines of a vertical axis, from `left` to `right`.
+pub(crate) fn draw_y(svg: &mut Svg, scale: Scale, (left, right): (f64, f64), gap_px: f64) {
+    for tick in scale.ticks(gap_px) {
+        let at = scale.at(tick);
+        svg.line((left, at), (right, at), "grid");
+        svg.text((left - 6.0, at + 4.0), Anchor::End, "small", &label(tick));
+    }
+}
+
+/// Writes the unit of a horizontal axis below its right end.
+pub(crate) fn unit_below(svg: &mut Svg, scale: Scale, base: f64, unit: &str) {
+    let unit = if scale.is_log() { format!("{unit}, logarithmic") } else { unit.into() };
+    svg.text((scale.to_px, base + 32.0), Anchor::End, "small muted", &unit);
 }
 
 /// A tick label with as few digits as possible.

@@ -6,8 +6,12 @@
 //! for a message or a call depends on the seed, the names of its edge or callback, and its own
 //! number, and on nothing else.
 
+#[macro_use]
+mod rules;
+
 pub mod distribution;
 pub mod durations;
+mod histogram;
 pub mod links;
 mod optional_time;
 pub mod profile;
@@ -15,6 +19,7 @@ pub mod profile_file;
 
 pub use distribution::{Distribution, DistributionError};
 pub use durations::{DurationError, DurationRule, DurationTable, Durations};
+pub use histogram::DurationHistogram;
 pub use links::{LinkError, LinkRule, LinkTable, Links};
 pub use profile::{CallbackProfile, DurationProfile, ProfileError, Profiler};
 pub use profile_file::ProfileFileError;

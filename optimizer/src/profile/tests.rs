@@ -17,6 +17,8 @@ version = 1
 [[durations.callback]]
 node = "/a"
 callback = "timer 10ms"
+
+[durations.callback.durations]
 count = 1
 total_ns = 20
 min_ns = 20
@@ -33,7 +35,7 @@ count = 2
 total_ns = 300
 min_ns = 100
 max_ns = 200
-groups = [[100, 1], [200, 1]]
+histogram = [[100, 1], [200, 1]]
 "#;
 
 fn profile() -> Profile {
@@ -46,7 +48,7 @@ fn message(text: &str) -> String {
 
 fn hop(topic: &str, same_ns: &[u64], cross_ns: &[u64]) -> Hop {
     let [same_core, cross_core] =
-        [same_ns, cross_ns].map(|times_ns| Spread::of(times_ns.iter().copied()));
+        [same_ns, cross_ns].map(|times_ns| DurationHistogram::of(times_ns.iter().copied()));
     Hop { topic: topic.into(), from: "/a".into(), to: "/b".into(), same_core, cross_core }
 }
 
@@ -75,9 +77,9 @@ fn invalid_files_are_refused_with_advice() {
     let text = message(&TEXT.replace("count = 1", "count = 2"));
     assert!(text.starts_with("the text contradicts itself about `/a`, `timer 10ms`"), "{text}");
     assert_eq!(
-        message(&TEXT.replace("groups = [[100, 1]", "groups = [[100, 2]")),
-        "the text contradicts itself about the way from `/a` to `/b` by `/t`: its groups have not \
-         as many values as its count; measure it again"
+        message(&TEXT.replace("histogram = [[100, 1]", "histogram = [[100, 2]")),
+        "the text contradicts itself about the way from `/a` to `/b` by `/t`: its histogram has \
+         not as many values as its count; measure it again"
     );
     let twice = format!("{TEXT}{}", &TEXT[TEXT.find("[[hop]]").unwrap()..]);
     assert!(message(&twice).contains("it has two entries"), "{}", message(&twice));
@@ -89,7 +91,7 @@ fn invalid_files_are_refused_with_advice() {
 fn an_edge_with_few_times_uses_the_times_of_all_edges() {
     let mut profile = profile();
     profile.hops = vec![hop("/t", &[7; 10], &[]), hop("/u", &[1; 9], &[30; 10])];
-    let mean = |spread: Option<Spread>| spread.map(|spread| spread.mean().as_nanos());
+    let mean = |costs: Option<DurationHistogram>| costs.map(|costs| costs.mean().as_nanos());
     assert_eq!(mean(profile.same_core("/t", "/a", "/b")), Some(7));
     assert_eq!(mean(profile.same_core("/u", "/a", "/b")), Some((70 + 9) / 19));
     assert_eq!(mean(profile.same_core("/u", "/b", "/a")), Some((70 + 9) / 19));
@@ -104,7 +106,7 @@ fn runs_of_one_graph_on_one_machine_merge() {
     other.hops = vec![hop("/s", &[1], &[]), hop("/t", &[2], &[300])];
     let merged = profile().merge(other.clone()).unwrap();
     assert_eq!(merged.hops, [hop("/s", &[1], &[]), hop("/t", &[2], &[100, 200, 300])]);
-    assert_eq!(merged.durations.callbacks()[0].count, 2);
+    assert_eq!(merged.durations.callbacks()[0].durations.count, 2);
     other.machine.name = "desk".into();
     let error = profile().merge(other.clone()).unwrap_err().to_string();
     assert!(error.starts_with("one profile is of machine `robot`, the other of `desk`"), "{error}");

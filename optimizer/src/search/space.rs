@@ -252,7 +252,10 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::with_cases(64)
+        })]
 
         #[test]
         fn all_yields_every_canonical_candidate_once(

@@ -158,26 +158,24 @@ fn different_seeds_take_different_paths() {
 
 #[test]
 fn ten_loops_on_three_cores_reach_the_optimum_for_every_seed() {
-    let seeds: Vec<u64> = (0..20).collect();
-    for graph in 0..1 {
-        let toy = Toy::random(10, 3.0, 0.6, graph);
-        let (loads, judge) = (toy.loads(), Judge::new(&toy, Objective::default()));
-        let options = SearchOptions { threads: 2, evaluations: 2000, ..SearchOptions::new(3) };
-        let mut search = Search::new(&judge, &loads, options).unwrap();
-        assert_eq!(search.candidates(), Some(9842));
-        let strategies = [Strategy::Exact, Strategy::Genetic];
-        let comparison = search.compare(&strategies, &seeds, &mut |_| ()).unwrap();
-        let optimum = comparison.entry(Strategy::Exact).unwrap().best().unwrap();
-        for found in &comparison.entry(Strategy::Genetic).unwrap().found {
-            assert_eq!(&found.score, optimum, "graph {graph}, seed {}", found.seed);
-        }
-        assert_eq!(comparison.optimality_gap(Strategy::Genetic), Some(0.0));
+    let seeds: Vec<u64> = (0..8).collect();
+    let toy = Toy::random(10, 3.0, 0.6, 0);
+    let (loads, judge) = (toy.loads(), Judge::new(&toy, Objective::default()));
+    let options = SearchOptions { threads: 2, evaluations: 2000, ..SearchOptions::new(3) };
+    let mut search = Search::new(&judge, &loads, options).unwrap();
+    assert_eq!(search.candidates(), Some(9842));
+    let strategies = [Strategy::Exact, Strategy::Genetic];
+    let comparison = search.compare(&strategies, &seeds, &mut |_| ()).unwrap();
+    let optimum = comparison.entry(Strategy::Exact).unwrap().best().unwrap();
+    for found in &comparison.entry(Strategy::Genetic).unwrap().found {
+        assert_eq!(&found.score, optimum, "seed {}", found.seed);
     }
+    assert_eq!(comparison.optimality_gap(Strategy::Genetic), Some(0.0));
 }
 
 #[test]
 fn genetic_search_beats_the_baselines_at_equal_evaluations() {
-    let seeds: Vec<u64> = (0..5).collect();
+    let seeds: Vec<u64> = (0..3).collect();
     let toy = Toy::random(25, 4.0, 0.75, 1);
     let (loads, judge) = (toy.loads(), Judge::new(&toy, Objective::default()));
     let options = SearchOptions { threads: 2, evaluations: 1000, ..SearchOptions::new(4) };

@@ -4,11 +4,12 @@ use super::TwinError;
 use crate::calls::Calls;
 use crate::hop::{Hop, pooled};
 use crate::profile::Profile;
-use crate::spread::Spread;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId};
 use ringspin_modes::names::callback_labels;
 use ringspin_modes::{GraphEdge, graph_edges};
-use ringspin_simulation::models::{CallbackProfile, DurationRule, Durations, LinkRule};
+use ringspin_simulation::models::{
+    CallbackProfile, DurationHistogram, DurationRule, Durations, LinkRule,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -56,17 +57,18 @@ impl Costs {
             let Some(callback) = callback else { continue };
             let rule = DurationRule::new(Hop::exact(&callback.node)).callback(&callback.callback);
             let kinds = kinds(callback, &calls);
-            let longest = |[quiet, sending]: &[Spread; 2]| quiet.max_ns.max(sending.max_ns);
-            let max_ns = kinds.as_ref().map_or(callback.max_ns, longest);
+            let longest =
+                |[quiet, sending]: &[DurationHistogram; 2]| quiet.max_ns.max(sending.max_ns);
+            let max_ns = kinds.as_ref().map_or(callback.durations.max_ns, longest);
             *most = Duration::from_nanos(max_ns) + *extra;
             durations = durations.rule(match kinds {
-                None => rule.duration(callback.distribution_after(*extra)),
+                None => rule.duration(callback.durations.distribution(|time| time + *extra)),
                 Some([quiet, sending]) => rule
                     .duration(quiet.distribution(|time| time + *extra))
                     .sending(sending.distribution(|time| time + *extra)),
             });
         }
-        let least = measured.iter().map(|c| c.map(|c| Duration::from_nanos(c.min_ns)));
+        let least = measured.iter().map(|c| c.map(|c| Duration::from_nanos(c.durations.min_ns)));
         let missing = (0..info.callbacks.len()).filter(|n| measured[*n].is_none());
         Ok(Self {
             durations,
@@ -112,7 +114,7 @@ fn measured<'a>(
 
 /// The durations of quiet and of sending calls of this callback, if its loop distinguishes them. A
 /// kind of call that was not observed for this callback uses the times of the whole loop.
-fn kinds(callback: &CallbackProfile, calls: &[&Calls]) -> Option<[Spread; 2]> {
+fn kinds(callback: &CallbackProfile, calls: &[&Calls]) -> Option<[DurationHistogram; 2]> {
     let own = calls.iter().find(|calls| calls.key() == [&callback.node, &callback.callback]);
     let of_loop = || calls.iter().filter(|calls| calls.node == callback.node);
     let quiet = own.and_then(|calls| calls.quiet.clone());
@@ -127,9 +129,10 @@ fn receiving(info: &GraphInfo, profile: &Profile) -> Vec<Duration> {
     let mut costs = vec![Duration::ZERO; info.callbacks.len()];
     for edge in graph_edges(info) {
         let [from, to] = [edge.from, edge.to].map(|id| info.loops[id.0 as usize].full_name());
-        let spread = profile.same_core(edge.topic, &from, &to);
-        let cost = &mut costs[edge.callback.0 as usize];
-        *cost = spread.map_or(Duration::ZERO, |spread| spread.quantile(0.5)).max(*cost);
+        let cost = profile.same_core(edge.topic, &from, &to);
+        let median = cost.map_or(Duration::ZERO, |cost| cost.quantile(0.5));
+        let highest = &mut costs[edge.callback.0 as usize];
+        *highest = median.max(*highest);
     }
     costs
 }

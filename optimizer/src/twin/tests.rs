@@ -1,10 +1,10 @@
 //! A graph of three nodes in a row, with evaluations computed by hand.
 
 use super::*;
-use crate::Spread;
 use crate::bounds::NoBound;
 use proptest::prelude::*;
 use ringspin_executor::{Message, QoS};
+use ringspin_simulation::models::{DurationHistogram, DurationProfile};
 
 /// Durations: tick 1 ms, work 3 ms, sink 2 ms; a message costs 0.5 ms on one core and 1 ms between
 /// cores.
@@ -13,21 +13,24 @@ version = 1
 loops = ["/tick", "/work", "/work:side", "/sink"]
 machine = { name = "robot", architecture = "aarch64", cores = 4 }
 durations = { version = 1, callback = [
-    { node = "/tick", callback = "timer 10ms", count = 1, total_ns = 1_000_000, min_ns = 1_000_000,
-      max_ns = 1_000_000, histogram = [[1_000_000, 1]] },
-    { node = "/work", callback = "subscription /tick", count = 1, total_ns = 3_000_000,
-      min_ns = 3_000_000, max_ns = 3_000_000, histogram = [[3_000_000, 1]] },
-    { node = "/sink", callback = "subscription /work", count = 1, total_ns = 2_000_000,
-      min_ns = 2_000_000, max_ns = 2_000_000, histogram = [[2_000_000, 1]] },
+    { node = "/tick", callback = "timer 10ms",
+      durations = { count = 1, total_ns = 1_000_000, min_ns = 1_000_000,
+      max_ns = 1_000_000, histogram = [[1_000_000, 1]] } },
+    { node = "/work", callback = "subscription /tick",
+      durations = { count = 1, total_ns = 3_000_000,
+      min_ns = 3_000_000, max_ns = 3_000_000, histogram = [[3_000_000, 1]] } },
+    { node = "/sink", callback = "subscription /work",
+      durations = { count = 1, total_ns = 2_000_000,
+      min_ns = 2_000_000, max_ns = 2_000_000, histogram = [[2_000_000, 1]] } },
 ] }
 [[hop]]
 topic = "/tick"
 from = "/tick"
 to = "/work"
 same_core = { count = 1, total_ns = 500_000, min_ns = 500_000, max_ns = 500_000,
-              groups = [[500_000, 1]] }
+              histogram = [[500_000, 1]] }
 cross_core = { count = 1, total_ns = 1_000_000, min_ns = 1_000_000, max_ns = 1_000_000,
-               groups = [[1_000_000, 1]] }
+               histogram = [[1_000_000, 1]] }
 "#;
 
 const US: u64 = 1_000;
@@ -103,7 +106,7 @@ fn crossing_adds_the_cost_above_the_same_core_cost() {
 fn an_overloaded_core_drops_messages() {
     let mut profile = profile();
     let text = profile.durations.to_toml_string().replace("3000000", "30000000");
-    profile.durations = ringspin_simulation::models::DurationProfile::from_toml(&text).unwrap();
+    profile.durations = DurationProfile::from_toml(&text).unwrap();
     let twin = Twin::new(build, &profile, vec![chain()]).unwrap();
     let twin = twin.with_horizon(Duration::from_millis(500));
     let evaluation = evaluate(&twin, [0, 1, 0, 0], 2);
@@ -126,13 +129,14 @@ fn priorities_come_from_the_assignment() {
         Ok(())
     };
     let mut profile = profile();
-    let callback = "count = 1\ntotal_ns = 1000000\nmin_ns = 1000000\nmax_ns = 1000000\n\
+    let callback = "[callback.durations]\ncount = 1\ntotal_ns = 1000000\n\
+        min_ns = 1000000\nmax_ns = 1000000\n\
         histogram = [[1000000, 1]]\n";
     let callbacks = ["a", "b"].map(|name| {
         format!("[[callback]]\nnode = \"/{name}\"\ncallback = \"timer 10ms\"\n{callback}")
     });
     let text = format!("version = 1\n{}", callbacks.concat());
-    profile.durations = ringspin_simulation::models::DurationProfile::from_toml(&text).unwrap();
+    profile.durations = DurationProfile::from_toml(&text).unwrap();
     profile.loops = ["/a", "/end_a", "/b", "/end_b"].map(String::from).to_vec();
     let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
     let twin = Twin::new(two, &profile, chains.to_vec()).unwrap();
@@ -151,7 +155,7 @@ fn priorities_come_from_the_assignment() {
 #[test]
 fn every_thread_evaluates_the_same() {
     let mut profile = profile();
-    profile.hops[0].cross_core = Spread::of((0..100).map(|n| n * 10_000));
+    profile.hops[0].cross_core = DurationHistogram::of((0..100).map(|n| n * 10_000));
     let twin = Twin::new(build, &profile, vec![chain()]).unwrap().with_seed(7);
     let first = evaluate(&twin, [0, 1, 0, 2], 3);
     std::thread::scope(|scope| {
@@ -195,7 +199,7 @@ fn invalid_input_is_refused_with_advice() {
     assert!(refused(Twin::new(build, &other, vec![])).contains("of another graph"));
     let mut other = profile();
     let text = other.durations.to_toml_string().replace("timer 10ms", "timer 20ms");
-    other.durations = ringspin_simulation::models::DurationProfile::from_toml(&text).unwrap();
+    other.durations = DurationProfile::from_toml(&text).unwrap();
     assert!(refused(Twin::new(build, &other, vec![])).contains("`timer 20ms` of /tick"));
     let nothing = |_: &Graph| Err::<(), BoxError>("no graph".into());
     assert!(refused(Twin::new(nothing, &profile(), vec![])).ends_with("no graph"));
@@ -258,27 +262,30 @@ version = 1
 loops = ["/join", "/a", "/b", "/end"]
 machine = { name = "robot", architecture = "aarch64", cores = 4 }
 durations = { version = 1, callback = [
-    { node = "/a", callback = "timer 10ms", count = 1, total_ns = 2_000_000, min_ns = 2_000_000,
-      max_ns = 2_000_000, histogram = [[2_000_000, 1]] },
-    { node = "/join", callback = "subscription /a", count = 1, total_ns = 1_000, min_ns = 1_000,
-      max_ns = 1_000, histogram = [[1_000, 1]] },
-    { node = "/join", callback = "subscription /b", count = 1, total_ns = 4_000_000,
-      min_ns = 4_000_000, max_ns = 4_000_000, histogram = [[4_000_000, 1]] },
+    { node = "/a", callback = "timer 10ms",
+      durations = { count = 1, total_ns = 2_000_000, min_ns = 2_000_000,
+      max_ns = 2_000_000, histogram = [[2_000_000, 1]] } },
+    { node = "/join", callback = "subscription /a",
+      durations = { count = 1, total_ns = 1_000, min_ns = 1_000,
+      max_ns = 1_000, histogram = [[1_000, 1]] } },
+    { node = "/join", callback = "subscription /b",
+      durations = { count = 1, total_ns = 4_000_000,
+      min_ns = 4_000_000, max_ns = 4_000_000, histogram = [[4_000_000, 1]] } },
 ] }
 [[hop]]
 topic = "/out"
 from = "/join"
 to = "/end"
-cross_core = { count = 1, total_ns = 0, min_ns = 0, max_ns = 0, groups = [[0, 1]] }
+cross_core = { count = 1, total_ns = 0, min_ns = 0, max_ns = 0, histogram = [[0, 1]] }
 [[calls]]
 node = "/join"
 callback = "subscription /a"
-quiet = { count = 1, total_ns = 1_000, min_ns = 1_000, max_ns = 1_000, groups = [[1_000, 1]] }
+quiet = { count = 1, total_ns = 1_000, min_ns = 1_000, max_ns = 1_000, histogram = [[1_000, 1]] }
 [[calls]]
 node = "/join"
 callback = "subscription /b"
 sending = { count = 1, total_ns = 4_000_000, min_ns = 4_000_000, max_ns = 4_000_000,
-            groups = [[4_000_000, 1]] }
+            histogram = [[4_000_000, 1]] }
 "#;
 
 #[test]
@@ -297,11 +304,11 @@ fn work_is_attributed_to_sending_calls() {
     blind.calls.clear();
     assert_eq!(evaluated(&blind), (4_001, 400.0));
     assert_eq!(Profile::from_toml(&profile.to_toml_string()).unwrap(), profile);
-    let wrong = JOINED.replace("groups = [[4_000_000, 1]]", "groups = []");
+    let wrong = JOINED.replace("            histogram = [[4_000_000, 1]]", "histogram = []");
     assert_eq!(
         Profile::from_toml(&wrong).unwrap_err().to_string(),
-        "the text contradicts itself about the calls of `/join`, `subscription /b`: its groups \
-         have not as many values as its count; measure it again"
+        "the text contradicts itself about the calls of `/join`, `subscription /b`: its histogram \
+         has not as many values as its count; measure it again"
     );
 }
 
@@ -313,8 +320,8 @@ fn a_callback_that_always_sends_uses_all_its_times() {
 node = "/tick"
 callback = "timer 10ms"
 quiet = { count = 1, total_ns = 1_000_000, min_ns = 1_000_000, max_ns = 1_000_000,
-          groups = [[1_000_000, 1]] }
-sending = { count = 1, total_ns = 1, min_ns = 1, max_ns = 1, groups = [[1, 1]] }
+          histogram = [[1_000_000, 1]] }
+sending = { count = 1, total_ns = 1, min_ns = 1, max_ns = 1, histogram = [[1, 1]] }
 "#;
     let misled = Profile::from_toml(&format!("{PROFILE}{wrong}")).unwrap();
     let loads = |profile: &Profile| {
@@ -383,27 +390,28 @@ proptest! {
     ) {
         let mut profile = Profile::from_toml(JOINED).unwrap();
         // Each callback and hop has two equally likely times.
-        let spread = |n: usize| Spread::of([times_us[n] * US, times_us[n + 1] * US]);
+        let durations = |n: usize| DurationHistogram::of([times_us[n] * US, times_us[n + 1] * US]);
         let text = [("a", "timer 10ms"), ("b", "timer 10ms"), ("join", "subscription /a"),
             ("join", "subscription /b"), ("end", "subscription /out")];
         let text = text.iter().enumerate().map(|(n, (node, callback))| {
-            let Spread { min_ns, max_ns, total_ns, .. } = spread(n).unwrap();
+            let DurationHistogram { min_ns, max_ns, total_ns, .. } = durations(n).unwrap();
             let histogram = match min_ns == max_ns {
                 true => format!("[[{max_ns}, 2]]"),
                 false => format!("[[{min_ns}, 1], [{max_ns}, 1]]"),
             };
             format!(
-                "[[callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\ncount = 2\n\
+                "[[callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\n\
+                 [callback.durations]\ncount = 2\n\
                  total_ns = {total_ns}\nmin_ns = {min_ns}\nmax_ns = {max_ns}\n\
                  histogram = {histogram}\n"
             )
         });
         let text = format!("version = 1\n{}", text.collect::<String>());
-        profile.durations = ringspin_simulation::models::DurationProfile::from_toml(&text).unwrap();
-        profile.hops[0].cross_core = spread(6);
-        profile.hops[0].same_core = spread(7);
-        profile.calls[0].quiet = spread(8);
-        profile.calls[1].sending = spread(9);
+        profile.durations = DurationProfile::from_toml(&text).unwrap();
+        profile.hops[0].cross_core = durations(6);
+        profile.hops[0].same_core = durations(7);
+        profile.calls[0].quiet = durations(8);
+        profile.calls[1].sending = durations(9);
         let chains = ["a", "b"]
             .map(|of| Chain::new(of, [format!("/{of}"), "/join".into(), "/end".into()]));
         let twin = Twin::new(joined, &profile, chains.to_vec()).unwrap();

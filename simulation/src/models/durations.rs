@@ -50,13 +50,12 @@ pub use error::DurationError;
 
 use super::distribution::Distribution;
 use super::profile::DurationProfile;
-use ringspin_executor::{BoxError, CallbackId, GraphInfo};
-use ringspin_modes::deterministic::{AnyModel, Execution, Model, ResolvedDurations};
+use ringspin_executor::{CallbackId, GraphInfo};
+use ringspin_modes::deterministic::{Execution, ResolvedDurations};
 use ringspin_modes::names::{callback_labels, callback_number, names_loop, way_out};
 use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::{Purpose, Stream};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::any::Any;
 use std::time::Duration;
 
 /// How long callbacks run: rules, of which the last one that says something wins. Callbacks without
@@ -127,35 +126,9 @@ struct Entry {
     stream: Stream,
 }
 
+rule_list!(Durations of DurationRule in "[[execution]]", DurationError, dyn ResolvedDurations);
+
 impl Durations {
-    /// No rules.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a rule, which wins over those before it.
-    #[must_use]
-    pub fn rule(mut self, rule: DurationRule) -> Self {
-        self.rules.push(rule);
-        self
-    }
-
-    /// Adds the rules of `later`, which win over those before them: for example scales for a
-    /// recorded profile.
-    #[must_use]
-    pub fn and(mut self, later: Self) -> Self {
-        self.rules.extend(later.rules);
-        self
-    }
-
-    /// Reads the rules from a TOML document with an `[[execution]]` table for each.
-    ///
-    /// # Errors
-    /// [`DurationError::Toml`] with line and column.
-    pub fn from_toml(text: &str) -> Result<Self, DurationError> {
-        toml::from_str(text).map_err(|error| DurationError::Toml { error: Box::new(error) })
-    }
-
     /// A rule for each callback of `profile`: its durations are as probable as they were frequent.
     pub fn from_profile(profile: &DurationProfile) -> Self {
         let rules = profile.callbacks().iter().map(|callback| {
@@ -163,7 +136,7 @@ impl Durations {
             let default = if callback.node.contains(':') { "" } else { ":" };
             DurationRule::new(format!("{}{default}", callback.node))
                 .callback(&callback.callback)
-                .duration(callback.distribution())
+                .duration(callback.durations.distribution(|duration| duration))
         });
         Self { rules: rules.collect() }
     }
@@ -214,41 +187,6 @@ impl DurationRule {
         Self { node: node.into(), ..Self::default() }
     }
 
-    /// Only for the callbacks with this name.
-    #[must_use]
-    pub fn callback(mut self, name: impl Into<String>) -> Self {
-        self.callback = Some(name.into());
-        self
-    }
-
-    /// How long a call takes.
-    #[must_use]
-    pub fn duration(mut self, duration: Distribution) -> Self {
-        self.duration = Some(duration);
-        self
-    }
-
-    /// How long a call takes that sends something; the others take the [duration](Self::duration).
-    #[must_use]
-    pub fn sending(mut self, duration: Distribution) -> Self {
-        self.sending = Some(duration);
-        self
-    }
-
-    /// By which factor the duration is multiplied.
-    #[must_use]
-    pub fn scale(mut self, factor: f64) -> Self {
-        self.scale = Some(factor);
-        self
-    }
-
-    /// How long after its event what a call publishes appears.
-    #[must_use]
-    pub fn logical(mut self, time: Duration) -> Self {
-        self.logical = Some(time);
-        self
-    }
-
     fn describe(&self, number: usize) -> String {
         match &self.callback {
             Some(callback) => format!("execution {number} (`{}`, `{callback}`)", self.node),
@@ -296,6 +234,20 @@ impl DurationRule {
     }
 }
 
+setters! { DurationRule:
+    /// Only for the callbacks with this name.
+    callback(name: impl Into<String>) = Some(name.into());
+    /// The duration of a call.
+    duration(duration: Distribution) = Some(duration);
+    /// The duration of a call that sends something; the others take the
+    /// [duration](Self::duration).
+    sending(duration: Distribution) = Some(duration);
+    /// The factor by which the duration is multiplied.
+    scale(factor: f64) = Some(factor);
+    /// The time from the event of a call to the appearance of what it publishes.
+    logical(time: Duration) = Some(time);
+}
+
 impl Entry {
     fn lacks_duration(&self) -> bool {
         self.duration.is_none() && self.sending.is_none()
@@ -333,28 +285,6 @@ impl DurationTable {
             sending: entry.sending.as_ref().map(drawn),
             logical: entry.logical,
         }
-    }
-}
-
-impl Model<dyn ResolvedDurations> for Durations {
-    fn resolve(
-        &self,
-        info: &GraphInfo,
-        seed: u64,
-    ) -> Result<Option<Box<dyn ResolvedDurations>>, BoxError> {
-        let table = Self::resolve(self, info, seed)?;
-        Ok(if table.is_empty() { None } else { Some(Box::new(table)) })
-    }
-
-    fn equals(&self, other: &dyn Any) -> bool {
-        other.downcast_ref() == Some(self)
-    }
-}
-
-impl From<Durations> for AnyModel<dyn ResolvedDurations> {
-    /// No rules are no model.
-    fn from(durations: Durations) -> Self {
-        if durations.rules.is_empty() { Self::default() } else { Self::new(durations) }
     }
 }
 

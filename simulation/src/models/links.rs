@@ -86,12 +86,11 @@ pub use table::LinkTable;
 
 use super::distribution::Distribution;
 use super::optional_time;
-use ringspin_executor::{BoxError, CallbackId, DeliveryOutcome, EventId, GraphInfo, Time};
-use ringspin_modes::deterministic::{AnyModel, Model, ResolvedLinks};
+use ringspin_executor::{CallbackId, DeliveryOutcome, EventId, Time};
+use ringspin_modes::deterministic::ResolvedLinks;
 use ringspin_modes::quantity::Bandwidth;
 use serde::de::{Deserializer, Error, Unexpected};
 use serde::{Deserialize, Serialize};
-use std::any::Any;
 use std::time::Duration;
 
 /// How messages travel: rules, of which the last one that matches an edge wins. Edges without a
@@ -152,56 +151,7 @@ pub struct LinkRule {
     pub bytes: Option<u64>,
 }
 
-impl Links {
-    /// No rules.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a rule, which wins over those before it.
-    #[must_use]
-    pub fn rule(mut self, rule: LinkRule) -> Self {
-        self.rules.push(rule);
-        self
-    }
-
-    /// Adds the rules of `later`, which win over those before them.
-    #[must_use]
-    pub fn and(mut self, later: Self) -> Self {
-        self.rules.extend(later.rules);
-        self
-    }
-
-    /// Reads the rules from a TOML document with a `[[link]]` table for each.
-    ///
-    /// # Errors
-    /// [`LinkError::Toml`] with line and column.
-    pub fn from_toml(text: &str) -> Result<Self, LinkError> {
-        toml::from_str(text).map_err(|error| LinkError::Toml { error: Box::new(error) })
-    }
-}
-
-impl Model<dyn ResolvedLinks> for Links {
-    fn resolve(
-        &self,
-        info: &GraphInfo,
-        seed: u64,
-    ) -> Result<Option<Box<dyn ResolvedLinks>>, BoxError> {
-        let table = Self::resolve(self, info, seed)?;
-        Ok(if table.is_empty() { None } else { Some(Box::new(table)) })
-    }
-
-    fn equals(&self, other: &dyn Any) -> bool {
-        other.downcast_ref() == Some(self)
-    }
-}
-
-impl From<Links> for AnyModel<dyn ResolvedLinks> {
-    /// No rules are no model.
-    fn from(links: Links) -> Self {
-        if links.rules.is_empty() { Self::default() } else { Self::new(links) }
-    }
-}
+rule_list!(Links of LinkRule in "[[link]]", LinkError, dyn ResolvedLinks);
 
 impl ResolvedLinks for LinkTable {
     fn is_linked(&self, callback: CallbackId) -> bool {
@@ -237,42 +187,6 @@ impl LinkRule {
         }
     }
 
-    /// Only from node `/node` or callback group `/node:group`.
-    #[must_use]
-    pub fn from(mut self, name: impl Into<String>) -> Self {
-        self.from = Some(name.into());
-        self
-    }
-
-    /// Only to node `/node` or callback group `/node:group`.
-    #[must_use]
-    pub fn to(mut self, name: impl Into<String>) -> Self {
-        self.to = Some(name.into());
-        self
-    }
-
-    /// Only for messages that leave at `time` or later.
-    ///
-    /// ```
-    /// use ringspin_executor::Time;
-    /// use ringspin_simulation::models::LinkRule;
-    /// // Nothing reaches the planner for two seconds: a partition.
-    /// let cut = LinkRule::new("/points").to("/planner").loss(1.0);
-    /// let cut = cut.since(Time::from_secs(10)).until(Time::from_secs(12));
-    /// ```
-    #[must_use]
-    pub fn since(mut self, time: Time) -> Self {
-        self.since = Some(time);
-        self
-    }
-
-    /// Only for messages that leave before `time`.
-    #[must_use]
-    pub fn until(mut self, time: Time) -> Self {
-        self.until = Some(time);
-        self
-    }
-
     /// Whether it is for what leaves at `departure`.
     fn is_at(&self, departure: Time) -> bool {
         self.since.is_none_or(|since| since <= departure)
@@ -284,52 +198,41 @@ impl LinkRule {
         self.since.is_some() || self.until.is_some()
     }
 
-    /// How long a message travels.
-    #[must_use]
-    pub fn delay(mut self, delay: Distribution) -> Self {
-        self.delay = delay;
-        self
-    }
-
-    /// The probability that a message gets lost.
-    #[must_use]
-    pub fn loss(mut self, probability: f64) -> Self {
-        self.loss = probability;
-        self
-    }
-
-    /// The probability that a message arrives twice.
-    #[must_use]
-    pub fn duplication(mut self, probability: f64) -> Self {
-        self.duplication = probability;
-        self
-    }
-
-    /// The probability that a message has no delay, and overtakes those that have.
-    #[must_use]
-    pub fn reordering(mut self, probability: f64) -> Self {
-        self.reordering = probability;
-        self
-    }
-
-    /// How much goes through each edge.
-    #[must_use]
-    pub fn bandwidth(mut self, bandwidth: Bandwidth) -> Self {
-        self.bandwidth = Some(bandwidth);
-        self
-    }
-
-    /// The size of each message for the bandwidth, instead of its own.
-    #[must_use]
-    pub fn bytes(mut self, bytes: u64) -> Self {
-        self.bytes = Some(bytes);
-        self
-    }
-
     /// The probabilities, with the names of their keys.
     fn probabilities(&self) -> [(&'static str, f64); 3] {
         [("loss", self.loss), ("duplication", self.duplication), ("reordering", self.reordering)]
     }
+}
+
+setters! { LinkRule:
+    /// Only from node `/node` or callback group `/node:group`.
+    from(name: impl Into<String>) = Some(name.into());
+    /// Only to node `/node` or callback group `/node:group`.
+    to(name: impl Into<String>) = Some(name.into());
+    /// Only for messages that leave at `time` or later.
+    ///
+    /// ```
+    /// use ringspin_executor::Time;
+    /// use ringspin_simulation::models::LinkRule;
+    /// // Nothing reaches the planner for two seconds: a partition.
+    /// let cut = LinkRule::new("/points").to("/planner").loss(1.0);
+    /// let cut = cut.since(Time::from_secs(10)).until(Time::from_secs(12));
+    /// ```
+    since(time: Time) = Some(time);
+    /// Only for messages that leave before `time`.
+    until(time: Time) = Some(time);
+    /// The travel time of a message.
+    delay(delay: Distribution) = delay;
+    /// The probability that a message gets lost.
+    loss(probability: f64) = probability;
+    /// The probability that a message arrives twice.
+    duplication(probability: f64) = probability;
+    /// The probability that a message has no delay, and overtakes those that have.
+    reordering(probability: f64) = probability;
+    /// The capacity of each edge.
+    bandwidth(bandwidth: Bandwidth) = Some(bandwidth);
+    /// The size of each message for the bandwidth, instead of its own.
+    bytes(bytes: u64) = Some(bytes);
 }
 
 fn at_once() -> Distribution {

@@ -8,6 +8,7 @@
 //! [[callback]]
 //! node = "/fusion"                    # or "/node:group"
 //! callback = "subscription /points"   # with a number where there are namesakes: "timer 10ms#1"
+//! [callback.durations]
 //! count = 3
 //! total_ns = 62_000
 //! min_ns = 20_000
@@ -19,26 +20,18 @@
 //! durations that they stand for, and the last one is the maximum; from an hour on, they are not
 //! told apart.
 
-use super::distribution::Distribution;
+use super::histogram::{DurationHistogram, Measured};
 use super::profile_file::{ProfileFileError, ProfileText, profile_text, save_profile};
-use hdrhistogram::Histogram;
 use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
 use ringspin_modes::names::callback_labels;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 use thiserror::Error;
 
 /// The version of the file that is written and read.
 const VERSION: u32 = 1;
-/// The longest duration that a histogram tells from longer ones: an hour.
-const LONGEST_NS: u64 = 3_600_000_000_000;
-/// The largest number that a TOML file holds: 292 years in nanoseconds.
-const NUMBER_MAX: u64 = i64::MAX as u64;
-/// Significant decimal digits of a histogram's values.
-const DIGITS: u8 = 2;
 
 /// How long callbacks took.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,16 +50,8 @@ pub struct CallbackProfile {
     pub node: String,
     /// Its name, with a number if its loop has several of that name: `timer 10ms#1`.
     pub callback: String,
-    /// How often it ran.
-    pub count: u64,
-    /// How long all its calls took together.
-    pub total_ns: u64,
-    /// The shortest call.
-    pub min_ns: u64,
-    /// The longest call.
-    pub max_ns: u64,
-    /// Durations within 1 %, ascending, and how often they occurred.
-    histogram: Vec<(u64, u64)>,
+    /// The durations of its calls.
+    pub durations: DurationHistogram,
 }
 
 /// Why a profile could not be read or written.
@@ -112,7 +97,7 @@ impl DurationProfile {
     /// executor.spin()?;
     /// let profile = DurationProfile::of(executor.take_recorders());
     /// assert_eq!(profile.callbacks()[0].callback, "timer 1ms");
-    /// assert_eq!(profile.callbacks()[0].count, 1);
+    /// assert_eq!(profile.callbacks()[0].durations.count, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of(recorders: impl IntoIterator<Item = Box<dyn Recorder>>) -> Self {
@@ -129,15 +114,23 @@ impl DurationProfile {
     /// Both together: of several workers, or several runs.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
-        let mut merged = BTreeMap::<_, CallbackProfile>::new();
-        for callback in self.callbacks.into_iter().chain(other.callbacks) {
-            let key = (callback.node.clone(), callback.callback.clone());
-            match merged.get_mut(&key) {
-                Some(before) => before.add(callback),
-                None => drop(merged.insert(key, callback)),
-            }
+        let mut merged = BTreeMap::<_, DurationHistogram>::new();
+        for CallbackProfile { node, callback, durations } in
+            self.callbacks.into_iter().chain(other.callbacks)
+        {
+            let key = (node, callback);
+            let durations = match merged.remove(&key) {
+                Some(before) => before.merge(durations),
+                None => durations,
+            };
+            merged.insert(key, durations);
         }
-        Self { version: VERSION, callbacks: merged.into_values().collect() }
+        let callbacks = merged.into_iter().map(|((node, callback), durations)| CallbackProfile {
+            node,
+            callback,
+            durations,
+        });
+        Self { version: VERSION, callbacks: callbacks.collect() }
     }
 
     /// Reads a profile from a TOML document.
@@ -191,77 +184,13 @@ impl DurationProfile {
                 (&other.node, &other.callback) == (&callback.node, &callback.callback)
             };
             let twice = self.callbacks[..n].iter().any(is_same);
-            if let Some(problem) = callback.problem(twice) {
+            let problem = callback.durations.problem().or(twice.then_some("it has two entries"));
+            if let Some(problem) = problem {
                 let (node, callback) = (callback.node.clone(), callback.callback.clone());
                 return Err(ProfileError::Invalid { origin, node, callback, problem });
             }
         }
         Ok(())
-    }
-}
-
-impl CallbackProfile {
-    /// The durations with their frequencies.
-    pub fn distribution(&self) -> Distribution {
-        self.distribution_after(Duration::ZERO)
-    }
-
-    /// The same, if each call takes `extra` longer.
-    pub fn distribution_after(&self, extra: Duration) -> Distribution {
-        let values = self.histogram.iter();
-        let values = values.map(|&(ns, count)| (Duration::from_nanos(ns) + extra, count));
-        Distribution::weighted(values).expect("a callback is in a profile once it has run")
-    }
-
-    /// The mean duration.
-    pub fn mean(&self) -> Duration {
-        Duration::from_nanos(self.total_ns.checked_div(self.count).unwrap_or(0))
-    }
-
-    /// The duration that a fraction `q` of the calls does not exceed, within 1 %; from 0, the
-    /// shortest, to 1, the longest, both exact. What lies outside counts as the nearer one of them.
-    pub fn quantile(&self, q: f64) -> Duration {
-        let rank = (q.clamp(0.0, 1.0) * self.count as f64).ceil() as u64;
-        if rank <= 1 {
-            return Duration::from_nanos(self.min_ns);
-        }
-        let mut below = 0u64;
-        for &(value, count) in &self.histogram {
-            below = below.saturating_add(count);
-            if below >= rank {
-                return Duration::from_nanos(value);
-            }
-        }
-        Duration::from_nanos(self.max_ns)
-    }
-
-    fn add(&mut self, other: Self) {
-        let mut histogram: BTreeMap<u64, u64> = self.histogram.drain(..).collect();
-        for (value, count) in other.histogram {
-            let sum = histogram.entry(value).or_default();
-            *sum = sum.saturating_add(count).min(NUMBER_MAX);
-        }
-        self.histogram = histogram.into_iter().collect();
-        self.count = self.count.saturating_add(other.count).min(NUMBER_MAX);
-        self.total_ns = self.total_ns.saturating_add(other.total_ns).min(NUMBER_MAX);
-        self.min_ns = self.min_ns.min(other.min_ns);
-        self.max_ns = self.max_ns.max(other.max_ns);
-    }
-
-    /// A contradiction between the fields, if there is one.
-    fn problem(&self, twice: bool) -> Option<&'static str> {
-        let sum = self.histogram.iter().map(|(_, count)| u128::from(*count)).sum::<u128>();
-        let last = self.histogram.last().map(|(value, _)| *value);
-        let within = |(value, _): &(u64, u64)| (self.min_ns..=self.max_ns).contains(value);
-        let problems = [
-            (twice, "it has two entries"),
-            (self.count == 0, "it never ran"),
-            (sum != u128::from(self.count), "its histogram has not as many calls as its count"),
-            (!self.histogram.iter().all(within), "its histogram is not within its limits"),
-            (!self.histogram.is_sorted_by(|a, b| a.0 < b.0), "its histogram does not ascend"),
-            (last != Some(self.max_ns), "its histogram does not end with its maximum"),
-        ];
-        problems.into_iter().find_map(|(is_so, problem)| is_so.then_some(problem))
     }
 }
 
@@ -274,13 +203,6 @@ pub struct Profiler {
     /// Event loop and callback, indexed by callback.
     names: Vec<(String, String)>,
     measured: Vec<Option<Measured>>,
-}
-
-struct Measured {
-    histogram: Histogram<u64>,
-    total_ns: u64,
-    min_ns: u64,
-    max_ns: u64,
 }
 
 impl Profiler {
@@ -296,46 +218,13 @@ impl Profiler {
     pub fn profile(&self) -> DurationProfile {
         let all = self.names.iter().zip(&self.measured);
         let ran = all.filter_map(|(name, measured)| Some((name, measured.as_ref()?)));
-        let callbacks = ran.map(|((node, callback), measured)| measured.of(node, callback));
+        let callbacks = ran.map(|((node, callback), measured)| CallbackProfile {
+            node: node.clone(),
+            callback: callback.clone(),
+            durations: measured.histogram(),
+        });
         DurationProfile::default()
             .merge(DurationProfile { version: VERSION, callbacks: callbacks.collect() })
-    }
-}
-
-impl Measured {
-    fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, DIGITS);
-        let histogram = histogram.expect("the bounds are in order, the digits few");
-        Self { histogram, total_ns: 0, min_ns: u64::MAX, max_ns: 0 }
-    }
-
-    fn record(&mut self, ns: u64) {
-        let ns = ns.min(NUMBER_MAX);
-        self.histogram.saturating_record(ns);
-        self.total_ns = self.total_ns.saturating_add(ns).min(NUMBER_MAX);
-        self.min_ns = self.min_ns.min(ns);
-        self.max_ns = self.max_ns.max(ns);
-    }
-
-    fn of(&self, node: &str, callback: &str) -> CallbackProfile {
-        let mut histogram = BTreeMap::<u64, u64>::new();
-        for bin in self.histogram.iter_recorded() {
-            let middle = self.histogram.median_equivalent(bin.value_iterated_to());
-            let value = middle.clamp(self.min_ns, self.max_ns);
-            *histogram.entry(value).or_default() += bin.count_at_value();
-        }
-        if let Some(longest) = histogram.pop_last() {
-            *histogram.entry(self.max_ns).or_default() += longest.1;
-        }
-        CallbackProfile {
-            node: node.into(),
-            callback: callback.into(),
-            count: self.histogram.len(),
-            total_ns: self.total_ns,
-            min_ns: self.min_ns,
-            max_ns: self.max_ns,
-            histogram: histogram.into_iter().collect(),
-        }
     }
 }
 

@@ -7,7 +7,6 @@ use ringspin_simulation::{Counterexample, Exploration, ExploreError, Job, Order}
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
-const SHRINKS: u64 = 25;
 
 fn found<T>(result: Result<T, ExploreError>) -> Counterexample {
     match result {
@@ -17,19 +16,19 @@ fn found<T>(result: Result<T, ExploreError>) -> Counterexample {
     }
 }
 
-/// The counterexamples of as many explorations, which have no seed in common.
-fn shrinks(job: &Job<'_>, order: Order) -> Vec<Counterexample> {
+/// The counterexamples of `count` explorations, which have no seed in common.
+fn shrinks(job: &Job<'_>, order: Order, count: u64) -> Vec<Counterexample> {
     let explore = |n: u64| {
         let seeds = n * 10_000..(n + 1) * 10_000;
         found(job.explore(&Exploration { seeds, order, threads: 1, ..Exploration::default() }))
     };
-    (0..SHRINKS).map(explore).collect()
+    (0..count).map(explore).collect()
 }
 
 /// Asserts that each counterexample has `entries` entries, and comes again.
 #[track_caller]
 fn are_minimal(job: &Job<'_>, order: Order, entries: usize) -> Vec<Counterexample> {
-    let all = shrinks(job, order);
+    let all = shrinks(job, order, 8);
     let lengths: Vec<_> = all.iter().map(|found| found.schedule.len()).collect();
     let runs: Vec<_> = all.iter().map(|found| found.shrink_runs).collect();
     println!("{order:?}: entries {lengths:?}, runs {runs:?}");
@@ -200,7 +199,7 @@ fn only_the_same_failure_counts() {
         format!("{} {last}", &text[..end])
     };
     let mut kinds = Vec::new();
-    for counterexample in shrinks(&job, Order::Shuffle) {
+    for counterexample in shrinks(&job, Order::Shuffle, 25) {
         let seed = counterexample.seed.unwrap();
         let again = Job::new(two_faults).run_for(50 * MS).simulate(|simulation| {
             simulation.seed = seed;

@@ -1,10 +1,12 @@
 //! Profiles: what a profiler sees, what comes back from a file, and every error.
 
 use super::*;
-use crate::models::{DurationRule, Durations};
+use crate::models::histogram::NUMBER_MAX;
+use crate::models::{Distribution, DurationRule, Durations};
 use proptest::prelude::*;
 use ringspin_executor::{CallbackId, Completion, Graph, Time};
 use ringspin_modes::random::{Purpose, Stream};
+use std::time::Duration;
 
 /// A node with two namesake timers, and one in its group `slow`.
 fn graph() -> GraphInfo {
@@ -36,17 +38,19 @@ fn message(text: &str) -> String {
 }
 
 const TEXT: &str = "version = 1\n[[callback]]\nnode = \"/a\"\ncallback = \"timer 10ms#1\"\n\
-    count = 3\ntotal_ns = 60\nmin_ns = 10\nmax_ns = 30\nhistogram = [[10, 1], [20, 1], [30, 1]]\n";
+    [callback.durations]\ncount = 3\ntotal_ns = 60\nmin_ns = 10\nmax_ns = 30\n\
+    histogram = [[10, 1], [20, 1], [30, 1]]\n";
 
 #[test]
 fn a_profiler_measures_each_callback() {
     let profile = profile_of([(1, 10), (1, 30), (1, 20), (2, 5), (99, 1)]);
     let [first, second] = profile.callbacks() else { panic!("{profile:?}") };
     assert_eq!((first.node.as_str(), first.callback.as_str()), ("/a", "timer 10ms#1"));
-    assert_eq!((first.count, first.total_ns, first.min_ns, first.max_ns), (3, 60, 10, 30));
-    assert_eq!(first.mean(), Duration::from_nanos(20));
+    let DurationHistogram { count, total_ns, min_ns, max_ns, .. } = first.durations;
+    assert_eq!((count, total_ns, min_ns, max_ns), (3, 60, 10, 30));
+    assert_eq!(first.durations.mean(), Duration::from_nanos(20));
     assert_eq!((second.node.as_str(), second.callback.as_str()), ("/a:slow", "timer 10ms"));
-    assert_eq!(second.max_ns, 5);
+    assert_eq!(second.durations.max_ns, 5);
     let text = profile.to_toml_string();
     assert!(text.starts_with("version = 1\n\n[[callback]]\nnode = \"/a\"\n"), "{text}");
 }
@@ -54,10 +58,11 @@ fn a_profiler_measures_each_callback() {
 #[test]
 fn quantiles_end_at_the_exact_extremes() {
     let ten = profile_of((1..=10).map(|n| (0, n * 10)));
-    let quantiles = [0.1, 0.11, 0.5, 0.9, 0.91].map(|q| ten.callbacks()[0].quantile(q).as_nanos());
+    let quantiles =
+        [0.1, 0.11, 0.5, 0.9, 0.91].map(|q| ten.callbacks()[0].durations.quantile(q).as_nanos());
     assert_eq!(quantiles, [10, 20, 50, 90, 100]);
     let profile = profile_of((1..=1000).map(|n| (0, n * 1_003)));
-    let callback = &profile.callbacks()[0];
+    let callback = &profile.callbacks()[0].durations;
     let ns = |q| callback.quantile(q).as_nanos() as f64;
     assert_eq!((ns(0.0), ns(1.0)), (1_003.0, 1_003_000.0));
     assert_eq!((ns(-1.0), ns(f64::NAN), ns(2.0)), (1_003.0, 1_003.0, 1_003_000.0));
@@ -68,17 +73,25 @@ fn quantiles_end_at_the_exact_extremes() {
 }
 
 #[test]
+fn histogram_of_few_durations_has_exactly_these() {
+    assert_eq!(DurationHistogram::of([]), None);
+    let less = |time: Duration| time.saturating_sub(Duration::from_nanos(2));
+    let shifted = DurationHistogram::of([5, 1, 3]).unwrap().distribution(less);
+    assert_eq!(shifted, Distribution::empirical([0, 1, 3].map(Duration::from_nanos)).unwrap());
+}
+
+#[test]
 fn the_longest_call_can_happen_in_a_simulation() {
     let durations = [10, 1_003_007];
     let profile = profile_of(durations.map(|ns| (0, ns)));
     let exact = Distribution::empirical(durations.map(Duration::from_nanos)).unwrap();
-    assert_eq!(profile.callbacks()[0].distribution(), exact);
+    assert_eq!(profile.callbacks()[0].durations.distribution(|ns| ns), exact);
 }
 
 #[test]
 fn very_long_durations_stay_numbers_of_the_file() {
     let profile = profile_of([(0, u64::MAX), (0, u64::MAX), (0, 0)]);
-    let callback = &profile.callbacks()[0];
+    let callback = &profile.callbacks()[0].durations;
     assert_eq!((callback.min_ns, callback.max_ns), (0, NUMBER_MAX));
     assert_eq!(DurationProfile::from_toml(&profile.to_toml_string()).unwrap(), profile);
 }
@@ -152,7 +165,7 @@ fn errors_name_the_file_and_what_is_wrong() {
     assert!(message("").contains("missing field `version`"));
     let unknown = message(&TEXT.replace("min_ns", "least_ns"));
     assert!(
-        unknown.contains("line 7") && unknown.contains("unknown field `least_ns`"),
+        unknown.contains("line 8") && unknown.contains("unknown field `least_ns`"),
         "{unknown}"
     );
 }
@@ -162,14 +175,15 @@ fn numbers_that_contradict_each_other_are_refused() {
     let (_, twice) = TEXT.split_once('\n').unwrap();
     for (text, problem) in [
         (format!("{TEXT}{twice}"), "it has two entries"),
-        (TEXT.replace("count = 3", "count = 0"), "it never ran"),
+        (TEXT.replace("count = 3", "count = 0"), "it counts nothing"),
         (
             TEXT.replace("count = 3", "count = 4"),
-            "its histogram has not as many calls as its count",
+            "its histogram has not as many values as its count",
         ),
         (TEXT.replace("[30, 1]", "[31, 1]"), "its histogram is not within its limits"),
         (TEXT.replace("[20, 1]", "[10, 1]"), "its histogram does not ascend"),
         (TEXT.replace("[30, 1]", "[29, 1]"), "its histogram does not end with its maximum"),
+        (TEXT.replace("total_ns = 60", "total_ns = 100"), "its mean is not within its limits"),
     ] {
         assert_eq!(
             message(&text),
@@ -187,10 +201,10 @@ proptest! {
         let profile = profile_of(durations.iter().map(|&ns| (0, ns)));
         let read = DurationProfile::from_toml(&profile.to_toml_string()).unwrap();
         prop_assert_eq!(&read, &profile);
-        let callback = &read.callbacks()[0];
+        let callback = &read.callbacks()[0].durations;
         prop_assert_eq!(callback.max_ns, *durations.iter().max().unwrap());
         prop_assert_eq!(callback.total_ns, durations.iter().sum::<u64>());
-        let distribution = callback.distribution();
+        let distribution = callback.distribution(|ns| ns);
         for n in 0..20 {
             let ns = distribution.sample(Stream::new(1, ""), n, Purpose::Duration);
             let near = |duration: &u64| ns.abs_diff(*duration) as f64 <= 0.01 * *duration as f64;

@@ -1,0 +1,76 @@
+//! The common parts of the rules for links and durations: their list as a model, and setters.
+
+/// The methods of `$list`, a list of rules of which the last one that matches wins, and the model
+/// of a simulation that it is.
+macro_rules! rule_list {
+    ($list:ident of $rule:ident in $table:literal, $error:ident, dyn $resolved:ident) => {
+        impl $list {
+            /// Creates a list without rules.
+            pub fn new() -> Self {
+                Self::default()
+            }
+
+            /// Adds a rule, which wins over those before it.
+            #[must_use]
+            pub fn rule(mut self, rule: $rule) -> Self {
+                self.rules.push(rule);
+                self
+            }
+
+            /// Adds the rules of `later`, which win over those before them: for example scales for
+            /// a recorded profile.
+            #[must_use]
+            pub fn and(mut self, later: Self) -> Self {
+                self.rules.extend(later.rules);
+                self
+            }
+
+            #[doc = concat!("Reads the rules from a TOML document with a `", $table, "` table for")]
+            /// each.
+            ///
+            /// # Errors
+            #[doc = concat!("[`", stringify!($error), "::Toml`] with line and column.")]
+            pub fn from_toml(text: &str) -> Result<Self, $error> {
+                toml::from_str(text).map_err(|error| $error::Toml { error: Box::new(error) })
+            }
+        }
+
+        impl ringspin_modes::deterministic::Model<dyn $resolved> for $list {
+            fn resolve(
+                &self,
+                info: &ringspin_executor::GraphInfo,
+                seed: u64,
+            ) -> Result<Option<Box<dyn $resolved>>, ringspin_executor::BoxError> {
+                let table = Self::resolve(self, info, seed)?;
+                Ok(if table.is_empty() { None } else { Some(Box::new(table)) })
+            }
+
+            fn equals(&self, other: &dyn std::any::Any) -> bool {
+                other.downcast_ref() == Some(self)
+            }
+        }
+
+        impl From<$list> for ringspin_modes::deterministic::AnyModel<dyn $resolved> {
+            /// A list without rules is no model.
+            fn from(list: $list) -> Self {
+                if list.rules.is_empty() { Self::default() } else { Self::new(list) }
+            }
+        }
+    };
+}
+
+/// A setter by value for each of these fields of `$rule`.
+macro_rules! setters {
+    ($rule:ident:
+        $($(#[$doc:meta])* $field:ident($value:ident: $type:ty) = $stored:expr;)*
+    ) => {
+        impl $rule {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $field(mut self, $value: $type) -> Self {
+                self.$field = $stored;
+                self
+            }
+        )*}
+    };
+}

@@ -11,8 +11,9 @@ use std::time::Duration;
 const EXIT_CODES: &str = "\
 Exit codes:
   0    all went well, and no node had another word on it
-  1    a callback failed, runs diverged, or an order was found that fails
-  2    the command line, the job file or the graph is not usable
+  1    a callback failed, other code of a node panicked (its builder in a run of `explore`,
+       a `Digest`, a `Drop`), runs diverged, or an order was found that fails
+  2    the command line, the job file or the graph is not usable; also if a builder panics
   124  the watchdog found a callback that does not return
   N    of `run`: the code with which a node ended the run
 

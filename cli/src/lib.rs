@@ -23,7 +23,9 @@
 //! The exit code is 0 when all went well. `run` ends with the code with which a node ended the run,
 //! if one did. Otherwise it is 1 when a callback failed, runs diverged, or an order was found that
 //! fails; 2 when the command line, the job file or the graph is not usable; 124 when the job's
-//! watchdog found a callback that does not return.
+//! watchdog found a callback that does not return. A panic of other code than a callback (a
+//! `Digest`, a `Drop`) is a failed run. A builder that panics makes the graph unusable: 2, or 1 if
+//! it panics only in a later run of `explore`.
 
 #![forbid(unsafe_code)]
 

@@ -4,9 +4,10 @@
 mod registry;
 
 use registry::{PAIR, registry};
-use ringspin_executor::{Context, Message, QoS};
+use ringspin_executor::{Context, Digest, DigestHasher, Message, QoS};
 use ringspin_simulation::Registry;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -252,6 +253,78 @@ fn explore_finds_an_order_and_prints_the_command_that_repeats_it() {
     assert!(err.contains("b was twice in a row"), "{err}");
     let (code, ..) = folder.run(&race(), "run $job.toml");
     assert_eq!(code, 0, "not in the default order");
+}
+
+/// Panics, in the method with this name, once `b` was twice in a row.
+struct Touchy {
+    method: &'static str,
+    order: String,
+}
+
+impl Touchy {
+    fn judge(&self, method: &str) {
+        assert!(self.method != method || !self.order.contains("bb"), "b was twice in a row");
+    }
+}
+
+impl Digest for Touchy {
+    fn digest(&self, _: &mut DigestHasher) {
+        self.judge("digest");
+    }
+}
+
+impl Drop for Touchy {
+    fn drop(&mut self) {
+        self.judge("drop");
+    }
+}
+
+#[test]
+fn explore_finds_the_order_in_which_a_digest_or_a_drop_panics() {
+    for (method, said) in [
+        ("digest", "the digest of its state panicked: b was twice in a row"),
+        ("drop", "dropping the state of /touchy panicked at 1.000000000 s: b was twice in a row"),
+    ] {
+        let registry = race().node("touchy", move |graph, place| {
+            let node = place.create_node(graph, Touchy { method, order: String::new() })?;
+            node.digest_state()?;
+            let hear = |state: &mut Touchy, name: &Message<&'static str>, _: &mut Context<'_>| {
+                state.order.push_str(name);
+            };
+            node.create_subscription("ticks", QoS::keep_last(8), hear)?;
+            Ok(())
+        });
+        let folder = Folder::new(&RACE.replace("judge", "touchy"));
+        let (code, ..) = folder.run(&registry, "run $job.toml");
+        assert_eq!(code, 0, "{method}: not in the default order");
+        let (code, out, err) = folder.run(&registry, "explore $job.toml --seeds 0..100");
+        assert_eq!((code, &*out), (1, ""), "{method}");
+        assert!(err.contains(said), "{method}: {err}");
+        let again = err.trim_end().rsplit_once("to see it again: program ").expect(&err).1;
+        let (code, _, err) = folder.run(&registry, &again.replace('\'', ""));
+        assert_eq!(code, 1, "{method}");
+        assert!(err.contains(said), "{method}: {err}");
+    }
+}
+
+#[test]
+fn explore_reports_a_builder_that_panics_in_a_later_run() {
+    // The first build is a check; the second is the run in the default order.
+    for (panics_at, expected) in [(1, 2), (2, 1), (3, 1), (10, 1)] {
+        let built = AtomicU32::new(0);
+        let registry = race().node("fragile", move |graph, place| {
+            let built = built.fetch_add(1, Ordering::Relaxed) + 1;
+            assert!(built < panics_at, "no more nodes");
+            place.create_node(graph, ())?;
+            Ok(())
+        });
+        let folder = Folder::new(&RACE.replace("judge", "fragile"));
+        let line = "explore $job.toml --seeds 0..20 --threads 2";
+        let (code, out, err) = folder.run(&registry, line);
+        assert_eq!((code, &*out), (expected, ""), "{panics_at}: {err}");
+        let said = "node /fragile cannot be built: it panicked: no more nodes";
+        assert!(err.contains(&format!("$job.toml:7: {said}")), "{panics_at}: {err}");
+    }
 }
 
 #[test]

@@ -21,6 +21,14 @@ fn shows(graph: &Graph, place: &NodeConfig, value: fn() -> u64) -> Result<(), Bo
     Ok(())
 }
 
+struct Undroppable;
+
+impl Drop for Undroppable {
+    fn drop(&mut self) {
+        panic!("not droppable");
+    }
+}
+
 fn registry() -> Registry {
     Registry::new()
         .node("sound", |graph, place| shows(graph, place, || 7))
@@ -28,6 +36,11 @@ fn registry() -> Registry {
         .node("hasher", |graph, place| shows(graph, place, || SHARED.hash_one("planner")))
         .node("address", |graph, place| shows(graph, place, || (&raw const ADDRESS) as u64))
         .node("pid", |graph, place| shows(graph, place, || u64::from(std::process::id())))
+        .node("undroppable", |graph, place| {
+            let node = place.create_node(graph, Undroppable)?;
+            node.create_timer(Duration::from_millis(100), |_, _| ())?;
+            Ok(())
+        })
         .node("folder", |graph, place| {
             shows(graph, place, || std::env::temp_dir().as_os_str().len() as u64)
         })
@@ -35,13 +48,14 @@ fn registry() -> Registry {
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        Some("run" | "verify") => ringspin_cli::main(registry()),
+        Some("run" | "verify" | "explore") => ringspin_cli::main(registry()),
         Some("--list") => ExitCode::SUCCESS,
         // An emulated program cannot start itself.
         _ if std::env::var_os("RINGSPIN_TEST_RUNNER").is_some() => ExitCode::SUCCESS,
         _ => {
             verify_finds_what_is_the_same_throughout_a_process();
             verify_compares_with_a_certificate();
+            explore_ends_with_one_when_nodes_panic_as_they_are_dropped();
             println!("test result: ok");
             ExitCode::SUCCESS
         }
@@ -73,6 +87,21 @@ fn verify_finds_what_is_the_same_throughout_a_process() {
         assert_eq!(code, 1, "{node_type}: {text}");
         assert!(text.starts_with("run 3 diverges from run 1 at dispatch 0: "), "{text}");
         assert!(text.contains(&format!("0.100000000 s /{node_type} `timer 100ms`")), "{text}");
+    }
+}
+
+/// Two panics at once would abort the process.
+fn explore_ends_with_one_when_nodes_panic_as_they_are_dropped() {
+    let folder = folder("undroppable");
+    let text = std::fs::read_to_string(folder.path().join("job.toml")).unwrap();
+    let text = text + "name = \"a\"\n[[node]]\ntype = \"undroppable\"\nname = \"b\"\n";
+    std::fs::write(folder.path().join("job.toml"), text).unwrap();
+    for line in ["run job.toml", "explore job.toml --seeds 0..5"] {
+        let (code, text) = program(folder.path(), line);
+        assert_eq!(code, 1, "{line}: {text}");
+        for node in ["/a", "/b"] {
+            assert!(text.contains(&format!("dropping the state of {node} panicked")), "{text}");
+        }
     }
 }
 

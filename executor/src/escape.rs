@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::fmt::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// The error that a callback may return.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -66,6 +66,33 @@ pub fn error_message(error: BoxError) -> String {
         write!(text, " (its `Drop` panicked: {panic})").expect("a string takes all text");
     }
     text
+}
+
+/// Drops each of `items`, which are the user's. Returns the text of the first panic.
+pub(crate) fn try_drop_each<T>(items: impl IntoIterator<Item = T>) -> Result<(), String> {
+    let mut result = Ok(());
+    for item in items {
+        result = result.and(catch_panic(|| drop(item)));
+    }
+    result
+}
+
+/// Drops each of `items` like [`try_drop_each`]. Then the first panic goes on, unless this thread
+/// unwinds already: a second panic would abort the process.
+pub(crate) fn drop_each<T>(items: impl IntoIterator<Item = T>) {
+    if let Err(panic) = try_drop_each(items)
+        && !std::thread::panicking()
+    {
+        resume_unwind(Box::new(panic));
+    }
+}
+
+/// Logs the panic of a drop that no caller can be told of.
+pub(crate) fn log_drop(part: &str, dropped: Result<(), String>) {
+    if let Err(panic) = dropped {
+        // The log's subscriber is user code as well.
+        let _ = catch_panic(|| tracing::error!(part, panic, "a drop panicked"));
+    }
 }
 
 #[cfg(test)]

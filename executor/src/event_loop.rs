@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::digest::DigestCollector;
 pub(crate) use crate::escape::BoxError;
-use crate::escape::catch_panic;
+use crate::escape::{catch_panic, log_drop};
 use crate::event::{EventId, SourceId};
 use crate::message::Message;
 use crate::timer::Timer;
@@ -131,6 +131,8 @@ pub(crate) trait EventLoop: Send {
 pub(crate) enum Part {
     State,
     Callback,
+    /// The messages that wait for a callback.
+    Messages,
     /// Creates the states of a restartable node.
     Factory,
 }
@@ -140,6 +142,7 @@ impl fmt::Display for Part {
         f.write_str(match self {
             Self::State => "the state",
             Self::Callback => "a callback",
+            Self::Messages => "the waiting messages",
             Self::Factory => "the factory of states",
         })
     }
@@ -206,8 +209,10 @@ impl<S> Body<S> {
             panics.extend(dropped.err().map(|message| (part, message)));
         };
         note(Part::State, catch_panic(|| self.state = None));
-        for entity in self.entities.drain(..) {
-            note(Part::Callback, catch_panic(|| drop(entity)));
+        for mut entity in self.entities.drain(..) {
+            // First the callback, so that no entity drops two values of the user at once.
+            note(Part::Callback, catch_panic(|| entity.retire()));
+            note(Part::Messages, catch_panic(|| drop(entity)));
         }
         note(Part::Factory, catch_panic(|| self.factory = None));
         panics
@@ -219,7 +224,7 @@ impl<S> Drop for Body<S> {
     /// the process, so panics are caught.
     fn drop(&mut self) {
         for (part, panic) in self.drop_parts() {
-            tracing::error!(%part, panic, "a drop panicked");
+            log_drop(&part.to_string(), Err(panic));
         }
     }
 }

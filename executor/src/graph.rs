@@ -19,7 +19,7 @@ pub use frozen::{Frozen, Monitor, Plan, ReadyOrder, TimeSource};
 
 use crate::control::{CallbackCounters, FailurePolicy, Failures};
 use crate::digest::DigestCollector;
-use crate::escape::catch_panic;
+use crate::escape::{log_drop, try_drop_each};
 use crate::event::{CallbackId, LoopId, SourceId};
 use crate::event_loop::{Body, EventLoop, Target};
 use crate::info::{CallbackInfo, GraphInfo, LoopInfo, ServiceInfo, TopicInfo};
@@ -34,6 +34,7 @@ use crate::topic::{AnyTopic, Topic};
 use features::Features;
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::take;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 use topic_endpoints::TopicEndpoints;
@@ -371,6 +372,20 @@ impl GraphBuilder {
     }
 }
 
+impl Drop for GraphBuilder {
+    /// Drops the user's values, each on its own: two panics at once would abort the process.
+    fn drop(&mut self) {
+        for body in &mut self.bodies {
+            log_drop("a node", body.retire());
+        }
+        log_drop("an input", try_drop_each(self.inputs.drain(..)));
+        log_drop("a feature of the graph", try_drop_each([take(&mut self.features)]));
+        log_drop("a topic", try_drop_each(self.caches.drain(..)));
+        log_drop("a topic", try_drop_each(self.queues.drain(..)));
+        log_drop("a topic", try_drop_each(take(&mut self.topics)));
+    }
+}
+
 /// A graph of nodes. Clones are handles to the same graph.
 ///
 /// ```
@@ -419,18 +434,13 @@ impl Graph {
     /// Handles of the graph then find it frozen and empty.
     pub fn close(&self) {
         let mut open = self.builder();
-        let (frozen, clock, failures) = (true, open.clock.clone(), open.failures.clone());
-        let closed = GraphBuilder { frozen, clock, failures, ..GraphBuilder::default() };
-        let mut builder = std::mem::replace(&mut *open, closed);
+        let mut closed = GraphBuilder::default();
+        closed.frozen = true;
+        closed.clock = open.clock.clone();
+        closed.failures = open.failures.clone();
+        let builder = std::mem::replace(&mut *open, closed);
         drop(open); // what the nodes were given may use the graph when it is dropped
-        for body in &mut builder.bodies {
-            if let Err(panic) = body.retire() {
-                // The log's subscriber is user code as well.
-                let _ = catch_panic(|| {
-                    tracing::error!(panic, "failed to drop a node: its drop panicked")
-                });
-            }
-        }
+        drop(builder);
     }
 
     /// The graph as declared so far.

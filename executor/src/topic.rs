@@ -60,7 +60,7 @@ pub(crate) struct Topic<M> {
     late: Mutex<Vec<Arc<Late<M>>>>,
     /// Messages handed back because a keep-all subscription was full.
     refused: Counter,
-    interception: Interception<M>,
+    interception: Arc<Interception<M>>,
     digests: Arc<DigestCollector>,
     /// The number of messages of each publisher.
     sequences: Mutex<Vec<Arc<Counter>>>,
@@ -147,7 +147,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             caches: BuildList::default(),
             late: Mutex::default(),
             refused: Counter::default(),
-            interception: Interception::default(),
+            interception: Arc::default(),
             digests,
             sequences: Mutex::default(),
             planned: Mutex::default(),
@@ -377,7 +377,7 @@ impl<M: Send + Sync + 'static> AnyTopic for Topic<M> {
     }
 
     fn is_intercepted(&self) -> bool {
-        lock(&self.interception).is_some()
+        lock(&self.interception.0).is_some()
     }
 
     fn start_cache(&self, number: usize, now: Time, sim_network: Option<&Arc<SimNetwork>>) {

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
 use crate::deadline::DeadlineWatch;
 use crate::digest::DigestCollector;
-use crate::escape::{catch_panic, error_message};
+use crate::escape::{catch_panic, error_message, log_drop, try_drop_each};
 use crate::event::{CallbackId, Completion, Dispatch, EventId, LoopId, Recorder};
 use crate::event_loop::{Body, EventLoop, Outcome};
 use crate::info::{GraphInfo, LoopInfo};
@@ -55,6 +55,7 @@ pub(crate) struct OpenTopics(pub(crate) Vec<(String, Arc<dyn AnyTopic>)>);
 impl Drop for OpenTopics {
     fn drop(&mut self) {
         self.0.iter().for_each(|(_, topic)| topic.close());
+        log_drop("a topic", try_drop_each(self.0.drain(..)));
     }
 }
 
@@ -71,16 +72,21 @@ impl Shared {
     /// Drops the user's state and callbacks of `event_loop`.
     fn retire(&self, event_loop: &LoopInfo, body: &mut dyn EventLoop) {
         if let Err(panic) = body.retire() {
-            let failure = Failure {
-                node: event_loop.full_name(),
-                callback: "drop of its state and callbacks".into(),
-                callback_id: CallbackId::NONE,
-                event: EventId::default(),
-                time: self.clock.now(),
-                cause: Cause::Panic(panic),
-            };
-            self.failures.report_other(Some(event_loop.node_index), failure);
+            self.report_drop(event_loop, "its state and callbacks", panic);
         }
+    }
+
+    /// Reports the panic of a drop of a part of `event_loop`.
+    fn report_drop(&self, event_loop: &LoopInfo, part: &str, panic: String) {
+        let failure = Failure {
+            node: event_loop.full_name(),
+            callback: format!("drop of {part}"),
+            callback_id: CallbackId::NONE,
+            event: EventId::default(),
+            time: self.clock.now(),
+            cause: Cause::Panic(panic),
+        };
+        self.failures.report_other(Some(event_loop.node_index), failure);
     }
 
     /// The digest of the values that a callback has shown, and of its state.
@@ -597,8 +603,17 @@ impl Drop for Worker {
     /// The states and callbacks are the user's: each is dropped, and a panic reported, even if
     /// others panic. Two panics at once would abort the process.
     fn drop(&mut self) {
-        for (id, body) in self.loops.iter().zip(&mut self.bodies) {
-            self.shared.retire(&self.shared.info.loops[id.0 as usize], &mut **body);
+        let recorder = self.recorder.take();
+        log_drop("a recorder", catch_panic(|| drop(recorder)));
+        let Self { loops, bodies, shared, .. } = self;
+        for (id, body) in loops.iter().zip(&mut *bodies) {
+            shared.retire(&shared.info.loops[id.0 as usize], &mut **body);
+        }
+        // The callbacks are gone; what is left are messages.
+        for (id, body) in loops.iter().zip(bodies) {
+            for (part, panic) in body.dismantle() {
+                shared.report_drop(&shared.info.loops[id.0 as usize], &part.to_string(), panic);
+            }
         }
     }
 }

@@ -26,6 +26,7 @@
 //! Works where only 32-bit atomics exist. For many producers, and items shared between queues, see
 //! [`keep_last`](crate::keep_last).
 
+use crate::drops::drop_value;
 use crate::sync::{AtomicU32, UnsafeCell, order};
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -182,7 +183,7 @@ impl<T, const N: usize> Drop for Left<'_, T, N> {
             if Entry(entry).is_full() {
                 let cell = self.queue.cell(Entry(entry).cell());
                 // SAFETY: a full entry's cell holds an item, and nothing else can reach it.
-                cell.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
+                cell.with_mut(|cell| unsafe { drop_value((*cell).as_mut_ptr()) });
             }
             core::mem::forget(rest);
         }

@@ -22,6 +22,11 @@
 //! | [`counter`] | counters, flags, times, notices, requests and permits for the crates above |
 //! | [`ticks()`] | the processor's counter of time, a hint when to read the clock |
 //!
+//! # Panics of drops
+//! Whatever holds several values drops all of them, also after the `Drop` of one has panicked. That
+//! panic goes on; those of further drops are caught, because a second panic would abort the process
+//! (with feature `std`; without it panics cannot be caught).
+//!
 //! # Features
 //! * `std` (default): everything.
 //! * `alloc`, without `std`: [`ready`], [`counter`], [`multiplexer::gating`] and the two below,
@@ -44,6 +49,7 @@ mod blocks;
 mod cells;
 #[cfg(target_has_atomic = "64")]
 pub mod counter;
+mod drops;
 #[cfg(feature = "std")]
 pub mod inbox;
 #[cfg(feature = "std")]

@@ -19,6 +19,7 @@
 //!
 //! The slots themselves, and how a free one is found, are in `slots.rs`.
 
+use crate::drops::drop_value;
 use crate::slots::{Handle, Slot, Slots};
 use crate::sync::{Arc, order};
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -373,7 +374,7 @@ impl<T> Drop for Shared<T> {
         let _give_back = GiveBack(self.slot);
         if slot.keep.load(order!(Relaxed, "pool.keep")) == 0 {
             // SAFETY: this was the last reference, so the message is ours to drop.
-            slot.message.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
+            slot.message.with_mut(|cell| unsafe { drop_value((*cell).as_mut_ptr()) });
         }
     }
 }
@@ -469,7 +470,7 @@ impl<T> Slot<T> {
         if self.keep.load(order!(Relaxed, "pool.keep")) == 1 {
             self.keep.store(0, order!(Relaxed, "pool.keep"));
             // SAFETY: a slot that keeps its message holds one, and belongs to the caller.
-            self.message.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
+            self.message.with_mut(|cell| unsafe { drop_value((*cell).as_mut_ptr()) });
         }
     }
 }

@@ -5,6 +5,7 @@
 //! double in size and never move, so a slot's address is valid as long as the pool or any of its
 //! messages lives.
 
+use crate::drops::drop_value;
 use crate::sync::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, LeakCheck, UnsafeCell, order, step};
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
@@ -69,7 +70,7 @@ impl<T> Drop for Slot<T> {
         // As "pool.keep": the thread that frees the slots has acquired all others' past.
         if self.keep.load(order!(Relaxed, "pool.keep")) == 1 {
             // SAFETY: a slot that is kept holds a message.
-            self.message.with_mut(|message| unsafe { (*message).assume_init_drop() });
+            self.message.with_mut(|message| unsafe { drop_value((*message).as_mut_ptr()) });
         }
     }
 }
@@ -148,7 +149,7 @@ impl<T> Handle<T> {
         );
         if added.is_err() {
             // SAFETY: the segment is new, and no other thread has seen it.
-            unsafe { Slot::free_segment(new, length) };
+            drop(unsafe { Slot::take_segment(new, length) });
             return true;
         }
         step!("pool.grew");
@@ -328,13 +329,14 @@ impl<T> Slots<T> {
     unsafe fn destroy(slots: NonNull<Self>) {
         // SAFETY: by the contract no other thread can reach the slots; they came from a leaked box.
         let slots = unsafe { Box::from_raw(slots.as_ptr()) };
-        for (segment, first) in slots.segments.iter().enumerate() {
+        let segments = slots.segments.iter().enumerate().filter_map(|(segment, first)| {
             let first = first.load(order!(Relaxed, "pool.locate"));
-            if !first.is_null() {
-                // SAFETY: all slots are free. Messages that are kept in them are dropped.
-                unsafe { Slot::free_segment(first, FIRST_SEGMENT << segment) };
-            }
-        }
+            // SAFETY: all slots are free.
+            (!first.is_null())
+                .then(|| unsafe { Slot::take_segment(first, FIRST_SEGMENT << segment) })
+        });
+        // Messages that are kept are dropped here: as a `Vec`, so that all are, even if one panics.
+        drop(segments.collect::<Vec<_>>());
     }
 }
 
@@ -368,16 +370,17 @@ impl<T> Slot<T> {
         slots
     }
 
-    /// Frees the `length` slots from `first`.
+    /// The `length` slots from `first`, to be freed.
     ///
     /// # Safety
     /// `first` came from [`segment`](Self::segment) with this length, and all use of it is over.
-    unsafe fn free_segment(first: *mut Self, length: usize) {
+    unsafe fn take_segment(first: *mut Self, length: usize) -> Box<[Self]> {
         let all = ptr::slice_from_raw_parts_mut(first, length);
         // SAFETY: `Slot::segment` allocated it as a box would.
         let all = unsafe { Box::from_raw(all) };
         // Compiles to nothing; in the models it proves that all use is over.
         all.iter().for_each(|slot| slot.message.with_mut(|_| ()));
+        all
     }
 
     /// Whether it is one of this pool's.

@@ -15,6 +15,7 @@
 //! pre-empted never blocks the other side; it only keeps its slots full or empty.
 
 use crate::cells::{Cell, POSITIONS_WRAP, Place};
+use crate::drops::drop_value;
 #[cfg(feature = "alloc")]
 pub use crate::spsc_ring::HeapRing;
 use crate::spsc_ring::is_after;
@@ -400,7 +401,7 @@ impl<T> Drop for DropInPlace<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         // SAFETY: the maker of this owns the item, and does not use it any more.
-        unsafe { ptr::drop_in_place(self.0) };
+        unsafe { drop_value(self.0) };
     }
 }
 

@@ -4,6 +4,7 @@
 #[cfg(feature = "alloc")]
 use crate::blocks::Blocks;
 use crate::cells::{Cell, Place};
+use crate::drops::drop_value;
 #[cfg(feature = "alloc")]
 use crate::sync::Arc;
 use crate::sync::{AtomicU32, AtomicUsize, order};
@@ -230,7 +231,7 @@ impl<S: Slots> Drop for Left<'_, S> {
             let rest = Left { ring: self.ring, ..*self };
             // SAFETY: the item was published, and lies at or after the consumer's head, so it was
             // not read. Nothing else can reach it.
-            self.ring.cell(place).with_mut(|item| unsafe { (*item).assume_init_drop() });
+            self.ring.cell(place).with_mut(|item| unsafe { drop_value((*item).as_mut_ptr()) });
             core::mem::forget(rest);
         }
     }

@@ -191,6 +191,28 @@ fn every_call_of_2_and_5_and_20_processes_is_answered() {
     }
 }
 
+/// In each mode, all in one process: each burst brings every client the responses of all others.
+#[test]
+fn every_call_of_clients_that_call_in_bursts_is_answered() {
+    const CLIENTS: usize = 4;
+    for mode in [Mode::SingleCore, Mode::MultiCore(None)] {
+        let ros2 = ros2(Traffic::Loopback);
+        let executor = on(&ros2, Executor::new(mode));
+        let name = unique("bursts");
+        echo(&executor, &name);
+        let clients: Vec<_> =
+            (0..CLIENTS).map(|n| client(&executor, &format!("asker{n}"), &name)).collect();
+        wait(&ros2, "the service is there", || clients.iter().all(Client::service_is_ready));
+        let spinning = Spinning::start(executor);
+        thread::scope(|scope| {
+            for (n, client) in (0..).zip(&clients) {
+                scope.spawn(move || (0..5).for_each(|_| ask(client, 1_000 * n, 10)));
+            }
+        });
+        spinning.stop();
+    }
+}
+
 #[test]
 fn every_call_of_2_and_5_processes_is_answered_by_the_peer() {
     let mut peer = Peer::start("echoing");

@@ -11,6 +11,7 @@ use super::{
 use crate::context::Context;
 use crate::control::CallbackCounters;
 use crate::entity::{CallbackSpec, Entity, EventSource, Outcome, SubscriptionReceiver};
+use crate::escape::drop_each;
 use crate::event::{EventId, SourceId};
 use crate::event_loop::CallbackResult;
 use crate::graph::{check_depth, check_size};
@@ -83,7 +84,7 @@ impl<S, Q, P> Shared<S, Q, P> {
 
     /// Drops the ends of all calls, and refuses further ones.
     fn stop(&self) {
-        drop(self.calls.stop());
+        drop_each(self.calls.stop());
     }
 }
 

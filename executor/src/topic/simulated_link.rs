@@ -1,6 +1,7 @@
 //! Links of the simulated network, for messages that do not arrive as they are published.
 
 use super::{Aside, Port, Stage, Topic, lock};
+use crate::escape::drop_each;
 use crate::message::{Envelope, Message};
 use crate::owner_thread::ForeignEvent;
 use crate::sim_network::{DeliveryOutcome, InFlight, SimNetwork};
@@ -26,12 +27,24 @@ pub enum Verdict<M> {
 pub(crate) type Interceptor<M> = Box<dyn FnMut(&Message<M>, &InFlight) -> Verdict<M> + Send>;
 
 /// The interceptor of a topic; it is taken out while it runs, so that it may publish itself.
-pub(super) type Interception<M> = Arc<Mutex<Option<Interceptor<M>>>>;
+pub(super) struct Interception<M>(pub(super) Mutex<Option<Interceptor<M>>>);
+
+impl<M> Default for Interception<M> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<M> Drop for Interception<M> {
+    fn drop(&mut self) {
+        drop_each(lock(&self.0).take());
+    }
+}
 
 /// The link to one port through the simulated network.
 pub(super) struct SimulatedLink<M> {
     sim_network: Arc<SimNetwork>,
-    interception: Interception<M>,
+    interception: Arc<Interception<M>>,
     pool: Pool<Envelope<M>>,
     /// The port at which they arrive.
     to: Arc<Port<M>>,
@@ -45,7 +58,7 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
         to: &Port<M>,
     ) -> Option<Self> {
         let sim_network = sim_network?;
-        let intercepted = lock(&topic.interception).is_some();
+        let intercepted = lock(&topic.interception.0).is_some();
         if !intercepted && !sim_network.is_concerned(to.subscription.callback) {
             return None;
         }
@@ -98,7 +111,7 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
 
     /// Returns the message to send and its delay; `None` if it is dropped.
     fn intercept(&self, message: Message<M>) -> Option<(Message<M>, Duration)> {
-        let interceptor = lock(&self.interception).take();
+        let interceptor = lock(&self.interception.0).take();
         match interceptor {
             Some(interceptor) => self.intercept_by(interceptor, message),
             None => Some((message, Duration::ZERO)),
@@ -143,7 +156,7 @@ impl<M: Send + Sync + 'static> SimulatedLink<M> {
 impl<M> Topic<M> {
     /// Sets the `interceptor` of the topic's messages; false if it has one already.
     pub(crate) fn intercept(&self, interceptor: Interceptor<M>) -> bool {
-        let mut interception = lock(&self.interception);
+        let mut interception = lock(&self.interception.0);
         let is_free = interception.is_none();
         if is_free {
             *interception = Some(interceptor);
@@ -178,6 +191,6 @@ impl<M> PutBack<'_, M> {
 
 impl<M> Drop for PutBack<'_, M> {
     fn drop(&mut self) {
-        *lock(self.interception) = self.taken.take();
+        *lock(&self.interception.0) = self.taken.take();
     }
 }

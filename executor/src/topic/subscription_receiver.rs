@@ -3,9 +3,11 @@
 use super::Topic;
 use crate::context::Context;
 use crate::control::CallbackCounters;
+use crate::escape::drop_each;
 use crate::message::{Envelope, Holder, Message};
 use crate::remote::Remote;
 use ringspin_ringbuf::{Next, Permits, keep_last};
+use std::iter;
 use std::sync::Arc;
 
 /// A subscription's end of its queue.
@@ -133,6 +135,15 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
                 None
             }
         }
+    }
+}
+
+impl<M> Drop for SubscriptionReceiver<M> {
+    /// Drops the messages that wait: their loop reports panics, the topic would drop them anywhere.
+    fn drop(&mut self) {
+        // No more than wait now, because a drop may publish.
+        let waiting = self.queue.waiting();
+        drop_each(iter::from_fn(|| self.queue.take()).take(waiting));
     }
 }
 

@@ -111,6 +111,17 @@ impl Inputs {
     }
 }
 
+impl Drop for Inputs {
+    /// Drops each input, also after a panic of another one.
+    fn drop(&mut self) {
+        for Asked { named, .. } in self.asked.drain(..) {
+            if let Err(panic) = catch_panic(|| drop(named)) {
+                let _ = catch_panic(|| tracing::error!(panic, "the drop of an input panicked"));
+            }
+        }
+    }
+}
+
 impl Asked {
     fn next_time(&mut self, now: Time) -> Result<Option<Time>, SpinError> {
         call(&mut self.named, now, |input| Ok(input.next_time()))

@@ -5,6 +5,7 @@ mod bursts;
 mod cores;
 mod deadlines;
 mod delivery;
+mod drops;
 mod endings;
 #[cfg(unix)]
 mod escapes;
@@ -84,6 +85,31 @@ fn spawn_beside<T: Send + 'static>(
         let _stop = stop;
         act()
     })
+}
+
+#[test]
+fn panic_of_a_thread_beside_stops_the_executor() {
+    in_every_mode(|mut executor| {
+        let node = executor.create_node("node", ()).unwrap();
+        node.create_timer(Duration::from_millis(1), |_, _| ()).unwrap();
+        executor.freeze().unwrap();
+        let thread = spawn_beside(&executor, || panic!("the thread"));
+        assert!(thread.join().is_err());
+        executor.spin_for(Duration::from_secs(60)).unwrap();
+        assert_eq!(executor.statistics().dispatched(), 0, "it was stopped before");
+    });
+}
+
+#[test]
+fn end_of_a_thread_beside_does_not_stop_the_executor() {
+    in_every_mode(|mut executor| {
+        let node = executor.create_node("node", ()).unwrap();
+        node.create_timer(Duration::from_millis(1), |_, cx| cx.stop()).unwrap();
+        executor.freeze().unwrap();
+        assert_eq!(spawn_beside(&executor, || 7).join().unwrap(), 7);
+        executor.spin().unwrap();
+        assert_eq!(executor.statistics().dispatched(), 1);
+    });
 }
 
 /// Runs `test` with an executor of each mode: single-core, multi-core with the wait strategies and

@@ -37,6 +37,7 @@ pub use producer::{Full, Producer};
 
 use crate::blocks::Blocks;
 use crate::cells::{Cell, Place};
+use crate::drops::drop_value;
 use crate::sync::{Arc, AtomicU32, AtomicU64, order};
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -242,7 +243,7 @@ impl<T> Drop for Left<'_, T> {
             let rest = Left { ring: self.ring, items: self.items.clone() };
             let item = self.ring.cell(self.ring.place(position));
             // SAFETY: these items were pushed and not replaced; no other thread can reach them.
-            item.with_mut(|cell| unsafe { (*cell).assume_init_drop() });
+            item.with_mut(|cell| unsafe { drop_value((*cell).as_mut_ptr()) });
             core::mem::forget(rest);
         }
     }

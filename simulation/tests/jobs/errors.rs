@@ -225,7 +225,9 @@ fn a_builder_that_panics_is_an_error_with_the_line_of_its_node() {
 #[test]
 fn a_job_without_an_end_is_refused_unless_it_says_so() {
     let registry = registry();
-    let job = |text: &str| file(&format!("{text}\n{PAIR}")).job(&registry).unwrap();
+    // A node ends them later, so that the test ends even if no job is refused.
+    let later = format!("{PAIR}parameters = {{ exit_at = 400 }}");
+    let job = |text: &str| file(&format!("{text}\n{later}")).job(&registry).unwrap();
     let expected = "the text does not say when the run ends, so its timers would fire for ever; \
                     add `for = \"60 s\"`, `end`, or `end_when`, or `endless = true` if a node ends \
                     it or nothing is left to do at some time";

@@ -1,6 +1,6 @@
 //! Messages that take time, or do not arrive: the figures are exact to the nanosecond.
 
-use ringspin_executor::{BoxError, Collector, Graph, Message, QoS, Time, Verdict};
+use ringspin_executor::{BoxError, Collector, Context, Graph, Message, QoS, Time, Verdict};
 use ringspin_modes::{Jitter, Simulation};
 use ringspin_simulation::Job;
 use ringspin_simulation::models::Links;
@@ -615,4 +615,61 @@ fn times_of_messages_are_exact() {
     }
     assert_eq!(seen[0], (0, [12, 42, 42]));
     assert_eq!(seen[1], (2, [32, 62, 67]), "it overwrote message 1 while its node was busy");
+}
+
+/// Source and reception times of a message in milliseconds, with its number.
+type Seen = Arc<std::sync::Mutex<Vec<(u32, [u64; 2])>>>;
+
+fn see(seen: &Seen, n: &Message<u32>) {
+    let times = n.times().unwrap();
+    let times = [times.source_timestamp, times.received_timestamp];
+    seen.lock().unwrap().push((**n, times.map(|time| time.as_nanos() / 1_000_000)));
+}
+
+#[test]
+fn replaced_message_keeps_the_time_of_its_publication() {
+    let toml = "[[link]]\ntopic = '/t'\ndelay = '30ms'";
+    let job = linked(toml, |graph| {
+        let node = graph.create_node("talker", 0)?;
+        let out = node.create_publisher::<u32>("t", QoS::default())?;
+        node.create_timer(10 * MS, move |n, _| {
+            *n += 1;
+            out.publish(*n)
+        })?;
+        graph.intercept("t", |n: &Message<u32>, _| Verdict::Replace(**n + 100))?;
+        let seen = Seen::default();
+        let listener = graph.create_node("listener", seen.clone())?;
+        let qos = QoS::keep_last(9).message_times();
+        listener.create_subscription("t", qos, |seen, n: &Message<u32>, _| see(seen, n))?;
+        Ok(seen)
+    });
+    let mut session = job.run_for(60 * MS).start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let expected = [(101, [10, 40]), (102, [20, 50]), (103, [30, 60])];
+    assert_eq!(*session.handles.lock().unwrap(), expected);
+}
+
+#[test]
+fn message_that_a_late_subscription_gets_keeps_the_time_of_its_publication() {
+    let job = Job::new(|graph| {
+        let node = graph.create_node("talker", 0)?;
+        let qos = QoS::keep_last(2).transient_local();
+        let out = node.create_publisher::<u32>("t", qos)?;
+        node.create_timer(10 * MS, move |n, _| {
+            *n += 1;
+            out.publish(*n)
+        })?;
+        let seen = Seen::default();
+        let listener = graph.create_node("listener", seen.clone())?;
+        let take = |seen: &mut Seen, n: &Message<u32>, _: &mut Context<'_>| see(seen, n);
+        let qos = QoS::keep_last(9).message_times();
+        let late = listener.create_late_subscription("t", qos, take)?;
+        let activator = graph.create_node("activator", ())?;
+        activator.create_one_shot_timer(35 * MS, move |(), _| late.activate())?;
+        Ok(seen)
+    });
+    let mut session = job.run_for(40 * MS).start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let expected = [(2, [20, 35]), (3, [30, 35]), (4, [40, 40])];
+    assert_eq!(*session.handles.lock().unwrap(), expected);
 }

@@ -2,9 +2,10 @@
 //! only, never the program or an exploration.
 
 use ringspin_executor::{
-    BoxError, Context, Delivery, Digest, DigestHasher, Dispatch, ExternalInput, FailurePolicy,
-    Graph, Message, Publisher, QoS, Recorder, Time,
+    BoxError, CallbackId, Context, Delivery, Digest, DigestHasher, Dispatch, ExternalInput,
+    FailurePolicy, Graph, GraphInfo, Message, Publisher, QoS, Recorder, Time,
 };
+use ringspin_modes::deterministic::{AnyModel, Execution, Model, ResolvedDurations};
 use ringspin_modes::{Candidate, Executor, Simulation, TieBreaker, TiePolicy};
 use ringspin_simulation::{Exploration, ExploreError, Job};
 use std::sync::Arc;
@@ -168,6 +169,52 @@ fn an_end_condition_that_panics_ends_its_run() {
     assert_eq!(ended, "the end condition panicked at 0.000000000 s: never");
 }
 
+/// A model of durations that panics when the graph is frozen, or when it is asked.
+#[derive(Debug)]
+struct BadModel {
+    resolves: bool,
+}
+
+struct BadDurations;
+
+impl Model<dyn ResolvedDurations> for BadModel {
+    fn resolve(
+        &self,
+        _: &GraphInfo,
+        _: u64,
+    ) -> Result<Option<Box<dyn ResolvedDurations>>, BoxError> {
+        assert!(self.resolves, "no model");
+        Ok(Some(Box::new(BadDurations)))
+    }
+
+    fn equals(&self, _: &dyn std::any::Any) -> bool {
+        false
+    }
+}
+
+impl ResolvedDurations for BadDurations {
+    fn depends_on_sending(&self) -> bool {
+        false
+    }
+
+    fn execution(&self, _: CallbackId, _: u64) -> Execution {
+        panic!("no duration")
+    }
+}
+
+#[test]
+fn model_that_panics_ends_its_run_only() {
+    for (resolves, expected) in [(false, "the run panicked: no model"), (true, "no duration")] {
+        let job = Job::new(pair).run_for(3 * MS).simulate(|simulation| {
+            simulation.durations = AnyModel::new(BadModel { resolves });
+        });
+        assert!(error(&job).contains(expected), "{}", error(&job));
+        let explored = job.explore(&Exploration { seeds: 0..3, ..Exploration::default() });
+        let Err(ExploreError::Default(error)) = explored else { panic!("{explored:?}") };
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
 /// Panics at one of its methods.
 struct Input {
     method: &'static str,
@@ -215,6 +262,90 @@ fn inputs_that_panic_are_named() {
         };
         assert!(message.starts_with(expected), "{method}: {message}");
     }
+}
+
+#[test]
+fn failed_build_drops_inputs_that_panic() {
+    let built = |fails: bool| {
+        Job::new(move |graph| {
+            for (node, input) in [("player", "bag"), ("other", "second bag")] {
+                let _out = graph.create_node(node, Bomb)?.create_publisher("t", QoS::default())?;
+                graph.add_input(input, Input { method: "drop", left: 0, _out })?;
+            }
+            if fails { Err("no graph today".into()) } else { Ok(()) }
+        })
+    };
+    assert_eq!(error(&built(true)), "no graph today");
+    assert_eq!(built(true).start().err().unwrap().to_string(), "no graph today");
+    // A session that is dropped drops inputs and states all the same.
+    drop(built(false).start().unwrap());
+    let message = error(&built(false).run_for(MS));
+    for input in ["bag", "second bag"] {
+        assert!(message.contains(&format!("dropping input {input:?} panicked")), "{message}");
+    }
+}
+
+#[test]
+fn session_that_is_dropped_drops_waiting_messages_that_panic() {
+    let job = Job::new(|graph| {
+        let node = graph.create_node("a", ())?;
+        let out = node.create_publisher("t", QoS::default())?;
+        let captured = Bomb;
+        let take = move |_: &mut (), _: &Message<Bomb>, _: &mut Context<'_>| _ = &captured;
+        node.create_subscription("t", QoS::keep_last(3), take)?;
+        node.create_one_shot_timer(MS, move |(), cx| {
+            for _ in 0..3 {
+                assert!(out.publish(Bomb).is_ok());
+            }
+            cx.stop();
+        })?;
+        Ok(())
+    });
+    let mut session = job.start().unwrap();
+    session.step().unwrap();
+    drop(session);
+    let message = error(&job.run_for(2 * MS));
+    let expected = "dropping a callback of /a panicked at 0.001000000 s: boom; \
+                    dropping the waiting messages of /a panicked at 0.001000000 s: boom";
+    assert_eq!(message, expected);
+}
+
+#[test]
+fn exploring_finds_the_order_in_which_an_end_condition_panics() {
+    let seen = |order: &Arc<AtomicU32>| order.load(Ordering::Relaxed);
+    let job = Job::new(|graph| {
+        let order = Arc::new(AtomicU32::new(0));
+        for (name, digit) in [("a", 1), ("b", 2)] {
+            let order = order.clone();
+            let node = graph.create_node(name, ())?;
+            node.create_one_shot_timer(MS, move |(), _| {
+                order.store(10 * order.load(Ordering::Relaxed) + digit, Ordering::Relaxed);
+            })?;
+        }
+        Ok(order)
+    });
+    let job = job.run_for(2 * MS).end_when(|order, _| {
+        assert!(seen(order) != 21, "b was first");
+        false
+    });
+    job.run().unwrap();
+    for threads in [1, 3] {
+        let exploration = Exploration { seeds: 0..50, threads, ..Exploration::default() };
+        match job.explore(&exploration) {
+            Err(ExploreError::Found(found)) => {
+                let expected = "the end condition panicked at 0.001000000 s: b was first";
+                assert!(found.failure.contains(expected), "{found}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn exploring_asks_no_tie_breaker_of_the_job() {
+    let job = Job::new(pair).run_for(3 * MS).with_tie_breaker(|| Undecided);
+    let exploration = Exploration { seeds: 0..5, ..Exploration::default() };
+    assert_eq!(job.explore(&exploration).unwrap().runs, 5);
 }
 
 struct Clumsy(&'static str);

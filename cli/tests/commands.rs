@@ -322,7 +322,7 @@ fn explore_reports_a_builder_that_panics_in_a_later_run() {
         let line = "explore $job.toml --seeds 0..20 --threads 2";
         let (code, out, err) = folder.run(&registry, line);
         assert_eq!((code, &*out), (expected, ""), "{panics_at}: {err}");
-        let said = "node /fragile cannot be built: it panicked: no more nodes";
+        let said = "failed to build node /fragile: it panicked: no more nodes";
         assert!(err.contains(&format!("$job.toml:7: {said}")), "{panics_at}: {err}");
     }
 }

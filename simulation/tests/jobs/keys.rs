@@ -89,7 +89,8 @@ fn files_are_found_beside_the_job_file() {
     write(
         "profile.toml",
         "version = 1\n[[callback]]\nnode = \"/listener\"\ncallback = \"subscription /chatter\"\n\
-         [callback.durations]\ncount = 1\ntotal_ns = 7\nmin_ns = 7\nmax_ns = 7\nhistogram = [[7, 1]]",
+         [callback.durations]\ncount = 1\ntotal_ns = 7\nmin_ns = 7\nmax_ns = 7\n\
+         histogram = [[7, 1]]",
     );
     write("robot.yaml", "/talker:\n  ros__parameters:\n    period_ms: 250\n");
     write(

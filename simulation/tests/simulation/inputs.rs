@@ -175,7 +175,10 @@ fn an_input_that_fails_or_is_stuck_ends_the_run_by_name() {
         Ok(graph.add_input("bag", Broken)?)
     };
     let error = Job::new(twice).run().unwrap_err();
-    assert_eq!(error.to_string(), "there is an input \"bag\" already; name them apart");
+    assert_eq!(
+        error.to_string(),
+        "failed to add input \"bag\": there is one of this name; give one another name"
+    );
 }
 
 /// An input without end and without a subscription.

@@ -90,7 +90,7 @@ fn a_drop_that_panics_before_the_start_is_an_error() {
         graph.create_node("b", ())?;
         Ok(())
     });
-    assert!(error(&job).contains("already a node named /b"), "{}", error(&job));
+    assert!(error(&job).contains("failed to create node /b: there is one"), "{}", error(&job));
 }
 
 #[test]

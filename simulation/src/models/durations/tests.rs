@@ -143,7 +143,7 @@ fn parse_errors_name_the_line() {
         let message = Durations::from_toml(&text).unwrap_err().to_string();
         assert!(message.starts_with("failed to read the durations: "), "{message}");
         assert!(message.contains("line 3") && message.contains(expected), "{message}");
-        assert!(message.contains("the keys of an `[[execution]]` are `node`,"), "{message}");
+        assert!(message.contains("the keys of `[[execution]]` are `node`,"), "{message}");
     }
 }
 

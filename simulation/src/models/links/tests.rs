@@ -334,7 +334,7 @@ fn parse_errors_name_the_line() {
         assert!(message.starts_with("failed to read the links: "), "{message}");
         assert!(message.contains("line 3"), "{message}");
         assert!(message.contains(expected), "{line}: {message}");
-        assert!(message.contains("\ncorrect that line; the keys of a `[[link]]` are"), "{message}");
+        assert!(message.contains("\ncorrect that line; the keys of `[[link]]` are"), "{message}");
     }
     let missing = Links::from_toml("[[link]]\nloss = 0.1\n").unwrap_err().to_string();
     assert!(missing.contains("missing field `topic`"), "{missing}");

@@ -567,7 +567,7 @@ fn a_window_is_for_the_time_at_which_a_message_leaves() {
         session.handles.values().len()
     };
     assert_eq!(received(&job), 1);
-    let job = job.simulate(|s| s.durations = super::going_on::takes("/clock_t", 10 * MS).into());
+    let job = job.simulate(|s| s.durations = super::composition::takes("/clock_t", 10 * MS).into());
     assert_eq!(received(&job), 0, "it leaves at 30 ms");
 }
 

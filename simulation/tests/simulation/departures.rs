@@ -1,6 +1,6 @@
 //! Messages of a callback that takes time count as sent at their departure, in every respect.
 
-use crate::going_on::{Log, entries, ms, note, taken, takes};
+use crate::composition::{Log, entries, ms, note, taken, takes};
 use ringspin_executor::{Context, Message, QoS};
 use ringspin_simulation::Job;
 use ringspin_simulation::models::{Distribution, DurationRule, Durations};

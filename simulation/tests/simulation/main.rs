@@ -1,15 +1,15 @@
 //! The deterministic mode as a simulator: ties, delays, durations, inputs, and what finds bugs.
 
 mod chains;
+mod composition;
 mod conservation;
 mod cores;
 mod delays;
 mod departures;
+mod digest_inputs;
 mod durations;
-mod evidence;
 mod explore;
 mod fresh_processes;
-mod going_on;
 mod inputs;
 mod known_answer;
 mod limits;

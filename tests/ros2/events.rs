@@ -165,7 +165,7 @@ fn peers_that_come_and_go_are_told_beside_those_of_the_process() {
 }
 
 #[test]
-fn a_remote_publisher_lives_and_dies() {
+fn liveliness_of_a_remote_publisher_is_reported() {
     for traffic in LIVE {
         let (topic, heard) = (unique("alive"), Heard::<LivelinessChanged>::new());
         let executor = executor(traffic);

@@ -69,7 +69,7 @@ fn double(value: f64) -> Value {
 }
 
 #[test]
-fn they_are_listed_described_and_read() {
+fn parameters_are_listed_described_and_read() {
     let mut rig = Rig::new("listed");
     let listed = rig.call("list_parameters", "ListParameters", json!({}));
     let names = ["arm.joints", "arm.name", "gains", "mode", "serial", "speed", "use_sim_time"];
@@ -100,7 +100,7 @@ fn they_are_listed_described_and_read() {
 }
 
 #[test]
-fn they_are_set_or_refused_with_a_reason() {
+fn parameters_are_set_or_refused_with_a_reason() {
     let mut rig = Rig::new("set");
     rig.set("speed", double(1.5)).unwrap();
     let change = rig.changes.recv_timeout(LONG).unwrap();

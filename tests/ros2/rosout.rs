@@ -9,7 +9,7 @@ use std::time::Duration;
 use tracing_subscriber::layer::SubscriberExt;
 
 #[test]
-fn what_a_program_logs_is_on_rosout_in_the_name_of_its_node() {
+fn logs_of_callbacks_reach_rosout_under_the_names_of_their_nodes() {
     let ros2 = builder(Traffic::Direct).connect().unwrap();
     let executor = Executor::single_core().with_middleware(Arc::new(ros2.clone())).unwrap();
     let _first = executor.create_node("first", ()).unwrap();

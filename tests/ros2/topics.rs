@@ -118,7 +118,7 @@ fn numbers(received: &[Value]) -> Vec<i64> {
 const INT64: &str = "std_msgs/msg/Int64";
 
 #[test]
-fn what_is_latched_reaches_a_peer_that_joins_late() {
+fn latched_messages_reach_a_late_peer() {
     for traffic in LIVE {
         let executor = executor(traffic);
         let topic = unique_to(traffic, "latched");
@@ -138,7 +138,7 @@ fn what_is_latched_reaches_a_peer_that_joins_late() {
 }
 
 #[test]
-fn what_a_peer_latched_reaches_who_joins_late() {
+fn latched_messages_of_a_peer_reach_a_late_subscription() {
     let mut peer = Peer::start("early");
     let topic = unique("early");
     let qos = json!({"durability": "transient_local", "depth": 3});

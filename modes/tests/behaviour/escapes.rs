@@ -114,7 +114,7 @@ fn payload_whose_drop_panics_is_a_failure_like_others() {
 
 /// Also where the failure has no other consequence than a node's isolation, or its restart.
 #[test]
-fn rogues_are_isolated_or_restarted_like_others() {
+fn nodes_whose_failures_panic_again_are_isolated_or_restarted() {
     that_ends(|| {
         in_every_mode_isolating(|mut executor| {
             for n in 0..ROGUES {
@@ -337,7 +337,7 @@ fn that_returns(mut command: std::process::Command) -> std::process::Output {
 
 /// The policy is the node's own.
 #[test]
-fn rogue_of_a_node_with_its_own_policy_stops_the_others() {
+fn failure_that_panics_again_stops_the_others_if_that_is_the_policy_of_its_node() {
     that_ends(|| {
         in_every_mode_isolating(|mut executor| {
             bystanders(&executor);

@@ -193,7 +193,7 @@ fn a_panic_in_the_drop_of_a_cancelled_task_is_a_failure_of_that_task() {
 
 /// A node with everything that can wait, and a failure.
 #[test]
-fn all_that_waits_for_an_isolated_node_goes_and_the_others_learn_of_it() {
+fn events_of_an_isolated_node_are_discarded_and_its_callers_get_errors() {
     in_every_mode_isolating(|mut executor| {
         let held = Arc::new(());
         let answers: Log<(&str, Result<u32, CallError>)> = log();

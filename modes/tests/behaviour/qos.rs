@@ -409,7 +409,7 @@ fn note_change(log: &mut Changes, changed: LivelinessChanged, _: &mut Context<'_
 }
 
 #[test]
-fn a_publisher_loses_its_life_with_its_node() {
+fn liveliness_is_lost_when_the_node_is_isolated() {
     in_every_mode_isolating(|mut executor| {
         let changes: Changes = log();
         let listener = executor.create_node("listener", changes.clone()).unwrap();
@@ -521,7 +521,7 @@ fn an_event_callback_that_fails_is_a_failure_of_its_node() {
 }
 
 #[test]
-fn all_of_it_has_one_digest() {
+fn runs_with_all_policies_have_one_digest() {
     let run = || {
         let job = Job::new(|graph| {
             let qos = QoS::keep_last(3).transient_local().deadline(4 * MS).lifespan(5 * MS);

@@ -240,7 +240,7 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
 
     #[test]
-    fn what_only_a_stranger_would_send_has_a_meaning_too() {
+    fn values_out_of_range_are_converted() {
         // Not zero: that would cancel all goals.
         assert_eq!(to_time(&Stamp { sec: -1, nanosec: 5 }), Time::from_nanos(1));
         let overflowing = Stamp { sec: -1, nanosec: u32::MAX };

@@ -122,7 +122,7 @@ fn bounds_of_text_and_of_sequences_of_messages_hold() {
 }
 
 #[test]
-fn what_a_rust_message_cannot_hold_is_an_error_and_no_empty_string() {
+fn values_that_a_rust_message_cannot_hold_are_errors() {
     let node = node("garbled");
     let topic = unique("garbled");
     let kind = "std_msgs/msg/String";

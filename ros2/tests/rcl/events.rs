@@ -103,7 +103,7 @@ fn missed_deadlines_are_told_on_both_sides() {
 /// The callbacks are set, and events taken, when nothing happens at the same time: rmw_fastrtps can
 /// lock up in that (its pull request 890), and did here.
 #[test]
-fn a_lost_life_is_told_on_both_sides() {
+fn lost_liveliness_is_reported_on_both_sides() {
     let node = node("faint");
     let topic = unique("faint");
     let qos = QoS::default().liveliness_manual_by_topic(Duration::from_millis(200));

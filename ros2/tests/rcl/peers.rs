@@ -76,7 +76,7 @@ fn parameters_are_listed_read_and_set() {
 }
 
 #[test]
-fn its_mistakes_are_answers() {
+fn commands_that_fail_are_answered_with_errors() {
     let mut peer = Peer::start("clumsy");
     let number = peer.tell(json!({"do": "publish", "topic": "unknown"}));
     let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| peer.answer(number)));

@@ -60,7 +60,7 @@ fn entities_come_and_go_on_many_threads() {
 }
 
 #[test]
-fn the_lock_for_logs_is_no_trap_for_callbacks_that_log() {
+fn callbacks_that_log_do_not_deadlock() {
     // A callback within `publish` that logs, and so publishes itself.
     let context = context();
     let node = Node::new(&context, "", "nested_log", NodeOptions::default()).unwrap();

@@ -201,7 +201,7 @@ fn a_node_gets_its_place_its_parameters_and_its_names() {
 }
 
 #[test]
-fn a_node_has_the_last_word() {
+fn node_ends_the_run_with_its_exit_code() {
     let text = format!("for = \"60 s\"\n{PAIR}parameters = {{ exit_at = 4 }}");
     let report = run(&text);
     assert_eq!((report.exit_code(), report.end()), (Some(7), Time::from_nanos(400_000_000)));
@@ -261,7 +261,7 @@ fn the_seed_is_that_of_delays_and_of_nodes() {
 }
 
 #[test]
-fn a_job_of_a_file_is_a_job() {
+fn job_of_a_file_runs_like_any_job() {
     let registry = registry();
     let job = file(&format!("for = \"1 s\"\n{PAIR}")).job(&registry).unwrap();
     let mut session = job.start().unwrap();

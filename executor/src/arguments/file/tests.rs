@@ -141,7 +141,7 @@ fn any_value() -> impl Strategy<Value = ParameterValue> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_back(value in any_value()) {
+    fn written_values_are_read_back(value in any_value()) {
         prop_assert_eq!(parse_value(&value.to_string()), Ok(value.clone()));
         let text = format!("/ns/node:\n  ros__parameters:\n    a:\n      b: {value}\n");
         let read = parse(&text).unwrap();

@@ -246,7 +246,7 @@ fn calls_without_a_service_in_the_process_leave_it() {
 }
 
 #[test]
-fn a_timeout_frees_the_slot_and_a_late_response_is_nobodys() {
+fn timeout_frees_the_slot_and_a_late_response_is_ignored() {
     in_every_way(|mut executor, fake| {
         connect(&executor, fake.another());
         let (_node, client, ends) = calling(&executor, 2);

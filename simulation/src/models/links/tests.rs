@@ -85,7 +85,7 @@ fn jitter() -> LinkRule {
 }
 
 #[test]
-fn the_fates_are_the_same_on_every_machine() {
+fn delivery_outcomes_are_the_same_on_every_machine() {
     let rule = jitter().loss(0.2).duplication(0.2).reordering(0.2);
     let rule = rule.bandwidth("1 MB/s".parse().unwrap());
     let outcomes = outcomes_of(rule, ms(5), 8);

@@ -11,7 +11,7 @@ use core::ptr;
 /// the first panic goes on.
 ///
 /// # Safety
-/// As for [`ptr::drop_in_place`].
+/// The conditions of [`ptr::drop_in_place`].
 #[inline(always)]
 pub(crate) unsafe fn drop_value<T>(value: *mut T) {
     #[cfg(feature = "std")]

@@ -165,7 +165,8 @@ pub mod scheduler {
 /// Services: asynchronous calls and their limits.
 pub mod service {
     pub use ringspin_executor::{
-        CALL_BY_VALUE_MAX, CallFuture, CallRefused, CreateClientError, CreateServiceError,
+        CALL_BY_VALUE_MAX, CallAndWaitError, CallFuture, CallRefusal, CallRefused,
+        CreateClientError, CreateServiceError, RequestError,
     };
 }
 

@@ -1,7 +1,7 @@
 //! The service game: a client sends the next call when the response arrives.
 
 use crate::{Stopwatch, on_core};
-use ringspin_executor::{CallError, CallRefused, Client, GuardCondition, QoS};
+use ringspin_executor::{CallRefused, Client, GuardCondition, QoS, RequestError};
 use ringspin_modes::Executor;
 use std::error::Error;
 use std::sync::mpsc;
@@ -86,7 +86,7 @@ impl Calls {
                             watch.lap();
                         }
                         if report.send(watch.elapsed()).is_err() {
-                            return Ok::<(), CallError>(());
+                            return Ok::<(), RequestError>(());
                         }
                         stop.stop();
                     }

@@ -124,8 +124,8 @@ pub use ringspin_ringbuf::WaitStrategy;
 pub use ringspin_ringbuf::wait;
 pub use ros_clock::RosClock;
 pub use service::{
-    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, Client, CreateClientError,
-    CreateServiceError, Reply, Responder,
+    CALL_BY_VALUE_MAX, CallAndWaitError, CallError, CallFuture, CallRefusal, CallRefused, Client,
+    CreateClientError, CreateServiceError, Reply, RequestError, Responder,
 };
 pub use sim_network::{DeliveryOutcome, Direct, InFlight, Network, Scope, SimNetwork};
 pub use stop::{StopError, StopHandle, WorkerThread, running_node};

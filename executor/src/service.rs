@@ -13,7 +13,9 @@ mod error;
 mod server;
 mod then;
 
-pub use call::{CallError, CallFuture, CallRefused, Reply};
+pub use call::{
+    CallAndWaitError, CallError, CallFuture, CallRefusal, CallRefused, Reply, RequestError,
+};
 pub use client::Client;
 pub use error::{CreateClientError, CreateServiceError};
 pub use server::Responder;

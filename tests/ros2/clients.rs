@@ -10,6 +10,7 @@ use ringspin::action::{
 use ringspin::ros2::r2r::test_msgs::action::Fibonacci;
 use ringspin::ros2::r2r::test_msgs::srv::BasicTypes::{Request, Response};
 use ringspin::ros2::{Ros2, Traffic};
+use ringspin::service::CallRefusal;
 use ringspin::{CallError, Client, Context, Executor, Mode, QoS, Responder};
 use serde_json::json;
 use std::cell::RefCell;
@@ -262,7 +263,7 @@ fn fill(client: &Echo) -> Receiver<Result<i64, CallError>> {
         })
     };
     (0..QoS::services().depth()).for_each(|_| call().unwrap());
-    assert_eq!(call().unwrap_err().reason, CallError::TooManyCalls);
+    assert_eq!(call().unwrap_err().reason, CallRefusal::TooManyCalls);
     told
 }
 
@@ -345,7 +346,7 @@ fn goals_end_when_the_peer_crashes() {
     drop(peer); // kills it
     let mut heir = Peer::start("heir");
     offer(&mut heir, false);
-    assert_eq!(next(), Err(CallError::ServerLost));
+    assert_eq!(next(), Err(CallError::ServerLost.into()));
     wait(&ros2, "the other server is there", || client.server_is_ready());
     let callbacks = GoalCallbacks::new().on_result(move |(), outcome, _| {
         let result = outcome.map(|outcome: GoalOutcome<Action>| outcome.result.sequence.clone());

@@ -3,6 +3,7 @@
 use crate::{LIVE, LONG, Peer, Spinning, executor, on, ros2, unique, unique_to, wait};
 use ringspin::ros2::Traffic;
 use ringspin::ros2::r2r::std_srvs::srv::SetBool::{self, Request, Response};
+use ringspin::service::{CallRefusal, RequestError};
 use ringspin::{CallError, Executor, QoS, Reply};
 use serde_json::json;
 use std::sync::mpsc::channel;
@@ -57,7 +58,7 @@ fn we_call_the_peer_in_every_way() {
         let client = node.create_client::<Request, Response>(&name, QoS::services()).unwrap();
         let spinning = Spinning::start(executor);
         let refused = client.call_and_wait(Request { data: true }, LONG).unwrap_err();
-        assert_eq!(refused, CallError::NoService);
+        assert_eq!(refused, CallRefusal::NoService.into());
 
         let mut peer = Peer::start("offering");
         let answer = json!({"success": true, "message": "ja, 好"});
@@ -79,7 +80,7 @@ fn we_call_the_peer_in_every_way() {
         peer.leave();
         wait(&ros2, "the service has gone", || !client.service_is_ready());
         let refused = client.call_and_wait(Request { data: true }, LONG).unwrap_err();
-        assert_eq!(refused, CallError::NoService);
+        assert_eq!(refused, CallRefusal::NoService.into());
         spinning.stop();
     }
 }
@@ -100,7 +101,7 @@ fn a_task_calls_the_peer() {
         for _ in 0..10 {
             tell.send(asking.call_async(Request { data: true }).await?.message.clone()).unwrap();
         }
-        Ok::<(), CallError>(())
+        Ok::<(), RequestError>(())
     })
     .unwrap();
     // Before the task begins.
@@ -137,7 +138,7 @@ fn a_call_times_out_when_the_peer_is_killed() {
         assert_eq!(told.recv_timeout(LONG).unwrap(), Err(CallError::TimedOut));
     }
     let waited = client.call_and_wait(Request { data: true }, Duration::from_millis(100));
-    assert_eq!(waited.unwrap_err(), CallError::TimedOut);
+    assert_eq!(waited.unwrap_err(), CallError::TimedOut.into());
     spinning.stop();
 }
 

@@ -5,7 +5,7 @@ use super::error::SendGoalError;
 use super::messages::CancelGoalResponse;
 use super::{Action, GoalId};
 use crate::lock::lock;
-use crate::service::{CallError, CallFuture};
+use crate::service::{CallError, CallFuture, RequestError};
 use crate::time::Time;
 use futures_core::Stream;
 use std::collections::VecDeque;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 type Response = Result<AcceptedGoal, SendGoalError>;
-type Outcome<A> = Result<GoalOutcome<A>, CallError>;
+type Outcome<A> = Result<GoalOutcome<A>, RequestError>;
 type Cancel = Box<dyn Fn(GoalId) -> CallFuture<CancelGoalResponse> + Send + Sync>;
 
 /// The channel between the events of one goal and the future or stream that awaits them.
@@ -117,7 +117,7 @@ struct Responded<A: Action>(Arc<Channel<A>>);
 
 impl<A: Action> Drop for Responded<A> {
     fn drop(&mut self) {
-        self.0.respond(Err(CallError::ClientStopped.into()));
+        self.0.respond(Err(RequestError::from(CallError::ClientStopped).into()));
     }
 }
 
@@ -126,7 +126,7 @@ struct HasEnded<A: Action>(Arc<Channel<A>>);
 
 impl<A: Action> Drop for HasEnded<A> {
     fn drop(&mut self) {
-        self.0.end(Err(CallError::ClientStopped));
+        self.0.end(Err(CallError::ClientStopped.into()));
     }
 }
 
@@ -188,8 +188,8 @@ impl<A: Action> ClientGoal<A> {
     /// Waits until the goal has ended. Cancel safe, and the same every time.
     ///
     /// # Errors
-    /// [`CallError`] if the result cannot be had.
-    pub async fn result(&mut self) -> Result<GoalOutcome<A>, CallError> {
+    /// [`RequestError`] if the result cannot be had.
+    pub async fn result(&mut self) -> Result<GoalOutcome<A>, RequestError> {
         poll_fn(|cx| lock(&self.channel.ends).outcome.poll(cx)).await
     }
 

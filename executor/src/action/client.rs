@@ -19,7 +19,9 @@ use crate::message::Message;
 use crate::node::Node;
 use crate::qos::QoS;
 use crate::random::{CreateRandomError, NodeRandom};
-use crate::service::{CallError, CallFuture, CallRefused, Client, CreateClientError, Reply};
+use crate::service::{
+    CallError, CallFuture, CallRefusal, CallRefused, Client, CreateClientError, Reply, RequestError,
+};
 use crate::time::Time;
 use pursuit::{Place, Pursuit, Shared};
 use ringspin_ringbuf::Permits;
@@ -78,7 +80,7 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
     /// The same client, with [`CallError::TimedOut`] when a goal has no result within `timeout` of
     /// the executor's time after it was accepted. The goal goes on; cancel it if that is unwanted.
     /// Its result may come all the same, and is ignored: until then it takes the place of another
-    /// one, and when `goals_max` results are late, further ones are [`CallError::TooManyCalls`].
+    /// one, and when `goals_max` results are late, further ones are [`CallRefusal::TooManyCalls`].
     #[must_use]
     pub fn with_result_timeout(self, timeout: Duration) -> Self {
         Self { results: self.results.with_timeout(timeout), ..self }
@@ -111,7 +113,7 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
     ) -> Result<GoalId, CallRefused<Arc<A::Goal>>> {
         let goal = goal.into();
         let Some(place) = Place::take(&self.goals) else {
-            return Err(CallRefused { request: goal, reason: CallError::TooManyCalls });
+            return Err(CallRefused { request: goal, reason: CallRefusal::TooManyCalls });
         };
         let goal_id = self.shared.next_id();
         let client = self.clone();
@@ -139,7 +141,7 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         let accepted = match reply {
             Ok(reply) if reply.accepted => Ok(AcceptedGoal { goal_id, stamp: reply.stamp }),
             Ok(_) => Err(SendGoalError::Rejected),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(RequestError::from(error).into()),
         };
         let mut refused = None;
         if accepted.is_err() {
@@ -150,12 +152,12 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
             let pursuit = Arc::new(pursuit);
             let on_reply = pursuit.clone();
             let asked = self.results.call(GetResultRequest { goal_id }, move |state, reply, cx| {
-                on_reply.end(state, reply, cx)
+                on_reply.end(state, reply.map_err(RequestError::from), cx)
             });
             refused = asked.err().map(|refused| (pursuit, refused.reason));
         }
         response.map_or(Ok(()), |callback| callback(state, accepted, cx))?;
-        refused.map_or(Ok(()), |(pursuit, reason)| pursuit.end(state, Err(reason), cx))
+        refused.map_or(Ok(()), |(pursuit, reason)| pursuit.end(state, Err(reason.into()), cx))
     }
 
     /// Sends a goal now, and returns the future of its acceptance, to be awaited in a
@@ -189,7 +191,7 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         let cancel = move |goal_id| cancel.call_async(CancelGoalRequest::goal(goal_id));
         let channel = Arc::new(Channel::new(self.feedback_depth, Box::new(cancel)));
         if let Err(refused) = self.send_goal(goal, Channel::callbacks(&channel)) {
-            channel.respond(Err(refused.reason.into()));
+            channel.respond(Err(RequestError::from(refused.reason).into()));
         }
         SendGoalFuture::new(channel)
     }
@@ -208,7 +210,7 @@ impl<S: Send + 'static, A: Action> ActionClient<S, A> {
         R: CallbackResult,
     {
         let Some(place) = Place::take(&self.asked) else {
-            return Err(CallRefused { request: goal_id, reason: CallError::TooManyCalls });
+            return Err(CallRefused { request: goal_id, reason: CallRefusal::TooManyCalls });
         };
         let asked = self.results.call(GetResultRequest { goal_id }, move |state, reply, cx| {
             drop(place);

@@ -2,7 +2,7 @@
 
 use super::status::{GoalEvent, GoalStatus};
 use crate::graph::{CreatePublisherError, CreateSubscriptionError};
-use crate::service::{CallError, CreateClientError, CreateServiceError};
+use crate::service::{CreateClientError, CreateServiceError, RequestError};
 use std::fmt;
 use thiserror::Error;
 
@@ -93,5 +93,5 @@ pub enum SendGoalError {
     Rejected,
     /// The server did not answer.
     #[error(transparent)]
-    Call(#[from] CallError),
+    Request(#[from] RequestError),
 }

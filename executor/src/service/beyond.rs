@@ -2,7 +2,7 @@
 
 use super::calls::{Calls, Search};
 use super::client::Shared;
-use super::{CallError, CallRefused, ReplyTo, Request, Response};
+use super::{CallError, CallRefusal, CallRefused, ReplyTo, Request, Response};
 use crate::event_loop::BoxError;
 use crate::middleware::{RemoteClient, RemoteResponder, RemoteServer};
 use crate::remote::{RemoteNotifier, Source, Taken};
@@ -89,7 +89,7 @@ pub(super) fn send_request<S, P, Q: 'static>(
         Ok(sent) => sent,
         Err(error) => {
             tracing::error!(%error, "failed to send a request to another process");
-            return Err(CallRefused { request, reason: CallError::Unsent });
+            return Err(CallRefused { request, reason: CallRefusal::Unsent });
         }
     };
     std::mem::forget(unsent);

@@ -11,10 +11,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use thiserror::Error;
 
-/// The reason why a call has no response.
+/// The reason why a call was refused: its request was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum CallError {
+pub enum CallRefusal {
     /// The executor does not run yet.
     #[error("the graph is still being built: call from a callback, or freeze the graph first")]
     NotFrozen,
@@ -37,6 +37,18 @@ pub enum CallError {
     /// The node keeps as many replies as the client's QoS allows.
     #[error("as many replies as `QoS::held` of the client allows are kept; drop some, or raise it")]
     TooManyReplies,
+    /// The middleware did not take the request; the log says why.
+    #[error("failed to send the request to another process: the log has the cause")]
+    Unsent,
+    /// The client's node is isolated after a failure, or its executor is gone.
+    #[error("the client's node does not run any more")]
+    ClientStopped,
+}
+
+/// The reason why a call ended without a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CallError {
     /// The server dropped the request, or failed while it handled it.
     #[error("the service dropped the request without an answer")]
     Unanswered,
@@ -56,15 +68,45 @@ pub enum CallError {
     /// The response did not come in time.
     #[error("the service did not answer within the call's timeout")]
     TimedOut,
-    /// The middleware did not take the request; the log says why.
-    #[error("failed to send the request to another process: the log has the cause")]
-    Unsent,
+}
+
+/// The reason why a request has no response, where its refusal comes the same way as its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// It was not sent.
+    #[error(transparent)]
+    Refused(#[from] CallRefusal),
+    /// The call ended without a response.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+/// The reason why a thread that waits for a response has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CallAndWaitError {
     /// A thread of the executor must not wait.
     #[error(
         "a callback must not wait for a response, which this very thread may have to bring: call \
          with a callback, or await `call_async` in a task"
     )]
     WouldBlock,
+    /// The request was not sent.
+    #[error(transparent)]
+    Refused(#[from] CallRefusal),
+    /// The call ended without a response.
+    #[error(transparent)]
+    Call(#[from] CallError),
+}
+
+impl From<RequestError> for CallAndWaitError {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::Refused(reason) => Self::Refused(reason),
+            RequestError::Call(error) => Self::Call(error),
+        }
+    }
 }
 
 /// A refused call, with its request.
@@ -73,7 +115,7 @@ pub struct CallRefused<Q> {
     /// The request that was not sent.
     pub request: Q,
     /// The reason.
-    pub reason: CallError,
+    pub reason: CallRefusal,
 }
 
 impl<Q> fmt::Debug for CallRefused<Q> {
@@ -123,14 +165,14 @@ pub struct CallFuture<P>(State<P>);
 
 enum State<P> {
     Pending(Shared<P>),
-    Ended(Option<Result<Reply<P>, CallError>>),
+    Ended(Option<Result<Reply<P>, RequestError>>),
 }
 
 /// Lies in a pool, so that a call allocates nothing once the pool has its size.
 type Shared<P> = ringspin_ringbuf::Shared<End<P>>;
 
 struct End<P> {
-    result: Place<Result<Reply<P>, CallError>>,
+    result: Place<Result<Reply<P>, RequestError>>,
     waker: AtomicWaker,
 }
 
@@ -169,17 +211,17 @@ impl<P> Futures<P> {
 }
 
 impl<P> CallFuture<P> {
-    pub(super) fn ended(result: Result<Reply<P>, CallError>) -> Self {
-        Self(State::Ended(Some(result)))
+    pub(super) fn refused(reason: CallRefusal) -> Self {
+        Self(State::Ended(Some(Err(reason.into()))))
     }
 }
 
 impl<P> Completer<P> {
     pub(super) fn complete(mut self, result: Result<Reply<P>, CallError>) {
-        self.end(result);
+        self.end(result.map_err(RequestError::from));
     }
 
-    fn end(&mut self, result: Result<Reply<P>, CallError>) {
+    fn end(&mut self, result: Result<Reply<P>, RequestError>) {
         let Some(end) = self.0.take() else { return };
         let refused = end.result.put(result);
         debug_assert!(refused.is_ok(), "a call ends once");
@@ -189,7 +231,7 @@ impl<P> Completer<P> {
 
 impl<P> Drop for Completer<P> {
     fn drop(&mut self) {
-        self.end(Err(CallError::ClientStopped));
+        self.end(Err(CallError::ClientStopped.into()));
     }
 }
 
@@ -197,7 +239,7 @@ impl<P> Drop for Completer<P> {
 impl<P> Unpin for CallFuture<P> {}
 
 impl<P> Future for CallFuture<P> {
-    type Output = Result<Reply<P>, CallError>;
+    type Output = Result<Reply<P>, RequestError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let end = match &mut self.0 {

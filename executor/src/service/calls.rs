@@ -1,6 +1,6 @@
 //! The unanswered calls of a client. Nothing here waits for another thread.
 
-use super::CallError;
+use super::CallRefusal;
 use super::then::Then;
 use crate::middleware::Sent;
 use crate::time::Time;
@@ -69,10 +69,10 @@ impl<S, P> Calls<S, P> {
     ///
     /// # Errors
     /// There is none, or the client is stopped.
-    pub(super) fn claim(&self) -> Result<Claim<'_, Then<S, P>, Notes>, CallError> {
+    pub(super) fn claim(&self) -> Result<Claim<'_, Then<S, P>, Notes>, CallRefusal> {
         self.open.claim().map_err(|refused| match refused {
-            Refused::Full => CallError::TooManyCalls,
-            Refused::Closed => CallError::ClientStopped,
+            Refused::Full => CallRefusal::TooManyCalls,
+            Refused::Closed => CallRefusal::ClientStopped,
         })
     }
 
@@ -80,8 +80,8 @@ impl<S, P> Calls<S, P> {
     ///
     /// # Errors
     /// There is none.
-    pub(super) fn expect_response(&self) -> Result<(), CallError> {
-        self.responses.try_acquire().then_some(()).ok_or(CallError::TooManyCalls)
+    pub(super) fn expect_response(&self) -> Result<(), CallRefusal> {
+        self.responses.try_acquire().then_some(()).ok_or(CallRefusal::TooManyCalls)
     }
 
     /// Releases a place: a response has left its queue, or will not come.

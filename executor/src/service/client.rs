@@ -5,8 +5,8 @@ use super::call::Futures;
 use super::calls::{self, Calls, Notes};
 use super::then::{Spares, Then};
 use super::{
-    CALL_BY_VALUE_MAX, CallError, CallFuture, CallRefused, CreateClientError, Reply, ReplyTo,
-    Request, Requests, Response,
+    CALL_BY_VALUE_MAX, CallAndWaitError, CallError, CallFuture, CallRefusal, CallRefused,
+    CreateClientError, Reply, ReplyTo, Request, Requests, Response,
 };
 use crate::context::Context;
 use crate::control::CallbackCounters;
@@ -139,13 +139,13 @@ where
     /// Sends `request` now, and returns the future of its response, to be awaited in a
     /// [task](Node::spawn). In the steady state nothing is allocated.
     pub fn call_async(&self, request: Q) -> CallFuture<P> {
-        self.start(request).map_or_else(|why| CallFuture::ended(Err(why)), |(future, _)| future)
+        self.start(request).map_or_else(CallFuture::refused, |(future, _)| future)
     }
 
     /// Sends `request`; returns the future of its response.
-    fn start(&self, request: Q) -> Result<(CallFuture<P>, Ticket), CallError> {
+    fn start(&self, request: Q) -> Result<(CallFuture<P>, Ticket), CallRefusal> {
         let pending = self.shared.futures.pending();
-        let (future, completer) = pending.ok_or(CallError::TooManyReplies)?;
+        let (future, completer) = pending.ok_or(CallRefusal::TooManyReplies)?;
         let end = |_: &mut S, reply: Result<_, _>, _: &mut Context<'_>| {
             completer.complete(reply);
             Ok(())
@@ -158,10 +158,14 @@ where
     /// outside of the executor.
     ///
     /// # Errors
-    /// [`CallError`]; in a callback or task always [`CallError::WouldBlock`].
-    pub fn call_and_wait(&self, request: Q, timeout: Duration) -> Result<Reply<P>, CallError> {
+    /// [`CallAndWaitError`]; in a callback or task always [`CallAndWaitError::WouldBlock`].
+    pub fn call_and_wait(
+        &self,
+        request: Q,
+        timeout: Duration,
+    ) -> Result<Reply<P>, CallAndWaitError> {
         if stop::is_current() {
-            return Err(CallError::WouldBlock);
+            return Err(CallAndWaitError::WouldBlock);
         }
         let (mut future, ticket) = self.start(request)?;
         let waker = Waker::from(Arc::new(Unpark(thread::current())));
@@ -169,13 +173,13 @@ where
         let start = Instant::now();
         loop {
             if let Poll::Ready(reply) = Pin::new(&mut future).poll(&mut cx) {
-                return reply;
+                return Ok(reply?);
             }
             let left = timeout.saturating_sub(start.elapsed());
             if left.is_zero() {
                 // Its place is free for another call; a response that comes late is dropped.
                 drop(self.shared.calls.end(ticket));
-                return Err(CallError::TimedOut);
+                return Err(CallError::TimedOut.into());
             }
             thread::park_timeout(left);
         }
@@ -217,10 +221,10 @@ where
     P: Send + Sync + 'static,
 {
     /// A place for a call.
-    fn claim(&self) -> Result<Claim<'_, Then<S, P>, Notes>, CallError> {
+    fn claim(&self) -> Result<Claim<'_, Then<S, P>, Notes>, CallRefusal> {
         match self.calls.claim() {
-            Err(CallError::ClientStopped) => Err(CallError::ClientStopped),
-            _ if self.responses.is_used_up() => Err(CallError::TooManyReplies),
+            Err(CallRefusal::ClientStopped) => Err(CallRefusal::ClientStopped),
+            _ if self.responses.is_used_up() => Err(CallRefusal::TooManyReplies),
             claim => claim,
         }
     }
@@ -257,10 +261,10 @@ where
             };
         self.calls.response_taken();
         let reason = match why {
-            Unsent::NotFrozen => CallError::NotFrozen,
-            Unsent::NoReceiver => CallError::NoService,
-            Unsent::Full => CallError::ServiceFull,
-            Unsent::Gone => CallError::ClientStopped,
+            Unsent::NotFrozen => CallRefusal::NotFrozen,
+            Unsent::NoReceiver => CallRefusal::NoService,
+            Unsent::Full => CallRefusal::ServiceFull,
+            Unsent::Gone => CallRefusal::ClientStopped,
         };
         refused(request.body, reason)
     }
@@ -279,7 +283,7 @@ where
             Err(reason) => return refused(request, reason),
         };
         if !remote.0.is_available() {
-            return refused(request, CallError::NoService);
+            return refused(request, CallRefusal::NoService);
         }
         let ticket = claim.ticket();
         calls::open(claim, then(), deadline, true);

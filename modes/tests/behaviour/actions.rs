@@ -14,9 +14,10 @@ use ringspin_executor::action::messages::{
 use ringspin_executor::action::{GoalEvent, GoalInfo};
 use ringspin_executor::{
     Action, ActionClient, ActionClientOptions, ActionServer, ActionServerOptions, CallError,
-    CallRefused, CancelResponse, CreateActionClientError, CreateActionServerError,
+    CallRefusal, CallRefused, CancelResponse, CreateActionClientError, CreateActionServerError,
     CreateClientError, CreateServiceError, FailurePolicy, GoalCallbacks, GoalError, GoalHandle,
-    GoalId, GoalResponse, GoalStatus, Graph, Message, Node, QoS, Reply, SendGoalError, Time,
+    GoalId, GoalResponse, GoalStatus, Graph, Message, Node, QoS, Reply, RequestError,
+    SendGoalError, Time,
 };
 use ringspin_simulation::Job;
 use std::sync::{Arc, Mutex};
@@ -86,7 +87,7 @@ enum Seen {
     Refused(SendGoalError),
     Feedback(u32),
     Ended(GoalStatus, u32),
-    Failed(CallError),
+    Failed(RequestError),
     Cancel(CancelReturnCode, usize),
 }
 

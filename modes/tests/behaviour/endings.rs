@@ -2,7 +2,7 @@
 
 use crate::{in_every_mode, log};
 use ringspin_executor::{
-    CallError, CreateTimerError, Graph, Message, PublishError, QoS, Tick, Time,
+    CallRefusal, CreateTimerError, Graph, Message, PublishError, QoS, Tick, Time,
 };
 use ringspin_modes::SpinError;
 use std::future::pending;
@@ -132,8 +132,8 @@ fn publishers_and_clients_of_an_executor_that_is_gone_say_so() {
         let request = lifecycle.request(ringspin_executor::Transition::Configure);
         assert!(matches!(request, Err(PublishError::Gone(_))));
         let refused = client.call(1, |_, _, _| ()).unwrap_err();
-        assert_eq!(refused.reason, CallError::ClientStopped);
-        assert_eq!(client.call_and_wait(1, LONG).unwrap_err(), CallError::ClientStopped);
+        assert_eq!(refused.reason, CallRefusal::ClientStopped);
+        assert_eq!(client.call_and_wait(1, LONG).unwrap_err(), CallRefusal::ClientStopped.into());
         gain.set(2.0).unwrap();
         assert_eq!(gain.get(), 2.0);
         let late = node.create_timer(MS, |_, _| ()).unwrap_err();

@@ -2,9 +2,10 @@
 
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log, spawn_beside};
 use ringspin_executor::{
-    Action, ActionClientOptions, ActionServerOptions, CallError, CallbackId, CancelResponse, Cause,
-    Context, FailurePolicy, GoalCallbacks, GoalResponse, Input, Latest, Message, Node, Publisher,
-    QoS, Responder, StopHandle, SubscriptionEvents, Trigger,
+    Action, ActionClientOptions, ActionServerOptions, CallAndWaitError, CallError, CallRefusal,
+    CallbackId, CancelResponse, Cause, Context, FailurePolicy, GoalCallbacks, GoalResponse, Input,
+    Latest, Message, Node, Publisher, QoS, RequestError, Responder, StopHandle, SubscriptionEvents,
+    Trigger,
 };
 use ringspin_modes::{Executor, SpinError};
 use std::future::pending;
@@ -196,7 +197,7 @@ fn a_panic_in_the_drop_of_a_cancelled_task_is_a_failure_of_that_task() {
 fn events_of_an_isolated_node_are_discarded_and_its_callers_get_errors() {
     in_every_mode_isolating(|mut executor| {
         let held = Arc::new(());
-        let answers: Log<(&str, Result<u32, CallError>)> = log();
+        let answers: Log<(&str, Result<u32, RequestError>)> = log();
         let node = keeping(&executor, "fragile", "fragile_service");
         let guard = node.create_guard_condition("guard", |_, _| ()).unwrap();
         let other = keeping(&executor, "other", "other_service");
@@ -230,7 +231,7 @@ fn events_of_an_isolated_node_are_discarded_and_its_callers_get_errors() {
         });
         executor.spin().unwrap();
         assert!(waiting.is_finished());
-        let lost = |error| Err::<u32, _>(error);
+        let lost = |error: CallError| Err::<u32, _>(error.into());
         let expected =
             [("first", lost(CallError::Unanswered)), ("second", lost(CallError::ServiceStopped))];
         assert_eq!(entries(&answers), expected);
@@ -248,7 +249,7 @@ fn a_client_of_an_isolated_node_refuses_calls_instead_of_losing_them() {
         keeping(&executor, "server", "service");
         stop_when(&executor, move || {
             let refused = client.call(1, |_, _, _| panic!("the client's node is isolated"));
-            refused.is_err_and(|refused| refused.reason == CallError::ClientStopped)
+            refused.is_err_and(|refused| refused.reason == CallRefusal::ClientStopped)
         });
         executor.spin().unwrap();
     });
@@ -273,7 +274,8 @@ fn a_thread_that_waits_for_a_response_learns_that_the_executor_is_gone() {
     });
     executor.spin().unwrap();
     drop(executor);
-    assert_eq!(thread.join().unwrap(), [Err(CallError::ClientStopped); 2]);
+    let expected = [CallError::ClientStopped.into(), CallRefusal::ClientStopped.into()];
+    assert_eq!(thread.join().unwrap(), expected.map(Err::<(), CallAndWaitError>));
 }
 
 /// Messages that come for it later are dropped at once; the topic's other subscriptions get them.
@@ -385,7 +387,7 @@ fn callers_of_captured_responders_learn_of_the_isolation() {
         let calls: Arc<Mutex<u32>> = Arc::default();
         let made = calls.clone();
         node.create_timer(MS, move |_, _| assert!(*made.lock().unwrap() < 2, "broken")).unwrap();
-        let answers: Log<Result<u32, CallError>> = log();
+        let answers: Log<Result<u32, CallAndWaitError>> = log();
         let (seen, made) = (answers.clone(), calls.clone());
         let caller = executor.create_node("caller", ()).unwrap();
         let client = caller.create_client::<u32, u32>("service", QoS::services()).unwrap();
@@ -395,7 +397,9 @@ fn callers_of_captured_responders_learn_of_the_isolation() {
                 let (seen, made) = (seen.clone(), made.clone());
                 client
                     .call(1, move |_, reply, _| {
-                        seen.lock().unwrap().push(reply.map(|reply| *reply));
+                        seen.lock()
+                            .unwrap()
+                            .push(reply.map(|reply| *reply).map_err(CallAndWaitError::from));
                     })
                     .unwrap();
                 *made.lock().unwrap() += 1;
@@ -408,7 +412,9 @@ fn callers_of_captured_responders_learn_of_the_isolation() {
                 *made.lock().unwrap() += 1;
                 match outside.call_and_wait(2, Duration::from_secs(3600)) {
                     // In simulated time the executor may have come to its end.
-                    Err(CallError::NotFrozen) => std::thread::yield_now(),
+                    Err(CallAndWaitError::Refused(CallRefusal::NotFrozen)) => {
+                        std::thread::yield_now()
+                    }
                     answer => break answer.map(|reply| *reply),
                 }
             };
@@ -418,8 +424,9 @@ fn callers_of_captured_responders_learn_of_the_isolation() {
             executor.spin_for(10 * MS).unwrap();
         }
         waiting.join().unwrap();
-        let told = |answer: &Result<u32, CallError>| {
-            matches!(answer, Err(CallError::Unanswered | CallError::ServiceStopped))
+        let told = |answer: &Result<u32, CallAndWaitError>| {
+            let gone = [CallError::Unanswered, CallError::ServiceStopped];
+            matches!(answer, Err(CallAndWaitError::Call(error)) if gone.contains(error))
         };
         assert!(entries(&answers).iter().all(told), "{:?}", entries(&answers));
     });

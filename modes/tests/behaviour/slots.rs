@@ -2,8 +2,8 @@
 
 use crate::{entries, in_every_mode, log};
 use ringspin_executor::{
-    Accumulate, CallError, HeldMessages, Input, LoanError, Message, OutOfSlots, PublishError, QoS,
-    Reply,
+    Accumulate, CallRefusal, HeldMessages, Input, LoanError, Message, OutOfSlots, PublishError,
+    QoS, Reply,
 };
 use ringspin_modes::Executor;
 use std::sync::{Arc, Mutex};
@@ -304,7 +304,7 @@ fn client_that_keeps_replies_is_refused_and_its_service_goes_on() {
         node.create_timer(TICK, move |kept: &mut Vec<_>, cx| {
             let called = client.call(kept.len() as u64, |kept, reply, _| kept.push(reply.unwrap()));
             let Err(why) = called else { return };
-            if why.reason == CallError::TooManyReplies {
+            if why.reason == CallRefusal::TooManyReplies {
                 let mut log = log_of.lock().unwrap();
                 log.push((kept.len(), kept.iter().map(|reply| **reply).max()));
                 kept.clear();

@@ -1,7 +1,7 @@
 //! Tasks: futures as ordered as callbacks.
 
 use crate::{Log, entries, in_every_mode, in_every_mode_isolating, log};
-use ringspin_executor::{CallError, QoS, Time};
+use ringspin_executor::{QoS, RequestError, Time};
 use ringspin_modes::{Executor, SpinError};
 use ringspin_simulation::Job;
 use std::future::{pending, poll_fn};
@@ -44,7 +44,7 @@ fn a_task_awaits_ticks_messages_and_responses_and_uses_its_state() {
                     seen.lock().unwrap().push(sum);
                     if *number == 19 {
                         state.with(|_, cx| cx.stop()).await;
-                        return Ok::<(), CallError>(());
+                        return Ok::<(), RequestError>(());
                     }
                 }
             })

@@ -6,7 +6,7 @@ use super::super::{Action, GoalStatus};
 use crate::context::Context;
 use crate::event_loop::{BoxError, CallbackResult};
 use crate::message::Message;
-use crate::service::CallError;
+use crate::service::RequestError;
 use crate::time::Time;
 use std::fmt;
 use std::sync::Arc;
@@ -91,7 +91,11 @@ pub(super) type OnResponse<S> = Box<
 pub(super) type OnFeedback<S, A> =
     Box<dyn FnMut(&mut S, &Feedback<A>, &mut Context<'_>) -> Result<(), BoxError> + Send>;
 pub(super) type OnResult<S, A> = Box<
-    dyn FnOnce(&mut S, Result<GoalOutcome<A>, CallError>, &mut Context<'_>) -> Result<(), BoxError>
+    dyn FnOnce(
+            &mut S,
+            Result<GoalOutcome<A>, RequestError>,
+            &mut Context<'_>,
+        ) -> Result<(), BoxError>
         + Send,
 >;
 
@@ -144,7 +148,7 @@ impl<S, A: Action> GoalCallbacks<S, A> {
     #[must_use]
     pub fn on_result<R: CallbackResult>(
         mut self,
-        callback: impl FnOnce(&mut S, Result<GoalOutcome<A>, CallError>, &mut Context<'_>) -> R
+        callback: impl FnOnce(&mut S, Result<GoalOutcome<A>, RequestError>, &mut Context<'_>) -> R
         + Send
         + 'static,
     ) -> Self {

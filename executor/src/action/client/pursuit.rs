@@ -8,7 +8,7 @@ use crate::event_loop::BoxError;
 use crate::lock::lock;
 use crate::message::Message;
 use crate::random::NodeRandom;
-use crate::service::{CallError, Reply};
+use crate::service::{Reply, RequestError};
 use crate::time::{Clock, NodeClock};
 use rand_core::Rng;
 use ringspin_ringbuf::Permits;
@@ -124,7 +124,7 @@ impl<S, A: Action> Pursuit<S, A> {
     pub(super) fn end(
         &self,
         state: &mut S,
-        reply: Result<Reply<GetResultResponse<A>>, CallError>,
+        reply: Result<Reply<GetResultResponse<A>>, RequestError>,
         cx: &mut Context<'_>,
     ) -> Result<(), BoxError> {
         self.stop_listening();

@@ -114,7 +114,7 @@ fn a_result_that_does_not_come_in_time_is_given_up_and_ignored_later() {
     assert_eq!(watch.of("in time"), counted_to(4));
     let mut late = counted_to(8);
     late.truncate(1 + 5); // accepted, and feedback until 5.5 ms
-    late.push(Seen::Failed(CallError::TimedOut));
+    late.push(Seen::Failed(CallError::TimedOut.into()));
     assert_eq!(watch.of("late"), late);
 }
 

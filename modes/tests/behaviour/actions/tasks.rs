@@ -57,7 +57,7 @@ fn awaiting_a_goal_of_a_node_that_fails_returns_an_error() {
         let (node, client) = client(graph);
         let waiting = graph.create_node("waiting", ()).unwrap();
         waiting.set_failure_policy(FailurePolicy::StopAll).unwrap();
-        let seen: Log<CallError> = log();
+        let seen: Log<RequestError> = log();
         let ended = seen.clone();
         let fail = node.create_guard_condition("fail", |_, _| panic!("on purpose")).unwrap();
         waiting
@@ -68,12 +68,12 @@ fn awaiting_a_goal_of_a_node_that_fails_returns_an_error() {
                 let error = goal.result().await.unwrap_err();
                 ended.lock().unwrap().push(error);
                 let late = client.send_goal_async(FAR).await.unwrap_err();
-                assert_eq!(late, SendGoalError::Call(CallError::ClientStopped));
+                assert_eq!(late, SendGoalError::Request(CallError::ClientStopped.into()));
                 state.with(|_, cx| cx.stop()).await;
                 Ok::<(), SendGoalError>(())
             })
             .unwrap();
         executor.spin().unwrap();
-        assert_eq!(entries(&seen), [CallError::ClientStopped]);
+        assert_eq!(entries(&seen), [CallError::ClientStopped.into()]);
     });
 }

@@ -4,8 +4,8 @@ use super::fake_middleware::{FakeMiddleware, Fault, Private};
 use super::{MS, connect, in_every_way, on_all_cores, spin_on, stop_when};
 use crate::{Log, StopOnPanic, entries, log, spawn_beside};
 use ringspin_executor::{
-    CallError, Client, Context, Node, QoS, RemoteClient, RemoteNode, RemoteNotifier, RemoteServer,
-    Responder, ServiceTypes, TypeName,
+    CallAndWaitError, CallError, CallRefusal, Client, Context, Node, QoS, RemoteClient, RemoteNode,
+    RemoteNotifier, RemoteServer, RequestError, Responder, ServiceTypes, TypeName,
 };
 use ringspin_modes::Executor;
 use std::sync::Arc;
@@ -13,6 +13,14 @@ use std::thread;
 use std::time::Duration;
 
 type Answer = Result<u64, CallError>;
+
+/// The end of an awaited call, which was not refused.
+fn ended(error: RequestError) -> CallError {
+    match error {
+        RequestError::Call(error) => error,
+        refused => panic!("{refused}"),
+    }
+}
 
 fn numbers() -> ServiceTypes {
     ServiceTypes { request: TypeName::of::<u64>(), response: TypeName::of::<u64>() }
@@ -77,7 +85,7 @@ fn calling(executor: &Executor, depth: usize) -> Caller {
 }
 
 /// Calls with `number`; its end goes to the log.
-fn call(client: &Client<Log<Answer>, u64, u64>, number: u64) -> Result<(), CallError> {
+fn call(client: &Client<Log<Answer>, u64, u64>, number: u64) -> Result<(), CallRefusal> {
     let called = client.call(number, |ends, reply, _| {
         ends.lock().unwrap().push(reply.map(|reply| *reply));
     });
@@ -170,7 +178,7 @@ fn a_server_in_the_process_is_preferred() {
         let node = executor.create_node("server", ()).unwrap();
         node.create_service("double", QoS::services(), |_, n: &u64, _| 2 * n + 1).unwrap();
         let mut outside = server(&fake, "/double");
-        assert_eq!(call(&client, 0), Err(CallError::NotFrozen));
+        assert_eq!(call(&client, 0), Err(CallRefusal::NotFrozen));
         executor.freeze().unwrap();
         (1..4).for_each(|n| call(&client, n).unwrap());
         // Requests from outside are served, too.
@@ -223,16 +231,16 @@ fn calls_without_a_service_in_the_process_leave_it() {
         connect(&executor, fake.another());
         let (_node, client, ends) = calling(&executor, 3);
         assert!(!client.service_is_ready());
-        assert_eq!(call(&client, 0), Err(CallError::NotFrozen));
+        assert_eq!(call(&client, 0), Err(CallRefusal::NotFrozen));
         executor.freeze().unwrap();
-        assert_eq!(call(&client, 0), Err(CallError::NoService));
+        assert_eq!(call(&client, 0), Err(CallRefusal::NoService));
         let mut outside = server(&fake, "/double");
         assert!(client.service_is_ready());
         fake.fail(Fault::Send, 1);
-        assert_eq!(call(&client, 0), Err(CallError::Unsent));
+        assert_eq!(call(&client, 0), Err(CallRefusal::Unsent));
         for round in 0..3 {
             (1..4).for_each(|n| call(&client, 10 * round + n).unwrap());
-            assert_eq!(call(&client, 0), Err(CallError::TooManyCalls));
+            assert_eq!(call(&client, 0), Err(CallRefusal::TooManyCalls));
             fake.flush();
             // From another thread.
             let answered =
@@ -257,7 +265,7 @@ fn timeout_frees_the_slot_and_a_late_response_is_ignored() {
         let mut outside = server(&fake, "/double");
         executor.freeze().unwrap();
         (1..3).for_each(|n| call(&client, n).unwrap());
-        assert_eq!(call(&client, 3), Err(CallError::TooManyCalls));
+        assert_eq!(call(&client, 3), Err(CallRefusal::TooManyCalls));
         executor.spin().unwrap();
         assert_eq!(entries(&ends), [Err(CallError::TimedOut); 2]);
         // The same slots, while the answers to the first calls are under way.
@@ -279,14 +287,14 @@ fn calls_end_when_all_servers_that_could_answer_are_gone() {
         let asking = client.clone();
         node.spawn("ask", async move {
             let end = asking.call_async(1).await.map(|reply| *reply);
-            seen.lock().unwrap().push(end);
+            seen.lock().unwrap().push(end.map_err(ended));
         })
         .unwrap();
         let mut first = server(&fake, "/double");
         executor.freeze().unwrap();
         spin_on(&mut executor, &fake);
         (2..11).for_each(|n| call(&client, n).unwrap());
-        assert_eq!(call(&client, 0), Err(CallError::TooManyCalls));
+        assert_eq!(call(&client, 0), Err(CallRefusal::TooManyCalls));
         fake.flush();
         // One was answered before the crash, of which the loop learns in the same moment.
         let mut request: Option<u64> = None;
@@ -297,7 +305,7 @@ fn calls_end_when_all_servers_that_could_answer_are_gone() {
         ended.sort_by_key(Result::is_err);
         assert_eq!(ended[0], Ok(2));
         assert_eq!(ended[1..], [Err(CallError::ServerLost); 9]);
-        assert_eq!(call(&client, 0), Err(CallError::NoService));
+        assert_eq!(call(&client, 0), Err(CallRefusal::NoService));
         // Another server answers, though the first one is reported as gone once more.
         for round in 1..4 {
             let mut next = server(&fake, "/double");
@@ -359,8 +367,8 @@ fn a_thread_that_waits_learns_that_the_server_is_gone() {
         });
         executor.spin().unwrap();
         crashing.join().unwrap();
-        let mut expected = [Err(CallError::NoService); 5];
-        expected[0] = Err(CallError::ServerLost);
+        let mut expected = [Err(CallRefusal::NoService.into()); 5];
+        expected[0] = Err(CallAndWaitError::Call(CallError::ServerLost));
         assert_eq!(calling.join().unwrap(), expected);
     });
 }
@@ -374,7 +382,7 @@ fn a_thread_that_does_not_wait_any_longer_frees_its_slot() {
         executor.freeze().unwrap();
         for n in 0..6 {
             let end = client.call_and_wait(n, Duration::ZERO).map(|reply| *reply);
-            assert_eq!(end.unwrap_err(), CallError::TimedOut);
+            assert_eq!(end.unwrap_err(), CallError::TimedOut.into());
         }
         (6..8).for_each(|n| call(&client, n).unwrap());
         fake.flush();
@@ -393,7 +401,7 @@ fn a_task_awaits_responses_from_outside() {
         node.spawn("ask", async move {
             for n in 1..4 {
                 let end = client.call_async(n).await.map(|reply| *reply);
-                seen.lock().unwrap().push(end);
+                seen.lock().unwrap().push(end.map_err(ended));
             }
         })
         .unwrap();
@@ -439,7 +447,7 @@ fn publishing_only_nothing_is_called_or_served_outside() {
         node.create_service("triple", QoS::services(), |_, n: &u64, _| 3 * n).unwrap();
         executor.freeze().unwrap();
         assert!(!client.service_is_ready());
-        assert_eq!(call(&client, 1), Err(CallError::NoService));
+        assert_eq!(call(&client, 1), Err(CallRefusal::NoService));
         assert!(!caller(&fake, "/triple").is_available());
         assert_eq!(entries(&ends), []);
     });

@@ -429,6 +429,20 @@ impl Graph {
         Ok(())
     }
 
+    /// The timers with their callbacks, in order of creation, for tools that shift or list them.
+    /// Empty once the graph is frozen.
+    pub fn timers(&self) -> Vec<(CallbackId, Timer)> {
+        let builder = self.builder();
+        let specs = builder.callback_specs.iter().enumerate();
+        let timers = specs.filter_map(|(id, spec)| match &spec.source {
+            EventSource::Timer(control) => {
+                Some((CallbackId(id as u32), Timer::new(control.clone())))
+            }
+            _ => None,
+        });
+        timers.collect()
+    }
+
     /// Removes everything that nodes added to the graph, when its executor is dropped: callbacks
     /// that hold a [`Node`](crate::Node) or a [`Graph`] would otherwise keep themselves alive.
     /// Handles of the graph then find it frozen and empty.

@@ -66,7 +66,7 @@ impl Executor {
     /// let work = executor.create_node("work", ())?;
     /// work.create_subscription("ticks", QoS::default(), |_, _: &Message<u8>, _| {})?;
     /// executor.spin_for(Duration::from_millis(30))?;
-    /// assert_eq!(executor.chains()[0].to_end_ns, [3_000_000; 3]);
+    /// assert_eq!(executor.chains()[0].release_to_end_ns, [3_000_000; 3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -5,7 +5,7 @@
 
 use crate::assignment::Assignment;
 use crate::chain::Chain;
-use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
+use crate::evaluation::{ChainLatency, Evaluation, Latency, Model, ModelError};
 use crate::objective::{Objective, Score};
 
 /// An assignment with its predicted and its measured evaluation.
@@ -53,7 +53,7 @@ pub fn confirm<M: Model + ?Sized>(
         Ok(Confirmed {
             assignment: assignment.clone(),
             predicted: model.evaluate(assignment)?,
-            score: objective.score(model.chains(), &measured),
+            score: objective.score(model, &measured),
             measured,
             turns: turns.len(),
         })
@@ -69,17 +69,27 @@ fn median(chains: &[Chain], turns: &[Evaluation]) -> Evaluation {
         figures[figures.len() / 2]
     };
     let chains = (0..chains.len()).map(|chain| {
-        let latency = |turn: &Evaluation| turn.chains.get(chain).copied().unwrap_or_default();
+        let chain = |turn: &Evaluation| turn.chains.get(chain).copied().unwrap_or_default();
+        let latency = |which: fn(&ChainLatency) -> &Latency| Latency {
+            mean_ns: of(&|turn| which(&chain(turn)).mean_ns),
+            p50_ns: of(&|turn| which(&chain(turn)).p50_ns),
+            p99_ns: of(&|turn| which(&chain(turn)).p99_ns),
+            max_ns: of(&|turn| which(&chain(turn)).max_ns),
+        };
         ChainLatency {
-            samples: of(&|turn| latency(turn).samples),
-            mean_ns: of(&|turn| latency(turn).mean_ns),
-            p99_ns: of(&|turn| latency(turn).p99_ns),
-            max_ns: of(&|turn| latency(turn).max_ns),
-            misses: of(&|turn| latency(turn).misses),
+            samples: of(&|turn| chain(turn).samples),
+            release_to_end: latency(|chain| &chain.release_to_end),
+            sample_to_start: latency(|chain| &chain.sample_to_start),
+            misses: of(&|turn| chain(turn).misses),
         }
     });
+    let timers = turns.iter().map(|turn| turn.jitter_ns.len()).max().unwrap_or(0);
+    let jitter = |timer: usize| {
+        of(&|turn: &Evaluation| turn.jitter_ns.get(timer).copied().unwrap_or_default())
+    };
     Evaluation {
         chains: chains.collect(),
+        jitter_ns: (0..timers).map(jitter).collect(),
         drops: of(&|turn| turn.drops),
         core_loads: turns[0].core_loads.clone(),
         cores_used: turns[0].cores_used,
@@ -112,7 +122,7 @@ mod tests {
 
     fn evaluation(ms: u64) -> Evaluation {
         let ns = ms * 1_000_000;
-        let latency = ChainLatency { samples: 1, mean_ns: ns, p99_ns: ns, max_ns: ns, misses: 0 };
+        let latency = ChainLatency::of(vec![ns], vec![ns], None);
         Evaluation { chains: vec![latency], ..Evaluation::default() }
     }
 
@@ -138,7 +148,7 @@ mod tests {
         let confirmed = confirmed.unwrap();
         assert_eq!(order, [0, 1, 2, 0, 1, 2, 0, 1, 2]);
         let means = |of: fn(&Confirmed) -> &Evaluation| -> Vec<u64> {
-            confirmed.iter().map(|c| of(c).chains[0].mean_ns / 1_000_000).collect()
+            confirmed.iter().map(|c| of(c).chains[0].release_to_end.mean_ns / 1_000_000).collect()
         };
         assert_eq!(means(|c| &c.measured), [6, 7, 8]);
         assert_eq!(means(|c| &c.predicted), [0, 1, 2]);

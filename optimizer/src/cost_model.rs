@@ -50,6 +50,6 @@ impl<M: Model> CostModel for Judge<M> {
 
     fn score(&self, assignment: &Assignment) -> Result<Score, ModelError> {
         let evaluation = self.model.evaluate(assignment)?;
-        Ok(self.objective.score(self.model.chains(), &evaluation))
+        Ok(self.objective.score(&self.model, &evaluation))
     }
 }

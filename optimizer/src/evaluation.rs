@@ -5,52 +5,86 @@
 
 use crate::assignment::Assignment;
 use crate::chain::Chain;
+use crate::jitter::PeriodicTimer;
 use std::time::Duration;
 
 /// Why a candidate could not be evaluated.
 pub type ModelError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The latencies of the samples of one chain, in simulated time.
+/// The latencies of the samples of one chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ChainLatency {
     /// The number of samples that reached the end of the chain. If it is 0, the other fields carry
     /// no information, and every objective treats the chain as infinitely late.
     pub samples: u64,
-    /// The mean latency.
-    pub mean_ns: u64,
-    /// The 99th percentile of the latency.
-    pub p99_ns: u64,
-    /// The longest latency.
-    pub max_ns: u64,
-    /// The number of samples that missed the deadline of the chain; 0 without a deadline.
+    /// From the release of the first event (its timer was due) to the end of the last callback: the
+    /// latency that a user feels.
+    pub release_to_end: Latency,
+    /// From the start of the first callback to the start of the last one: the figure of the
+    /// reference system. A mapping can improve it by delaying a source.
+    pub sample_to_start: Latency,
+    /// The number of samples that missed the deadline of the chain, counted from release to end; 0
+    /// without a deadline.
     pub misses: u64,
 }
 
+/// Figures of a latency in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Latency {
+    /// The mean.
+    pub mean_ns: u64,
+    /// The median.
+    pub p50_ns: u64,
+    /// The 99th percentile.
+    pub p99_ns: u64,
+    /// The longest one.
+    pub max_ns: u64,
+}
+
+impl Latency {
+    /// Summarizes latencies in nanoseconds, in any order; zeros if there are none. O(n log n).
+    #[must_use]
+    pub fn of(mut latencies_ns: Vec<u64>) -> Self {
+        latencies_ns.sort_unstable();
+        let Some(&max_ns) = latencies_ns.last() else { return Self::default() };
+        let count = latencies_ns.len();
+        let total_ns: u128 = latencies_ns.iter().map(|&ns| u128::from(ns)).sum();
+        let percentile = |percent: usize| latencies_ns[(count * percent).div_ceil(100) - 1];
+        Self {
+            mean_ns: (total_ns / count as u128) as u64,
+            p50_ns: percentile(50),
+            p99_ns: percentile(99),
+            max_ns,
+        }
+    }
+}
+
 impl ChainLatency {
-    /// Summarizes the latencies of a chain in nanoseconds, in any order. O(n log n).
+    /// Summarizes the latencies of a chain's samples in nanoseconds, in any order. O(n log n).
     ///
     /// ```
     /// use ringspin_optimizer::ChainLatency;
     /// use std::time::Duration;
     ///
-    /// let latency = ChainLatency::of(vec![30, 10, 20], Some(Duration::from_nanos(25)));
-    /// assert_eq!((latency.samples, latency.mean_ns, latency.misses), (3, 20, 1));
-    /// assert_eq!(ChainLatency::of(vec![], None), ChainLatency::default());
+    /// let deadline = Some(Duration::from_nanos(25));
+    /// let latency = ChainLatency::of(vec![30, 10, 20], vec![25, 5, 15], deadline);
+    /// assert_eq!((latency.samples, latency.misses), (3, 1));
+    /// assert_eq!((latency.release_to_end.mean_ns, latency.sample_to_start.max_ns), (20, 25));
+    /// assert_eq!(ChainLatency::of(vec![], vec![], None), ChainLatency::default());
     /// ```
     #[must_use]
-    pub fn of(mut latencies_ns: Vec<u64>, deadline: Option<Duration>) -> Self {
-        latencies_ns.sort_unstable();
-        let Some(&max_ns) = latencies_ns.last() else { return Self::default() };
-        let samples = latencies_ns.len() as u64;
-        let total_ns: u128 = latencies_ns.iter().map(|&ns| u128::from(ns)).sum();
+    pub fn of(
+        release_to_end_ns: Vec<u64>,
+        sample_to_start_ns: Vec<u64>,
+        deadline: Option<Duration>,
+    ) -> Self {
         let deadline_ns = deadline.map_or(u128::MAX, |deadline| deadline.as_nanos());
-        let in_time = latencies_ns.partition_point(|&ns| u128::from(ns) <= deadline_ns);
+        let late = release_to_end_ns.iter().filter(|&&ns| u128::from(ns) > deadline_ns);
         Self {
-            samples,
-            mean_ns: (total_ns / u128::from(samples)) as u64,
-            p99_ns: latencies_ns[(latencies_ns.len() * 99).div_ceil(100) - 1],
-            max_ns,
-            misses: samples - in_time as u64,
+            samples: release_to_end_ns.len() as u64,
+            misses: late.count() as u64,
+            release_to_end: Latency::of(release_to_end_ns),
+            sample_to_start: Latency::of(sample_to_start_ns),
         }
     }
 }
@@ -60,6 +94,9 @@ impl ChainLatency {
 pub struct Evaluation {
     /// The chains, in the order of [`Model::chains`].
     pub chains: Vec<ChainLatency>,
+    /// The jitter of the timers in nanoseconds, in the order of [`Model::timers`]: the standard
+    /// deviation of the distances of successive starts.
+    pub jitter_ns: Vec<u64>,
     /// Messages that a newer one displaced before dispatch, plus timer periods that passed without
     /// a call.
     pub drops: u64,
@@ -81,6 +118,11 @@ pub trait Model: Sync {
     /// The chains whose latencies an evaluation contains.
     fn chains(&self) -> &[Chain];
 
+    /// The timers whose jitter an evaluation contains; none unless the model measures it.
+    fn timers(&self) -> &[PeriodicTimer] {
+        &[]
+    }
+
     /// Evaluates `assignment`. A search calls this thousands of times.
     ///
     /// # Errors
@@ -95,6 +137,10 @@ impl<M: Model + ?Sized> Model for &M {
 
     fn chains(&self) -> &[Chain] {
         (**self).chains()
+    }
+
+    fn timers(&self) -> &[PeriodicTimer] {
+        (**self).timers()
     }
 
     fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! * [`Assignment`]: a core for each event loop. [`Assignment::to_mapping`] is the result.
-//! * [`Model`]: evaluates an assignment: latencies of [chains](Chain), drops, core loads.
+//! * [`Model`]: evaluates an assignment: latencies of [chains](Chain), jitter of
+//!   [timers](PeriodicTimer), drops, core loads.
 //! * [`Objective`]: orders the figures by importance. [`Judge`] makes a [`CostModel`] of both.
 //! * [`Loads`]: the utilization of each loop and the message rates between loops. [`LoadModel`]
 //!   estimates costs from them alone, in a microsecond.
@@ -42,6 +43,7 @@ mod confirm;
 mod cost_model;
 mod evaluation;
 mod hop;
+mod jitter;
 mod load_model;
 mod loads;
 mod objective;
@@ -55,11 +57,12 @@ pub use calls::Calls;
 pub use chain::Chain;
 pub use confirm::{Confirmed, confirm};
 pub use cost_model::{CostModel, Judge};
-pub use evaluation::{ChainLatency, Evaluation, Model, ModelError};
+pub use evaluation::{ChainLatency, Evaluation, Latency, Model, ModelError};
 pub use hop::Hop;
+pub use jitter::{JitterRecorder, PeriodicTimer};
 pub use load_model::{Cost, LoadModel};
 pub use loads::{Edge, Loads, LoadsError, LoopLoad};
-pub use objective::{Objective, ObjectiveError, Score, Term};
+pub use objective::{Objective, ObjectiveError, Score, Term, TermUnit};
 pub use observer::Observer;
 pub use profile::{
     MeasureError, MergeError, OtherGraphError, Profile, ProfileError, ProfiledMachine,
@@ -69,4 +72,6 @@ pub use search::{
     SearchError, SearchOptions, SearchSetupError, Stop, Strategy, chain_clustering,
     longest_processing_time, round_robin, search,
 };
-pub use twin::{AssignmentError, EvaluationError, OtherLoopsError, Twin, TwinError};
+pub use twin::{
+    AssignmentError, EvaluationError, OtherLoopsError, Twin, TwinError, UnknownTimerError,
+};

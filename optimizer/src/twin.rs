@@ -9,6 +9,13 @@
 //! arrives later by a time drawn from the times of its edge, less the part that its callback
 //! already includes.
 //!
+//! # Phases
+//! Timers of a live graph are due at the same instants, but which of them a core serves first
+//! depends on microseconds. An evaluation therefore has several *variants*, one after the other:
+//! one with all timers in phase, and further ones with each timer up to [`PHASES`](Twin::PHASES)
+//! late. The simulated time of a variant is a multiple of the common period of all timers, if the horizon is
+//! that long, so that every coincidence of timers counts equally.
+//!
 //! The callbacks run unchanged, but their own work would take real time and is already part of the
 //! durations: give the twin a graph that leaves it out.
 
@@ -16,18 +23,20 @@ mod costs;
 mod error;
 mod senders;
 
-pub use error::{AssignmentError, EvaluationError, OtherLoopsError, TwinError};
+pub use error::{AssignmentError, EvaluationError, OtherLoopsError, TwinError, UnknownTimerError};
 
 use crate::assignment::Assignment;
 use crate::bounds::{Analysis, Callback, NoBound, callbacks_of};
 use crate::chain::Chain;
 use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
+use crate::jitter::{JitterRecorder, PeriodicTimer, periodic_timers};
 use crate::loads::{Edge, Loads, LoopLoad};
 use crate::profile::{Profile, loops_of};
 use costs::{Costs, Crossing};
 use ringspin_executor::{
-    BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics, Time,
+    BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics, Time, Timer,
 };
+use ringspin_modes::names::callback_labels;
 use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation, graph_edges};
 use senders::Senders;
 use std::any::Any;
@@ -62,7 +71,7 @@ use tracing::subscriber::NoSubscriber;
 /// let twin = Twin::new(build, &profile, vec![chain])?;
 /// let loops = twin.loops().to_vec();
 /// let evaluation = twin.evaluate(&Assignment::new(loops, vec![0, 0], 1))?;
-/// assert!(evaluation.chains[0].mean_ns > 0);
+/// assert!(evaluation.chains[0].release_to_end.mean_ns > 0);
 /// # Ok::<(), BoxError>(())
 /// ```
 pub struct Twin<'a> {
@@ -75,14 +84,22 @@ pub struct Twin<'a> {
     unmeasured: Vec<String>,
     /// Input of the worst-case analysis.
     analysis_input: AnalysisInput,
+    timers: Vec<PeriodicTimer>,
+    /// The least common multiple of the timers' periods, unless it is above a day.
+    common_period: Option<Duration>,
     horizon: Duration,
+    variants: u32,
 }
 
 type Build<'a> = Box<dyn Fn(&Graph) -> Result<Box<dyn Any>, BoxError> + Send + Sync + 'a>;
 
 impl<'a> Twin<'a> {
-    /// The default simulated span of an evaluation.
+    /// The default simulated time of an evaluation, over all variants.
     pub const HORIZON: Duration = Duration::from_secs(10);
+    /// The largest phase of a timer in a variant.
+    pub const PHASES: Duration = Duration::from_micros(200);
+    /// The default number of variants.
+    pub const VARIANTS: u32 = 8;
 
     /// Creates a twin of the graph that `build` declares, with the durations and hops of `profile`.
     /// `build` is called for each candidate, on any thread; its return value is kept until the run
@@ -110,6 +127,13 @@ impl<'a> Twin<'a> {
             check_deadline(chain, steps, &costs.least)?;
         }
         let analysis_input = AnalysisInput::new(&info, &costs, &senders, steps);
+        let labels = callback_labels(&info);
+        let timers = periodic_timers(&info).into_iter().map(|id| {
+            let event_loop = &info.loops[info.callbacks[id.0 as usize].event_loop.0 as usize];
+            let name = format!("{} {}", event_loop.full_name(), labels[id.0 as usize]);
+            PeriodicTimer { name, limit: None }
+        });
+        let common_period = common_period(&repeating_timers(&graph, &info));
         drop(handles);
         Ok(Self {
             build,
@@ -120,15 +144,60 @@ impl<'a> Twin<'a> {
             crossing: costs.crossing,
             unmeasured: costs.unmeasured,
             analysis_input,
+            timers: timers.collect(),
+            common_period,
             horizon: Self::HORIZON,
+            variants: Self::VARIANTS,
         })
     }
 
-    /// Sets the simulated span of an evaluation. A longer span yields more samples of each chain
-    /// and takes proportionally longer.
+    /// Sets the simulated time of an evaluation, which its variants share; the part of each is
+    /// rounded up to a multiple of the common period of all timers, if that is at most the horizon.
+    /// A longer time yields more samples of each chain and takes proportionally longer.
     #[must_use]
     pub fn with_horizon(self, horizon: Duration) -> Self {
         Self { horizon, ..self }
+    }
+
+    /// Sets the number of variants: 1 for timers in phase only.
+    ///
+    /// # Panics
+    /// If it is 0.
+    #[must_use]
+    pub fn with_variants(self, variants: u32) -> Self {
+        assert!(variants > 0, "give at least one variant: timers in phase");
+        Self { variants, ..self }
+    }
+
+    /// Limits the jitter of a timer, named by its callback as in `/planner timer 100ms`, for the
+    /// term [`Jitter`](crate::Term::Jitter).
+    ///
+    /// # Errors
+    /// [`UnknownTimerError`] if the graph has no such timer.
+    pub fn with_jitter_limit(
+        mut self,
+        name: &str,
+        limit: Duration,
+    ) -> Result<Self, UnknownTimerError> {
+        let Some(timer) = self.timers.iter_mut().find(|timer| timer.name == name) else {
+            let known = self.timers.into_iter().map(|timer| timer.name).collect();
+            return Err(UnknownTimerError { name: name.to_owned(), known });
+        };
+        timer.limit = Some(limit);
+        Ok(self)
+    }
+
+    /// The simulated time of one variant.
+    fn span(&self) -> Duration {
+        let span_ns = self.horizon.as_nanos().div_ceil(self.variants.into());
+        let unit = self.common_period.filter(|period| *period <= self.horizon);
+        let unit_ns = unit.map_or(1, |period| period.as_nanos());
+        Duration::from_nanos_u128(span_ns.next_multiple_of(unit_ns))
+    }
+
+    /// The simulated time of all variants.
+    fn total(&self) -> Duration {
+        self.span() * self.variants
     }
 
     /// Sets the seed for durations, hops and the random numbers of nodes; 0 unless set.
@@ -157,7 +226,7 @@ impl<'a> Twin<'a> {
             return Err(AssignmentError::NoHorizon);
         }
         let mut simulation = self.simulation.clone();
-        simulation.end = Some(simulation.start + self.horizon);
+        simulation.end = Some(simulation.start + self.total());
         let core_of = |id: LoopId| assignment.cores()[id.0 as usize];
         let crossing = self.crossing.iter().filter(|of| core_of(of.from) != core_of(of.to));
         simulation.links = ringspin_simulation::models::Links {
@@ -178,7 +247,7 @@ impl<'a> Twin<'a> {
         let count = self.loops.len();
         let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
         let ran = self.run(self.simulation(&apart)?)?;
-        let horizon_s = self.horizon.as_secs_f64();
+        let horizon_s = self.total().as_secs_f64();
         let loops = self.loops.iter().zip(&ran.busy_ns).map(|(name, busy_ns)| LoopLoad {
             name: name.clone(),
             utilization: *busy_ns as f64 * 1e-9 / horizon_s,
@@ -232,27 +301,71 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// Runs the graph; also returns the busy time of each loop.
+    /// Runs all variants of the graph.
     fn run(&self, simulation: Simulation) -> Result<RunResult, EvaluationError> {
         without_logs(|| self.run_logged(simulation))
     }
 
     fn run_logged(&self, simulation: Simulation) -> Result<RunResult, EvaluationError> {
         let failed = |error: &dyn std::fmt::Display| EvaluationError::Run(error.to_string());
-        let end = simulation.start + self.horizon;
+        let (start, span) = (simulation.start, self.span());
+        let end = start + self.total();
         let mut executor = Executor::deterministic(simulation)
             .with_chains(self.paths.iter().cloned())
-            .with_recorders(move |info, _| BusyRecorder::new(info, end));
+            .with_recorders(move |info, _| TwinRecorder::new(info, end, span));
         let handles = (self.build)(executor.graph());
         let handles = handles.map_err(|error| EvaluationError::Build(error.to_string()))?;
-        executor.spin().map_err(|error| failed(&error))?;
+        let timers = repeating_timers(executor.graph(), &executor.graph().info());
+        // Each ends right before its timers would be due with the next one's.
+        let mut left = span.saturating_sub(Duration::from_nanos(1));
+        for variant in 0..self.variants {
+            if variant > 0 {
+                shift_timers(&timers, start + span * variant, variant);
+            }
+            executor.spin_for(left).map_err(|error| failed(&error))?;
+            left = span;
+        }
         let (chains, statistics) = (executor.chains(), executor.statistics());
         let recorder: Option<Box<dyn Any>> =
             executor.take_recorders().pop().map(|recorder| recorder as Box<dyn Any>);
-        let busy = recorder.and_then(|recorder| recorder.downcast::<BusyRecorder>().ok());
-        let busy_ns = busy.map(|busy| busy.by_loop_ns).unwrap_or_default();
+        let recorder = recorder.and_then(|recorder| recorder.downcast::<TwinRecorder>().ok());
+        let Some(recorder) = recorder else { return Err(failed(&"it was not recorded")) };
+        let TwinRecorder { busy_ns, jitter, .. } = *recorder;
         drop(handles);
-        Ok(RunResult { chains, statistics, busy_ns })
+        Ok(RunResult { chains, statistics, busy_ns, jitter })
+    }
+}
+
+/// The periodic timers of a graph that is not frozen.
+fn repeating_timers(graph: &Graph, info: &GraphInfo) -> Vec<Timer> {
+    let periodic = periodic_timers(info);
+    let timers = graph.timers().into_iter().filter(|(id, _)| periodic.contains(id));
+    timers.map(|(_, timer)| timer).collect()
+}
+
+/// The least common multiple of the periods of all periodic timers, unless it is above a day.
+fn common_period(timers: &[Timer]) -> Option<Duration> {
+    let gcd = |mut a: u128, mut b: u128| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let mut periods = timers.iter().map(|timer| timer.period().as_nanos());
+    let longest = Duration::from_secs(86_400).as_nanos();
+    let multiple = periods.try_fold(1, |all: u128, period| {
+        Some(all / gcd(all, period) * period).filter(|&all| all <= longest)
+    });
+    multiple.map(Duration::from_nanos_u128)
+}
+
+/// Starts the timers anew at `start`, each late by its part of [`Twin::PHASES`]: multiples of the
+/// golden ratio modulo one, which lie evenly over all timers and variants.
+fn shift_timers(timers: &[Timer], start: Time, variant: u32) {
+    for (n, timer) in (1u64..).zip(timers) {
+        let part = (n * u64::from(variant)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let phase_ns = (u128::from(part) * Twin::PHASES.as_nanos()) >> 64;
+        timer.start_at(start + timer.period() + Duration::from_nanos_u128(phase_ns));
     }
 }
 
@@ -265,6 +378,10 @@ impl Model for Twin<'_> {
         &self.chains
     }
 
+    fn timers(&self) -> &[PeriodicTimer] {
+        &self.timers
+    }
+
     /// Simulates the [horizon](Twin::with_horizon).
     ///
     /// # Errors
@@ -275,15 +392,18 @@ impl Model for Twin<'_> {
         for (busy_ns, core) in ran.busy_ns.iter().zip(assignment.cores()) {
             core_busy_ns[*core] += busy_ns;
         }
-        let horizon_ns = self.horizon.as_nanos() as f64;
+        let total_ns = self.total().as_nanos() as f64;
         let chains = self.chains.iter().zip(ran.chains);
-        let latencies =
-            chains.map(|(chain, samples)| ChainLatency::of(samples.to_end_ns, chain.deadline));
+        let latencies = chains.map(|(chain, samples)| {
+            let ChainSamples { release_to_end_ns, sample_to_start_ns, .. } = samples;
+            ChainLatency::of(release_to_end_ns, sample_to_start_ns, chain.deadline)
+        });
         let callbacks = ran.statistics.callbacks.iter();
         Ok(Evaluation {
             chains: latencies.collect(),
+            jitter_ns: JitterRecorder::jitter_ns([&ran.jitter]),
             drops: callbacks.map(|callback| callback.overwritten + callback.missed).sum(),
-            core_loads: core_busy_ns.into_iter().map(|ns| ns as f64 / horizon_ns).collect(),
+            core_loads: core_busy_ns.into_iter().map(|ns| ns as f64 / total_ns).collect(),
             cores_used: assignment.cores_used(),
         })
     }
@@ -323,26 +443,31 @@ struct RunResult {
     chains: Vec<ChainSamples>,
     statistics: Statistics,
     busy_ns: Vec<u64>,
+    jitter: JitterRecorder,
 }
 
-/// Records the busy time of each event loop up to the end of the run.
-struct BusyRecorder {
+/// Records the busy time of each event loop up to the end of the run, and the jitter of timers.
+struct TwinRecorder {
     end: Time,
-    by_loop_ns: Vec<u64>,
+    busy_ns: Vec<u64>,
+    jitter: JitterRecorder,
 }
 
-impl BusyRecorder {
-    fn new(info: &GraphInfo, end: Time) -> Self {
-        Self { end, by_loop_ns: vec![0; info.loops.len()] }
+impl TwinRecorder {
+    fn new(info: &GraphInfo, end: Time, span: Duration) -> Self {
+        let jitter = JitterRecorder::new(info).within(span);
+        Self { end, busy_ns: vec![0; info.loops.len()], jitter }
     }
 }
 
-impl Recorder for BusyRecorder {
-    fn started(&mut self, _: &Dispatch) {}
+impl Recorder for TwinRecorder {
+    fn started(&mut self, dispatch: &Dispatch) {
+        self.jitter.started(dispatch);
+    }
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
         let busy = completion.time.min(self.end) - dispatch.time;
-        self.by_loop_ns[dispatch.event_loop.0 as usize] += busy.as_nanos() as u64;
+        self.busy_ns[dispatch.event_loop.0 as usize] += busy.as_nanos() as u64;
     }
 }
 

@@ -7,7 +7,6 @@
 //! Measures a profile and writes it to the file. Each round then runs the system live on one core
 //! and on two, and evaluates the same two mappings on the twin.
 
-use reference_system::description::Workload;
 use reference_system::kpi::Collector;
 use reference_system::optimize::Target;
 use reference_system::system::{Work, build};
@@ -35,11 +34,8 @@ fn main() -> Result<(), BoxError> {
     }
     print_hops(&profile);
     let idle = Work { crunch: false, ..live.clone() };
-    let twin = Twin::new(
-        |graph: &Graph| declare(graph, &idle),
-        &profile,
-        Target { workload: Workload::Autoware, n, deadline: None }.chains(),
-    )?;
+    let twin =
+        Twin::new(|graph: &Graph| declare(graph, &idle), &profile, Target::autoware(n).chains())?;
     let twin = twin.with_horizon(span);
     println!("not measured: {:?}", twin.unmeasured());
     let loops = twin.loops().to_vec();
@@ -52,21 +48,22 @@ fn main() -> Result<(), BoxError> {
                 Executor::new(Mode::MultiCore(Some(assignment.to_mapping(&allowed_cores()))));
             let collector = declare(executor.graph(), &live)?;
             executor.spin_for(span)?;
-            let real = collector.report().hot_path_end;
+            let real = collector.report().release_to_end;
             drop(executor);
             let started = Instant::now();
             let evaluation = twin.evaluate(&assignment)?;
             let took = started.elapsed();
             let chain = evaluation.chains[0];
+            let forecast = chain.release_to_end;
             println!(
                 "{count} cores: live mean {:.3} p99 {:.3} max {:.3} ms, twin mean {:.3} p99 {:.3} \
                  max {:.3} ms of {} samples, loads {:.3?}, in {took:?}",
                 real.mean_ns / 1e6,
                 real.p99_ns as f64 / 1e6,
                 real.max_ns as f64 / 1e6,
-                chain.mean_ns as f64 / 1e6,
-                chain.p99_ns as f64 / 1e6,
-                chain.max_ns as f64 / 1e6,
+                forecast.mean_ns as f64 / 1e6,
+                forecast.p99_ns as f64 / 1e6,
+                forecast.max_ns as f64 / 1e6,
                 chain.samples,
                 evaluation.core_loads,
             );

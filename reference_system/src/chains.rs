@@ -1,13 +1,15 @@
-//! Latencies of the LaME chains, measured at the callbacks.
+//! Latencies of the LaME chains, measured at the callbacks, in the two definitions of
+//! [`kpi`](crate::kpi).
 //!
-//! The history of a sample holds the start of its chain's first callback. A chain ends when its
-//! last callback returns, which need not publish anything: the callback reports the start it
-//! received, and a [`Watch`] records when the worker reports its return. In simulated time, the
-//! duration of the last callback is therefore included.
+//! The history of a sample holds the start of its chain's first callback, and a [`Probe`] remembers
+//! its release. A chain ends when its last callback returns, which need not publish anything: the
+//! callback reports the sample that it received, and a [`Watch`] records when the worker reports
+//! its return. In simulated time, the duration of the last callback is therefore included.
 
+use crate::kpi::Recent;
 use crate::lame::{CHAINS, Chain};
 use crate::message::Message4kb;
-use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
+use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder, Time};
 use ringspin_report::Summary;
 use serde::Serialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,9 +25,11 @@ pub struct ChainReport {
     pub chain: Chain,
     /// The work on its path, in nanoseconds.
     pub floor_ns: u64,
-    /// From the start of its first callback to the end of its last.
-    pub latency: Summary,
-    /// The number of latencies above the deadline.
+    /// From the start of its first callback to the start of its last.
+    pub sample_to_start: Summary,
+    /// From the release of its first callback, when its timer was due, to the end of its last.
+    pub release_to_end: Summary,
+    /// The number of latencies from release to end above the deadline.
     pub misses: u64,
     /// The number of samples started. Samples that did not end were overwritten, or were in transit
     /// at the end of the run.
@@ -41,10 +45,18 @@ pub struct Collector([Mutex<Series>; CHAINS.len()]);
 #[derive(Debug)]
 struct Series {
     started: u64,
-    /// The start of the sample that the running last callback received.
-    ending: Option<u64>,
-    latencies_ns: Vec<u64>,
+    releases: Recent,
+    /// The sample that the running last callback received.
+    ending: Option<Ending>,
+    release_to_end_ns: Vec<u64>,
+    sample_to_start_ns: Vec<u64>,
     not_recorded: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Ending {
+    release_ns: u64,
+    sample_to_start_ns: u64,
 }
 
 impl Default for Collector {
@@ -54,12 +66,18 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// Creates a collector and reserves its storage of 1.5 MiB.
+    /// Creates a collector and reserves its storage of 3 MiB.
     #[must_use]
     pub fn new() -> Self {
         let series = |_| {
-            let latencies_ns = Vec::with_capacity(CAPACITY);
-            Mutex::new(Series { started: 0, ending: None, latencies_ns, not_recorded: 0 })
+            Mutex::new(Series {
+                started: 0,
+                releases: Recent::default(),
+                ending: None,
+                release_to_end_ns: Vec::with_capacity(CAPACITY),
+                sample_to_start_ns: Vec::with_capacity(CAPACITY),
+                not_recorded: 0,
+            })
         };
         Self([0, 1, 2].map(series))
     }
@@ -75,32 +93,40 @@ impl Collector {
     #[must_use]
     pub fn report(&self) -> Vec<ChainReport> {
         let report = |(chain, series): (&Chain, &Mutex<Series>)| {
-            let Series { started, ref latencies_ns, not_recorded, .. } = *locked(series);
+            let series = locked(series);
             let deadline_ns = chain.deadline().as_nanos() as u64;
+            let late = series.release_to_end_ns.iter().filter(|&&ns| ns > deadline_ns);
             ChainReport {
                 chain: *chain,
                 floor_ns: chain.floor().as_nanos() as u64,
-                latency: Summary::of(latencies_ns),
-                misses: latencies_ns.iter().filter(|&&ns| ns > deadline_ns).count() as u64,
-                started,
-                not_recorded,
+                sample_to_start: Summary::of(&series.sample_to_start_ns),
+                release_to_end: Summary::of(&series.release_to_end_ns),
+                misses: late.count() as u64,
+                started: series.started,
+                not_recorded: series.not_recorded,
             }
         };
         CHAINS.iter().zip(&self.0).map(report).collect()
     }
 
-    /// The latencies so far, by chain, in nanoseconds. Copies the series; not for use in callbacks.
+    /// The latencies so far in nanoseconds, by chain: from release to end, and from sample to
+    /// start. Copies the series; not for use in callbacks.
     #[must_use]
-    pub fn latencies_ns(&self) -> [Vec<u64>; CHAINS.len()] {
-        std::array::from_fn(|chain| locked(&self.0[chain]).latencies_ns.clone())
+    pub fn latencies_ns(&self) -> [[Vec<u64>; 2]; CHAINS.len()] {
+        std::array::from_fn(|chain| {
+            let series = locked(&self.0[chain]);
+            [series.release_to_end_ns.clone(), series.sample_to_start_ns.clone()]
+        })
     }
 
     fn ended(&self, chain: usize, end_ns: u64) {
         let mut series = locked(&self.0[chain]);
-        let Some(start_ns) = series.ending.take() else { return };
-        match series.latencies_ns.len() < CAPACITY {
-            true => series.latencies_ns.push(end_ns.saturating_sub(start_ns)),
-            false => series.not_recorded += 1,
+        let Some(Ending { release_ns, sample_to_start_ns }) = series.ending.take() else { return };
+        if series.release_to_end_ns.len() < CAPACITY {
+            series.release_to_end_ns.push(end_ns.saturating_sub(release_ns));
+            series.sample_to_start_ns.push(sample_to_start_ns);
+        } else {
+            series.not_recorded += 1;
         }
     }
 }
@@ -114,18 +140,27 @@ pub(crate) struct Probe {
 }
 
 impl Probe {
-    /// Records that the callback has started.
-    pub(crate) fn started(&self) {
+    /// Records that the timer's callback, which was due at `released`, has started and will send
+    /// the sample `sequence_number`.
+    pub(crate) fn started(&self, sequence_number: u32, released: Time) {
         if let (Some(collector), Some(chain)) = (&self.collector, self.starts) {
-            locked(&collector.0[chain]).started += 1;
+            let mut series = locked(&collector.0[chain]);
+            series.started += 1;
+            series.releases.put(sequence_number, released.as_nanos());
         }
     }
 
-    /// Records that the callback received `sample`.
-    pub(crate) fn reached_by(&self, sample: &Message4kb) {
+    /// Records that the callback received `sample`, and started at `started`.
+    pub(crate) fn reached_by(&self, sample: &Message4kb, started: Time) {
         if let (Some(collector), Some(chain)) = (&self.collector, self.ends) {
-            let start = sample.find(CHAINS[chain].nodes[0]).map(|entry| entry.timestamp);
-            locked(&collector.0[chain]).ending = start;
+            let mut series = locked(&collector.0[chain]);
+            let first = sample.find(CHAINS[chain].nodes[0]);
+            series.ending = first.and_then(|first| {
+                Some(Ending {
+                    release_ns: series.releases.get(first.sequence_number)?,
+                    sample_to_start_ns: started.as_nanos().saturating_sub(first.timestamp),
+                })
+            });
         }
     }
 }
@@ -170,29 +205,31 @@ mod tests {
     use super::*;
     use crate::message::NodeName;
 
-    fn sample(node: &str, started_ns: u64) -> Message4kb {
+    fn sample(number: u32, started_ns: u64) -> Message4kb {
         let mut message = Message4kb::new();
-        message.append(&NodeName::new(node).unwrap(), 0, 0, started_ns);
+        message.append(&NodeName::new("RearLidarDriver").unwrap(), number, 0, started_ns);
         message
     }
 
     #[test]
-    fn a_latency_lasts_from_the_stamp_to_the_return_and_a_miss_exceeds_the_deadline() {
+    fn latencies_last_to_the_start_and_to_the_return_and_a_miss_exceeds_the_deadline() {
         let collector = Arc::new(Collector::new());
         let timer = collector.probe("RearLidarDriver", None);
         let end = collector.probe("PointCloudFusion", Some("PointsTransformerRear"));
         let other = collector.probe("PointCloudFusion", Some("PointsTransformerFront"));
-        for (start_ns, end_ns) in [(1_000, 200_001_000), (2_000, 200_002_001), (3_000, 4_000)] {
-            timer.started();
-            other.reached_by(&sample("RearLidarDriver", 1));
-            end.reached_by(&sample("RearLidarDriver", start_ns));
+        let samples = [(1_000, 200_000_900), (2_000, 200_001_901), (3_000, 4_000)];
+        for (number, (start_ns, end_ns)) in (0..).zip(samples) {
+            timer.started(number, Time::from_nanos(start_ns - 100));
+            other.reached_by(&sample(number, 1), Time::from_nanos(1));
+            end.reached_by(&sample(number, start_ns), Time::from_nanos(start_ns + 7));
             collector.ended(1, end_ns);
         }
-        timer.started();
+        timer.started(9, Time::ZERO);
         collector.ended(1, 9); // unknown sample
         let report = &collector.report()[1];
         assert_eq!((report.chain.name, report.started, report.misses), ("RT1", 4, 1));
-        assert_eq!((report.latency.count, report.latency.min_ns), (3, 1_000));
-        assert_eq!(report.latency.max_ns, 200_000_001);
+        assert_eq!((report.release_to_end.count, report.release_to_end.min_ns), (3, 1_100));
+        assert_eq!(report.release_to_end.max_ns, 200_000_001);
+        assert_eq!((report.sample_to_start.min_ns, report.sample_to_start.max_ns), (7, 7));
     }
 }

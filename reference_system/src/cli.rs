@@ -73,11 +73,12 @@ enum Command {
 JSON keys of --json:
   mode, workload, n, crunch, duration_s, interrupted, wall_s, node_s, cpu_percent, rss_bytes,
   dispatched, overwritten, missed_periods, simulated_s_per_wall_s, digest, mapping,
-  kpis: { hot_path_start, hot_path_end, planner_period: { count, min_ns, mean_ns, p50_ns,
+  kpis: { sample_to_start, release_to_end, planner_period: { count, min_ns, mean_ns, p50_ns,
           p99_ns, max_ns, std_ns }, hot_path_drops, samples, warm_up_samples, end_unknown,
           without_lidar, not_recorded },
   chains: [ { name, nodes, deadline_ms, published: [ { system, mean_ms, p99_ms, max_ms } ],
-              floor_ns, latency: { as the KPIs }, misses, started, not_recorded } ]
+              floor_ns, sample_to_start, release_to_end: { as the KPIs }, misses, started,
+              not_recorded } ]
 
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 struct RunArguments {

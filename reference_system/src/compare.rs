@@ -17,9 +17,11 @@ use ringspin_modes::{Mapping, Mode, allowed_cores};
 use serde::Serialize;
 
 use crate::crunch::{Calibration, calibrate_within};
+use crate::description::HOT_PATH_CRUNCHES;
 use crate::kpi::{self, Collector, Kpis};
+use crate::optimize::{Target, quick_mapping};
 use crate::process::{OthersMeter, processor_name};
-use crate::run::{RunOptions, RunReport, mode_name, run, tuned_mapping};
+use crate::run::{RunOptions, RunReport, mode_name, run};
 use crate::system::Work;
 
 /// The time budget of one calibration, which is repeated each turn.
@@ -103,6 +105,14 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// The lower bounds on enough cores for the hot path from sample to start, 4 crunches, and from
+    /// release to end, 5 crunches. On one core, each is a crunch more.
+    #[must_use]
+    pub fn floors_ns(&self) -> [u64; 2] {
+        let crunches = u64::from(HOT_PATH_CRUNCHES);
+        [self.floor_ns, self.floor_ns / crunches * (crunches + 1)]
+    }
+
     /// The cell of a single run.
     #[must_use]
     pub fn of_run(report: &RunReport, floor_ns: u64) -> Self {
@@ -232,7 +242,10 @@ fn all_series(
     for n in calibrations.iter().map(|calibration| calibration.n) {
         for mode in &options.modes {
             let mode = match mode {
-                Mode::MultiCore(None) => Mode::MultiCore(Some(tuned_mapping(n)?)),
+                Mode::MultiCore(None) => {
+                    let mapping = quick_mapping(&Target::autoware(n), &allowed_cores())?;
+                    Mode::MultiCore(Some(mapping))
+                }
                 mode => mode.clone(),
             };
             series.push(Series { mode, n, collectors: Vec::new(), reports: Vec::new() });

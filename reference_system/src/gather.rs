@@ -226,7 +226,7 @@ impl Run {
             n: report.n,
             mode: report.mode.to_owned(),
             floor_ns: calibration.floor_ns(),
-            hot_path: report.kpis.hot_path_start,
+            hot_path: report.kpis.sample_to_start,
             hot_path_drops: report.kpis.hot_path_drops,
             planner_std_ns: report.kpis.planner_period.std_ns,
             cpu_percent: report.cpu_percent,
@@ -245,7 +245,7 @@ impl Run {
             simulated_s: report.node_s,
             wall_s: report.wall_s,
             digest: report.digest.clone().unwrap_or_default(),
-            hot_path: report.kpis.hot_path_start,
+            hot_path: report.kpis.sample_to_start,
             latencies_ns: self.latencies_ns(),
         }
     }

@@ -1,8 +1,15 @@
 //! The key performance indicators: measurement, counting rules, and pooling of runs.
 //!
-//! The rules follow upstream and are all in this module: the hot path's latency is read from the
-//! history of each sample that reaches a Command node, the first ten such samples are start-up, and
-//! the behaviour planner's period is the distance of successive starts.
+//! The hot path's latency has two definitions, both read from the samples that reach a Command
+//! node:
+//!
+//! * *sample to start*, upstream's: from the newer lidar stamp, the start of its timer's callback,
+//!   to the start of the collision estimator. A schedule can improve it by delaying a lidar.
+//! * *release to end*: from the newer lidar's release, when its timer was due, to the end of the
+//!   collision estimator's callback. It is what a user feels.
+//!
+//! As upstream, the first ten such samples are start-up, and the behaviour planner's period is the
+//! distance of successive starts.
 //!
 //! Callbacks on several threads share one [`Collector`]. Its storage is bounded and reserved on
 //! creation, so recording does not allocate (except for the first sample of each command node when
@@ -29,16 +36,15 @@ pub const KEPT_SAMPLES: usize = 16_384;
 /// History entries reserved for the kept samples: the mean is about 6 each, the longest has 22.
 const KEPT_ENTRIES: usize = KEPT_SAMPLES * 8;
 
-/// The number of remembered ends of the collision estimator: 6 s at 10 Hz.
-const KNOWN_ENDS: usize = 64;
-
 /// The KPIs of one run, or of several pooled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Kpis {
-    /// Newer lidar stamp to the *start* of the collision estimator's callback, as published.
-    pub hot_path_start: Summary,
-    /// Newer lidar stamp to the *end* of the collision estimator's callback.
-    pub hot_path_end: Summary,
+    /// The hot path from sample to start: from the newer lidar stamp to the start of the collision
+    /// estimator's callback, as published.
+    pub sample_to_start: Summary,
+    /// The hot path from release to end: from the due time of the newer lidar's timer to the end of
+    /// the collision estimator's callback.
+    pub release_to_end: Summary,
     /// Sum of the samples that hot-path nodes saw dropped, over the counted samples.
     pub hot_path_drops: u64,
     /// Distance of successive starts of the behaviour planner's timer callback.
@@ -47,7 +53,8 @@ pub struct Kpis {
     pub samples: u64,
     /// Hot-path samples not counted because they were the first ten of their run.
     pub warm_up_samples: u64,
-    /// Counted samples whose callback end was unknown, or no longer known, when they arrived.
+    /// Counted samples whose release or whose callback's end was unknown, or no longer known, when
+    /// they arrived.
     pub end_unknown: u64,
     /// Samples that name the estimator but no lidar, and thus have no latency; 0 in a correct
     /// graph.
@@ -89,7 +96,9 @@ pub struct PathEntry {
 #[derive(Debug)]
 pub struct Collector {
     hot_path: Mutex<HotPath>,
-    ends: Mutex<[Option<KnownEnd>; KNOWN_ENDS]>,
+    ends: Mutex<Recent>,
+    /// Of the front lidar, and of the rear one.
+    releases: [Mutex<Recent>; 2],
     planner: Mutex<Planner>,
     kept: Option<Mutex<Kept>>,
 }
@@ -97,19 +106,13 @@ pub struct Collector {
 #[derive(Debug)]
 struct HotPath {
     capacity: usize,
-    start_ns: Vec<u64>,
-    end_ns: Vec<u64>,
+    sample_to_start_ns: Vec<u64>,
+    release_to_end_ns: Vec<u64>,
     drops: u64,
     warm_up_samples: u64,
     end_unknown: u64,
     without_lidar: u64,
     not_recorded: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct KnownEnd {
-    sequence_number: u32,
-    end_ns: u64,
 }
 
 #[derive(Debug)]
@@ -158,15 +161,16 @@ impl Collector {
         Self {
             hot_path: Mutex::new(HotPath {
                 capacity,
-                start_ns: Vec::with_capacity(capacity),
-                end_ns: Vec::with_capacity(capacity),
+                sample_to_start_ns: Vec::with_capacity(capacity),
+                release_to_end_ns: Vec::with_capacity(capacity),
                 drops: 0,
                 warm_up_samples: 0,
                 end_unknown: 0,
                 without_lidar: 0,
                 not_recorded: 0,
             }),
-            ends: Mutex::new([None; KNOWN_ENDS]),
+            ends: Mutex::default(),
+            releases: Default::default(),
             planner: Mutex::new(Planner {
                 capacity,
                 last_start_ns: None,
@@ -201,9 +205,10 @@ impl Collector {
             match newer_lidar_ns(sample) {
                 Some(lidar_ns) => {
                     latency_ns = Some(estimator.timestamp.saturating_sub(lidar_ns));
-                    let end_ns = self.known_end_ns(estimator.sequence_number);
-                    let end_latency_ns = end_ns.map(|end_ns| end_ns.saturating_sub(lidar_ns));
-                    counted = locked(&self.hot_path).record(sample, latency_ns, end_latency_ns);
+                    let end_ns = locked(&self.ends).get(estimator.sequence_number);
+                    let to_end_ns = end_ns.zip(self.release_ns(sample));
+                    let to_end_ns = to_end_ns.map(|(end, release)| end.saturating_sub(release));
+                    counted = locked(&self.hot_path).record(sample, latency_ns, to_end_ns);
                 }
                 None => locked(&self.hot_path).without_lidar += 1,
             }
@@ -218,7 +223,16 @@ impl Collector {
     /// The last 64 ends are remembered until their samples reach a Command node. A sample that
     /// arrives later, or before this call, counts in [`Kpis::end_unknown`].
     pub fn collision_estimator_returned(&self, sequence_number: u32, end_ns: u64) {
-        locked(&self.ends)[end_slot(sequence_number)] = Some(KnownEnd { sequence_number, end_ns });
+        locked(&self.ends).put(sequence_number, end_ns);
+    }
+
+    /// Records that the timer of the sample `sequence_number` of `lidar` was due at `release_ns`.
+    ///
+    /// Of each lidar, the last 64 are remembered; another sensor is ignored.
+    pub fn lidar_released(&self, lidar: &str, sequence_number: u32, release_ns: u64) {
+        if let Some(index) = lidar_index(lidar) {
+            locked(&self.releases[index]).put(sequence_number, release_ns);
+        }
     }
 
     /// Records the start of the behaviour planner's timer callback.
@@ -241,17 +255,56 @@ impl Collector {
         self.kept.as_ref().map(|kept| locked(kept).paths()).unwrap_or_default()
     }
 
-    /// The counted latencies of the hot path to its end, in nanoseconds. Copies the series; not for
-    /// use in callbacks.
+    /// The counted latencies of the hot path in nanoseconds: from release to end, and from sample
+    /// to start. Copies the series; not for use in callbacks.
     #[must_use]
-    pub fn hot_path_ends_ns(&self) -> Vec<u64> {
-        locked(&self.hot_path).end_ns.clone()
+    pub fn hot_path_ns(&self) -> [Vec<u64>; 2] {
+        let hot_path = locked(&self.hot_path);
+        [hot_path.release_to_end_ns.clone(), hot_path.sample_to_start_ns.clone()]
     }
 
-    fn known_end_ns(&self, sequence_number: u32) -> Option<u64> {
-        locked(&self.ends)[end_slot(sequence_number)]
-            .filter(|known| known.sequence_number == sequence_number)
-            .map(|known| known.end_ns)
+    /// The newer release of the lidar samples of `sample`; `None` unless those of all are known.
+    fn release_ns(&self, sample: &Message4kb) -> Option<u64> {
+        let lidars = LIDARS.iter().zip(&self.releases);
+        let released = lidars.filter_map(|(lidar, releases)| {
+            let entry = sample.find(lidar)?;
+            Some(locked(releases).get(entry.sequence_number))
+        });
+        released.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten()
+    }
+}
+
+const LIDARS: [&str; 2] = [FRONT_LIDAR, REAR_LIDAR];
+
+fn lidar_index(name: &str) -> Option<usize> {
+    LIDARS.iter().position(|lidar| *lidar == name)
+}
+
+/// Whether the releases of this node are collected.
+pub(crate) fn is_lidar(name: &str) -> bool {
+    lidar_index(name).is_some()
+}
+
+/// The times of the last 64 samples of a node: 6 s at 10 Hz.
+#[derive(Debug)]
+pub(crate) struct Recent([Option<(u32, u64)>; Self::COUNT]);
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self([None; Self::COUNT])
+    }
+}
+
+impl Recent {
+    const COUNT: usize = 64;
+
+    pub(crate) fn put(&mut self, sequence_number: u32, time_ns: u64) {
+        self.0[sequence_number as usize % Self::COUNT] = Some((sequence_number, time_ns));
+    }
+
+    pub(crate) fn get(&self, sequence_number: u32) -> Option<u64> {
+        let kept = self.0[sequence_number as usize % Self::COUNT];
+        kept.filter(|(number, _)| *number == sequence_number).map(|(_, time_ns)| time_ns)
     }
 }
 
@@ -269,8 +322,8 @@ pub fn pool(collectors: &[Arc<Collector>]) -> Kpis {
 /// The series of all runs, and their counters as `Kpis` with summaries still empty.
 #[derive(Default)]
 struct Pooled {
-    start_ns: Vec<u64>,
-    end_ns: Vec<u64>,
+    sample_to_start_ns: Vec<u64>,
+    release_to_end_ns: Vec<u64>,
     periods_ns: Vec<u64>,
     counters: Kpis,
 }
@@ -280,10 +333,10 @@ impl Pooled {
         let counters = &mut self.counters;
         {
             let hot_path = locked(&collector.hot_path);
-            self.start_ns.extend_from_slice(&hot_path.start_ns);
-            self.end_ns.extend_from_slice(&hot_path.end_ns);
+            self.sample_to_start_ns.extend_from_slice(&hot_path.sample_to_start_ns);
+            self.release_to_end_ns.extend_from_slice(&hot_path.release_to_end_ns);
             counters.hot_path_drops += hot_path.drops;
-            counters.samples += hot_path.start_ns.len() as u64;
+            counters.samples += hot_path.sample_to_start_ns.len() as u64;
             counters.warm_up_samples += hot_path.warm_up_samples;
             counters.end_unknown += hot_path.end_unknown;
             counters.without_lidar += hot_path.without_lidar;
@@ -301,8 +354,8 @@ impl Pooled {
 
     fn report(self) -> Kpis {
         Kpis {
-            hot_path_start: Summary::of(&self.start_ns),
-            hot_path_end: Summary::of(&self.end_ns),
+            sample_to_start: Summary::of(&self.sample_to_start_ns),
+            release_to_end: Summary::of(&self.release_to_end_ns),
             planner_period: Summary::of(&self.periods_ns),
             ..self.counters
         }
@@ -316,13 +369,13 @@ impl HotPath {
             self.warm_up_samples += 1;
             return false;
         }
-        if self.start_ns.len() >= self.capacity {
+        if self.sample_to_start_ns.len() >= self.capacity {
             self.not_recorded += 1;
             return false;
         }
-        self.start_ns.extend(start);
+        self.sample_to_start_ns.extend(start);
         match end {
-            Some(end_ns) => self.end_ns.push(end_ns),
+            Some(to_end_ns) => self.release_to_end_ns.push(to_end_ns),
             None => self.end_unknown += 1,
         }
         self.drops += hot_path_drops(sample);
@@ -402,10 +455,6 @@ fn newer_lidar_ns(sample: &Message4kb) -> Option<u64> {
 fn hot_path_drops(sample: &Message4kb) -> u64 {
     let on_hot_path = |entry: &&TransmissionStats| HOT_PATH.iter().any(|name| entry.is_from(name));
     sample.history().iter().filter(on_hot_path).map(|entry| u64::from(entry.dropped_samples)).sum()
-}
-
-fn end_slot(sequence_number: u32) -> usize {
-    sequence_number as usize % KNOWN_ENDS
 }
 
 /// Locks a series. A panic while recording loses at most one value, so poisoning is ignored.

@@ -7,21 +7,23 @@
 mod section;
 
 use crate::chains::{self, Watch};
-use crate::description::{HOT_PATH, Workload};
+use crate::crunch::estimate_ns;
+use crate::description::{AUTOWARE, HOT_PATH, Kind, Workload};
 use crate::kpi::Collector;
 use crate::lame;
-use crate::system::{self, Work, build_released};
-use ringspin_executor::{BoxError, Graph};
-use ringspin_modes::{Executor, Mapping, Mode, Simulation};
+use crate::system::{self, Work};
+use ringspin_executor::{BoxError, Completion, Dispatch, Graph, Recorder};
+use ringspin_modes::{Executor, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_optimizer::bounds::NoBound;
 use ringspin_optimizer::{
-    Assignment, CandidateError, Chain, ChainLatency, Comparison, Confirmed, Evaluation, Judge,
-    Loads, Model, Objective, Observer, OptimizeError, Profile, ProfiledMachine, Progress, Search,
-    SearchError, SearchOptions, Strategy, Twin, TwinError, confirm, round_robin,
+    Assignment, CandidateError, Chain, ChainLatency, Comparison, Confirmed, Evaluation,
+    JitterRecorder, Judge, Loads, Model, Objective, Observer, OptimizeError, Profile,
+    ProfiledMachine, Progress, Search, SearchError, SearchOptions, Strategy, Twin, TwinError,
+    confirm, round_robin,
 };
-use ringspin_simulation::models::DurationHistogram;
+use ringspin_simulation::models::{Distribution, DurationHistogram, DurationRule, Durations};
 use std::any::Any;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use section::optimization_of;
@@ -39,9 +41,21 @@ pub struct Target {
     pub n: u64,
     /// The deadline of the hot path; LaME's chains have their own.
     pub deadline: Option<Duration>,
+    /// The jitter that the behaviour planner's timer may have.
+    pub planner_jitter: Duration,
 }
 
+/// The default limit of the planner's jitter: 1 % of its period.
+pub const PLANNER_JITTER: Duration = Duration::from_millis(1);
+
 impl Target {
+    /// Crunches up to `n`, without a deadline.
+    #[must_use]
+    pub fn autoware(n: u64) -> Self {
+        let (workload, deadline) = (Workload::Autoware, None);
+        Self { workload, n, deadline, planner_jitter: PLANNER_JITTER }
+    }
+
     /// Declares the graph with or without its work.
     fn build(&self, graph: &Graph, crunch: bool) -> Result<Arc<dyn Any + Send + Sync>, BoxError> {
         let work = Work { crunch, ..Work::crunching(self.n) };
@@ -78,17 +92,18 @@ impl Target {
         Ok(Profile::measure(|graph| self.build(graph, true), span)?)
     }
 
-    /// The profile of an ideal machine with the costs of LaME's specification, on which messages
-    /// cost nothing. `None` for [`Workload::Autoware`], which has no specified costs.
+    /// A profile from the workload's description, without a run: LaME's specified costs, or the
+    /// crunches at their cost on this machine ([`estimate_ns`]); messages take `crossing` between
+    /// cores, and nothing on one core.
     ///
     /// # Errors
     /// The error of the simulation that produces the profile.
-    pub fn nominal(&self) -> Result<Option<Profile>, BoxError> {
-        if self.workload != Workload::Lame {
-            return Ok(None);
-        }
-        let simulation =
-            Simulation { durations: lame::durations().into(), ..Simulation::default() };
+    pub fn nominal(&self, crossing: Duration) -> Result<Profile, BoxError> {
+        let durations = match self.workload {
+            Workload::Lame => lame::durations(),
+            Workload::Autoware => crunches(Duration::from_nanos(estimate_ns(self.n))),
+        };
+        let simulation = Simulation { durations: durations.into(), ..Simulation::default() };
         let mut executor =
             Executor::deterministic(simulation).with_recorders(|info, _| Observer::new(info));
         let handles = self.build(executor.graph(), false)?;
@@ -98,26 +113,64 @@ impl Target {
         drop(handles);
         profile.machine =
             ProfiledMachine { name: "as specified".into(), architecture: "none".into(), cores: 1 };
-        // Edges without entries use the pooled times of all edges.
-        profile.calls.clear();
-        profile.hops.truncate(1);
-        let free = DurationHistogram::of([0]);
-        for hop in &mut profile.hops {
-            (hop.same_core, hop.cross_core) = (free.clone(), free.clone());
+        if self.workload == Workload::Lame {
+            profile.calls.clear(); // its callbacks cost the same whether they send or not
         }
-        Ok(Some(profile))
+        // Edges without entries use the pooled times of all edges.
+        profile.hops.truncate(1);
+        for hop in &mut profile.hops {
+            hop.same_core = DurationHistogram::of([0]);
+            hop.cross_core = DurationHistogram::of([crossing.as_nanos() as u64]);
+        }
+        Ok(profile)
     }
 
     /// Creates the twin with the times of `profile`.
     ///
     /// # Errors
     /// [`TwinError`] if the profile is of another graph, or a deadline is impossible.
+    ///
+    /// # Panics
+    /// Never: every workload has the planner.
     pub fn twin<'a>(&'a self, profile: &Profile) -> Result<Twin<'a>, TwinError> {
-        Twin::new(move |graph: &Graph| self.build(graph, false), profile, self.chains())
+        let build = move |graph: &Graph| self.build(graph, false);
+        let twin = Twin::new(build, profile, self.chains())?;
+        let limited = twin.with_jitter_limit(PLANNER_TIMER, self.planner_jitter);
+        Ok(limited.expect("both workloads have the behaviour planner"))
     }
 }
 
-/// A span in which every callback of LaME is called.
+/// The behaviour planner's timer, whose period is a key figure.
+const PLANNER_TIMER: &str = "/BehaviorPlanner timer 100ms";
+
+/// The reference system's durations: a crunch in each callback that processes samples, in those of
+/// a fusion when it has all inputs, and nothing in the others.
+fn crunches(crunch: Duration) -> Durations {
+    let [nothing, crunch] = [Duration::ZERO, crunch].map(Distribution::fixed);
+    let rules = AUTOWARE.iter().flat_map(|node| {
+        let rule = || DurationRule::new(format!("/{}", node.name));
+        match node.kind {
+            Kind::Sensor { .. } | Kind::Command { .. } => vec![rule().duration(nothing.clone())],
+            Kind::Fusion { .. } => {
+                vec![rule().duration(nothing.clone()).sending(crunch.clone())]
+            }
+            Kind::Cyclic { period, .. } => vec![
+                rule().duration(nothing.clone()),
+                rule().callback(format!("timer {period:?}")).duration(crunch.clone()),
+            ],
+            Kind::Transform { .. } => vec![rule().duration(crunch.clone())],
+            Kind::Intersection { connections } => {
+                let groups = connections[1..]
+                    .iter()
+                    .map(|of| DurationRule::new(format!("/{}:{}", node.name, of.output)));
+                [rule()].into_iter().chain(groups).map(|of| of.duration(crunch.clone())).collect()
+            }
+        }
+    });
+    Durations { rules: rules.collect() }
+}
+
+/// A span in which every callback is called.
 const NOMINAL_SPAN: Duration = Duration::from_secs(2);
 
 /// The capacity for latencies of a run on the twin, or of one for a profile.
@@ -186,13 +239,40 @@ impl Tuned {
     }
 }
 
-/// The expected latencies of an assignment: simulated, and worst case.
+/// The cost of a message between cores in [`quick_mapping`]: about the wake-up of a parked worker,
+/// 20 us on the two virtual cores of `docs/benchmarks.md` (`cargo bench -p ringspin-benches --bench
+/// delivery`, parked).
+const CROSSING: Duration = Duration::from_micros(20);
+
+/// The number of candidates of a quick search, and the simulated time of each. A debug build is ten
+/// times slower, and its measurements mean nothing.
+const QUICK: (usize, Duration) =
+    (if cfg!(debug_assertions) { 40 } else { 600 }, Duration::from_millis(4800));
+
+/// The mapping to `cores` that the optimizer finds on the twin without a live run, with the costs
+/// of [`nominal`](Target::nominal): the default of the multi-core mode. Takes a fraction of a
+/// second.
+///
+/// # Errors
+/// The error of the twin or the search; there are no cores to use.
+pub fn quick_mapping(target: &Target, cores: &[usize]) -> Result<Mapping, BoxError> {
+    let (evaluations, horizon) = QUICK;
+    let twin = target.twin(&target.nominal(CROSSING)?)?.with_horizon(horizon);
+    let mut options = SearchOptions::new(cores.len());
+    (options.evaluations, options.priority_levels) = (evaluations, 3);
+    options.threads = allowed_cores().len().max(1);
+    let tuned = tune(&twin, &Objective::default(), &[Strategy::Genetic], options, &mut |_| ())?;
+    Ok(tuned.best(1).remove(0).to_mapping(cores))
+}
+
+/// The expectations of an assignment: simulated, and worst case.
 pub struct LatencyEstimate {
     /// The name of the assignment.
     pub name: String,
-    /// For each chain, the simulated latencies, and the worst-case bound or the reason for having
-    /// none.
-    pub chains: Vec<(ChainLatency, Result<Duration, NoBound>)>,
+    /// The simulated figures.
+    pub evaluation: Evaluation,
+    /// For each chain, the worst-case bound from release to end, or the reason for having none.
+    pub bounds: Vec<Result<Duration, NoBound>>,
 }
 
 impl LatencyEstimate {
@@ -201,9 +281,8 @@ impl LatencyEstimate {
     /// # Errors
     /// The error of the evaluation.
     pub fn new(twin: &Twin<'_>, name: &str, assignment: &Assignment) -> Result<Self, BoxError> {
-        let simulated = twin.evaluate(assignment)?.chains.into_iter();
-        let chains = simulated.zip(twin.bounds(assignment)?).collect();
-        Ok(Self { name: name.to_owned(), chains })
+        let (evaluation, bounds) = (twin.evaluate(assignment)?, twin.bounds(assignment)?);
+        Ok(Self { name: name.to_owned(), evaluation, bounds })
     }
 }
 
@@ -242,38 +321,68 @@ impl Trial<'_> {
         })
     }
 
-    /// Runs one turn. Latencies count from when the sensors' timers were due, like on the twin.
+    /// Runs one turn.
     fn run(&self, assignment: &Assignment) -> Result<Option<Evaluation>, BoxError> {
-        let &Target { workload, n, deadline } = self.target;
+        let &Target { workload, n, deadline, .. } = self.target;
         let mapping: Mapping = assignment.to_mapping(self.cores);
         let (collector, chains) = (Arc::new(Collector::new()), Arc::new(chains::Collector::new()));
-        let mut executor = Executor::new(Mode::MultiCore(Some(mapping)));
-        if workload == Workload::Lame {
-            let watched = chains.clone();
-            executor = executor.with_recorders(move |info, _| Watch::new(watched.clone(), info));
+        let watched = (workload == Workload::Lame).then(|| chains.clone());
+        let mut executor =
+            Executor::new(Mode::MultiCore(Some(mapping))).with_recorders(move |info, _| {
+                TrialRecorder {
+                    jitter: JitterRecorder::new(info),
+                    watch: watched.clone().map(|chains| Watch::new(chains, info)),
+                }
+            });
+        let work = Work::crunching(n);
+        match workload {
+            Workload::Autoware => system::build(executor.graph(), &work, &collector)?,
+            Workload::Lame => system::build_lame(executor.graph(), &work, &collector, &chains)?,
         }
-        let (work, anchor) = (Work::crunching(n), Arc::new(OnceLock::new()));
-        build_released(executor.graph(), workload, &work, (&collector, &chains), &anchor)?;
         executor.freeze()?;
-        anchor.get_or_init(|| executor.now());
         executor.spin_for(self.span)?;
         let latencies = match workload {
             Workload::Autoware => {
-                vec![ChainLatency::of(collector.hot_path_ends_ns(), deadline)]
+                let [to_end, to_start] = collector.hot_path_ns();
+                vec![ChainLatency::of(to_end, to_start, deadline)]
             }
             Workload::Lame => {
-                let of_chain = |(chain, latencies_ns): (&lame::Chain, Vec<u64>)| {
-                    ChainLatency::of(latencies_ns, Some(chain.deadline()))
+                let of_chain = |(chain, [to_end, to_start]): (&lame::Chain, [Vec<u64>; 2])| {
+                    ChainLatency::of(to_end, to_start, Some(chain.deadline()))
                 };
                 lame::CHAINS.iter().zip(chains.latencies_ns()).map(of_chain).collect()
             }
         };
         let callbacks = executor.statistics().callbacks;
+        let recorders = executor.take_recorders().into_iter();
+        let recorders = recorders.filter_map(|recorder| {
+            (recorder as Box<dyn Any>).downcast::<TrialRecorder>().ok().map(|all| all.jitter)
+        });
+        let jitter: Vec<_> = recorders.collect();
         Ok(Some(Evaluation {
             chains: latencies,
+            jitter_ns: JitterRecorder::jitter_ns(&jitter),
             drops: callbacks.iter().map(|callback| callback.overwritten + callback.missed).sum(),
             core_loads: Vec::new(),
             cores_used: assignment.cores_used(),
         }))
+    }
+}
+
+/// The recorders of a worker in a live turn.
+struct TrialRecorder {
+    jitter: JitterRecorder,
+    watch: Option<Watch>,
+}
+
+impl Recorder for TrialRecorder {
+    fn started(&mut self, dispatch: &Dispatch) {
+        self.jitter.started(dispatch);
+    }
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        if let Some(watch) = &mut self.watch {
+            watch.finished(dispatch, completion);
+        }
     }
 }

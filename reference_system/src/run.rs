@@ -2,19 +2,16 @@
 
 use crate::chains::{self, ChainReport, Watch};
 use crate::crunch::estimate_ns;
-use crate::description::{
-    AUTOWARE, HOT_PATH, NodeDescription, Workload, crunches_per_second, edges, topic_rate_hz,
-    total_crunches_per_second,
-};
+use crate::description::{AUTOWARE, Workload, total_crunches_per_second};
 use crate::kpi::{Collector, Kpis};
 use crate::lame;
 use crate::middleware::{self, Middleware};
+use crate::optimize::{Target, quick_mapping};
 use crate::process::{CpuMeter, ProcessUsage};
 use crate::system::{self, Work};
 use crate::trace::TraceWriter;
 use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder, Statistics};
-use ringspin_modes::{Cores, Executor, Mapping, Mode, RunDigest};
-use ringspin_optimizer::{Chain, Edge, Loads, LoopLoad, OptimizeError, SearchOptions, search};
+use ringspin_modes::{Cores, Executor, Mapping, Mode, RunDigest, allowed_cores};
 use ringspin_simulation::models::{DurationProfile, Durations, Profiler};
 use serde::Serialize;
 use std::any::Any;
@@ -26,7 +23,7 @@ use std::time::{Duration, Instant};
 /// The options of a run.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// The mode. Multi-core without a mapping uses [`tuned_mapping`].
+    /// The mode. Multi-core without a mapping uses [`quick_mapping`].
     pub mode: Mode,
     /// The work of the callbacks.
     pub work: Work,
@@ -281,10 +278,11 @@ fn finish(
 }
 
 /// The mode with the additions of the workload.
-fn mode_for(workload: Workload, options: &RunOptions) -> Result<Mode, OptimizeError> {
+fn mode_for(workload: Workload, options: &RunOptions) -> Result<Mode, BoxError> {
     Ok(match (&options.mode, workload) {
         (Mode::MultiCore(None), _) => {
-            Mode::MultiCore(Some(tuned_mapping_for(workload, options.work.n)?))
+            let target = Target { workload, ..Target::autoware(options.work.n) };
+            Mode::MultiCore(Some(quick_mapping(&target, &allowed_cores())?))
         }
         (Mode::Deterministic(simulation), Workload::Lame) if options.work.crunch => {
             let mut simulation = simulation.clone();
@@ -294,42 +292,6 @@ fn mode_for(workload: Workload, options: &RunOptions) -> Result<Mode, OptimizeEr
         }
         (mode, _) => mode.clone(),
     })
-}
-
-/// The loads of the nodes on one core of this machine with crunches up to `n`: rates from the
-/// description, times the duration of a crunch ([`estimate_ns`]).
-#[must_use]
-pub fn loads(n: u64) -> Loads {
-    let crunch_s = estimate_ns(n) as f64 * 1e-9;
-    let chains = vec![chain("hot path", HOT_PATH)];
-    loads_of(|node| crunches_per_second(node) * crunch_s, topic_rate_hz, chains)
-}
-
-/// The loads of LaME: rates and costs from the description.
-#[must_use]
-pub fn lame_loads() -> Loads {
-    let chains = lame::CHAINS.iter().map(|of| chain(of.name, of.nodes)).collect();
-    loads_of(lame::utilization, lame::topic_rate_hz, chains)
-}
-
-fn loads_of(
-    utilization: impl Fn(&NodeDescription) -> f64,
-    topic_rate_hz: impl Fn(&str) -> f64,
-    chains: Vec<Chain>,
-) -> Loads {
-    let loops = AUTOWARE
-        .iter()
-        .map(|node| LoopLoad { name: format!("/{}", node.name), utilization: utilization(node) });
-    let edges = edges().map(|edge| Edge {
-        from: format!("/{}", edge.from),
-        to: format!("/{}", edge.to),
-        messages_per_second: topic_rate_hz(edge.topic),
-    });
-    Loads { loops: loops.collect(), edges: edges.collect(), chains }
-}
-
-fn chain(name: &str, nodes: &[&str]) -> Chain {
-    Chain::new(name, nodes.iter().map(|node| format!("/{node}")))
 }
 
 /// The load of the whole system in cores of this machine, for crunches up to `n`.
@@ -345,27 +307,4 @@ pub fn total_utilization_of(workload: Workload, n: u64) -> f64 {
         Workload::Autoware => total_utilization(n),
         Workload::Lame => AUTOWARE.iter().map(lame::utilization).sum(),
     }
-}
-
-/// The budget of a quick search, in candidates.
-const QUICK: usize = 1000;
-
-/// The mapping of the nodes to the cores of this process that the optimizer finds for crunches up
-/// to `n`; takes some ten milliseconds.
-///
-/// # Errors
-/// An error if the process may use no core.
-pub fn tuned_mapping(n: u64) -> Result<Mapping, OptimizeError> {
-    tuned_mapping_for(Workload::Autoware, n)
-}
-
-fn tuned_mapping_for(workload: Workload, n: u64) -> Result<Mapping, OptimizeError> {
-    let cores = ringspin_modes::allowed_cores();
-    let loads = match workload {
-        Workload::Autoware => loads(n),
-        Workload::Lame => lame_loads(),
-    };
-    let options = SearchOptions { evaluations: QUICK, ..SearchOptions::new(cores.len()) };
-    let found = search(&loads, &options)?;
-    Ok(found.assignment.to_mapping(&cores))
 }

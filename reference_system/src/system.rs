@@ -4,7 +4,7 @@ use crate::chains::{self, Probe};
 use crate::description::{
     AUTOWARE, BEHAVIOR_PLANNER, COLLISION_ESTIMATOR, Connection, Kind, NodeDescription, Workload,
 };
-use crate::kpi::Collector;
+use crate::kpi::{Collector, is_lidar};
 use crate::lame;
 use crate::message::{Message4kb, NodeName};
 use crate::work::Cost;
@@ -12,7 +12,7 @@ use ringspin_conformance::sleep_up_to;
 use ringspin_executor::{
     BoxError, Context, Graph, Message, Node, PublishError, Publisher, QoS, Time,
 };
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The message of every topic.
@@ -44,8 +44,8 @@ impl Work {
 /// # Errors
 /// An error if the graph already has nodes or topics of these names.
 pub fn build(graph: &Graph, work: &Work, collector: &Arc<Collector>) -> Result<(), BoxError> {
-    let (workload, chains, releases) = (Workload::Autoware, None, None);
-    Builder { graph, workload, work, collector, chains, releases }.build()
+    let (workload, chains) = (Workload::Autoware, None);
+    Builder { graph, workload, work, collector, chains }.build()
 }
 
 /// Declares the same nodes with the workload of LaME; the figures of its chains go to `chains`. The
@@ -59,28 +59,8 @@ pub fn build_lame(
     collector: &Arc<Collector>,
     chains: &Arc<chains::Collector>,
 ) -> Result<(), BoxError> {
-    let (workload, chains, releases) = (Workload::Lame, Some(chains), None);
-    Builder { graph, workload, work, collector, chains, releases }.build()
-}
-
-/// Declares the nodes of one of the workloads, with every sample stamped by the due time of its
-/// timer instead of the start of its callback, so that a timer that waits for its core counts as
-/// late.
-///
-/// Timers are due at multiples of their periods after the `anchor`: set it to the executor's time
-/// right before spinning. Until then, stamps are as usual.
-///
-/// # Errors
-/// The errors of [`build`].
-pub fn build_released(
-    graph: &Graph,
-    workload: Workload,
-    work: &Work,
-    (collector, chains): (&Arc<Collector>, &Arc<chains::Collector>),
-    anchor: &Arc<OnceLock<Time>>,
-) -> Result<(), BoxError> {
-    let chains = (workload == Workload::Lame).then_some(chains);
-    Builder { graph, workload, work, collector, chains, releases: Some(anchor) }.build()
+    let (workload, chains) = (Workload::Lame, Some(chains));
+    Builder { graph, workload, work, collector, chains }.build()
 }
 
 /// The work of one callback.
@@ -92,16 +72,16 @@ struct Step {
 }
 
 impl Step {
-    /// Runs at the start of the callback.
-    fn begin(&self) {
-        self.probe.started();
+    /// Runs at the start of a timer's callback, which sends the sample `sequence_number`.
+    fn begin_sample(&self, sequence_number: u32, released: Time) {
+        self.probe.started(sequence_number, released);
         sleep_up_to(self.sleep_max);
     }
 
-    /// Runs at the start of the callback, for `sample`.
-    fn begin_with(&self, sample: &Message4kb) {
-        self.probe.reached_by(sample);
-        self.begin();
+    /// Runs at the start of a callback for `sample`.
+    fn begin_with(&self, sample: &Message4kb, started: Time) {
+        self.probe.reached_by(sample, started);
+        sleep_up_to(self.sleep_max);
     }
 }
 
@@ -113,27 +93,6 @@ struct Builder<'a> {
     work: &'a Work,
     collector: &'a Arc<Collector>,
     chains: Option<&'a Arc<chains::Collector>>,
-    /// The anchor of due times for stamps; `None` to stamp with the start of the callback.
-    releases: Option<&'a Arc<OnceLock<Time>>>,
-}
-
-/// Stamps the samples of a timer callback.
-struct Stamps {
-    anchor: Option<Arc<OnceLock<Time>>>,
-    period: Duration,
-}
-
-impl Stamps {
-    /// The stamp of a call that started at `started`.
-    fn stamp(&self, started: Time) -> Time {
-        let Some(anchor) = self.anchor.as_ref().and_then(|anchor| anchor.get()) else {
-            return started;
-        };
-        let since_anchor = started.since(*anchor).as_nanos();
-        let late = since_anchor % self.period.as_nanos().max(1);
-        // Less than a period, which fits in 64 bits of nanoseconds like every time.
-        Time::from_nanos(started.as_nanos() - late as u64)
-    }
 }
 
 impl Builder<'_> {
@@ -179,11 +138,6 @@ impl Builder<'_> {
             Workload::Autoware => u8::from(node.is_on_hot_path() || node.name == BEHAVIOR_PLANNER),
             Workload::Lame => lame::priority(node.name),
         }
-    }
-
-    /// The stamps for a timer with this period.
-    fn stamps(self, period: Duration) -> Stamps {
-        Stamps { anchor: self.releases.cloned(), period }
     }
 
     /// The work of the callback of `node` for messages on `input`, or of its timer.
@@ -282,10 +236,13 @@ impl Builder<'_> {
         let output = Output::new(&node, name, name)?;
         let step = self.step(description, None);
         let period = self.workload.period(description).ok_or("a sensor without a period")?;
-        let stamps = self.stamps(period);
+        let collector = is_lidar(name).then(|| self.collector.clone());
         node.create_timer(period, move |sequence_number, cx| {
-            let started = stamps.stamp(cx.now());
-            step.begin();
+            let (started, released) = (cx.now(), cx.scheduled_time().unwrap_or(cx.now()));
+            if let Some(collector) = &collector {
+                collector.lidar_released(name, *sequence_number, released.as_nanos());
+            }
+            step.begin_sample(*sequence_number, released);
             let mut message = Message4kb::new();
             message.set_prime_count(step.cost.spend());
             output.publish(message, sequence_number, 0, started)
@@ -305,7 +262,7 @@ impl Builder<'_> {
         let collector = (name == COLLISION_ESTIMATOR).then(|| self.collector.clone());
         let callback = move |stage: &mut Stage, sample: &Sample, cx: &mut Context<'_>| {
             let started = cx.now();
-            step.begin_with(sample);
+            step.begin_with(sample, started);
             let primes = step.cost.spend();
             let mut message = Message4kb::clone(sample);
             message.set_prime_count(primes);
@@ -334,7 +291,7 @@ impl Builder<'_> {
             let (output, step) = (output.clone(), self.step(description, Some(topic)));
             let callback = move |stage: &mut Stage, sample: &Sample, cx: &mut Context<'_>| {
                 let started = cx.now();
-                step.begin_with(sample);
+                step.begin_with(sample, started);
                 stage.inputs[index].cached = Some(sample.clone());
                 if waits && stage.inputs.iter().any(|input| input.cached.is_none()) {
                     return Ok(());
@@ -363,8 +320,8 @@ impl Builder<'_> {
         let output = Output::new(&node, name, name)?;
         for (index, topic) in topics.iter().enumerate() {
             let step = self.step(description, Some(topic));
-            let cache = move |stage: &mut Stage, sample: &Sample, _: &mut Context<'_>| {
-                step.begin_with(sample);
+            let cache = move |stage: &mut Stage, sample: &Sample, cx: &mut Context<'_>| {
+                step.begin_with(sample, cx.now());
                 step.cost.spend();
                 stage.inputs[index].cached = Some(sample.clone());
             };
@@ -372,18 +329,17 @@ impl Builder<'_> {
         }
         let step = self.step(description, None);
         let collector = (name == BEHAVIOR_PLANNER).then(|| self.collector.clone());
-        let stamps = self.stamps(period);
         let callback = move |stage: &mut Stage, cx: &mut Context<'_>| {
             let started = cx.now();
             if let Some(collector) = &collector {
                 collector.planner_started(started.as_nanos());
             }
-            step.begin();
+            let released = cx.scheduled_time().unwrap_or(started);
+            step.begin_sample(stage.sequence_number, released);
             let primes = step.cost.spend();
             let (mut message, dropped) = stage.merge_cached();
             message.set_prime_count(primes);
-            let stamp = stamps.stamp(started);
-            output.publish(message, &mut stage.sequence_number, dropped, stamp)
+            output.publish(message, &mut stage.sequence_number, dropped, started)
         };
         node.create_timer(period, callback)?;
         Ok(node)
@@ -398,7 +354,7 @@ impl Builder<'_> {
         let node = self.graph.create_node(name, ())?;
         let (step, collector) = (self.step(description, Some(input)), self.collector.clone());
         let taken = move |_: &mut (), sample: &Sample, cx: &mut Context<'_>| {
-            step.begin_with(sample);
+            step.begin_with(sample, cx.now());
             step.cost.spend();
             collector.sample_arrived(name, sample, cx.now().as_nanos());
         };
@@ -415,19 +371,6 @@ mod tests {
         let mut message = Message4kb::new();
         message.append(&NodeName::new("a").unwrap(), sequence_number, 0, 0);
         message
-    }
-
-    #[test]
-    fn a_stamp_is_the_last_multiple_of_the_period_after_the_anchor() {
-        let anchor = Arc::new(OnceLock::new());
-        let stamps = Stamps { anchor: Some(anchor.clone()), period: Duration::from_nanos(100) };
-        let stamp = |started| stamps.stamp(Time::from_nanos(started)).as_nanos();
-        assert_eq!(stamp(1_234), 1_234, "there is no anchor yet");
-        anchor.set(Time::from_nanos(1_010)).unwrap();
-        assert_eq!([1_010, 1_109, 1_110, 1_234].map(stamp), [1_010, 1_010, 1_110, 1_210]);
-        assert_eq!(stamp(1_000), 1_000, "before the anchor");
-        let plain = Stamps { anchor: None, period: Duration::from_nanos(100) };
-        assert_eq!(plain.stamp(Time::from_nanos(7)), Time::from_nanos(7));
     }
 
     #[test]

@@ -8,7 +8,9 @@ mod chains;
 mod tuning;
 
 pub use chains::render_chains;
-pub use tuning::{render_confirmed, render_estimates, render_strategies};
+pub use tuning::{render_confirmed, render_estimates, render_side_effects, render_strategies};
+
+use std::fmt::Write;
 
 use comfy_table::{Cell as TableCell, CellAlignment, Table, TableStyle};
 
@@ -20,7 +22,7 @@ use ringspin_conformance::determinism::{CALLBACKS, NODES};
 use ringspin_report::published::{self, RclcppExecutor};
 use ringspin_report::{Summary, format_ms};
 
-/// Renders the hot path (to start) of every cell, by rising N, modes in the given order.
+/// Renders the hot path of every cell in both definitions, by rising N, modes in the given order.
 ///
 /// Latencies and the planner's deviation are in ms; "-" marks missing measurements. Drops are those
 /// on the hot path.
@@ -29,49 +31,80 @@ pub fn render(cells: &[Cell]) -> String {
     let header = [
         "\nN",
         "\nmode",
-        "\nfloor",
-        "\nmin",
-        "\navg",
+        "start\navg",
         "\np50",
         "\np99",
         "\nmax",
-        "\nstd",
+        "end\navg",
+        "\np50",
+        "\np99",
+        "\nmax",
         "\ndrops",
         "planner\nstd",
         "CPU\n%",
-        "RSS\nMiB",
     ];
     let mut table = table(&header, &[1]);
+    let mut floors = String::new();
     let sorted = by_n(cells);
     for (index, cell) in sorted.iter().enumerate() {
         let starts_group = index == 0 || sorted[index - 1].n != cell.n;
+        if starts_group && cell.floor_ns > 0 {
+            let [start, end] = cell.floors_ns().map(|ns| format_ms(ns as f64));
+            let _ = write!(floors, " N = {}: {start}, {end}.", cell.n);
+        }
         table.add_row(aligned(row_of(cell, starts_group), &[1]));
     }
     format!(
-        "Hot path latency to the start of the collision estimator, in ms; floor = 4 crunches.\n\
-         {}\n",
-        text(&table)
+        "The hot path in ms. Sample to start (start): from the newer lidar sample to the start of the\n\
+         collision estimator; release to end (end): from the lidars' timers to the estimator's end.\n\
+         {}\n{}",
+        text(&table),
+        if floors.is_empty() {
+            floors
+        } else {
+            wrapped(&format!(
+                "Floors: 4 and 5 crunches, one more of each on a single core.{floors}"
+            ))
+        }
     )
 }
 
 fn row_of(cell: &Cell, starts_group: bool) -> Vec<String> {
-    let hot_path = &cell.kpis.hot_path_start;
     let planner = &cell.kpis.planner_period;
-    vec![
-        if starts_group { cell.n.to_string() } else { String::new() },
-        cell.mode.clone(),
-        if cell.floor_ns == 0 { "-".into() } else { format_ms(cell.floor_ns as f64) },
-        figure(hot_path, hot_path.min_ns as f64),
-        figure(hot_path, hot_path.mean_ns),
-        figure(hot_path, hot_path.p50_ns as f64),
-        figure(hot_path, hot_path.p99_ns as f64),
-        figure(hot_path, hot_path.max_ns as f64),
-        figure(hot_path, hot_path.std_ns),
+    let mut row =
+        vec![if starts_group { cell.n.to_string() } else { String::new() }, cell.mode.clone()];
+    for hot_path in [&cell.kpis.sample_to_start, &cell.kpis.release_to_end] {
+        let Summary { mean_ns, p50_ns, p99_ns, max_ns, .. } = *hot_path;
+        let figures = [mean_ns, p50_ns as f64, p99_ns as f64, max_ns as f64];
+        row.extend(figures.map(|ns| figure(hot_path, ns)));
+    }
+    row.extend([
         cell.kpis.hot_path_drops.to_string(),
         figure(planner, planner.std_ns),
         format!("{:.1}", cell.cpu_percent),
-        format!("{:.1}", cell.rss_bytes as f64 / (1024.0 * 1024.0)),
-    ]
+    ]);
+    row
+}
+
+/// Wraps `text` to lines of at most 100 characters.
+pub(super) fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let word_length = word.chars().count();
+        let gap = match length {
+            0 => "",
+            length if length + 1 + word_length > 100 => {
+                lines.push('\n');
+                ""
+            }
+            _ => " ",
+        };
+        length = if gap.is_empty() { word_length } else { length + 1 + word_length };
+        lines.push_str(gap);
+        lines.push_str(word);
+    }
+    lines + "\n"
 }
 
 /// Renders average and maximum of every cell whose N was measured with rclcpp, with the best rclcpp
@@ -132,9 +165,9 @@ fn rows_beside_published(cells: &[&Cell]) -> Vec<Vec<String>> {
     };
     let ours = cells
         .iter()
-        .filter(|cell| cell.floor_ns > 0 && !cell.kpis.hot_path_start.is_empty())
+        .filter(|cell| cell.floor_ns > 0 && !cell.kpis.sample_to_start.is_empty())
         .map(|cell| {
-            let hot_path = &cell.kpis.hot_path_start;
+            let hot_path = &cell.kpis.sample_to_start;
             let name = format!("ringspin {}", cell.mode);
             row(name, cell.floor_ns as f64, hot_path.mean_ns, hot_path.max_ns as f64)
         });
@@ -267,7 +300,8 @@ mod tests {
 
     fn cell(n: u64, mode: &str, values_ns: &[u64]) -> Cell {
         let kpis = Kpis {
-            hot_path_start: Summary::of(values_ns),
+            sample_to_start: Summary::of(values_ns),
+            release_to_end: Summary::of(&[25_000]),
             planner_period: Summary::of(&[99_980_000, 100_020_000]),
             hot_path_drops: 3,
             ..Kpis::default()
@@ -300,25 +334,29 @@ mod tests {
         let text = render(&cells);
         let lines: Vec<&str> = text.lines().collect();
         let rows: Vec<Vec<&str>> =
-            lines[4..].iter().map(|line| line.split_whitespace().collect()).collect();
-        let row =
-            ["64", "single_core", "0.012", "0.018", "0.019", "0.018", "0.020", "0.020", "0.0014"];
-        assert_eq!(rows[0][..9], row);
-        assert_eq!(rows[0][9..], ["3", "0.028", "171.2", "9.0"]);
+            lines[5..].iter().map(|line| line.split_whitespace().collect()).collect();
+        let start = ["64", "single_core", "0.019", "0.018", "0.020", "0.020"];
+        assert_eq!(rows[0][..6], start, "{text}");
+        assert_eq!(rows[0][6..10], ["0.025", "0.025", "0.025", "0.025"]);
+        assert_eq!(rows[0][10..], ["3", "0.028", "171.2"]);
         assert_eq!(rows[1][0], "deterministic");
         assert_eq!(rows[2][..2], ["512", "multi_core"]);
+        assert!(text.contains("N = 64: 0.012, 0.015. N = 512: 0.012,"), "{text}");
     }
 
     #[test]
     fn a_cell_without_samples_shows_dashes_and_no_nan() {
-        let text = render(&[cell(64, "single_core", &[])]);
-        assert_eq!(text.lines().last().unwrap().matches(" -").count(), 6);
+        let mut empty = cell(64, "single_core", &[]);
+        empty.kpis.release_to_end = Summary::default();
+        empty.floor_ns = 0;
+        let text = render(&[empty]);
+        assert_eq!(text.matches(" -").count(), 8, "{text}");
         assert!(!text.contains("NaN"));
     }
 
     #[test]
     fn the_tables_fit_100_columns_even_with_large_figures() {
-        let mut large = cell(4096, "deterministic", &[23_600_000, 1_180_100_000]);
+        let mut large = cell(4096, "multi", &[23_600_000, 1_180_100_000]);
         large.kpis.hot_path_drops = 12_345;
         large.kpis.planner_period = Summary::of(&[1, 900_000_000_000]);
         let cells = [large, cell(64, "multi_core", &[18_000])];

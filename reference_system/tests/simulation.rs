@@ -186,7 +186,7 @@ fn the_slower_lidar_determines_the_hot_path() {
         let latency = arrived.since(stamp(&estimate, "FrontLidarDriver"));
         assert_eq!(latency, Duration::from_nanos(13_345_678));
     }
-    let latency = session.handles.figures.report().hot_path_start;
+    let latency = session.handles.figures.report().sample_to_start;
     assert_eq!((latency.min_ns, latency.max_ns), (13_345_678, 13_345_678));
     assert_eq!(latency.count, 39, "of 49 plans with an estimate, ten are warm-up");
 }

@@ -30,7 +30,7 @@ pub(crate) fn on_one_thread() -> Result<Value, BoxError> {
     let (meter, since) = (CpuMeter::start()?, Instant::now());
     spin(AUTOWARE, &collector)?;
     let cpu_percent = meter.cpu_percent_of_one_core(since.elapsed())?;
-    Ok(figures(&collector.report().hot_path_start, cpu_percent))
+    Ok(figures(&collector.report().sample_to_start, cpu_percent))
 }
 
 /// Runs each of the 24 nodes as an r2r node.
@@ -45,7 +45,7 @@ pub(crate) fn on_many_threads() -> Result<Value, BoxError> {
         thread.join().map_err(|_| "a node panicked")??;
     }
     let cpu_percent = meter.cpu_percent_of_one_core(since.elapsed())?;
-    Ok(figures(&collector.report().hot_path_start, cpu_percent))
+    Ok(figures(&collector.report().sample_to_start, cpu_percent))
 }
 
 /// Creates one r2r node for all of `nodes`, and spins it as in r2r's README.

@@ -1,15 +1,17 @@
-//! Chains: how long it takes from the first event of a path to its last callback.
+//! Chains: the latency from the first event of a path to its last callback, in two definitions.
 //!
-//! A chain is followed from event to event. An event of the first step begins a sample when it is
-//! released: when a timer is due, or a message ready to be taken. To count from the start of its
-//! callback instead would call a path quick whose timer was kept waiting. What that callback sends
-//! to the second step carries the time of the release, and so on to the last step, where the sample
-//! ends. So a node that joins two inputs hands on the origin of the input that made it send,
-//! which is the last one to come; and a node that keeps what it gets until a timer sends it ends
-//! every sample, because the timer, not the message, is the cause of what it sends.
+//! A chain is followed from event to event. An event of the first step begins a sample. Two times
+//! are kept of it: its *release*, when a timer was due or a message ready to be taken, and the
+//! *start* of its callback. Messages of that callback to the second step carry both, and so on to
+//! the last step, where the sample ends.
 //!
-//! Nothing else is kept of the run: of each message that is on its way to a step, its number and
-//! its origin, in the order in which they were sent. They go when a later one has come far enough.
+//! A node that joins two inputs hands on the release of the input that made it send, which is the
+//! last one to come, and the newest start among the latest messages of its inputs, as the reference
+//! system counts. A node that keeps its input until a timer sends it ends every sample, because the
+//! timer, not the message, is the cause of what it sends.
+//!
+//! Nothing else of the run is kept: for each message on its way to a step its number and origin, in
+//! the order of sending, until a later one has come far enough.
 
 use crate::edges::{GraphEdge, graph_edges};
 use crate::error::ChainError;
@@ -36,17 +38,17 @@ pub struct ChainPath {
     pub steps: Vec<String>,
 }
 
-/// Latency samples of a chain, one for each message that reached its end.
+/// Latency samples of a chain, one for each message that reached its end, in the order in which
+/// they came there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChainSamples {
+    /// From the start of the first callback, the newest one of joined inputs, to the start of the
+    /// last callback, in nanoseconds: the *sample to start* of the reference system. It leaves out how long the first event waited for
+    /// its own callback, so that a schedule can improve it by delaying a source.
+    pub sample_to_start_ns: Vec<u64>,
     /// From the release of the first event (a timer was due, or a message ready to be taken) to the
-    /// start of the last callback, in nanoseconds, in the order in which they came there.
-    pub to_start_ns: Vec<u64>,
-    /// From the release of the first event to the end of the last callback, in nanoseconds.
-    pub to_end_ns: Vec<u64>,
-    /// The part of that time in which the first event waited for the start of its own callback, for
-    /// example for a busy core.
-    pub waited_ns: Vec<u64>,
+    /// end of the last callback, in nanoseconds.
+    pub release_to_end_ns: Vec<u64>,
     /// Number of samples above the [limit](ChainSamples::KEPT_MAX), which are not kept.
     pub not_kept: u64,
     /// Number of origins that were dropped because [too many](ChainSamples::UNDER_WAY_MAX) messages
@@ -182,12 +184,12 @@ pub(crate) struct Follower {
     running: Vec<(NodeConfig, Origin)>,
 }
 
-/// Where a sample comes from.
+/// The first event of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Origin {
-    /// When its first event was released.
+    /// The release of the event.
     released: Time,
-    /// When the callback of that began.
+    /// The start of its callback; of several joined samples, the newest one.
     started: Time,
 }
 
@@ -208,6 +210,8 @@ struct Arrivals {
     source: SourceId,
     /// Number and origin, in the order of their numbers.
     under_way: VecDeque<(u64, Origin)>,
+    /// When the sample of the latest message that the step took started.
+    latest: Time,
 }
 
 /// How far behind a message that has arrived others are still waited for that it has overtaken.
@@ -228,7 +232,8 @@ impl Follower {
                 let mut sources: Vec<_> = way.iter().map(|edge| edge.source).collect();
                 sources.sort_unstable();
                 sources.dedup();
-                let arrivals = |source| Arrivals { source, under_way: VecDeque::new() };
+                let arrivals =
+                    |source| Arrivals { source, under_way: VecDeque::new(), latest: Time::ZERO };
                 sources.into_iter().map(arrivals).collect()
             });
             let arrivals = arrivals.collect();
@@ -244,8 +249,7 @@ impl Follower {
             let chain = &mut self.chains[place.chain];
             let origin = match place.step {
                 0 => Some(Origin { released, started: dispatch.time }),
-                step => Arrivals::of(&mut chain.arrivals[step], dispatch.event.source)
-                    .and_then(|arrivals| arrivals.origin(dispatch.event.sequence)),
+                step => Arrivals::take(&mut chain.arrivals[step], dispatch.event),
             };
             if let Some(origin) = origin {
                 chain.samples.steps_reached = chain.samples.steps_reached.max(place.step + 1);
@@ -279,14 +283,12 @@ impl Follower {
 
 impl ChainSamples {
     fn add(&mut self, origin: Origin, start: Time, end: Time) {
-        if self.to_end_ns.len() >= Self::KEPT_MAX {
+        if self.release_to_end_ns.len() >= Self::KEPT_MAX {
             self.not_kept += 1;
             return;
         }
-        let since_release = |time: Time| (time - origin.released).as_nanos() as u64;
-        self.to_start_ns.push(since_release(start));
-        self.to_end_ns.push(since_release(end));
-        self.waited_ns.push(since_release(origin.started));
+        self.sample_to_start_ns.push((start - origin.started).as_nanos() as u64);
+        self.release_to_end_ns.push((end - origin.released).as_nanos() as u64);
     }
 }
 
@@ -295,6 +297,15 @@ impl Arrivals {
     #[inline]
     fn of(all: &mut [Self], source: SourceId) -> Option<&mut Self> {
         all.iter_mut().find(|arrivals| arrivals.source == source)
+    }
+
+    /// The origin of an event that a step takes, with the newest start of its inputs.
+    fn take(all: &mut [Self], event: EventId) -> Option<Origin> {
+        let arrivals = Self::of(all, event.source)?;
+        let origin = arrivals.origin(event.sequence)?;
+        arrivals.latest = origin.started;
+        let newest = all.iter().map(|arrivals| arrivals.latest).max();
+        Some(Origin { started: newest.unwrap_or(origin.started), ..origin })
     }
 
     /// Notes what was sent; false if another one had to be given up for it.
@@ -327,7 +338,8 @@ mod tests {
 
     #[test]
     fn messages_under_way_are_bounded() {
-        let mut arrivals = Arrivals { source: SourceId(0), under_way: VecDeque::new() };
+        let mut arrivals =
+            Arrivals { source: SourceId(0), under_way: VecDeque::new(), latest: Time::ZERO };
         let max = ChainSamples::UNDER_WAY_MAX as u64;
         let origin = |n| Origin { released: Time::from_nanos(n), started: Time::from_nanos(n + 1) };
         assert!((0..max).all(|n| arrivals.add(n, origin(n))));

@@ -46,6 +46,19 @@ pub enum EvaluationError {
     Run(String),
 }
 
+/// The graph of a twin has no such timer.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the graph has no periodic timer `{name}`: use one of {}",
+    if known.is_empty() { "none, it has no timers".to_owned() } else { known.join(", ") }
+)]
+pub struct UnknownTimerError {
+    /// The requested name.
+    pub name: String,
+    /// The names of the graph's timers.
+    pub known: Vec<String>,
+}
+
 /// The reason why a twin was not created.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]

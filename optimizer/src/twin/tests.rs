@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::bounds::NoBound;
+use crate::objective::Objective;
 use proptest::prelude::*;
 use ringspin_executor::{Message, QoS};
 use ringspin_simulation::models::{DurationHistogram, DurationProfile};
@@ -60,7 +61,7 @@ fn chain() -> Chain {
 
 fn twin(chain: Chain) -> Result<Twin<'static>, TwinError> {
     let twin = Twin::new(build, &profile(), vec![chain])?;
-    Ok(twin.with_horizon(Duration::from_millis(100)))
+    Ok(twin.with_horizon(Duration::from_millis(100)).with_variants(1))
 }
 
 fn evaluate(twin: &Twin<'_>, cores: [usize; 4], core_count: usize) -> Evaluation {
@@ -77,13 +78,9 @@ fn one_core_uses_same_core_costs() {
     let twin = twin(chain().with_deadline(Duration::from_millis(7))).unwrap();
     let evaluation = evaluate(&twin, [0; 4], 1);
     // 1 + (3 + 0.5) + (2 + 0.5) ms, from each of ten ticks; the last one begins at the end.
-    let chain = ChainLatency {
-        samples: 9,
-        mean_ns: 7_000 * US,
-        p99_ns: 7_000 * US,
-        max_ns: 7_000 * US,
-        misses: 0,
-    };
+    // From the start of the tick to the start of the sink: without its 2.5 ms.
+    let deadline = Some(Duration::from_millis(7));
+    let chain = ChainLatency::of(vec![7_000 * US; 9], vec![4_500 * US; 9], deadline);
     assert_eq!(evaluation.chains, [chain]);
     assert_eq!((evaluation.drops, evaluation.cores_used), (0, 1));
     assert_eq!(evaluation.core_loads, [0.63]);
@@ -94,12 +91,87 @@ fn crossing_adds_the_cost_above_the_same_core_cost() {
     let twin = twin(chain().with_deadline(Duration::from_millis(7))).unwrap();
     // 1 + 1 + 3 + 1 + 2 ms: each message is 0.5 ms later, and 0.5 ms are part of the callback.
     let evaluation = evaluate(&twin, [0, 1, 3, 2], 4);
-    assert_eq!((evaluation.chains[0].mean_ns, evaluation.chains[0].misses), (8_000 * US, 9));
+    assert_eq!(
+        (evaluation.chains[0].release_to_end.mean_ns, evaluation.chains[0].misses),
+        (8_000 * US, 9)
+    );
     assert_eq!((evaluation.cores_used, evaluation.core_loads[3]), (4, 0.0));
     let half = evaluate(&twin, [0, 0, 0, 1], 2);
-    assert_eq!((half.chains[0].mean_ns, half.cores_used), (7_500 * US, 2));
+    assert_eq!((half.chains[0].release_to_end.mean_ns, half.cores_used), (7_500 * US, 2));
     // The tick at 100 ms has no time left; the sink call of the tick at 90 ms ends at 97.5 ms.
     assert_eq!(half.core_loads, [0.405, 0.225]);
+}
+
+/// Two timers of 10 ms, each with a callback of 1 ms and a sink, and a third one of 4 ms.
+fn two_timers(graph: &Graph) -> Result<(), BoxError> {
+    for name in ["a", "b"] {
+        let node = graph.create_node(name, ())?;
+        let out = node.create_publisher(name, QoS::keep_last(1))?;
+        node.create_timer(Duration::from_millis(10), move |_, _| out.publish(1u8))?;
+        let end = graph.create_node(&format!("end_{name}"), ())?;
+        end.create_subscription(name, QoS::keep_last(1), |_, _: &Message<u8>, _| {})?;
+    }
+    graph.create_node("c", ())?.create_timer(Duration::from_millis(4), |_, _| {})?;
+    Ok(())
+}
+
+fn profile_of_two_timers() -> Profile {
+    let callbacks = ["a", "b"].map(|name| {
+        format!(
+            "[[callback]]\nnode = \"/{name}\"\ncallback = \"timer 10ms\"\n[callback.durations]\n\
+             count = 1\ntotal_ns = 1000000\nmin_ns = 1000000\nmax_ns = 1000000\n\
+             histogram = [[1000000, 1]]\n"
+        )
+    });
+    let text = format!("version = 1\n{}", callbacks.concat());
+    let mut profile = profile();
+    profile.durations = DurationProfile::from_toml(&text).unwrap();
+    profile.loops = ["/a", "/end_a", "/b", "/end_b", "/c"].map(String::from).to_vec();
+    profile
+}
+
+#[test]
+fn variants_shift_timers_and_share_the_horizon() {
+    let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
+    let twin = Twin::new(two_timers, &profile_of_two_timers(), chains.to_vec()).unwrap();
+    // 45 ms for each of four, rounded up to the common period of 4 and 10 ms: 60 ms.
+    let twin = twin.with_horizon(Duration::from_millis(180));
+    let evaluate = |twin: &Twin<'_>| {
+        twin.evaluate(&Assignment::new(twin.loops().to_vec(), vec![0, 0, 1, 1, 1], 2)).unwrap()
+    };
+    let samples = |evaluation: &Evaluation| evaluation.chains[0].samples;
+    assert_eq!((samples(&evaluate(&twin)), evaluate(&twin)), (4 * 5, evaluate(&twin)));
+    let one_core = |twin: &Twin<'_>| {
+        let evaluation = twin.evaluate(&Assignment::new(twin.loops().to_vec(), vec![0; 5], 1));
+        evaluation.unwrap().chains.iter().map(|of| of.release_to_end.mean_ns).collect::<Vec<_>>()
+    };
+    let in_phase = twin.with_variants(1);
+    assert_eq!(samples(&evaluate(&in_phase)), 17, "180 ms are a multiple");
+    let aligned = one_core(&in_phase);
+    let shifted = one_core(&in_phase.with_variants(4));
+    assert!(aligned.iter().zip(&shifted).any(|(a, b)| a != b), "{aligned:?} {shifted:?}");
+}
+
+#[test]
+fn jitter_above_its_limit_counts_against_an_assignment() {
+    let build = || Twin::new(two_timers, &profile_of_two_timers(), Vec::new()).unwrap();
+    let twin = build().with_variants(1).with_horizon(Duration::from_millis(200));
+    let names: Vec<_> = twin.timers().iter().map(|timer| timer.name.as_str()).collect();
+    assert_eq!(names, ["/a timer 10ms", "/b timer 10ms", "/c timer 4ms"]);
+    let twin = twin.with_jitter_limit("/c timer 4ms", Duration::from_micros(100)).unwrap();
+    let objective: Objective = "jitter".parse().unwrap();
+    let score = |cores: [usize; 5]| {
+        let assignment = Assignment::new(twin.loops().to_vec(), cores.to_vec(), 2);
+        let assignment = assignment.with_priorities(vec![1, 1, 1, 1, 0]);
+        let evaluation = twin.evaluate(&assignment).unwrap();
+        (evaluation.jitter_ns[2], objective.score(&twin, &evaluation).terms()[0])
+    };
+    // Every 20 ms, all are due at once, and the third timer has to wait on a shared core.
+    let (jitter_ns, excess_ns) = score([0; 5]);
+    assert!(jitter_ns > 100_000 && excess_ns == jitter_ns - 100_000, "{jitter_ns} {excess_ns}");
+    assert_eq!(score([0, 0, 0, 0, 1]), (0, 0));
+    let unknown = build().with_jitter_limit("/d", Duration::ZERO).err().unwrap().to_string();
+    assert!(unknown.contains("`/d`") && unknown.contains("/c timer 4ms"), "{unknown}");
 }
 
 #[test]
@@ -108,7 +180,7 @@ fn an_overloaded_core_drops_messages() {
     let text = profile.durations.to_toml_string().replace("3000000", "30000000");
     profile.durations = DurationProfile::from_toml(&text).unwrap();
     let twin = Twin::new(build, &profile, vec![chain()]).unwrap();
-    let twin = twin.with_horizon(Duration::from_millis(500));
+    let twin = twin.with_horizon(Duration::from_millis(500)).with_variants(1);
     let evaluation = evaluate(&twin, [0, 1, 0, 0], 2);
     assert!(evaluation.drops >= 20, "{evaluation:?}");
     assert!(evaluation.core_loads[1] > 0.9, "{evaluation:?}");
@@ -118,34 +190,18 @@ fn an_overloaded_core_drops_messages() {
 fn priorities_come_from_the_assignment() {
     // Both timers are due at once; the first one delays the other.
     let two = |graph: &Graph| {
-        for name in ["a", "b"] {
-            let node = graph.create_node(name, ())?;
-            node.set_priority(u8::from(name == "a"))?;
-            let out = node.create_publisher(name, QoS::keep_last(1))?;
-            node.create_timer(Duration::from_millis(10), move |_, _| out.publish(1u8))?;
-            let end = graph.create_node(&format!("end_{name}"), ())?;
-            end.create_subscription(name, QoS::keep_last(1), |_, _: &Message<u8>, _| {})?;
-        }
-        Ok(())
+        two_timers(graph)?;
+        graph.set_priority(LoopId(0), 1).map_err(BoxError::from)
     };
-    let mut profile = profile();
-    let callback = "[callback.durations]\ncount = 1\ntotal_ns = 1000000\n\
-        min_ns = 1000000\nmax_ns = 1000000\n\
-        histogram = [[1000000, 1]]\n";
-    let callbacks = ["a", "b"].map(|name| {
-        format!("[[callback]]\nnode = \"/{name}\"\ncallback = \"timer 10ms\"\n{callback}")
-    });
-    let text = format!("version = 1\n{}", callbacks.concat());
-    profile.durations = DurationProfile::from_toml(&text).unwrap();
-    profile.loops = ["/a", "/end_a", "/b", "/end_b"].map(String::from).to_vec();
     let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
-    let twin = Twin::new(two, &profile, chains.to_vec()).unwrap();
+    let twin = Twin::new(two, &profile_of_two_timers(), chains.to_vec()).unwrap().with_variants(1);
     // Either both timers run before any message, or one of the messages runs first. A timer that
     // waits for the other one has begun already.
     let means = |priorities: [u8; 4]| {
-        let assignment = Assignment::new(twin.loops().to_vec(), vec![0; 4], 1);
-        let evaluation = twin.evaluate(&assignment.with_priorities(priorities.to_vec())).unwrap();
-        evaluation.chains.iter().map(|chain| chain.mean_ns / US).collect::<Vec<_>>()
+        let priorities = [&priorities[..], &[0]].concat();
+        let assignment = Assignment::new(twin.loops().to_vec(), vec![0; 5], 1);
+        let evaluation = twin.evaluate(&assignment.with_priorities(priorities)).unwrap();
+        evaluation.chains.iter().map(|chain| chain.release_to_end.mean_ns / US).collect::<Vec<_>>()
     };
     assert_eq!(means([1, 0, 1, 0]), [2_000, 2_000]);
     assert_eq!(means([1, 2, 0, 0]), [1_000, 2_000]);
@@ -294,9 +350,12 @@ fn work_is_attributed_to_sending_calls() {
     let profile = Profile::from_toml(JOINED).unwrap();
     let chain = Chain::new("a", ["/a", "/join", "/end"]);
     let evaluated = |profile: &Profile| {
-        let twin = Twin::new(joined, profile, vec![chain.clone()]).unwrap();
+        let twin = Twin::new(joined, profile, vec![chain.clone()]).unwrap().with_variants(1);
         let evaluation = evaluate(&twin, [0, 1, 2, 3], 4);
-        (evaluation.chains[0].mean_ns / US, (evaluation.core_loads[0] * 1000.0).round())
+        (
+            evaluation.chains[0].release_to_end.mean_ns / US,
+            (evaluation.core_loads[0] * 1000.0).round(),
+        )
     };
     assert_eq!(evaluated(&profile), (6_000, 400.0));
     // Without separate calls, the first input does the work, and the last one waits for it.
@@ -421,7 +480,7 @@ proptest! {
         let simulated = twin.evaluate(&assignment).unwrap().chains;
         for (chain, bound) in simulated.iter().zip(twin.bounds(&assignment).unwrap()) {
             match bound {
-                Ok(bound) => prop_assert!(u128::from(chain.max_ns) <= bound.as_nanos()),
+                Ok(bound) => prop_assert!(u128::from(chain.release_to_end.max_ns) <= bound.as_nanos()),
                 // A valid outcome: overload, or cores that delay each other without bound.
                 Err(NoBound::Overloaded { .. } | NoBound::Diverged { .. }) => {}
                 Err(reason) => prop_assert!(false, "{}", reason),

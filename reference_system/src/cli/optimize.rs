@@ -10,7 +10,9 @@ use reference_system::gather::local_origin;
 use reference_system::optimize::{
     BASELINES, LatencyEstimate, Target, Trial, Tuned, optimization_of, tune,
 };
-use reference_system::table::{render_confirmed, render_estimates, render_strategies};
+use reference_system::table::{
+    render_confirmed, render_estimates, render_side_effects, render_strategies,
+};
 use ringspin_executor::StopHandle;
 use ringspin_modes::{Mapping, allowed_cores};
 use ringspin_optimizer::{
@@ -35,7 +37,9 @@ The picture of a mapping that stands in the README:
   reference-system optimize --workload lame --nominal --cores 4 --priorities 3 \\
     --evaluations 1500 --seed 2 --no-baselines --chart-out docs/mapping.svg
 
-An objective is a list of misses, drops, p99, mean, max, cores, peak, the most important first.
+An objective is a list of terms, the most important first: misses, drops, jitter (of the planner,
+above its limit); p99, mean, max of the latency from release to end; start-p99, start-mean,
+start-max of that from sample to start; cores, peak. --objective mean is the goal of the paper.
 Ctrl-C ends the search, or the measurements, with the best so far and exit code 0.
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 pub(crate) struct OptimizeArguments {
@@ -55,6 +59,9 @@ pub(crate) struct OptimizeArguments {
     /// deadlines.
     #[arg(long, value_name = "DURATION", value_parser = duration::nonzero)]
     deadline: Option<Duration>,
+    /// The jitter that the behaviour planner's timer may have, as a standard deviation.
+    #[arg(long, value_name = "DURATION", default_value = "1ms", value_parser = duration::nonzero)]
+    planner_jitter: Duration,
     /// The seed of the search.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -63,7 +70,7 @@ pub(crate) struct OptimizeArguments {
     evaluations: u32,
     /// The number of priorities that loops can have on their core; with 1, the priorities of the
     /// nodes stay.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=16))]
     priorities: u8,
     /// The number of threads that simulate candidates; default: one per core. Does not change the
     /// result.
@@ -78,7 +85,8 @@ pub(crate) struct OptimizeArguments {
     /// Read the profile of a machine (TOML) instead of measuring this one.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
-    /// Use the costs of LaME's specification instead of measuring this machine.
+    /// Use the costs of LaME's specification, or of a calibrated crunch, and messages without cost,
+    /// instead of measuring this machine.
     #[arg(long, conflicts_with_all = ["profile", "profile_out"])]
     nominal: bool,
     /// Write the measured profile (TOML).
@@ -153,6 +161,7 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let estimates = estimates.into_iter().collect::<Result<Vec<_>, _>>();
     let estimates = estimates.map_err(anyhow::Error::from_boxed)?;
     text += &render_estimates(twin.chains(), &estimates);
+    text += &format!("\n{}", render_side_effects(twin.timers(), &estimates));
     if arguments.live {
         text += &format!("\n{}", render_confirmed(twin.chains(), &confirmed));
     }
@@ -181,7 +190,12 @@ fn target(arguments: &OptimizeArguments) -> Result<Target> {
         );
     }
     let n = arguments.n.unwrap_or(DEFAULT_CRUNCH_LIMIT);
-    Ok(Target { workload: arguments.workload.into(), n, deadline: arguments.deadline })
+    Ok(Target {
+        workload: arguments.workload.into(),
+        n,
+        deadline: arguments.deadline,
+        planner_jitter: arguments.planner_jitter,
+    })
 }
 
 /// The operating system's numbers of the cores for the mapping.
@@ -207,11 +221,7 @@ fn profile(arguments: &OptimizeArguments, target: &Target) -> Result<Profile> {
         return Ok(Profile::load(path)?);
     }
     if arguments.nominal {
-        let nominal = target.nominal().map_err(anyhow::Error::from_boxed)?;
-        return nominal.context(
-            "--nominal uses specified costs, and crunches have none: leave it out, or give \
-             --workload lame",
-        );
+        return target.nominal(Duration::ZERO).map_err(anyhow::Error::from_boxed);
     }
     compare::note_debug_build();
     let file = arguments.profile_out.as_deref().map(|p| Output::create(p, false)).transpose()?;

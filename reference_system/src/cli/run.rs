@@ -190,7 +190,7 @@ fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
         text += "\n";
     }
     // Without durations, the hot path takes no simulated time, and its table would be all zeros.
-    let has_hot_path = report.digest.is_none() || report.kpis.hot_path_end.max_ns > 0;
+    let has_hot_path = report.digest.is_none() || report.kpis.release_to_end.max_ns > 0;
     if !is_lame && has_hot_path {
         text += &table::render(&[Cell::of_run(report, floor_ns)]);
         text += "\n";
@@ -213,18 +213,12 @@ fn summary(report: &RunReport, floor_ns: u64, verbose: bool) -> String {
 /// The figures outside the tables, one line per kind.
 fn figures(report: &RunReport) -> String {
     let kpis = &report.kpis;
-    let end = &kpis.hot_path_end;
     let latency = match report.digest {
-        Some(_) if end.max_ns == 0 => "no simulated time passes on it: 0 ms".into(),
-        _ if end.is_empty() => "no latency".into(),
-        _ => format!(
-            "to its end avg {} ms, max {} ms",
-            format_ms(end.mean_ns),
-            format_ms(end.max_ns as f64)
-        ),
+        Some(_) if kpis.release_to_end.max_ns == 0 => "; no simulated time passes on it: 0 ms",
+        _ => "",
     };
     format!(
-        "hot path   {} samples after {} of warm-up, {} drops; {latency}\n\
+        "hot path   {} samples after {} of warm-up, {} drops{latency}\n\
          planner    {}\n\
          events     {} dispatched; {} messages overwritten, {} timer periods missed\n\
          process    CPU {:.1} % of a core, {:.1} MiB resident\n",

@@ -37,10 +37,11 @@ fn warm_up(collector: &Collector) {
 }
 
 #[test]
-fn latency_counts_from_the_newer_lidar_to_the_estimators_start_and_end() {
+fn latency_counts_from_sample_to_start_and_from_release_to_end() {
     let collector = warm();
     // Lidars at 1000 (front) and 1250 (rear, the newer); the estimator starts at 5250 and its
-    // callback returns at 6350. Start: 5250 - 1250 = 4000. End: 6350 - 1250 = 5100.
+    // callback returns at 6350; their timers were due at 990 and 1000.
+    // Sample to start: 5250 - 1250 = 4000. Release to end: 6350 - 1000 = 5350.
     let by_hand = sample(&[
         (FRONT_LIDAR, 41, 0, 1_000),
         ("PointsTransformerFront", 41, 0, 1_300),
@@ -50,12 +51,16 @@ fn latency_counts_from_the_newer_lidar_to_the_estimators_start_and_end() {
         (COLLISION_ESTIMATOR, 40, 0, 5_250),
         ("BehaviorPlanner", 44, 0, 7_000),
     ]);
+    collector.lidar_released(FRONT_LIDAR, 41, 990);
+    collector.lidar_released(REAR_LIDAR, 41, 1_000);
+    collector.lidar_released("PointCloudMap", 41, 9_999);
     collector.collision_estimator_returned(40, 6_350);
     collector.sample_arrived(DBW, &by_hand, 9_000);
     let kpis = collector.report();
     assert_eq!((kpis.samples, kpis.end_unknown), (1, 0));
-    assert_eq!((kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns), (4_000, 4_000));
-    assert_eq!((kpis.hot_path_end.count, kpis.hot_path_end.p50_ns), (1, 5_100));
+    assert_eq!((kpis.sample_to_start.min_ns, kpis.sample_to_start.max_ns), (4_000, 4_000));
+    assert_eq!((kpis.release_to_end.count, kpis.release_to_end.p50_ns), (1, 5_350));
+    assert_eq!(collector.hot_path_ns(), [[5_350], [4_000]]);
 }
 
 #[test]
@@ -68,7 +73,7 @@ fn the_first_ten_hot_path_samples_are_not_counted() {
     }
     let kpis = collector.report();
     assert_eq!((kpis.warm_up_samples, kpis.samples), (10, 3));
-    assert_eq!((kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns), (1_010, 1_012));
+    assert_eq!((kpis.sample_to_start.min_ns, kpis.sample_to_start.max_ns), (1_010, 1_012));
 }
 
 #[test]
@@ -92,15 +97,24 @@ fn drops_are_summed_over_hot_path_entries_of_counted_samples_only() {
 }
 
 #[test]
-fn unknown_and_forgotten_ends_are_counted() {
+fn unknown_and_forgotten_ends_and_releases_are_counted() {
     let collector = warm();
+    for sequence in [20, 21, 20 + Recent::COUNT as u32] {
+        collector.lidar_released(FRONT_LIDAR, sequence, 800);
+        collector.lidar_released(REAR_LIDAR, sequence, 800);
+    }
     collector.collision_estimator_returned(20, 9_000);
-    collector.collision_estimator_returned(20 + KNOWN_ENDS as u32, 9_000);
-    for sequence in [20, 21, 20 + KNOWN_ENDS as u32] {
+    collector.collision_estimator_returned(20 + Recent::COUNT as u32, 9_000);
+    for sequence in [20, 21, 20 + Recent::COUNT as u32] {
         collector.sample_arrived(DBW, &hot_sample(sequence, 500), 0);
     }
     let kpis = collector.report();
-    assert_eq!((kpis.samples, kpis.hot_path_end.count, kpis.end_unknown), (3, 1, 2));
+    assert_eq!((kpis.samples, kpis.release_to_end.count, kpis.end_unknown), (3, 1, 2));
+    // The end is known, and the release of one lidar is not.
+    collector.collision_estimator_returned(22, 9_000);
+    collector.lidar_released(FRONT_LIDAR, 22, 800);
+    collector.sample_arrived(DBW, &hot_sample(22, 500), 0);
+    assert_eq!(collector.report().end_unknown, 3);
 }
 
 #[test]
@@ -165,7 +179,7 @@ fn pooled_runs_have_no_period_across_runs() {
     }
     let kpis = pool(&runs);
     assert_eq!((kpis.samples, kpis.warm_up_samples), (2, 20));
-    assert_eq!((kpis.hot_path_start.min_ns, kpis.hot_path_start.max_ns), (1_000, 2_000));
+    assert_eq!((kpis.sample_to_start.min_ns, kpis.sample_to_start.max_ns), (1_000, 2_000));
     assert_eq!((kpis.planner_period.count, kpis.planner_period.max_ns), (2, 100));
     assert_eq!(pool(&runs[..1]), runs[0].report());
 }
@@ -177,6 +191,8 @@ fn threads_record_into_one_collector_without_loss() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for sequence in 0..10 {
+                    collector.lidar_released(FRONT_LIDAR, sequence, 800);
+                    collector.lidar_released(REAR_LIDAR, sequence, 800);
                     collector.collision_estimator_returned(sequence, 3_000);
                     collector.sample_arrived(DBW, &hot_sample(sequence, 1_000), 0);
                 }
@@ -184,7 +200,7 @@ fn threads_record_into_one_collector_without_loss() {
         }
     });
     let kpis = collector.report();
-    assert_eq!((kpis.samples, kpis.hot_path_end.count), (40, 40));
+    assert_eq!((kpis.samples, kpis.release_to_end.count), (40, 40));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ringspin_optimizer::{
     Assignment, Chain, ChainLatency, Confirmed, Entry, Found, Objective, Score, Term as ScoreTerm,
+    TermUnit,
 };
 
 use ringspin_report::{
@@ -40,10 +41,10 @@ pub fn optimization_of(
 }
 
 fn term_of(term: ScoreTerm) -> Term {
-    let unit = match term {
-        ScoreTerm::P99 | ScoreTerm::Mean | ScoreTerm::Max => Unit::Nanoseconds,
-        ScoreTerm::Misses | ScoreTerm::Drops | ScoreTerm::Cores => Unit::Count,
-        ScoreTerm::Peak => Unit::Millionths,
+    let unit = match term.unit() {
+        TermUnit::Nanoseconds => Unit::Nanoseconds,
+        TermUnit::Count => Unit::Count,
+        TermUnit::Millionths => Unit::Millionths,
     };
     Term { name: term.name().into(), unit }
 }
@@ -78,12 +79,27 @@ fn predictions(chains: &[Chain], confirmed: &[(String, Confirmed)]) -> Vec<Predi
     let of_candidate = |(name, candidate): &(String, Confirmed)| {
         let both = candidate.predicted.chains.iter().zip(&candidate.measured.chains);
         let pairs = chains.iter().zip(both).filter(|(_, (_, measured))| measured.samples > 0);
-        let prediction = |(chain, (predicted, measured)): (&Chain, _)| Prediction {
-            chain: format!("{name}: {}", chain.name),
-            predicted: latency(predicted),
-            measured: latency(measured),
-        };
-        pairs.map(prediction).collect::<Vec<_>>()
+        let of_chain =
+            |(chain, (predicted, measured)): (&Chain, (&ChainLatency, &ChainLatency))| {
+                let prediction = |definition: &str, predicted, measured| Prediction {
+                    chain: format!("{name}: {}, {definition}", chain.name),
+                    predicted: latency(predicted),
+                    measured: latency(measured),
+                };
+                [
+                    prediction(
+                        "release to end",
+                        &predicted.release_to_end,
+                        &measured.release_to_end,
+                    ),
+                    prediction(
+                        "sample to start",
+                        &predicted.sample_to_start,
+                        &measured.sample_to_start,
+                    ),
+                ]
+            };
+        pairs.flat_map(of_chain).collect::<Vec<_>>()
     };
     confirmed.iter().flat_map(of_candidate).collect()
 }
@@ -95,23 +111,25 @@ const ANALYSIS: &str = "By the response-time analysis of D. Casini et al. (ECRTS
 
 fn bounds(chains: &[Chain], estimates: &[LatencyEstimate]) -> Vec<Bound> {
     let of_estimate = |estimate: &LatencyEstimate| {
+        let simulated = estimate.evaluation.chains.iter().zip(&estimate.bounds);
         let of_chain =
-            |(chain, (simulated, bound)): (&Chain, &(ChainLatency, Result<_, _>))| Bound {
+            |(chain, (simulated, bound)): (&Chain, (&ChainLatency, &Result<_, _>))| Bound {
                 mapping: estimate.name.clone(),
                 chain: chain.name.clone(),
-                simulated_ns: (simulated.samples > 0).then_some(simulated.max_ns as f64),
+                simulated_ns: (simulated.samples > 0)
+                    .then_some(simulated.release_to_end.max_ns as f64),
                 bound_ns: bound.as_ref().ok().map(|bound: &Duration| bound.as_nanos() as f64),
                 reason: match bound {
                     Ok(_) => ANALYSIS.into(),
                     Err(reason) => format!("No worst case, {}: {reason}.", estimate.name),
                 },
             };
-        chains.iter().zip(&estimate.chains).map(of_chain).collect::<Vec<_>>()
+        chains.iter().zip(simulated).map(of_chain).collect::<Vec<_>>()
     };
     estimates.iter().flat_map(of_estimate).collect()
 }
 
-fn latency(of: &ChainLatency) -> Latency {
+fn latency(of: &ringspin_optimizer::Latency) -> Latency {
     let [mean_ns, p99_ns, max_ns] = [of.mean_ns, of.p99_ns, of.max_ns].map(|ns| ns as f64);
     Latency { mean_ns, p99_ns, max_ns }
 }
@@ -201,19 +219,9 @@ mod tests {
         let tuned = tuned();
         let objective: Objective = "misses, mean".parse().unwrap();
         let chains = [Chain::new("joined", ["/a | /b", "/c"])];
-        let chain = |mean_ns| ChainLatency {
-            samples: 10,
-            mean_ns,
-            p99_ns: mean_ns + 1,
-            max_ns: mean_ns + 2,
-            misses: 0,
-        };
-        let evaluation = |mean_ns| Evaluation {
-            chains: vec![chain(mean_ns)],
-            drops: 0,
-            core_loads: Vec::new(),
-            cores_used: 2,
-        };
+        let chain = |ns| ChainLatency::of(vec![ns; 10], vec![ns / 2; 10], None);
+        let evaluation =
+            |ns| Evaluation { chains: vec![chain(ns)], cores_used: 2, ..Evaluation::default() };
         let confirmed = Confirmed {
             assignment: tuned.default.clone(),
             predicted: evaluation(100),
@@ -224,7 +232,8 @@ mod tests {
         let confirmed = [("default".to_owned(), confirmed)];
         let estimate = |name: &str, bound| LatencyEstimate {
             name: name.into(),
-            chains: vec![(chain(100), bound)],
+            evaluation: evaluation(100),
+            bounds: vec![bound],
         };
         let no_bound = NoBound::Overloaded { core: 1, percent: 120 };
         let estimates =
@@ -247,10 +256,11 @@ mod tests {
         assert!(data.strategies[0].chosen && data.strategies[0].evaluations == 77);
         assert_eq!(data.strategies[0].wall_s, Some(1.5));
         let [tuned, default] = &data.bounds[..] else { panic!("one bound each") };
-        assert_eq!((tuned.simulated_ns, tuned.bound_ns), (Some(102.0), Some(130.0)));
+        assert_eq!((tuned.simulated_ns, tuned.bound_ns), (Some(100.0), Some(130.0)));
         assert!(default.bound_ns.is_none() && default.reason.contains("worst-case load"));
-        assert_eq!(data.predictions[0].chain, "default: joined");
+        assert_eq!(data.predictions[0].chain, "default: joined, release to end");
         assert_eq!(data.predictions[0].errors_percent()[0], Some(25.0));
+        assert_eq!(data.predictions[1].measured.mean_ns, 40.0, "sample to start");
         let read = serde_json::from_str::<OptimizationData>(&serde_json::to_string(&data).unwrap());
         assert_eq!(read.unwrap(), data);
     }

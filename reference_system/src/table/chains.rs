@@ -6,11 +6,19 @@ use crate::lame::PUBLISHED_SOURCE;
 use ringspin_report::format_ms;
 
 /// Renders a row for each chain: own figures, then those of the published systems. Latencies are in
-/// ms, from the start of the chain's first callback to the end of its last; "-" if it never ended.
+/// ms; "-" if the chain never ended.
 #[must_use]
 pub fn render_chains(chains: &[ChainReport]) -> String {
-    let header =
-        ["\nchain", "\nfloor", "\nmean", "\np99", "\nmax", "\ndue", "\nlate", "ended of\nstarted"];
+    let header = [
+        "\nchain",
+        "\nfloor",
+        "release\nmean",
+        "\np99",
+        "\nmax",
+        "start\nmean",
+        "\nlate",
+        "\nended",
+    ];
     let mut header: Vec<String> = header.map(String::from).to_vec();
     for system in chains.iter().take(1).flat_map(|of| of.chain.published) {
         header.extend([format!("{}\nmean", system.system), "\np99".into(), "\nmax".into()]);
@@ -21,22 +29,22 @@ pub fn render_chains(chains: &[ChainReport]) -> String {
         table.add_row(aligned(row(report), &[0]));
     }
     format!(
-        "LaME's chains from the first start to the last end, in ms; floor = the work on the path,\n\
-         due = deadline, late = number of misses.\n\
+        "LaME's chains in ms, from release to end, and (start) from sample to start;\n\
+         floor = the work on the path, late = misses of its deadline, ended of those started.\n\
          {}\n{PUBLISHED_SOURCE}\n",
         text(&table)
     )
 }
 
 fn row(report: &ChainReport) -> Vec<String> {
-    let (chain, latency) = (&report.chain, &report.latency);
+    let (chain, latency) = (&report.chain, &report.release_to_end);
     let mut row = vec![
         chain.name.to_owned(),
         format_ms(report.floor_ns as f64),
         figure(latency, latency.mean_ns),
         figure(latency, latency.p99_ns as f64),
         figure(latency, latency.max_ns as f64),
-        chain.deadline_ms.to_string(),
+        figure(&report.sample_to_start, report.sample_to_start.mean_ns),
         report.misses.to_string(),
         format!("{}/{}", latency.count, report.started),
     ];
@@ -55,7 +63,8 @@ mod tests {
     #[test]
     fn every_chain_is_listed_with_published_figures() {
         let mut reports = Collector::new().report();
-        reports[0].latency = Summary::of(&[51_000_000, 53_000_000]);
+        reports[0].release_to_end = Summary::of(&[51_000_000, 53_000_000]);
+        reports[0].sample_to_start = Summary::of(&[40_000_000]);
         (reports[0].misses, reports[0].started) = (1, 3);
         let shown = render_chains(&reports);
         assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
@@ -63,9 +72,9 @@ mod tests {
             let line = shown.lines().find(|line| line.starts_with(name)).unwrap();
             line.split_whitespace().map(String::from).collect::<Vec<_>>()
         };
-        let ours = ["RT0", "50.51", "52.00", "53.00", "53.00", "200", "1", "2/3"];
+        let ours = ["RT0", "50.51", "52.00", "53.00", "53.00", "40.00", "1", "2/3"];
         let others = ["151.1", "151.7", "152.9", "103.5", "113.5", "117.7"];
         assert_eq!(row("RT0"), [ours.as_slice(), &others].concat());
-        assert_eq!(row("RT2")[1..8], ["31.30", "-", "-", "-", "100", "0", "0/0"]);
+        assert_eq!(row("RT2")[1..8], ["31.30", "-", "-", "-", "-", "0", "0/0"]);
     }
 }

@@ -1,9 +1,11 @@
 //! Tables of a search and its confirmation: strategies, simulated and worst-case latencies,
 //! predictions and measurements.
 
-use super::{aligned, table, text};
+use super::{aligned, table, text, wrapped};
 use crate::optimize::{LatencyEstimate, Tuned};
-use ringspin_optimizer::{Chain, ChainLatency, Confirmed, Objective, Term};
+use ringspin_optimizer::{
+    Chain, ChainLatency, Confirmed, Latency, Objective, PeriodicTimer, Term, TermUnit,
+};
 use ringspin_report::format_ms;
 
 /// Renders a row for each strategy: evaluations and time, gap to the optimum if known, and the
@@ -37,38 +39,51 @@ pub fn render_strategies(tuned: &Tuned, objective: &Objective) -> String {
 }
 
 fn heading(term: Term) -> String {
-    match term {
-        Term::P99 | Term::Mean | Term::Max => format!("{}, ms", term.name()),
-        Term::Peak => "peak, %".into(),
-        Term::Misses | Term::Drops | Term::Cores => term.name().into(),
+    let name = term.name().replace('-', "\n");
+    match term.unit() {
+        TermUnit::Nanoseconds => format!("{name}, ms"),
+        TermUnit::Millionths => format!("{name}, %"),
+        TermUnit::Count => name,
     }
 }
 
 fn value_of(term: Term, value: u64) -> String {
-    match term {
-        Term::P99 | Term::Mean | Term::Max if value == u64::MAX => "never".into(),
-        Term::P99 | Term::Mean | Term::Max => format_ms(value as f64),
-        Term::Peak => format!("{:.1}", value as f64 / 1e4),
-        Term::Misses | Term::Drops | Term::Cores => value.to_string(),
+    match term.unit() {
+        TermUnit::Nanoseconds if value == u64::MAX => "never".into(),
+        TermUnit::Nanoseconds => format_ms(value as f64),
+        TermUnit::Millionths => format!("{:.1}", value as f64 / 1e4),
+        TermUnit::Count => value.to_string(),
     }
 }
 
-/// Renders a row for each mapping and chain: simulated mean, p99 and maximum, and the worst-case
-/// bound; below, the reasons for missing bounds.
+/// Renders two rows for each mapping and chain, one for each definition of its latency, simulated,
+/// with the worst-case bound; below, the reasons for missing bounds.
 #[must_use]
 pub fn render_estimates(chains: &[Chain], estimates: &[LatencyEstimate]) -> String {
-    let header = ["\nmapping", "\nchain", "simulated\nmean", "\np99", "\nmax", "worst case,\nms"];
-    let mut table = table(&header, &[0, 1]);
+    let header = [
+        "\nmapping",
+        "\nchain",
+        "\nlatency, ms",
+        "simulated\nmean",
+        "\np50",
+        "\np99",
+        "\nmax",
+        "\nworst case",
+    ];
+    let mut table = table(&header, &[0, 1, 2]);
     let mut reasons: Vec<String> = Vec::new();
     for estimate in estimates {
-        for (chain, (simulated, bound)) in chains.iter().zip(&estimate.chains) {
-            let mut row = vec![estimate.name.clone(), chain.name.clone()];
-            row.extend(figures(simulated));
-            row.push(match bound {
-                Ok(bound) => format_ms(bound.as_nanos() as f64),
-                Err(_) => "-".into(),
-            });
-            table.add_row(aligned(row, &[0, 1]));
+        let latencies = estimate.evaluation.chains.iter().zip(&estimate.bounds);
+        for (chain, (simulated, bound)) in chains.iter().zip(latencies) {
+            for (name, latency) in definitions(simulated) {
+                let mut row = vec![estimate.name.clone(), chain.name.clone(), name.to_owned()];
+                row.extend(figures(simulated, latency));
+                row.push(match bound {
+                    Ok(bound) if name == RELEASE_TO_END => format_ms(bound.as_nanos() as f64),
+                    _ => "-".into(),
+                });
+                table.add_row(aligned(row, &[0, 1, 2]));
+            }
             if let Err(reason) = bound {
                 let reason = format!("no worst case, {}: {reason}", estimate.name);
                 if !reasons.contains(&reason) {
@@ -81,38 +96,59 @@ pub fn render_estimates(chains: &[Chain], estimates: &[LatencyEstimate]) -> Stri
     format!("{}\n{reasons}", text(&table))
 }
 
-/// Wraps `text` to lines of at most 100 characters.
-fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut length = 0;
-    for word in text.split_whitespace() {
-        let word_length = word.chars().count();
-        let gap = match length {
-            0 => "",
-            length if length + 1 + word_length > 100 => {
-                lines.push('\n');
-                ""
-            }
-            _ => " ",
-        };
-        length = if gap.is_empty() { word_length } else { length + 1 + word_length };
-        lines.push_str(gap);
-        lines.push_str(word);
-    }
-    lines + "\n"
+const RELEASE_TO_END: &str = "release to end";
+
+/// The definitions of a chain's latency, by name.
+fn definitions(of: &ChainLatency) -> [(&'static str, &Latency); 2] {
+    [(RELEASE_TO_END, &of.release_to_end), ("sample to start", &of.sample_to_start)]
 }
 
-/// Renders a row for each candidate and chain: predicted and measured mean, p99 and maximum, and
-/// the errors of the predicted mean and p99.
+/// Renders what a mapping costs and gains beside the default one, by simulation: the jitter of
+/// every timer that changes by more than a microsecond, and lost messages.
+#[must_use]
+pub fn render_side_effects(timers: &[PeriodicTimer], estimates: &[LatencyEstimate]) -> String {
+    let mut header = vec!["\ntimer".to_owned(), "jitter, ms\nlimit".to_owned()];
+    header.extend(estimates.iter().map(|estimate| format!("\n{}", estimate.name)));
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut table = table(&header, &[0]);
+    for (index, timer) in timers.iter().enumerate() {
+        let jitter = |estimate: &LatencyEstimate| {
+            estimate.evaluation.jitter_ns.get(index).copied().unwrap_or_default()
+        };
+        let (low, high) = estimates
+            .iter()
+            .map(jitter)
+            .fold((u64::MAX, 0), |(low, high), ns| (low.min(ns), high.max(ns)));
+        if timer.limit.is_none() && high.saturating_sub(low) < 1_000 {
+            continue;
+        }
+        let limit = timer.limit.map_or("-".into(), |limit| format_ms(limit.as_nanos() as f64));
+        let mut row = vec![timer.name.clone(), limit];
+        row.extend(estimates.iter().map(|estimate| format_ms(jitter(estimate) as f64)));
+        table.add_row(aligned(row, &[0]));
+    }
+    let drops = estimates.iter().map(|of| format!("{} {}", of.name, of.evaluation.drops));
+    let drops =
+        format!("lost messages and missed periods: {}\n", drops.collect::<Vec<_>>().join(", "));
+    match table.is_empty() {
+        true => drops,
+        false => format!("{}\n{drops}", text(&table)),
+    }
+}
+
+/// Renders two rows for each candidate and chain, one for each definition of its latency: predicted
+/// and measured figures, and the errors of the predicted mean and p99.
 #[must_use]
 pub fn render_confirmed(chains: &[Chain], confirmed: &[(String, Confirmed)]) -> String {
     let header = [
         "\nmapping",
-        "\nchain",
+        "\nlatency, ms",
         "predicted\nmean",
+        "\np50",
         "\np99",
         "\nmax",
         "measured\nmean",
+        "\np50",
         "\np99",
         "\nmax",
         "\nlate",
@@ -123,21 +159,26 @@ pub fn render_confirmed(chains: &[Chain], confirmed: &[(String, Confirmed)]) -> 
     for (name, candidate) in confirmed {
         let latencies = candidate.predicted.chains.iter().zip(&candidate.measured.chains);
         for (chain, (predicted, measured)) in chains.iter().zip(latencies) {
-            let mut row = vec![name.clone(), chain.name.clone()];
-            row.extend(figures(predicted));
-            row.extend(figures(measured));
-            row.push(measured.misses.to_string());
-            row.push(error(predicted.mean_ns, measured.mean_ns));
-            row.push(error(predicted.p99_ns, measured.p99_ns));
-            table.add_row(aligned(row, &[0, 1]));
+            let both = definitions(predicted).into_iter().zip(definitions(measured));
+            for ((definition, forecast), (_, found)) in both {
+                let of =
+                    if chains.len() > 1 { format!("{name}, {}", chain.name) } else { name.clone() };
+                let mut row = vec![of, definition.to_owned()];
+                row.extend(figures(predicted, forecast));
+                row.extend(figures(measured, found));
+                row.push(measured.misses.to_string());
+                row.push(error(forecast.mean_ns, found.mean_ns));
+                row.push(error(forecast.p99_ns, found.p99_ns));
+                table.add_row(aligned(row, &[0, 1]));
+            }
         }
     }
     format!("{}\n", text(&table))
 }
 
-fn figures(latency: &ChainLatency) -> [String; 3] {
-    let figures = [latency.mean_ns, latency.p99_ns, latency.max_ns];
-    figures.map(|ns| if latency.samples == 0 { "-".into() } else { format_ms(ns as f64) })
+fn figures(chain: &ChainLatency, of: &Latency) -> [String; 4] {
+    let figures = [of.mean_ns, of.p50_ns, of.p99_ns, of.max_ns];
+    figures.map(|ns| if chain.samples == 0 { "-".into() } else { format_ms(ns as f64) })
 }
 
 /// The error of a prediction, in percent of the measurement.

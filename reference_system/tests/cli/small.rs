@@ -38,7 +38,6 @@ fn errors_name_the_input_and_advice_and_set_the_exit_code() {
         (2, "optimize --evaluations 0", &["--evaluations"]),
         (2, "optimize --objective speed", &["speed", "misses", "p99"]),
         (1, "optimize --live --cores 1000", &["1000", "--live", "--cores"]),
-        (1, "optimize --nominal", &["--nominal", "--workload lame"]),
         (2, "optimize --nominal --profile p.toml", &["--nominal", "--profile"]),
         (1, "optimize --workload lame --n 3", &["--n", "lame", "leave them out"]),
         (1, "optimize --profile /no/such/p.toml", &["/no/such/p.toml", "check the path"]),

@@ -1,8 +1,8 @@
 //! Chains of hand-computed graphs, and paths that there cannot be.
 
-use ringspin_executor::{BoxError, Context, Graph, Message, QoS};
+use ringspin_executor::{BoxError, Context, Graph, LoopId, Message, QoS};
 use ringspin_modes::{
-    ChainError, ChainPath, ChainSamples, Cores, Executor, Mode, Simulation, SpinError,
+    ChainError, ChainPath, ChainSamples, Cores, Executor, Mapping, Mode, Simulation, SpinError,
 };
 use ringspin_simulation::Job;
 use ringspin_simulation::models::{Distribution, DurationRule, Durations, LinkRule, Links};
@@ -90,8 +90,8 @@ fn error(path: &[&str]) -> String {
 fn a_sample_lasts_from_the_first_release_to_the_last_end() {
     // 1 ms in the sensor, 3 in the relay, 2 in the join, which is free again, 1 at the end.
     let samples = run(&["/late", "/slow", "/join", "/end"], |_| {});
-    assert_eq!(samples.to_start_ns, [6 * MS; 3]);
-    assert_eq!(samples.to_end_ns, [7 * MS; 3]);
+    assert_eq!(samples.sample_to_start_ns, [6 * MS; 3]);
+    assert_eq!(samples.release_to_end_ns, [7 * MS; 3]);
     assert_eq!((samples.steps_reached, samples.not_kept, samples.given_up), (4, 0, 0));
 }
 
@@ -113,21 +113,53 @@ fn samples_begin_at_the_release_of_the_first_event() {
     let report = job.run_for(ms(35)).with_chains(chains).run().unwrap();
     let [whole, last] = report.chains() else { panic!("two chains were asked for") };
     // The hog, which was created first, has the core for 4 ms.
-    assert_eq!(whole.waited_ns, [4 * MS; 3]);
-    assert_eq!((&whole.to_start_ns, &whole.to_end_ns), (&vec![5 * MS; 3], &vec![7 * MS; 3]));
+    assert_eq!(whole.sample_to_start_ns, [MS; 3], "without the 4 ms that the timer waited");
+    assert_eq!(whole.release_to_end_ns, [7 * MS; 3]);
     // The message is ready when the tick has returned, and taken at once.
-    assert_eq!((&last.waited_ns, &last.to_end_ns), (&vec![0; 3], &vec![2 * MS; 3]));
+    assert_eq!(
+        (&last.sample_to_start_ns, &last.release_to_end_ns),
+        (&vec![0; 3], &vec![2 * MS; 3])
+    );
 }
 
 #[test]
 fn only_the_last_input_makes_a_sample() {
     let fast = run(&["/fast", "/join", "/end"], |_| {});
-    assert_eq!((fast.to_end_ns.len(), fast.steps_reached), (0, 2));
+    assert_eq!((fast.release_to_end_ns.len(), fast.steps_reached), (0, 2));
     let both = run(&["/fast | /late", "/join|/slow", "/join"], |_| {});
     // Of the slow branch; and each input that comes to the join as the second step ends none.
-    assert_eq!((both.to_start_ns, both.to_end_ns), (vec![4 * MS; 3], vec![6 * MS; 3]));
+    assert_eq!(
+        (both.sample_to_start_ns, both.release_to_end_ns),
+        (vec![4 * MS; 3], vec![6 * MS; 3])
+    );
     let input = run(&["/fast", "/join"], |_| {});
-    assert_eq!((input.to_start_ns, input.to_end_ns), (vec![0; 3], vec![2 * MS; 3]));
+    assert_eq!((input.sample_to_start_ns, input.release_to_end_ns), (vec![0; 3], vec![2 * MS; 3]));
+}
+
+#[test]
+fn joined_inputs_have_the_newest_start_and_the_release_of_the_last_to_arrive() {
+    // The fast sensor's timer waits for the hog on its core: it starts 4 ms late, arrives last.
+    let build = |graph: &Graph| {
+        sensor(graph, "hog", 10)?;
+        graph.set_priority(LoopId(0), 1)?;
+        sensor(graph, "fast", 10)?;
+        sensor(graph, "late", 10)?;
+        join(graph, "join", ["fast", "late"])
+    };
+    let rules = [takes("/hog", 4), takes("/late", 1), takes("/join", 2)];
+    let durations = rules.into_iter().fold(Durations::new(), Durations::rule);
+    let job = Job::new(build).simulate(|simulation| {
+        simulation.durations = durations.into();
+        simulation.cores =
+            Cores::Mapped(Mapping::new().core(0, ["hog", "fast"]).core(1, ["late", "join"]));
+    });
+    let report = job.run_for(ms(35)).with_chains([ChainPath::new("c", ["/fast|/late", "/join"])]);
+    let report = report.run().unwrap();
+    let chain = &report.chains()[0];
+    // Each input ends a sample at the join: the first after the sensor's 1 ms, and 2 ms later; the
+    // second, which came at 4 ms, starts from the newer sample.
+    assert_eq!(chain.sample_to_start_ns, [MS, 0, MS, 0, MS, 0]);
+    assert_eq!(chain.release_to_end_ns, [3 * MS, 6 * MS, 3 * MS, 6 * MS, 3 * MS, 6 * MS]);
 }
 
 #[test]
@@ -137,9 +169,9 @@ fn one_core_makes_the_branches_wait() {
     });
     // The join's first input is between sensor and relay or before them, by its turns: the path's
     // own 7 ms, and at most its 2 ms.
-    assert_eq!(samples.to_end_ns.len(), 3);
+    assert_eq!(samples.release_to_end_ns.len(), 3);
     let possible = [7 * MS, 9 * MS];
-    assert!(samples.to_end_ns.iter().all(|ns| possible.contains(ns)), "{samples:?}");
+    assert!(samples.release_to_end_ns.iter().all(|ns| possible.contains(ns)), "{samples:?}");
 }
 
 #[test]
@@ -149,14 +181,17 @@ fn delays_losses_and_overtakers_count_as_they_come() {
     let samples = run(&["/late", "/slow", "/join"], |simulation| {
         simulation.links = link(late).into();
     });
-    assert_eq!(samples.to_end_ns, [31 * MS], "more than one is under way");
+    assert_eq!(samples.release_to_end_ns, [31 * MS], "more than one is under way");
     let lost = LinkRule::new("/late").loss(1.0);
     let samples = run(&["/late", "/slow"], |simulation| simulation.links = link(lost).into());
-    assert_eq!((samples.to_end_ns.len(), samples.steps_reached), (0, 1));
+    assert_eq!((samples.release_to_end_ns.len(), samples.steps_reached), (0, 1));
     let twice = LinkRule::new("/late").duplication(1.0).delay(Distribution::fixed(ms(1)));
     let samples = run(&["/late", "/slow"], |simulation| simulation.links = link(twice).into());
     // The copy of a keep-last queue of one takes its place, unless the first has been taken.
-    assert!(samples.to_end_ns.iter().all(|ns| [5 * MS, 8 * MS].contains(ns)), "{samples:?}");
+    assert!(
+        samples.release_to_end_ns.iter().all(|ns| [5 * MS, 8 * MS].contains(ns)),
+        "{samples:?}"
+    );
 }
 
 #[test]
@@ -189,7 +224,7 @@ fn groups_callbacks_and_services_are_steps() {
     let job = job.simulate(|simulation| simulation.durations = durations.into()).run_for(ms(25));
     let names = ["/tick timer 10ms", "/caller subscription /tick", "/server:work", "/caller"];
     let report = job.with_chains([ChainPath::new("call", names)]).run().unwrap();
-    assert_eq!(report.chains()[0].to_end_ns, [6 * MS; 2]);
+    assert_eq!(report.chains()[0].release_to_end_ns, [6 * MS; 2]);
 }
 
 #[test]

@@ -258,8 +258,10 @@ impl Model for Toy {
     fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
         let Cores { samples, drops, busy_ns, .. } = self.run(assignment);
         let chains = samples.into_iter().zip(&self.chains);
-        let chains = chains.map(|(samples, chain)| ChainLatency::of(samples, chain.deadline));
+        let chains = chains
+            .map(|(samples, chain)| ChainLatency::of(samples.clone(), samples, chain.deadline));
         Ok(Evaluation {
+            jitter_ns: Vec::new(),
             chains: chains.collect(),
             drops,
             core_loads: busy_ns.iter().map(|ns| *ns as f64 / self.horizon_ns as f64).collect(),
@@ -276,7 +278,10 @@ fn alone_on_a_core_a_chain_takes_the_sum_of_its_durations() {
         let assignment = Assignment::new(toy.names.clone(), cores, 3);
         let evaluation = toy.evaluate(&assignment).unwrap();
         let latency = evaluation.chains[0];
-        assert_eq!((latency.mean_ns, latency.max_ns, latency.misses), (6_000_000, 6_000_000, 0));
+        assert_eq!(
+            (latency.release_to_end.mean_ns, latency.release_to_end.max_ns, latency.misses),
+            (6_000_000, 6_000_000, 0)
+        );
         assert_eq!((latency.samples, evaluation.drops), (20, 0));
         assert!((evaluation.core_loads.iter().sum::<f64>() - 0.6).abs() < 0.04);
     }

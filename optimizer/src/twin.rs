@@ -23,12 +23,12 @@ use crate::bounds::{Analysis, Callback, NoBound, callbacks_of};
 use crate::chain::Chain;
 use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
 use crate::loads::{Edge, Loads, LoopLoad};
-use crate::profile::{Profile, loops_of};
 use costs::{Costs, Crossing};
 use ringspin_executor::{
-    BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics, Time,
+    BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, LoopInfo, Recorder, Statistics, Time,
 };
 use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation, graph_edges};
+use ringspin_simulation::models::Profile;
 use senders::Senders;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ use tracing::subscriber::NoSubscriber;
 /// ```
 /// use ringspin_executor::{BoxError, Graph, Message, QoS};
 /// use ringspin_modes::Executor;
-/// use ringspin_optimizer::{Assignment, Chain, Model, Observer, Profile, Twin};
+/// use ringspin_optimizer::{Assignment, Chain, Model, Profile, Twin};
 /// use std::time::Duration;
 ///
 /// fn build(graph: &Graph) -> Result<(), BoxError> {
@@ -72,7 +72,7 @@ pub struct Twin<'a> {
     paths: Vec<ChainPath>,
     simulation: Simulation,
     crossing: Vec<Crossing>,
-    unmeasured: Vec<String>,
+    assumptions: Vec<String>,
     /// Input of the worst-case analysis.
     analysis_input: AnalysisInput,
     horizon: Duration,
@@ -89,7 +89,7 @@ impl<'a> Twin<'a> {
     /// is over.
     ///
     /// # Errors
-    /// [`TwinError`] if `build` fails, the profile is of another graph or lacks required data, or a
+    /// [`TwinError`] if `build` fails, the profile is of another graph or has no durations, or a
     /// chain does not exist in the graph or has an impossible deadline.
     pub fn new<T: 'static>(
         build: impl Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a,
@@ -113,12 +113,12 @@ impl<'a> Twin<'a> {
         drop(handles);
         Ok(Self {
             build,
-            loops: loops_of(&info),
+            loops: info.loops.iter().map(LoopInfo::full_name).collect(),
             chains,
             paths,
             simulation: Simulation { durations: costs.durations.into(), ..Simulation::default() },
             crossing: costs.crossing,
-            unmeasured: costs.unmeasured,
+            assumptions: costs.assumptions,
             analysis_input,
             horizon: Self::HORIZON,
         })
@@ -138,10 +138,10 @@ impl<'a> Twin<'a> {
         self
     }
 
-    /// The callbacks without a measured call, as in "/planner `timer 1s`". They take no time in the
-    /// simulation.
-    pub fn unmeasured(&self) -> &[String] {
-        &self.unmeasured
+    /// The assumptions in place of measurements that the profile lacks, as sentences: callbacks
+    /// without a call take no time, and messages without a measured cost are free.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
     }
 
     /// The simulation of this assignment, for use with an executor of your own.

@@ -16,8 +16,8 @@ use ringspin_modes::{Executor, Mapping, Mode, Simulation};
 use ringspin_optimizer::bounds::NoBound;
 use ringspin_optimizer::{
     Assignment, CandidateError, Chain, ChainLatency, Comparison, Confirmed, Evaluation, Judge,
-    Loads, Model, Objective, Observer, OptimizeError, Profile, ProfiledMachine, Progress, Search,
-    SearchError, SearchOptions, Strategy, Twin, TwinError, confirm, round_robin,
+    Loads, Model, Objective, OptimizeError, Profile, Profiler, Progress, Search, SearchError,
+    SearchOptions, Strategy, Twin, TwinError, confirm, round_robin,
 };
 use ringspin_simulation::models::DurationHistogram;
 use std::any::Any;
@@ -90,14 +90,13 @@ impl Target {
         let simulation =
             Simulation { durations: lame::durations().into(), ..Simulation::default() };
         let mut executor =
-            Executor::deterministic(simulation).with_recorders(|info, _| Observer::new(info));
+            Executor::deterministic(simulation).with_recorders(|info, _| Profiler::new(info));
         let handles = self.build(executor.graph(), false)?;
         executor.spin_for(NOMINAL_SPAN)?;
         let info = executor.graph().info();
         let mut profile = Profile::of(&info, executor.take_recorders());
         drop(handles);
-        profile.machine =
-            ProfiledMachine { name: "as specified".into(), architecture: "none".into(), cores: 1 };
+        profile.machine = None;
         // Edges without entries use the pooled times of all edges.
         profile.calls.clear();
         profile.hops.truncate(1);

@@ -4,15 +4,15 @@ use super::*;
 use crate::bounds::NoBound;
 use proptest::prelude::*;
 use ringspin_executor::{Message, QoS};
-use ringspin_simulation::models::{DurationHistogram, DurationProfile};
+use ringspin_simulation::models::DurationHistogram;
 
 /// Durations: tick 1 ms, work 3 ms, sink 2 ms; a message costs 0.5 ms on one core and 1 ms between
 /// cores.
 const PROFILE: &str = r#"
-version = 1
+version = 2
 loops = ["/tick", "/work", "/work:side", "/sink"]
 machine = { name = "robot", architecture = "aarch64", cores = 4 }
-durations = { version = 1, callback = [
+callback = [
     { node = "/tick", callback = "timer 10ms",
       durations = { count = 1, total_ns = 1_000_000, min_ns = 1_000_000,
       max_ns = 1_000_000, histogram = [[1_000_000, 1]] } },
@@ -22,7 +22,7 @@ durations = { version = 1, callback = [
     { node = "/sink", callback = "subscription /work",
       durations = { count = 1, total_ns = 2_000_000,
       min_ns = 2_000_000, max_ns = 2_000_000, histogram = [[2_000_000, 1]] } },
-] }
+]
 [[hop]]
 topic = "/tick"
 from = "/tick"
@@ -105,8 +105,8 @@ fn crossing_adds_the_cost_above_the_same_core_cost() {
 #[test]
 fn an_overloaded_core_drops_messages() {
     let mut profile = profile();
-    let text = profile.durations.to_toml_string().replace("3000000", "30000000");
-    profile.durations = DurationProfile::from_toml(&text).unwrap();
+    let text = profile.to_toml_string().replace("3000000", "30000000");
+    profile = Profile::from_toml(&text).unwrap();
     let twin = Twin::new(build, &profile, vec![chain()]).unwrap();
     let twin = twin.with_horizon(Duration::from_millis(500));
     let evaluation = evaluate(&twin, [0, 1, 0, 0], 2);
@@ -135,8 +135,8 @@ fn priorities_come_from_the_assignment() {
     let callbacks = ["a", "b"].map(|name| {
         format!("[[callback]]\nnode = \"/{name}\"\ncallback = \"timer 10ms\"\n{callback}")
     });
-    let text = format!("version = 1\n{}", callbacks.concat());
-    profile.durations = DurationProfile::from_toml(&text).unwrap();
+    let text = format!("version = 2\n{}", callbacks.concat());
+    profile.callbacks = Profile::from_toml(&text).unwrap().callbacks;
     profile.loops = ["/a", "/end_a", "/b", "/end_b"].map(String::from).to_vec();
     let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
     let twin = Twin::new(two, &profile, chains.to_vec()).unwrap();
@@ -169,8 +169,18 @@ fn every_thread_evaluates_the_same() {
 }
 
 #[test]
-fn unmeasured_callbacks_are_named() {
-    assert_eq!(twin(chain()).unwrap().unmeasured(), ["/work:side `timer 1s`"]);
+fn assumptions_name_missing_measurements() {
+    let side = "the profile has no call of /work:side `timer 1s`, which is taken to need no time; \
+        measure for longer";
+    assert_eq!(twin(chain()).unwrap().assumptions(), [side]);
+    let mut only_durations = profile();
+    (only_durations.hops, only_durations.loops) = (Vec::new(), Vec::new());
+    let twin = Twin::new(build, &only_durations, vec![chain()]).unwrap();
+    let [_, same_core, cross_core] = twin.assumptions() else { panic!("{:?}", twin.assumptions()) };
+    assert!(same_core.starts_with("the profile has no cost of messages on one core"));
+    assert!(cross_core.starts_with("the profile has no cost of messages from core to core"));
+    let twin = twin.with_horizon(Duration::from_millis(100));
+    assert_eq!(evaluate(&twin, [0, 1, 3, 2], 4).chains[0].mean_ns, 6_000 * US);
 }
 
 #[test]
@@ -187,19 +197,14 @@ fn invalid_input_is_refused_with_advice() {
          `/work`?"
     );
     let mut none = profile();
-    none.hops.clear();
-    assert!(
-        refused(Twin::new(build, &none, vec![])).contains("has no message that went from core")
-    );
-    let mut none = profile();
-    none.durations = Default::default();
+    none.callbacks.clear();
     assert!(refused(Twin::new(build, &none, vec![])).starts_with("no callback ran"));
     let mut other = profile();
     other.loops[0] = "/tack".into();
     assert!(refused(Twin::new(build, &other, vec![])).contains("of another graph"));
     let mut other = profile();
-    let text = other.durations.to_toml_string().replace("timer 10ms", "timer 20ms");
-    other.durations = DurationProfile::from_toml(&text).unwrap();
+    let text = other.to_toml_string().replace("timer 10ms", "timer 20ms");
+    other = Profile::from_toml(&text).unwrap();
     assert!(refused(Twin::new(build, &other, vec![])).contains("`timer 20ms` of /tick"));
     let nothing = |_: &Graph| Err::<(), BoxError>("no graph".into());
     assert!(refused(Twin::new(nothing, &profile(), vec![])).ends_with("no graph"));
@@ -258,10 +263,10 @@ fn joined(graph: &Graph) -> Result<(), BoxError> {
 
 /// Measured with `/b` as the last input: its callback worked for 4 ms, the one of `/a` for 1 us.
 const JOINED: &str = r#"
-version = 1
+version = 2
 loops = ["/join", "/a", "/b", "/end"]
 machine = { name = "robot", architecture = "aarch64", cores = 4 }
-durations = { version = 1, callback = [
+callback = [
     { node = "/a", callback = "timer 10ms",
       durations = { count = 1, total_ns = 2_000_000, min_ns = 2_000_000,
       max_ns = 2_000_000, histogram = [[2_000_000, 1]] } },
@@ -271,7 +276,7 @@ durations = { version = 1, callback = [
     { node = "/join", callback = "subscription /b",
       durations = { count = 1, total_ns = 4_000_000,
       min_ns = 4_000_000, max_ns = 4_000_000, histogram = [[4_000_000, 1]] } },
-] }
+]
 [[hop]]
 topic = "/out"
 from = "/join"
@@ -406,8 +411,8 @@ proptest! {
                  histogram = {histogram}\n"
             )
         });
-        let text = format!("version = 1\n{}", text.collect::<String>());
-        profile.durations = DurationProfile::from_toml(&text).unwrap();
+        let text = format!("version = 2\n{}", text.collect::<String>());
+        profile.callbacks = Profile::from_toml(&text).unwrap().callbacks;
         profile.hops[0].cross_core = durations(6);
         profile.hops[0].same_core = durations(7);
         profile.calls[0].quiet = durations(8);

@@ -129,6 +129,7 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
         Some(path) => format!("failed to use `{}`", path.display()),
         None => "failed to use the measured profile".to_owned(),
     })?;
+    twin.assumptions().iter().for_each(|assumption| eprintln!("note: {assumption}"));
     let twin = twin.with_horizon(arguments.horizon);
     let tuned = search(arguments, &twin, ids.len(), &interrupted, quiet)?;
     let mut text = format!("{}\n", render_strategies(&tuned, &arguments.objective));

@@ -2,7 +2,7 @@
 
 use super::document::{CoresKeys, Document, Ties};
 use super::{JobFileError, Source};
-use crate::models::{DurationProfile, Durations, Links};
+use crate::models::{Durations, Links, Profile};
 use ringspin_executor::Time;
 use ringspin_modes::deterministic::{Cores, Jitter, Simulation, TiePolicy};
 use ringspin_modes::mapping::Mapping;
@@ -115,7 +115,7 @@ fn durations(document: &Document, source: &Source) -> Result<Durations, JobFileE
     let Some(path) = &document.profile else {
         return Ok(rules);
     };
-    let profile = DurationProfile::load(source.path(path));
+    let profile = Profile::load(source.path(path));
     let profile = profile.map_err(|error| unusable(path, &error, source))?;
     Ok(Durations::from_profile(&profile).and(rules))
 }

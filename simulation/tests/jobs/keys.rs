@@ -88,7 +88,7 @@ fn files_are_found_beside_the_job_file() {
     write("delays.csv", "Topic Name,Delay Type,Fixed Delay_ms,Measured\n/chatter,FIXED,4,\n");
     write(
         "profile.toml",
-        "version = 1\n[[callback]]\nnode = \"/listener\"\ncallback = \"subscription /chatter\"\n\
+        "version = 2\n[[callback]]\nnode = \"/listener\"\ncallback = \"subscription /chatter\"\n\
          [callback.durations]\ncount = 1\ntotal_ns = 7\nmin_ns = 7\nmax_ns = 7\n\
          histogram = [[7, 1]]",
     );

@@ -1,8 +1,8 @@
 //! Measurement of a profile: the graph runs live, on one core and then on several.
 
-use super::{MeasureError, Profile};
-use crate::observer::Observer;
-use ringspin_executor::{BoxError, Graph, GraphInfo, LoopInfo};
+use super::{MeasureError, Profile, Profiler};
+use ringspin_executor::{BoxError, Graph, GraphInfo};
+use ringspin_modes::names::exact_name;
 use ringspin_modes::{Executor, Mapping, Mode, allowed_cores, graph_edges};
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn observe<T>(
     executor: Executor,
     span: Duration,
 ) -> Result<Profile, MeasureError> {
-    let mut executor = executor.with_recorders(|info, _| Observer::new(info));
+    let mut executor = executor.with_recorders(|info, _| Profiler::new(info));
     let handles = build(executor.graph()).map_err(|error| run_error(&error))?;
     executor.spin_for(span).map_err(|error| run_error(&error))?;
     let info = executor.graph().info();
@@ -71,14 +71,10 @@ fn neighbours_apart(info: &GraphInfo, cores: &[usize]) -> Mapping {
     }
     cores.iter().enumerate().fold(Mapping::new(), |mapping, (core, &id)| {
         let on_it = info.loops.iter().zip(&core_of).filter(|(_, on)| **on == Some(core));
-        let names: Vec<String> = on_it.map(|(event_loop, _)| exact_name(event_loop)).collect();
+        let names: Vec<String> =
+            on_it.map(|(event_loop, _)| exact_name(&event_loop.full_name())).collect();
         if names.is_empty() { mapping } else { mapping.core(id, names) }
     })
-}
-
-/// A mapping name that matches this callback group only.
-fn exact_name(event_loop: &LoopInfo) -> String {
-    format!("{}:{}", event_loop.node, event_loop.group)
 }
 
 #[cfg(test)]
@@ -126,7 +122,7 @@ mod tests {
         // The graph stops itself after 30 messages.
         let profile = Profile::measure(row, Duration::from_secs(600)).unwrap();
         assert_eq!(profile.loops, ["/first", "/second", "/second:slow", "/third"]);
-        assert_eq!(profile.durations.callbacks().len(), 3);
+        assert_eq!(profile.callbacks.len(), 3);
         assert!(profile.same_core("/a", "/first", "/second").is_some());
         let crosses = profile.cross_core("/b", "/second", "/third").is_some();
         assert_eq!(crosses, allowed_cores().len() > 1);

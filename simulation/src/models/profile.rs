@@ -11,6 +11,7 @@
 //! name = "robot"
 //! architecture = "aarch64"
 //! cores = 4
+//! slowdown_percent = 190                  # duration beside busy cores, in percent of that alone
 //! [[callback]]                            # how long each callback takes
 //! node = "/fusion"                        # or "/node:group"
 //! callback = "subscription /points"       # numbered among namesakes: "timer 10ms#1"
@@ -54,7 +55,7 @@ use super::histogram::DurationHistogram;
 use hop::pooled;
 use profiler::recorded;
 use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
-use ringspin_modes::allowed_cores;
+use ringspin_modes::{Contention, allowed_cores};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -98,6 +99,10 @@ pub struct ProfiledMachine {
     pub architecture: String,
     /// The number of cores available to the process.
     pub cores: usize,
+    /// The duration of the graph's callbacks while all other cores are busy with the same work, in
+    /// percent of their duration alone; `None` if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowdown_percent: Option<u32>,
 }
 
 /// The durations of one callback.
@@ -140,7 +145,7 @@ impl ProfiledMachine {
             name => name.to_owned(),
         };
         let architecture = std::env::consts::ARCH.into();
-        Self { name, architecture, cores: allowed_cores().len() }
+        Self { name, architecture, cores: allowed_cores().len(), slowdown_percent: None }
     }
 }
 
@@ -182,13 +187,18 @@ impl Profile {
         }
     }
 
-    /// Merges the profiles of several runs of one graph on one machine.
+    /// Merges the profiles of several runs of one graph on one machine. Of two slowdowns, the larger
+    /// one counts.
     ///
     /// # Errors
     /// [`MergeError`] if they do not match.
     pub fn merge(mut self, other: Self) -> Result<Self, MergeError> {
         self.check_loops(&other.loops)?;
-        if self.machine != other.machine {
+        let slowdown_percent = other.machine.as_ref().and_then(|machine| machine.slowdown_percent);
+        if let Some(machine) = &mut self.machine {
+            machine.slowdown_percent = machine.slowdown_percent.max(slowdown_percent);
+        }
+        if !same_machine(&self.machine, &other.machine) {
             let name = |of: Option<ProfiledMachine>| of.map_or("unknown".into(), |of| of.name);
             let [one, other] = [self.machine, other.machine].map(name);
             return Err(MergeError::OtherMachine { one, other });
@@ -197,6 +207,15 @@ impl Profile {
         other.hops.into_iter().for_each(|hop| hop.add_to(&mut self.hops));
         other.calls.into_iter().for_each(|calls| calls.add_to(&mut self.calls));
         Ok(self)
+    }
+
+    /// How much the cores of the machine slow each other down; not at all if that is unknown.
+    pub fn contention(&self) -> Contention {
+        let measured = self.machine.as_ref().and_then(|machine| {
+            let cores = u32::try_from(machine.cores).unwrap_or(u32::MAX);
+            Some(Contention { slowdown_percent: machine.slowdown_percent?, cores })
+        });
+        measured.unwrap_or_default()
     }
 
     /// Checks that the profile is of this graph: that the event loops are the same, if it names
@@ -332,6 +351,15 @@ impl Profile {
         self.calls.sort_by(|one, other| one.key().cmp(&other.key()));
         self
     }
+}
+
+/// Whether these are one machine, whatever is known of its slowdown.
+fn same_machine(one: &Option<ProfiledMachine>, other: &Option<ProfiledMachine>) -> bool {
+    let of = |machine: &Option<ProfiledMachine>| {
+        let ProfiledMachine { name, architecture, cores, .. } = machine.clone()?;
+        Some((name, architecture, cores))
+    };
+    of(one) == of(other)
 }
 
 /// The first entry with a problem, in words, and its problem.

@@ -9,6 +9,9 @@
 //! arrives later by a time drawn from the times of its edge, less the part that its callback
 //! already includes.
 //!
+//! Cores that share something slow each other down by the [contention](Profile::contention) of the
+//! profile: a callback progresses more slowly while others are busy.
+//!
 //! The callbacks run unchanged, but their own work would take real time and is already part of the
 //! durations: give the twin a graph that leaves it out.
 
@@ -27,7 +30,9 @@ use costs::{Costs, Crossing};
 use ringspin_executor::{
     BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, LoopInfo, Recorder, Statistics, Time,
 };
-use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation, graph_edges};
+use ringspin_modes::{
+    ChainPath, ChainSamples, Contention, Cores, Executor, Simulation, graph_edges,
+};
 use ringspin_simulation::models::Profile;
 use senders::Senders;
 use std::any::Any;
@@ -116,7 +121,11 @@ impl<'a> Twin<'a> {
             loops: info.loops.iter().map(LoopInfo::full_name).collect(),
             chains,
             paths,
-            simulation: Simulation { durations: costs.durations.into(), ..Simulation::default() },
+            simulation: Simulation {
+                durations: costs.durations.into(),
+                contention: profile.contention(),
+                ..Simulation::default()
+            },
             crossing: costs.crossing,
             assumptions: costs.assumptions,
             analysis_input,
@@ -170,14 +179,15 @@ impl<'a> Twin<'a> {
     }
 
     /// Derives utilizations and message rates from a simulation with one core per loop, in which no
-    /// loop delays another and no message is lost to waiting.
+    /// loop delays another or slows it down, and no message is lost to waiting.
     ///
     /// # Errors
     /// [`EvaluationError`].
     pub fn loads(&self) -> Result<Loads, EvaluationError> {
         let count = self.loops.len();
         let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
-        let ran = self.run(self.simulation(&apart)?)?;
+        let contention = Contention::default();
+        let ran = self.run(Simulation { contention, ..self.simulation(&apart)? })?;
         let horizon_s = self.horizon.as_secs_f64();
         let loops = self.loops.iter().zip(&ran.busy_ns).map(|(name, busy_ns)| LoopLoad {
             name: name.clone(),
@@ -208,7 +218,7 @@ impl<'a> Twin<'a> {
     /// the reason why it has none. See [`bounds`](crate::bounds) for the assumptions.
     ///
     /// No evaluation exceeds its bound: callbacks and messages take at most the longest measured
-    /// time. Live, they can take longer. The messages that each callback sends are observed in
+    /// time, callbacks as if all cores in use were always busy. Live, they can take longer. The messages that each callback sends are observed in
     /// simulations of at least two seconds, in several orders.
     ///
     /// # Errors
@@ -219,7 +229,13 @@ impl<'a> Twin<'a> {
     ) -> Result<Vec<Result<Duration, NoBound>>, OtherLoopsError> {
         self.check_loops(assignment)?;
         let AnalysisInput { callbacks, chains } = &self.analysis_input;
-        Ok(match Analysis::new(callbacks, assignment) {
+        let (contention, cores) = (self.simulation.contention, assignment.core_count());
+        let others = assignment.cores_used().saturating_sub(1);
+        let mut callbacks = callbacks.clone();
+        for callback in &mut callbacks {
+            callback.duration_max = contention.slowed(callback.duration_max, others, cores);
+        }
+        Ok(match Analysis::new(&callbacks, assignment) {
             Ok(analysis) => chains.iter().map(|steps| analysis.longest(steps)).collect(),
             Err(reason) => vec![Err(reason); chains.len()],
         })

@@ -69,8 +69,8 @@ impl Target {
         }
     }
 
-    /// Runs the target live for `span` on one core and for `span` on all, and measures its
-    /// callbacks and messages.
+    /// Runs the target live for `span` on one core, alone and while the others are busy, and on all
+    /// cores, and measures its callbacks and messages.
     ///
     /// # Errors
     /// The error of a failed run.

@@ -6,6 +6,7 @@ use ringspin_modes::names::{callback_labels, exact_name};
 use ringspin_modes::{GraphEdge, graph_edges};
 use ringspin_simulation::models::{
     CallbackProfile, Calls, DurationHistogram, DurationRule, Durations, Hop, LinkRule, Profile,
+    ProfiledMachine,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -171,6 +172,14 @@ fn assumptions(
             "the profile has no call of {}, which is taken to need no time; measure for longer",
             some_of(&missing)
         ));
+    }
+    let is_unknown = |of: &ProfiledMachine| of.cores > 1 && of.slowdown_percent.is_none();
+    if profile.machine.as_ref().is_some_and(is_unknown) {
+        assumptions.push(
+            "the profile does not say how much busy cores slow each other down, which are taken to \
+             be independent; measure with `Profile::measure`"
+                .into(),
+        );
     }
     let lacks = |of: fn(&Hop) -> &Option<DurationHistogram>| {
         profile.hops.iter().all(|hop| of(hop).is_none())

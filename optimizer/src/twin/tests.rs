@@ -11,7 +11,7 @@ use ringspin_simulation::models::DurationHistogram;
 const PROFILE: &str = r#"
 version = 2
 loops = ["/tick", "/work", "/work:side", "/sink"]
-machine = { name = "robot", architecture = "aarch64", cores = 4 }
+machine = { name = "robot", architecture = "aarch64", cores = 4, slowdown_percent = 100 }
 callback = [
     { node = "/tick", callback = "timer 10ms",
       durations = { count = 1, total_ns = 1_000_000, min_ns = 1_000_000,
@@ -102,6 +102,39 @@ fn crossing_adds_the_cost_above_the_same_core_cost() {
     assert_eq!(half.core_loads, [0.405, 0.225]);
 }
 
+/// The profile of a machine whose cores share something.
+fn slowed(slowdown_percent: u32) -> Profile {
+    let mut profile = profile();
+    profile.machine.as_mut().unwrap().slowdown_percent = Some(slowdown_percent);
+    Profile::from_toml(&profile.to_toml_string()).unwrap()
+}
+
+#[test]
+fn busy_cores_slow_each_other_down() {
+    let twin = |profile: &Profile| Twin::new(build, profile, vec![chain()]).unwrap();
+    // The callbacks of the chain are never busy together.
+    let apart = |profile: &Profile| evaluate(&twin(profile), [0, 1, 3, 2], 4).chains[0];
+    assert_eq!(apart(&slowed(190)), apart(&profile()));
+    let side = r#"
+[[callback]]
+node = "/work:side"
+callback = "timer 1s"
+durations = { count = 1, total_ns = 2_000_000_000, min_ns = 2_000_000_000,
+              max_ns = 2_000_000_000, histogram = [[2_000_000_000, 1]] }
+"#;
+    let beside = |slowdown_percent: u32| {
+        let text = slowed(slowdown_percent).to_toml_string();
+        let (head, hops) = text.split_at(text.find("[[hop]]").unwrap());
+        let profile = Profile::from_toml(&format!("{head}{side}{hops}")).unwrap();
+        let twin = twin(&profile).with_horizon(Duration::from_millis(2_900));
+        (evaluate(&twin, [0, 0, 1, 0], 2).chains[0].max_ns, twin.loads().unwrap())
+    };
+    // From 1 s on, one of the other three cores of the machine is busy: a third of 90 %.
+    let (alone, contended) = (beside(100), beside(190));
+    assert_eq!((alone.0, contended.0), (7_000 * US, 9_100 * US));
+    assert_eq!(alone.1, contended.1, "loads are those of independent cores");
+}
+
 #[test]
 fn an_overloaded_core_drops_messages() {
     let mut profile = profile();
@@ -175,8 +208,12 @@ fn assumptions_name_missing_measurements() {
     assert_eq!(twin(chain()).unwrap().assumptions(), [side]);
     let mut only_durations = profile();
     (only_durations.hops, only_durations.loops) = (Vec::new(), Vec::new());
+    only_durations.machine.as_mut().unwrap().slowdown_percent = None;
     let twin = Twin::new(build, &only_durations, vec![chain()]).unwrap();
-    let [_, same_core, cross_core] = twin.assumptions() else { panic!("{:?}", twin.assumptions()) };
+    let [_, cores, same_core, cross_core] = twin.assumptions() else {
+        panic!("{:?}", twin.assumptions())
+    };
+    assert!(cores.starts_with("the profile does not say how much busy cores slow each other down"));
     assert!(same_core.starts_with("the profile has no cost of messages on one core"));
     assert!(cross_core.starts_with("the profile has no cost of messages from core to core"));
     let twin = twin.with_horizon(Duration::from_millis(100));
@@ -265,7 +302,7 @@ fn joined(graph: &Graph) -> Result<(), BoxError> {
 const JOINED: &str = r#"
 version = 2
 loops = ["/join", "/a", "/b", "/end"]
-machine = { name = "robot", architecture = "aarch64", cores = 4 }
+machine = { name = "robot", architecture = "aarch64", cores = 4, slowdown_percent = 100 }
 callback = [
     { node = "/a", callback = "timer 10ms",
       durations = { count = 1, total_ns = 2_000_000, min_ns = 2_000_000,
@@ -391,6 +428,7 @@ proptest! {
         times_us in prop::collection::vec(1_u64..2_500, 12),
         cores in prop::collection::vec(0_usize..3, 4),
         priorities in prop::collection::vec(0_u8..3, 4),
+        slowdown_percent in 100_u32..250,
         seed: u64,
     ) {
         let mut profile = Profile::from_toml(JOINED).unwrap();
@@ -413,6 +451,7 @@ proptest! {
         });
         let text = format!("version = 2\n{}", text.collect::<String>());
         profile.callbacks = Profile::from_toml(&text).unwrap().callbacks;
+        profile.machine.as_mut().unwrap().slowdown_percent = Some(slowdown_percent);
         profile.hops[0].cross_core = durations(6);
         profile.hops[0].same_core = durations(7);
         profile.calls[0].quiet = durations(8);

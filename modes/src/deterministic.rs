@@ -55,8 +55,8 @@ use display::ClockDisplay;
 use inputs::Inputs;
 use record::{Digester, Progress};
 use ringspin_executor::{
-    CallbackId, Clock, GraphInfo, Middleware, NamedInput, Recorder, SimNetwork, StopHandle, Time,
-    Worker, WorkerThread,
+    CallbackId, Clock, GraphInfo, LoopId, Middleware, NamedInput, Recorder, SimNetwork, StopHandle,
+    Time, Worker, WorkerThread,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -457,7 +457,7 @@ impl Sequencer {
         if let Some(virtual_cores) = &mut self.virtual_cores {
             virtual_cores.free(next);
             if virtual_cores.is_contended() {
-                self.end_calls(next);
+                self.end_calls(next).map_err(SpinError::from)?;
             }
         }
         // Messages that an arriving message overwrites are dropped here.
@@ -468,14 +468,22 @@ impl Sequencer {
 
     /// Ends the calls whose ends depended on the other cores: recorders are told, and the messages
     /// leave.
-    fn end_calls(&mut self, now: Time) {
+    fn end_calls(&mut self, now: Time) -> Result<(), Panicked> {
         let ended = self.virtual_cores.as_mut().map(|virtual_cores| virtual_cores.take_ended(now));
         for RunningCall { event_loop, call, end, .. } in ended.unwrap_or_default() {
             let late =
                 self.timing.as_ref().map_or(Duration::ZERO, |timing| timing.ended(&call, end));
-            self.digester(|digester| digester.ended(event_loop, end));
             self.sim_network.launch(event_loop, late);
+            self.record_end(event_loop, end)?;
         }
+        Ok(())
+    }
+
+    /// Tells the recorders that the running call of a loop ends at `end`.
+    fn record_end(&mut self, event_loop: LoopId, end: Time) -> Result<(), Panicked> {
+        self.digester(|digester| {
+            Panicked::catch("the recorder", Some(end), || digester.ended(event_loop, end))
+        })
     }
 }
 

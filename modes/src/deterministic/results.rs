@@ -53,7 +53,9 @@ impl Sequencer {
             let ends = virtual_cores.running().map(|running| (running.event_loop, running.end));
             let ends: Vec<_> = ends.collect();
             for (event_loop, end) in ends {
-                self.digester(|digester| digester.ended(event_loop, end));
+                if let Err(panic) = self.record_end(event_loop, end) {
+                    tracing::error!(%panic, "failed to record a call that has not ended");
+                }
             }
         }
         self.digester(|digester| digester.take_next())

@@ -220,6 +220,30 @@ fn calls_that_send_and_quiet_ones_are_slowed_down_by_their_own_duration() {
     assert_eq!(run(row, simulation, 29), expected);
 }
 
+/// Panics when a call has ended.
+struct Clumsy;
+
+impl Recorder for Clumsy {
+    fn started(&mut self, _: &Dispatch) {}
+
+    fn finished(&mut self, _: &Dispatch, _: Completion) {
+        panic!("no space")
+    }
+}
+
+#[test]
+fn recorder_that_panics_at_a_moved_end_is_reported() {
+    let simulation = contended(200, &[&["a"], &["b"]], &[("a", 4), ("b", 4)]);
+    let mut executor = Executor::deterministic(simulation).with_recorders(|_, _| Clumsy);
+    timers(executor.graph(), &[20, 20]).unwrap();
+    let error = executor.spin_for(Duration::from_millis(30)).unwrap_err().to_string();
+    assert!(
+        error.contains("the recorder panicked at 0.028") && error.contains("no space"),
+        "{error}"
+    );
+    assert_eq!(executor.take_recorders().len(), 1);
+}
+
 #[test]
 fn without_a_slowdown_nothing_changes() {
     let rules = [("a", 2), ("b", 3), ("c", 1), ("other", 4)];

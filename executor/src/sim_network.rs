@@ -175,13 +175,14 @@ impl SimNetwork {
         self.clock.take_until(Time::ZERO, Time::ZERO);
     }
 
-    /// Holds the messages that are sent from now on until they are [launched](Self::launch), because
-    /// the end of the callback of `event_loop` that sends them is open; `None` ends that.
+    /// Holds the messages that are sent from now on until they are [launched](Self::launch): the end
+    /// of the callback of `event_loop` that sends them is open. `None` ends that.
     pub fn hold_for(&self, event_loop: Option<LoopId>) {
         self.traffic().holder = event_loop;
     }
 
-    /// Sends off the messages that are held for `event_loop`, each `late` later than by its outcome.
+    /// Sends off the messages that are held for `event_loop`, each `late` later than its outcome
+    /// says.
     pub fn launch(&self, event_loop: LoopId, late: Duration) {
         let mut traffic = self.traffic();
         let Traffic { held, flights, .. } = &mut *traffic;

@@ -218,8 +218,9 @@ impl<'a> Twin<'a> {
     /// the reason why it has none. See [`bounds`](crate::bounds) for the assumptions.
     ///
     /// No evaluation exceeds its bound: callbacks and messages take at most the longest measured
-    /// time, callbacks as if all cores in use were always busy. Live, they can take longer. The messages that each callback sends are observed in
-    /// simulations of at least two seconds, in several orders.
+    /// time, callbacks as if all cores in use were always busy. Live, they can take longer. The
+    /// messages that each callback sends are observed in simulations of at least two seconds, in
+    /// several orders.
     ///
     /// # Errors
     /// [`OtherLoopsError`] if the assignment is not of this graph.

@@ -44,8 +44,8 @@ impl Sequencer {
         foreign
     }
 
-    /// The user's recorder, if there is one. With contention, calls that have not ended are recorded
-    /// with their ends as things stand.
+    /// The user's recorder, if there is one. With contention, calls that have not ended are
+    /// recorded with their ends as things stand.
     pub(crate) fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
         let now = self.now();
         if let Some(virtual_cores) = &mut self.virtual_cores {

@@ -89,9 +89,9 @@ fn beside_busy_cores<T>(
         let profile = observe(build, Executor::new(Mode::MultiCore(Some(mapping))), span)?;
         drop(needed);
         let kept_busy = neighbours.into_iter().map(|thread| matches!(thread.join(), Ok(Ok(()))));
-        // All are joined.
-        let kept_busy = kept_busy.fold(true, |all, this| all && this);
-        Ok(kept_busy.then_some(profile))
+        // All are joined before one of them counts.
+        let kept_busy: Vec<bool> = kept_busy.collect();
+        Ok(kept_busy.iter().all(|kept| *kept).then_some(profile))
     })
 }
 

@@ -175,8 +175,8 @@ impl SimNetwork {
         self.clock.take_until(Time::ZERO, Time::ZERO);
     }
 
-    /// Holds the messages that are sent from now on until they are [launched](Self::launch): the end
-    /// of the callback of `event_loop` that sends them is open. `None` ends that.
+    /// Holds the messages that are sent from now on until they are [launched](Self::launch): the
+    /// end of the callback of `event_loop` that sends them is open. `None` ends that.
     pub fn hold_for(&self, event_loop: Option<LoopId>) {
         self.traffic().holder = event_loop;
     }

@@ -187,8 +187,8 @@ impl Profile {
         }
     }
 
-    /// Merges the profiles of several runs of one graph on one machine. Of two slowdowns, the larger
-    /// one counts.
+    /// Merges the profiles of several runs of one graph on one machine. Of two slowdowns, the
+    /// larger one counts.
     ///
     /// # Errors
     /// [`MergeError`] if they do not match.

@@ -280,7 +280,10 @@ fn work_done(spans: &[(u32, u64, u64)], slowdown_percent: u32, cores: usize) -> 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(60)
+    })]
 
     #[test]
     fn each_call_gets_its_work_done(
@@ -292,7 +295,8 @@ proptest! {
         let by_core: Vec<Vec<&str>> = (0..3)
             .map(|core| (0..4).filter(|n| cores[*n] == core).map(|n| names[n]).collect())
             .collect();
-        let used: Vec<&[&str]> = by_core.iter().map(Vec::as_slice).filter(|c| !c.is_empty()).collect();
+        let used: Vec<&[&str]> =
+            by_core.iter().map(Vec::as_slice).filter(|core| !core.is_empty()).collect();
         let mut simulation = contended(slowdown_percent, &used, &[]);
         let takes = |(name, us): (&str, &u64)| {
             DurationRule::new(name).duration(Distribution::fixed(Duration::from_micros(*us)))

@@ -2,21 +2,19 @@
 //!
 //! # Method
 //! The reference system is measured live for a second, with crunches of negligible cost. Everything
-//! else is simulated: ten seconds of the graph for each candidate, on one thread pinned to the
+//! else is simulated: 14.4 seconds of the graph for each candidate, on one thread pinned to the
 //! first allowed core. The figure is the time of one candidate.
 //!
 //! * `twin`: an evaluation, with the nodes distributed round-robin to one, two or four virtual
 //!   cores.
-//! * `loads`: the analytic model that chooses the mapping of `reference-system run --mode multi`.
+//! * `loads`: the analytic model.
 //!
 //! # Limits
-//! The time depends on the number of events, 4433 in ten seconds, and hardly on the mapping.
+//! The time depends on the number of events, about 440 in a second, and hardly on the mapping.
 //! Machine as in `delivery.rs`; compare within one run.
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use reference_system::description::Workload;
 use reference_system::optimize::Target;
-use reference_system::run::loads;
 use ringspin_benches::on_core;
 use ringspin_modes::allowed_cores;
 use ringspin_optimizer::{CostModel, LoadModel, Model, round_robin};
@@ -29,7 +27,7 @@ fn main() {
         .measurement_time(Duration::from_secs(2))
         .configure_from_args();
     let core = *allowed_cores().first().expect("a process may run somewhere");
-    let target = Target { workload: Workload::Autoware, n: 64, deadline: None };
+    let target = Target::autoware(64);
     let profile = target.measure(Duration::from_millis(500)).expect("it can be run");
     let twin = target.twin(&profile).expect("the profile is of this graph");
     let of_graph = twin.loads().expect("it can be simulated");
@@ -44,8 +42,8 @@ fn main() {
             });
         });
     }
-    let quick = loads(64);
-    let (model, assignment) = (LoadModel::new(&quick).expect("sound"), round_robin(&quick, 4));
+    let model = LoadModel::new(&of_graph).expect("sound");
+    let assignment = round_robin(&of_graph, 4);
     group.bench_function(BenchmarkId::new("loads", "4 cores"), |bencher| {
         bencher.iter(|| model.score(&assignment).expect("sound"));
     });

@@ -6,7 +6,7 @@
 //! Messages that arrive later wait here until the scheduler reaches their time.
 
 use crate::escape::catch_panic;
-use crate::event::{CallbackId, EventId, SourceId};
+use crate::event::{CallbackId, EventId, LoopId, SourceId};
 use crate::lock::lock;
 use crate::owner_thread::{ForeignEvent, OwnerThread};
 use crate::time::{Clock, SimClock, Time};
@@ -14,6 +14,7 @@ use ringspin_ringbuf::Counter;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 /// A message on its way to one subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,9 @@ struct Traffic {
     left: Vec<Time>,
     flights: BinaryHeap<Reverse<Flight>>,
     flown: u64,
+    /// The loop for which messages are held.
+    holder: Option<LoopId>,
+    held: Vec<(LoopId, Flight)>,
     sent: Vec<EventId>,
 }
 
@@ -131,7 +135,8 @@ impl SimNetwork {
         let clock = Arc::new(SimClock::default());
         clock.set(start);
         let (flights, sent) = (BinaryHeap::new(), Vec::new());
-        let traffic = Traffic { network, left: Vec::new(), flights, flown: 0, sent };
+        let (left, held) = (Vec::new(), Vec::new());
+        let traffic = Traffic { network, left, flights, flown: 0, holder: None, held, sent };
         let (under_way, owner) = (Counter::default(), Arc::new(OwnerThread::current()));
         Self { clock, scope, under_way, owner, traffic: Mutex::new(traffic) }
     }
@@ -168,6 +173,24 @@ impl SimNetwork {
     /// Records that the callback has returned: later messages leave at once.
     pub fn end(&self) {
         self.clock.take_until(Time::ZERO, Time::ZERO);
+    }
+
+    /// Holds the messages that are sent from now on until they are [launched](Self::launch): the
+    /// end of the callback of `event_loop` that sends them is open. `None` ends that.
+    pub fn hold_for(&self, event_loop: Option<LoopId>) {
+        self.traffic().holder = event_loop;
+    }
+
+    /// Sends off the messages that are held for `event_loop`, each `late` later than its outcome
+    /// says.
+    pub fn launch(&self, event_loop: LoopId, late: Duration) {
+        let mut traffic = self.traffic();
+        let Traffic { held, flights, .. } = &mut *traffic;
+        for (_, mut flight) in held.extract_if(.., |(holder, _)| *holder == event_loop) {
+            flight.arrival = flight.arrival + late;
+            flights.push(Reverse(flight));
+        }
+        self.under_way.set(flights.len() as u64);
     }
 
     /// The time of the next arrival.
@@ -279,7 +302,11 @@ impl SimNetwork {
         let mut traffic = self.traffic();
         let order = traffic.flown;
         traffic.flown += 1;
-        traffic.flights.push(Reverse(Flight { arrival, order, arrive: Box::new(arrive) }));
+        let flight = Flight { arrival, order, arrive: Box::new(arrive) };
+        match traffic.holder {
+            Some(holder) => traffic.held.push((holder, flight)),
+            None => traffic.flights.push(Reverse(flight)),
+        }
         self.under_way.set(traffic.flights.len() as u64);
     }
 
@@ -290,13 +317,15 @@ impl SimNetwork {
         for _ in 0..CLEARS_MAX {
             let mut traffic = self.traffic();
             let flights = std::mem::take(&mut traffic.flights);
+            let held = std::mem::take(&mut traffic.held);
             self.under_way.set(0);
             drop(traffic);
-            if flights.is_empty() {
+            if flights.is_empty() && held.is_empty() {
                 break;
             }
             // A drop is user code and may publish: so not under the lock.
-            for flight in flights {
+            let held = held.into_iter().map(|(_, flight)| flight);
+            for flight in flights.into_iter().map(|Reverse(flight)| flight).chain(held) {
                 first = first.or(catch_panic(|| drop(flight)).err());
             }
         }

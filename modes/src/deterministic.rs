@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `simulation` | settings of a simulation: [`Simulation`] |
 //! | `virtual_cores` | events that wait for a busy core, or for the break of a tie |
+//! | `contention` | cores that slow each other down |
 //! | `ties` | other orders of one instant; `crate::schedule` repeats them |
 //! | `timing`, `traffic` | durations of callbacks, and delivery of messages |
 //! | `inputs` | external inputs |
@@ -18,6 +19,7 @@
 //! | `cycle` | detection of an instant that does not end |
 
 mod chains;
+mod contention;
 mod cycle;
 mod display;
 mod inputs;
@@ -33,6 +35,7 @@ mod virtual_cores;
 
 pub(crate) use chains::Follower;
 pub use chains::{ChainPath, ChainSamples};
+pub use contention::Contention;
 pub use models::{AnyModel, Execution, Model, ResolvedDurations, ResolvedLinks};
 pub use options::RunOptions;
 pub use record::{Record, RunDigest, Trace};
@@ -46,13 +49,14 @@ use crate::error::{Panicked, SpinError};
 pub use crate::schedule::{
     DelayPerturbation, Deviation, InstantEvent, NotApplied, Postponement, Schedule, ScheduleError,
 };
+use contention::RunningCall;
 use cycle::Instant;
 use display::ClockDisplay;
 use inputs::Inputs;
 use record::{Digester, Progress};
 use ringspin_executor::{
-    CallbackId, Clock, GraphInfo, Middleware, NamedInput, Recorder, SimNetwork, StopHandle, Time,
-    Worker, WorkerThread,
+    CallbackId, Clock, GraphInfo, LoopId, Middleware, NamedInput, Recorder, SimNetwork, StopHandle,
+    Time, Worker, WorkerThread,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,7 +124,7 @@ impl Sequencer {
             _ => None,
         };
         let virtual_cores = match cores {
-            Some(cores) => Some(VirtualCoreScheduler::on_cores(info, cores)),
+            Some(cores) => Some(VirtualCoreScheduler::on_cores(info, cores, simulation.contention)),
             None if timing.is_some() || breaker.is_some() => {
                 Some(VirtualCoreScheduler::unlimited(info))
             }
@@ -129,6 +133,9 @@ impl Sequencer {
         worker.start(Time::ZERO);
         let mut digester = Digester::new(info, sim_network.clone(), timing.clone());
         digester.set_others(recorder, follower);
+        if virtual_cores.as_ref().is_some_and(VirtualCoreScheduler::is_contended) {
+            digester.set_contended();
+        }
         worker.set_recorder(Some(Box::new(digester)));
         let progress = |limit| (limit, Progress::new(info, simulation.start));
         Self {
@@ -358,12 +365,25 @@ impl Sequencer {
             if let Some(timing) = timing {
                 timing.released(pending.since);
             }
+            let event_loop = pending.event.event_loop;
+            let is_contended = virtual_cores.is_contended();
+            if is_contended {
+                sim_network.hold_for(Some(event_loop));
+            }
             let callback = worker.dispatch_taken(pending.event);
-            if let Some(end) = timing.as_ref().and_then(Timing::take_end) {
+            let mut call = timing.as_ref().and_then(Timing::take_call);
+            if call.is_some() {
                 sim_network.end();
-                if end > now {
-                    virtual_cores.occupy(pending.event.event_loop, end);
+            }
+            call = call.filter(|call| call.end > now);
+            if is_contended {
+                sim_network.hold_for(None);
+                if call.is_none() {
+                    sim_network.launch(event_loop, Duration::ZERO);
                 }
+            }
+            if let Some(call) = call {
+                virtual_cores.occupy(event_loop, call, now);
             }
             if callback.is_some() {
                 return Ok(callback);
@@ -404,7 +424,8 @@ impl Sequencer {
         let now = self.now();
         self.instant.over();
         let mut next = earlier(self.worker.next_deadline(), self.sim_network.next_arrival());
-        if let Some(virtual_cores) = &self.virtual_cores {
+        if let Some(virtual_cores) = &mut self.virtual_cores {
+            virtual_cores.settle(now);
             next = earlier(next, virtual_cores.next_end());
         }
         if !self.inputs.is_empty() {
@@ -435,11 +456,34 @@ impl Sequencer {
         self.inputs.time_goes_on();
         if let Some(virtual_cores) = &mut self.virtual_cores {
             virtual_cores.free(next);
+            if virtual_cores.is_contended() {
+                self.end_calls(next).map_err(SpinError::from)?;
+            }
         }
         // Messages that an arriving message overwrites are dropped here.
         Panicked::catch("dropping a message", Some(next), || self.sim_network.arrive())
             .map_err(SpinError::from)?;
         Ok(true)
+    }
+
+    /// Ends the calls whose ends depended on the other cores: recorders are told, and the messages
+    /// leave.
+    fn end_calls(&mut self, now: Time) -> Result<(), Panicked> {
+        let ended = self.virtual_cores.as_mut().map(|virtual_cores| virtual_cores.take_ended(now));
+        for RunningCall { event_loop, call, end, .. } in ended.unwrap_or_default() {
+            let late =
+                self.timing.as_ref().map_or(Duration::ZERO, |timing| timing.ended(&call, end));
+            self.sim_network.launch(event_loop, late);
+            self.record_end(event_loop, end)?;
+        }
+        Ok(())
+    }
+
+    /// Tells the recorders that the running call of a loop ends at `end`.
+    fn record_end(&mut self, event_loop: LoopId, end: Time) -> Result<(), Panicked> {
+        self.digester(|digester| {
+            Panicked::catch("the recorder", Some(end), || digester.ended(event_loop, end))
+        })
     }
 }
 

@@ -50,9 +50,9 @@ mod spin;
 
 pub use configuration::{ConfigurationError, SimulationReader, no_simulation_files};
 pub use deterministic::{
-    Candidate, ChainError, ChainPath, ChainSamples, Cores, DelayPerturbation, Deviation,
-    InstantEvent, Jitter, NotApplied, Postponement, RunDigest, Schedule, ScheduleError, Simulation,
-    TieBreaker, TiePolicy,
+    Candidate, ChainError, ChainPath, ChainSamples, Contention, Cores, DelayPerturbation,
+    Deviation, InstantEvent, Jitter, NotApplied, Postponement, RunDigest, Schedule, ScheduleError,
+    Simulation, TieBreaker, TiePolicy,
 };
 pub use edges::{GraphEdge, graph_edges};
 pub use error::{Panicked, SpinError};

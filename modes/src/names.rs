@@ -14,6 +14,15 @@ pub fn names_loop(name: &str, event_loop: &LoopInfo) -> bool {
     }
 }
 
+/// The name that means exactly the event loop with this [full name](LoopInfo::full_name): the name
+/// of a node alone would mean all of its callback groups.
+pub fn exact_name(full_name: &str) -> String {
+    match full_name.contains(':') {
+        true => full_name.to_owned(),
+        false => format!("{full_name}:"),
+    }
+}
+
 /// How to go on when `wanted` is not among `known`; `none` if nothing is.
 pub fn way_out(wanted: &str, known: impl IntoIterator<Item = String>, none: &str) -> String {
     let mut known: Vec<_> = known.into_iter().collect();

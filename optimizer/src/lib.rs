@@ -37,36 +37,27 @@
 
 mod assignment;
 pub mod bounds;
-mod calls;
 mod chain;
 mod confirm;
 mod cost_model;
 mod evaluation;
-mod hop;
 mod jitter;
 mod load_model;
 mod loads;
 mod objective;
-mod observer;
-mod profile;
 mod search;
 mod twin;
 
 pub use assignment::Assignment;
-pub use calls::Calls;
 pub use chain::Chain;
 pub use confirm::{Confirmed, confirm};
 pub use cost_model::{CostModel, Judge};
 pub use evaluation::{ChainLatency, Evaluation, Latency, Model, ModelError};
-pub use hop::Hop;
 pub use jitter::{JitterRecorder, PeriodicTimer};
 pub use load_model::{Cost, LoadModel};
 pub use loads::{Edge, Loads, LoadsError, LoopLoad};
 pub use objective::{Objective, ObjectiveError, Score, Term, TermUnit};
-pub use observer::Observer;
-pub use profile::{
-    MeasureError, MergeError, OtherGraphError, Profile, ProfileError, ProfiledMachine,
-};
+pub use ringspin_simulation::models::{Profile, Profiler};
 pub use search::{
     CandidateError, Comparison, Convergence, Entry, Found, OptimizeError, Progress, Search,
     SearchError, SearchOptions, SearchSetupError, Stop, Strategy, chain_clustering,

@@ -9,6 +9,9 @@
 //! arrives later by a time drawn from the times of its edge, less the part that its callback
 //! already includes.
 //!
+//! Cores that share something slow each other down by the [contention](Profile::contention) of the
+//! profile: a callback progresses more slowly while others are busy.
+//!
 //! # Phases
 //! Timers of a live graph are due at the same instants, but which of them a core serves first
 //! depends on microseconds. An evaluation therefore has several *variants*, one after the other:
@@ -31,13 +34,16 @@ use crate::chain::Chain;
 use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
 use crate::jitter::{JitterRecorder, PeriodicTimer, periodic_timers};
 use crate::loads::{Edge, Loads, LoopLoad};
-use crate::profile::{Profile, loops_of};
 use costs::{Costs, Crossing};
 use ringspin_executor::{
-    BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics, Time, Timer,
+    BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, LoopInfo, Recorder, Statistics, Time,
+    Timer,
 };
 use ringspin_modes::names::callback_labels;
-use ringspin_modes::{ChainPath, ChainSamples, Cores, Executor, Simulation, graph_edges};
+use ringspin_modes::{
+    ChainPath, ChainSamples, Contention, Cores, Executor, Simulation, graph_edges,
+};
+use ringspin_simulation::models::Profile;
 use senders::Senders;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -49,7 +55,7 @@ use tracing::subscriber::NoSubscriber;
 /// ```
 /// use ringspin_executor::{BoxError, Graph, Message, QoS};
 /// use ringspin_modes::Executor;
-/// use ringspin_optimizer::{Assignment, Chain, Model, Observer, Profile, Twin};
+/// use ringspin_optimizer::{Assignment, Chain, Model, Profile, Twin};
 /// use std::time::Duration;
 ///
 /// fn build(graph: &Graph) -> Result<(), BoxError> {
@@ -81,7 +87,7 @@ pub struct Twin<'a> {
     paths: Vec<ChainPath>,
     simulation: Simulation,
     crossing: Vec<Crossing>,
-    unmeasured: Vec<String>,
+    assumptions: Vec<String>,
     /// Input of the worst-case analysis.
     analysis_input: AnalysisInput,
     timers: Vec<PeriodicTimer>,
@@ -106,7 +112,7 @@ impl<'a> Twin<'a> {
     /// is over.
     ///
     /// # Errors
-    /// [`TwinError`] if `build` fails, the profile is of another graph or lacks required data, or a
+    /// [`TwinError`] if `build` fails, the profile is of another graph or has no durations, or a
     /// chain does not exist in the graph or has an impossible deadline.
     pub fn new<T: 'static>(
         build: impl Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a,
@@ -137,12 +143,16 @@ impl<'a> Twin<'a> {
         drop(handles);
         Ok(Self {
             build,
-            loops: loops_of(&info),
+            loops: info.loops.iter().map(LoopInfo::full_name).collect(),
             chains,
             paths,
-            simulation: Simulation { durations: costs.durations.into(), ..Simulation::default() },
+            simulation: Simulation {
+                durations: costs.durations.into(),
+                contention: profile.contention(),
+                ..Simulation::default()
+            },
             crossing: costs.crossing,
-            unmeasured: costs.unmeasured,
+            assumptions: costs.assumptions,
             analysis_input,
             timers: timers.collect(),
             common_period,
@@ -207,10 +217,10 @@ impl<'a> Twin<'a> {
         self
     }
 
-    /// The callbacks without a measured call, as in "/planner `timer 1s`". They take no time in the
-    /// simulation.
-    pub fn unmeasured(&self) -> &[String] {
-        &self.unmeasured
+    /// The assumptions in place of measurements that the profile lacks, as sentences: callbacks
+    /// without a call take no time, and messages without a measured cost are free.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
     }
 
     /// The simulation of this assignment, for use with an executor of your own.
@@ -239,14 +249,15 @@ impl<'a> Twin<'a> {
     }
 
     /// Derives utilizations and message rates from a simulation with one core per loop, in which no
-    /// loop delays another and no message is lost to waiting.
+    /// loop delays another or slows it down, and no message is lost to waiting.
     ///
     /// # Errors
     /// [`EvaluationError`].
     pub fn loads(&self) -> Result<Loads, EvaluationError> {
         let count = self.loops.len();
         let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
-        let ran = self.run(self.simulation(&apart)?)?;
+        let contention = Contention::default();
+        let ran = self.run(Simulation { contention, ..self.simulation(&apart)? })?;
         let horizon_s = self.total().as_secs_f64();
         let loops = self.loops.iter().zip(&ran.busy_ns).map(|(name, busy_ns)| LoopLoad {
             name: name.clone(),
@@ -277,8 +288,9 @@ impl<'a> Twin<'a> {
     /// the reason why it has none. See [`bounds`](crate::bounds) for the assumptions.
     ///
     /// No evaluation exceeds its bound: callbacks and messages take at most the longest measured
-    /// time. Live, they can take longer. The messages that each callback sends are observed in
-    /// simulations of at least two seconds, in several orders.
+    /// time, callbacks as if all cores in use were always busy. Live, they can take longer. The
+    /// messages that each callback sends are observed in simulations of at least two seconds, in
+    /// several orders.
     ///
     /// # Errors
     /// [`OtherLoopsError`] if the assignment is not of this graph.
@@ -288,7 +300,13 @@ impl<'a> Twin<'a> {
     ) -> Result<Vec<Result<Duration, NoBound>>, OtherLoopsError> {
         self.check_loops(assignment)?;
         let AnalysisInput { callbacks, chains } = &self.analysis_input;
-        Ok(match Analysis::new(callbacks, assignment) {
+        let (contention, cores) = (self.simulation.contention, assignment.core_count());
+        let others = assignment.cores_used().saturating_sub(1);
+        let mut callbacks = callbacks.clone();
+        for callback in &mut callbacks {
+            callback.duration_max = contention.slowed(callback.duration_max, others, cores);
+        }
+        Ok(match Analysis::new(&callbacks, assignment) {
             Ok(analysis) => chains.iter().map(|steps| analysis.longest(steps)).collect(),
             Err(reason) => vec![Err(reason); chains.len()],
         })

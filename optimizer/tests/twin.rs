@@ -30,7 +30,7 @@ fn file() -> String {
     };
     let callback = |node: &str, callback: &str, ns: u64| {
         format!(
-            "[[durations.callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\n\
+            "[[callback]]\nnode = \"/{node}\"\ncallback = \"{callback}\"\n\
              durations = {}\n",
             one(ns)
         )
@@ -48,10 +48,10 @@ fn file() -> String {
         )
     });
     format!(
-        "version = 1\n\
+        "version = 2\n\
          loops = [\"/left_sensor\", \"/left_worker\", \"/right_sensor\", \"/right_worker\"]\n\
          [machine]\nname = \"robot\"\narchitecture = \"aarch64\"\ncores = 4\n\
-         [durations]\nversion = 1\n{}{}",
+         {}{}",
         rows.concat(),
         hops.concat()
     )
@@ -70,7 +70,8 @@ fn a_profile_of_another_machine_is_optimized_here() {
     let path = folder.path().join("robot.toml");
     std::fs::write(&path, file()).unwrap();
     let profile = Profile::load(&path).unwrap();
-    assert_eq!((&*profile.machine.architecture, profile.machine.cores), ("aarch64", 4));
+    let machine = profile.machine.as_ref().unwrap();
+    assert_eq!((&*machine.architecture, machine.cores), ("aarch64", 4));
     let chains = ["left", "right"].map(|name| {
         Chain::new(name, [format!("/{name}_sensor"), format!("/{name}_worker")])
             .with_deadline(Duration::from_millis(7))

@@ -37,7 +37,7 @@ fn main() -> Result<(), BoxError> {
     let twin =
         Twin::new(|graph: &Graph| declare(graph, &idle), &profile, Target::autoware(n).chains())?;
     let twin = twin.with_horizon(span);
-    println!("not measured: {:?}", twin.unmeasured());
+    twin.assumptions().iter().for_each(|assumption| println!("note: {assumption}"));
     let loops = twin.loops().to_vec();
     let alternating: Vec<usize> = (0..loops.len()).map(|n| n % 2).collect();
     let mappings = [(vec![0; loops.len()], 1), (alternating, 2)];

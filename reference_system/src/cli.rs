@@ -116,7 +116,8 @@ struct RunArguments {
     /// deterministic mode only.
     #[arg(long, value_name = "FILE")]
     simulation: Option<PathBuf>,
-    /// Write the durations of callbacks (TOML), for a simulation's `profile`; live modes only.
+    /// Write the profile (TOML): durations of callbacks and costs of messages, for a simulation's
+    /// `profile` and for `optimize --profile`; live modes only.
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// Write a timeline of callbacks and cores as a trace for Perfetto's viewer or

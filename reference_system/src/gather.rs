@@ -16,7 +16,7 @@ use ringspin_report::{
     GraphData, GraphEdge, GraphLoop, Mark, Measured, Origin, ReportData, TimelineSection, Twin,
     format_ms,
 };
-use ringspin_simulation::models::{DurationProfile, Durations, Profiler};
+use ringspin_simulation::models::{Durations, Profile, Profiler};
 use ringspin_simulation::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder};
 
 use crate::crunch::{Calibration, calibrate_within};
@@ -122,11 +122,11 @@ impl Gathered {
         keeps: bool,
     ) -> Result<bool, BoxError> {
         let n = calibration.n;
-        let live = once(mode.clone(), Work::crunching(n), options.duration, keeps)?;
+        let mut live = once(mode.clone(), Work::crunching(n), options.duration, keeps)?;
         if live.recorded.report.interrupted {
             return Ok(false);
         }
-        let profile = live.profile();
+        let profile = live.take_profile();
         let twin_mode = twin_mode(&live.recorded.mode, &profile);
         let work = Work { crunch: false, ..Work::crunching(n) };
         let twin = once(twin_mode, work, options.simulated, keeps)?;
@@ -156,7 +156,7 @@ impl Gathered {
     }
 
     /// Keeps the graph of the run with the most cores so far.
-    fn keep_graph(&mut self, run: &Run, profile: &DurationProfile) -> Result<(), BoxError> {
+    fn keep_graph(&mut self, run: &Run, profile: &Profile) -> Result<(), BoxError> {
         let (mode, report) = (&run.recorded.mode, &run.recorded.report);
         let mapping = match mode {
             Mode::MultiCore(Some(mapping)) => Some(mapping),
@@ -206,13 +206,10 @@ fn once(mode: Mode, work: Work, duration: Duration, keeps: bool) -> Result<Run, 
 }
 
 impl Run {
-    /// The durations of callbacks. Takes the recorders.
-    fn profile(&self) -> DurationProfile {
-        let profilers = self.recorded.recorders.iter().filter_map(|recorder| {
-            let any: &dyn Any = &**recorder;
-            any.downcast_ref::<Profiler>()
-        });
-        profilers.map(Profiler::profile).fold(DurationProfile::default(), DurationProfile::merge)
+    /// The profile of the run. Takes the recorders.
+    fn take_profile(&mut self) -> Profile {
+        let Recorded { info, recorders, .. } = &mut self.recorded;
+        Profile::of(info, std::mem::take(recorders))
     }
 
     fn latencies_ns(&self) -> Vec<u64> {
@@ -252,7 +249,7 @@ impl Run {
 }
 
 /// The deterministic mode with the same cores, and the durations of `profile`.
-fn twin_mode(live: &Mode, profile: &DurationProfile) -> Mode {
+fn twin_mode(live: &Mode, profile: &Profile) -> Mode {
     let cores = match live {
         Mode::MultiCore(Some(mapping)) => Cores::Mapped(mapping.clone()),
         Mode::SingleCore | Mode::MultiCore(None) | Mode::Deterministic(_) => Cores::Single,
@@ -311,13 +308,13 @@ fn is_hot(event_loop: &LoopInfo) -> bool {
 pub fn graph_of(
     info: &GraphInfo,
     mapping: Option<&Mapping>,
-    profile: &DurationProfile,
+    profile: &Profile,
     duration_s: f64,
     is_hot: impl Fn(&LoopInfo) -> bool,
 ) -> Result<GraphData, BoxError> {
     let core_of = cores_of(info, mapping)?;
     let busy_ns = |name: &str| -> u64 {
-        let of_loop = profile.callbacks().iter().filter(|callback| callback.node == name);
+        let of_loop = profile.callbacks.iter().filter(|callback| callback.node == name);
         of_loop.map(|callback| callback.durations.total_ns).sum()
     };
     // By loop of the graph: its index among the loops shown.
@@ -422,8 +419,7 @@ mod tests {
         let mapping = Mapping::new()
             .core(7, ["PointCloudFusion", "EuclideanClusterDetector:EuclideanIntersection"])
             .default_core(3);
-        let shown =
-            graph_of(&info, Some(&mapping), &DurationProfile::default(), 1.0, is_hot).unwrap();
+        let shown = graph_of(&info, Some(&mapping), &Profile::default(), 1.0, is_hot).unwrap();
         // 24 nodes, one of which has two groups.
         assert_eq!((shown.loops.len(), shown.edges.len()), (25, 29));
         let on_seven = shown.loops.iter().filter(|of| of.core == Some(7));
@@ -432,7 +428,7 @@ mod tests {
         assert_eq!(shown.loops.iter().filter(|of| of.hot).count(), HOT_PATH.len());
         assert_eq!(shown.edges.iter().filter(|edge| edge.hot).count(), 7);
         let unknown = Mapping::new().core(7, ["Unknown"]).default_core(3);
-        let error = graph_of(&info, Some(&unknown), &DurationProfile::default(), 1.0, is_hot);
+        let error = graph_of(&info, Some(&unknown), &Profile::default(), 1.0, is_hot);
         assert!(error.unwrap_err().to_string().contains("Unknown"));
     }
 

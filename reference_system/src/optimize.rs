@@ -17,9 +17,8 @@ use ringspin_modes::{Executor, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_optimizer::bounds::NoBound;
 use ringspin_optimizer::{
     Assignment, CandidateError, Chain, ChainLatency, Comparison, Confirmed, Evaluation,
-    JitterRecorder, Judge, Loads, Model, Objective, Observer, OptimizeError, Profile,
-    ProfiledMachine, Progress, Search, SearchError, SearchOptions, Strategy, Twin, TwinError,
-    confirm, round_robin,
+    JitterRecorder, Judge, Loads, Model, Objective, OptimizeError, Profile, Profiler, Progress,
+    Search, SearchError, SearchOptions, Strategy, Twin, TwinError, confirm, round_robin,
 };
 use ringspin_simulation::models::{Distribution, DurationHistogram, DurationRule, Durations};
 use std::any::Any;
@@ -83,8 +82,8 @@ impl Target {
         }
     }
 
-    /// Runs the target live for `span` on one core and for `span` on all, and measures its
-    /// callbacks and messages.
+    /// Runs the target live for `span` on one core, alone and while the others are busy, and on all
+    /// cores, and measures its callbacks and messages.
     ///
     /// # Errors
     /// The error of a failed run.
@@ -105,14 +104,13 @@ impl Target {
         };
         let simulation = Simulation { durations: durations.into(), ..Simulation::default() };
         let mut executor =
-            Executor::deterministic(simulation).with_recorders(|info, _| Observer::new(info));
+            Executor::deterministic(simulation).with_recorders(|info, _| Profiler::new(info));
         let handles = self.build(executor.graph(), false)?;
         executor.spin_for(NOMINAL_SPAN)?;
         let info = executor.graph().info();
         let mut profile = Profile::of(&info, executor.take_recorders());
         drop(handles);
-        profile.machine =
-            ProfiledMachine { name: "as specified".into(), architecture: "none".into(), cores: 1 };
+        profile.machine = None;
         if self.workload == Workload::Lame {
             profile.calls.clear(); // its callbacks cost the same whether they send or not
         }

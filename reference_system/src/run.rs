@@ -12,7 +12,7 @@ use crate::system::{self, Work};
 use crate::trace::TraceWriter;
 use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder, Statistics};
 use ringspin_modes::{Cores, Executor, Mapping, Mode, RunDigest, allowed_cores};
-use ringspin_simulation::models::{DurationProfile, Durations, Profiler};
+use ringspin_simulation::models::{Durations, Profile, Profiler};
 use serde::Serialize;
 use std::any::Any;
 use std::io;
@@ -33,7 +33,7 @@ pub struct RunOptions {
     pub middleware: Middleware,
     /// The file for the dispatch records of a deterministic run, one JSON object per line.
     pub trace: Option<PathBuf>,
-    /// The file for the durations of the callbacks of a live run.
+    /// The file for the profile of a live run: durations of callbacks, and costs of messages.
     pub profile: Option<PathBuf>,
     /// Whether Ctrl-C ends the run early, with the figures so far.
     pub stop_on_ctrl_c: bool,
@@ -167,7 +167,8 @@ pub fn run_recorded(
     let wall = wall.elapsed();
     let cpu_percent = cpu.cpu_percent_of_one_core(wall)?;
     let node_s = executor.now().since(node_start).as_secs_f64();
-    let recorders = finish(options, executor.take_recorders())?;
+    let recorders = executor.take_recorders();
+    let recorders = finish(options, &executor.graph().info(), recorders)?;
     let statistics: Statistics = executor.statistics();
     let digest: Option<(RunDigest, u64)> = executor.digest();
     let report = RunReport {
@@ -258,6 +259,7 @@ fn record(
 /// Writes the files that `options` request, and returns the caller's recorders.
 fn finish(
     options: &RunOptions,
+    info: &GraphInfo,
     recorders: Vec<Box<dyn Recorder>>,
 ) -> Result<Vec<Box<dyn Recorder>>, BoxError> {
     let (mut profilers, mut callers) = (Vec::new(), Vec::new());
@@ -272,7 +274,7 @@ fn finish(
         callers.extend(of_worker);
     }
     if let Some(path) = &options.profile {
-        DurationProfile::of(profilers).save(path)?;
+        Profile::of(info, profilers).save(path)?;
     }
     Ok(callers)
 }

@@ -13,7 +13,7 @@
 //! instant_dispatches_max = 1_000_000
 //! no_progress_max = "10 s"        # of simulated time without a message
 //! delays = "rslcpp.csv"           # weaker than the links below
-//! profile = "profile.toml"        # weaker than the executions below
+//! profile = "profile.toml"        # see `models::profile`; weaker than the executions below
 //!
 //! [[link]]                        # see `models::links`
 //! topic = "/points"

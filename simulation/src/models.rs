@@ -15,7 +15,6 @@ mod histogram;
 pub mod links;
 mod optional_time;
 pub mod profile;
-pub mod profile_file;
 
 use thiserror::Error;
 
@@ -38,5 +37,7 @@ pub use distribution::{Distribution, DistributionError};
 pub use durations::{DurationError, DurationRule, DurationTable, Durations};
 pub use histogram::DurationHistogram;
 pub use links::{DelayFileError, LinkError, LinkRule, LinkTable, Links};
-pub use profile::{CallbackProfile, DurationProfile, ProfileError, Profiler};
-pub use profile_file::{ProfileFileError, ProfileIoError};
+pub use profile::{
+    CallbackProfile, Calls, Hop, MeasureError, MergeError, OtherGraphError, Profile, ProfileError,
+    ProfileIoError, ProfiledMachine, Profiler,
+};

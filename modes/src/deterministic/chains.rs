@@ -184,6 +184,9 @@ pub(crate) struct Follower {
     running: Vec<(NodeConfig, Origin)>,
 }
 
+/// The steps of a callback that has not ended.
+pub(super) struct SuspendedSteps(Vec<(NodeConfig, Origin)>);
+
 /// The first event of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Origin {
@@ -258,7 +261,17 @@ impl Follower {
         }
     }
 
-    /// The callback that began last returns at `end`, and has sent these.
+    /// The steps that the callback that began last is, to be [resumed](Self::resume) at its end.
+    pub(super) fn suspend(&mut self) -> SuspendedSteps {
+        SuspendedSteps(std::mem::take(&mut self.running))
+    }
+
+    /// A callback goes on that was suspended.
+    pub(super) fn resume(&mut self, steps: SuspendedSteps) {
+        self.running = steps.0;
+    }
+
+    /// The callback that began or went on last returns at `end`, and has sent these.
     pub(super) fn finished(&mut self, dispatch: &Dispatch, end: Time, sent: &[EventId]) {
         for &(NodeConfig { chain, step }, origin) in &self.running {
             let Chain { arrivals, samples } = &mut self.chains[chain];

@@ -1,8 +1,10 @@
 //! Records of a run: its digest, and on request its trace.
 
-use super::chains::Follower;
+use super::chains::{Follower, SuspendedSteps};
 use super::timing::Timing;
-use ringspin_executor::{Completion, Dispatch, EventId, GraphInfo, Recorder, SimNetwork, Time};
+use ringspin_executor::{
+    Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder, SimNetwork, Time,
+};
 use ringspin_ringbuf::Counter;
 use std::fmt;
 use std::sync::Arc;
@@ -75,9 +77,21 @@ pub(super) struct Digester {
     follower: Option<Follower>,
     /// Whether the end of a callback depends on whether it sends something.
     depends_on_sending: bool,
+    /// Whether the end of a callback depends on the other cores.
+    is_contended: bool,
+    /// The calls that have not ended, with contention.
+    running: Vec<RunningRecord>,
     sent: Vec<EventId>,
     /// The recorder that is called after this one.
     next: Option<Box<dyn Recorder>>,
+}
+
+/// A call that has not ended: others are told when it has.
+struct RunningRecord {
+    dispatch: Dispatch,
+    completion: Completion,
+    sent: Vec<EventId>,
+    steps: Option<SuspendedSteps>,
 }
 
 impl Digester {
@@ -102,6 +116,8 @@ impl Digester {
             is_busy: timing.is_some(),
             dispatches,
             depends_on_sending,
+            is_contended: false,
+            running: Vec::new(),
             timing,
             sim_network,
             trace: None,
@@ -142,6 +158,11 @@ impl Digester {
     ) {
         (self.next, self.follower) = (next, follower);
         self.look_who_is_busy();
+    }
+
+    /// The ends of callbacks depend on the other cores: [`ended`](Self::ended) says when.
+    pub(super) fn set_contended(&mut self) {
+        self.is_contended = true;
     }
 
     fn look_who_is_busy(&mut self) {
@@ -248,16 +269,39 @@ impl Digester {
         {
             completion.time = end;
         }
-        if let Some(follower) = &mut self.follower {
-            follower.finished(dispatch, completion.time, &self.sent);
-        }
         if let Some(trace) = &mut self.trace {
             let number = trace.records.len();
             trace.sent.extend(self.sent.iter().map(|event| (*event, number)));
             trace.records.push(Record { dispatch: *dispatch, digest: completion.digest });
         }
+        if self.is_contended
+            && let Some(timing) = &self.timing
+            && timing.is_busy(dispatch.time)
+        {
+            let (dispatch, sent) = (*dispatch, std::mem::take(&mut self.sent));
+            let steps = self.follower.as_mut().map(Follower::suspend);
+            self.running.push(RunningRecord { dispatch, completion, sent, steps });
+            return;
+        }
+        if let Some(follower) = &mut self.follower {
+            follower.finished(dispatch, completion.time, &self.sent);
+        }
         if let Some(next) = &mut self.next {
             next.finished(dispatch, completion);
+        }
+    }
+
+    /// The running call of a loop ends at `end`, which depended on the other cores.
+    pub(super) fn ended(&mut self, event_loop: LoopId, end: Time) {
+        let is_it = |of: &RunningRecord| of.dispatch.event_loop == event_loop;
+        let Some(place) = self.running.iter().position(is_it) else { return };
+        let RunningRecord { dispatch, completion, sent, steps } = self.running.remove(place);
+        if let (Some(follower), Some(steps)) = (&mut self.follower, steps) {
+            follower.resume(steps);
+            follower.finished(&dispatch, end, &sent);
+        }
+        if let Some(next) = &mut self.next {
+            next.finished(&dispatch, Completion { time: end, ..completion });
         }
     }
 }

@@ -44,8 +44,20 @@ impl Sequencer {
         foreign
     }
 
-    /// The user's recorder, if there is one.
+    /// The user's recorder, if there is one. With contention, calls that have not ended are
+    /// recorded with their ends as things stand.
     pub(crate) fn take_recorder(&mut self) -> Option<Box<dyn Recorder>> {
+        let now = self.now();
+        if let Some(virtual_cores) = &mut self.virtual_cores {
+            virtual_cores.settle(now);
+            let ends = virtual_cores.running().map(|running| (running.event_loop, running.end));
+            let ends: Vec<_> = ends.collect();
+            for (event_loop, end) in ends {
+                if let Err(panic) = self.record_end(event_loop, end) {
+                    tracing::error!(%panic, "failed to record a call that has not ended");
+                }
+            }
+        }
         self.digester(|digester| digester.take_next())
     }
 
@@ -148,7 +160,7 @@ impl Sequencer {
         &mut self.worker
     }
 
-    fn digester<R>(&mut self, f: impl FnOnce(&mut Digester) -> R) -> R {
+    pub(super) fn digester<R>(&mut self, f: impl FnOnce(&mut Digester) -> R) -> R {
         let mut recorder = self.worker.set_recorder(None).expect("a sequencer has its digester");
         let any: &mut dyn Any = &mut *recorder;
         let result = f(any.downcast_mut().expect("the sequencer's recorder is its digester"));

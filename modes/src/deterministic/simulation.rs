@@ -1,5 +1,6 @@
 //! Settings of a simulation as plain data: they can be written in TOML, compared, and hashed.
 
+use super::contention::Contention;
 use super::models::{AnyModel, ResolvedDurations, ResolvedLinks};
 use super::ties::TiePolicy;
 use super::traffic::{PerturbationSource, Perturbations, Traffic};
@@ -30,6 +31,8 @@ pub struct Simulation {
     pub durations: AnyModel<dyn ResolvedDurations>,
     /// The virtual cores that callbacks occupy.
     pub cores: Cores,
+    /// How much the cores of a mapping slow each other down; by default not at all.
+    pub contention: Contention,
     /// Maximum number of dispatches at one instant; more are an error, a cycle without delay.
     pub instant_dispatches_max: u64,
     /// For how long timers may fire with no message or request being handled.
@@ -70,6 +73,7 @@ impl Default for Simulation {
             links: AnyModel::default(),
             durations: AnyModel::default(),
             cores: Cores::default(),
+            contention: Contention::default(),
             instant_dispatches_max: 1_000_000,
             no_progress_max: None,
         }

@@ -1,8 +1,9 @@
 //! How long callbacks take in simulated time.
 
 use super::models::ResolvedDurations;
-use ringspin_executor::{Clock, Dispatch, SimNetwork, Time};
+use ringspin_executor::{CallbackId, Clock, Dispatch, SimNetwork, Time};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The durations of callbacks, shared by the sequencer and its recorder, which learns first that a
 /// callback begins.
@@ -15,12 +16,23 @@ struct State {
     runs: Vec<u64>,
     /// When the event that is dispatched became ready.
     released: Time,
-    /// When the callback that was dispatched returns, if it takes time.
-    end: Option<Time>,
+    /// The call that was dispatched, if it takes time.
+    call: Option<Call>,
     /// The alternatives for that end, if it depends on whether the callback has sent something.
     open: Option<Open>,
     /// By callback, how often it returned later than its logical execution time.
     overruns: Vec<u64>,
+}
+
+/// A dispatched call that takes time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call {
+    callback: CallbackId,
+    /// The time at which it returns, if no other core slows it down.
+    pub(super) end: Time,
+    /// The departure of its messages, likewise.
+    departure: Time,
+    logical_end: Option<Time>,
 }
 
 /// A callback whose end depends on whether it sends something.
@@ -33,8 +45,8 @@ struct Open {
 impl Timing {
     pub(super) fn new(table: Box<dyn ResolvedDurations>, callbacks: usize) -> Self {
         let (runs, overruns) = (vec![0; callbacks], vec![0; callbacks]);
-        let (released, end, open) = (Time::ZERO, None, None);
-        let state = State { table, runs, released, end, open, overruns };
+        let (released, call, open) = (Time::ZERO, None, None);
+        let state = State { table, runs, released, call, open, overruns };
         Self(Arc::new(Mutex::new(state)))
     }
 
@@ -64,7 +76,8 @@ impl Timing {
         let end = quiet_end.max(sending_end);
         if departure.max(end) > now {
             sim_network.begin(end, departure);
-            state.end = Some(end);
+            let callback = dispatch.callback;
+            state.call = Some(Call { callback, end, departure, logical_end });
         }
         if execution.sending.is_some() {
             state.open = Some(Open { quiet_end, sending_end, logical_end });
@@ -83,8 +96,8 @@ impl Timing {
         if logical_end.is_some_and(|logical_end| logical_end < end) {
             state.overruns[dispatch.callback.0 as usize] += 1;
         }
-        if state.end.is_some() {
-            state.end = Some(end);
+        if let Some(call) = &mut state.call {
+            call.end = end;
         }
         Some(end)
     }
@@ -94,9 +107,23 @@ impl Timing {
         self.state().table.depends_on_sending()
     }
 
-    /// When the callback that was just dispatched returns, if it takes time.
-    pub(super) fn take_end(&self) -> Option<Time> {
-        self.state().end.take()
+    /// Whether the call that was just dispatched at `now` keeps its core busy.
+    pub(super) fn is_busy(&self, now: Time) -> bool {
+        self.state().call.is_some_and(|call| call.end > now)
+    }
+
+    /// The call that was just dispatched, if it takes time.
+    pub(super) fn take_call(&self) -> Option<Call> {
+        self.state().call.take()
+    }
+
+    /// A call that other cores have slowed down ends at `end`; returns how much later its messages
+    /// leave.
+    pub(super) fn ended(&self, call: &Call, end: Time) -> Duration {
+        if call.logical_end.is_some_and(|logical_end| (call.end..end).contains(&logical_end)) {
+            self.state().overruns[call.callback.0 as usize] += 1;
+        }
+        call.logical_end.map_or(end, |logical_end| logical_end.max(end)).since(call.departure)
     }
 
     /// How often callbacks returned later than their logical execution time, by callback.

@@ -4,7 +4,9 @@
 //! all that is needed. Otherwise the [`VirtualCoreScheduler`] takes its events out, and keeps those
 //! of a busy core waiting while others go on.
 
+use super::contention::{Contention, RunningCall, RunningCalls};
 use super::ties::{Candidate, Chooser, TakenEvents};
+use super::timing::Call;
 use crate::error::Panicked;
 use crate::schedule::{Deviation, Kept, Postponement, Taken};
 use ringspin_executor::{CallbackId, GraphInfo, LoopId, Picker, ReadyEvent, Time, Worker};
@@ -40,6 +42,8 @@ pub(super) struct VirtualCoreScheduler {
     /// When cores become free, and which.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     arrived: u64,
+    /// The calls of busy cores, if cores slow each other down.
+    running: Option<RunningCalls>,
 }
 
 struct LoopAgenda {
@@ -67,8 +71,15 @@ impl VirtualCoreScheduler {
     }
 
     /// With cores that run these loops, in the order of the live mode.
-    pub(super) fn on_cores(info: &GraphInfo, cores: Vec<Vec<LoopId>>) -> Self {
-        Self::new(info, cores, true)
+    pub(super) fn on_cores(
+        info: &GraphInfo,
+        cores: Vec<Vec<LoopId>>,
+        contention: Contention,
+    ) -> Self {
+        let count = cores.len();
+        let is_contended = count > 1 && !contention.is_none();
+        let running = is_contended.then(|| RunningCalls::new(contention, count));
+        Self { running, ..Self::new(info, cores, true) }
     }
 
     fn new(info: &GraphInfo, cores: Vec<Vec<LoopId>>, sweep: bool) -> Self {
@@ -95,7 +106,7 @@ impl VirtualCoreScheduler {
         }
         let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
         let loop_of = info.callbacks.iter().map(|callback| callback.event_loop.0).collect();
-        Self { loops, loop_of, cores, next, ends, arrived: 0 }
+        Self { loops, loop_of, cores, next, ends, arrived: 0, running: None }
     }
 
     /// Whether cores choose as live workers do, which expire all due timers first.
@@ -282,17 +293,45 @@ impl VirtualCoreScheduler {
         taken
     }
 
-    /// The core of `event_loop` is busy until `end`.
-    pub(super) fn occupy(&mut self, event_loop: LoopId, end: Time) {
+    /// The core of `event_loop` is busy with `call` from `now` on.
+    pub(super) fn occupy(&mut self, event_loop: LoopId, call: Call, now: Time) {
         let number = self.loops[event_loop.0 as usize].core;
         let core = &mut self.cores[number as usize];
         core.busy = true;
-        self.ends.push(Reverse((end, number)));
+        match &mut self.running {
+            Some(running) => running.begin(number, event_loop, call, now),
+            None => self.ends.push(Reverse((call.end, number))),
+        }
         for id in &core.loops {
             if let Some(first) = self.loops[id.0 as usize].pending.front() {
                 self.next.remove(&(first.order, id.0));
             }
         }
+    }
+
+    /// Whether cores slow each other down.
+    pub(super) fn is_contended(&self) -> bool {
+        self.running.is_some()
+    }
+
+    /// Moves the ends of the calls that begin or end of others has made slower or faster. To be
+    /// called when `now` is quiet.
+    pub(super) fn settle(&mut self, now: Time) {
+        if let Some(running) = &mut self.running
+            && running.settle(now)
+        {
+            self.ends = running.ends().map(Reverse).collect();
+        }
+    }
+
+    /// The calls that have not ended, if cores slow each other down.
+    pub(super) fn running(&self) -> impl Iterator<Item = &RunningCall> {
+        self.running.iter().flat_map(RunningCalls::iter)
+    }
+
+    /// Takes out the calls that have ended by `now`, if cores slow each other down.
+    pub(super) fn take_ended(&mut self, now: Time) -> Vec<RunningCall> {
+        self.running.as_mut().map(|running| running.take_ended(now)).unwrap_or_default()
     }
 
     /// When the next core becomes free.

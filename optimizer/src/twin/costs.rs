@@ -1,14 +1,12 @@
 //! Conversion of a profile's durations and hops for a simulation.
 
 use super::TwinError;
-use crate::calls::Calls;
-use crate::hop::{Hop, pooled};
-use crate::profile::Profile;
 use ringspin_executor::{CallbackId, GraphInfo, LoopId};
-use ringspin_modes::names::callback_labels;
+use ringspin_modes::names::{callback_labels, exact_name};
 use ringspin_modes::{GraphEdge, graph_edges};
 use ringspin_simulation::models::{
-    CallbackProfile, DurationHistogram, DurationRule, Durations, LinkRule,
+    CallbackProfile, Calls, DurationHistogram, DurationRule, Durations, Hop, LinkRule, Profile,
+    ProfiledMachine,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -21,8 +19,8 @@ pub(super) struct Costs {
     pub(super) least: Vec<Option<Duration>>,
     /// By callback: the longest simulated duration, including the cost of receiving a message.
     pub(super) most: Vec<Duration>,
-    /// The callbacks without a measured call.
-    pub(super) unmeasured: Vec<String>,
+    /// The assumptions in place of missing measurements, in words.
+    pub(super) assumptions: Vec<String>,
     /// The edges between loops, with the delay of their messages between cores.
     pub(super) crossing: Vec<Crossing>,
 }
@@ -47,15 +45,15 @@ impl Costs {
         let measured = measured(info, profile)?;
         let both = measured.iter().enumerate();
         let both = both.filter_map(|(n, callback)| callback.filter(|_| sends_sometimes(n)));
-        let both: BTreeSet<_> = both.map(|c| [c.node.as_str(), c.callback.as_str()]).collect();
-        let calls: Vec<&Calls> =
-            profile.calls.iter().filter(|calls| both.contains(&calls.key())).collect();
+        let both: BTreeSet<_> = both.map(|c| (&*c.node, &*c.callback)).collect();
+        let sends_sometimes = |calls: &&Calls| both.contains(&(&*calls.node, &*calls.callback));
+        let calls: Vec<&Calls> = profile.calls.iter().filter(sends_sometimes).collect();
         let receiving = receiving(info, profile);
         let mut durations = Durations::new();
         let mut most = vec![Duration::ZERO; measured.len()];
         for ((callback, extra), most) in measured.iter().zip(&receiving).zip(&mut most) {
             let Some(callback) = callback else { continue };
-            let rule = DurationRule::new(Hop::exact(&callback.node)).callback(&callback.callback);
+            let rule = DurationRule::new(exact_name(&callback.node)).callback(&callback.callback);
             let kinds = kinds(callback, &calls);
             let longest =
                 |[quiet, sending]: &[DurationHistogram; 2]| quiet.max_ns.max(sending.max_ns);
@@ -69,13 +67,12 @@ impl Costs {
             });
         }
         let least = measured.iter().map(|c| c.map(|c| Duration::from_nanos(c.durations.min_ns)));
-        let missing = (0..info.callbacks.len()).filter(|n| measured[*n].is_none());
         Ok(Self {
             durations,
             least: least.collect(),
             most,
-            unmeasured: missing.map(|n| info.name_of(CallbackId(n as u32))).collect(),
-            crossing: crossing(info, profile, &receiving)?,
+            assumptions: assumptions(info, profile, &measured),
+            crossing: crossing(info, profile, &receiving),
         })
     }
 
@@ -98,7 +95,7 @@ fn measured<'a>(
     let number_of: BTreeMap<_, _> =
         loops.zip(labels).enumerate().map(|(n, name)| (name, n)).collect();
     let mut measured = vec![None; info.callbacks.len()];
-    for callback in profile.durations.callbacks() {
+    for callback in &profile.callbacks {
         let key = (callback.node.clone(), callback.callback.clone());
         let Some(&number) = number_of.get(&key) else {
             let (node, callback) = key;
@@ -115,12 +112,16 @@ fn measured<'a>(
 /// The durations of quiet and of sending calls of this callback, if its loop distinguishes them. A
 /// kind of call that was not observed for this callback uses the times of the whole loop.
 fn kinds(callback: &CallbackProfile, calls: &[&Calls]) -> Option<[DurationHistogram; 2]> {
-    let own = calls.iter().find(|calls| calls.key() == [&callback.node, &callback.callback]);
+    let is_own = |of: &Calls| (&of.node, &of.callback) == (&callback.node, &callback.callback);
+    let own = calls.iter().find(|calls| is_own(calls));
     let of_loop = || calls.iter().filter(|calls| calls.node == callback.node);
     let quiet = own.and_then(|calls| calls.quiet.clone());
     let sending = own.and_then(|calls| calls.sending.clone());
-    let quiet = quiet.or_else(|| pooled(of_loop().filter_map(|calls| calls.quiet.as_ref())))?;
-    let sending = sending.or_else(|| pooled(of_loop().filter_map(|c| c.sending.as_ref())))?;
+    let pooled = |of: fn(&Calls) -> &Option<DurationHistogram>| {
+        of_loop().filter_map(|calls| of(calls).clone()).reduce(DurationHistogram::merge)
+    };
+    let quiet = quiet.or_else(|| pooled(|calls| &calls.quiet))?;
+    let sending = sending.or_else(|| pooled(|calls| &calls.sending))?;
     Some([quiet, sending])
 }
 
@@ -137,20 +138,16 @@ fn receiving(info: &GraphInfo, profile: &Profile) -> Vec<Duration> {
     costs
 }
 
-fn crossing(
-    info: &GraphInfo,
-    profile: &Profile,
-    receiving: &[Duration],
-) -> Result<Vec<Crossing>, TwinError> {
+/// The delays of messages between cores; edges without a measured one have none.
+fn crossing(info: &GraphInfo, profile: &Profile, receiving: &[Duration]) -> Vec<Crossing> {
     let mut crossing: Vec<Crossing> = Vec::new();
     for edge in graph_edges(info).into_iter().filter(|edge| edge.from != edge.to) {
         let [from, to] = [edge.from, edge.to].map(|id| info.loops[id.0 as usize].full_name());
-        let Some(cost) = profile.cross_core(edge.topic, &from, &to) else {
-            return Err(TwinError::NothingCrosses { machine: profile.machine.name.clone() });
-        };
+        let Some(cost) = profile.cross_core(edge.topic, &from, &to) else { continue };
         let own = receiving[edge.callback.0 as usize];
         let delay = cost.distribution(|time| time.saturating_sub(own));
-        let rule = Hop::rule(edge.topic, &from, &to).delay(delay);
+        let rule =
+            LinkRule::new(edge.topic).from(exact_name(&from)).to(exact_name(&to)).delay(delay);
         // A loop can have several publishers or callbacks for one topic.
         if !crossing.iter().any(|other| other.rule == rule) {
             let delay_max = Duration::from_nanos(cost.max_ns).saturating_sub(own);
@@ -158,5 +155,56 @@ fn crossing(
             crossing.push(Crossing { from, to, rule, topic, delay_max });
         }
     }
-    Ok(crossing)
+    crossing
+}
+
+/// The assumptions in place of measurements that the profile lacks, in words.
+fn assumptions(
+    info: &GraphInfo,
+    profile: &Profile,
+    measured: &[Option<&CallbackProfile>],
+) -> Vec<String> {
+    let missing = (0..info.callbacks.len()).filter(|n| measured[*n].is_none());
+    let missing: Vec<_> = missing.map(|n| info.name_of(CallbackId(n as u32))).collect();
+    let mut assumptions = Vec::new();
+    if !missing.is_empty() {
+        assumptions.push(format!(
+            "the profile has no call of {}, which is taken to need no time; measure for longer",
+            some_of(&missing)
+        ));
+    }
+    let is_unknown = |of: &ProfiledMachine| of.cores > 1 && of.slowdown_percent.is_none();
+    if profile.machine.as_ref().is_some_and(is_unknown) {
+        assumptions.push(
+            "the profile does not say how much busy cores slow each other down, which are taken to \
+             be independent; measure with `Profile::measure`"
+                .into(),
+        );
+    }
+    let lacks = |of: fn(&Hop) -> &Option<DurationHistogram>| {
+        profile.hops.iter().all(|hop| of(hop).is_none())
+    };
+    if lacks(|hop| &hop.same_core) {
+        assumptions.push(
+            "the profile has no cost of messages on one core, which are taken to be free; measure \
+             in single-core mode as well"
+                .into(),
+        );
+    }
+    if lacks(|hop| &hop.cross_core) {
+        assumptions.push(
+            "the profile has no cost of messages from core to core, which are taken to cost as \
+             much as on one core; measure in multi-core mode as well"
+                .into(),
+        );
+    }
+    assumptions
+}
+
+/// The first three names, and the number of the others.
+fn some_of(names: &[String]) -> String {
+    match names.len() {
+        0..=3 => names.join(", "),
+        len => format!("{} and {} more", names[..3].join(", "), len - 3),
+    }
 }

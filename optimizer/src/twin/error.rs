@@ -1,7 +1,7 @@
 //! Errors of twins and their evaluations.
 
-use crate::profile::OtherGraphError;
 use ringspin_modes::ChainError;
+use ringspin_simulation::models::OtherGraphError;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -83,15 +83,6 @@ pub enum TwinError {
     /// The profile has no durations.
     #[error("no callback ran while the profile was measured: measure it for longer")]
     NothingMeasured,
-    /// The profile has no cross-core hop.
-    #[error(
-        "the profile of machine `{machine}` has no message that went from core to core: measure it \
-         with two cores at least, and for longer"
-    )]
-    NothingCrosses {
-        /// The machine of the profile.
-        machine: String,
-    },
     /// A chain does not exist in the graph.
     #[error(transparent)]
     Chain(#[from] ChainError),

@@ -7,9 +7,9 @@
 
 use super::{Build, TwinError, without_logs};
 use crate::bounds::timer_period;
-use crate::hop::Hop;
 use ringspin_executor::{CallbackId, GraphInfo, SourceId};
 use ringspin_modes::deterministic::Trace;
+use ringspin_modes::names::exact_name;
 use ringspin_modes::{Executor, GraphEdge, Simulation, TiePolicy};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ fn trace(
     span: Duration,
 ) -> Result<Trace, TwinError> {
     let loops = info.loops.iter().filter(|event_loop| !event_loop.callbacks.is_empty());
-    let names = loops.map(|event_loop| Hop::exact(&event_loop.full_name()));
+    let names = loops.map(|event_loop| exact_name(&event_loop.full_name()));
     let rules = names.map(|name| DurationRule::new(name).duration(Distribution::fixed(TOOK)));
     let durations = rules.fold(Durations::new(), Durations::rule);
     let simulation = Simulation { durations: durations.into(), ties, ..Simulation::default() };

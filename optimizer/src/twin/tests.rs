@@ -5,15 +5,15 @@ use crate::bounds::NoBound;
 use crate::objective::Objective;
 use proptest::prelude::*;
 use ringspin_executor::{Message, QoS};
-use ringspin_simulation::models::{DurationHistogram, DurationProfile};
+use ringspin_simulation::models::DurationHistogram;
 
 /// Durations: tick 1 ms, work 3 ms, sink 2 ms; a message costs 0.5 ms on one core and 1 ms between
 /// cores.
 const PROFILE: &str = r#"
-version = 1
+version = 2
 loops = ["/tick", "/work", "/work:side", "/sink"]
-machine = { name = "robot", architecture = "aarch64", cores = 4 }
-durations = { version = 1, callback = [
+machine = { name = "robot", architecture = "aarch64", cores = 4, slowdown_percent = 100 }
+callback = [
     { node = "/tick", callback = "timer 10ms",
       durations = { count = 1, total_ns = 1_000_000, min_ns = 1_000_000,
       max_ns = 1_000_000, histogram = [[1_000_000, 1]] } },
@@ -23,7 +23,7 @@ durations = { version = 1, callback = [
     { node = "/sink", callback = "subscription /work",
       durations = { count = 1, total_ns = 2_000_000,
       min_ns = 2_000_000, max_ns = 2_000_000, histogram = [[2_000_000, 1]] } },
-] }
+]
 [[hop]]
 topic = "/tick"
 from = "/tick"
@@ -123,9 +123,9 @@ fn profile_of_two_timers() -> Profile {
              histogram = [[1000000, 1]]\n"
         )
     });
-    let text = format!("version = 1\n{}", callbacks.concat());
+    let text = format!("version = 2\n{}", callbacks.concat());
     let mut profile = profile();
-    profile.durations = DurationProfile::from_toml(&text).unwrap();
+    profile.callbacks = Profile::from_toml(&text).unwrap().callbacks;
     profile.loops = ["/a", "/end_a", "/b", "/end_b", "/c"].map(String::from).to_vec();
     profile
 }
@@ -134,13 +134,13 @@ fn profile_of_two_timers() -> Profile {
 fn variants_shift_timers_and_share_the_horizon() {
     let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
     let twin = Twin::new(two_timers, &profile_of_two_timers(), chains.to_vec()).unwrap();
-    // 45 ms for each of four, rounded up to the common period of 4 and 10 ms: 60 ms.
+    // 22.5 ms for each of eight, rounded up to a multiple of the common period of 20 ms: 40 ms.
     let twin = twin.with_horizon(Duration::from_millis(180));
     let evaluate = |twin: &Twin<'_>| {
         twin.evaluate(&Assignment::new(twin.loops().to_vec(), vec![0, 0, 1, 1, 1], 2)).unwrap()
     };
     let samples = |evaluation: &Evaluation| evaluation.chains[0].samples;
-    assert_eq!((samples(&evaluate(&twin)), evaluate(&twin)), (4 * 5, evaluate(&twin)));
+    assert_eq!((samples(&evaluate(&twin)), evaluate(&twin)), (8 * 3, evaluate(&twin)));
     let one_core = |twin: &Twin<'_>| {
         let evaluation = twin.evaluate(&Assignment::new(twin.loops().to_vec(), vec![0; 5], 1));
         evaluation.unwrap().chains.iter().map(|of| of.release_to_end.mean_ns).collect::<Vec<_>>()
@@ -174,11 +174,44 @@ fn jitter_above_its_limit_counts_against_an_assignment() {
     assert!(unknown.contains("`/d`") && unknown.contains("/c timer 4ms"), "{unknown}");
 }
 
+/// The profile of a machine whose cores share something.
+fn slowed(slowdown_percent: u32) -> Profile {
+    let mut profile = profile();
+    profile.machine.as_mut().unwrap().slowdown_percent = Some(slowdown_percent);
+    Profile::from_toml(&profile.to_toml_string()).unwrap()
+}
+
+#[test]
+fn busy_cores_slow_each_other_down() {
+    let twin = |profile: &Profile| Twin::new(build, profile, vec![chain()]).unwrap();
+    // The callbacks of the chain are never busy together.
+    let apart = |profile: &Profile| evaluate(&twin(profile), [0, 1, 3, 2], 4).chains[0];
+    assert_eq!(apart(&slowed(190)), apart(&profile()));
+    let side = r#"
+[[callback]]
+node = "/work:side"
+callback = "timer 1s"
+durations = { count = 1, total_ns = 2_000_000_000, min_ns = 2_000_000_000,
+              max_ns = 2_000_000_000, histogram = [[2_000_000_000, 1]] }
+"#;
+    let beside = |slowdown_percent: u32| {
+        let text = slowed(slowdown_percent).to_toml_string();
+        let (head, hops) = text.split_at(text.find("[[hop]]").unwrap());
+        let profile = Profile::from_toml(&format!("{head}{side}{hops}")).unwrap();
+        let twin = twin(&profile).with_horizon(Duration::from_millis(2_900)).with_variants(1);
+        (evaluate(&twin, [0, 0, 1, 0], 2).chains[0].release_to_end.max_ns, twin.loads().unwrap())
+    };
+    // From 1 s on, one of the other three cores of the machine is busy: a third of 90 %.
+    let (alone, contended) = (beside(100), beside(190));
+    assert_eq!((alone.0, contended.0), (7_000 * US, 9_100 * US));
+    assert_eq!(alone.1, contended.1, "loads are those of independent cores");
+}
+
 #[test]
 fn an_overloaded_core_drops_messages() {
     let mut profile = profile();
-    let text = profile.durations.to_toml_string().replace("3000000", "30000000");
-    profile.durations = DurationProfile::from_toml(&text).unwrap();
+    let text = profile.to_toml_string().replace("3000000", "30000000");
+    profile = Profile::from_toml(&text).unwrap();
     let twin = Twin::new(build, &profile, vec![chain()]).unwrap();
     let twin = twin.with_horizon(Duration::from_millis(500)).with_variants(1);
     let evaluation = evaluate(&twin, [0, 1, 0, 0], 2);
@@ -225,8 +258,22 @@ fn every_thread_evaluates_the_same() {
 }
 
 #[test]
-fn unmeasured_callbacks_are_named() {
-    assert_eq!(twin(chain()).unwrap().unmeasured(), ["/work:side `timer 1s`"]);
+fn assumptions_name_missing_measurements() {
+    let side = "the profile has no call of /work:side `timer 1s`, which is taken to need no time; \
+        measure for longer";
+    assert_eq!(twin(chain()).unwrap().assumptions(), [side]);
+    let mut only_durations = profile();
+    (only_durations.hops, only_durations.loops) = (Vec::new(), Vec::new());
+    only_durations.machine.as_mut().unwrap().slowdown_percent = None;
+    let twin = Twin::new(build, &only_durations, vec![chain()]).unwrap();
+    let [_, cores, same_core, cross_core] = twin.assumptions() else {
+        panic!("{:?}", twin.assumptions())
+    };
+    assert!(cores.starts_with("the profile does not say how much busy cores slow each other down"));
+    assert!(same_core.starts_with("the profile has no cost of messages on one core"));
+    assert!(cross_core.starts_with("the profile has no cost of messages from core to core"));
+    let twin = twin.with_horizon(Duration::from_millis(100));
+    assert_eq!(evaluate(&twin, [0, 1, 3, 2], 4).chains[0].release_to_end.mean_ns, 6_000 * US);
 }
 
 #[test]
@@ -243,19 +290,14 @@ fn invalid_input_is_refused_with_advice() {
          `/work`?"
     );
     let mut none = profile();
-    none.hops.clear();
-    assert!(
-        refused(Twin::new(build, &none, vec![])).contains("has no message that went from core")
-    );
-    let mut none = profile();
-    none.durations = Default::default();
+    none.callbacks.clear();
     assert!(refused(Twin::new(build, &none, vec![])).starts_with("no callback ran"));
     let mut other = profile();
     other.loops[0] = "/tack".into();
     assert!(refused(Twin::new(build, &other, vec![])).contains("of another graph"));
     let mut other = profile();
-    let text = other.durations.to_toml_string().replace("timer 10ms", "timer 20ms");
-    other.durations = DurationProfile::from_toml(&text).unwrap();
+    let text = other.to_toml_string().replace("timer 10ms", "timer 20ms");
+    other = Profile::from_toml(&text).unwrap();
     assert!(refused(Twin::new(build, &other, vec![])).contains("`timer 20ms` of /tick"));
     let nothing = |_: &Graph| Err::<(), BoxError>("no graph".into());
     assert!(refused(Twin::new(nothing, &profile(), vec![])).ends_with("no graph"));
@@ -314,10 +356,10 @@ fn joined(graph: &Graph) -> Result<(), BoxError> {
 
 /// Measured with `/b` as the last input: its callback worked for 4 ms, the one of `/a` for 1 us.
 const JOINED: &str = r#"
-version = 1
+version = 2
 loops = ["/join", "/a", "/b", "/end"]
-machine = { name = "robot", architecture = "aarch64", cores = 4 }
-durations = { version = 1, callback = [
+machine = { name = "robot", architecture = "aarch64", cores = 4, slowdown_percent = 100 }
+callback = [
     { node = "/a", callback = "timer 10ms",
       durations = { count = 1, total_ns = 2_000_000, min_ns = 2_000_000,
       max_ns = 2_000_000, histogram = [[2_000_000, 1]] } },
@@ -327,7 +369,7 @@ durations = { version = 1, callback = [
     { node = "/join", callback = "subscription /b",
       durations = { count = 1, total_ns = 4_000_000,
       min_ns = 4_000_000, max_ns = 4_000_000, histogram = [[4_000_000, 1]] } },
-] }
+]
 [[hop]]
 topic = "/out"
 from = "/join"
@@ -445,6 +487,7 @@ proptest! {
         times_us in prop::collection::vec(1_u64..2_500, 12),
         cores in prop::collection::vec(0_usize..3, 4),
         priorities in prop::collection::vec(0_u8..3, 4),
+        slowdown_percent in 100_u32..250,
         seed: u64,
     ) {
         let mut profile = Profile::from_toml(JOINED).unwrap();
@@ -465,8 +508,9 @@ proptest! {
                  histogram = {histogram}\n"
             )
         });
-        let text = format!("version = 1\n{}", text.collect::<String>());
-        profile.durations = DurationProfile::from_toml(&text).unwrap();
+        let text = format!("version = 2\n{}", text.collect::<String>());
+        profile.callbacks = Profile::from_toml(&text).unwrap().callbacks;
+        profile.machine.as_mut().unwrap().slowdown_percent = Some(slowdown_percent);
         profile.hops[0].cross_core = durations(6);
         profile.hops[0].same_core = durations(7);
         profile.calls[0].quiet = durations(8);

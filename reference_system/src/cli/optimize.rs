@@ -28,9 +28,10 @@ use reference_system::crunch::DEFAULT_CRUNCH_LIMIT;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without --profile, the system first runs live, --span on one core and --span on all, to measure its
-callbacks and messages. Candidates are then judged by simulation on the deterministic twin, so the
-cores need not exist. The mapping goes to --out, or to stdout; run it with
+Without --profile, the system first runs live, to measure its callbacks and messages: --span on one
+core, --span on one while the others are busy, and --span on all. Candidates are then judged by
+simulation on the deterministic twin, so the cores need not exist. The mapping goes to --out, or to
+stdout; run it with
   reference-system run --mode multi --mapping FILE
 
 The picture of a mapping that stands in the README:
@@ -92,7 +93,7 @@ pub(crate) struct OptimizeArguments {
     /// Write the measured profile (TOML).
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     profile_out: Option<PathBuf>,
-    /// The duration of each live run: the two for the profile, and each turn of --live.
+    /// The duration of each live run: the three for the profile, and each turn of --live.
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = duration::nonzero)]
     span: Duration,
     /// Measure the best candidates live on this machine, in turns with the default mapping; the
@@ -137,6 +138,7 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
         Some(path) => format!("failed to use `{}`", path.display()),
         None => "failed to use the measured profile".to_owned(),
     })?;
+    twin.assumptions().iter().for_each(|assumption| eprintln!("note: {assumption}"));
     let twin = twin.with_horizon(arguments.horizon);
     let tuned = search(arguments, &twin, ids.len(), &interrupted, quiet)?;
     let mut text = format!("{}\n", render_strategies(&tuned, &arguments.objective));
@@ -225,7 +227,8 @@ fn profile(arguments: &OptimizeArguments, target: &Target) -> Result<Profile> {
     }
     compare::note_debug_build();
     let file = arguments.profile_out.as_deref().map(|p| Output::create(p, false)).transpose()?;
-    eprintln!("measuring this machine for about {:?}", 2 * arguments.span);
+    let runs = if allowed_cores().len() > 1 { 3 } else { 1 };
+    eprintln!("measuring this machine for about {:?}", runs * arguments.span);
     let profile = target.measure(arguments.span).map_err(anyhow::Error::from_boxed)?;
     if let Some(file) = file {
         file.write_text(&profile.to_toml_string())?;

@@ -56,6 +56,40 @@ fn a_search_gives_the_same_mapping_for_any_number_of_threads() {
 }
 
 #[test]
+fn run_and_optimize_read_and_write_the_same_profiles() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.toml").to_str().unwrap().to_owned();
+    stdout(&["run", "--n", "200", "--duration", "500ms", "--profile", &path]);
+    let search = |path: &str| {
+        let options = "optimize --n 200 --cores 2 --evaluations 1 --no-baselines --horizon 1s";
+        let output =
+            output(&[&options.split(' ').collect::<Vec<_>>()[..], &["--profile", path]].concat());
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{notes}");
+        assert!(String::from_utf8(output.stdout).unwrap().contains("[[core]]"));
+        notes
+    };
+    // One core has no message to another one.
+    let notes = search(&path);
+    assert!(
+        notes.contains("note: the profile has no cost of messages from core to core"),
+        "{notes}"
+    );
+    assert!(!notes.contains("on one core, which"), "{notes}");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, &text[..text.find("[[hop]]").unwrap()]).unwrap();
+    let notes = search(&path);
+    assert!(notes.contains("note: the profile has no cost of messages on one core"), "{notes}");
+
+    let measured = profile_in(folder.path());
+    let twin = folder.path().join("twin.toml").to_str().unwrap().to_owned();
+    std::fs::write(&twin, format!("cores = \"single\"\nprofile = {measured:?}\n")).unwrap();
+    let options = "--mode deterministic --no-work --n 200 --duration 5s --simulation";
+    let report = report(&format!("{options} {twin}"));
+    assert!(report["kpis"]["hot_path_start"]["min_ns"].as_u64().unwrap() > 0, "{report}");
+}
+
+#[test]
 fn a_profile_of_another_graph_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = profile_in(folder.path());

@@ -319,7 +319,7 @@ impl<T> Job<'_, T> {
 
     /// All that decides about a run except code, always in the same form.
     fn configuration(&self) -> String {
-        let Simulation { start, seed, ties, jitter, links, durations, cores, .. } =
+        let Simulation { start, seed, ties, jitter, links, durations, cores, contention, .. } =
             &self.simulation;
         let run_for = self.run_for.map(|duration| *start + duration);
         let Jitter { max, seed: jitter_seed } = jitter;
@@ -338,6 +338,8 @@ impl<T> Job<'_, T> {
                 Cores::Single => CoresOf::Single,
                 Cores::Mapped(mapping) => CoresOf::Mapped(mapping),
             },
+            contention: (!contention.is_none())
+                .then_some((contention.slowdown_percent, contention.cores)),
             instant_dispatches_max: self.simulation.instant_dispatches_max,
             no_progress_ns_max: self.simulation.no_progress_max.map(|max| max.as_nanos()),
             arguments: self.arguments.listing(),
@@ -362,6 +364,8 @@ struct Configuration<'a> {
     links: &'a Links,
     durations: &'a Durations,
     cores: CoresOf<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contention: Option<(u32, u32)>,
     instant_dispatches_max: u64,
     no_progress_ns_max: Option<u128>,
     arguments: Vec<String>,

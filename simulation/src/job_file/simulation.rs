@@ -2,9 +2,9 @@
 
 use super::document::{CoresKeys, Document, Ties};
 use super::{JobFileError, Source};
-use crate::models::{DurationProfile, Durations, Links};
+use crate::models::{Durations, Links, Profile};
 use ringspin_executor::Time;
-use ringspin_modes::deterministic::{Cores, Jitter, Simulation, TiePolicy};
+use ringspin_modes::deterministic::{Contention, Cores, Jitter, Simulation, TiePolicy};
 use ringspin_modes::mapping::Mapping;
 use ringspin_modes::quantity::Nanos;
 use std::path::PathBuf;
@@ -14,6 +14,7 @@ use toml::Spanned;
 /// The simulation of `document`; reads the files that it names.
 pub(super) fn read(document: &Document, source: &Source) -> Result<Simulation, JobFileError> {
     let default = Simulation::default();
+    let (durations, contention) = durations(document, source)?;
     let start = Time::from_nanos(document.start.map_or(0, |start| start.0));
     let instant_dispatches_max =
         document.instant_dispatches_max.map_or(default.instant_dispatches_max, |max| max.get());
@@ -27,7 +28,8 @@ pub(super) fn read(document: &Document, source: &Source) -> Result<Simulation, J
             seed: jitter.get_ref().seed,
         }),
         links: links(document, source)?.into(),
-        durations: durations(document, source)?.into(),
+        durations: durations.into(),
+        contention,
         cores: match &document.cores {
             None | Some(CoresKeys::Unlimited) => Cores::Unlimited,
             Some(CoresKeys::Single) => Cores::Single,
@@ -110,14 +112,18 @@ fn links(document: &Document, source: &Source) -> Result<Links, JobFileError> {
     Ok(delays.map_err(|error| unusable(path, &error, source))?.and(rules))
 }
 
-fn durations(document: &Document, source: &Source) -> Result<Durations, JobFileError> {
+/// The durations of callbacks, and how much cores slow each other down.
+fn durations(
+    document: &Document,
+    source: &Source,
+) -> Result<(Durations, Contention), JobFileError> {
     let rules = Durations { rules: document.execution.clone() };
     let Some(path) = &document.profile else {
-        return Ok(rules);
+        return Ok((rules, Contention::default()));
     };
-    let profile = DurationProfile::load(source.path(path));
+    let profile = Profile::load(source.path(path));
     let profile = profile.map_err(|error| unusable(path, &error, source))?;
-    Ok(Durations::from_profile(&profile).and(rules))
+    Ok((Durations::from_profile(&profile).and(rules), profile.contention()))
 }
 
 fn unusable(

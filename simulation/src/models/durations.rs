@@ -49,10 +49,10 @@ mod tests;
 pub use error::DurationError;
 
 use super::distribution::Distribution;
-use super::profile::DurationProfile;
+use super::profile::Profile;
 use ringspin_executor::{CallbackId, GraphInfo};
 use ringspin_modes::deterministic::{Execution, ResolvedDurations};
-use ringspin_modes::names::{callback_labels, callback_number, names_loop, way_out};
+use ringspin_modes::names::{callback_labels, callback_number, exact_name, names_loop, way_out};
 use ringspin_modes::quantity::Nanos;
 use ringspin_modes::random::{Purpose, Stream};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -134,11 +134,9 @@ rule_list!(
 
 impl Durations {
     /// A rule for each callback of `profile`: its durations are as probable as they were frequent.
-    pub fn from_profile(profile: &DurationProfile) -> Self {
-        let rules = profile.callbacks().iter().map(|callback| {
-            // A name without a group would mean all groups of the node.
-            let default = if callback.node.contains(':') { "" } else { ":" };
-            DurationRule::new(format!("{}{default}", callback.node))
+    pub fn from_profile(profile: &Profile) -> Self {
+        let rules = profile.callbacks.iter().map(|callback| {
+            DurationRule::new(exact_name(&callback.node))
                 .callback(&callback.callback)
                 .duration(callback.durations.distribution(|duration| duration))
         });

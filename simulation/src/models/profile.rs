@@ -1,50 +1,111 @@
-//! Profiles: how long each callback of a live run took, to be its duration in a simulation.
+//! Profiles: the measured costs of a graph on one machine, as a file.
 //!
-//! A [`Profiler`] is a recorder that keeps a histogram for each callback, a [`DurationProfile`]
-//! what several of them saw, as a TOML file:
+//! A [`Profiler`] records a live run, [`Profile::measure`] does several. A simulation takes the
+//! durations of its callbacks from a profile, the optimizer also the costs of messages. There is
+//! one format for both, as TOML; everything but the version can be left out:
 //!
 //! ```toml
-//! version = 1
-//! [[callback]]
-//! node = "/fusion"                    # or "/node:group"
-//! callback = "subscription /points"   # with a number where there are namesakes: "timer 10ms#1"
+//! version = 2
+//! loops = ["/lidar", "/fusion", "/fusion:settings"]   # of the graph, to refuse another one
+//! [machine]
+//! name = "robot"
+//! architecture = "aarch64"
+//! cores = 4
+//! slowdown_percent = 190                  # duration beside busy cores, in percent of that alone
+//! [[callback]]                            # how long each callback takes
+//! node = "/fusion"                        # or "/node:group"
+//! callback = "subscription /points"       # numbered among namesakes: "timer 10ms#1"
 //! [callback.durations]
 //! count = 3
 //! total_ns = 62_000
 //! min_ns = 20_000
 //! max_ns = 21_500
 //! histogram = [[20_000, 1], [20_500, 1], [21_500, 1]]  # nanoseconds, and how often
+//! [[hop]]                                 # what each edge costs
+//! topic = "/points"
+//! from = "/lidar"
+//! to = "/fusion"
+//! [hop.cross_core]                        # `same_core` likewise
+//! count = 1
+//! # ...
+//! [[calls]]                               # where only some calls send something
+//! node = "/fusion"
+//! callback = "subscription /points"
+//! [calls.quiet]                           # `sending` likewise
+//! count = 1
+//! # ...
 //! ```
 //!
 //! Count, total, minimum and maximum are exact. The values of the histogram are within 1 % of the
 //! durations that they stand for, and the last one is the maximum; from an hour on, they are not
 //! told apart.
 
-use super::histogram::{DurationHistogram, Measured};
-use super::profile_file::{
-    ProfileFileError, ProfileIoError, ProfileText, profile_text, save_profile,
-};
-use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder};
-use ringspin_modes::names::callback_labels;
+mod calls;
+mod error;
+mod hop;
+mod measure;
+mod profiler;
+
+pub use calls::Calls;
+pub use error::{MeasureError, MergeError, OtherGraphError, ProfileError, ProfileIoError};
+pub use hop::Hop;
+pub use profiler::Profiler;
+
+use super::histogram::DurationHistogram;
+use hop::pooled;
+use profiler::recorded;
+use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
+use ringspin_modes::{Contention, allowed_cores};
 use serde::{Deserialize, Serialize};
-use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
-use thiserror::Error;
 
 /// The version of the file that is written and read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// How long callbacks took.
+/// The number of times below which an edge uses the pooled times of all edges.
+const HOP_TIMES_MIN: u64 = 10;
+
+/// The measured times of one graph on one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DurationProfile {
+pub struct Profile {
     version: u32,
+    /// The event loops of the graph, in order of creation; empty if unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loops: Vec<String>,
+    /// The machine it was measured on, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<ProfiledMachine>,
+    /// The durations of the callbacks that ran, sorted by loop and callback.
     #[serde(default, rename = "callback")]
-    callbacks: Vec<CallbackProfile>,
+    pub callbacks: Vec<CallbackProfile>,
+    /// The costs of the edges, as far as measured, sorted by topic, from, to.
+    #[serde(default, rename = "hop", skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<Hop>,
+    /// For event loops of which only some calls send a message: the durations of sending and quiet
+    /// calls per callback, sorted by name.
+    #[serde(default, rename = "calls", skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Calls>,
 }
 
-/// How long one callback took.
+/// A machine, as named in a profile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProfiledMachine {
+    /// Its name.
+    pub name: String,
+    /// Its processor architecture, as Rust names it: `x86_64`, `aarch64`.
+    pub architecture: String,
+    /// The number of cores available to the process.
+    pub cores: usize,
+    /// The duration of the graph's callbacks while all other cores are busy with the same work, in
+    /// percent of their duration alone; `None` if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowdown_percent: Option<u32>,
+}
+
+/// The durations of one callback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CallbackProfile {
@@ -56,190 +117,270 @@ pub struct CallbackProfile {
     pub durations: DurationHistogram,
 }
 
-/// The reason why durations were not read.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ProfileError {
-    /// The file or text is not a profile, or was not read.
-    #[error(transparent)]
-    File(#[from] ProfileFileError),
-    /// The numbers of a callback contradict each other.
-    #[error(
-        "{origin} contradicts itself about `{node}`, `{callback}`: {problem}; measure it again"
-    )]
-    Invalid {
-        /// The file, or "the text".
-        origin: String,
-        /// The callback's event loop.
-        node: String,
-        /// The callback.
-        callback: String,
-        /// The contradiction.
-        problem: &'static str,
-    },
-}
+impl CallbackProfile {
+    /// Identifies the callback within a profile.
+    fn key(&self) -> [&str; 2] {
+        [&self.node, &self.callback]
+    }
 
-impl Default for DurationProfile {
-    /// Without callbacks.
-    fn default() -> Self {
-        Self { version: VERSION, callbacks: Vec::new() }
+    /// Merges this entry into the one of the same callback in `all`, which stays sorted.
+    fn add_to(self, all: &mut Vec<Self>) {
+        match all.binary_search_by(|other| other.key().cmp(&self.key())) {
+            Err(place) => all.insert(place, self),
+            Ok(place) => {
+                let before = all.remove(place);
+                let durations = before.durations.merge(self.durations);
+                all.insert(place, Self { durations, ..self });
+            }
+        }
     }
 }
 
-impl DurationProfile {
-    /// Merges the measurements of the [`Profiler`]s among `recorders`.
+impl ProfiledMachine {
+    /// This machine, with the host name of its system.
+    pub fn here() -> Self {
+        let named = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        let name = match named.trim() {
+            "" => "unnamed".to_owned(),
+            name => name.to_owned(),
+        };
+        let architecture = std::env::consts::ARCH.into();
+        Self { name, architecture, cores: allowed_cores().len(), slowdown_percent: None }
+    }
+}
+
+impl Default for Profile {
+    /// Without measurements.
+    fn default() -> Self {
+        let (loops, callbacks) = (Vec::new(), Vec::new());
+        let (hops, calls) = (Vec::new(), Vec::new());
+        Self { version: VERSION, loops, machine: None, callbacks, hops, calls }
+    }
+}
+
+impl Profile {
+    /// Combines the measurements of the [`Profiler`]s among `recorders` on this machine.
     ///
     /// ```
-    /// use ringspin_simulation::models::{DurationProfile, Profiler};
     /// use ringspin_modes::Executor;
+    /// use ringspin_simulation::models::{Profile, Profiler};
     /// use std::time::Duration;
     /// let mut executor = Executor::single_core().with_recorders(|info, _| Profiler::new(info));
     /// let node = executor.graph().create_node("node", ())?;
     /// node.create_timer(Duration::from_millis(1), |_, cx| cx.stop())?;
     /// executor.spin()?;
-    /// let profile = DurationProfile::of(executor.take_recorders());
-    /// assert_eq!(profile.callbacks()[0].callback, "timer 1ms");
-    /// assert_eq!(profile.callbacks()[0].durations.count, 1);
+    /// let info = executor.graph().info();
+    /// let profile = Profile::of(&info, executor.take_recorders());
+    /// assert_eq!(profile.callbacks[0].callback, "timer 1ms");
+    /// assert_eq!(profile.callbacks[0].durations.count, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of(recorders: impl IntoIterator<Item = Box<dyn Recorder>>) -> Self {
-        let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
-        let profilers = any.filter_map(|recorder| recorder.downcast::<Profiler>().ok());
-        profilers.fold(Self::default(), |profile, profiler| profile.merge(profiler.profile()))
-    }
-
-    /// The callbacks, in the order of their names.
-    pub fn callbacks(&self) -> &[CallbackProfile] {
-        &self.callbacks
-    }
-
-    /// Both together: of several workers, or several runs.
-    #[must_use]
-    pub fn merge(self, other: Self) -> Self {
-        let mut merged = BTreeMap::<_, DurationHistogram>::new();
-        for CallbackProfile { node, callback, durations } in
-            self.callbacks.into_iter().chain(other.callbacks)
-        {
-            let key = (node, callback);
-            let durations = match merged.remove(&key) {
-                Some(before) => before.merge(durations),
-                None => durations,
-            };
-            merged.insert(key, durations);
+    pub fn of(info: &GraphInfo, recorders: impl IntoIterator<Item = Box<dyn Recorder>>) -> Self {
+        let (callbacks, log) = recorded(info, recorders);
+        Self {
+            loops: loops_of(info),
+            machine: Some(ProfiledMachine::here()),
+            callbacks,
+            hops: profiler::hops(info, &log),
+            calls: calls::calls(info, &log),
+            ..Self::default()
         }
-        let callbacks = merged.into_iter().map(|((node, callback), durations)| CallbackProfile {
-            node,
-            callback,
-            durations,
+    }
+
+    /// Merges the profiles of several runs of one graph on one machine. Of two slowdowns, the
+    /// larger one counts.
+    ///
+    /// # Errors
+    /// [`MergeError`] if they do not match.
+    pub fn merge(mut self, other: Self) -> Result<Self, MergeError> {
+        self.check_loops(&other.loops)?;
+        let slowdown_percent = other.machine.as_ref().and_then(|machine| machine.slowdown_percent);
+        if let Some(machine) = &mut self.machine {
+            machine.slowdown_percent = machine.slowdown_percent.max(slowdown_percent);
+        }
+        if !same_machine(&self.machine, &other.machine) {
+            let name = |of: Option<ProfiledMachine>| of.map_or("unknown".into(), |of| of.name);
+            let [one, other] = [self.machine, other.machine].map(name);
+            return Err(MergeError::OtherMachine { one, other });
+        }
+        other.callbacks.into_iter().for_each(|callback| callback.add_to(&mut self.callbacks));
+        other.hops.into_iter().for_each(|hop| hop.add_to(&mut self.hops));
+        other.calls.into_iter().for_each(|calls| calls.add_to(&mut self.calls));
+        Ok(self)
+    }
+
+    /// How much the cores of the machine slow each other down; not at all if that is unknown.
+    pub fn contention(&self) -> Contention {
+        let measured = self.machine.as_ref().and_then(|machine| {
+            let cores = u32::try_from(machine.cores).unwrap_or(u32::MAX);
+            Some(Contention { slowdown_percent: machine.slowdown_percent?, cores })
         });
-        Self { version: VERSION, callbacks: callbacks.collect() }
+        measured.unwrap_or_default()
+    }
+
+    /// Checks that the profile is of this graph: that the event loops are the same, if it names
+    /// any.
+    ///
+    /// # Errors
+    /// [`OtherGraphError`] with the differences.
+    pub fn check_graph(&self, info: &GraphInfo) -> Result<(), OtherGraphError> {
+        match self.loops.is_empty() {
+            true => Ok(()),
+            false => self.check_loops(&loops_of(info)),
+        }
+    }
+
+    fn check_loops(&self, graph: &[String]) -> Result<(), OtherGraphError> {
+        let without = |these: &[String], those: &[String]| {
+            these.iter().filter(|name| !those.contains(name)).cloned().collect::<Vec<_>>()
+        };
+        let (missing, unknown) = (without(graph, &self.loops), without(&self.loops, graph));
+        match missing.is_empty() && unknown.is_empty() {
+            true => Ok(()),
+            false => Err(OtherGraphError { missing, unknown }),
+        }
+    }
+
+    /// The cost of a message on this edge with both loops on one core. Uses the times of the edge
+    /// if there are at least ten, otherwise those of all edges; `None` if none was measured.
+    pub fn same_core(&self, topic: &str, from: &str, to: &str) -> Option<DurationHistogram> {
+        self.cost(topic, from, to, |hop| hop.same_core.as_ref())
+    }
+
+    /// The cost of a message on this edge with the loops on different cores; see
+    /// [`same_core`](Self::same_core).
+    pub fn cross_core(&self, topic: &str, from: &str, to: &str) -> Option<DurationHistogram> {
+        self.cost(topic, from, to, |hop| hop.cross_core.as_ref())
+    }
+
+    fn cost(
+        &self,
+        topic: &str,
+        from: &str,
+        to: &str,
+        of: impl Fn(&Hop) -> Option<&DurationHistogram>,
+    ) -> Option<DurationHistogram> {
+        let place = self.hops.binary_search_by(|hop| hop.key().cmp(&[topic, from, to])).ok();
+        let own = place.and_then(|place| of(&self.hops[place]));
+        let own = own.filter(|durations| durations.count >= HOP_TIMES_MIN).cloned();
+        own.or_else(|| pooled(self.hops.iter().filter_map(&of)))
     }
 
     /// Reads a profile from a TOML document.
     ///
     /// # Errors
-    /// [`ProfileError`] if it is none, or contradicts itself.
+    /// [`ProfileError`] if the text is not a profile or is inconsistent.
     pub fn from_toml(text: &str) -> Result<Self, ProfileError> {
-        Self::parse(&ProfileText::new(text))
+        Self::parse(text, "the text".into())
     }
 
-    /// The profile as a TOML document.
+    /// Formats the profile as a TOML document.
     pub fn to_toml_string(&self) -> String {
-        profile_text(self)
+        toml::to_string(self).expect("numbers and texts can be written")
     }
 
     /// Reads a profile from a file.
     ///
     /// # Errors
-    /// [`ProfileError`], with the name of the file.
+    /// [`ProfileError`] with the file name.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ProfileError> {
-        let text = ProfileText::load(path.as_ref()).map_err(ProfileFileError::from)?;
-        Self::parse(&text)
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path);
+        let text =
+            text.map_err(|error| ProfileIoError { action: "read", path: path.into(), error });
+        Self::parse(&text?, format!("`{}`", path.display()))
     }
 
-    /// Writes the profile to a file, which is replaced.
+    /// Writes the profile to a file, replacing it.
     ///
     /// # Errors
     /// [`ProfileIoError`].
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ProfileIoError> {
-        save_profile(path.as_ref(), self)
+        let path = path.as_ref();
+        std::fs::write(path, self.to_toml_string()).map_err(|error| ProfileIoError {
+            action: "write",
+            path: path.into(),
+            error,
+        })
     }
 
-    fn parse(text: &ProfileText) -> Result<Self, ProfileError> {
-        let profile: Self = text.parse(VERSION)?;
-        profile.check(&text.origin)?;
-        Ok(profile)
+    /// Reads a profile; `origin` is a file in backquotes, or "the text". The version comes first,
+    /// because another version may have other keys.
+    fn parse(text: &str, origin: String) -> Result<Self, ProfileError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let parse_error =
+            |error| ProfileError::Parse { origin: origin.clone(), error: Box::new(error) };
+        let Version { version } = toml::from_str(text).map_err(parse_error)?;
+        if version != VERSION {
+            return Err(ProfileError::Version { origin, version, expected: VERSION });
+        }
+        let profile: Self = toml::from_str(text).map_err(parse_error)?;
+        match profile.contradiction() {
+            None => Ok(profile.sorted()),
+            Some((part, problem)) => Err(ProfileError::Contradiction { origin, part, problem }),
+        }
     }
 
-    /// Checks a profile that was deserialized as a part of something else, `origin`: a file in
-    /// backquotes, or "the text". O(n²) in the callbacks.
-    ///
-    /// # Errors
-    /// [`ProfileFileError::Version`] and [`ProfileError::Invalid`].
-    pub fn check(&self, origin: &str) -> Result<(), ProfileError> {
-        let origin = origin.to_owned();
-        if self.version != VERSION {
-            let (version, expected) = (self.version, VERSION);
-            return Err(ProfileFileError::Version { origin, version, expected }.into());
-        }
-        for (n, callback) in self.callbacks.iter().enumerate() {
-            let is_same = |other: &CallbackProfile| {
-                (&other.node, &other.callback) == (&callback.node, &callback.callback)
-            };
-            let twice = self.callbacks[..n].iter().any(is_same);
-            let problem = callback.durations.problem().or(twice.then_some("it has two entries"));
-            if let Some(problem) = problem {
-                let (node, callback) = (callback.node.clone(), callback.callback.clone());
-                return Err(ProfileError::Invalid { origin, node, callback, problem });
-            }
-        }
-        Ok(())
+    /// The first part of the profile with a problem, and the problem.
+    fn contradiction(&self) -> Option<(String, &'static str)> {
+        let callbacks = self.callbacks.iter().map(|of| (of.key(), [Some(&of.durations), None]));
+        let calls = self.calls.iter();
+        let calls = calls.map(|of| (of.key(), [of.quiet.as_ref(), of.sending.as_ref()]));
+        let hops = self.hops.iter();
+        let hops = hops.map(|of| (of.key(), [of.same_core.as_ref(), of.cross_core.as_ref()]));
+        first_problem(callbacks, |[node, callback]| format!("`{node}`, `{callback}`"))
+            .or_else(|| {
+                first_problem(hops, |[topic, from, to]| {
+                    format!("the way from `{from}` to `{to}` by `{topic}`")
+                })
+            })
+            .or_else(|| {
+                first_problem(calls, |[node, callback]| {
+                    format!("the calls of `{node}`, `{callback}`")
+                })
+            })
+    }
+
+    /// The same profile with each list in its order.
+    fn sorted(mut self) -> Self {
+        self.callbacks.sort_by(|one, other| one.key().cmp(&other.key()));
+        self.hops.sort_by(|one, other| one.key().cmp(&other.key()));
+        self.calls.sort_by(|one, other| one.key().cmp(&other.key()));
+        self
     }
 }
 
-/// A recorder that measures how long callbacks take, by the clock of their executor.
-///
-/// About 35 KiB for each callback, allocated when it runs for the first time; after that, recording
-/// allocates nothing and takes constant time. In deterministic mode it sees the time of the
-/// simulation.
-pub struct Profiler {
-    /// Event loop and callback, indexed by callback.
-    names: Vec<(String, String)>,
-    measured: Vec<Option<Measured>>,
+/// Whether these are one machine, whatever is known of its slowdown.
+fn same_machine(one: &Option<ProfiledMachine>, other: &Option<ProfiledMachine>) -> bool {
+    let of = |machine: &Option<ProfiledMachine>| {
+        let ProfiledMachine { name, architecture, cores, .. } = machine.clone()?;
+        Some((name, architecture, cores))
+    };
+    of(one) == of(other)
 }
 
-impl Profiler {
-    /// Has measured nothing yet. For [`with_recorders`](ringspin_modes::Executor::with_recorders).
-    pub fn new(info: &GraphInfo) -> Self {
-        let loops = info.callbacks.iter().map(|c| info.loops[c.event_loop.0 as usize].full_name());
-        let names: Vec<_> = loops.zip(callback_labels(info)).collect();
-        let measured = names.iter().map(|_| None).collect();
-        Self { names, measured }
-    }
-
-    /// The measurements so far.
-    pub fn profile(&self) -> DurationProfile {
-        let all = self.names.iter().zip(&self.measured);
-        let ran = all.filter_map(|(name, measured)| Some((name, measured.as_ref()?)));
-        let callbacks = ran.map(|((node, callback), measured)| CallbackProfile {
-            node: node.clone(),
-            callback: callback.clone(),
-            durations: measured.histogram(),
-        });
-        DurationProfile::default()
-            .merge(DurationProfile { version: VERSION, callbacks: callbacks.collect() })
-    }
-}
-
-impl Recorder for Profiler {
-    fn started(&mut self, _: &Dispatch) {}
-
-    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
-        if let Some(measured) = self.measured.get_mut(dispatch.callback.0 as usize) {
-            let ns = completion.time.since(dispatch.time).as_nanos() as u64;
-            measured.get_or_insert_with(Measured::new).record(ns);
+/// The first entry with a problem, in words, and its problem.
+fn first_problem<'a, K: Ord + Copy>(
+    entries: impl Iterator<Item = (K, [Option<&'a DurationHistogram>; 2])>,
+    in_words: impl Fn(K) -> String,
+) -> Option<(String, &'static str)> {
+    let mut known = BTreeSet::new();
+    for (key, durations) in entries {
+        let twice = (!known.insert(key)).then_some("it has two entries");
+        let problem = durations.into_iter().flatten().find_map(DurationHistogram::problem);
+        if let Some(problem) = problem.or(twice) {
+            return Some((in_words(key), problem));
         }
     }
+    None
+}
+
+/// The names of the event loops of a graph.
+fn loops_of(info: &GraphInfo) -> Vec<String> {
+    info.loops.iter().map(LoopInfo::full_name).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::{PAIR, file, registry, run};
 use ringspin_executor::{Arguments, QoS, Time};
-use ringspin_modes::{Cores, Jitter, Mapping, Simulation, TiePolicy};
+use ringspin_modes::{Contention, Cores, Jitter, Mapping, Simulation, TiePolicy};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations, LinkRule, Links};
 use ringspin_simulation::{JobFile, Registry, VerifyError};
 use std::sync::{Arc, Mutex};
@@ -50,6 +50,7 @@ fn every_key_of_a_simulation_counts() {
             .rule(DurationRule::new("/listener").duration(Distribution::fixed(2 * MS)))
             .into(),
         cores: Cores::Single,
+        contention: Contention::default(),
         instant_dispatches_max: 5,
         no_progress_max: Some(Duration::from_secs(10)),
     };
@@ -88,7 +89,7 @@ fn files_are_found_beside_the_job_file() {
     write("delays.csv", "Topic Name,Delay Type,Fixed Delay_ms,Measured\n/chatter,FIXED,4,\n");
     write(
         "profile.toml",
-        "version = 1\n[[callback]]\nnode = \"/listener\"\ncallback = \"subscription /chatter\"\n\
+        "version = 2\n[[callback]]\nnode = \"/listener\"\ncallback = \"subscription /chatter\"\n\
          [callback.durations]\ncount = 1\ntotal_ns = 7\nmin_ns = 7\nmax_ns = 7\n\
          histogram = [[7, 1]]",
     );

@@ -3,6 +3,7 @@
 mod chains;
 mod composition;
 mod conservation;
+mod contention;
 mod cores;
 mod delays;
 mod departures;

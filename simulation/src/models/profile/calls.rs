@@ -4,12 +4,12 @@
 //! The mapping decides which input comes last, and therefore which callback works. Durations per
 //! callback alone would place that work wrongly for any mapping but the measured one.
 
-use crate::hop::merged;
-use crate::observer::{Arrival, Log};
+use super::hop::merged;
+use super::profiler::{Arrival, Log};
+use crate::models::histogram::DurationHistogram;
 use ringspin_executor::{CallbackId, EventId, GraphInfo};
 use ringspin_modes::graph_edges;
 use ringspin_modes::names::callback_labels;
-use ringspin_simulation::models::DurationHistogram;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub struct Calls {
 
 impl Calls {
     /// Merges this entry into the one of the same callback in `all`, which stays sorted.
-    pub(crate) fn add_to(self, all: &mut Vec<Self>) {
+    pub(super) fn add_to(self, all: &mut Vec<Self>) {
         match all.binary_search_by(|other| other.key().cmp(&self.key())) {
             Err(place) => all.insert(place, self),
             Ok(place) => {
@@ -42,7 +42,7 @@ impl Calls {
     }
 
     /// Identifies the callback within a profile.
-    pub(crate) fn key(&self) -> [&str; 2] {
+    pub(super) fn key(&self) -> [&str; 2] {
         [&self.node, &self.callback]
     }
 }
@@ -58,7 +58,7 @@ enum Kind {
 }
 
 /// Returns the calls of those loops that have both sending and quiet calls.
-pub(crate) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
+pub(super) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
     let labels = callback_labels(info);
     let mut all = Vec::new();
     for (event_loop, kinds) in info.loops.iter().zip(kinds(info, log)) {
@@ -142,7 +142,7 @@ fn mark_unknown(kinds: &mut [Kind], start: usize, end: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::observer::Call;
+    use crate::models::profile::profiler::Call;
     use ringspin_executor::{Graph, Message, QoS, SourceId};
 
     const ONE: u32 = 0;

@@ -1,6 +1,6 @@
 //! Hops: the cost of passing a message from one event loop to another.
 
-use ringspin_simulation::models::{DurationHistogram, LinkRule};
+use crate::models::histogram::DurationHistogram;
 use serde::{Deserialize, Serialize};
 
 /// The cost of an edge of the graph: the time from the end of the sending callback to the start of
@@ -24,7 +24,7 @@ pub struct Hop {
 
 impl Hop {
     /// Merges this entry into the one of the same edge in `hops`, which stays sorted.
-    pub(crate) fn add_to(self, hops: &mut Vec<Self>) {
+    pub(super) fn add_to(self, hops: &mut Vec<Self>) {
         match hops.binary_search_by(|other| other.key().cmp(&self.key())) {
             Err(place) => hops.insert(place, self),
             Ok(place) => {
@@ -36,33 +36,20 @@ impl Hop {
     }
 
     /// Identifies the edge within a profile.
-    pub(crate) fn key(&self) -> [&str; 3] {
+    pub(super) fn key(&self) -> [&str; 3] {
         [&self.topic, &self.from, &self.to]
-    }
-
-    /// A link rule that applies to this edge only.
-    pub(crate) fn rule(topic: &str, from: &str, to: &str) -> LinkRule {
-        LinkRule::new(topic).from(Self::exact(from)).to(Self::exact(to))
-    }
-
-    /// The name of an event loop for a rule that applies to no other group of its node.
-    pub(crate) fn exact(name: &str) -> String {
-        match name.contains(':') {
-            true => name.to_owned(),
-            false => format!("{name}:"),
-        }
     }
 }
 
 /// Merges all histograms into one.
-pub(crate) fn pooled<'a>(
+pub(super) fn pooled<'a>(
     histograms: impl Iterator<Item = &'a DurationHistogram>,
 ) -> Option<DurationHistogram> {
     histograms.cloned().reduce(DurationHistogram::merge)
 }
 
 /// Merges two histograms, if present.
-pub(crate) fn merged(
+pub(super) fn merged(
     one: Option<DurationHistogram>,
     other: Option<DurationHistogram>,
 ) -> Option<DurationHistogram> {

@@ -1,6 +1,7 @@
 //! Errors of profiles.
 
-use ringspin_simulation::models::ProfileFileError;
+use std::io;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// A profile of another graph.
@@ -48,45 +49,51 @@ pub enum MeasureError {
     Merge(#[from] MergeError),
 }
 
+/// A profile that was not read or written as a file.
+#[derive(Debug, Error)]
+#[error("failed to {action} the profile `{}`: {error}; check the path and its permissions",
+    path.display())]
+pub struct ProfileIoError {
+    /// "read" or "write".
+    pub action: &'static str,
+    /// The file.
+    pub path: PathBuf,
+    /// The error of the operating system.
+    pub error: io::Error,
+}
+
 /// The reason why a profile was not read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ProfileError {
-    /// The file or text is not a profile, or was not read.
+    /// The file was not read.
     #[error(transparent)]
-    File(#[from] ProfileFileError),
-    /// The durations are inconsistent.
-    #[error(transparent)]
-    Durations(#[from] ringspin_simulation::models::ProfileError),
-    /// The numbers of a hop are inconsistent.
-    #[error(
-        "{origin} contradicts itself about the way from `{from}` to `{to}` by `{topic}`: \
-         {problem}; measure it again"
-    )]
-    Hop {
+    Io(#[from] ProfileIoError),
+    /// The text is not a profile. The message carries line and column.
+    #[error("{origin} is not a profile: {}\nmeasure it again", error.to_string().trim_end())]
+    Parse {
         /// The file, or "the text".
         origin: String,
-        /// The topic or service.
-        topic: String,
-        /// The loop that sends.
-        from: String,
-        /// The loop that receives.
-        to: String,
-        /// The inconsistency.
-        problem: &'static str,
+        /// Where and why, as the TOML parser reports it.
+        error: Box<toml::de::Error>,
     },
-    /// The numbers of a callback's calls are inconsistent.
-    #[error(
-        "{origin} contradicts itself about the calls of `{node}`, `{callback}`: {problem}; measure \
-         it again"
-    )]
-    Calls {
+    /// It has another version.
+    #[error("{origin} is a profile of version {version}, not {expected}; measure it again")]
+    Version {
         /// The file, or "the text".
         origin: String,
-        /// The callback's event loop.
-        node: String,
-        /// The callback.
-        callback: String,
+        /// The version that it has.
+        version: u32,
+        /// The version that can be read.
+        expected: u32,
+    },
+    /// Its numbers are inconsistent.
+    #[error("{origin} contradicts itself about {part}: {problem}; measure it again")]
+    Contradiction {
+        /// The file, or "the text".
+        origin: String,
+        /// The part of the profile, in words.
+        part: String,
         /// The inconsistency.
         problem: &'static str,
     },

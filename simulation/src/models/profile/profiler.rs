@@ -1,4 +1,4 @@
-//! Observers: measure callback durations and hop costs in a live run.
+//! The recorder that measures callback durations and hop costs in a live run.
 //!
 //! A recorder sees when callbacks start and end, not when they publish. In a simulation, messages
 //! leave at the end of their callback, so a hop is measured from there to the start of the
@@ -8,13 +8,15 @@
 //! counts as zero.
 //!
 //! The sending call is not recorded either. It is inferred as the last call of the sending loop
-//! that began before the receiving callback, which can only be wrong for a message that waited.
-//! waited for something else.
+//! that began before the receiving callback, which can only be wrong for a message that waited for
+//! something else.
 
-use crate::hop::Hop;
+use super::CallbackProfile;
+use super::hop::Hop;
+use crate::models::histogram::{DurationHistogram, Measured};
 use ringspin_executor::{CallbackId, Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder};
 use ringspin_modes::graph_edges;
-use ringspin_simulation::models::{DurationHistogram, DurationProfile, Profiler};
+use ringspin_modes::names::callback_labels;
 use std::any::Any;
 use std::collections::BTreeMap;
 
@@ -22,57 +24,72 @@ use std::collections::BTreeMap;
 const CALLS_MAX: usize = 1 << 18;
 
 /// A recorder that measures the durations of callbacks and hops by the clock of their executor.
-/// Pass it to [`with_recorders`](ringspin_modes::Executor::with_recorders) of a live executor.
+/// Pass it to [`with_recorders`](ringspin_modes::Executor::with_recorders).
 ///
-/// See [`Profile::of`](crate::Profile::of) for an example. Uses about 10 MiB per worker plus the
-/// memory of its [`Profiler`]; recording takes constant time. Hops are measured for the first
-/// 262 144 callbacks of a worker.
-pub struct Observer {
-    profiler: Profiler,
+/// See [`Profile::of`](super::Profile::of) for an example. Uses about 10 MiB per worker, and 35 KiB
+/// for each callback from its first call on; after that, recording allocates nothing and takes
+/// constant time. Hops are measured for the first 262 144 calls of a worker. In deterministic mode
+/// it sees the time of the simulation.
+pub struct Profiler {
+    /// Event loop and label, indexed by callback.
+    names: Vec<(String, String)>,
+    measured: Vec<Option<Measured>>,
     calls: Vec<Call>,
 }
 
 /// One call of a callback.
 #[derive(Clone, Copy)]
-pub(crate) struct Call {
-    pub(crate) start_ns: u64,
-    pub(crate) end_ns: u64,
-    pub(crate) callback: CallbackId,
-    pub(crate) event: EventId,
+pub(super) struct Call {
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) callback: CallbackId,
+    pub(super) event: EventId,
 }
 
 /// The arrival of a message.
 #[derive(Clone, Copy)]
-pub(crate) struct Arrival {
+pub(super) struct Arrival {
     /// The inferred sending call: zero-based index among the calls of its loop.
-    pub(crate) sender: usize,
+    pub(super) sender: usize,
     /// Whether the message crossed from another core.
-    pub(crate) crosses: bool,
+    pub(super) crosses: bool,
     /// The hop time, if nothing else delayed the receiving callback.
-    pub(crate) hop_ns: Option<u64>,
+    pub(super) hop_ns: Option<u64>,
 }
 
 /// The calls of all workers, each in order.
-pub(crate) struct Log {
-    pub(crate) workers: Vec<Vec<Call>>,
+pub(super) struct Log {
+    pub(super) workers: Vec<Vec<Call>>,
     /// By event loop: worker and index of its calls, in order.
-    pub(crate) by_loop: Vec<Vec<(usize, usize)>>,
+    pub(super) by_loop: Vec<Vec<(usize, usize)>>,
 }
 
-impl Observer {
-    /// Creates an observer without measurements.
+impl Profiler {
+    /// Creates a profiler without measurements.
     pub fn new(info: &GraphInfo) -> Self {
-        Self { profiler: Profiler::new(info), calls: Vec::with_capacity(CALLS_MAX) }
+        let loops = info.callbacks.iter().map(|c| info.loops[c.event_loop.0 as usize].full_name());
+        let names: Vec<_> = loops.zip(callback_labels(info)).collect();
+        let measured = names.iter().map(|_| None).collect();
+        Self { names, measured, calls: Vec::with_capacity(CALLS_MAX) }
+    }
+
+    /// The durations of the callbacks that ran.
+    fn callbacks(&self) -> impl Iterator<Item = CallbackProfile> {
+        let all = self.names.iter().zip(&self.measured);
+        all.filter_map(|((node, callback), measured)| {
+            let durations = measured.as_ref()?.histogram();
+            Some(CallbackProfile { node: node.clone(), callback: callback.clone(), durations })
+        })
     }
 }
 
-impl Recorder for Observer {
-    fn started(&mut self, dispatch: &Dispatch) {
-        self.profiler.started(dispatch);
-    }
+impl Recorder for Profiler {
+    fn started(&mut self, _: &Dispatch) {}
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
-        self.profiler.finished(dispatch, completion);
+        let Some(measured) = self.measured.get_mut(dispatch.callback.0 as usize) else { return };
+        let ns = completion.time.since(dispatch.time).as_nanos() as u64;
+        measured.get_or_insert_with(Measured::new).record(ns);
         if self.calls.len() < CALLS_MAX {
             self.calls.push(Call {
                 start_ns: dispatch.time.as_nanos(),
@@ -84,22 +101,23 @@ impl Recorder for Observer {
     }
 }
 
-/// Combines the durations and the calls that the observers among `recorders` recorded.
-pub(crate) fn recorded(
+/// Combines the durations and the calls that the profilers among `recorders` recorded.
+pub(super) fn recorded(
     info: &GraphInfo,
     recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
-) -> (DurationProfile, Log) {
+) -> (Vec<CallbackProfile>, Log) {
     let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
-    let observers = any.filter_map(|recorder| recorder.downcast::<Observer>().ok());
-    let (profilers, workers): (Vec<_>, Vec<_>) =
-        observers.map(|observer| (observer.profiler, observer.calls)).unzip();
-    let durations = profilers.into_iter().map(|profiler| profiler.profile());
-    let durations = durations.fold(DurationProfile::default(), DurationProfile::merge);
-    (durations, Log::new(info, workers))
+    let mut callbacks = Vec::new();
+    let mut workers = Vec::new();
+    for profiler in any.filter_map(|recorder| recorder.downcast::<Profiler>().ok()) {
+        profiler.callbacks().for_each(|callback| callback.add_to(&mut callbacks));
+        workers.push(profiler.calls);
+    }
+    (callbacks, Log::new(info, workers))
 }
 
 impl Log {
-    pub(crate) fn new(info: &GraphInfo, workers: Vec<Vec<Call>>) -> Self {
+    pub(super) fn new(info: &GraphInfo, workers: Vec<Vec<Call>>) -> Self {
         let mut by_loop = vec![Vec::new(); info.loops.len()];
         for (worker, calls) in workers.iter().enumerate() {
             for (n, call) in calls.iter().enumerate() {
@@ -112,7 +130,7 @@ impl Log {
 
     /// The arrival of the message of call `n` of a worker, from the loop `from`. The sender is the
     /// last call of that loop that began before; `None` if there is none.
-    pub(crate) fn arrival(&self, worker: usize, n: usize, from: LoopId) -> Option<Arrival> {
+    pub(super) fn arrival(&self, worker: usize, n: usize, from: LoopId) -> Option<Arrival> {
         let (calls, senders) = (&self.workers[worker], &self.by_loop[from.0 as usize]);
         let start_ns = calls[n].start_ns;
         let began = |&(worker, n): &(usize, usize)| self.workers[worker][n].start_ns < start_ns;
@@ -137,7 +155,7 @@ struct Times {
 }
 
 /// The costs of the edges that were observed.
-pub(crate) fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
+pub(super) fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
     let edges = graph_edges(info);
     let edge_of: BTreeMap<_, _> =
         edges.iter().enumerate().map(|(n, edge)| ((edge.source, edge.callback), n)).collect();
@@ -189,7 +207,7 @@ mod tests {
     /// A worker with these calls: callback, begin, end.
     fn worker(info: &GraphInfo, calls: &[(u32, u64, u64)]) -> Box<dyn Recorder> {
         let publisher = info.topics[0].publishers[0].1;
-        let mut observer = Observer::new(info);
+        let mut profiler = Profiler::new(info);
         for &(callback, start, end) in calls {
             let callback = CallbackId(callback);
             let takes = info.topics[0].subscriptions.contains(&callback);
@@ -200,11 +218,11 @@ mod tests {
                 callback,
                 event: EventId { source, sequence: 0 },
             };
-            observer.started(&dispatch);
+            profiler.started(&dispatch);
             let time = Time::from_nanos(end);
-            observer.finished(&dispatch, Completion { time, digest: None });
+            profiler.finished(&dispatch, Completion { time, digest: None });
         }
-        Box::new(observer)
+        Box::new(profiler)
     }
 
     #[test]
@@ -226,8 +244,8 @@ mod tests {
             (c, 217, 220), // was busy at 210
             (c, 305, 320), // there before the end
         ];
-        let (durations, log) = recorded(&info, [worker(&info, &one), worker(&info, &other)]);
-        assert_eq!(durations.callbacks().len(), 4);
+        let (callbacks, log) = recorded(&info, [worker(&info, &one), worker(&info, &other)]);
+        assert_eq!(callbacks.len(), 4);
         let hop = |to: &str, same_core, cross_core| {
             let [topic, from, to] = ["/t", "/a", to].map(String::from);
             Hop { topic, from, to, same_core, cross_core }
@@ -246,7 +264,7 @@ mod tests {
         let info = graph();
         let early = worker(&info, &[(1, 5, 6), (0, 10, 20)]);
         assert_eq!(hops(&info, &recorded(&info, [early]).1), []);
-        let (durations, log) = recorded(&info, []);
-        assert_eq!((durations, hops(&info, &log)), (DurationProfile::default(), vec![]));
+        let (callbacks, log) = recorded(&info, []);
+        assert_eq!((callbacks, hops(&info, &log)), (vec![], vec![]));
     }
 }

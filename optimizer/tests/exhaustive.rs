@@ -78,21 +78,18 @@ fn chain_to(graph: &Workload, end: usize) -> Chain {
     Chain::new(format!("to n{end}"), steps.iter().rev().map(step)).with_deadline(work * 3 / 2)
 }
 
-/// The number of random graphs, unless `EXHAUSTIVE_GRAPHS` says otherwise: some seconds each.
-const GRAPHS: u64 = 1;
-
 /// The number of seeds of the genetic search on each graph. They cost little: the exhaustive search
 /// has evaluated every candidate.
 const SEEDS: u64 = 20;
 
-/// The number of random graphs to search.
+/// The number of random graphs, from `EXHAUSTIVE_GRAPHS`; one takes some seconds.
 fn graphs() -> u64 {
-    std::env::var("EXHAUSTIVE_GRAPHS").map_or(GRAPHS, |count| count.parse().unwrap())
+    std::env::var("EXHAUSTIVE_GRAPHS").map_or(1, |count| count.parse().unwrap())
 }
 
 /// Searches random graphs on three cores exhaustively and with a fifth of the candidates. Returns
 /// how often both scores are equal, and how often not.
-fn compare(nodes: usize, busy: f64, priority_levels: u8, candidates: u128) -> [usize; 2] {
+fn compare(nodes: usize, busy: f64, levels: u8, candidates: u128) -> [usize; 2] {
     let mut counts = [0; 2];
     for graph in 0..graphs() {
         let workload = random_graph(nodes, busy, graph);
@@ -103,7 +100,7 @@ fn compare(nodes: usize, busy: f64, priority_levels: u8, candidates: u128) -> [u
         let options = SearchOptions {
             evaluations: candidates as usize / 5,
             threads: 2,
-            priority_levels,
+            priority_levels: levels,
             exact_candidates_max: candidates as u64,
             ..SearchOptions::new(3)
         };
@@ -124,10 +121,10 @@ fn compare(nodes: usize, busy: f64, priority_levels: u8, candidates: u128) -> [u
     counts
 }
 
-/// At most one seed in a hundred misses the optimum.
+/// Less than one search in twenty misses the optimum.
 fn assert_equal(name: &str, [equal, missed]: [usize; 2]) {
     println!("{name}: {equal} equal, {missed} missed");
-    assert!(100 * missed <= equal + missed, "{name}: {missed} missed, {equal} equal");
+    assert!(20 * missed < equal + missed, "{name}: {missed} missed, {equal} equal");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! Example: compares the search strategies on the workload of PiCAS, beside its published mapping.
 //!
-//! `cargo run --release -p ringspin-optimizer --example workloads -- [EVALUATIONS] [SEEDS] [LEVELS]`
+//! `cargo run --release -p ringspin-optimizer --example workloads --
+//! [EVALUATIONS] [SEEDS] [LEVELS]`
 //!
 //! Everything is simulated; equal arguments give equal tables on every machine. With two or more
-//! LEVELS, dispatch priorities are searched, too. A row shows the median of all seeds; latencies are
-//! sums over the chains.
+//! LEVELS, dispatch priorities are searched, too. A row shows the median of all seeds; latencies
+//! are sums over the chains.
 
 mod picas;
 mod workload;

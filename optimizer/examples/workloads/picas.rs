@@ -15,7 +15,7 @@ use ringspin_optimizer::{Assignment, Chain};
 use std::time::Duration;
 
 /// A chain: its period, and for each callback the execution time and the core that PiCAS assigns.
-/// The first chain of a period starts with its timer.
+/// The first callback is a timer, unless the chain branches off.
 struct Callbacks {
     period_ms: u64,
     /// Whether the chain starts with the timer of the chain before it.

@@ -1,0 +1,139 @@
+//! The search finds the optimum: compared with exhaustive search on twins of random graphs.
+
+#[path = "../examples/workloads/workload.rs"]
+mod workload;
+
+use ringspin_modes::random::{Purpose, Stream};
+use ringspin_optimizer::{Chain, Judge, Loads, Objective, Search, SearchOptions, Strategy};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use workload::{Part, Trigger, Workload};
+
+/// Random numbers for one graph.
+struct Random {
+    stream: Stream,
+    drawn: u64,
+}
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.drawn += 1;
+        self.stream.below(self.drawn, Purpose::Tie, limit as u64) as usize
+    }
+}
+
+/// A random graph with joins and priorities that occupies `busy` cores. A join waits for nodes of
+/// one layer. The chains lead to the last two nodes without a receiver.
+fn random_graph(nodes: usize, busy: f64, seed: u64) -> Workload {
+    let mut random = Random { stream: Stream::new(seed, "exhaustive"), drawn: 0 };
+    let sources = nodes / 4;
+    let (mut parts, mut layers) = (Vec::new(), Vec::<usize>::new());
+    for node in 0..nodes {
+        let trigger = if node < sources {
+            layers.push(0);
+            Trigger::Timer(Duration::from_millis([10, 20][random.below(2)]))
+        } else {
+            let first = node - 1 - random.below(node.min(4));
+            let second = random.below(node);
+            let joins = layers[second] == layers[first] && second != first;
+            layers.push(layers[first] + 1);
+            Trigger::Inputs(if joins { vec![first, second] } else { vec![first] })
+        };
+        parts.push(Part {
+            name: format!("n{node}"),
+            trigger,
+            duration: Duration::from_micros(200 + random.below(2_000) as u64),
+            priority: random.below(3) as u8,
+        });
+    }
+    let hop = [20, 60].map(Duration::from_micros);
+    let mut graph = Workload { nodes: parts, chains: Vec::new(), hop };
+    let scale = busy / graph.utilization();
+    for part in &mut graph.nodes {
+        part.duration = part.duration.mul_f64(scale);
+    }
+    let ends = (sources..nodes)
+        .rev()
+        .filter(|end| !graph.nodes.iter().any(|of| of.inputs().contains(end)));
+    graph.chains = ends.take(2).map(|end| chain_to(&graph, end)).collect();
+    graph
+}
+
+/// The chain to `end`, with all inputs of its joins as branches. Its deadline leaves half as much
+/// time again as its longest path takes alone.
+fn chain_to(graph: &Workload, end: usize) -> Chain {
+    let (mut steps, mut work) = (vec![vec![end]], Duration::ZERO);
+    loop {
+        let nodes = &steps[steps.len() - 1];
+        work += nodes.iter().map(|&node| graph.nodes[node].duration).max().unwrap_or_default();
+        let inputs = nodes.iter().flat_map(|&node| graph.nodes[node].inputs().to_vec());
+        let before = BTreeSet::from_iter(inputs);
+        if before.is_empty() {
+            break;
+        }
+        steps.push(before.into_iter().collect());
+    }
+    let name = |&node: &usize| format!("/{}", graph.nodes[node].name);
+    let step = |nodes: &Vec<usize>| nodes.iter().map(name).collect::<Vec<_>>().join(" | ");
+    Chain::new(format!("to n{end}"), steps.iter().rev().map(step)).with_deadline(work * 3 / 2)
+}
+
+/// The number of seeds of the genetic search on each graph. They cost little: the exhaustive search
+/// has evaluated every candidate.
+const SEEDS: u64 = 20;
+
+/// The number of random graphs, from `EXHAUSTIVE_GRAPHS`; one takes some seconds.
+fn graphs() -> u64 {
+    std::env::var("EXHAUSTIVE_GRAPHS").map_or(1, |count| count.parse().unwrap())
+}
+
+/// Searches random graphs on three cores exhaustively and with a fifth of the candidates. Returns
+/// how often both scores are equal, and how often not.
+fn compare(nodes: usize, busy: f64, levels: u8, candidates: u128) -> [usize; 2] {
+    let mut counts = [0; 2];
+    for graph in 0..graphs() {
+        let workload = random_graph(nodes, busy, graph);
+        // Periods are 10 and 20 ms: the schedule repeats.
+        let twin = workload.twin().unwrap().with_horizon(Duration::from_millis(60));
+        let loads = Loads::of_model(&twin).unwrap();
+        let judge = Judge::new(&twin, Objective::default());
+        let options = SearchOptions {
+            evaluations: candidates as usize / 5,
+            threads: 2,
+            priority_levels: levels,
+            exact_candidates_max: candidates as u64,
+            ..SearchOptions::new(3)
+        };
+        let mut search = Search::new(&judge, &loads, options).unwrap();
+        assert_eq!(search.candidates(), Some(candidates));
+        let seeds: Vec<u64> = (0..SEEDS).collect();
+        let strategies = [Strategy::Exact, Strategy::Genetic];
+        let comparison = search.compare(&strategies, &seeds, &mut |_| ()).unwrap();
+        let optimum = comparison.entry(Strategy::Exact).unwrap().best().unwrap();
+        for found in &comparison.entry(Strategy::Genetic).unwrap().found {
+            let differs = found.score != *optimum;
+            counts[usize::from(differs)] += 1;
+            if differs {
+                println!("graph {graph}, seed {}: {:?}", found.seed, found.score.gap(optimum));
+            }
+        }
+    }
+    counts
+}
+
+/// Less than one search in twenty misses the optimum.
+fn assert_equal(name: &str, [equal, missed]: [usize; 2]) {
+    println!("{name}: {equal} equal, {missed} missed");
+    assert!(20 * missed < equal + missed, "{name}: {missed} missed, {equal} equal");
+}
+
+#[test]
+fn genetic_placement_equals_exhaustive_placement() {
+    assert_equal("placement", compare(10, 2.7, 1, 9842));
+}
+
+/// 122 placements of six nodes, each with all combinations of two priorities.
+#[test]
+fn genetic_placement_and_priorities_equal_exhaustive_ones() {
+    assert_equal("placement and priorities", compare(6, 2.4, 2, 122 << 6));
+}

@@ -301,7 +301,8 @@ impl<S: Send + 'static> EventLoop for Body<S> {
     }
 }
 
-/// A subscription's callback.
+/// A subscription's callback, on cache lines of its own: each message writes to its receiver.
+#[repr(align(64))]
 pub(crate) struct SubscriptionEntity<M, F, R> {
     receiver: SubscriptionReceiver<M>,
     /// `None` once it is retired.

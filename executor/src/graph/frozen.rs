@@ -3,7 +3,7 @@
 use super::{EventSource, FreezeError, Graph, GraphBuilder};
 use crate::control::{
     CallbackCounters, CallbackStatistics, Cause, Failure, FailurePolicy, Failures, NodeControl,
-    RestCounters, Statistics, WorkerStatistics,
+    Statistics, WorkerCounters, WorkerStatistics,
 };
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
@@ -87,7 +87,7 @@ pub struct Monitor {
     counters: Arc<[Counted]>,
     topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
     failures: Arc<Failures>,
-    rests: Arc<[Arc<RestCounters>]>,
+    worker_counters: Arc<[Arc<WorkerCounters>]>,
     clock: Arc<dyn Clock>,
 }
 
@@ -149,11 +149,11 @@ impl Monitor {
         });
         let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);
-        let rest = |rest: &Arc<RestCounters>| WorkerStatistics {
-            idle: rest.idle.get(),
-            sleeps: rest.sleeps.get(),
+        let statistics = |of: &Arc<WorkerCounters>| WorkerStatistics {
+            idle: of.idle.get(),
+            sleeps: of.sleeps.get(),
         };
-        let workers = self.rests.iter().map(rest).collect();
+        let workers = self.worker_counters.iter().map(statistics).collect();
         Statistics { callbacks: callbacks.collect(), refused: refused.collect(), workers }
     }
 }
@@ -221,9 +221,10 @@ impl Graph {
         let connections = Connections { ready: &ready_of, sim_network, info: &info, clock };
         connect_topics(&builder, connections, shared.clock.now(), &mut workers);
         let counters = Counted::all(&builder, &workers);
-        let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
+        let worker_counters =
+            workers.iter().map(|worker: &Worker| worker.counters().clone()).collect();
         let (topics, clock) = (builder.erased_topics().into(), shared.clock);
-        let monitor = Monitor { info, counters, topics, failures, rests, clock };
+        let monitor = Monitor { info, counters, topics, failures, worker_counters, clock };
         Ok(Frozen { workers, monitor, inputs: std::mem::take(&mut builder.inputs) })
     }
 }

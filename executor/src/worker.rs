@@ -203,10 +203,10 @@ impl Worker {
         self.counters.idle.add_by_owner(1);
     }
 
-    /// Parks this thread as [`ReadySet::sleep`] does, and counts it.
+    /// Parks this thread as [`ReadySet::sleep`] does, unless something is ready, and counts it.
     pub fn sleep(&self, timeout: Duration) {
         self.counters.sleeps.add_by_owner(1);
-        self.inbox.set().sleep(timeout);
+        self.inbox.sleep(timeout);
     }
 
     /// Sets the `recorder` of every dispatch; returns the previous one.
@@ -276,7 +276,7 @@ impl Worker {
                 let index = self.pick()?;
                 self.dispatch_from(index)
             };
-            if callback.is_some() {
+            if callback.is_some() || !self.has_ready() {
                 return callback;
             }
         }
@@ -344,7 +344,7 @@ impl Worker {
             Some(Turn::Straggler(token)) => self.dispatch(token as usize, false),
             None => None,
         };
-        self.clear_if_idle(index);
+        self.rest(index);
         callback
     }
 
@@ -364,7 +364,7 @@ impl Worker {
     pub fn has_ready(&self) -> bool {
         match self.is_simulated() {
             true => !self.inbox.is_empty(0),
-            false => !self.inbox.set().is_empty(),
+            false => !self.inbox.is_at_rest(),
         }
     }
 
@@ -379,9 +379,9 @@ impl Worker {
     }
 
     #[inline]
-    fn clear_if_idle(&self, index: usize) {
+    fn rest(&self, index: usize) {
         if !self.is_simulated() {
-            self.inbox.clear_if_idle(index);
+            self.inbox.rest(index);
         }
     }
 

@@ -63,12 +63,12 @@ pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Produce
             further[(position % depth as u64) as usize] = previous_lap(position);
         }
     }
-    let queue = Arc::new(CachePadded::new(Queue {
-        tail: AtomicU64::new(origin),
-        only: previous_lap(origin),
+    let queue = Arc::new(Queue {
+        only: CachePadded::new(previous_lap(origin)),
+        tail: CachePadded::new(AtomicU64::new(origin)),
         further: further.into_boxed_slice(),
         pool: pool.clone(),
-    }));
+    });
     let entries = NonNull::from(queue.entries());
     let consumer = Consumer {
         queue: queue.clone(),
@@ -80,14 +80,13 @@ pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Produce
     (Producer { queue }, consumer)
 }
 
-/// On a cache line of its own, which producers write. The consumer of a deeper queue than one knows
-/// where the entries lie, and does not come here for each message.
 #[derive(Debug)]
 struct Queue<T> {
-    /// Where a producer starts to look for the end of the stream: at or before it.
-    tail: AtomicU64,
-    /// The entry of a queue that keeps one message, the commonest kind: no other line is needed.
-    only: AtomicU64,
+    /// The entry of a queue that keeps one message, the commonest kind.
+    only: CachePadded<AtomicU64>,
+    /// Where a producer starts to look for the end of the stream: at or before it. The consumer
+    /// does not write here, so that a sole producer has the cache line for itself.
+    tail: CachePadded<AtomicU64>,
     /// The entries of a deeper one.
     further: Box<[AtomicU64]>,
     pool: Pool<T>,
@@ -105,7 +104,7 @@ fn entry(entries: &[AtomicU64], position: u64) -> &AtomicU64 {
 impl<T> Queue<T> {
     #[inline]
     fn entries(&self) -> &[AtomicU64] {
-        if self.further.is_empty() { slice::from_ref(&self.only) } else { &self.further }
+        if self.further.is_empty() { slice::from_ref(&*self.only) } else { &self.further }
     }
 }
 
@@ -135,7 +134,7 @@ pub enum Pushed<T> {
 /// The pushing side; clones push into the same queue from any thread.
 #[derive(Debug)]
 pub struct Producer<T> {
-    queue: Arc<CachePadded<Queue<T>>>,
+    queue: Arc<Queue<T>>,
 }
 
 impl<T> Clone for Producer<T> {
@@ -151,43 +150,45 @@ impl<T> Producer<T> {
     /// If `message` comes from another pool than the queue's.
     #[inline]
     pub fn push(&self, message: Shared<T>) -> Pushed<T> {
-        let queue = &**self.queue;
+        let queue = &*self.queue;
         let entries = queue.entries();
         let index = queue.pool.release(message);
-        // "keep_last.hint" and "keep_last.look" pair with "keep_last.publish", "keep_last.commit"
-        // and "keep_last.take": a producer that reaches a position knows the whole stream before
-        // it, and hands that on, so that a consumer that sees one message finds all older
-        // ones. "keep_last.look" also acquires the message that the exchange may displace.
+        // The only word of an entry that was taken. To exchange it without a look before fetches
+        // its cache line once instead of twice.
+        let emptied = |position: u64| Word::new(position.wrapping_sub(entries.len() as u64), EMPTY);
+        // "keep_last.hint": pairs with "keep_last.publish". A producer that reaches a position has
+        // seen the whole stream before it, partly by the hint and partly by its exchanges, and hands
+        // that on, so that a consumer that sees one message finds all older ones.
         let mut position = queue.tail.load(order!(Acquire, "keep_last.hint"));
+        let mut expected = emptied(position);
         loop {
-            let entry = entry(entries, position);
-            let found = Word::from_bits(entry.load(order!(Acquire, "keep_last.look")));
-            let ahead = found.ahead_of(position);
+            // "keep_last.commit": releases the message to "keep_last.peek" or to the producer
+            // that overwrites it; acquires the one that this displaces, or the consumer's past from
+            // "keep_last.take".
+            let exchanged = entry(entries, position).compare_exchange(
+                expected.bits(),
+                Word::new(position, index).bits(),
+                order!(AcqRel, "keep_last.commit"),
+                order!(Relaxed, "keep_last.look"),
+            );
+            let Err(found) = exchanged else {
+                step!("message.pushed");
+                let next = position.wrapping_add(1);
+                queue.tail.store(next, order!(Release, "keep_last.publish"));
+                if expected.is_empty() {
+                    return Pushed::Grew;
+                }
+                // SAFETY: the exchange took this index out of the entry that owned it.
+                return Pushed::Overwrote(unsafe { queue.pool.adopt(expected.value()) });
+            };
+            expected = Word::from_bits(found);
+            let ahead = expected.ahead_of(position);
             if ahead >= 0 {
                 position = position.wrapping_add(ahead as u64 + 1);
-                continue;
+                expected = emptied(position);
+            } else {
+                debug_assert_eq!(-ahead, entries.len() as i64, "entries are filled in order");
             }
-            debug_assert_eq!(-ahead, entries.len() as i64, "entries are filled in order");
-            // "keep_last.commit": releases the message to "keep_last.peek" or to the producer that
-            // overwrites it. Nothing is acquired: what this overwrites is the very word that
-            // "keep_last.look" acquired, for no word comes twice.
-            let exchanged = entry.compare_exchange(
-                found.bits(),
-                Word::new(position, index).bits(),
-                order!(Release, "keep_last.commit"),
-                order!(Relaxed, "keep_last.retry"),
-            );
-            if exchanged.is_err() {
-                continue;
-            }
-            step!("message.pushed");
-            let next = position.wrapping_add(1);
-            queue.tail.store(next, order!(Release, "keep_last.publish"));
-            if found.is_empty() {
-                return Pushed::Grew;
-            }
-            // SAFETY: the exchange took this index out of the entry that owned it.
-            return Pushed::Overwrote(unsafe { queue.pool.adopt(found.value()) });
         }
     }
 
@@ -199,7 +200,7 @@ impl<T> Producer<T> {
     /// Adds the lines that a push onto the empty queue touches, and its take.
     #[cfg(not(ringbuf_loom))]
     pub fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
-        lines.add(&**self.queue);
+        lines.add(&*self.queue.tail);
         lines.add(&self.queue.entries()[..1]);
     }
 }
@@ -207,7 +208,7 @@ impl<T> Producer<T> {
 /// The taking side; there is exactly one.
 #[derive(Debug)]
 pub struct Consumer<T> {
-    queue: Arc<CachePadded<Queue<T>>>,
+    queue: Arc<Queue<T>>,
     /// The entries of the queue; saves a pointer indirection.
     entries: NonNull<[AtomicU64]>,
     pool: Pool<T>,

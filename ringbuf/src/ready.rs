@@ -14,7 +14,7 @@
 //! Tokens come out in the order of their successful exchanges, hence each producer's own tokens in
 //! the order it pushed them.
 
-use crate::sync::{Arc, AtomicU64, order, step};
+use crate::sync::{Arc, AtomicU64, order, step, total_order};
 use crate::word::{EMPTY, MAX_VALUE, Word};
 use alloc::{boxed::Box, vec::Vec};
 use crossbeam_utils::CachePadded;
@@ -95,42 +95,37 @@ impl Producer {
     #[inline]
     pub fn push(&self, token: u32) -> Result<(), Full> {
         assert!(token <= MAX_VALUE, "token does not fit in 24 bits");
-        let capacity = self.ring.entries.len() as i64;
-        // "ready.hint" and "ready.look" pair with "ready.publish", "ready.commit" and "ready.free":
-        // a thread that learns that the stream has reached `position` also learns of everything
-        // before it, so the entry seen there is never older than one lap. And it is not seen as
-        // occupied if its pop happened before this push, for instance by a take that made the
-        // caller push.
+        let capacity = self.ring.entries.len() as u64;
+        // "ready.hint": pairs with "ready.publish". A thread that publishes a position has seen the
+        // stream up to there, partly by the hint and partly by its exchanges, so that the entry
+        // seen here is never older than one lap. And it is not seen as occupied if its pop happened
+        // before this push, for instance by a take that made the caller push.
         let mut position = self.ring.tail.load(order!(Acquire, "ready.hint"));
         loop {
-            let entry = self.ring.entry(position);
-            let found = Word::from_bits(entry.load(order!(Acquire, "ready.look")));
-            let ahead = found.ahead_of(position);
-            if ahead >= 0 {
-                position = position.wrapping_add(ahead as u64 + 1);
-                continue;
-            }
-            debug_assert_eq!(ahead, -capacity, "entries are filled in order");
-            if !found.is_empty() {
-                return Err(Full(token));
-            }
-            let filled = Word::new(position, token).bits();
+            // A free entry can hold one word only. To exchange it without a look before fetches its
+            // cache line once instead of twice.
+            let free = Word::new(position.wrapping_sub(capacity), EMPTY);
             // "ready.commit": pairs with "ready.pop"; the writes of the producer before its push
-            // (the message it announces) are visible to the thread that pops the token. Nothing is
-            // acquired: this overwrites the word that "ready.look" acquired, for no word comes
-            // twice. A lost race only leads to another look.
-            let exchanged = entry.compare_exchange(
-                found.bits(),
-                filled,
-                order!(Release, "ready.commit"),
-                order!(Relaxed, "ready.retry"),
+            // (the message it announces) are visible to the thread that pops the token. In the
+            // total order for the sake of `Announcer::try_announce`.
+            let exchanged = self.ring.entry(position).compare_exchange(
+                free.bits(),
+                Word::new(position, token).bits(),
+                total_order!(Release, "ready.commit"),
+                order!(Relaxed, "ready.look"),
             );
-            if exchanged.is_ok() {
+            let Err(found) = exchanged else {
                 step!("token.pushed");
                 let next = position.wrapping_add(1);
                 self.ring.tail.store(next, order!(Release, "ready.publish"));
                 return Ok(());
+            };
+            let ahead = Word::from_bits(found).ahead_of(position);
+            if ahead < 0 {
+                debug_assert_eq!(-ahead, capacity as i64, "entries are filled in order");
+                return Err(Full(token));
             }
+            position = position.wrapping_add(ahead as u64 + 1);
         }
     }
 
@@ -157,10 +152,9 @@ impl Consumer {
         if found.ahead_of(self.head) != 0 {
             return None;
         }
-        // A plain store suffices: producers leave an entry alone until it is empty. "ready.free"
-        // pairs with "ready.look", and passes on what "ready.pop" acquired from the pusher: a
-        // producer that walks past the emptied entry must know the stream before it as well.
-        entry.store(found.emptied().bits(), order!(Release, "ready.free"));
+        // A plain store suffices: producers leave an entry alone until it is empty. "ready.free": a
+        // producer needs to know nothing but the word.
+        entry.store(found.emptied().bits(), order!(Relaxed, "ready.free"));
         self.head = self.head.wrapping_add(1);
         Some(found.value())
     }
@@ -203,8 +197,9 @@ impl Consumer {
     /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // "ready.empty": only a hint; "ready.pop" acquires.
-        let found = self.ring.entry(self.head).load(order!(Relaxed, "ready.empty"));
+        // "ready.empty": only a hint; "ready.pop" acquires. In the total order for the sake of
+        // `Inbox::clear_if_idle`.
+        let found = self.ring.entry(self.head).load(total_order!(Relaxed, "ready.empty"));
         Word::from_bits(found).ahead_of(self.head) != 0
     }
 }

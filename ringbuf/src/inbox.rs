@@ -13,6 +13,13 @@
 //!                                         sleep: only if nothing is marked
 //! ```
 //!
+//! # A mark that stands
+//! As long as the worker polls, it leaves the last mark standing, and polls that loop's ring. A
+//! publisher that pushes a token and then reads the mark of a worker that is awake leaves step 3
+//! out. The worker clears the mark before it sleeps, or when another loop is marked, and then looks
+//! once more at the ring. Push, reading, clearing and looking are in one total order, so that
+//! either the publisher does not find the mark, or the worker finds the token.
+//!
 //! # A publisher that is suspended halfway
 //! Between steps 1 and 2 its message waits without a token. The tokens have no names, so the token
 //! of a later message then leads to this one, and the later message waits without a token; and a
@@ -41,6 +48,7 @@
 //! All of this is lock-free, and without allocation.
 
 use crate::counter::Notice;
+use crate::entry_line::EntryLine;
 use crate::keep_last::{self, Pushed};
 use crate::pool::Shared;
 use crate::ready;
@@ -233,13 +241,26 @@ impl Inbox {
     /// # Panics
     /// If a capacity is zero or above 2^24.
     pub fn new(capacities: &[usize], tokens: usize) -> Self {
-        let ring = |&capacity: &usize| {
-            let (producer, consumer) = ready::ring(capacity);
+        Self::with_lines(capacities.iter().map(|&capacity| (capacity, None)), tokens)
+    }
+
+    /// Creates an inbox like [`new`](Self::new), of which each ring may have its entries on a given
+    /// line that serves no other ring.
+    pub fn with_lines(
+        rings: impl IntoIterator<Item = (usize, Option<EntryLine>)>,
+        tokens: usize,
+    ) -> Self {
+        let ring = |(capacity, line): (usize, Option<EntryLine>)| {
+            let (producer, consumer) = match &line {
+                Some(line) => ready::ring_on(line, capacity),
+                None => ready::ring(capacity),
+            };
             Ring { producer, consumer, seen: 0, tokens: 0, notes: VecDeque::new() }
         };
+        let rings: Vec<Ring> = rings.into_iter().map(ring).collect();
         Self {
-            set: Arc::new(ReadySet::new(capacities.len())),
-            rings: capacities.iter().map(ring).collect(),
+            set: Arc::new(ReadySet::new(rings.len())),
+            rings,
             attention: Arc::new(ReadySet::new(tokens)),
             cursor: 0,
             tokens: vec![Token::default(); tokens].into(),

@@ -19,13 +19,13 @@
 //! token per `Grew` therefore means: one token, one message. But a producer may be suspended
 //! between its push and its token; [`inbox`](crate::inbox) handles that case.
 
+use crate::entry_line::{Entries, EntryLine};
 use crate::pool::{Pool, Shared};
 use crate::slots::Slot;
 use crate::sync::{Arc, AtomicU64, order, step};
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
 use std::ptr::NonNull;
-use std::slice;
 
 /// The deepest queue: indices of its messages must fit in an entry's 24 bits.
 pub const MAX_DEPTH: usize = 1 << 20;
@@ -53,23 +53,19 @@ pub fn queue<T>(pool: &Pool<T>, depth: usize) -> (Producer<T>, Consumer<T>) {
 /// Creates a [`queue`] whose stream starts at `origin`, so that tests reach every wrap-around.
 pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Producer<T>, Consumer<T>) {
     assert!(depth > 0 && depth <= MAX_DEPTH, "a keep-last queue holds 1 to 2^20 messages");
-    let previous_lap = |position: u64| {
-        AtomicU64::new(Word::new(position.wrapping_sub(depth as u64), EMPTY).bits())
-    };
-    let mut further: Vec<AtomicU64> = Vec::new();
-    if depth > 1 {
-        further.extend((0..depth).map(|_| AtomicU64::new(0)));
-        for position in origin..origin + depth as u64 {
-            further[(position % depth as u64) as usize] = previous_lap(position);
-        }
-    }
+    let line = EntryLine::new();
     let queue = Arc::new(Queue {
-        only: CachePadded::new(previous_lap(origin)),
         tail: CachePadded::new(AtomicU64::new(origin)),
-        further: further.into_boxed_slice(),
+        entries: Entries::of_queue(&line, depth),
+        line,
         pool: pool.clone(),
     });
-    let entries = NonNull::from(queue.entries());
+    for position in origin..origin + depth as u64 {
+        let previous_lap = Word::new(position.wrapping_sub(depth as u64), EMPTY).bits();
+        let entry = entry(&queue.entries, position);
+        entry.store(previous_lap, order!(Relaxed, "keep_last.init"));
+    }
+    let entries = NonNull::from(&*queue.entries);
     let consumer = Consumer {
         queue: queue.clone(),
         entries,
@@ -82,13 +78,12 @@ pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Produce
 
 #[derive(Debug)]
 struct Queue<T> {
-    /// The entry of a queue that keeps one message, the commonest kind.
-    only: CachePadded<AtomicU64>,
     /// Where a producer starts to look for the end of the stream: at or before it. The consumer
     /// does not write here, so that a sole producer has the cache line for itself.
     tail: CachePadded<AtomicU64>,
-    /// The entries of a deeper one.
-    further: Box<[AtomicU64]>,
+    entries: Entries,
+    /// Where the entries of a short queue are.
+    line: EntryLine,
     pool: Pool<T>,
 }
 
@@ -101,16 +96,9 @@ fn entry(entries: &[AtomicU64], position: u64) -> &AtomicU64 {
     }
 }
 
-impl<T> Queue<T> {
-    #[inline]
-    fn entries(&self) -> &[AtomicU64] {
-        if self.further.is_empty() { slice::from_ref(&*self.only) } else { &self.further }
-    }
-}
-
 impl<T> Drop for Queue<T> {
     fn drop(&mut self) {
-        let left = self.entries().iter().filter_map(|entry| {
+        let left = self.entries.iter().filter_map(|entry| {
             // "keep_last.drop": the last of the queue's `Arc`s already acquired all others' past.
             let word = Word::from_bits(entry.load(order!(Relaxed, "keep_last.drop")));
             // SAFETY: the entry owned this index, and nothing else can reach the queue anymore.
@@ -151,14 +139,14 @@ impl<T> Producer<T> {
     #[inline]
     pub fn push(&self, message: Shared<T>) -> Pushed<T> {
         let queue = &*self.queue;
-        let entries = queue.entries();
+        let entries = &*queue.entries;
         let index = queue.pool.release(message);
         // The only word of an entry that was taken. To exchange it without a look before fetches
         // its cache line once instead of twice.
         let emptied = |position: u64| Word::new(position.wrapping_sub(entries.len() as u64), EMPTY);
         // "keep_last.hint": pairs with "keep_last.publish". A producer that reaches a position has
-        // seen the whole stream before it, partly by the hint and partly by its exchanges, and hands
-        // that on, so that a consumer that sees one message finds all older ones.
+        // seen the whole stream before it, partly by the hint and partly by its exchanges, and
+        // hands that on, so that a consumer that sees one message finds all older ones.
         let mut position = queue.tail.load(order!(Acquire, "keep_last.hint"));
         let mut expected = emptied(position);
         loop {
@@ -194,14 +182,14 @@ impl<T> Producer<T> {
 
     /// How many messages the queue keeps.
     pub fn depth(&self) -> usize {
-        self.queue.entries().len()
+        self.queue.entries.len()
     }
 
     /// Adds the lines that a push onto the empty queue touches, and its take.
     #[cfg(not(ringbuf_loom))]
     pub fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
         lines.add(&*self.queue.tail);
-        lines.add(&self.queue.entries()[..1]);
+        lines.add(&self.queue.entries[..1]);
     }
 }
 
@@ -234,6 +222,11 @@ impl<T> Consumer<T> {
         Word::from_bits(found).ahead_of(self.head) < 0
     }
 
+    /// The memory of its entries, which one ready ring may use as well.
+    pub fn entry_line(&self) -> EntryLine {
+        self.queue.line.clone()
+    }
+
     /// How many messages wait, at least: one, if any does. Wait-free.
     pub fn waiting(&self) -> usize {
         if self.is_empty() {
@@ -242,7 +235,7 @@ impl<T> Consumer<T> {
         // "keep_last.glance": a hint, at or before the end of the stream.
         let tail = self.queue.tail.load(order!(Relaxed, "keep_last.glance"));
         let known = tail.wrapping_sub(self.head) as i64;
-        known.clamp(1, self.queue.entries().len() as i64) as usize
+        known.clamp(1, self.queue.entries.len() as i64) as usize
     }
 
     /// Takes the oldest message that was not overwritten. Lock-free.
@@ -266,6 +259,8 @@ impl<T> Consumer<T> {
                 self.head = self.head.wrapping_add(oldest);
                 continue;
             }
+            let message = self.pool.near(found.value(), &mut self.first_slot);
+            message.fetch();
             // "keep_last.take": releases the consumer's past (the token it popped) to the producer
             // that refills the entry. The message was acquired by "keep_last.peek": the exchange
             // replaces the very word seen there.
@@ -278,7 +273,7 @@ impl<T> Consumer<T> {
             if exchanged.is_ok() {
                 self.head = self.head.wrapping_add(1);
                 // SAFETY: the exchange took this index out of the entry that owned it.
-                return Some(unsafe { self.pool.adopt_near(found.value(), &mut self.first_slot) });
+                return Some(unsafe { message.adopt() });
             }
         }
     }

@@ -287,18 +287,11 @@ impl<T> Pool<T> {
         }
     }
 
-    /// Takes over a reference as [`adopt`](Self::adopt) does, for a holder that remembers the
-    /// pool's `first` slot.
-    ///
-    /// # Safety
-    /// As for [`adopt`](Self::adopt); and `first` is used with this pool only, empty at first.
+    /// Slot `index`, for a holder that remembers the pool's `first` slot, which is used with this
+    /// pool only, and empty at first.
     #[inline]
-    pub(crate) unsafe fn adopt_near(
-        &self,
-        index: u32,
-        first: &mut Option<NonNull<Slot<T>>>,
-    ) -> Shared<T> {
-        Shared { slot: self.slots().slot_near(index, first) }
+    pub(crate) fn near(&self, index: u32, first: &mut Option<NonNull<Slot<T>>>) -> Released<T> {
+        Released(self.slots().slot_near(index, first))
     }
 
     /// Turns an index from [`release`](Self::release) back into the reference it stands for.
@@ -309,6 +302,27 @@ impl<T> Pool<T> {
     #[inline]
     pub(crate) unsafe fn adopt(&self, index: u32) -> Shared<T> {
         Shared { slot: self.slots().slot(index) }
+    }
+}
+
+/// A slot whose index came from [`Pool::release`].
+pub(crate) struct Released<T>(NonNull<Slot<T>>);
+
+impl<T> Released<T> {
+    /// Starts to fetch the cache line of the slot.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        #[cfg(not(ringbuf_loom))]
+        crate::prefetch::fetch(self.0.addr().get());
+    }
+
+    /// Takes over the reference as [`Pool::adopt`] does.
+    ///
+    /// # Safety
+    /// As for [`Pool::adopt`].
+    #[inline]
+    pub(crate) unsafe fn adopt(self) -> Shared<T> {
+        Shared { slot: self.0 }
     }
 }
 

@@ -14,9 +14,11 @@
 //! Tokens come out in the order of their successful exchanges, hence each producer's own tokens in
 //! the order it pushed them.
 
+use crate::entry_line::Entries;
+#[cfg(feature = "std")]
+use crate::entry_line::EntryLine;
 use crate::sync::{Arc, AtomicU64, order, step, total_order};
 use crate::word::{EMPTY, MAX_VALUE, Word};
-use alloc::{boxed::Box, vec::Vec};
 use crossbeam_utils::CachePadded;
 
 /// Creates a ring for at least `capacity` tokens (rounded up to a power of two).
@@ -36,17 +38,33 @@ pub fn ring(capacity: usize) -> (Producer, Consumer) {
 
 /// Creates a [`ring`] whose stream starts at `origin`, so that tests reach every wrap-around.
 pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
+    assert_capacity(capacity);
+    let capacity = capacity.next_power_of_two();
+    ring_in(Entries::new(capacity), origin)
+}
+
+/// Creates a [`ring`] with its entries on `line`, which serves no other ring, if they fit there.
+///
+/// # Panics
+/// If `capacity` is zero or above 2^24.
+#[cfg(feature = "std")]
+pub fn ring_on(line: &EntryLine, capacity: usize) -> (Producer, Consumer) {
+    assert_capacity(capacity);
+    ring_in(Entries::of_ring(line, capacity.next_power_of_two()), 0)
+}
+
+fn assert_capacity(capacity: usize) {
     assert!(capacity > 0 && capacity <= 1 << 24, "a ready ring holds 1 to 2^24 tokens");
-    let capacity = capacity.next_power_of_two() as u64;
-    let mut entries: Vec<AtomicU64> = (0..capacity).map(|_| AtomicU64::new(0)).collect();
+}
+
+/// Creates a ring with these entries, whose number is a power of two.
+fn ring_in(entries: Entries, origin: u64) -> (Producer, Consumer) {
+    let ring = Arc::new(Ring { tail: CachePadded::new(AtomicU64::new(origin)), entries });
+    let capacity = ring.entries.len() as u64;
     for position in origin..origin + capacity {
         let previous_lap = Word::new(position.wrapping_sub(capacity), EMPTY);
-        entries[(position % capacity) as usize] = AtomicU64::new(previous_lap.bits());
+        ring.entry(position).store(previous_lap.bits(), order!(Relaxed, "ready.init"));
     }
-    let ring = Arc::new(Ring {
-        tail: CachePadded::new(AtomicU64::new(origin)),
-        entries: entries.into_boxed_slice(),
-    });
     (Producer { ring: ring.clone() }, Consumer { ring, head: origin })
 }
 
@@ -54,7 +72,7 @@ pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
 struct Ring {
     /// Where a producer starts to look for a free entry: at or before the true end of the stream.
     tail: CachePadded<AtomicU64>,
-    entries: Box<[AtomicU64]>,
+    entries: Entries,
 }
 
 impl Ring {

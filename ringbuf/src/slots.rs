@@ -1,8 +1,8 @@
 //! The memory under a [pool](crate::pool): slots in segments, and the list of the free ones.
 //!
 //! The first two slots, the *near* ones, are taken and given back in place: their reference count
-//! says that they are free. A publisher takes them in turn, so that it finds one that was given back
-//! long ago, and exchanges one cache line, which it is going to write anyway. Publishers that find
+//! says that they are free. A publisher takes them in turn, so that it finds one that was given
+//! back long ago, and exchanges one cache line, which it is going to write anyway. Publishers that find
 //! theirs in use, because messages pile up, take one from a list.
 //!
 //! The other free slots form that list, a stack (Treiber 1986). Its head carries a 39-bit tag that
@@ -289,6 +289,7 @@ impl<T> Slots<T> {
 
     /// The near slot whose `turn` it is, if it is free.
     #[inline]
+    #[allow(clippy::modulo_one, reason = "there is one near slot in the models")]
     fn take_near(&self, near: *mut Slot<T>, turn: u32) -> Option<NonNull<Slot<T>>> {
         let near = NonNull::new(near)?;
         self.free.turn.store(turn.wrapping_add(1), order!(Relaxed, "pool.turn"));
@@ -304,7 +305,14 @@ impl<T> Slots<T> {
             order!(Acquire, "pool.claim"),
             order!(Relaxed, "pool.retry"),
         );
-        claimed.is_ok().then_some(slot)
+        claimed.ok()?;
+        #[cfg(not(ringbuf_loom))]
+        {
+            // The slot of the next message, given back by now, on this core in time.
+            let next = near.as_ptr().wrapping_add(turn.wrapping_add(1) as usize % NEAR);
+            crate::prefetch::fetch_to_write(next.addr());
+        }
+        Some(slot)
     }
 
     /// A free slot from the list, which belongs to the caller alone.

@@ -89,11 +89,13 @@ mod imp {
     pub(crate) use order;
 
     /// As `order!`, for one of two accesses that [`store_load`] keeps in order.
+    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
     macro_rules! total_order {
         ($order:ident, $site:literal) => {
             $crate::sync::Ordering::SeqCst
         };
     }
+    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
     pub(crate) use total_order;
 
     /// The order of a write before a read of another word: of two threads that each write and then

@@ -8,6 +8,7 @@ use crate::control::{
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
+use crate::event_loop::EventLoop;
 use crate::info::GraphInfo;
 use crate::input::NamedInput;
 use crate::notifier::Notifier;
@@ -20,7 +21,7 @@ use crate::time::{Clock, Time};
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections};
 use crate::worker::{Calls, OpenTopics, Shared, Worker, WorkerParts};
-use ringspin_ringbuf::{Inbox, MAX_TOKEN};
+use ringspin_ringbuf::{EntryLine, Inbox, MAX_TOKEN};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -205,6 +206,7 @@ impl Graph {
                 order: plan.order,
                 sim_network,
                 retirements: &retirements,
+                bodies: &bodies,
             };
             let parts = connect_worker(common, loops, &mut ready);
             let bodies = parts
@@ -321,6 +323,8 @@ struct Common<'a> {
     sim_network: Option<&'a Arc<SimNetwork>>,
     /// The data of each loop.
     retirements: &'a [Arc<Notifier>],
+    /// The bodies of the loops that no worker has yet.
+    bodies: &'a [Option<Box<dyn EventLoop>>],
 }
 
 /// Creates the rings of one worker, and fills in the ready handles of its callbacks.
@@ -336,7 +340,7 @@ fn connect_worker(
         callbacks.iter().filter(|(callback, _)| matches!(source(*callback), EventSource::Timer(_)));
     let tokens = callbacks.len() + timers.count() + loops.len();
     let parts = WorkerParts {
-        inbox: Inbox::new(&capacities(common, &loops), tokens),
+        inbox: Inbox::with_lines(rings(common, &loops), tokens),
         loops,
         routes: Vec::with_capacity(callbacks.len()),
         controls: Vec::new(),
@@ -371,17 +375,18 @@ fn order_loops(common: Common<'_>, loops: &[LoopId]) -> (Vec<LoopId>, Picker) {
     (loops, picker)
 }
 
-/// The number of events that may be pending in each ready ring.
-fn capacities(common: Common<'_>, loops: &[LoopId]) -> Vec<usize> {
+/// The number of events that may be pending in each ready ring, and the line for its entries.
+fn rings(common: Common<'_>, loops: &[LoopId]) -> Vec<(usize, Option<EntryLine>)> {
     let builder = common.builder;
     let events_of = |id: &LoopId| -> usize {
         let callbacks = builder.loops[id.0 as usize].callbacks.iter();
         let events = callbacks.map(|c| builder.callback_specs[c.0 as usize].source.capacity());
         events.sum::<usize>() + 1 // its retirement
     };
+    let line_of = |id: &LoopId| common.bodies[id.0 as usize].as_ref()?.entry_line();
     match common.order {
-        ReadyOrder::Fifo => vec![loops.iter().map(events_of).sum::<usize>().max(1)],
-        ReadyOrder::RoundRobin => loops.iter().map(events_of).collect(),
+        ReadyOrder::Fifo => vec![(loops.iter().map(events_of).sum::<usize>().max(1), None)],
+        ReadyOrder::RoundRobin => loops.iter().map(|id| (events_of(id), line_of(id))).collect(),
     }
 }
 

@@ -7,9 +7,10 @@
 //!
 //! # Method
 //! The game of `delivery.rs`: a token travels to and fro, and the figure is the time of one hop
-//! (round trip / 2), from `publish` to the next `publish` in the callback. All candidates of a cell take
-//! turns of about a millisecond in each of many rounds, see [`ringspin_benches::rounds`]: on a
-//! virtual machine the host moves the cores, and a line takes 30 ns in one second and 200 in the next.
+//! (round trip / 2), from `publish` to the next `publish` in the callback. All candidates of a cell
+//! take turns of about a millisecond in each of many rounds, see [`ringspin_benches::rounds`]: on a
+//! virtual machine the host moves the cores, and a line takes 30 ns in one second and 200 in the
+//! next.
 //!
 //! The first candidate is one cache line that two threads write in turn, so that the ratio of each
 //! other candidate is the number of line transfers that its hop costs. `std mpsc` and `crossbeam`

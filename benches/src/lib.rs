@@ -13,6 +13,8 @@
 //! | [`wake`] | a task that wakes itself |
 //! | [`peers`] | a function call, threads with channels, tokio tasks, a bare cache line |
 //!
+//! `benches/crossing.rs` plays it in turns with a bare cache line, for the price of a hop in lines.
+//!
 //! The rings are compared separately, see `benches/rings.rs`:
 //!
 //! | module | content |

@@ -20,12 +20,25 @@ impl<const WORDS: usize> Relay<WORDS> {
     ///
     /// # Errors
     /// The errors of the executor; for example, its mapping may lack `/node_1` and further nodes.
-    pub fn new(mut executor: Executor, nodes: usize) -> Result<Self, Box<dyn Error>> {
+    pub fn new(executor: Executor, nodes: usize) -> Result<Self, Box<dyn Error>> {
+        Self::with_depth(executor, nodes, 1)
+    }
+
+    /// Like [`new`](Self::new), with queues of `depth` messages.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn with_depth(
+        mut executor: Executor,
+        nodes: usize,
+        depth: usize,
+    ) -> Result<Self, Box<dyn Error>> {
+        let qos = QoS::keep_last(depth);
         let (report, finished) = mpsc::channel();
         let first = executor.create_node("node_0", Stopwatch::default())?;
-        let start = first.create_publisher(&topic(0), QoS::keep_last(1))?;
-        let next = first.create_publisher(&topic(1 % nodes), QoS::keep_last(1))?;
-        first.create_subscription(&topic(0), QoS::keep_last(1), {
+        let start = first.create_publisher(&topic(0), qos)?;
+        let next = first.create_publisher(&topic(1 % nodes), qos)?;
+        first.create_subscription(&topic(0), qos, {
             move |watch: &mut Stopwatch, token: &Message<Token<WORDS>>, cx| {
                 watch.lap();
                 if !token.is_home() {
@@ -39,7 +52,7 @@ impl<const WORDS: usize> Relay<WORDS> {
         })?;
         for n in 1..nodes {
             let node = executor.create_node(&format!("node_{n}"), ())?;
-            forward::<WORDS>(&node, &topic(n), &topic((n + 1) % nodes))?;
+            forward::<WORDS>(&node, &topic(n), &topic((n + 1) % nodes), qos)?;
         }
         executor.freeze()?;
         Ok(Self { executor, nodes: nodes as u64, start, finished })
@@ -73,9 +86,10 @@ fn forward<const WORDS: usize>(
     node: &Node<()>,
     from: &str,
     to: &str,
+    qos: QoS,
 ) -> Result<(), Box<dyn Error>> {
-    let next = node.create_publisher::<Token<WORDS>>(to, QoS::keep_last(1))?;
-    node.create_subscription(from, QoS::keep_last(1), {
+    let next = node.create_publisher::<Token<WORDS>>(to, qos)?;
+    node.create_subscription(from, qos, {
         move |(): &mut (), token: &Message<Token<WORDS>>, _| next.publish(**token)
     })?;
     Ok(())
@@ -153,7 +167,7 @@ impl Chain {
             .create_timer(Self::PERIOD, move |(): &mut (), _| start.publish(Token::<1>::new(0)))?;
         for n in 1..nodes {
             let node = executor.create_node(&format!("node_{n}"), ())?;
-            forward::<1>(&node, &topic(n), &topic(n + 1))?;
+            forward::<1>(&node, &topic(n), &topic(n + 1), QoS::keep_last(1))?;
         }
         executor.freeze()?;
         Ok(Self { executor, nodes: nodes as u64 })

@@ -229,9 +229,12 @@ pub struct CallbackStatistics {
     pub expired: u64,
 }
 
-/// The idle counters of one worker; written by that worker.
+/// The counters of one worker; written by that worker, on cache lines that no other thread writes.
 #[derive(Debug, Default)]
-pub(crate) struct RestCounters {
+#[repr(align(128))]
+pub(crate) struct WorkerCounters {
+    /// The number of the running callback plus one; zero between callbacks.
+    pub(crate) running: Counter,
     pub(crate) idle: Counter,
     pub(crate) sleeps: Counter,
 }

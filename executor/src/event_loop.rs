@@ -8,7 +8,7 @@ use crate::event::{EventId, SourceId};
 use crate::message::Message;
 use crate::timer::Timer;
 use crate::topic::SubscriptionReceiver;
-use ringspin_ringbuf::CacheLines;
+use ringspin_ringbuf::{CacheLines, EntryLine};
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
@@ -82,6 +82,10 @@ pub(crate) trait Entity<S>: Send {
     fn add_to(&self, lines: &mut CacheLines) {
         lines.add(self);
     }
+    /// The line of its queue, on which there is room for the entries of a ready ring.
+    fn entry_line(&self) -> Option<EntryLine> {
+        None
+    }
 }
 
 /// The destination of an event of a loop.
@@ -123,6 +127,8 @@ pub(crate) trait EventLoop: Send {
     fn show(&self, digests: &DigestCollector);
     /// Adds the lines that a dispatch to this entity touches.
     fn add_to(&self, entity: u32, lines: &mut CacheLines);
+    /// The line of the queue of one of its entities, if any has one.
+    fn entry_line(&self) -> Option<EntryLine>;
     fn as_any_mut(&mut self) -> &mut dyn Any;
 }
 
@@ -296,12 +302,17 @@ impl<S: Send + 'static> EventLoop for Body<S> {
         entity.add_to(lines);
     }
 
+    fn entry_line(&self) -> Option<EntryLine> {
+        self.entities.iter().find_map(|entity| entity.entry_line())
+    }
+
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
     }
 }
 
-/// A subscription's callback.
+/// A subscription's callback, on cache lines of its own: each message writes to its receiver.
+#[repr(align(64))]
 pub(crate) struct SubscriptionEntity<M, F, R> {
     receiver: SubscriptionReceiver<M>,
     /// `None` once it is retired.
@@ -345,6 +356,10 @@ where
 
     fn pending(&self, _port: usize) -> usize {
         self.receiver.pending()
+    }
+
+    fn entry_line(&self) -> Option<EntryLine> {
+        Some(self.receiver.entry_line())
     }
 }
 

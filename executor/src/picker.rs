@@ -26,8 +26,9 @@ pub struct Picker {
     last: usize,
 }
 
-/// The rings of one priority.
+/// The rings of one priority. Each pick writes to it, hence on a cache line of its own.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Class {
     /// The index at which the class after this one starts.
     end: usize,

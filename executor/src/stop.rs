@@ -1,9 +1,10 @@
 //! The request to stop, and the threads of the workers that it has to reach.
 
+use crate::control::WorkerCounters;
 use crate::event::CallbackId;
 use crate::info::GraphInfo;
 use crate::lock::lock;
-use ringspin_ringbuf::{Counter, Flag, ReadySet};
+use ringspin_ringbuf::{Flag, ReadySet};
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -167,15 +168,14 @@ thread_local! {
 /// The current activity of a worker.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
-    /// The number of the running callback plus one; zero between callbacks.
-    pub(crate) callback: Arc<Counter>,
+    pub(crate) counters: Arc<WorkerCounters>,
     pub(crate) info: Arc<GraphInfo>,
 }
 
 impl Running {
     /// The callback that is running.
     pub(crate) fn callback(&self) -> Option<CallbackId> {
-        Some(CallbackId(self.callback.get().checked_sub(1)? as u32))
+        Some(CallbackId(self.counters.running.get().checked_sub(1)? as u32))
     }
 }
 

@@ -35,6 +35,7 @@ use crate::remote::Remote;
 use crate::sim_network::SimNetwork;
 use crate::time::{NodeClock, Time};
 use late::Late;
+use publisher::Sequence;
 use ringspin_ringbuf::{CacheLines, Counter, Flag, Permits, Pool, Shared};
 use ringspin_ringbuf::{inbox, keep_last, pool};
 use simulated_link::{Interception, SimulatedLink, UndeliveredGuard};
@@ -63,7 +64,7 @@ pub(crate) struct Topic<M> {
     interception: Arc<Interception<M>>,
     digests: Arc<DigestCollector>,
     /// The number of messages of each publisher.
-    sequences: Mutex<Vec<Arc<Counter>>>,
+    sequences: Mutex<Vec<Arc<Sequence>>>,
     /// The number of slots that its ends need.
     planned: Mutex<Planned>,
     plan: OnceLock<Plan>,

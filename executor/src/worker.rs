@@ -12,7 +12,7 @@ pub use taken::ReadyEvent;
 
 use crate::clock_watch::ClockWatch;
 use crate::context::Context;
-use crate::control::{CallbackCounters, Cause, Failure, Failures, RestCounters};
+use crate::control::{CallbackCounters, Cause, Failure, Failures, WorkerCounters};
 use crate::deadline::DeadlineWatch;
 use crate::digest::DigestCollector;
 use crate::escape::{catch_panic, error_message, log_drop, try_drop_each};
@@ -126,7 +126,8 @@ pub(crate) struct WorkerParts {
     pub(crate) deadlines: Vec<DeadlineWatch>,
 }
 
-/// Some event loops, their rings and timers: what one thread runs.
+/// Some event loops, their rings and timers: what one thread runs, on cache lines of its own.
+#[repr(align(128))]
 pub struct Worker {
     inbox: Inbox,
     /// Of the callbacks, by token.
@@ -135,7 +136,7 @@ pub struct Worker {
     controls: Vec<Control>,
     calls: Calls,
     /// By token, the other counters.
-    counters: Vec<Arc<CallbackCounters>>,
+    callback_counters: Vec<Arc<CallbackCounters>>,
     timers: Timers,
     bodies: Vec<Box<dyn EventLoop>>,
     picker: Picker,
@@ -149,7 +150,7 @@ pub struct Worker {
     shared: Shared,
     running: Running,
     recorder: Option<Box<dyn Recorder>>,
-    rest: Arc<RestCounters>,
+    counters: Arc<WorkerCounters>,
 }
 
 impl Worker {
@@ -157,14 +158,15 @@ impl Worker {
         let WorkerParts { loops, inbox, routes, controls, counters, timers, .. } = parts;
         let WorkerParts { notifiers, starts, picker, deadlines, .. } = parts;
         let calls = Calls::new(routes.len());
-        let running = Running { callback: Arc::default(), info: shared.info.clone() };
+        let worker_counters = Arc::<WorkerCounters>::default();
+        let running = Running { counters: worker_counters.clone(), info: shared.info.clone() };
         shared.failures.stop.attach(inbox.set().clone(), running.clone());
         Self {
             inbox,
             routes,
             controls,
             calls,
-            counters,
+            callback_counters: counters,
             timers,
             bodies,
             picker,
@@ -176,7 +178,7 @@ impl Worker {
             shared,
             running,
             recorder: None,
-            rest: Arc::default(),
+            counters: worker_counters,
         }
     }
 
@@ -190,21 +192,21 @@ impl Worker {
         self.inbox.set()
     }
 
-    /// The idle counters, for the statistics.
-    pub(crate) fn rest(&self) -> &Arc<RestCounters> {
-        &self.rest
+    /// Its counters, for the statistics.
+    pub(crate) fn counters(&self) -> &Arc<WorkerCounters> {
+        &self.counters
     }
 
     /// Counts a search that found no event.
     #[inline]
     pub fn count_idle(&self) {
-        self.rest.idle.add_by_owner(1);
+        self.counters.idle.add_by_owner(1);
     }
 
-    /// Parks this thread as [`ReadySet::sleep`] does, and counts it.
+    /// Parks this thread as [`ReadySet::sleep`] does, unless something is ready, and counts it.
     pub fn sleep(&self, timeout: Duration) {
-        self.rest.sleeps.add_by_owner(1);
-        self.inbox.set().sleep(timeout);
+        self.counters.sleeps.add_by_owner(1);
+        self.inbox.sleep(timeout);
     }
 
     /// Sets the `recorder` of every dispatch; returns the previous one.
@@ -274,7 +276,7 @@ impl Worker {
                 let index = self.pick()?;
                 self.dispatch_from(index)
             };
-            if callback.is_some() {
+            if callback.is_some() || !self.has_ready() {
                 return callback;
             }
         }
@@ -342,7 +344,7 @@ impl Worker {
             Some(Turn::Straggler(token)) => self.dispatch(token as usize, false),
             None => None,
         };
-        self.clear_if_idle(index);
+        self.rest(index);
         callback
     }
 
@@ -362,7 +364,7 @@ impl Worker {
     pub fn has_ready(&self) -> bool {
         match self.is_simulated() {
             true => !self.inbox.is_empty(0),
-            false => !self.inbox.set().is_empty(),
+            false => !self.inbox.is_at_rest(),
         }
     }
 
@@ -377,9 +379,9 @@ impl Worker {
     }
 
     #[inline]
-    fn clear_if_idle(&self, index: usize) {
+    fn rest(&self, index: usize) {
         if !self.is_simulated() {
-            self.inbox.clear_if_idle(index);
+            self.inbox.rest(index);
         }
     }
 
@@ -432,7 +434,7 @@ impl Worker {
             // The discarded message is the user's, and its drop is user code.
             let discarded = catch_panic(|| body.discard(target));
             let discarded = u64::from(discarded.unwrap_or(true));
-            self.counters[token].discarded.add_by_owner(discarded);
+            self.callback_counters[token].discarded.add_by_owner(discarded);
             *is_pending = true;
             return None;
         }
@@ -449,13 +451,13 @@ impl Worker {
             recorder_panic: None,
             scheduled,
         };
-        self.running.callback.set(u64::from(callback.0) + 1);
+        self.counters.running.set(u64::from(callback.0) + 1);
         // A look at the level costs nothing; a span that nothing reads would cost 3 ns.
         let outcome = match LevelFilter::current() >= LevelFilter::TRACE {
             true => spanned(info, callback, || body.dispatch(target, &mut cx)),
             false => catch_panic(|| body.dispatch(target, &mut cx)),
         };
-        self.running.callback.set(0);
+        self.counters.running.set(0);
         let dispatch = cx.dispatch;
         *is_pending = cx.is_pending;
         let cause = match outcome {
@@ -525,7 +527,7 @@ impl Worker {
     ) -> (Result<(), Cause>, Result<(), String>) {
         let noted = match late {
             Some((n, since)) => catch_panic(|| {
-                let counters = &self.counters[token];
+                let counters = &self.callback_counters[token];
                 let name = || self.shared.info.name_of(dispatch.callback);
                 self.deadlines[n].returned(since, self.shared.completion(), &counters.late, name);
             }),

@@ -7,7 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Orderings that no model can prove necessary: site, weaker ordering, argument.
-const ARGUED: &[(&str, &str, &str)] = &[];
+const ARGUED: &[(&str, &str, &str)] = &[(
+    "keep_last.take",
+    "Relaxed",
+    "a producer that was told of room in the ready ring by a take must not see the entry as it was \
+     before its pop; in loom a failed exchange always sees the newest word",
+)];
 
 /// Files of `ringbuf` without atomics; `sync.rs` defines `order!`.
 const EXEMPT: [&str; 1] = ["sync.rs"];
@@ -81,7 +86,9 @@ fn every_part_that_can_be_left_out_is_needed_by_a_model() {
     };
     let models = sources("src/models");
     let needed: BTreeSet<_> = models.values().flat_map(|s| names(s, ".needs(")).collect();
-    let parts: BTreeSet<_> = ringbuf().iter().flat_map(|(_, s)| names(s, "omitted!(")).collect();
+    let omittable = ["omitted!(", "store_load!("];
+    let parts_of = |source: &str| omittable.map(|function| names(source, function)).concat();
+    let parts: BTreeSet<_> = ringbuf().iter().flat_map(|(_, s)| parts_of(s)).collect();
     assert!(!parts.is_empty());
     assert_eq!(parts, needed);
 }

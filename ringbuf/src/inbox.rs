@@ -9,9 +9,16 @@
 //! publisher                               worker
 //! 1. message into the queue      ┐ push   next: pop a token, take one message
 //! 2. token into the ready ring   ┘        look_again: does another message wait?
-//! 3. mark in the ready set, wake          clear_if_idle: clear the mark, look once more
+//! 3. mark in the ready set, wake          rest: clear the mark, look once more
 //!                                         sleep: only if nothing is marked
 //! ```
+//!
+//! # A mark that stands
+//! As long as the worker polls, it leaves the last mark standing, and polls that loop's ring. A
+//! publisher that pushes a token and then reads the mark of a worker that is awake leaves step 3
+//! out. The worker clears the mark before it sleeps, or when another loop is marked, and then looks
+//! once more at the ring. Push, reading, clearing and looking are in one total order, so that
+//! either the publisher does not find the mark, or the worker finds the token.
 //!
 //! # A publisher that is suspended halfway
 //! Between steps 1 and 2 its message waits without a token. The tokens have no names, so the token
@@ -41,12 +48,14 @@
 //! All of this is lock-free, and without allocation.
 
 use crate::counter::Notice;
+use crate::entry_line::EntryLine;
 use crate::keep_last::{self, Pushed};
 use crate::pool::Shared;
 use crate::ready;
 use crate::ready_set::ReadySet;
-use crate::sync::{Arc, omitted, step};
+use crate::sync::{Arc, omitted, step, store_load};
 use std::collections::VecDeque;
+use std::time::Duration;
 
 /// How a worker is told of an event that is pending.
 pub trait Announce {
@@ -135,7 +144,12 @@ impl Announcer {
             return false;
         }
         step!("token.queued");
-        self.set.mark(self.index as usize);
+        // A mark that stands saves the exchange of a cache line that the worker polls. Either it is
+        // seen to be cleared, or the worker that clears it sees the token.
+        store_load!("inbox.announced");
+        if !self.set.is_marked_awake(self.index as usize) {
+            self.set.mark(self.index as usize);
+        }
         true
     }
 }
@@ -190,7 +204,9 @@ pub struct Inbox {
     tokens: Box<[Token]>,
 }
 
+/// Each pop writes to it, hence on cache lines of its own.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Ring {
     producer: ready::Producer,
     consumer: ready::Consumer,
@@ -225,13 +241,26 @@ impl Inbox {
     /// # Panics
     /// If a capacity is zero or above 2^24.
     pub fn new(capacities: &[usize], tokens: usize) -> Self {
-        let ring = |&capacity: &usize| {
-            let (producer, consumer) = ready::ring(capacity);
+        Self::with_lines(capacities.iter().map(|&capacity| (capacity, None)), tokens)
+    }
+
+    /// Creates an inbox like [`new`](Self::new), of which each ring may have its entries on a given
+    /// line that serves no other ring.
+    pub fn with_lines(
+        rings: impl IntoIterator<Item = (usize, Option<EntryLine>)>,
+        tokens: usize,
+    ) -> Self {
+        let ring = |(capacity, line): (usize, Option<EntryLine>)| {
+            let (producer, consumer) = match &line {
+                Some(line) => ready::ring_on(line, capacity),
+                None => ready::ring(capacity),
+            };
             Ring { producer, consumer, seen: 0, tokens: 0, notes: VecDeque::new() }
         };
+        let rings: Vec<Ring> = rings.into_iter().map(ring).collect();
         Self {
-            set: Arc::new(ReadySet::new(capacities.len())),
-            rings: capacities.iter().map(ring).collect(),
+            set: Arc::new(ReadySet::new(rings.len())),
+            rings,
             attention: Arc::new(ReadySet::new(tokens)),
             cursor: 0,
             tokens: vec![Token::default(); tokens].into(),
@@ -286,7 +315,7 @@ impl Inbox {
     }
 
     /// The next event of ring `index`. Afterwards the caller dispatches it, and calls
-    /// [`look_again`](Self::look_again) and [`clear_if_idle`](Self::clear_if_idle).
+    /// [`look_again`](Self::look_again) and [`rest`](Self::rest).
     #[inline]
     pub fn next(&mut self, index: usize, pending: impl Fn(u32) -> usize) -> Option<Turn> {
         if !self.attention.is_empty() {
@@ -373,11 +402,38 @@ impl Inbox {
         }
     }
 
-    /// Takes the mark off ring `index` if nothing is left to do there.
+    /// After a dispatch: takes the mark off ring `index` if nothing is left to do there, unless it
+    /// is the only mark. That one stands as long as the worker polls: its publishers need not set
+    /// it again.
     #[inline]
-    pub fn clear_if_idle(&self, index: usize) {
+    pub fn rest(&self, index: usize) {
+        if self.is_idle(index) && self.set.only() != Some(index) {
+            self.clear_if_idle(index);
+        }
+    }
+
+    /// Whether nothing is left to do: no ring is marked, or the mark stands of one without events.
+    #[inline]
+    pub fn is_at_rest(&self) -> bool {
+        match self.set.only() {
+            Some(index) => self.is_idle(index),
+            None => self.set.is_empty(),
+        }
+    }
+
+    /// Parks as [`ReadySet::sleep`] does, unless something is left to do.
+    pub fn sleep(&self, timeout: Duration) {
+        if let Some(index) = self.set.only() {
+            self.clear_if_idle(index);
+        }
+        self.set.sleep(timeout);
+    }
+
+    /// Takes the mark off ring `index` if nothing is left to do there.
+    fn clear_if_idle(&self, index: usize) {
         if self.is_idle(index) {
             self.set.clear(index);
+            store_load!("inbox.cleared");
             // An event that came in between found the mark still set.
             if !omitted!("inbox.second_look") && !self.is_idle(index) {
                 self.set.mark(index);
@@ -414,6 +470,7 @@ impl Inbox {
 
     /// Marks every ring in which something is left to do.
     pub fn mark_all(&self) {
+        store_load!("inbox.cleared");
         let waiting = (0..self.rings.len()).filter(|&index| !self.is_idle(index));
         waiting.for_each(|index| self.set.mark(index));
     }

@@ -19,13 +19,13 @@
 //! token per `Grew` therefore means: one token, one message. But a producer may be suspended
 //! between its push and its token; [`inbox`](crate::inbox) handles that case.
 
+use crate::entry_line::{Entries, EntryLine};
 use crate::pool::{Pool, Shared};
 use crate::slots::Slot;
 use crate::sync::{Arc, AtomicU64, order, step};
 use crate::word::{EMPTY, Word};
 use crossbeam_utils::CachePadded;
 use std::ptr::NonNull;
-use std::slice;
 
 /// The deepest queue: indices of its messages must fit in an entry's 24 bits.
 pub const MAX_DEPTH: usize = 1 << 20;
@@ -53,23 +53,19 @@ pub fn queue<T>(pool: &Pool<T>, depth: usize) -> (Producer<T>, Consumer<T>) {
 /// Creates a [`queue`] whose stream starts at `origin`, so that tests reach every wrap-around.
 pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Producer<T>, Consumer<T>) {
     assert!(depth > 0 && depth <= MAX_DEPTH, "a keep-last queue holds 1 to 2^20 messages");
-    let previous_lap = |position: u64| {
-        AtomicU64::new(Word::new(position.wrapping_sub(depth as u64), EMPTY).bits())
-    };
-    let mut further: Vec<AtomicU64> = Vec::new();
-    if depth > 1 {
-        further.extend((0..depth).map(|_| AtomicU64::new(0)));
-        for position in origin..origin + depth as u64 {
-            further[(position % depth as u64) as usize] = previous_lap(position);
-        }
-    }
-    let queue = Arc::new(CachePadded::new(Queue {
-        tail: AtomicU64::new(origin),
-        only: previous_lap(origin),
-        further: further.into_boxed_slice(),
+    let line = EntryLine::new();
+    let queue = Arc::new(Queue {
+        tail: CachePadded::new(AtomicU64::new(origin)),
+        entries: Entries::of_queue(&line, depth),
+        line,
         pool: pool.clone(),
-    }));
-    let entries = NonNull::from(queue.entries());
+    });
+    for position in origin..origin + depth as u64 {
+        let previous_lap = Word::new(position.wrapping_sub(depth as u64), EMPTY).bits();
+        let entry = entry(&queue.entries, position);
+        entry.store(previous_lap, order!(Relaxed, "keep_last.init"));
+    }
+    let entries = NonNull::from(&*queue.entries);
     let consumer = Consumer {
         queue: queue.clone(),
         entries,
@@ -80,16 +76,14 @@ pub(crate) fn queue_at<T>(pool: &Pool<T>, depth: usize, origin: u64) -> (Produce
     (Producer { queue }, consumer)
 }
 
-/// On a cache line of its own, which producers write. The consumer of a deeper queue than one knows
-/// where the entries lie, and does not come here for each message.
 #[derive(Debug)]
 struct Queue<T> {
-    /// Where a producer starts to look for the end of the stream: at or before it.
-    tail: AtomicU64,
-    /// The entry of a queue that keeps one message, the commonest kind: no other line is needed.
-    only: AtomicU64,
-    /// The entries of a deeper one.
-    further: Box<[AtomicU64]>,
+    /// Where a producer starts to look for the end of the stream: at or before it. The consumer
+    /// does not write here, so that a sole producer has the cache line for itself.
+    tail: CachePadded<AtomicU64>,
+    entries: Entries,
+    /// Where the entries of a short queue are.
+    line: EntryLine,
     pool: Pool<T>,
 }
 
@@ -102,16 +96,9 @@ fn entry(entries: &[AtomicU64], position: u64) -> &AtomicU64 {
     }
 }
 
-impl<T> Queue<T> {
-    #[inline]
-    fn entries(&self) -> &[AtomicU64] {
-        if self.further.is_empty() { slice::from_ref(&self.only) } else { &self.further }
-    }
-}
-
 impl<T> Drop for Queue<T> {
     fn drop(&mut self) {
-        let left = self.entries().iter().filter_map(|entry| {
+        let left = self.entries.iter().filter_map(|entry| {
             // "keep_last.drop": the last of the queue's `Arc`s already acquired all others' past.
             let word = Word::from_bits(entry.load(order!(Relaxed, "keep_last.drop")));
             // SAFETY: the entry owned this index, and nothing else can reach the queue anymore.
@@ -135,7 +122,7 @@ pub enum Pushed<T> {
 /// The pushing side; clones push into the same queue from any thread.
 #[derive(Debug)]
 pub struct Producer<T> {
-    queue: Arc<CachePadded<Queue<T>>>,
+    queue: Arc<Queue<T>>,
 }
 
 impl<T> Clone for Producer<T> {
@@ -151,63 +138,65 @@ impl<T> Producer<T> {
     /// If `message` comes from another pool than the queue's.
     #[inline]
     pub fn push(&self, message: Shared<T>) -> Pushed<T> {
-        let queue = &**self.queue;
-        let entries = queue.entries();
+        let queue = &*self.queue;
+        let entries = &*queue.entries;
         let index = queue.pool.release(message);
-        // "keep_last.hint" and "keep_last.look" pair with "keep_last.publish", "keep_last.commit"
-        // and "keep_last.take": a producer that reaches a position knows the whole stream before
-        // it, and hands that on, so that a consumer that sees one message finds all older
-        // ones. "keep_last.look" also acquires the message that the exchange may displace.
+        // The only word of an entry that was taken. To exchange it without a look before fetches
+        // its cache line once instead of twice.
+        let emptied = |position: u64| Word::new(position.wrapping_sub(entries.len() as u64), EMPTY);
+        // "keep_last.hint": pairs with "keep_last.publish". A producer that reaches a position has
+        // seen the whole stream before it, partly by the hint and partly by its exchanges, and
+        // hands that on, so that a consumer that sees one message finds all older ones.
         let mut position = queue.tail.load(order!(Acquire, "keep_last.hint"));
+        let mut expected = emptied(position);
         loop {
-            let entry = entry(entries, position);
-            let found = Word::from_bits(entry.load(order!(Acquire, "keep_last.look")));
-            let ahead = found.ahead_of(position);
+            // "keep_last.commit": releases the message to "keep_last.peek" or to the producer
+            // that overwrites it; acquires the one that this displaces, or the consumer's past from
+            // "keep_last.take".
+            let exchanged = entry(entries, position).compare_exchange(
+                expected.bits(),
+                Word::new(position, index).bits(),
+                order!(AcqRel, "keep_last.commit"),
+                order!(Relaxed, "keep_last.look"),
+            );
+            let Err(found) = exchanged else {
+                step!("message.pushed");
+                let next = position.wrapping_add(1);
+                queue.tail.store(next, order!(Release, "keep_last.publish"));
+                if expected.is_empty() {
+                    return Pushed::Grew;
+                }
+                // SAFETY: the exchange took this index out of the entry that owned it.
+                return Pushed::Overwrote(unsafe { queue.pool.adopt(expected.value()) });
+            };
+            expected = Word::from_bits(found);
+            let ahead = expected.ahead_of(position);
             if ahead >= 0 {
                 position = position.wrapping_add(ahead as u64 + 1);
-                continue;
+                expected = emptied(position);
+            } else {
+                debug_assert_eq!(-ahead, entries.len() as i64, "entries are filled in order");
             }
-            debug_assert_eq!(-ahead, entries.len() as i64, "entries are filled in order");
-            // "keep_last.commit": releases the message to "keep_last.peek" or to the producer that
-            // overwrites it. Nothing is acquired: what this overwrites is the very word that
-            // "keep_last.look" acquired, for no word comes twice.
-            let exchanged = entry.compare_exchange(
-                found.bits(),
-                Word::new(position, index).bits(),
-                order!(Release, "keep_last.commit"),
-                order!(Relaxed, "keep_last.retry"),
-            );
-            if exchanged.is_err() {
-                continue;
-            }
-            step!("message.pushed");
-            let next = position.wrapping_add(1);
-            queue.tail.store(next, order!(Release, "keep_last.publish"));
-            if found.is_empty() {
-                return Pushed::Grew;
-            }
-            // SAFETY: the exchange took this index out of the entry that owned it.
-            return Pushed::Overwrote(unsafe { queue.pool.adopt(found.value()) });
         }
     }
 
     /// How many messages the queue keeps.
     pub fn depth(&self) -> usize {
-        self.queue.entries().len()
+        self.queue.entries.len()
     }
 
     /// Adds the lines that a push onto the empty queue touches, and its take.
     #[cfg(not(ringbuf_loom))]
     pub fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
-        lines.add(&**self.queue);
-        lines.add(&self.queue.entries()[..1]);
+        lines.add(&*self.queue.tail);
+        lines.add(&self.queue.entries[..1]);
     }
 }
 
 /// The taking side; there is exactly one.
 #[derive(Debug)]
 pub struct Consumer<T> {
-    queue: Arc<CachePadded<Queue<T>>>,
+    queue: Arc<Queue<T>>,
     /// The entries of the queue; saves a pointer indirection.
     entries: NonNull<[AtomicU64]>,
     pool: Pool<T>,
@@ -233,6 +222,11 @@ impl<T> Consumer<T> {
         Word::from_bits(found).ahead_of(self.head) < 0
     }
 
+    /// The memory of its entries, which one ready ring may use as well.
+    pub fn entry_line(&self) -> EntryLine {
+        self.queue.line.clone()
+    }
+
     /// How many messages wait, at least: one, if any does. Wait-free.
     pub fn waiting(&self) -> usize {
         if self.is_empty() {
@@ -241,7 +235,7 @@ impl<T> Consumer<T> {
         // "keep_last.glance": a hint, at or before the end of the stream.
         let tail = self.queue.tail.load(order!(Relaxed, "keep_last.glance"));
         let known = tail.wrapping_sub(self.head) as i64;
-        known.clamp(1, self.queue.entries().len() as i64) as usize
+        known.clamp(1, self.queue.entries.len() as i64) as usize
     }
 
     /// Takes the oldest message that was not overwritten. Lock-free.
@@ -265,6 +259,8 @@ impl<T> Consumer<T> {
                 self.head = self.head.wrapping_add(oldest);
                 continue;
             }
+            let message = self.pool.near(found.value(), &mut self.first_slot);
+            message.fetch();
             // "keep_last.take": releases the consumer's past (the token it popped) to the producer
             // that refills the entry. The message was acquired by "keep_last.peek": the exchange
             // replaces the very word seen there.
@@ -277,7 +273,7 @@ impl<T> Consumer<T> {
             if exchanged.is_ok() {
                 self.head = self.head.wrapping_add(1);
                 // SAFETY: the exchange took this index out of the entry that owned it.
-                return Some(unsafe { self.pool.adopt_near(found.value(), &mut self.first_slot) });
+                return Some(unsafe { message.adopt() });
             }
         }
     }

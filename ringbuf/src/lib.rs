@@ -17,6 +17,7 @@
 //! | [`notifier`] | an event without data: notified any number of times, handled once |
 //! | [`ready_set`] | the loops of a worker that have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
+//! | [`EntryLine`] | a cache line with the entries of a queue and of a ready ring |
 //! | [`prefetch`] | cache lines that are fetched before they are needed |
 //! | [`table`] | values that any thread stores and one takes by a ticket |
 //! | [`counter`] | counters, flags, times, notices, requests and permits for the crates above |
@@ -50,6 +51,8 @@ mod cells;
 #[cfg(target_has_atomic = "64")]
 pub mod counter;
 mod drops;
+#[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+mod entry_line;
 #[cfg(feature = "std")]
 pub mod inbox;
 #[cfg(feature = "std")]
@@ -88,6 +91,8 @@ mod word;
 pub use announcements::{Announcements, Attempt, Next, Round, Takes};
 #[cfg(target_has_atomic = "64")]
 pub use counter::{Counter, Flag, FollowedTime, Latest, Notice, Permits, Request};
+#[cfg(feature = "std")]
+pub use entry_line::EntryLine;
 #[cfg(feature = "std")]
 pub use inbox::{Announce, Announcer, Inbox};
 #[cfg(feature = "std")]

@@ -20,7 +20,7 @@
 //! The slots themselves, and how a free one is found, are in `slots.rs`.
 
 use crate::drops::drop_value;
-use crate::slots::{Handle, Slot, Slots};
+use crate::slots::{FREE, Handle, Slot, Slots};
 use crate::sync::{Arc, order};
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{self, NonNull};
@@ -31,9 +31,12 @@ use std::ptr::{self, NonNull};
 ///
 /// | count | message | changed by |
 /// |---|---|---|
-/// | 1 to 2^30 | held by so many; or, at 1, perhaps gone since its only holder let go | holders |
+/// | 1 to 2^29 | held by so many; or, at 1, perhaps gone since its only holder let go | holders |
 /// | `OFFERED` and 1 or more | held by so many, entries of rings among them | any thread |
-/// | `OFFERED` alone, 0 | gone | the thread that takes the free slot |
+/// | `OFFERED` alone, 0, `FREE` | gone | the thread that takes the free slot |
+///
+/// A near slot that is free has `FREE`, and no other slot has. `ORPHANED` is set in all near slots
+/// when the pool's last handle goes; nothing is offered then.
 ///
 /// So [`Pool::try_share`], which holds nothing, raises a count only in the second row, where there
 /// is a message; a slot that is free, or filled but not offered, it leaves alone. That its message
@@ -44,6 +47,9 @@ use std::ptr::{self, NonNull};
 /// displacement of the earlier one. The shortcut in `Shared`'s drop, which takes a count of 1 for
 /// its own, never meets an offered message: that one's count is not 1.
 const OFFERED: u32 = 1 << 31;
+
+/// The bits of a reference count that count.
+const HOLDERS: u32 = FREE - 1;
 
 /// A growing set of message slots. Clones are handles to the same pool.
 pub struct Pool<T> {
@@ -276,22 +282,16 @@ impl<T> Pool<T> {
                 Err(found) if found <= OFFERED => return None,
                 Err(found) => seen = found,
             }
-            assert!(seen < u32::MAX - (1 << 16), "too many references to one message");
+            let is_countable = seen & HOLDERS < HOLDERS - (1 << 16);
+            assert!(is_countable, "too many references to one message");
         }
     }
 
-    /// Takes over a reference as [`adopt`](Self::adopt) does, for a holder that remembers the
-    /// pool's `first` slot.
-    ///
-    /// # Safety
-    /// As for [`adopt`](Self::adopt); and `first` is used with this pool only, empty at first.
+    /// Slot `index`, for a holder that remembers the pool's `first` slot, which is used with this
+    /// pool only, and empty at first.
     #[inline]
-    pub(crate) unsafe fn adopt_near(
-        &self,
-        index: u32,
-        first: &mut Option<NonNull<Slot<T>>>,
-    ) -> Shared<T> {
-        Shared { slot: self.slots().slot_near(index, first) }
+    pub(crate) fn near(&self, index: u32, first: &mut Option<NonNull<Slot<T>>>) -> Released<T> {
+        Released(self.slots().slot_near(index, first))
     }
 
     /// Turns an index from [`release`](Self::release) back into the reference it stands for.
@@ -302,6 +302,27 @@ impl<T> Pool<T> {
     #[inline]
     pub(crate) unsafe fn adopt(&self, index: u32) -> Shared<T> {
         Shared { slot: self.slots().slot(index) }
+    }
+}
+
+/// A slot whose index came from [`Pool::release`].
+pub(crate) struct Released<T>(NonNull<Slot<T>>);
+
+impl<T> Released<T> {
+    /// Starts to fetch the cache line of the slot.
+    #[inline]
+    pub(crate) fn fetch(&self) {
+        #[cfg(not(ringbuf_loom))]
+        crate::prefetch::fetch(self.0.addr().get());
+    }
+
+    /// Takes over the reference as [`Pool::adopt`] does.
+    ///
+    /// # Safety
+    /// As for [`Pool::adopt`].
+    #[inline]
+    pub(crate) unsafe fn adopt(self) -> Shared<T> {
+        Shared { slot: self.0 }
     }
 }
 
@@ -345,8 +366,8 @@ impl<T> Clone for Shared<T> {
         let references = unsafe { &self.slot.as_ref().references };
         // "pool.clone": a new reference comes from an existing one; no memory is handed over.
         let before = references.fetch_add(1, order!(Relaxed, "pool.clone"));
-        if before & !OFFERED >= OFFERED / 2 {
-            // Taken back, so that no number of caught panics counts up to `OFFERED`.
+        if before & HOLDERS >= HOLDERS / 2 {
+            // Taken back, so that no number of caught panics counts up to `FREE`.
             references.fetch_sub(1, order!(Relaxed, "pool.clone"));
             panic!("too many references to one message");
         }
@@ -366,7 +387,7 @@ impl<T> Drop for Shared<T> {
         // `OFFERED`, and then the count is not 1.
         if slot.references.load(order!(Acquire, "pool.alone")) != 1 {
             let before = slot.references.fetch_sub(1, order!(Release, "pool.drop"));
-            if before & !OFFERED != 1 {
+            if before & HOLDERS != 1 {
                 return;
             }
             slot.references.load(order!(Acquire, "pool.dead"));
@@ -484,7 +505,7 @@ impl<T: std::fmt::Debug> std::fmt::Debug for Shared<T> {
 #[cfg(all(test, not(ringbuf_loom)))]
 mod tests {
     use super::*;
-    use crate::slots::FIRST_SEGMENT;
+    use crate::slots::{FIRST_SEGMENT, NEAR};
 
     #[test]
     fn slots_are_reused_and_growth_stops() {
@@ -499,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn loan_keeps_its_content_until_the_next_loan() {
+    fn loan_keeps_its_content_until_the_next_loan_of_its_slot() {
         let witness = Arc::new(());
         let pool = Pool::new();
         let mut loan = pool.loan(Vec::new);
@@ -507,10 +528,11 @@ mod tests {
         let buffer = loan.as_ptr();
         let shared = loan.share();
         drop((shared.clone(), shared));
+        (1..NEAR).for_each(|_| assert!(pool.loan(Vec::new).is_empty()));
         let loan = pool.loan(Vec::new);
         assert_eq!((loan.as_ptr(), loan.len()), (buffer, 2), "kept");
         drop(loan);
-        drop(pool.insert(vec![witness.clone()]));
+        (0..NEAR).for_each(|_| drop(pool.insert(vec![witness.clone()])));
         assert_eq!(
             Arc::strong_count(&witness),
             1,
@@ -580,6 +602,7 @@ mod tests {
         (*loan).0 = 2;
         drop(loan.share());
         assert_eq!(Arc::strong_count(&witness), 2, "kept");
+        (1..NEAR).for_each(|_| assert!(pool.try_loan_boxed(|| None).is_none()));
         assert_eq!((*pool.try_loan_boxed(|| unreachable!("there is one")).unwrap()).0, 2);
         drop(pool);
         assert_eq!(Arc::strong_count(&witness), 1);
@@ -637,13 +660,13 @@ mod tests {
         // SAFETY: the message keeps its slot alive.
         let references = || unsafe { &message.slot.as_ref().references };
         for base in [0, OFFERED] {
-            references().store(base | (OFFERED / 2), crate::sync::Ordering::Relaxed);
+            references().store(base | (HOLDERS / 2 + 1), crate::sync::Ordering::Relaxed);
             for _ in 0..3 {
                 let clone = std::panic::AssertUnwindSafe(|| message.clone());
                 assert!(std::panic::catch_unwind(clone).is_err());
             }
             let count = references().swap(1, crate::sync::Ordering::Relaxed);
-            assert_eq!(count, base | (OFFERED / 2));
+            assert_eq!(count, base | (HOLDERS / 2 + 1));
         }
     }
 }

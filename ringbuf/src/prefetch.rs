@@ -98,7 +98,7 @@ impl PrefetchPlan {
 
 /// Starts to fetch the line at `address`, whatever that is.
 #[inline]
-fn fetch(address: usize) {
+pub(crate) fn fetch(address: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -110,6 +110,31 @@ fn fetch(address: usize) {
         // SAFETY: as above.
         unsafe {
             core::arch::asm!("prfm pldl1keep, [{0}]", in(reg) address,
+                options(readonly, nostack, preserves_flags));
+        }
+    }
+    #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+    let _ = address;
+}
+
+/// Starts to fetch the line at `address`, whatever that is, in order to write to it.
+#[cfg(feature = "std")]
+#[inline]
+pub(crate) fn fetch_to_write(address: usize) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        // SAFETY: a prefetch is a hint: it reads nothing into the program, and never faults. A
+        // processor that does not know this one does nothing.
+        unsafe {
+            core::arch::asm!("prefetchw [{0}]", in(reg) address,
+                options(readonly, nostack, preserves_flags));
+        }
+    }
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    {
+        // SAFETY: as above.
+        unsafe {
+            core::arch::asm!("prfm pstl1keep, [{0}]", in(reg) address,
                 options(readonly, nostack, preserves_flags));
         }
     }

@@ -14,9 +14,11 @@
 //! Tokens come out in the order of their successful exchanges, hence each producer's own tokens in
 //! the order it pushed them.
 
-use crate::sync::{Arc, AtomicU64, order, step};
+use crate::entry_line::Entries;
+#[cfg(feature = "std")]
+use crate::entry_line::EntryLine;
+use crate::sync::{Arc, AtomicU64, order, step, total_order};
 use crate::word::{EMPTY, MAX_VALUE, Word};
-use alloc::{boxed::Box, vec::Vec};
 use crossbeam_utils::CachePadded;
 
 /// Creates a ring for at least `capacity` tokens (rounded up to a power of two).
@@ -36,17 +38,33 @@ pub fn ring(capacity: usize) -> (Producer, Consumer) {
 
 /// Creates a [`ring`] whose stream starts at `origin`, so that tests reach every wrap-around.
 pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
+    assert_capacity(capacity);
+    let capacity = capacity.next_power_of_two();
+    ring_in(Entries::new(capacity), origin)
+}
+
+/// Creates a [`ring`] with its entries on `line`, which serves no other ring, if they fit there.
+///
+/// # Panics
+/// If `capacity` is zero or above 2^24.
+#[cfg(feature = "std")]
+pub fn ring_on(line: &EntryLine, capacity: usize) -> (Producer, Consumer) {
+    assert_capacity(capacity);
+    ring_in(Entries::of_ring(line, capacity.next_power_of_two()), 0)
+}
+
+fn assert_capacity(capacity: usize) {
     assert!(capacity > 0 && capacity <= 1 << 24, "a ready ring holds 1 to 2^24 tokens");
-    let capacity = capacity.next_power_of_two() as u64;
-    let mut entries: Vec<AtomicU64> = (0..capacity).map(|_| AtomicU64::new(0)).collect();
+}
+
+/// Creates a ring with these entries, whose number is a power of two.
+fn ring_in(entries: Entries, origin: u64) -> (Producer, Consumer) {
+    let ring = Arc::new(Ring { tail: CachePadded::new(AtomicU64::new(origin)), entries });
+    let capacity = ring.entries.len() as u64;
     for position in origin..origin + capacity {
         let previous_lap = Word::new(position.wrapping_sub(capacity), EMPTY);
-        entries[(position % capacity) as usize] = AtomicU64::new(previous_lap.bits());
+        ring.entry(position).store(previous_lap.bits(), order!(Relaxed, "ready.init"));
     }
-    let ring = Arc::new(Ring {
-        tail: CachePadded::new(AtomicU64::new(origin)),
-        entries: entries.into_boxed_slice(),
-    });
     (Producer { ring: ring.clone() }, Consumer { ring, head: origin })
 }
 
@@ -54,7 +72,7 @@ pub(crate) fn ring_at(capacity: usize, origin: u64) -> (Producer, Consumer) {
 struct Ring {
     /// Where a producer starts to look for a free entry: at or before the true end of the stream.
     tail: CachePadded<AtomicU64>,
-    entries: Box<[AtomicU64]>,
+    entries: Entries,
 }
 
 impl Ring {
@@ -95,42 +113,37 @@ impl Producer {
     #[inline]
     pub fn push(&self, token: u32) -> Result<(), Full> {
         assert!(token <= MAX_VALUE, "token does not fit in 24 bits");
-        let capacity = self.ring.entries.len() as i64;
-        // "ready.hint" and "ready.look" pair with "ready.publish", "ready.commit" and "ready.free":
-        // a thread that learns that the stream has reached `position` also learns of everything
-        // before it, so the entry seen there is never older than one lap. And it is not seen as
-        // occupied if its pop happened before this push, for instance by a take that made the
-        // caller push.
+        let capacity = self.ring.entries.len() as u64;
+        // "ready.hint": pairs with "ready.publish". A thread that publishes a position has seen the
+        // stream up to there, partly by the hint and partly by its exchanges, so that the entry
+        // seen here is never older than one lap. And it is not seen as occupied if its pop happened
+        // before this push, for instance by a take that made the caller push.
         let mut position = self.ring.tail.load(order!(Acquire, "ready.hint"));
         loop {
-            let entry = self.ring.entry(position);
-            let found = Word::from_bits(entry.load(order!(Acquire, "ready.look")));
-            let ahead = found.ahead_of(position);
-            if ahead >= 0 {
-                position = position.wrapping_add(ahead as u64 + 1);
-                continue;
-            }
-            debug_assert_eq!(ahead, -capacity, "entries are filled in order");
-            if !found.is_empty() {
-                return Err(Full(token));
-            }
-            let filled = Word::new(position, token).bits();
+            // A free entry can hold one word only. To exchange it without a look before fetches its
+            // cache line once instead of twice.
+            let free = Word::new(position.wrapping_sub(capacity), EMPTY);
             // "ready.commit": pairs with "ready.pop"; the writes of the producer before its push
-            // (the message it announces) are visible to the thread that pops the token. Nothing is
-            // acquired: this overwrites the word that "ready.look" acquired, for no word comes
-            // twice. A lost race only leads to another look.
-            let exchanged = entry.compare_exchange(
-                found.bits(),
-                filled,
-                order!(Release, "ready.commit"),
-                order!(Relaxed, "ready.retry"),
+            // (the message it announces) are visible to the thread that pops the token. In the
+            // total order for the sake of `Announcer::try_announce`.
+            let exchanged = self.ring.entry(position).compare_exchange(
+                free.bits(),
+                Word::new(position, token).bits(),
+                total_order!(Release, "ready.commit"),
+                order!(Relaxed, "ready.look"),
             );
-            if exchanged.is_ok() {
+            let Err(found) = exchanged else {
                 step!("token.pushed");
                 let next = position.wrapping_add(1);
                 self.ring.tail.store(next, order!(Release, "ready.publish"));
                 return Ok(());
+            };
+            let ahead = Word::from_bits(found).ahead_of(position);
+            if ahead < 0 {
+                debug_assert_eq!(-ahead, capacity as i64, "entries are filled in order");
+                return Err(Full(token));
             }
+            position = position.wrapping_add(ahead as u64 + 1);
         }
     }
 
@@ -157,10 +170,9 @@ impl Consumer {
         if found.ahead_of(self.head) != 0 {
             return None;
         }
-        // A plain store suffices: producers leave an entry alone until it is empty. "ready.free"
-        // pairs with "ready.look", and passes on what "ready.pop" acquired from the pusher: a
-        // producer that walks past the emptied entry must know the stream before it as well.
-        entry.store(found.emptied().bits(), order!(Release, "ready.free"));
+        // A plain store suffices: producers leave an entry alone until it is empty. "ready.free": a
+        // producer needs to know nothing but the word.
+        entry.store(found.emptied().bits(), order!(Relaxed, "ready.free"));
         self.head = self.head.wrapping_add(1);
         Some(found.value())
     }
@@ -203,8 +215,9 @@ impl Consumer {
     /// Whether the next [`pop`](Self::pop) would find nothing. Wait-free.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        // "ready.empty": only a hint; "ready.pop" acquires.
-        let found = self.ring.entry(self.head).load(order!(Relaxed, "ready.empty"));
+        // "ready.empty": only a hint; "ready.pop" acquires. In the total order for the sake of
+        // `Inbox::clear_if_idle`.
+        let found = self.ring.entry(self.head).load(total_order!(Relaxed, "ready.empty"));
         Word::from_bits(found).ahead_of(self.head) != 0
     }
 }

@@ -16,7 +16,7 @@
 //! that sleeps.
 
 use crate::sleeper::Sleeper;
-use crate::sync::{AtomicU64, order, park_timeout, step};
+use crate::sync::{AtomicU64, order, park_timeout, step, total_order};
 use crossbeam_utils::CachePadded;
 use std::time::Duration;
 
@@ -76,6 +76,15 @@ impl ReadySet {
         self.summary.fetch_or(1 << bit, order!(AcqRel, "ready_set.mark")) & SLEEPING != 0
     }
 
+    /// Whether `index` is marked, and the worker does not sleep: then a [`mark`](Self::mark) would
+    /// change nothing. Always false for a set with leaves.
+    #[inline]
+    pub(crate) fn is_marked_awake(&self, index: usize) -> bool {
+        // "ready_set.glance": in the total order for the sake of `Announcer::try_announce`.
+        let summary = self.summary.load(total_order!(Relaxed, "ready_set.glance"));
+        self.leaves.is_empty() && summary & (SLEEPING | 1 << index) == 1 << index
+    }
+
     /// Wakes the worker whatever it does: a sleeping one looks again, one that is about to park
     /// does not.
     #[cold]
@@ -91,6 +100,15 @@ impl ReadySet {
     pub fn is_empty(&self) -> bool {
         // "ready_set.peek": a hint for spinning; what follows acquires.
         self.summary.load(order!(Relaxed, "ready_set.peek")) & !SLEEPING == 0
+    }
+
+    /// The one loop that is marked, if it is the only one; `None` also for a set with leaves.
+    #[inline]
+    pub(crate) fn only(&self) -> Option<usize> {
+        // As `is_empty`.
+        let summary = self.summary.load(order!(Relaxed, "ready_set.peek")) & !SLEEPING;
+        let is_one = self.leaves.is_empty() && summary.is_power_of_two();
+        is_one.then(|| summary.trailing_zeros() as usize)
     }
 
     /// The first ready loop at or after `start`, else the first from the beginning. What its marker
@@ -152,7 +170,8 @@ impl ReadySet {
     #[inline]
     pub fn clear(&self, index: usize) {
         if self.leaves.is_empty() {
-            self.summary.fetch_and(!(1 << index), order!(Acquire, "ready_set.clear"));
+            // In the total order for the sake of `Inbox::clear_if_idle`.
+            self.summary.fetch_and(!(1 << index), total_order!(Acquire, "ready_set.clear"));
             return;
         }
         let leaf = index / LEAF_BITS;

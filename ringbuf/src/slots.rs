@@ -1,9 +1,14 @@
 //! The memory under a [pool](crate::pool): slots in segments, and the list of the free ones.
 //!
-//! Free slots form a stack (Treiber 1986). Its head carries a 39-bit tag that grows with each
-//! removal, so that a slot which left and came back in between is not taken for unchanged. Segments
-//! double in size and never move, so a slot's address is valid as long as the pool or any of its
-//! messages lives.
+//! The first two slots, the *near* ones, are taken and given back in place: their reference count
+//! says that they are free. A publisher takes them in turn, so that it finds one that was given
+//! back long ago, and exchanges one cache line, which it is going to write anyway. Publishers that
+//! find theirs in use, because messages pile up, take one from a list.
+//!
+//! The other free slots form that list, a stack (Treiber 1986). Its head carries a 39-bit tag that
+//! grows with each removal, so that a slot which left and came back in between is not taken for
+//! unchanged. Segments double in size and never move, so a slot's address is valid as long as the
+//! pool or any of its messages lives.
 
 use crate::drops::drop_value;
 use crate::sync::{AtomicI64, AtomicPtr, AtomicU32, AtomicU64, LeakCheck, UnsafeCell, order, step};
@@ -16,6 +21,15 @@ use std::ptr::{self, NonNull};
 /// Segment `k` holds `FIRST_SEGMENT << k` slots.
 pub(crate) const FIRST_SEGMENT: usize = 4;
 const SEGMENTS: usize = 22;
+
+/// The slots that are taken in place: one for a message that is being read, and one for the next.
+/// More would cost memory and cache. Fewer in the models, so that they reach the list.
+pub(crate) const NEAR: usize = if cfg!(ringbuf_loom) { 1 } else { 2 };
+
+/// In the reference count of a near slot: the slot is free.
+pub(crate) const FREE: u32 = 1 << 29;
+/// In the reference count of a near slot: the last pool handle is gone.
+pub(crate) const ORPHANED: u32 = 1 << 30;
 
 /// The value that closes the free list: an index that no slot has.
 const END: u32 = EMPTY;
@@ -38,12 +52,15 @@ pub(crate) struct Slots<T> {
     _leak_check: LeakCheck,
 }
 
-/// The state that taking a slot needs, on one cache line.
+/// The state that taking a slot needs, on one cache line, which only publishers write as long as
+/// the near slots suffice.
 struct Free<T> {
+    /// The near slot whose turn it is; a hint, modulo their number.
+    turn: AtomicU32,
+    /// The near slots: the beginning of the first segment.
+    near: AtomicPtr<Slot<T>>,
     /// The free list: tag and index of its first slot.
     head: AtomicU64,
-    /// The first of the segments once more: the slots of most pools lie in there.
-    first: AtomicPtr<Slot<T>>,
 }
 
 /// On cache lines of its own: a slot travels between cores without its neighbours.
@@ -51,7 +68,7 @@ struct Free<T> {
 pub(crate) struct Slot<T> {
     pool: NonNull<Slots<T>>,
     pub(crate) index: u32,
-    /// How many `Shared` and queue entries refer to the message, and `OFFERED`.
+    /// How many `Shared` and queue entries refer to the message, and flags.
     pub(crate) references: AtomicU32,
     /// The next free slot, while this one is free.
     next: AtomicU32,
@@ -98,8 +115,9 @@ impl<T> Handle<T> {
     pub(crate) fn new() -> Self {
         let slots = Box::new(Slots {
             free: CachePadded::new(Free {
+                turn: AtomicU32::new(0),
+                near: AtomicPtr::new(ptr::null_mut()),
                 head: AtomicU64::new(Word::new(0, END).bits()),
-                first: AtomicPtr::new(ptr::null_mut()),
             }),
             segments: std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut())),
             outstanding: AtomicI64::new(0),
@@ -153,13 +171,17 @@ impl<T> Handle<T> {
             return true;
         }
         step!("pool.grew");
-        if segment == 0 {
-            slots.free.first.store(new, order!(Relaxed, "pool.segment"));
+        let listed = if segment == 0 { NEAR } else { capacity };
+        if listed < capacity + length {
+            // SAFETY: the new slots are ours, and the pool's handle keeps the list alive.
+            unsafe {
+                let last = slots.slot((capacity + length - 1) as u32);
+                Slots::push_free(self.slots, listed as u32, last);
+            }
         }
-        // SAFETY: the new slots are ours, and the pool's handle keeps the list alive.
-        unsafe {
-            let last = slots.slot((capacity + length - 1) as u32);
-            Slots::push_free(self.slots, capacity as u32, last);
+        if segment == 0 {
+            // "pool.settle_near": pairs with "pool.near".
+            slots.free.near.store(new, order!(Release, "pool.settle_near"));
         }
         true
     }
@@ -172,7 +194,15 @@ impl<T> Drop for Handle<T> {
         // From here on a released slot is counted instead of listed. "pool.close": pairs with
         // "pool.free", to follow the list; who finds it closed acquires from "pool.settle".
         let mut next = Word::from_bits(slots.free.head.swap(CLOSED, order!(Acquire, "pool.close")));
-        let mut out = slots_before(slots.segments()) as i64;
+        let capacity = slots_before(slots.segments());
+        let mut out = capacity as i64;
+        for index in 0..capacity.min(NEAR) {
+            // SAFETY: the slot exists.
+            let references = unsafe { &slots.slot(index as u32).as_ref().references };
+            // "pool.orphan": pairs with "pool.return".
+            let before = references.fetch_or(ORPHANED, order!(Acquire, "pool.orphan"));
+            out -= i64::from(before == FREE);
+        }
         while !next.is_empty() {
             out -= 1;
             // SAFETY: a listed slot exists, and the list was closed.
@@ -214,27 +244,14 @@ impl<T> Slots<T> {
         unsafe { first.add(index as usize) }
     }
 
-    /// Slot `index`, for the holder of the free list.
-    #[inline]
-    fn free_slot(&self, index: u32) -> NonNull<Slot<T>> {
-        if index as usize >= FIRST_SEGMENT {
-            return self.slot(index);
-        }
-        // As "pool.locate".
-        let first = self.free.first.load(order!(Relaxed, "pool.locate"));
-        // SAFETY: as above.
-        unsafe { NonNull::new_unchecked(first.add(index as usize)) }
-    }
-
     /// Adds the lines that taking and giving back slots touches, as long as one slot is enough.
     #[cfg(not(ringbuf_loom))]
     pub(crate) fn add_to(&self, lines: &mut crate::prefetch::CacheLines) {
         lines.add(&*self.free);
-        // Nothing is acquired: only the slot's address is needed.
-        let head = Word::from_bits(self.free.head.load(order!(Relaxed, "pool.glance")));
-        if !head.is_empty() {
-            // SAFETY: a listed slot exists.
-            lines.add(unsafe { self.slot(head.value()).as_ref() });
+        if self.segments() > 0 {
+            let turn = self.free.turn.load(order!(Relaxed, "pool.turn"));
+            // SAFETY: the first segment exists, and with it all near slots.
+            lines.add(unsafe { self.slot(turn % NEAR as u32).as_ref() });
         }
     }
 
@@ -263,6 +280,44 @@ impl<T> Slots<T> {
     /// A free slot, which belongs to the caller alone.
     #[inline]
     pub(crate) fn try_take(&self) -> Option<NonNull<Slot<T>>> {
+        // "pool.near": pairs with "pool.settle_near"; acquires that the slots are initialised.
+        let near = self.free.near.load(order!(Acquire, "pool.near"));
+        let turn = self.free.turn.load(order!(Relaxed, "pool.turn"));
+        let taken = self.take_near(near, turn).or_else(|| self.take_listed());
+        taken.or_else(|| (1..NEAR as u32).find_map(|n| self.take_near(near, turn.wrapping_add(n))))
+    }
+
+    /// The near slot whose `turn` it is, if it is free.
+    #[inline]
+    #[allow(clippy::modulo_one, reason = "there is one near slot in the models")]
+    fn take_near(&self, near: *mut Slot<T>, turn: u32) -> Option<NonNull<Slot<T>>> {
+        let near = NonNull::new(near)?;
+        self.free.turn.store(turn.wrapping_add(1), order!(Relaxed, "pool.turn"));
+        // SAFETY: there are as many near slots, and they live as long as the pool.
+        let slot = unsafe { near.add(turn as usize % NEAR) };
+        // SAFETY: as above.
+        let references = unsafe { &slot.as_ref().references };
+        // "pool.claim": pairs with "pool.return"; acquires what the slot's last reader did. An
+        // exchange without a look before fetches the cache line once instead of twice.
+        let claimed = references.compare_exchange(
+            FREE,
+            1,
+            order!(Acquire, "pool.claim"),
+            order!(Relaxed, "pool.retry"),
+        );
+        claimed.ok()?;
+        #[cfg(not(ringbuf_loom))]
+        {
+            // The slot of the next message, given back by now, on this core in time.
+            let next = near.as_ptr().wrapping_add(turn.wrapping_add(1) as usize % NEAR);
+            crate::prefetch::fetch_to_write(next.addr());
+        }
+        Some(slot)
+    }
+
+    /// A free slot from the list, which belongs to the caller alone.
+    #[inline]
+    fn take_listed(&self) -> Option<NonNull<Slot<T>>> {
         // "pool.look" and "pool.relook" pair with "pool.free": they acquire the first slot's `next`
         // and its segment, and what the slot's last reader did.
         let mut head = Word::from_bits(self.free.head.load(order!(Acquire, "pool.look")));
@@ -270,7 +325,7 @@ impl<T> Slots<T> {
             if head.is_empty() {
                 return None;
             }
-            let slot = self.free_slot(head.value());
+            let slot = self.slot(head.value());
             // SAFETY: slots live as long as the pool. If the slot was taken meanwhile, `next` may
             // be out of date, but then the tag has changed and the exchange fails.
             let next = unsafe { slot.as_ref() }.next.load(order!(Relaxed, "pool.next"));
@@ -360,7 +415,8 @@ impl<T> Slot<T> {
                 let slot = slots.add(offset);
                 (&raw mut (*slot).pool).write(pool);
                 (&raw mut (*slot).index).write(index);
-                (&raw mut (*slot).references).write(AtomicU32::new(0));
+                let references = if (index as usize) < NEAR { FREE } else { 0 };
+                (&raw mut (*slot).references).write(AtomicU32::new(references));
                 (&raw mut (*slot).next).write(AtomicU32::new(index + 1));
                 (&raw mut (*slot).keep).write(AtomicU32::new(0));
                 #[cfg(ringbuf_loom)]
@@ -397,11 +453,20 @@ impl<T> Slot<T> {
     pub(crate) unsafe fn give_back(slot: NonNull<Self>) {
         // SAFETY: the slot is still ours.
         let (pool, index) = unsafe { (slot.as_ref().pool, slot.as_ref().index) };
-        // SAFETY: as above; the slots outlive their last outstanding message, this one or later.
-        if unsafe { Slots::push_free(pool, index, slot) } {
+        let is_back = if (index as usize) < NEAR {
+            // SAFETY: as above.
+            let references = unsafe { &slot.as_ref().references };
+            // "pool.return": pairs with "pool.claim", "pool.orphan" and "pool.gone".
+            references.swap(FREE, order!(Release, "pool.return")) & ORPHANED == 0
+        } else {
+            // SAFETY: as above; the slots outlive their last outstanding message, this one or
+            // later.
+            unsafe { Slots::push_free(pool, index, slot) }
+        };
+        if is_back {
             return;
         }
-        // SAFETY: the list was closed, so the slots wait for the balance below.
+        // SAFETY: the pool was closed before, so the slots wait for the balance below.
         let slots = unsafe { pool.as_ref() };
         // "pool.last": see the handle's drop.
         if slots.outstanding.fetch_sub(1, order!(AcqRel, "pool.last")) == 1 {

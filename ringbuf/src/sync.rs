@@ -87,6 +87,26 @@ mod imp {
         };
     }
     pub(crate) use order;
+
+    /// As `order!`, for one of two accesses that [`store_load`] keeps in order.
+    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+    macro_rules! total_order {
+        ($order:ident, $site:literal) => {
+            $crate::sync::Ordering::SeqCst
+        };
+    }
+    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+    pub(crate) use total_order;
+
+    /// The order of a write before a read of another word: of two threads that each write and then
+    /// read what the other one writes, one at least sees the other's write. Costs nothing here: the
+    /// two accesses are `SeqCst`.
+    #[cfg(feature = "std")]
+    macro_rules! store_load {
+        ($name:literal) => {};
+    }
+    #[cfg(feature = "std")]
+    pub(crate) use store_load;
 }
 
 #[cfg(all(ringbuf_loom, not(ringbuf_shuttle)))]
@@ -121,6 +141,17 @@ mod imp {
         };
     }
     pub(crate) use order;
+    pub(crate) use order as total_order;
+
+    /// loom takes `SeqCst` accesses for `AcqRel`, but knows `SeqCst` fences.
+    macro_rules! store_load {
+        ($name:literal) => {
+            if !$crate::sync::omitted!($name) {
+                loom::sync::atomic::fence($crate::sync::Ordering::SeqCst)
+            }
+        };
+    }
+    pub(crate) use store_load;
 
     macro_rules! step {
         ($name:literal) => {};
@@ -151,6 +182,13 @@ mod imp {
         };
     }
     pub(crate) use order;
+    pub(crate) use order as total_order;
+
+    /// Every access is in a total order here.
+    macro_rules! store_load {
+        ($name:literal) => {};
+    }
+    pub(crate) use store_load;
 
     macro_rules! step {
         ($name:literal) => {};

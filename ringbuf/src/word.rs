@@ -51,6 +51,7 @@ impl Word {
         self.0 >> VALUE_BITS
     }
 
+    #[cfg(feature = "std")]
     #[inline]
     pub(crate) const fn is_empty(self) -> bool {
         self.value() == EMPTY

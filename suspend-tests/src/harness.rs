@@ -97,7 +97,7 @@ fn run(mut worker: Worker, clock: &dyn ringspin_executor::Clock, stop: &StopHand
     while !stop.is_stopped() {
         let now = clock.now();
         while worker.expire_one(now) {}
-        if worker.dispatch_next().is_none() && worker.ready_set().is_empty() {
+        if worker.dispatch_next().is_none() && !worker.has_ready() {
             let left = worker.next_deadline().map_or(PATIENCE, |due| due.since(clock.now()));
             worker.sleep(left);
         }

@@ -3,11 +3,12 @@
 use super::{EventSource, FreezeError, Graph, GraphBuilder};
 use crate::control::{
     CallbackCounters, CallbackStatistics, Cause, Failure, FailurePolicy, Failures, NodeControl,
-    RestCounters, Statistics, WorkerStatistics,
+    Statistics, WorkerCounters, WorkerStatistics,
 };
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
 use crate::event::{CallbackId, EventId, LoopId};
+use crate::event_loop::EventLoop;
 use crate::info::GraphInfo;
 use crate::input::NamedInput;
 use crate::notifier::Notifier;
@@ -20,7 +21,7 @@ use crate::time::{Clock, Time};
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections};
 use crate::worker::{Calls, OpenTopics, Shared, Worker, WorkerParts};
-use ringspin_ringbuf::{Inbox, MAX_TOKEN};
+use ringspin_ringbuf::{EntryLine, Inbox, MAX_TOKEN};
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -87,7 +88,7 @@ pub struct Monitor {
     counters: Arc<[Counted]>,
     topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
     failures: Arc<Failures>,
-    rests: Arc<[Arc<RestCounters>]>,
+    worker_counters: Arc<[Arc<WorkerCounters>]>,
     clock: Arc<dyn Clock>,
 }
 
@@ -149,11 +150,11 @@ impl Monitor {
         });
         let refused = self.topics.iter().map(|(name, topic)| (name.clone(), topic.refused()));
         let refused = refused.filter(|(_, count)| *count > 0);
-        let rest = |rest: &Arc<RestCounters>| WorkerStatistics {
-            idle: rest.idle.get(),
-            sleeps: rest.sleeps.get(),
+        let statistics = |of: &Arc<WorkerCounters>| WorkerStatistics {
+            idle: of.idle.get(),
+            sleeps: of.sleeps.get(),
         };
-        let workers = self.rests.iter().map(rest).collect();
+        let workers = self.worker_counters.iter().map(statistics).collect();
         Statistics { callbacks: callbacks.collect(), refused: refused.collect(), workers }
     }
 }
@@ -205,6 +206,7 @@ impl Graph {
                 order: plan.order,
                 sim_network,
                 retirements: &retirements,
+                bodies: &bodies,
             };
             let parts = connect_worker(common, loops, &mut ready);
             let bodies = parts
@@ -221,9 +223,10 @@ impl Graph {
         let connections = Connections { ready: &ready_of, sim_network, info: &info, clock };
         connect_topics(&builder, connections, shared.clock.now(), &mut workers);
         let counters = Counted::all(&builder, &workers);
-        let rests = workers.iter().map(|worker: &Worker| worker.rest().clone()).collect();
+        let worker_counters =
+            workers.iter().map(|worker: &Worker| worker.counters().clone()).collect();
         let (topics, clock) = (builder.erased_topics().into(), shared.clock);
-        let monitor = Monitor { info, counters, topics, failures, rests, clock };
+        let monitor = Monitor { info, counters, topics, failures, worker_counters, clock };
         Ok(Frozen { workers, monitor, inputs: std::mem::take(&mut builder.inputs) })
     }
 }
@@ -320,6 +323,8 @@ struct Common<'a> {
     sim_network: Option<&'a Arc<SimNetwork>>,
     /// The data of each loop.
     retirements: &'a [Arc<Notifier>],
+    /// The bodies of the loops that no worker has yet.
+    bodies: &'a [Option<Box<dyn EventLoop>>],
 }
 
 /// Creates the rings of one worker, and fills in the ready handles of its callbacks.
@@ -335,7 +340,7 @@ fn connect_worker(
         callbacks.iter().filter(|(callback, _)| matches!(source(*callback), EventSource::Timer(_)));
     let tokens = callbacks.len() + timers.count() + loops.len();
     let parts = WorkerParts {
-        inbox: Inbox::new(&capacities(common, &loops), tokens),
+        inbox: Inbox::with_lines(rings(common, &loops), tokens),
         loops,
         routes: Vec::with_capacity(callbacks.len()),
         controls: Vec::new(),
@@ -370,17 +375,18 @@ fn order_loops(common: Common<'_>, loops: &[LoopId]) -> (Vec<LoopId>, Picker) {
     (loops, picker)
 }
 
-/// The number of events that may be pending in each ready ring.
-fn capacities(common: Common<'_>, loops: &[LoopId]) -> Vec<usize> {
+/// The number of events that may be pending in each ready ring, and the line for its entries.
+fn rings(common: Common<'_>, loops: &[LoopId]) -> Vec<(usize, Option<EntryLine>)> {
     let builder = common.builder;
     let events_of = |id: &LoopId| -> usize {
         let callbacks = builder.loops[id.0 as usize].callbacks.iter();
         let events = callbacks.map(|c| builder.callback_specs[c.0 as usize].source.capacity());
         events.sum::<usize>() + 1 // its retirement
     };
+    let line_of = |id: &LoopId| common.bodies[id.0 as usize].as_ref()?.entry_line();
     match common.order {
-        ReadyOrder::Fifo => vec![loops.iter().map(events_of).sum::<usize>().max(1)],
-        ReadyOrder::RoundRobin => loops.iter().map(events_of).collect(),
+        ReadyOrder::Fifo => vec![(loops.iter().map(events_of).sum::<usize>().max(1), None)],
+        ReadyOrder::RoundRobin => loops.iter().map(|id| (events_of(id), line_of(id))).collect(),
     }
 }
 

@@ -33,6 +33,11 @@ fn no_slot<M>((envelope, out_of_slots): (Envelope<M>, Box<OutOfSlots>)) -> Publi
     PublishError::NoSlot { message, out_of_slots }
 }
 
+/// The number of messages of a publisher, on a cache line of its own: each message writes to it.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Sequence(Counter);
+
 /// Publishes messages of type `M` on a topic; from any thread, and cheap to clone.
 ///
 /// One thread's messages never overtake each other. Clones are the same publisher: they share its
@@ -40,7 +45,7 @@ fn no_slot<M>((envelope, out_of_slots): (Envelope<M>, Box<OutOfSlots>)) -> Publi
 pub struct Publisher<M> {
     topic: Arc<Topic<M>>,
     source: SourceId,
-    sequence: Arc<Counter>,
+    sequence: Arc<Sequence>,
     /// `None` for an ordinary publisher, without policies beyond delivery.
     policy: Option<Arc<PublisherPolicy<M>>>,
 }
@@ -69,7 +74,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
         source: SourceId,
         policy: Option<Arc<PublisherPolicy<M>>>,
     ) -> Self {
-        let sequence = Arc::<Counter>::default();
+        let sequence = Arc::<Sequence>::default();
         lock(&topic.sequences).push(sequence.clone());
         Self { topic, source, sequence, policy }
     }
@@ -289,7 +294,7 @@ impl<M: Send + Sync + 'static> Publisher<M> {
     }
 
     fn next_id(&self) -> EventId {
-        EventId { source: self.source, sequence: self.sequence.next() }
+        EventId { source: self.source, sequence: self.sequence.0.next() }
     }
 
     /// The topic's fully qualified name.

@@ -6,7 +6,7 @@ use crate::control::CallbackCounters;
 use crate::escape::drop_each;
 use crate::message::{Envelope, Holder, Message};
 use crate::remote::Remote;
-use ringspin_ringbuf::{Next, Permits, keep_last};
+use ringspin_ringbuf::{EntryLine, Next, Permits, keep_last};
 use std::iter;
 use std::sync::Arc;
 
@@ -83,6 +83,11 @@ impl<M: Send + Sync + 'static> SubscriptionReceiver<M> {
     /// itself knows whether the middleware has announced more.
     pub(crate) fn pending(&self) -> usize {
         self.queue.waiting()
+    }
+
+    /// The line of the entries of its queue.
+    pub(crate) fn entry_line(&self) -> EntryLine {
+        self.queue.entry_line()
     }
 
     /// The next message, to be kept.

@@ -26,7 +26,7 @@ impl Worker {
             true => self.inbox.pop(index).map(Turn::Announced),
             false => self.next_turn(index),
         };
-        self.clear_if_idle(index);
+        self.rest(index);
         let token = turn?.token();
         if let Some(&Route { callback, event_loop, .. }) = self.routes.get(token as usize) {
             return Some(ReadyEvent { token, callback: Some(callback), event_loop });

@@ -165,6 +165,29 @@ fn a_notice_loses_no_work() {
     });
 }
 
+/// A thread that gives a notice after it was taken sees what the taker did before.
+#[test]
+fn giver_sees_what_the_taker_did_before() {
+    let model = Model::new(2).kills("notice.give", Release).kills("notice.take", Acquire);
+    model.check(|| {
+        let shared = Arc::new((Notice::given(), Plain::new(0)));
+        let taker = spawn({
+            let shared = shared.clone();
+            move || {
+                shared.1.set(7);
+                assert!(shared.0.take());
+            }
+        });
+        let giver = spawn(move || {
+            if shared.0.give() {
+                assert_eq!(shared.1.get(), 7);
+            }
+        });
+        taker.join().unwrap();
+        giver.join().unwrap();
+    });
+}
+
 /// A single permit is exclusive, and its next holder sees the writes of the last one.
 #[test]
 fn a_permit_publishes_the_last_holders_writes() {

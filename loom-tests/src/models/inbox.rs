@@ -47,7 +47,8 @@ impl<const N: usize> Race<N> {
 
 #[test]
 fn every_message_arrives() {
-    Model::new(1_000).preemptions(2).needs("inbox.second_look").check(|| {
+    let model = Model::new(1_000).preemptions(2).needs("inbox.second_look");
+    model.needs("inbox.announced").needs("inbox.cleared").check(|| {
         let race = Race { depth: 2, suspended: None, publishers: [&[1, 2]], awaited: &[2] };
         assert_eq!(race.taken(), [1, 2]);
     });

@@ -313,7 +313,7 @@ fn race(capacity: usize, pushes: u32, reads: &[usize], hold: bool) {
 /// message that is in no ring yet, then by one in the same entry.
 #[test]
 fn overrun_one_consumer() {
-    Model::new(2_000)
+    Model::new(1_500)
         .preemptions(3)
         .kills("pool.init", Relaxed)
         .kills("pool.gone", Relaxed)

@@ -82,8 +82,7 @@ fn task_is_polled_after_every_wake() {
 /// notice taken a moment later.
 #[test]
 fn trigger_during_the_start_is_handled() {
-    let model = Model::new(20).preemptions(2);
-    model.kills("notice.give", Release).kills("notice.take", Acquire).check(|| {
+    Model::new(20).preemptions(2).kills("notice.give", Release).check(|| {
         let mut inbox = Inbox::new(&[1], 1);
         let shared = Arc::new((Notifier::new(), Counter::default(), AtomicU32::new(0)));
         let trigger = spawn({

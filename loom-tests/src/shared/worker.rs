@@ -26,7 +26,7 @@ fn dispatch(inbox: &mut Inbox, index: usize, events: &mut impl Events) {
             inbox.look_again(token, |token| events.pending(token));
         }
     }
-    inbox.clear_if_idle(index);
+    inbox.rest(index);
 }
 
 /// Works and sleeps until `events` are as `is_done` says. An event that is lost leaves the worker
@@ -35,12 +35,11 @@ pub(crate) fn work<E: Events>(inbox: &mut Inbox, events: &mut E, is_done: impl F
     inbox.set().register_sleeper();
     let mut start = 0;
     while !is_done(events) {
-        match inbox.set().next(start) {
-            Some(index) => {
-                dispatch(inbox, index, events);
-                start = index + 1;
-            }
-            None => inbox.set().sleep(Duration::MAX),
+        if inbox.is_at_rest() {
+            inbox.sleep(Duration::MAX);
+        } else if let Some(index) = inbox.set().next(start) {
+            dispatch(inbox, index, events);
+            start = index + 1;
         }
     }
 }
@@ -152,8 +151,10 @@ impl Worker {
 
     /// Works until it would sleep.
     pub(crate) fn drain(&mut self) {
-        while let Some(index) = self.inbox.set().next(0) {
-            dispatch(&mut self.inbox, index, &mut self.queues);
+        while !self.inbox.is_at_rest() {
+            if let Some(index) = self.inbox.set().next(0) {
+                dispatch(&mut self.inbox, index, &mut self.queues);
+            }
         }
     }
 

@@ -62,7 +62,7 @@ pub(crate) fn run_worker(worker: &mut Worker, run: Run<'_>) {
         }
         if worker.dispatch_next().is_some() {
             waiter.reset();
-        } else if worker.ready_set().is_empty() {
+        } else if !worker.has_ready() {
             worker.count_idle();
             if waiter.idle() == Idle::Park {
                 let now = read(clock, worker, &mut pace);
@@ -117,7 +117,7 @@ pub(crate) fn run_one(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, 
         if end.has_come(now, clock) {
             return false;
         }
-        if !worker.ready_set().is_empty() {
+        if worker.has_ready() {
             continue; // what was handled so far was no event
         }
         match time_to_sleep(clock, now, next_due(worker, end.by(clock))) {
@@ -137,7 +137,7 @@ pub(crate) fn run_all(worker: &mut Worker, clock: &RosClock, stop: &StopHandle, 
         while worker.expire_one(now) {}
         match worker.dispatch_next() {
             Some(_) => dispatched += 1,
-            None if worker.ready_set().is_empty() => break,
+            None if !worker.has_ready() => break,
             None => {}
         }
         if end.has_come(clock.now(), clock) {

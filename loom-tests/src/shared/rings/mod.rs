@@ -10,6 +10,7 @@ mod all {
     pub(crate) mod cells;
     pub(crate) mod counter;
     pub(crate) mod drops;
+    pub(crate) mod entry_line;
     pub(crate) mod inbox;
     pub(crate) mod keep_last;
     pub(crate) mod keep_last_static;

@@ -94,7 +94,8 @@ fn compare(nodes: usize, busy: f64, levels: u8, candidates: u128) -> [usize; 2] 
     for graph in 0..graphs() {
         let workload = random_graph(nodes, busy, graph);
         // Periods are 10 and 20 ms: the schedule repeats.
-        let twin = workload.twin().unwrap().with_horizon(Duration::from_millis(60));
+        let twin = workload.twin().unwrap().with_variants(1);
+        let twin = twin.with_horizon(Duration::from_millis(60));
         let loads = Loads::of_model(&twin).unwrap();
         let judge = Judge::new(&twin, Objective::default());
         let options = SearchOptions {

@@ -28,14 +28,14 @@ fn main() -> Result<(), BoxError> {
         std::env::args().nth(n).map_or(Ok(default), |text| text.parse::<u64>())
     };
     let workload = picas::workload();
-    let twin = workload.twin()?.with_horizon(HORIZON);
+    let twin = workload.twin()?.with_variants(1).with_horizon(HORIZON);
     let (loads, cores) = (Loads::of_model(&twin)?, picas::CORES);
     println!("{:.2} cores of load on {cores}", workload.utilization());
     println!("{:27}  lost  late    p99 ms   mean ms", "");
 
     let judge = Judge::new(&twin, OBJECTIVE.parse::<Objective>()?);
     let evaluate = |assignment: &Assignment| -> Result<Score, BoxError> {
-        Ok(judge.objective().score(twin.chains(), &twin.evaluate(assignment)?))
+        Ok(judge.objective().score(&twin, &twin.evaluate(assignment)?))
     };
     show("PiCAS, cores", &evaluate(&picas::published(twin.loops(), false))?);
     show("PiCAS, cores and priorities", &evaluate(&picas::published(twin.loops(), true))?);

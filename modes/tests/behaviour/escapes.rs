@@ -131,12 +131,12 @@ fn nodes_whose_failures_panic_again_are_isolated_or_restarted() {
             observer
                 .create_timer(MS, |ticks, cx| {
                     *ticks += 1;
-                    if *ticks == 20 {
+                    if *ticks % 20 == 0 {
                         cx.stop();
                     }
                 })
                 .unwrap();
-            // Wait for all in the live modes, too, however late they are.
+            // Each spin ends; on a slow machine a node may not have failed until a later one.
             let expected: Vec<_> = (0..ROGUES)
                 .flat_map(|n| ["error", "panic", "restarted"].map(|kind| format!("/{kind}_{n}")))
                 .collect();
@@ -150,7 +150,6 @@ fn nodes_whose_failures_panic_again_are_isolated_or_restarted() {
                 if expected.iter().all(failed) && dropped == ROGUES {
                     break;
                 }
-                executor.spin_for(20 * MS).unwrap();
             }
         });
     });

@@ -96,7 +96,7 @@ impl FreshProcess {
         })?;
         match Reply::read(&file) {
             Ok(reply) => Ok(reply),
-            Err(error) => Err(failed(no_reply(&output, call, &error))),
+            Err(error) => Err(failed(no_reply(&program, &output, call, &error))),
         }
     }
 }
@@ -112,13 +112,14 @@ fn vary_environment(command: &mut Command, run: usize, folder: &Path) {
     command.env("MALLOC_PERTURB_", (run % 255 + 1).to_string());
 }
 
-fn no_reply(output: &Output, call: &Call, error: &io::Error) -> String {
+fn no_reply(program: &Path, output: &Output, call: &Call, error: &io::Error) -> String {
     let said = String::from_utf8_lossy(&output.stderr);
     let start = said.len().saturating_sub(QUOTED_MAX);
     let start = (start..=said.len()).find(|&n| said.is_char_boundary(n)).unwrap_or(0);
     format!(
-        "it ended ({}) without a result of the call at {}: {error}; start it with arguments that \
-         lead to that call. It said: {}",
+        "`{}` ended ({}) without a result of the call at {}: {error}; start it with arguments \
+         that lead to that call. It said: {}",
+        program.display(),
         output.status,
         call.0,
         said[start..].trim_end(),

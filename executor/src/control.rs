@@ -229,16 +229,6 @@ pub struct CallbackStatistics {
     pub expired: u64,
 }
 
-/// The counters of one worker; written by that worker, on cache lines that no other thread writes.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-pub(crate) struct WorkerCounters {
-    /// The number of the running callback plus one; zero between callbacks.
-    pub(crate) running: Counter,
-    pub(crate) idle: Counter,
-    pub(crate) sleeps: Counter,
-}
-
 /// The idle statistics of one worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerStatistics {

@@ -1,10 +1,9 @@
 //! The request to stop, and the threads of the workers that it has to reach.
 
-use crate::control::WorkerCounters;
 use crate::event::CallbackId;
 use crate::info::GraphInfo;
 use crate::lock::lock;
-use ringspin_ringbuf::{Flag, ReadySet};
+use ringspin_ringbuf::{Counter, Flag, ReadySet};
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -163,6 +162,16 @@ impl fmt::Debug for StopHandle {
 
 thread_local! {
     static CURRENT: RefCell<Option<Running>> = const { RefCell::new(None) };
+}
+
+/// The counters of one worker; written by that worker, on cache lines that no other thread writes.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct WorkerCounters {
+    /// The number of the running callback plus one; zero between callbacks.
+    pub(crate) running: Counter,
+    pub(crate) idle: Counter,
+    pub(crate) sleeps: Counter,
 }
 
 /// The current activity of a worker.

@@ -12,7 +12,7 @@ pub use taken::ReadyEvent;
 
 use crate::clock_watch::ClockWatch;
 use crate::context::Context;
-use crate::control::{CallbackCounters, Cause, Failure, Failures, WorkerCounters};
+use crate::control::{CallbackCounters, Cause, Failure, Failures};
 use crate::deadline::DeadlineWatch;
 use crate::digest::DigestCollector;
 use crate::escape::{catch_panic, error_message, log_drop, try_drop_each};
@@ -22,7 +22,7 @@ use crate::info::{GraphInfo, LoopInfo};
 use crate::notifier::Notifier;
 use crate::picker::Picker;
 use crate::route::{Control, Route};
-use crate::stop::{Running, WorkerThread};
+use crate::stop::{Running, WorkerCounters, WorkerThread};
 use crate::time::{Clock, SimClock, Time};
 use crate::timers::Timers;
 use crate::topic::AnyTopic;

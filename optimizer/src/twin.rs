@@ -16,8 +16,8 @@
 //! Timers of a live graph are due at the same instants, but which of them a core serves first
 //! depends on microseconds. An evaluation therefore has several *variants*, one after the other:
 //! one with all timers in phase, and further ones with each timer up to [`PHASES`](Twin::PHASES)
-//! late. The simulated time of a variant is a multiple of the common period of all timers, if the horizon is
-//! that long, so that every coincidence of timers counts equally.
+//! late. The simulated time of a variant is a multiple of the common period of all timers, if the
+//! horizon is that long, so that every coincidence of timers counts equally.
 //!
 //! The callbacks run unchanged, but their own work would take real time and is already part of the
 //! durations: give the twin a graph that leaves it out.

@@ -55,8 +55,8 @@ pub fn render(cells: &[Cell]) -> String {
         table.add_row(aligned(row_of(cell, starts_group), &[1]));
     }
     format!(
-        "The hot path in ms. Sample to start (start): from the newer lidar sample to the start of the\n\
-         collision estimator; release to end (end): from the lidars' timers to the estimator's end.\n\
+        "The hot path in ms. Sample to start (start): from the newer lidar sample to the start of\n\
+         the collision estimator; release to end (end): from the lidars' timers to its end.\n\
          {}\n{}",
         text(&table),
         if floors.is_empty() {

@@ -3,7 +3,7 @@
 use super::{EventSource, FreezeError, Graph, GraphBuilder};
 use crate::control::{
     CallbackCounters, CallbackStatistics, Cause, Failure, FailurePolicy, Failures, NodeControl,
-    Statistics, WorkerCounters, WorkerStatistics,
+    Statistics, WorkerStatistics,
 };
 use crate::deadline::DeadlineWatch;
 use crate::escape::catch_panic;
@@ -16,7 +16,7 @@ use crate::picker::Picker;
 use crate::ready::Ready;
 use crate::route::{Control, Index, Route};
 use crate::sim_network::SimNetwork;
-use crate::stop::StopHandle;
+use crate::stop::{StopHandle, WorkerCounters};
 use crate::time::{Clock, Time};
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections};

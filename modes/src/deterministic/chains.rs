@@ -43,8 +43,9 @@ pub struct ChainPath {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChainSamples {
     /// From the start of the first callback, the newest one of joined inputs, to the start of the
-    /// last callback, in nanoseconds: the *sample to start* of the reference system. It leaves out how long the first event waited for
-    /// its own callback, so that a schedule can improve it by delaying a source.
+    /// last callback, in nanoseconds: the *sample to start* of the reference system. It leaves out
+    /// how long the first event waited for its own callback, so that a schedule can improve it by
+    /// delaying a source.
     pub sample_to_start_ns: Vec<u64>,
     /// From the release of the first event (a timer was due, or a message ready to be taken) to the
     /// end of the last callback, in nanoseconds.

@@ -271,7 +271,8 @@ proptest! {
         executor.spin_for(ms(1000)).unwrap();
         for (path, samples) in paths.iter().zip(executor.chains()) {
             let bound = analysis.longest(&path.resolve(&info).unwrap()).unwrap();
-            let longest = samples.release_to_end_ns.iter().copied().max().expect("samples come through");
+            let ends = samples.release_to_end_ns.iter().copied();
+            let longest = ends.max().expect("samples come through");
             let longest = Duration::from_nanos(longest);
             prop_assert!(longest <= bound, "{longest:?} of {path:?} exceeds {bound:?}");
             // A single pipeline on one core never waits.

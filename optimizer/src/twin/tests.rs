@@ -524,7 +524,10 @@ proptest! {
         let simulated = twin.evaluate(&assignment).unwrap().chains;
         for (chain, bound) in simulated.iter().zip(twin.bounds(&assignment).unwrap()) {
             match bound {
-                Ok(bound) => prop_assert!(u128::from(chain.release_to_end.max_ns) <= bound.as_nanos()),
+                Ok(bound) => {
+                    let longest = Duration::from_nanos(chain.release_to_end.max_ns);
+                    prop_assert!(longest <= bound);
+                }
                 // A valid outcome: overload, or cores that delay each other without bound.
                 Err(NoBound::Overloaded { .. } | NoBound::Diverged { .. }) => {}
                 Err(reason) => prop_assert!(false, "{}", reason),

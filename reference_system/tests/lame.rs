@@ -75,14 +75,15 @@ fn a_handmade_mapping_to_four_cores_stays_near_all_floors() {
     assert_eq!((report.overwritten, report.missed_periods), (50, 0));
 }
 
-/// Two cores are loaded to 93 %, and callbacks are not preempted; still all chains stay close to
-/// their floors.
+/// Two cores are loaded to 93 %, and callbacks are not preempted: a sensor's timer may have to wait
+/// for a long callback, from its release on. All chains keep their deadlines.
 #[test]
-fn an_optimized_mapping_to_two_cores_stays_near_all_floors() {
+fn an_optimized_mapping_to_two_cores_keeps_all_deadlines() {
     let mapping = example("lame-2-cores.toml");
     let report = simulated(Cores::Mapped(mapping), Durations::new());
     let most: Vec<_> = report.chains.iter().map(|chain| figures(chain).2).collect();
-    assert_eq!(most, [60_607, 12_300, 33_600]);
+    assert_eq!(most, [62_020, 76_420, 50_522]);
+    assert!(report.chains.iter().all(|chain| chain.misses == 0), "{:?}", report.chains);
     assert_eq!(report.missed_periods, 0);
 }
 
@@ -191,7 +192,8 @@ fn the_lanes_of_the_intersection_can_be_mapped_separately() {
 fn a_search_for_four_cores_comes_within_a_tenth_of_all_floors() {
     let target = Target { workload: Workload::Lame, ..Target::autoware(0) };
     let profile = target.nominal(Duration::ZERO).unwrap();
-    let twin = target.twin(&profile).unwrap().with_horizon(6 * SECOND / 5);
+    let twin = target.twin(&profile).unwrap().with_variants(1);
+    let twin = twin.with_horizon(6 * SECOND / 5);
     let mut options = SearchOptions::new(4);
     (options.evaluations, options.priority_levels, options.threads) = (1000, 3, 2);
     let strategies = [Strategy::Genetic, Strategy::HillClimbing];

@@ -95,9 +95,8 @@ impl Workload {
         };
         let loops: Vec<String> = info.loops.iter().map(|of| of.full_name()).collect();
         let mut text = format!(
-            "version = 1\nloops = {loops:?}\n\
-             machine = {{ name = \"exact\", architecture = \"none\", cores = 1 }}\n\
-             durations.version = 1\n"
+            "version = 2\nloops = {loops:?}\nmachine = {{ name = \"exact\", \
+             architecture = \"none\", cores = 1, slowdown_percent = 100 }}\n"
         );
         for (callback, label) in info.callbacks.iter().zip(callback_labels(&info)) {
             let number = callback.event_loop.0 as usize;
@@ -105,7 +104,7 @@ impl Workload {
             let duration = always(self.nodes[number].duration / shares);
             writeln!(
                 text,
-                "[[durations.callback]]\nnode = \"{}\"\ncallback = \"{label}\"\n\
+                "[[callback]]\nnode = \"{}\"\ncallback = \"{label}\"\n\
                  durations = {duration}",
                 loops[number]
             )?;

@@ -86,7 +86,7 @@ fn run_and_optimize_read_and_write_the_same_profiles() {
     std::fs::write(&twin, format!("cores = \"single\"\nprofile = {measured:?}\n")).unwrap();
     let options = "--mode deterministic --no-work --n 200 --duration 5s --simulation";
     let report = report(&format!("{options} {twin}"));
-    assert!(report["kpis"]["hot_path_start"]["min_ns"].as_u64().unwrap() > 0, "{report}");
+    assert!(report["kpis"]["sample_to_start"]["min_ns"].as_u64().unwrap() > 0, "{report}");
 }
 
 #[test]

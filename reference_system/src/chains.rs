@@ -1,7 +1,7 @@
 //! Latencies of the LaME chains, measured at the callbacks, in the two definitions of
 //! [`kpi`](crate::kpi).
 //!
-//! The history of a sample holds the start of its chain's first callback, and a [`Probe`] remembers
+//! The history of a sample holds the start of its chain's first callback, and a probe remembers
 //! its release. A chain ends when its last callback returns, which need not publish anything: the
 //! callback reports the sample that it received, and a [`Watch`] records when the worker reports
 //! its return. In simulated time, the duration of the last callback is therefore included.

@@ -27,7 +27,7 @@ impl<const WORDS: usize> Relay<WORDS> {
     /// Like [`new`](Self::new), with queues of `depth` messages.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The same as [`new`](Self::new).
     pub fn with_depth(
         mut executor: Executor,
         nodes: usize,

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! # A mark that stands
-//! As long as the worker polls, it leaves the last mark standing, and polls that loop's ring. A
+//! A worker that polls leaves the last mark standing, and polls that loop's ring. A
 //! publisher that pushes a token and then reads the mark of a worker that is awake leaves step 3
 //! out. The worker clears the mark before it sleeps, or when another loop is marked, and then looks
 //! once more at the ring. Push, reading, clearing and looking are in one total order, so that

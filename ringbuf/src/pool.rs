@@ -319,7 +319,7 @@ impl<T> Released<T> {
     /// Takes over the reference as [`Pool::adopt`] does.
     ///
     /// # Safety
-    /// As for [`Pool::adopt`].
+    /// The conditions of [`Pool::adopt`].
     #[inline]
     pub(crate) unsafe fn adopt(self) -> Shared<T> {
         Shared { slot: self.0 }

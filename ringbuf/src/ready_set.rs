@@ -105,7 +105,7 @@ impl ReadySet {
     /// The one loop that is marked, if it is the only one; `None` also for a set with leaves.
     #[inline]
     pub(crate) fn only(&self) -> Option<usize> {
-        // As `is_empty`.
+        // A hint, like the look of `is_empty`.
         let summary = self.summary.load(order!(Relaxed, "ready_set.peek")) & !SLEEPING;
         let is_one = self.leaves.is_empty() && summary.is_power_of_two();
         is_one.then(|| summary.trailing_zeros() as usize)

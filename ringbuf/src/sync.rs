@@ -88,7 +88,7 @@ mod imp {
     }
     pub(crate) use order;
 
-    /// As `order!`, for one of two accesses that [`store_load`] keeps in order.
+    /// Like `order!`, for one of two accesses that [`store_load`] keeps in order.
     #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
     macro_rules! total_order {
         ($order:ident, $site:literal) => {

@@ -122,10 +122,11 @@ fn compare(nodes: usize, busy: f64, levels: u8, candidates: u128) -> [usize; 2] 
     counts
 }
 
-/// Less than one search in twenty misses the optimum.
+/// Every search of the first graph finds the optimum; of many, 19 in 20 do.
 fn assert_equal(name: &str, [equal, missed]: [usize; 2]) {
     println!("{name}: {equal} equal, {missed} missed");
-    assert!(20 * missed < equal + missed, "{name}: {missed} missed, {equal} equal");
+    let missed_max = if graphs() == 1 { 0 } else { (equal + missed) / 20 };
+    assert!(missed <= missed_max, "{name}: {missed} missed, {equal} equal");
 }
 
 #[test]

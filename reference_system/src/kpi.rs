@@ -8,7 +8,7 @@
 //! * *release to end*: from the newer lidar's release, when its timer was due, to the end of the
 //!   collision estimator's callback. It is what a user feels.
 //!
-//! As upstream, the first ten such samples are start-up, and the behaviour planner's period is the
+//! The first ten such samples are start-up, as upstream, and the behaviour planner's period is the
 //! distance of successive starts.
 //!
 //! Callbacks on several threads share one [`Collector`]. Its storage is bounded and reserved on
@@ -18,6 +18,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ringspin_executor::{Completion, Dispatch, GraphInfo, LoopId, LoopInfo, Recorder};
 use ringspin_report::Summary;
 use serde::Serialize;
 
@@ -221,7 +222,8 @@ impl Collector {
     /// Records that the collision estimator's callback that published `sequence_number` returned.
     ///
     /// The last 64 ends are remembered until their samples reach a Command node. A sample that
-    /// arrives later, or before this call, counts in [`Kpis::end_unknown`].
+    /// arrives later, or before this call, counts in [`Kpis::end_unknown`]. A callback that takes
+    /// simulated time does not see its own end: an [`EstimatorWatch`] corrects it.
     pub fn collision_estimator_returned(&self, sequence_number: u32, end_ns: u64) {
         locked(&self.ends).put(sequence_number, end_ns);
     }
@@ -271,6 +273,35 @@ impl Collector {
             Some(locked(releases).get(entry.sequence_number))
         });
         released.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten()
+    }
+}
+
+/// A recorder that tells a [`Collector`] the simulated ends of the collision estimator's callback.
+pub struct EstimatorWatch {
+    collector: Arc<Collector>,
+    event_loop: Option<LoopId>,
+    /// The number of calls so far: each publishes one sample.
+    calls: u32,
+}
+
+impl EstimatorWatch {
+    /// Creates a watch for the one worker of a deterministic run of this graph.
+    #[must_use]
+    pub fn new(collector: Arc<Collector>, info: &GraphInfo) -> Self {
+        let is_it = |of: &LoopInfo| of.node.trim_start_matches('/') == COLLISION_ESTIMATOR;
+        let event_loop = info.loops.iter().position(is_it).map(|index| LoopId(index as u32));
+        Self { collector, event_loop, calls: 0 }
+    }
+}
+
+impl Recorder for EstimatorWatch {
+    fn started(&mut self, _: &Dispatch) {}
+
+    fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
+        if Some(dispatch.event_loop) == self.event_loop {
+            self.collector.collision_estimator_returned(self.calls, completion.time.as_nanos());
+            self.calls = self.calls.wrapping_add(1);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::chains::{self, ChainReport, Watch};
 use crate::crunch::estimate_ns;
 use crate::description::{AUTOWARE, Workload, total_crunches_per_second};
-use crate::kpi::{Collector, Kpis};
+use crate::kpi::{Collector, EstimatorWatch, Kpis};
 use crate::lame;
 use crate::middleware::{self, Middleware};
 use crate::optimize::{Target, quick_mapping};
@@ -11,6 +11,7 @@ use crate::process::{CpuMeter, ProcessUsage};
 use crate::system::{self, Work};
 use crate::trace::TraceWriter;
 use ringspin_executor::{BoxError, Completion, Dispatch, GraphInfo, Recorder, Statistics};
+use ringspin_modes::deterministic::AnyModel;
 use ringspin_modes::{Cores, Executor, Mapping, Mode, RunDigest, allowed_cores};
 use ringspin_simulation::models::{Durations, Profile, Profiler};
 use serde::Serialize;
@@ -149,7 +150,7 @@ pub fn run_recorded(
     let mut work = options.work.clone();
     let chains = Arc::new(chains::Collector::new());
     let executor = middleware::connect(Executor::new(mode.clone()), options.middleware)?;
-    let mut executor = record(executor, workload, options, &chains, factory)?;
+    let mut executor = record(executor, workload, options, collector, &chains, factory)?;
     if options.stop_on_ctrl_c {
         executor.stop_on_ctrl_c()?;
     }
@@ -209,16 +210,18 @@ struct CombinedRecorder {
     writer: Option<TraceWriter>,
     profiler: Option<Profiler>,
     watch: Option<Watch>,
+    estimator: Option<EstimatorWatch>,
 }
 
 impl CombinedRecorder {
     fn each(&mut self) -> impl Iterator<Item = &mut dyn Recorder> {
-        let Self { callers, writer, profiler, watch } = self;
+        let Self { callers, writer, profiler, watch, estimator } = self;
         let callers = callers.iter_mut().map(|recorder| &mut **recorder);
         let writer = writer.iter_mut().map(|recorder| recorder as &mut dyn Recorder);
         let profiler = profiler.iter_mut().map(|recorder| recorder as &mut dyn Recorder);
         let watch = watch.iter_mut().map(|recorder| recorder as &mut dyn Recorder);
-        callers.chain(writer).chain(profiler).chain(watch)
+        let estimator = estimator.iter_mut().map(|recorder| recorder as &mut dyn Recorder);
+        callers.chain(writer).chain(profiler).chain(watch).chain(estimator)
     }
 }
 
@@ -238,13 +241,21 @@ fn record(
     executor: Executor,
     workload: Workload,
     options: &RunOptions,
+    collector: &Arc<Collector>,
     chains: &Arc<chains::Collector>,
     mut factory: Option<RecordersFactory>,
 ) -> io::Result<Executor> {
     let mut writer = options.trace.as_deref().map(TraceWriter::create).transpose()?;
     let profiled = options.profile.is_some();
     let watched = (workload == Workload::Lame).then(|| chains.clone());
-    if factory.is_none() && writer.is_none() && !profiled && watched.is_none() {
+    // Where callbacks take simulated time, they do not see their own ends.
+    let takes_time = match &options.mode {
+        Mode::Deterministic(simulation) => simulation.durations != AnyModel::default(),
+        Mode::SingleCore | Mode::MultiCore(_) => false,
+    };
+    let estimated = takes_time.then(|| collector.clone());
+    let is_watched = watched.is_some() || estimated.is_some();
+    if factory.is_none() && writer.is_none() && !profiled && !is_watched {
         return Ok(executor);
     }
     Ok(executor.with_recorders(move |info, worker| CombinedRecorder {
@@ -253,6 +264,7 @@ fn record(
         writer: writer.take().map(|writer| writer.with_names(info)),
         profiler: profiled.then(|| Profiler::new(info)),
         watch: watched.clone().map(|chains| Watch::new(chains, info)),
+        estimator: estimated.clone().map(|collector| EstimatorWatch::new(collector, info)),
     }))
 }
 
@@ -266,7 +278,7 @@ fn finish(
     for recorder in recorders {
         let any: Box<dyn Any> = recorder;
         let Ok(combined) = any.downcast::<CombinedRecorder>() else { continue };
-        let CombinedRecorder { callers: of_worker, writer, profiler, watch: _ } = *combined;
+        let CombinedRecorder { callers: of_worker, writer, profiler, .. } = *combined;
         if let Some(writer) = writer {
             writer.finish()?;
         }

@@ -25,9 +25,29 @@
 //! group. The more specific entry wins. [`Mapping::resolve`] checks the mapping against the
 //! frozen graph and the cores of this process and fails with a way out rather than guess.
 //!
-//! Two kinds of priority do different things. That of a core is the operating system's, and is
-//! between its worker and other threads. A dispatch priority is between the loops of one worker,
-//! live as on a virtual core: it says whose event comes next whenever a callback has returned.
+//! # Two kinds of priority
+//! A dispatch priority is between the loops of one worker, live as on a virtual core: it selects
+//! the next event whenever a callback has returned. The priority of a `[[core]]` is that of its
+//! worker's thread in the operating system. Several `[[core]]` tables may have the same `id` and
+//! different priorities: then the core has a thread for each, and the one of higher priority
+//! preempts a running callback of the others:
+//!
+//! ```toml
+//! [[core]]
+//! id = 0
+//! nodes = ["/planner"]        # long callbacks, with normal priority
+//!
+//! [[core]]
+//! id = 0
+//! nodes = ["/lidar"]          # takes the core from the planner at any time
+//! priority = 1
+//! ```
+//!
+//! A preempting thread parks at once when it has nothing to do, because it would starve the others
+//! while it spins. Where SCHED_FIFO is not permitted, a warning says so, and the threads share the
+//! core in time slices. In simulated time the priorities preempt everywhere. Live, a message to a
+//! preempting thread takes effect while the callback that publishes it still runs; simulated, at
+//! the end of that callback.
 
 #[cfg(feature = "toml")]
 mod document;
@@ -49,7 +69,9 @@ pub use names::loop_names;
 use ringspin_executor::WaitStrategy;
 #[cfg(feature = "toml")]
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 use text::FIFO_PRIORITIES;
 
 /// The assignment of nodes and callback groups to cores.
@@ -111,7 +133,8 @@ pub struct CoreMapping {
     /// The nodes (`/node`) and callback groups (`/node:group`) that run there.
     #[cfg_attr(feature = "toml", serde(default))]
     pub nodes: Vec<String>,
-    /// The SCHED_FIFO priority of the core's worker thread, 1..=99. None leaves it as it is.
+    /// The SCHED_FIFO priority of the worker thread, 1..=99; the normal scheduling class if absent.
+    /// Of several entries with one `id`, the higher one preempts.
     #[cfg_attr(
         feature = "toml",
         serde(
@@ -137,14 +160,16 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// One worker thread to start: a core and the event loops that it runs.
+/// One worker thread to start: a core and the event loops that it runs. Plans of one core have
+/// different priorities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorePlan {
     /// The operating system's number of the core.
     pub core: usize,
     /// The SCHED_FIFO priority of the worker, if one was asked for.
     pub priority: Option<u8>,
-    /// How it waits, if the mapping says so.
+    /// The wait strategy of the worker, if the mapping determines it: a thread that preempts
+    /// another one parks at once.
     pub wait: Option<WaitStrategy>,
     /// Indices into the slice that was resolved, ascending. Never empty.
     pub loops: Vec<usize>,
@@ -167,8 +192,8 @@ impl Mapping {
         Self::default()
     }
 
-    /// Declares core `id` and what runs on it. Declaring a core twice is an error of
-    /// [`resolve`](Self::resolve).
+    /// Declares core `id` and its nodes. Declaring a core twice with the same priority is an error
+    /// of [`resolve`](Self::resolve).
     #[must_use]
     pub fn core<S: Into<String>>(mut self, id: usize, nodes: impl IntoIterator<Item = S>) -> Self {
         let nodes = nodes.into_iter().map(Into::into).collect();
@@ -176,8 +201,36 @@ impl Mapping {
         self
     }
 
+    /// Declares a thread of core `id` with a SCHED_FIFO priority (1..=99) and its nodes. It
+    /// preempts threads of the same core that have a lower priority or none.
+    ///
+    /// ```
+    /// use ringspin_modes::mapping::{LoopName, Mapping};
+    ///
+    /// let mapping = Mapping::new().core(0, ["/planner"]).thread(0, 1, ["/lidar"]);
+    /// let loops = [("/planner", ""), ("/lidar", "")];
+    /// let loops = loops.map(|(node, group)| LoopName { node, group });
+    /// let plan = mapping.resolve(&loops, &[0])?;
+    /// assert_eq!((plan[0].priority, plan[0].loops.as_slice()), (Some(1), &[1][..]));
+    /// assert_eq!((plan[1].priority, plan[1].loops.as_slice()), (None, &[0][..]));
+    /// # Ok::<(), ringspin_modes::mapping::MappingError>(())
+    /// ```
+    #[must_use]
+    pub fn thread<S: Into<String>>(
+        self,
+        id: usize,
+        priority: u8,
+        nodes: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let mut mapping = self.core(id, nodes);
+        if let Some(thread) = mapping.cores.last_mut() {
+            thread.priority = Some(priority);
+        }
+        mapping
+    }
+
     /// Sets the SCHED_FIFO priority (1..=99) of the worker of core `id`, which is declared without
-    /// nodes if it was not declared before.
+    /// nodes if it was not declared before. Of a core with several threads, that of the first.
     #[must_use]
     pub fn priority(mut self, id: usize, priority: u8) -> Self {
         self.entry(id).priority = Some(priority);
@@ -234,7 +287,8 @@ impl Mapping {
         self
     }
 
-    /// Sets the core of the event loops that no core names.
+    /// Sets the core of the event loops that no core names; they run on its thread of lowest
+    /// priority.
     #[must_use]
     pub fn default_core(mut self, id: usize) -> Self {
         self.default_core = Some(id);
@@ -260,8 +314,8 @@ impl Mapping {
     /// Puts every event loop on exactly one core.
     ///
     /// `loops` are the loops of the frozen graph in creation order, `allowed_cores` the cores that
-    /// the operating system lets this process use. Cores without loops are left out; the plans
-    /// are sorted by core. O(n log n) in loops and entries.
+    /// the operating system lets this process use. Threads without loops are left out; the plans
+    /// are sorted by core, then by falling priority. O(n log n) in loops and entries.
     ///
     /// # Errors
     /// [`MappingError`]: the first problem found, cores before names.
@@ -272,12 +326,13 @@ impl Mapping {
     ) -> Result<Vec<CorePlan>, MappingError> {
         self.check_cores(allowed_cores)?;
         let entries = self.entries()?;
-        names::check(&entries, loops, |core| format!("core {core}"))?;
-        let mut by_core: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        names::check(&entries, loops, |(core, _)| format!("core {core}"))?;
+        let default = self.default_thread();
+        let mut by_thread: BTreeMap<ThreadKey, Vec<usize>> = BTreeMap::new();
         let mut unmapped = Vec::new();
         for (index, name) in loops.iter().enumerate() {
-            match names::of_loop(&entries, *name).or(self.default_core) {
-                Some(core) => by_core.entry(core).or_default().push(index),
+            match names::of_loop(&entries, *name).or(default) {
+                Some(thread) => by_thread.entry(thread).or_default().push(index),
                 None => unmapped.push(name.to_string()),
             }
         }
@@ -285,13 +340,17 @@ impl Mapping {
             return Err(MappingError::Unmapped { loops: unmapped });
         }
         self.priorities(loops)?; // an error of these is one of the mapping, too
-        let plan = |(core, loops)| {
-            let declared = self.cores.iter().find(|declared| declared.id == core);
-            let (priority, wait) =
-                (declared.and_then(|c| c.priority), declared.and_then(|c| c.wait));
-            CorePlan { core, priority, wait, loops }
-        };
-        Ok(by_core.into_iter().map(plan).collect())
+        let mut plans: Vec<CorePlan> = Vec::with_capacity(by_thread.len());
+        // From the lowest priority of a core to the highest.
+        for (key, loops) in by_thread.into_iter().rev() {
+            let (core, Reverse(priority)) = key;
+            let declared = self.cores.iter().find(|declared| declared.thread() == key);
+            let preempts = plans.last().is_some_and(|lower| lower.core == core);
+            let wait = declared.and_then(|declared| declared.wait);
+            plans.push(CorePlan { core, priority, wait: wait.or(preempts.then_some(PARK)), loops });
+        }
+        plans.reverse();
+        Ok(plans)
     }
 
     /// The dispatch priorities of the loops that have one here: indices into `loops`, ascending.
@@ -328,32 +387,62 @@ impl Mapping {
     fn check_cores(&self, allowed: &[usize]) -> Result<(), MappingError> {
         let mut seen = BTreeSet::new();
         for core in &self.cores {
-            if !seen.insert(core.id) {
-                return Err(MappingError::CoreTwice { core: core.id });
+            if !seen.insert(core.thread()) {
+                return Err(MappingError::CoreTwice { core: core.id, priority: core.priority });
             }
             if let Some(priority) = core.priority.filter(|p| !FIFO_PRIORITIES.contains(p)) {
                 return Err(MappingError::Priority { core: core.id, priority });
             }
         }
-        match seen.into_iter().chain(self.default_core).find(|id| !allowed.contains(id)) {
+        for core in &self.cores {
+            let preempts =
+                |other: &CoreMapping| other.id == core.id && other.priority < core.priority;
+            if let (Some(priority), Some(WaitStrategy::Spin | WaitStrategy::Yield)) =
+                (core.priority, core.wait)
+                && self.cores.iter().any(preempts)
+            {
+                return Err(MappingError::Starves { core: core.id, priority });
+            }
+        }
+        let ids = seen.into_iter().map(|(id, _)| id).chain(self.default_core);
+        match ids.into_iter().find(|id| !allowed.contains(id)) {
             Some(core) => Err(MappingError::CoreNotAllowed { core, allowed: allowed.to_vec() }),
             None => Ok(()),
         }
     }
 
-    /// Every entry with the core that names it.
-    fn entries(&self) -> Result<BTreeMap<Entry, usize>, MappingError> {
+    /// The thread of the loops that no core names.
+    fn default_thread(&self) -> Option<ThreadKey> {
+        let core = self.default_core?;
+        let priorities = self.cores.iter().filter(|of| of.id == core).map(|of| of.priority);
+        Some((core, Reverse(priorities.min().flatten())))
+    }
+
+    /// Every entry with the thread that names it.
+    fn entries(&self) -> Result<BTreeMap<Entry, ThreadKey>, MappingError> {
         let mut entries = BTreeMap::new();
         for core in &self.cores {
             for text in &core.nodes {
                 let entry = Entry::parse(text);
-                if let Some(first) = entries.insert(entry.clone(), core.id) {
+                if let Some((first, _)) = entries.insert(entry.clone(), core.thread()) {
                     let entry = entry.to_string();
                     return Err(MappingError::NodeTwice { entry, first, second: core.id });
                 }
             }
         }
         Ok(entries)
+    }
+}
+
+/// A worker thread: its core, and its priority. In the order of plans.
+type ThreadKey = (usize, Reverse<Option<u8>>);
+
+/// The wait strategy of a thread that preempts another one.
+const PARK: WaitStrategy = WaitStrategy::SpinThenPark(Duration::ZERO);
+
+impl CoreMapping {
+    fn thread(&self) -> ThreadKey {
+        (self.id, Reverse(self.priority))
     }
 }
 

@@ -124,11 +124,28 @@ pub enum MappingError {
         /// The cores that may be used.
         allowed: Vec<usize>,
     },
-    /// Two `[[core]]` tables have the same id.
-    #[error("core {core} is declared twice; merge the `nodes` of the two `[[core]]` tables")]
+    /// Two `[[core]]` tables have the same id and the same priority.
+    #[error(
+        "core {core} is declared twice with {}; merge the `nodes` of the two `[[core]]` tables, or \
+        give one of them another `priority`, so that the higher one preempts the other",
+        priority.map_or("normal priority".to_owned(), |priority| format!("priority {priority}"))
+    )]
     CoreTwice {
         /// The core that was declared twice.
         core: usize,
+        /// The priority of both; the normal scheduling class if absent.
+        priority: Option<u8>,
+    },
+    /// A thread that preempts others of its core never sleeps.
+    #[error(
+        "the thread of core {core} with priority {priority} never sleeps and would starve those of \
+        lower priority on that core; use `wait = \"park\"`, or leave `wait` out"
+    )]
+    Starves {
+        /// The core.
+        core: usize,
+        /// The priority of the thread that spins or yields.
+        priority: u8,
     },
     /// One node or callback group is named twice.
     #[error("`{entry}` is named on core {first} and again on core {second}; keep only one")]

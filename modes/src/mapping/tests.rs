@@ -95,7 +95,66 @@ fn a_core_that_is_not_allowed_lists_the_allowed_ones() {
 #[test]
 fn a_core_declared_twice_is_refused() {
     let mapping = Mapping::new().core(1, ["/ns/Planner"]).core(1, ["/FrontLidarDriver"]);
-    assert!(message(&mapping).contains("core 1 is declared twice"));
+    let text = message(&mapping);
+    assert!(text.contains("core 1 is declared twice with normal priority; merge"), "{text}");
+    let mapping = Mapping::new().thread(1, 5, ["/ns/Planner"]).thread(1, 5, ["/FrontLidarDriver"]);
+    let text = message(&mapping);
+    assert!(text.contains("core 1 is declared twice with priority 5; merge"), "{text}");
+    assert!(text.contains("give one of them another `priority`"), "{text}");
+}
+
+/// Two threads of core 1, and the rest on the lower one or on core 0.
+fn two_threads() -> Mapping {
+    Mapping::new()
+        .thread(1, 7, ["FrontLidarDriver", "EuclideanClusterDetector:settings"])
+        .core(1, ["EuclideanClusterDetector"])
+        .default_core(1)
+}
+
+#[test]
+fn core_has_a_thread_for_each_priority() {
+    let park = Some(WaitStrategy::SpinThenPark(Duration::ZERO));
+    let high = CorePlan { wait: park, ..plan(1, Some(7), &[0, 3]) };
+    let plans = two_threads().resolve(&loops(), &[0, 1]).unwrap();
+    assert_eq!(plans, [high.clone(), plan(1, None, &[1, 2, 4])]);
+    let third = two_threads().thread(1, 90, ["/ns/Planner"]).default_core(0);
+    let highest = CorePlan { wait: park, ..plan(1, Some(90), &[4]) };
+    let plans = third.resolve(&loops(), &[0, 1]).unwrap();
+    assert_eq!(plans, [plan(0, None, &[1]), highest, high, plan(1, None, &[2])]);
+    // The default core has no thread of normal priority.
+    let only = Mapping::new().thread(1, 9, ["/ns/Planner"]).thread(1, 7, ["FrontLidarDriver"]);
+    let plans = only.default_core(1).resolve(&loops(), &[1]).unwrap();
+    assert_eq!((plans[0].priority, &*plans[0].loops), (Some(9), &[4][..]));
+    assert_eq!(plans[1], plan(1, Some(7), &[0, 1, 2, 3]));
+}
+
+#[test]
+fn threads_of_one_core_are_read_written_and_shown() {
+    let text = two_threads().to_toml_string();
+    assert_eq!(text.parse::<Mapping>().unwrap(), two_threads());
+    assert_eq!(
+        two_threads().to_string(),
+        "core 1 (priority 7): FrontLidarDriver, EuclideanClusterDetector:settings; core 1: \
+         EuclideanClusterDetector; all others: core 1"
+    );
+}
+
+#[test]
+fn thread_that_preempts_and_never_sleeps_is_refused() {
+    for strategy in [WaitStrategy::Spin, WaitStrategy::Yield] {
+        let text = message(&two_threads().wait(1, strategy));
+        assert!(text.starts_with("the thread of core 1 with priority 7 never sleeps"), "{text}");
+        assert!(text.contains("use `wait = \"park\"`"), "{text}");
+    }
+    let brief = WaitStrategy::SpinThenPark(Duration::from_micros(5));
+    let plans = two_threads().wait(1, brief).resolve(&loops(), &[1]).unwrap();
+    assert_eq!((plans[0].wait, plans[1].wait), (Some(brief), None));
+    // The lower thread may spin, and so may a thread that has its core to itself.
+    let mut lower = two_threads();
+    lower.cores[1].wait = Some(WaitStrategy::Spin);
+    assert!(lower.resolve(&loops(), &[1]).is_ok());
+    let alone = Mapping::new().priority(1, 80).wait(1, WaitStrategy::Spin).default_core(1);
+    assert!(alone.resolve(&loops(), &[1]).is_ok());
 }
 
 #[test]

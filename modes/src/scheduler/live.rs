@@ -173,7 +173,7 @@ pub(crate) fn run_pinned(
     std::thread::scope(|scope| {
         let mut threads = Vec::new();
         for (plan, worker) in workers.iter_mut() {
-            let name = format!("ringspin-{}", plan.core);
+            let name = thread_name(plan);
             let run = Run { wait: plan.wait.unwrap_or(run.wait), ..run };
             let body = move || {
                 let pinned_run = || {
@@ -201,6 +201,14 @@ pub(crate) fn run_pinned(
         let results: Vec<Result<(), SpinError>> = threads.into_iter().map(join).collect();
         results.into_iter().collect()
     })
+}
+
+/// The name of a worker's thread, within the 15 characters that Linux keeps.
+fn thread_name(plan: &CorePlan) -> String {
+    match plan.priority {
+        Some(priority) => format!("ringspin-{}-{priority}", plan.core),
+        None => format!("ringspin-{}", plan.core),
+    }
 }
 
 /// Pins this thread to its core and gives it its priority.
@@ -233,8 +241,9 @@ fn set_fifo_priority(core: usize, priority: u8) {
             core,
             priority,
             ?error,
-            "SCHED_FIFO is not permitted (it needs CAP_SYS_NICE or an rtprio limit); \
-             this core runs with normal priority"
+            "failed to give the thread of this core its SCHED_FIFO priority: that is not \
+             permitted; grant CAP_SYS_NICE or raise the limit (`ulimit -r`). It runs with normal \
+             priority, and threads of one core share it in time slices"
         );
     }
 }

@@ -4,9 +4,10 @@
 use crate::{entries, log, this_program};
 use ringspin_executor::{BoxError, Graph, Message, QoS, WaitStrategy};
 use ringspin_modes::{Executor, Machine, Mapping, SpinError, allowed_cores};
+use ringspin_ringbuf::Counter;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const MS: Duration = Duration::from_millis(1);
 
@@ -84,6 +85,59 @@ fn groups_of_one_node_can_live_apart() {
     let expected =
         [("default", format!("ringspin-{first}")), ("group", format!("ringspin-{second}"))];
     assert_eq!(seen, expected);
+}
+
+/// Whether this thread has the scheduling policy SCHED_FIFO: field 41 of its `stat`.
+fn has_fifo_priority() -> bool {
+    let stat = std::fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
+    // The name, field 2, can contain spaces.
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.clone().nth(41 - 3) == Some("1")
+}
+
+/// A callback of the higher thread that begins while one of the lower thread runs, and ends after
+/// a while in which that one does nothing. Where SCHED_FIFO is not permitted, they take turns.
+#[test]
+fn thread_of_higher_priority_preempts_a_running_callback() {
+    let core = allowed_cores()[0];
+    let mapping = Mapping::new().core(core, ["/long"]).thread(core, 1, ["/urgent"]);
+    let mut executor = Executor::multi_core(mapping).with_wait_strategy(WaitStrategy::Spin);
+    let turns = Arc::new(Counter::default());
+    let (counted, done) = (turns.clone(), Arc::new(OnceLock::new()));
+    let is_done = done.clone();
+    let long = executor.create_node("long", ()).unwrap();
+    long.create_one_shot_timer(MS, move |_, cx| {
+        // It returns only after the urgent callback.
+        while is_done.get().is_none() {
+            counted.add(1);
+        }
+        cx.stop();
+    })
+    .unwrap();
+    let urgent = executor.create_node("urgent", ()).unwrap();
+    let seen = done.clone();
+    urgent
+        .create_timer(MS, move |_, _| {
+            let before = turns.get();
+            if before == 0 || seen.get().is_some() {
+                return; // the other one has not begun
+            }
+            let began = Instant::now();
+            while began.elapsed() < 5 * MS {
+                std::hint::spin_loop();
+            }
+            let result = (has_fifo_priority(), turns.get() - before, thread_name());
+            assert!(seen.set(result).is_ok(), "it is done once");
+        })
+        .unwrap();
+    executor.spin().unwrap();
+    let (is_fifo, turns, thread) = done.get().unwrap();
+    assert_eq!(*thread, format!("ringspin-{core}-1"));
+    if *is_fifo {
+        assert_eq!(*turns, 0, "the lower thread had turns meanwhile");
+    } else {
+        println!("SCHED_FIFO is not permitted");
+    }
 }
 
 /// How many events the other core handles while one callback has its own.

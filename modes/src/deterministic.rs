@@ -9,8 +9,8 @@
 //! | module | part |
 //! |---|---|
 //! | `simulation` | settings of a simulation: [`Simulation`] |
-//! | `virtual_cores` | events that wait for a busy core, or for the break of a tie |
-//! | `contention` | cores that slow each other down |
+//! | `virtual_cores` | events that wait for a busy thread, or for the break of a tie |
+//! | `contention` | ends of callbacks that move: cores that slow each other down, preemption |
 //! | `ties` | other orders of one instant; `crate::schedule` repeats them |
 //! | `timing`, `traffic` | durations of callbacks, and delivery of messages |
 //! | `inputs` | external inputs |
@@ -133,8 +133,8 @@ impl Sequencer {
         worker.start(Time::ZERO);
         let mut digester = Digester::new(info, sim_network.clone(), timing.clone());
         digester.set_others(recorder, follower);
-        if virtual_cores.as_ref().is_some_and(VirtualCoreScheduler::is_contended) {
-            digester.set_contended();
+        if virtual_cores.as_ref().is_some_and(VirtualCoreScheduler::has_moving_ends) {
+            digester.set_moving_ends();
         }
         worker.set_recorder(Some(Box::new(digester)));
         let progress = |limit| (limit, Progress::new(info, simulation.start));
@@ -366,8 +366,8 @@ impl Sequencer {
                 timing.released(pending.since);
             }
             let event_loop = pending.event.event_loop;
-            let is_contended = virtual_cores.is_contended();
-            if is_contended {
+            let has_moving_ends = virtual_cores.has_moving_ends();
+            if has_moving_ends {
                 sim_network.hold_for(Some(event_loop));
             }
             let callback = worker.dispatch_taken(pending.event);
@@ -376,7 +376,7 @@ impl Sequencer {
                 sim_network.end();
             }
             call = call.filter(|call| call.end > now);
-            if is_contended {
+            if has_moving_ends {
                 sim_network.hold_for(None);
                 if call.is_none() {
                     sim_network.launch(event_loop, Duration::ZERO);
@@ -456,7 +456,7 @@ impl Sequencer {
         self.inputs.time_goes_on();
         if let Some(virtual_cores) = &mut self.virtual_cores {
             virtual_cores.free(next);
-            if virtual_cores.is_contended() {
+            if virtual_cores.has_moving_ends() {
                 self.end_calls(next).map_err(SpinError::from)?;
             }
         }
@@ -466,8 +466,7 @@ impl Sequencer {
         Ok(true)
     }
 
-    /// Ends the calls whose ends depended on the other cores: recorders are told, and the messages
-    /// leave.
+    /// Ends the calls whose ends moved: recorders are told, and the messages leave.
     fn end_calls(&mut self, now: Time) -> Result<(), Panicked> {
         let ended = self.virtual_cores.as_mut().map(|virtual_cores| virtual_cores.take_ended(now));
         for RunningCall { event_loop, call, end, .. } in ended.unwrap_or_default() {

@@ -1,9 +1,10 @@
-//! Contention: callbacks that progress more slowly while other cores are busy.
+//! Running calls with ends that move: contention between cores, and preemption on one core.
 //!
 //! Cores can share something: two virtual cores the units of a physical one, others a cache or a
-//! memory bus. While other cores are busy, a callback progresses at a fraction of its speed alone,
-//! so its end moves whenever a callback begins or ends elsewhere. Until it has ended, its messages
-//! are [held](ringspin_executor::SimNetwork::hold_for), and recorders have not been told.
+//! memory bus. While other cores are busy, a callback progresses at a fraction of its speed alone.
+//! While a thread of higher priority runs a callback on the same core, it does not progress. So its
+//! end moves whenever a callback begins or ends elsewhere. Until it has ended, its messages are
+//! [held](ringspin_executor::SimNetwork::hold_for), and recorders have not been told.
 //!
 //! All numbers are integers. The rest of a call is rounded down to a nanosecond whenever its speed
 //! changes: no call takes longer than one that is slowed down throughout.
@@ -88,9 +89,12 @@ impl Pace {
     }
 }
 
-/// The running calls of cores with contention.
+/// The running calls of threads that slow each other down or preempt each other.
 pub(super) struct RunningCalls {
     contention: Contention,
+    /// By thread, the number of its core. Threads of one core descend in priority.
+    core_of: Vec<u32>,
+    /// The number of cores.
     cores: usize,
     calls: Vec<RunningCall>,
 }
@@ -101,40 +105,104 @@ pub(super) struct RunningCall {
     pub(super) call: Call,
     /// The end as things stand.
     pub(super) end: Time,
+    thread: u32,
     core: u32,
     /// The work that is left at `since`, as time without other cores.
     left_ns: u64,
     since: Time,
-    /// The number of busy cores that `end` is for; 0 before the first one.
-    busy: usize,
+    speed: Speed,
+}
+
+/// The progress of a running call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Speed {
+    /// It began at this instant, or a call of higher priority runs on its core.
+    Standstill,
+    /// It runs while this number of cores is busy.
+    Beside(usize),
 }
 
 impl RunningCalls {
-    pub(super) fn new(contention: Contention, cores: usize) -> Self {
-        Self { contention, cores, calls: Vec::with_capacity(cores) }
+    pub(super) fn new(contention: Contention, core_of: Vec<u32>) -> Self {
+        let cores = core_of.iter().max().map_or(0, |last| *last as usize + 1);
+        Self { contention, calls: Vec::with_capacity(core_of.len()), core_of, cores }
     }
 
-    /// A call begins at `now` on this core.
-    pub(super) fn begin(&mut self, core: u32, event_loop: LoopId, call: Call, now: Time) {
+    /// A call begins at `now` on this thread.
+    pub(super) fn begin(&mut self, thread: u32, event_loop: LoopId, call: Call, now: Time) {
         let left_ns = call.end.since(now).as_nanos() as u64;
-        let (since, end) = (now, call.end);
-        self.calls.push(RunningCall { event_loop, call, end, core, left_ns, since, busy: 0 });
+        let (since, end, core) = (now, call.end, self.core_of[thread as usize]);
+        let speed = Speed::Standstill;
+        self.calls.push(RunningCall { event_loop, call, end, thread, core, left_ns, since, speed });
     }
 
-    /// Moves the ends of the calls, if the number of busy cores has changed; whether it has. To be
-    /// called when everything has begun that begins at `now`.
+    /// Moves the ends of the calls whose speed has changed; whether there are any. To be called
+    /// when everything has begun that begins at `now`.
     pub(super) fn settle(&mut self, now: Time) -> bool {
-        let busy = self.calls.len();
-        let changed = self.calls.iter().any(|call| call.busy != busy);
-        for call in self.calls.iter_mut().filter(|call| call.busy != busy) {
-            let elapsed_ns = now.since(call.since).as_nanos() as u64;
-            let before = self.contention.pace(call.busy.saturating_sub(1), self.cores);
-            call.left_ns = call.left_ns.saturating_sub(before.work_ns(elapsed_ns));
-            let pace = self.contention.pace(busy - 1, self.cores);
-            (call.since, call.busy) = (now, busy);
-            call.end = now + Duration::from_nanos(pace.time_ns(call.left_ns));
+        // On each busy core, one call runs.
+        let busy = self.calls.iter().filter(|call| !self.is_preempted(call)).count();
+        let mut changed = false;
+        for n in 0..self.calls.len() {
+            let speed = match self.is_preempted(&self.calls[n]) {
+                true => Speed::Standstill,
+                false => Speed::Beside(busy),
+            };
+            if self.calls[n].speed != speed {
+                self.change_speed(n, speed, now);
+                changed = true;
+            }
+        }
+        if changed {
+            self.expect_ends(busy);
         }
         changed
+    }
+
+    fn is_preempted(&self, call: &RunningCall) -> bool {
+        self.calls.iter().any(|other| other.core == call.core && other.thread < call.thread)
+    }
+
+    fn pace(&self, busy: usize) -> Pace {
+        self.contention.pace(busy.saturating_sub(1), self.cores)
+    }
+
+    fn change_speed(&mut self, n: usize, speed: Speed, now: Time) {
+        let pace = |speed| match speed {
+            Speed::Standstill => None,
+            Speed::Beside(busy) => Some(self.pace(busy)),
+        };
+        let (before, after) = (pace(self.calls[n].speed), pace(speed));
+        let call = &mut self.calls[n];
+        let elapsed_ns = now.since(call.since).as_nanos() as u64;
+        let done_ns = before.map_or(0, |pace| pace.work_ns(elapsed_ns));
+        call.left_ns = call.left_ns.saturating_sub(done_ns);
+        (call.since, call.speed) = (now, speed);
+        if let Some(pace) = after {
+            call.end = now + Duration::from_nanos(pace.time_ns(call.left_ns));
+        }
+    }
+
+    /// Sets the ends of preempted calls, which go on after the running one of their core, in the
+    /// order of their priorities.
+    fn expect_ends(&mut self, busy: usize) {
+        let pace = self.pace(busy);
+        for n in 0..self.calls.len() {
+            let RunningCall { core, thread, speed, .. } = self.calls[n];
+            if speed != Speed::Standstill {
+                continue;
+            }
+            let before = self.calls.iter().filter(|of| of.core == core && of.thread <= thread);
+            let (mut end, mut left_ns) = (Time::ZERO, 0_u64);
+            for call in before {
+                match call.speed {
+                    Speed::Beside(_) => end = call.end,
+                    Speed::Standstill => {
+                        left_ns = left_ns.saturating_add(pace.time_ns(call.left_ns));
+                    }
+                }
+            }
+            self.calls[n].end = end + Duration::from_nanos(left_ns);
+        }
     }
 
     /// The calls, in the order in which they began.
@@ -142,9 +210,9 @@ impl RunningCalls {
         self.calls.iter()
     }
 
-    /// The ends of the calls, and their cores.
+    /// The ends of the calls, and their threads.
     pub(super) fn ends(&self) -> impl Iterator<Item = (Time, u32)> {
-        self.calls.iter().map(|call| (call.end, call.core))
+        self.calls.iter().map(|call| (call.end, call.thread))
     }
 
     /// Takes out the calls that have ended by `now`, in the order in which they began.

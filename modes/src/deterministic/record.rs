@@ -77,9 +77,9 @@ pub(super) struct Digester {
     follower: Option<Follower>,
     /// Whether the end of a callback depends on whether it sends something.
     depends_on_sending: bool,
-    /// Whether the end of a callback depends on the other cores.
-    is_contended: bool,
-    /// The calls that have not ended, with contention.
+    /// Whether the end of a callback depends on others.
+    has_moving_ends: bool,
+    /// The calls that have not ended, if ends move.
     running: Vec<RunningRecord>,
     sent: Vec<EventId>,
     /// The recorder that is called after this one.
@@ -116,7 +116,7 @@ impl Digester {
             is_busy: timing.is_some(),
             dispatches,
             depends_on_sending,
-            is_contended: false,
+            has_moving_ends: false,
             running: Vec::new(),
             timing,
             sim_network,
@@ -160,9 +160,9 @@ impl Digester {
         self.look_who_is_busy();
     }
 
-    /// The ends of callbacks depend on the other cores: [`ended`](Self::ended) says when.
-    pub(super) fn set_contended(&mut self) {
-        self.is_contended = true;
+    /// The ends of callbacks depend on others: [`ended`](Self::ended) is called at the end.
+    pub(super) fn set_moving_ends(&mut self) {
+        self.has_moving_ends = true;
     }
 
     fn look_who_is_busy(&mut self) {
@@ -274,7 +274,7 @@ impl Digester {
             trace.sent.extend(self.sent.iter().map(|event| (*event, number)));
             trace.records.push(Record { dispatch: *dispatch, digest: completion.digest });
         }
-        if self.is_contended
+        if self.has_moving_ends
             && let Some(timing) = &self.timing
             && timing.is_busy(dispatch.time)
         {
@@ -291,7 +291,7 @@ impl Digester {
         }
     }
 
-    /// The running call of a loop ends at `end`, which depended on the other cores.
+    /// The running call of a loop ends at `end`, which depended on others.
     pub(super) fn ended(&mut self, event_loop: LoopId, end: Time) {
         let is_it = |of: &RunningRecord| of.dispatch.event_loop == event_loop;
         let Some(place) = self.running.iter().position(is_it) else { return };

@@ -51,7 +51,8 @@ impl Sequencer {
         if let Some(virtual_cores) = &mut self.virtual_cores {
             virtual_cores.settle(now);
             let ends = virtual_cores.running().map(|running| (running.event_loop, running.end));
-            let ends: Vec<_> = ends.collect();
+            let mut ends: Vec<_> = ends.collect();
+            ends.sort_by_key(|(_, end)| *end);
             for (event_loop, end) in ends {
                 if let Err(panic) = self.record_end(event_loop, end) {
                     tracing::error!(%panic, "failed to record a call that has not ended");

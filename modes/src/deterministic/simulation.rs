@@ -4,10 +4,12 @@ use super::contention::Contention;
 use super::models::{AnyModel, ResolvedDurations, ResolvedLinks};
 use super::ties::TiePolicy;
 use super::traffic::{PerturbationSource, Perturbations, Traffic};
+use super::virtual_cores::VirtualThread;
 use crate::error::SpinError;
-use crate::mapping::{Mapping, loop_names};
+use crate::mapping::{CorePlan, Mapping, loop_names};
+use crate::plan::on_core;
 use crate::schedule::Schedule;
-use ringspin_executor::{BoxError, GraphInfo, LoopId, Scope, SimNetwork, Time};
+use ringspin_executor::{BoxError, GraphInfo, Scope, SimNetwork, Time};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,7 +58,8 @@ pub enum Cores {
     Unlimited,
     /// One core for all loops, which takes turns as the single-core mode does.
     Single,
-    /// The cores of a mapping, each with its priorities and turns as in the multi-core mode.
+    /// The cores of a mapping, each with its priorities and turns as in the multi-core mode. Of
+    /// several threads of one core, the one of higher priority preempts the others.
     Mapped(Mapping),
 }
 
@@ -95,8 +98,8 @@ pub(crate) struct Setting {
     pub(super) simulation: Simulation,
     pub(crate) sim_network: Arc<SimNetwork>,
     pub(super) durations: Option<Box<dyn ResolvedDurations>>,
-    /// The loops of each virtual core, unless each loop has its own.
-    pub(super) cores: Option<Vec<Vec<LoopId>>>,
+    /// The threads of the virtual cores and their loops, unless each loop has a core of its own.
+    pub(super) cores: Option<Vec<VirtualThread>>,
     pub(super) perturbations: Perturbations,
     /// Maximum number of deviations of each kind that are kept.
     pub(super) deviations_max: usize,
@@ -140,12 +143,13 @@ impl Setting {
     }
 }
 
-/// The loops of each virtual core in topological order, as live workers have them.
-fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<Vec<Vec<LoopId>>>, SpinError> {
+/// The threads of the virtual cores, with their loops in topological order, as live workers have
+/// them.
+fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<Vec<VirtualThread>>, SpinError> {
     let order = info.topological_order();
     let mapping = match cores {
         Cores::Unlimited => return Ok(None),
-        Cores::Single => return Ok(Some(vec![order])),
+        Cores::Single => return Ok(Some(vec![VirtualThread { core: 0, loops: order }])),
         Cores::Mapped(mapping) => mapping,
     };
     let names = loop_names(info);
@@ -156,8 +160,6 @@ fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<Vec<Vec<LoopI
     ids.dedup();
     let plan = mapping.resolve(&names, &ids);
     let plan = plan.map_err(|error| SpinError::Simulation(error.to_string()))?;
-    let on_core = |core: &crate::mapping::CorePlan| {
-        order.iter().copied().filter(|id| core.loops.contains(&(id.0 as usize))).collect()
-    };
-    Ok(Some(plan.iter().map(on_core).collect()))
+    let thread = |of: &CorePlan| VirtualThread { core: of.core, loops: on_core(&order, of) };
+    Ok(Some(plan.iter().map(thread).collect()))
 }

@@ -28,7 +28,7 @@ struct State {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call {
     callback: CallbackId,
-    /// The time at which it returns, if no other core slows it down.
+    /// The time at which it returns, if nothing slows it down or preempts it.
     pub(super) end: Time,
     /// The departure of its messages, likewise.
     departure: Time,
@@ -117,8 +117,8 @@ impl Timing {
         self.state().call.take()
     }
 
-    /// A call that other cores have slowed down ends at `end`; returns how much later its messages
-    /// leave.
+    /// A call that others have slowed down or preempted ends at `end`; returns how much later its
+    /// messages leave.
     pub(super) fn ended(&self, call: &Call, end: Time) -> Duration {
         if call.logical_end.is_some_and(|logical_end| (call.end..end).contains(&logical_end)) {
             self.state().overruns[call.callback.0 as usize] += 1;

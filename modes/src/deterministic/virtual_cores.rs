@@ -1,8 +1,9 @@
-//! The virtual cores: events that are ready, and the cores that are free for them or busy.
+//! The virtual cores: events that are ready, and the threads that are free for them or busy.
 //!
 //! As long as callbacks take no time and nothing else is asked for, the worker's own ready ring is
 //! all that is needed. Otherwise the [`VirtualCoreScheduler`] takes its events out, and keeps those
-//! of a busy core waiting while others go on.
+//! of a busy thread waiting while others go on. A core has one thread, or several of different
+//! priority: while a higher one is busy, the lower ones begin nothing.
 
 use super::contention::{Contention, RunningCall, RunningCalls};
 use super::ties::{Candidate, Chooser, TakenEvents};
@@ -36,27 +37,39 @@ pub(super) struct VirtualCoreScheduler {
     loops: Vec<LoopAgenda>,
     /// By callback.
     loop_of: Vec<u32>,
-    cores: Vec<Core>,
-    /// The first events of the loops whose cores are free; for cores without a picker.
+    /// The threads of the cores: by core, then by falling priority.
+    threads: Vec<Thread>,
+    /// The first events of the loops whose threads are free; for threads without a picker.
     next: BTreeSet<(u64, u32)>,
-    /// When cores become free, and which.
+    /// The ends of the running calls, and their threads.
     ends: BinaryHeap<Reverse<(Time, u32)>>,
     arrived: u64,
-    /// The calls of busy cores, if cores slow each other down.
+    /// The running calls, if their ends move: cores slow each other down, or a core has several
+    /// threads.
     running: Option<RunningCalls>,
 }
 
 struct LoopAgenda {
-    core: u32,
-    /// Its index on its core.
+    thread: u32,
+    /// Its index on its thread.
     place: u32,
     priority: u8,
     pending: VecDeque<Pending>,
 }
 
-/// A core of the simulated machine.
-struct Core {
-    /// Its loops; sorted by descending priority if it has a picker.
+/// A thread of a virtual core, and its event loops.
+pub(super) struct VirtualThread {
+    /// The number of the core in the mapping. Threads of one core stand together, by falling
+    /// priority.
+    pub(super) core: usize,
+    pub(super) loops: Vec<LoopId>,
+}
+
+/// The state of a thread.
+struct Thread {
+    /// The number of its core.
+    core: u32,
+    /// Its loops; sorted by descending dispatch priority if it has a picker.
     loops: Vec<LoopId>,
     busy: bool,
     /// How it chooses among its loops, as a live worker does; `None` if by age of the events.
@@ -66,52 +79,67 @@ struct Core {
 impl VirtualCoreScheduler {
     /// With a core for each loop.
     pub(super) fn unlimited(info: &GraphInfo) -> Self {
-        let cores = (0..info.loops.len() as u32).map(|id| vec![LoopId(id)]);
-        Self::new(info, cores.collect(), false)
+        let thread = |core| VirtualThread { core, loops: vec![LoopId(core as u32)] };
+        Self::new(info, (0..info.loops.len()).map(thread).collect(), false)
     }
 
-    /// With cores that run these loops, in the order of the live mode.
+    /// With threads that run these loops, in the order of the live mode.
     pub(super) fn on_cores(
         info: &GraphInfo,
-        cores: Vec<Vec<LoopId>>,
+        threads: Vec<VirtualThread>,
         contention: Contention,
     ) -> Self {
-        let count = cores.len();
-        let is_contended = count > 1 && !contention.is_none();
-        let running = is_contended.then(|| RunningCalls::new(contention, count));
-        Self { running, ..Self::new(info, cores, true) }
+        let mut scheduler = Self::new(info, threads, true);
+        let core_of: Vec<u32> = scheduler.threads.iter().map(|thread| thread.core).collect();
+        let is_contended = core_of.last().is_some_and(|last| *last > 0) && !contention.is_none();
+        let preempts = core_of.windows(2).any(|pair| pair[0] == pair[1]);
+        scheduler.running =
+            (is_contended || preempts).then(|| RunningCalls::new(contention, core_of));
+        scheduler
     }
 
-    fn new(info: &GraphInfo, cores: Vec<Vec<LoopId>>, sweep: bool) -> Self {
+    fn new(info: &GraphInfo, threads: Vec<VirtualThread>, sweep: bool) -> Self {
         let priority = |id: &LoopId| info.loops[id.0 as usize].priority;
-        let core = |mut loops: Vec<LoopId>| {
+        let mut cores: Vec<usize> = threads.iter().map(|thread| thread.core).collect();
+        cores.dedup();
+        let thread = |VirtualThread { core, mut loops }| {
             loops.sort_by_key(|id| Reverse(priority(id)));
             let picker = || Picker::new(&loops.iter().map(priority).collect::<Vec<_>>());
             let sweep = sweep.then(|| (picker(), ReadySet::new(loops.len())));
-            Core { loops, busy: false, sweep }
+            let core = cores.partition_point(|before| *before < core) as u32;
+            Thread { core, loops, busy: false, sweep }
         };
-        let cores: Vec<_> = cores.into_iter().map(core).collect();
+        let threads: Vec<_> = threads.into_iter().map(thread).collect();
         let loops = info.loops.iter().map(|event_loop| LoopAgenda {
-            core: 0,
+            thread: 0,
             place: 0,
             priority: event_loop.priority,
             pending: VecDeque::new(),
         });
         let mut loops: Vec<_> = loops.collect();
-        for (n, core) in cores.iter().enumerate() {
-            for (place, id) in core.loops.iter().enumerate() {
+        for (n, thread) in threads.iter().enumerate() {
+            for (place, id) in thread.loops.iter().enumerate() {
                 let event_loop = &mut loops[id.0 as usize];
-                (event_loop.core, event_loop.place) = (n as u32, place as u32);
+                (event_loop.thread, event_loop.place) = (n as u32, place as u32);
             }
         }
         let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
         let loop_of = info.callbacks.iter().map(|callback| callback.event_loop.0).collect();
-        Self { loops, loop_of, cores, next, ends, arrived: 0, running: None }
+        Self { loops, loop_of, threads, next, ends, arrived: 0, running: None }
     }
 
-    /// Whether cores choose as live workers do, which expire all due timers first.
+    /// Whether thread `n` can begin a call: no call of it runs, and none of a higher thread of its
+    /// core.
+    fn is_free(&self, n: usize) -> bool {
+        let thread = &self.threads[n];
+        let mut higher =
+            self.threads[..n].iter().rev().take_while(|other| other.core == thread.core);
+        !thread.busy && !higher.any(|other| other.busy)
+    }
+
+    /// Whether threads choose as live workers do, which expire all due timers first.
     pub(super) fn sweeps(&self) -> bool {
-        self.cores.iter().any(|core| core.sweep.is_some())
+        self.threads.iter().any(|thread| thread.sweep.is_some())
     }
 
     /// Takes over what became ready.
@@ -125,36 +153,39 @@ impl VirtualCoreScheduler {
             if event_loop.pending.len() > 1 {
                 continue;
             }
-            let core = &self.cores[event_loop.core as usize];
-            match &core.sweep {
+            let thread = &self.threads[event_loop.thread as usize];
+            match &thread.sweep {
                 Some((_, set)) => set.mark(event_loop.place as usize),
-                None if !core.busy => drop(self.next.insert((pending.order, id))),
+                None if !thread.busy => drop(self.next.insert((pending.order, id))),
                 None => {}
             }
         }
     }
 
-    /// The number of pending events, including those that wait for a busy core. Linear in the
+    /// The number of pending events, including those that wait for a busy thread. Linear in the
     /// loops.
     pub(super) fn len(&self) -> usize {
         self.loops.iter().map(|event_loop| event_loop.pending.len()).sum()
     }
 
-    /// Whether there is an event that a core can turn to; for cores without a picker.
+    /// Whether there is an event that a thread can turn to; for threads without a picker.
     pub(super) fn has_next(&self) -> bool {
         !self.next.is_empty()
     }
 
-    /// Takes the next event that a core can turn to.
+    /// Takes the next event that a thread can turn to; of one core, that of the highest thread.
     pub(super) fn pop(&mut self) -> Option<Pending> {
         if let Some(&(_, id)) = self.next.first() {
             return Some(self.remove(id, 0));
         }
-        for core in self.cores.iter_mut().filter(|core| !core.busy) {
-            let loops = &core.loops;
-            if let Some((picker, set)) = &mut core.sweep
-                && let Some(place) = picker.pick(set)
-            {
+        for n in 0..self.threads.len() {
+            if !self.is_free(n) {
+                continue;
+            }
+            let Thread { loops, sweep: Some((picker, set)), .. } = &mut self.threads[n] else {
+                continue;
+            };
+            if let Some(place) = picker.pick(set) {
                 let id = loops[place].0;
                 return Some(self.remove(id, 0));
             }
@@ -162,7 +193,7 @@ impl VirtualCoreScheduler {
         None
     }
 
-    /// Removes an event like [`pop`](Self::pop); `breaker` chooses among the events of free cores
+    /// Removes an event like [`pop`](Self::pop); `breaker` chooses among the events of free threads
     /// and the due timers.
     pub(super) fn choose(
         &mut self,
@@ -181,7 +212,7 @@ impl VirtualCoreScheduler {
         Ok(chosen)
     }
 
-    /// With cores that choose as live workers do. The first candidate is the one that would be
+    /// With threads that choose as live workers do. The first candidate is the one that would be
     /// taken without a breaker.
     fn choose_on_cores(
         &mut self,
@@ -190,33 +221,37 @@ impl VirtualCoreScheduler {
     ) -> Result<Option<Pending>, Panicked> {
         let mut picks = self.picks();
         let Some(first) = picks.first() else { return Ok(None) };
-        let id = self.cores[first.core].loops[first.place].0;
+        let id = self.threads[first.thread].loops[first.place].0;
         if self.loops[id as usize].pending.front().is_some_and(Pending::is_notice) {
-            let Pick { core, picker, .. } = picks.swap_remove(0);
-            self.cores[core].set_picker(picker);
+            let Pick { thread, picker, .. } = picks.swap_remove(0);
+            self.threads[thread].set_picker(picker);
             return Ok(Some(self.remove(id, 0)));
         }
         breaker.gather_on_cores(self, &picks, now);
         let chosen = breaker.choose(now)?;
         let (_, id, index) = breaker.places[chosen];
-        let LoopAgenda { core, place, .. } = self.loops[id as usize];
-        let is_it = |pick: &Pick| (pick.core, pick.place) == (core as usize, place as usize);
+        let LoopAgenda { thread, place, .. } = self.loops[id as usize];
+        let is_it = |pick: &Pick| (pick.thread, pick.place) == (thread as usize, place as usize);
         match picks.into_iter().find(is_it) {
-            Some(pick) => self.cores[pick.core].set_picker(pick.picker),
-            None => self.cores[core as usize].serve(place as usize),
+            Some(pick) => self.threads[pick.thread].set_picker(pick.picker),
+            None => self.threads[thread as usize].serve(place as usize),
         }
         Ok(Some(self.remove(id, index)))
     }
 
-    /// The choice of each free core that has an event.
+    /// For each core, the choice of the highest free thread that has an event.
     fn picks(&self) -> Vec<Pick> {
-        let free = self.cores.iter().enumerate().filter(|(_, core)| !core.busy);
-        let pick = |(core, of): (usize, &Core)| {
-            let (picker, set) = of.sweep.as_ref()?;
+        let mut picks: Vec<Pick> = Vec::new();
+        for (n, thread) in self.threads.iter().enumerate().filter(|(n, _)| self.is_free(*n)) {
+            let Some((picker, set)) = &thread.sweep else { continue };
+            let has_higher = |pick: &Pick| self.threads[pick.thread].core == thread.core;
+            if picks.last().is_some_and(has_higher) {
+                continue;
+            }
             let mut picker = picker.clone();
-            picker.pick(set).map(|place| Pick { core, place, picker })
-        };
-        free.filter_map(pick).collect()
+            picks.extend(picker.pick(set).map(|place| Pick { thread: n, place, picker }));
+        }
+        picks
     }
 
     fn choose_next(
@@ -243,7 +278,7 @@ impl VirtualCoreScheduler {
             if let Some(pending) = self.newest_of(timer) {
                 return Ok(Some(pending));
             }
-            // Its core is busy: it waits there.
+            // Its thread is busy: it waits there.
         }
     }
 
@@ -254,16 +289,16 @@ impl VirtualCoreScheduler {
         self.loops[id as usize].pending.front().filter(|first| first.is_notice()).map(|_| id)
     }
 
-    /// Whether an event of the loop of `callback` has waited for its core, which is free now: the
+    /// Whether an event of the loop of `callback` has waited for its thread, which is free now: the
     /// events of this instant come after it.
     fn has_older(&self, callback: CallbackId, now: Time) -> bool {
         let event_loop = &self.loops[self.loop_of[callback.0 as usize] as usize];
         let is_older = |first: &Pending| first.since < now;
-        !self.cores[event_loop.core as usize].busy
+        !self.threads[event_loop.thread as usize].busy
             && event_loop.pending.front().is_some_and(is_older)
     }
 
-    /// The event that a timer has just become, if its core is free.
+    /// The event that a timer has just become, if its thread is free.
     fn newest_of(&mut self, timer: CallbackId) -> Option<Pending> {
         let is_it = |pending: &Pending| pending.event.callback == Some(timer);
         let free = self.next.iter().map(|&(_, id)| id);
@@ -279,8 +314,8 @@ impl VirtualCoreScheduler {
         let event_loop = &mut self.loops[id as usize];
         let first = event_loop.pending.front().map(|first| first.order);
         let taken = event_loop.pending.remove(index).expect("the event is pending");
-        let core = &self.cores[event_loop.core as usize];
-        match &core.sweep {
+        let thread = &self.threads[event_loop.thread as usize];
+        match &thread.sweep {
             Some((_, set)) if event_loop.pending.is_empty() => set.clear(event_loop.place as usize),
             Some(_) => {}
             None => {
@@ -293,29 +328,29 @@ impl VirtualCoreScheduler {
         taken
     }
 
-    /// The core of `event_loop` is busy with `call` from `now` on.
+    /// The thread of `event_loop` is busy with `call` from `now` on.
     pub(super) fn occupy(&mut self, event_loop: LoopId, call: Call, now: Time) {
-        let number = self.loops[event_loop.0 as usize].core;
-        let core = &mut self.cores[number as usize];
-        core.busy = true;
+        let number = self.loops[event_loop.0 as usize].thread;
+        let thread = &mut self.threads[number as usize];
+        thread.busy = true;
         match &mut self.running {
             Some(running) => running.begin(number, event_loop, call, now),
             None => self.ends.push(Reverse((call.end, number))),
         }
-        for id in &core.loops {
+        for id in &thread.loops {
             if let Some(first) = self.loops[id.0 as usize].pending.front() {
                 self.next.remove(&(first.order, id.0));
             }
         }
     }
 
-    /// Whether cores slow each other down.
-    pub(super) fn is_contended(&self) -> bool {
+    /// Whether ends of running calls move.
+    pub(super) fn has_moving_ends(&self) -> bool {
         self.running.is_some()
     }
 
-    /// Moves the ends of the calls that begin or end of others has made slower or faster. To be
-    /// called when `now` is quiet.
+    /// Moves the ends of the calls that are slower or faster since others have begun or ended. To
+    /// be called when `now` is quiet.
     pub(super) fn settle(&mut self, now: Time) {
         if let Some(running) = &mut self.running
             && running.settle(now)
@@ -324,33 +359,33 @@ impl VirtualCoreScheduler {
         }
     }
 
-    /// The calls that have not ended, if cores slow each other down.
+    /// The calls that have not ended, if ends move.
     pub(super) fn running(&self) -> impl Iterator<Item = &RunningCall> {
         self.running.iter().flat_map(RunningCalls::iter)
     }
 
-    /// Takes out the calls that have ended by `now`, if cores slow each other down.
+    /// Takes out the calls that have ended by `now`, if ends move.
     pub(super) fn take_ended(&mut self, now: Time) -> Vec<RunningCall> {
         self.running.as_mut().map(|running| running.take_ended(now)).unwrap_or_default()
     }
 
-    /// When the next core becomes free.
+    /// The time at which the next thread becomes free.
     pub(super) fn next_end(&self) -> Option<Time> {
         self.ends.peek().map(|Reverse((end, _))| *end)
     }
 
-    /// Frees the cores that were busy until `now`.
+    /// Frees the threads that were busy until `now`.
     pub(super) fn free(&mut self, now: Time) {
         while let Some(&Reverse((end, number))) = self.ends.peek()
             && end <= now
         {
             self.ends.pop();
-            let core = &mut self.cores[number as usize];
-            core.busy = false;
-            if core.sweep.is_some() {
+            let thread = &mut self.threads[number as usize];
+            thread.busy = false;
+            if thread.sweep.is_some() {
                 continue; // its set has all the loops
             }
-            for id in &core.loops {
+            for id in &thread.loops {
                 if let Some(first) = self.loops[id.0 as usize].pending.front() {
                     self.next.insert((first.order, id.0));
                 }
@@ -359,7 +394,7 @@ impl VirtualCoreScheduler {
     }
 }
 
-impl Core {
+impl Thread {
     fn set_picker(&mut self, picker: Picker) {
         if let Some((own, _)) = &mut self.sweep {
             *own = picker;
@@ -376,11 +411,11 @@ impl Core {
     }
 }
 
-/// The loop that a core would turn to.
+/// The loop that a thread would turn to.
 struct Pick {
-    core: usize,
+    thread: usize,
     place: usize,
-    /// The core's picker after that.
+    /// The thread's picker after that.
     picker: Picker,
 }
 
@@ -473,21 +508,21 @@ impl Breaker {
         }
     }
 
-    /// Fills in the candidates of cores that choose as live workers do. The choice of the first
-    /// core comes first. Which loop has its turn is no promise among loops of one priority, and
-    /// neither is the order of events of one instant; but an event that has waited for its core
+    /// Fills in the candidates of threads that choose as live workers do. The choice of the first
+    /// thread comes first. Which loop has its turn is no promise among loops of one priority, and
+    /// neither is the order of events of one instant; but an event that has waited for its thread
     /// goes before all of lower priority.
     fn gather_on_cores(&mut self, virtual_cores: &VirtualCoreScheduler, picks: &[Pick], now: Time) {
         self.places.clear();
         for pick in picks {
-            let ids = virtual_cores.cores[pick.core].loops.iter().map(|id| id.0);
+            let ids = virtual_cores.threads[pick.thread].loops.iter().map(|id| id.0);
             let firsts = ids.filter_map(|id| {
                 let event_loop = &virtual_cores.loops[id as usize];
                 event_loop.pending.front().map(|first| (id, event_loop.priority, first.since))
             });
             let waited = firsts.clone().filter(|(.., since)| *since < now);
             let waited = waited.map(|(_, priority, _)| priority).max().unwrap_or(0);
-            let picked = virtual_cores.cores[pick.core].loops[pick.place].0;
+            let picked = virtual_cores.threads[pick.thread].loops[pick.place].0;
             for (id, priority, _) in firsts {
                 if priority >= waited || id == picked {
                     self.add_loop(virtual_cores, id);
@@ -495,7 +530,8 @@ impl Breaker {
             }
         }
         self.places.sort_unstable();
-        let default = picks.first().map(|pick| virtual_cores.cores[pick.core].loops[pick.place].0);
+        let default =
+            picks.first().map(|pick| virtual_cores.threads[pick.thread].loops[pick.place].0);
         let default =
             self.places.iter().position(|&(_, id, index)| (Some(id), index) == (default, 0));
         self.places[..=default.unwrap_or(0)].rotate_right(1);

@@ -32,8 +32,16 @@ fn planned(info: &GraphInfo, plans: &[CorePlan]) -> (Vec<Lane>, Vec<usize>) {
     for (lane, plan) in plans.iter().enumerate() {
         plan.loops.iter().for_each(|event_loop| lane_of[*event_loop] = lane);
     }
-    let lane = |core| Lane { name: format!("core {core}"), core: Some(core) };
-    (plans.iter().map(|plan| lane(plan.core)).collect(), lane_of)
+    let lane = |plan: &CorePlan| {
+        let core = plan.core;
+        let shares = plans.iter().filter(|other| other.core == core).count() > 1;
+        let name = match plan.priority.filter(|_| shares) {
+            Some(priority) => format!("core {core}, priority {priority}"),
+            None => format!("core {core}"),
+        };
+        Lane { name, core: Some(core) }
+    };
+    (plans.iter().map(lane).collect(), lane_of)
 }
 
 /// The cores that a mapping names: virtual ones all exist.

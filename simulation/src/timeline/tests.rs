@@ -69,6 +69,15 @@ fn a_simulated_run_has_its_durations_on_the_cores_of_its_mapping() {
 }
 
 #[test]
+fn each_thread_of_a_core_is_a_lane() {
+    let mapping = Mapping::new().thread(4, 9, ["sink"]).default_core(4);
+    let timeline = run(&simulated(Cores::Mapped(mapping.core(4, ["source"]))), 100);
+    let lanes: Vec<_> = timeline.lanes().iter().map(|lane| (&*lane.name, lane.core)).collect();
+    assert_eq!(lanes, [("core 4, priority 9", Some(4)), ("core 4", Some(4))]);
+    assert_eq!(times_ms(&timeline)[..2], [(1, 10, 12), (0, 12, 15)]);
+}
+
+#[test]
 fn without_a_mapping_each_loop_or_the_one_core_is_a_lane() {
     let unlimited = run(&simulated(Cores::Unlimited), 100);
     let names: Vec<_> = unlimited.lanes().iter().map(|lane| &*lane.name).collect();

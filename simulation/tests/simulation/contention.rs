@@ -10,7 +10,7 @@ use ringspin_simulation::models::{Distribution, DurationRule, Durations, LinkRul
 use std::any::Any;
 use std::time::Duration;
 
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 
 /// The calls that have ended: event loop, start and end in nanoseconds.
 #[derive(Default)]
@@ -27,11 +27,11 @@ impl Recorder for Spans {
 
 /// The result of a run.
 #[derive(Debug, PartialEq)]
-struct Ran {
+pub(super) struct Ran {
     /// Sorted by start, then loop.
-    spans: Vec<(u32, u64, u64)>,
-    chains: Vec<ChainSamples>,
-    digest: String,
+    pub(super) spans: Vec<(u32, u64, u64)>,
+    pub(super) chains: Vec<ChainSamples>,
+    pub(super) digest: String,
 }
 
 /// A mapping with a core for each of these lists of nodes.
@@ -42,19 +42,24 @@ fn mapping(cores: &[&[&str]]) -> Mapping {
 
 /// Two cores with this slowdown and rules, in milliseconds.
 fn contended(slowdown_percent: u32, cores: &[&[&str]], rules: &[(&str, u64)]) -> Simulation {
+    let contention = Contention { slowdown_percent, cores: cores.len() as u32 };
+    Simulation { contention, ..mapped(mapping(cores), rules) }
+}
+
+/// Cores with these rules, in milliseconds.
+pub(super) fn mapped(mapping: Mapping, rules: &[(&str, u64)]) -> Simulation {
     let takes = |&(node, ms): &(&str, u64)| {
         DurationRule::new(node).duration(Distribution::fixed(Duration::from_millis(ms)))
     };
     Simulation {
         durations: Durations { rules: rules.iter().map(takes).collect() }.into(),
-        cores: Cores::Mapped(mapping(cores)),
-        contention: Contention { slowdown_percent, cores: cores.len() as u32 },
+        cores: Cores::Mapped(mapping),
         ..Simulation::default()
     }
 }
 
 /// Runs until `end_ms`, in slices of `slice_us`, and follows `chain`.
-fn run_sliced(
+pub(super) fn run_sliced(
     graph: impl Fn(&Graph) -> Result<(), BoxError>,
     simulation: Simulation,
     end_ms: u64,
@@ -77,7 +82,7 @@ fn run_sliced(
     Ran { spans, chains, digest }
 }
 
-fn run(
+pub(super) fn run(
     graph: impl Fn(&Graph) -> Result<(), BoxError>,
     simulation: Simulation,
     end_ms: u64,
@@ -91,7 +96,7 @@ fn run(
 }
 
 /// Nodes `a`, `b`, ... with a timer of these periods, in milliseconds.
-fn timers(graph: &Graph, periods_ms: &[u64]) -> Result<(), BoxError> {
+pub(super) fn timers(graph: &Graph, periods_ms: &[u64]) -> Result<(), BoxError> {
     for (name, ms) in ["a", "b", "c"].into_iter().zip(periods_ms) {
         let node = graph.create_node(name, ())?;
         node.create_timer(Duration::from_millis(*ms), |_, _| {})?;
@@ -108,7 +113,7 @@ fn relay(graph: &Graph, name: &str, input: &str) -> Result<(), BoxError> {
 }
 
 /// `a` sends every 20 ms, and `b` passes it on to `c`; `other` has a timer of 10 ms.
-fn row(graph: &Graph) -> Result<(), BoxError> {
+pub(super) fn row(graph: &Graph) -> Result<(), BoxError> {
     let a = graph.create_node("a", ())?;
     let out = a.create_publisher("a", QoS::keep_last(1))?;
     a.create_timer(Duration::from_millis(20), move |_, _| out.publish(1u8))?;

@@ -15,6 +15,7 @@ mod inputs;
 mod known_answer;
 mod limits;
 mod panics;
+mod preemption;
 mod sessions;
 mod shrinking;
 mod ties;

@@ -1,20 +1,23 @@
-//! The assignment of event loops to cores, with dispatch priorities.
+//! The assignment of event loops to cores, with dispatch priorities and threads.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ringspin_modes::Mapping;
 
-/// A core and a dispatch priority for every event loop; the `core_count` cores are interchangeable.
+/// A core, a dispatch priority and a thread for every event loop; the `core_count` cores are
+/// interchangeable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     loops: Arc<[String]>,
     cores: Vec<usize>,
     priorities: Vec<u8>,
+    thread_levels: Vec<u8>,
     core_count: usize,
 }
 
 impl Assignment {
-    /// Puts loop `i` on core `cores[i]`, with the normal priority 0.
+    /// Puts loop `i` on core `cores[i]`, with the normal priority 0, and one thread on each core.
     ///
     /// # Panics
     /// Panics if `cores` is not as long as `loops`, or one is not below `core_count`.
@@ -22,7 +25,8 @@ impl Assignment {
         let loops = loops.into();
         assert_eq!(cores.len(), loops.len(), "give one core for every loop");
         assert!(cores.iter().all(|&core| core < core_count), "cores are 0..{core_count}");
-        Self { priorities: vec![0; cores.len()], loops, cores, core_count }
+        let levels = vec![0; cores.len()];
+        Self { priorities: levels.clone(), thread_levels: levels, loops, cores, core_count }
     }
 
     /// Gives loop `i` the priority `priorities[i]`; 0 is normal, a higher one goes first.
@@ -33,6 +37,17 @@ impl Assignment {
     pub fn with_priorities(self, priorities: Vec<u8>) -> Self {
         assert_eq!(priorities.len(), self.loops.len(), "give one priority for every loop");
         Self { priorities, ..self }
+    }
+
+    /// Puts loop `i` on the thread `thread_levels[i]` of its core; a higher one preempts the lower
+    /// ones. Only the order of the levels of one core counts.
+    ///
+    /// # Panics
+    /// Panics if `thread_levels` is not as long as the list of loops.
+    #[must_use]
+    pub fn with_thread_levels(self, thread_levels: Vec<u8>) -> Self {
+        assert_eq!(thread_levels.len(), self.loops.len(), "give one thread for every loop");
+        Self { thread_levels, ..self }
     }
 
     /// The names of the loops, as in a mapping.
@@ -48,6 +63,18 @@ impl Assignment {
     /// The priority of every loop; 0 is normal.
     pub fn priorities(&self) -> &[u8] {
         &self.priorities
+    }
+
+    /// The thread of every loop on its core; a higher one preempts the lower ones.
+    pub fn thread_levels(&self) -> &[u8] {
+        &self.thread_levels
+    }
+
+    /// Whether any core has several threads. O(n + cores).
+    pub fn preempts(&self) -> bool {
+        let mut levels = vec![None; self.core_count];
+        let mut of_loops = self.cores.iter().zip(&self.thread_levels);
+        of_loops.any(|(&core, &level)| *levels[core].get_or_insert(level) != level)
     }
 
     /// The number of cores, used or not.
@@ -67,17 +94,20 @@ impl Assignment {
         self.loops.iter().position(|other| other == name).map(|index| self.cores[index])
     }
 
-    /// The same assignment with the cores renumbered in the order of their first use. Assignments
-    /// that differ only in core numbers become equal. O(n + cores).
+    /// The same assignment with the cores renumbered in the order of their first use, and the
+    /// threads of each core numbered from 0. Assignments that differ only in these numbers become
+    /// equal. O(n * (n + cores)).
     #[must_use]
     pub fn canonical(mut self) -> Self {
         rename_by_first_use(&mut self.cores, self.core_count);
+        rank_levels(&self.cores, &mut self.thread_levels);
         self
     }
 
     /// Converts to a mapping: core `i` becomes `core_ids[i]` of the operating system. Cores without
     /// loops are left out. If all priorities are 0, the mapping has none, and the priorities that
-    /// the nodes set themselves apply.
+    /// the nodes set themselves apply. The lowest thread of each core has normal priority, the
+    /// others have the SCHED_FIFO priorities from 1 on.
     ///
     /// # Panics
     /// Panics if a core that is used has no id in `core_ids`.
@@ -87,17 +117,33 @@ impl Assignment {
         let mapping = priorities.fold(Mapping::new(), |mapping, (name, &priority)| {
             mapping.dispatch_priority(name, priority)
         });
-        (0..self.core_count).fold(mapping, |mapping, core| {
-            let loops = self.loops.iter().zip(&self.cores).filter(|(_, on)| **on == core);
-            let mut loops = loops.map(|(name, _)| name.as_str()).peekable();
-            if loops.peek().is_none() {
-                return mapping;
-            }
+        let mut levels = self.thread_levels.clone();
+        rank_levels(&self.cores, &mut levels);
+        let mut threads = BTreeMap::<_, Vec<&str>>::new();
+        for ((core, level), name) in self.cores.iter().zip(levels).zip(self.loops.iter()) {
+            threads.entry((*core, level)).or_default().push(name);
+        }
+        threads.into_iter().fold(mapping, |mapping, ((core, level), loops)| {
             let Some(&id) = core_ids.get(core) else {
                 panic!("core {core} is used: give one core id for each of {}", self.core_count)
             };
-            mapping.core(id, loops)
+            match level {
+                0 => mapping.core(id, loops),
+                priority => mapping.thread(id, priority, loops),
+            }
         })
+    }
+}
+
+/// Replaces the level of each loop by its rank on its core, from 0.
+pub(crate) fn rank_levels<T: Copy + Ord + TryFrom<usize>>(cores: &[usize], levels: &mut [T]) {
+    let before = levels.to_vec();
+    for (&core, level) in cores.iter().zip(levels) {
+        let on_core = cores.iter().zip(&before).filter(|(other, _)| **other == core);
+        let lower: BTreeSet<T> =
+            on_core.map(|(_, other)| *other).filter(|other| *other < *level).collect();
+        // A rank is at most the level itself.
+        *level = T::try_from(lower.len()).unwrap_or(*level);
     }
 }
 
@@ -151,6 +197,16 @@ mod tests {
         let expected = Mapping::new().core(3, ["/0", "/1"]);
         let expected = expected.dispatch_priority("/0", 0).dispatch_priority("/1", 2);
         assert_eq!(mapping, expected);
+    }
+
+    #[test]
+    fn mapping_has_a_thread_for_each_level_of_a_core() {
+        let assignment = assignment(&[0, 0, 1, 0], 2).with_thread_levels(vec![5, 2, 7, 9]);
+        let expected = Mapping::new().core(3, ["/1"]).thread(3, 1, ["/0"]).thread(3, 2, ["/3"]);
+        assert_eq!(assignment.to_mapping(&[3, 4]), expected.core(4, ["/2"]));
+        assert_eq!(assignment.clone().canonical().thread_levels(), [1, 0, 0, 2]);
+        assert!(assignment.preempts());
+        assert!(!assignment.with_thread_levels(vec![4, 4, 1, 4]).preempts());
     }
 
     #[test]

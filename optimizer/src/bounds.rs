@@ -118,6 +118,9 @@ impl<'a> Analysis<'a> {
     /// # Errors
     /// A [`NoBound`] if any callback has none: the others may depend on it.
     pub fn new(callbacks: &'a [Callback], assignment: &Assignment) -> Result<Self, NoBound> {
+        if assignment.preempts() {
+            return Err(NoBound::Preemption);
+        }
         let core_of = callbacks.iter().map(|callback| {
             let core = assignment.cores().get(callback.event_loop).copied();
             core.ok_or_else(|| NoBound::Malformed { callback: callback.name.clone() })

@@ -98,6 +98,10 @@ pub struct SearchOptions {
     pub threads: usize,
     /// The number of priorities a loop can have. With 1, priorities stay unchanged.
     pub priority_levels: u8,
+    /// The number of threads a core can have, each with a priority of the operating system, so that
+    /// a higher one preempts callbacks of the others. With 1, nothing preempts; more need the
+    /// permission for SCHED_FIFO where the mapping is to run.
+    pub thread_levels: u8,
     /// Individuals in the population of the genetic search; at least one for each heuristic.
     pub population: usize,
     /// The largest number of candidates for [`Strategy::Exact`].
@@ -107,7 +111,7 @@ pub struct SearchOptions {
 }
 
 impl SearchOptions {
-    /// The defaults: seed 0, one thread, no priorities, 5000 evaluations in a population of 60,
+    /// The defaults: seed 0, one thread, no priorities, no preemption, 5000 evaluations in a population of 60,
     /// exact search up to 20 000 candidates.
     pub fn new(cores: usize) -> Self {
         Self {
@@ -116,6 +120,7 @@ impl SearchOptions {
             evaluations: 5000,
             threads: 1,
             priority_levels: 1,
+            thread_levels: 1,
             population: 60,
             exact_candidates_max: 20_000,
             stop: Stop::default(),
@@ -183,6 +188,12 @@ pub enum SearchSetupError {
     /// The number of priority levels is 0.
     #[error("there are 0 priority levels; give 1 to leave priorities alone, or more")]
     NoPriorities,
+    /// The number of thread levels is 0, or above the number of SCHED_FIFO priorities.
+    #[error("there are {levels} thread levels; give 1 for one thread on each core, or up to 100")]
+    ThreadLevels {
+        /// The requested number.
+        levels: u8,
+    },
     /// The population is too small for crossover.
     #[error("the population is {population}; give at least 2, 60 is a good start")]
     PopulationTooSmall {
@@ -314,12 +325,16 @@ impl<'a> Search<'a> {
             SearchOptions { evaluations: 0, .. } => return Err(SearchSetupError::NoEvaluations),
             SearchOptions { threads: 0, .. } => return Err(SearchSetupError::NoThreads),
             SearchOptions { priority_levels: 0, .. } => return Err(SearchSetupError::NoPriorities),
+            &SearchOptions { thread_levels: levels @ (0 | 101..), .. } => {
+                return Err(SearchSetupError::ThreadLevels { levels });
+            }
             &SearchOptions { population: population @ 0..2, .. } => {
                 return Err(SearchSetupError::PopulationTooSmall { population });
             }
             _ => {}
         }
-        let space = Space::new(&names, options.cores, options.priority_levels.into());
+        let (levels, threads) = (options.priority_levels.into(), options.thread_levels.into());
+        let space = Space::new(&names, options.cores, levels, threads);
         Ok(Self { model, loads, options, space, known: BTreeMap::new() })
     }
 
@@ -366,7 +381,7 @@ impl<'a> Search<'a> {
         };
         let mut run = Run::new(parameters, known, observer);
         let greedy = || heuristics::greedy_candidates(loads, space, options.cores);
-        let in_turn = || space.candidate(round_robin(loads, options.cores).cores(), &[]);
+        let in_turn = || space.candidate(round_robin(loads, options.cores).cores(), &[], &[]);
         match strategy {
             Strategy::Genetic => {
                 let starts = greedy().into_iter().chain([in_turn()]).collect();

@@ -7,7 +7,7 @@
 //! Hop costs are modelled as follows. On one core, a hop occupies the core: each callback that
 //! receives messages takes longer by the median cost of its edges. From core to core, a message
 //! arrives later by a time drawn from the times of its edge, less the part that its callback
-//! already includes.
+//! already includes. A hop between two threads of one core counts as one from core to core.
 //!
 //! Cores that share something slow each other down by the [contention](Profile::contention) of the
 //! profile: a callback progresses more slowly while others are busy.
@@ -237,8 +237,9 @@ impl<'a> Twin<'a> {
         }
         let mut simulation = self.simulation.clone();
         simulation.end = Some(simulation.start + self.total());
-        let core_of = |id: LoopId| assignment.cores()[id.0 as usize];
-        let crossing = self.crossing.iter().filter(|of| core_of(of.from) != core_of(of.to));
+        let (cores, levels) = (assignment.cores(), assignment.thread_levels());
+        let thread_of = |id: LoopId| (cores[id.0 as usize], levels[id.0 as usize]);
+        let crossing = self.crossing.iter().filter(|of| thread_of(of.from) != thread_of(of.to));
         simulation.links = ringspin_simulation::models::Links {
             rules: crossing.map(|of| of.rule.clone()).collect(),
         }
@@ -257,7 +258,7 @@ impl<'a> Twin<'a> {
         let count = self.loops.len();
         let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
         let contention = Contention::default();
-        let ran = self.run(Simulation { contention, ..self.simulation(&apart)? })?;
+        let ran = self.run(&apart, Simulation { contention, ..self.simulation(&apart)? })?;
         let horizon_s = self.total().as_secs_f64();
         let loops = self.loops.iter().zip(&ran.busy_ns).map(|(name, busy_ns)| LoopLoad {
             name: name.clone(),
@@ -320,17 +321,26 @@ impl<'a> Twin<'a> {
     }
 
     /// Runs all variants of the graph.
-    fn run(&self, simulation: Simulation) -> Result<RunResult, EvaluationError> {
-        without_logs(|| self.run_logged(simulation))
+    fn run(
+        &self,
+        assignment: &Assignment,
+        simulation: Simulation,
+    ) -> Result<RunResult, EvaluationError> {
+        without_logs(|| self.run_logged(assignment, simulation))
     }
 
-    fn run_logged(&self, simulation: Simulation) -> Result<RunResult, EvaluationError> {
+    fn run_logged(
+        &self,
+        assignment: &Assignment,
+        simulation: Simulation,
+    ) -> Result<RunResult, EvaluationError> {
         let failed = |error: &dyn std::fmt::Display| EvaluationError::Run(error.to_string());
         let (start, span) = (simulation.start, self.span());
         let end = start + self.total();
+        let cores = assignment.cores().to_vec();
         let mut executor = Executor::deterministic(simulation)
             .with_chains(self.paths.iter().cloned())
-            .with_recorders(move |info, _| TwinRecorder::new(info, end, span));
+            .with_recorders(move |info, _| TwinRecorder::new(info, end, span, cores.clone()));
         let handles = (self.build)(executor.graph());
         let handles = handles.map_err(|error| EvaluationError::Build(error.to_string()))?;
         let timers = repeating_timers(executor.graph(), &executor.graph().info());
@@ -405,7 +415,7 @@ impl Model for Twin<'_> {
     /// # Errors
     /// [`EvaluationError`] if the assignment is of another graph, or a callback fails.
     fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
-        let ran = self.run(self.simulation(assignment)?)?;
+        let ran = self.run(assignment, self.simulation(assignment)?)?;
         let mut core_busy_ns = vec![0u64; assignment.core_count()];
         for (busy_ns, core) in ran.busy_ns.iter().zip(assignment.cores()) {
             core_busy_ns[*core] += busy_ns;
@@ -467,25 +477,41 @@ struct RunResult {
 /// Records the busy time of each event loop up to the end of the run, and the jitter of timers.
 struct TwinRecorder {
     end: Time,
+    /// By event loop.
+    core_of: Vec<usize>,
     busy_ns: Vec<u64>,
+    /// By core.
+    core_busy_ns: Vec<u64>,
+    /// By event loop, the busy time of its core when its running call began. The calls that preempt
+    /// it add to it.
+    before_ns: Vec<u64>,
     jitter: JitterRecorder,
 }
 
 impl TwinRecorder {
-    fn new(info: &GraphInfo, end: Time, span: Duration) -> Self {
+    fn new(info: &GraphInfo, end: Time, span: Duration, core_of: Vec<usize>) -> Self {
         let jitter = JitterRecorder::new(info).within(span);
-        Self { end, busy_ns: vec![0; info.loops.len()], jitter }
+        let cores = core_of.iter().max().map_or(0, |last| last + 1);
+        let [busy_ns, before_ns] = [vec![0; info.loops.len()], vec![0; info.loops.len()]];
+        Self { end, core_of, busy_ns, core_busy_ns: vec![0; cores], before_ns, jitter }
     }
 }
 
 impl Recorder for TwinRecorder {
     fn started(&mut self, dispatch: &Dispatch) {
+        let event_loop = dispatch.event_loop.0 as usize;
+        self.before_ns[event_loop] = self.core_busy_ns[self.core_of[event_loop]];
         self.jitter.started(dispatch);
     }
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
-        let busy = completion.time.min(self.end) - dispatch.time;
-        self.busy_ns[dispatch.event_loop.0 as usize] += busy.as_nanos() as u64;
+        let event_loop = dispatch.event_loop.0 as usize;
+        let span = completion.time.min(self.end) - dispatch.time;
+        let core_busy_ns = &mut self.core_busy_ns[self.core_of[event_loop]];
+        let preempted_ns = *core_busy_ns - self.before_ns[event_loop];
+        let busy_ns = (span.as_nanos() as u64).saturating_sub(preempted_ns);
+        self.busy_ns[event_loop] += busy_ns;
+        *core_busy_ns += busy_ns;
     }
 }
 

@@ -29,6 +29,12 @@ pub enum NoBound {
         /// The name of a callback in the cycle.
         callback: String,
     },
+    /// A core has several threads, which preempt each other.
+    #[error(
+        "a core has several threads that preempt each other, which the analysis does not cover; \
+         give each core one thread for a bound"
+    )]
+    Preemption,
     /// Too many event chains lead from timers to one callback.
     #[error("more than {max} event chains lead from timers to `{callback}`: too many to analyse")]
     TooManyEventChains {

@@ -145,8 +145,8 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// Chain clustering at several limits and longest processing time; with priorities, each also with
-/// the chains above the rest. Without duplicates.
+/// Chain clustering at several limits and longest processing time; with priorities or threads, each
+/// also with the chains above the rest. Without duplicates.
 pub(super) fn greedy_candidates(loads: &Loads, space: &Space, cores: usize) -> Vec<Genes> {
     let total: f64 = loads.loops.iter().map(|node| node.utilization).sum();
     let fair = total / cores as f64;
@@ -154,14 +154,16 @@ pub(super) fn greedy_candidates(loads: &Loads, space: &Space, cores: usize) -> V
     let limits = [1.0, 0.8, 0.6, 0.4, 2.0 * fair, 1.5 * fair, 1.2 * fair, fair];
     let clusters = limits.map(|limit| chain_clustering(loads, cores, limit));
     let all = clusters.into_iter().chain([longest_processing_time(loads, cores)]);
-    let mut urgent = vec![false; loads.loops.len()];
+    let mut urgent_loops = vec![false; loads.loops.len()];
     for chain in by_weight(&loads.chains) {
-        path(loads, chain).concat().into_iter().for_each(|node| urgent[node] = true);
+        path(loads, chain).concat().into_iter().for_each(|node| urgent_loops[node] = true);
     }
     let mut candidates: Vec<Genes> = Vec::new();
     for assignment in all {
-        for urgent in [&[], urgent.as_slice()] {
-            let candidate = space.candidate(assignment.cores(), urgent);
+        for [urgent, preempting] in [[false, false], [true, false], [false, true]] {
+            let of_chains = |is_set| if is_set { urgent_loops.as_slice() } else { &[] };
+            let (urgent, preempting) = (of_chains(urgent), of_chains(preempting));
+            let candidate = space.candidate(assignment.cores(), urgent, preempting);
             if !candidates.contains(&candidate) {
                 candidates.push(candidate);
             }
@@ -227,9 +229,12 @@ mod tests {
     #[test]
     fn with_priorities_the_chains_are_also_tried_above_the_rest() {
         let loads = loads_of(&[0.3, 0.2, 0.1], &[], &[&[0, 1]]);
-        let space = Space::new(&loads.names(), 2, 2);
+        let space = Space::new(&loads.names(), 2, 2, 1);
         let candidates = greedy_candidates(&loads, &space, 2);
         assert!(candidates.iter().any(|genes| genes[3..] == [1, 1, 0]), "{candidates:?}");
         assert!(candidates.iter().any(|genes| genes[3..] == [0, 0, 0]), "{candidates:?}");
+        let threads = Space::new(&loads.names(), 1, 1, 2);
+        let candidates = greedy_candidates(&loads, &threads, 1);
+        assert_eq!(candidates, [[0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0]]);
     }
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::assignment::{Assignment, rename_by_first_use};
+use crate::assignment::{Assignment, rank_levels, rename_by_first_use};
 
 use super::random::SplitMix64;
 
-/// A candidate: the core of every loop, then the priority of every loop if priorities are searched.
+/// A candidate: the core of every loop, then the priority of every loop if priorities are searched,
+/// then the thread of every loop if threads are.
 ///
 /// One list of one type, as the genetic crate requires.
 pub(super) type Genes = Vec<usize>;
@@ -18,51 +19,87 @@ pub(super) struct Space {
     /// At most the number of loops: a further core would always be empty.
     cores: usize,
     levels: usize,
+    thread_levels: usize,
 }
 
 impl Space {
-    /// Creates a space with `levels` priorities per loop; with one level, priorities stay
-    /// unchanged.
-    pub(super) fn new(loops: &[String], core_count: usize, levels: usize) -> Self {
-        Self { loops: loops.into(), core_count, cores: core_count.min(loops.len()), levels }
+    /// Creates a space with `levels` priorities per loop, and `thread_levels` threads per core.
+    /// With one level, priorities stay unchanged.
+    pub(super) fn new(
+        loops: &[String],
+        core_count: usize,
+        levels: usize,
+        thread_levels: usize,
+    ) -> Self {
+        let cores = core_count.min(loops.len());
+        Self { loops: loops.into(), core_count, cores, levels, thread_levels }
     }
 
     /// The possible values of each gene.
     pub(super) fn alleles(&self) -> Vec<Vec<usize>> {
-        let cores = std::iter::repeat_n((0..self.cores).collect(), self.loops.len());
-        let levels = std::iter::repeat_n((0..self.levels).collect(), self.priority_genes());
-        cores.chain(levels).collect()
+        (0..self.genes()).map(|gene| (0..self.allele_count(gene)).collect()).collect()
+    }
+
+    /// The number of genes of a candidate.
+    fn genes(&self) -> usize {
+        self.loops.len() + self.priority_genes() + self.thread_genes()
     }
 
     fn priority_genes(&self) -> usize {
         if self.levels > 1 { self.loops.len() } else { 0 }
     }
 
-    pub(super) fn assignment(&self, genes: &Genes) -> Assignment {
-        let (cores, priorities) = genes.split_at(self.loops.len());
-        let assignment = Assignment::new(Arc::clone(&self.loops), cores.to_vec(), self.core_count);
-        if priorities.is_empty() {
-            return assignment;
-        }
-        // Levels are a u8 in the options.
-        assignment.with_priorities(priorities.iter().map(|&level| level as u8).collect())
+    fn thread_genes(&self) -> usize {
+        if self.thread_levels > 1 { self.loops.len() } else { 0 }
     }
 
-    /// The candidate with these cores, in which the `urgent` loops have the highest priority.
-    pub(super) fn candidate(&self, cores: &[usize], urgent: &[bool]) -> Genes {
+    /// The number of possible values of a gene.
+    fn allele_count(&self, gene: usize) -> usize {
+        match gene.checked_sub(self.loops.len()) {
+            None => self.cores,
+            Some(gene) if gene < self.priority_genes() => self.levels,
+            Some(_) => self.thread_levels,
+        }
+    }
+
+    pub(super) fn assignment(&self, genes: &Genes) -> Assignment {
+        let (cores, levels) = genes.split_at(self.loops.len());
+        let (priorities, threads) = levels.split_at(self.priority_genes());
+        let mut assignment =
+            Assignment::new(Arc::clone(&self.loops), cores.to_vec(), self.core_count);
+        // Levels are a u8 in the options.
+        let levels = |genes: &[usize]| genes.iter().map(|&level| level as u8).collect();
+        if !priorities.is_empty() {
+            assignment = assignment.with_priorities(levels(priorities));
+        }
+        if !threads.is_empty() {
+            assignment = assignment.with_thread_levels(levels(threads));
+        }
+        assignment
+    }
+
+    /// The candidate with these cores, in which the loops of `urgent` have the highest priority,
+    /// and those of `preempting` the highest thread of their core.
+    pub(super) fn candidate(&self, cores: &[usize], urgent: &[bool], preempting: &[bool]) -> Genes {
         let mut genes = cores.to_vec();
-        rename_by_first_use(&mut genes, self.core_count);
-        let highest = self.levels - 1;
-        let level = |index| if urgent.get(index) == Some(&true) { highest } else { 0 };
-        genes.extend((0..self.priority_genes()).map(level));
+        let level = |highest: usize, of: &[bool], index: usize| {
+            if of.get(index) == Some(&true) { highest } else { 0 }
+        };
+        let priority = |index| level(self.levels - 1, urgent, index);
+        let thread = |index| level(self.thread_levels - 1, preempting, index);
+        genes.extend((0..self.priority_genes()).map(priority));
+        genes.extend((0..self.thread_genes()).map(thread));
+        self.make_canonical(&mut genes);
         genes
     }
 
-    /// Renumbers the cores in the order of their first use. With core symmetry, every candidate
-    /// would appear up to `cores!` times, and crossover of two equal parents could yield a
-    /// different child.
+    /// Renumbers the cores in the order of their first use, and the threads of each core from 0.
+    /// With core symmetry, every candidate would appear up to `cores!` times, and crossover of two
+    /// equal parents could yield a different child.
     pub(super) fn make_canonical(&self, genes: &mut Genes) {
-        rename_by_first_use(&mut genes[..self.loops.len()], self.cores);
+        let (cores, levels) = genes.split_at_mut(self.loops.len());
+        rename_by_first_use(cores, self.core_count);
+        rank_levels(cores, &mut levels[self.priority_genes()..]);
     }
 
     /// Renumbers the cores so that as many loops as possible, found greedily, are on the same core
@@ -88,16 +125,14 @@ impl Space {
     }
 
     pub(super) fn random(&self, random: &mut SplitMix64) -> Genes {
-        let loops = self.loops.len();
-        let cores = (0..loops).map(|_| self.cores);
-        let levels = (0..self.priority_genes()).map(|_| self.levels);
-        let mut genes: Genes = cores.chain(levels).map(|bound| random.below(bound)).collect();
+        let alleles = (0..self.genes()).map(|gene| self.allele_count(gene));
+        let mut genes: Genes = alleles.map(|bound| random.below(bound)).collect();
         self.make_canonical(&mut genes);
         genes
     }
 
     /// Every candidate that moves one loop, swaps two loops of different cores, or changes one
-    /// priority, in random order. May contain duplicates. O(n^2) candidates of size O(n).
+    /// priority or thread, in random order. May contain duplicates. O(n^2) candidates of size O(n).
     pub(super) fn neighbours(&self, genes: &Genes, random: &mut SplitMix64) -> Vec<Genes> {
         let loops = self.loops.len();
         let mut neighbours = Vec::new();
@@ -108,8 +143,8 @@ impl Space {
             neighbours.push(neighbour);
         };
         for gene in 0..genes.len() {
-            let alleles = if gene < loops { self.cores } else { self.levels };
-            for allele in (0..alleles).filter(|&allele| allele != genes[gene]) {
+            let alleles = 0..self.allele_count(gene);
+            for allele in alleles.filter(|&allele| allele != genes[gene]) {
                 push(&|genes| genes[gene] = allele);
             }
         }
@@ -127,27 +162,42 @@ impl Space {
         let mut kicked = genes.clone();
         for _ in 0..count {
             let gene = random.below(kicked.len());
-            let alleles = if gene < self.loops.len() { self.cores } else { self.levels };
-            kicked[gene] = random.below(alleles);
+            kicked[gene] = random.below(self.allele_count(gene));
         }
         self.make_canonical(&mut kicked);
         kicked
     }
 
-    /// The number of candidates, if it fits: the partitions of the loops into at most `cores` sets
-    /// (sums of Stirling numbers of the second kind), times the priorities.
+    /// The number of candidates, if it fits: the partitions of the loops into at most `cores` sets,
+    /// each partitioned again into at most `thread_levels` threads in order, times the priorities.
     pub(super) fn size(&self) -> Option<u128> {
-        // parts[k]: partitions of the loops so far into k + 1 sets.
-        let mut parts = vec![0_u128; self.cores];
-        parts[0] = 1;
-        for _ in 1..self.loops.len() {
-            for k in (0..self.cores).rev() {
-                let joined = parts[k].checked_mul(k as u128 + 1)?;
-                let alone = if k > 0 { parts[k - 1] } else { 0 };
-                parts[k] = joined.checked_add(alone)?;
+        let loops = self.loops.len();
+        // ways[c][n]: partitions of n loops into c cores.
+        let mut ways = vec![vec![0_u128; loops + 1]; self.cores + 1];
+        ways[0][0] = 1;
+        // on_threads[n]: the ways of n loops on one core. ordered[t]: those with t + 1 threads.
+        let mut on_threads = vec![0_u128];
+        let mut ordered = vec![0_u128; self.thread_levels];
+        let mut binomials = vec![Some(1_u128)]; // of n - 1 over k - 1
+        for n in 1..=loops {
+            for t in (0..self.thread_levels).rev() {
+                let alone = if t > 0 { ordered[t - 1] } else { u128::from(n == 1) };
+                ordered[t] = (ordered[t].checked_add(alone)?).checked_mul(t as u128 + 1)?;
             }
+            on_threads.push(ordered.iter().try_fold(0_u128, |sum, &ways| sum.checked_add(ways))?);
+            for c in 1..=self.cores {
+                let mut sum = 0_u128;
+                for k in (1..=n).filter(|k| ways[c - 1][n - k] > 0) {
+                    let chosen = binomials[k - 1]?.checked_mul(on_threads[k])?;
+                    sum = sum.checked_add(chosen.checked_mul(ways[c - 1][n - k])?)?;
+                }
+                ways[c][n] = sum;
+            }
+            let next = binomials.windows(2).map(|pair| pair[0]?.checked_add(pair[1]?));
+            binomials = [Some(1)].into_iter().chain(next).chain([Some(1)]).collect();
         }
-        let assigned = parts.iter().try_fold(0_u128, |sum, &ways| sum.checked_add(ways))?;
+        let mut assigned = ways.iter().map(|ways| ways[loops]);
+        let assigned = assigned.try_fold(0_u128, |sum, ways| sum.checked_add(ways))?;
         let priorities =
             (self.levels as u128).checked_pow(u32::try_from(self.priority_genes()).ok()?)?;
         assigned.checked_mul(priorities)
@@ -155,7 +205,7 @@ impl Space {
 
     /// Every candidate, without repetition.
     pub(super) fn all(&self) -> All<'_> {
-        All { space: self, next: Some(vec![0; self.loops.len() + self.priority_genes()]) }
+        All { space: self, next: Some(vec![0; self.genes()]) }
     }
 }
 
@@ -171,24 +221,33 @@ impl Iterator for All<'_> {
 
     fn next(&mut self) -> Option<Genes> {
         let current = self.next.take()?;
+        // The threads of a core can have gaps between them.
+        let is_canonical = |genes: &Genes| {
+            let mut canonical = genes.clone();
+            self.space.make_canonical(&mut canonical);
+            canonical == *genes
+        };
+        let mut later = std::iter::successors(self.successor(&current), |of| self.successor(of));
+        self.next = later.find(is_canonical);
+        Some(current)
+    }
+}
+
+impl All<'_> {
+    /// The next list of genes.
+    fn successor(&self, current: &Genes) -> Option<Genes> {
         let loops = self.space.loops.len();
         // highest[i]: the first core that no loop before i uses.
         let fresh = |gene: usize| current[..gene].iter().max().map_or(0, |highest| highest + 1);
         let grows = (0..current.len()).rev().find(|&gene| {
-            let bound = if gene < loops {
-                (fresh(gene) + 1).min(self.space.cores)
-            } else {
-                self.space.levels
-            };
+            let alleles = self.space.allele_count(gene);
+            let bound = if gene < loops { (fresh(gene) + 1).min(alleles) } else { alleles };
             current[gene] + 1 < bound
-        });
-        self.next = grows.map(|gene| {
-            let mut next = current.clone();
-            next[gene] += 1;
-            next[gene + 1..].fill(0);
-            next
-        });
-        Some(current)
+        })?;
+        let mut next = current.clone();
+        next[grows] += 1;
+        next[grows + 1..].fill(0);
+        Some(next)
     }
 }
 
@@ -201,8 +260,12 @@ mod tests {
     use super::*;
 
     fn space(loops: usize, cores: usize, levels: usize) -> Space {
+        space_with_threads(loops, cores, levels, 1)
+    }
+
+    fn space_with_threads(loops: usize, cores: usize, levels: usize, threads: usize) -> Space {
         let names: Vec<String> = (0..loops).map(|i| format!("/{i}")).collect();
-        Space::new(&names, cores, levels)
+        Space::new(&names, cores, levels, threads)
     }
 
     /// The canonical forms of all lists of alleles.
@@ -228,6 +291,22 @@ mod tests {
         assert_eq!(space(10, 3, 1).all().count(), 9842);
         assert_eq!(space(1000, 4, 1).size(), None);
         assert_eq!(space(1, 1000, 1).size(), Some(1));
+        assert_eq!(space(300, 1, 1).size(), Some(1));
+        assert_eq!(space_with_threads(300, 1, 1, 2).size(), None);
+        // On one core all but "every loop preempts"; on two also 1 + 3 and 2 + 2.
+        assert_eq!(space_with_threads(4, 1, 1, 2).size(), Some(15));
+        assert_eq!(space_with_threads(4, 2, 1, 2).size(), Some(15 + 4 * 7 + 3 * 3 * 3));
+    }
+
+    #[test]
+    fn threads_are_genes_only_when_there_are_levels() {
+        let space = space_with_threads(3, 2, 2, 2);
+        let assignment = space.assignment(&vec![0, 1, 0, 1, 0, 0, 0, 0, 1]);
+        assert_eq!(assignment.priorities(), [1, 0, 0]);
+        assert_eq!(assignment.thread_levels(), [0, 0, 1]);
+        assert_eq!(space.alleles().len(), 9);
+        let preempting = space.candidate(&[1, 0, 1], &[false, true], &[true, true]);
+        assert_eq!(preempting, [0, 1, 0, 0, 1, 0, 1, 0, 0]);
     }
 
     #[test]
@@ -235,8 +314,8 @@ mod tests {
         let assignment = space(2, 2, 3).assignment(&vec![0, 1, 2, 0]);
         assert_eq!((assignment.cores(), assignment.priorities()), (&[0, 1][..], &[2, 0][..]));
         assert_eq!(space(2, 2, 1).alleles().len(), 2);
-        assert_eq!(space(2, 2, 1).candidate(&[1, 0], &[true, false]), [0, 1]);
-        assert_eq!(space(2, 2, 3).candidate(&[1, 0], &[true, false]), [0, 1, 2, 0]);
+        assert_eq!(space(2, 2, 1).candidate(&[1, 0], &[true, false], &[]), [0, 1]);
+        assert_eq!(space(2, 2, 3).candidate(&[1, 0], &[true, false], &[]), [0, 1, 2, 0]);
     }
 
     #[test]
@@ -262,8 +341,9 @@ mod tests {
             loops in 1_usize..=5,
             cores in 1_usize..=4,
             levels in 1_usize..=2,
+            threads in 1_usize..=3,
         ) {
-            let space = space(loops, cores, levels);
+            let space = space_with_threads(loops.min(6 - threads), cores, levels, threads);
             let all: Vec<Genes> = space.all().collect();
             prop_assert_eq!(space.size(), Some(all.len() as u128));
             prop_assert!(all.is_sorted());
@@ -275,9 +355,10 @@ mod tests {
             loops in 1_usize..=5,
             cores in 1_usize..=4,
             levels in 1_usize..=3,
+            threads in 1_usize..=2,
             seed: u64,
         ) {
-            let space = space(loops, cores, levels);
+            let space = space_with_threads(loops.min(6 - threads), cores, levels, threads);
             let all = brute_force(&space);
             let mut random = SplitMix64::new(seed, 0);
             let genes = space.random(&mut random);

@@ -334,6 +334,9 @@ fn invalid_input_is_refused() {
     assert!(matches!(refused(&some, |it| it.evaluations = 0), SearchSetupError::NoEvaluations));
     assert!(matches!(refused(&some, |it| it.threads = 0), SearchSetupError::NoThreads));
     assert!(matches!(refused(&some, |it| it.priority_levels = 0), SearchSetupError::NoPriorities));
+    let levels_of = |error| matches!(error, SearchSetupError::ThreadLevels { .. });
+    assert!(levels_of(refused(&some, |it| it.thread_levels = 0)));
+    assert!(levels_of(refused(&some, |it| it.thread_levels = 101)));
     assert!(matches!(
         refused(&some, |it| it.population = 1),
         SearchSetupError::PopulationTooSmall { population: 1 }

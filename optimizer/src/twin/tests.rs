@@ -153,6 +153,35 @@ fn variants_shift_timers_and_share_the_horizon() {
 }
 
 #[test]
+fn preempted_callback_delays_nothing_and_counts_only_its_own_time() {
+    let mut profile = profile_of_two_timers();
+    let mut slow = profile.callbacks[0].clone();
+    (slow.node, slow.callback) = ("/c".into(), "timer 4ms".into());
+    slow.durations = DurationHistogram::of([1_300 * US]).unwrap();
+    profile.callbacks.push(slow);
+    let chains = ["a", "b"].map(|of| Chain::new(of, [format!("/{of}"), format!("/end_{of}")]));
+    let twin = Twin::new(two_timers, &profile, chains.to_vec()).unwrap();
+    let twin = twin.with_horizon(Duration::from_millis(400)).with_variants(2);
+    let assignment = |cores: [usize; 5], levels: [u8; 5]| {
+        let assignment = Assignment::new(twin.loops().to_vec(), cores.to_vec(), 2);
+        assignment.with_thread_levels(levels.to_vec())
+    };
+    let evaluate = |cores, levels| twin.evaluate(&assignment(cores, levels)).unwrap();
+    let apart = evaluate([0, 0, 0, 0, 1], [0; 5]);
+    let preempted = evaluate([0; 5], [1, 1, 1, 1, 0]);
+    assert_eq!(preempted.chains, apart.chains);
+    assert_ne!(evaluate([0; 5], [0; 5]).chains, apart.chains);
+    let load = apart.core_loads.iter().sum::<f64>();
+    assert!((preempted.core_loads[0] - load).abs() < 1e-9, "{preempted:?}");
+    // Messages between two threads take as long as between two cores.
+    let latency = |levels| evaluate([0; 5], levels).chains[0].release_to_end.max_ns;
+    assert_eq!(latency([1, 1, 0, 0, 0]), 1_000 * US);
+    assert_eq!(latency([1, 2, 0, 0, 0]), 1_500 * US);
+    let bounds = twin.bounds(&assignment([0; 5], [1, 1, 1, 1, 0])).unwrap();
+    assert_eq!(bounds, [Err(NoBound::Preemption), Err(NoBound::Preemption)]);
+}
+
+#[test]
 fn jitter_above_its_limit_counts_against_an_assignment() {
     let build = || Twin::new(two_timers, &profile_of_two_timers(), Vec::new()).unwrap();
     let twin = build().with_variants(1).with_horizon(Duration::from_millis(200));

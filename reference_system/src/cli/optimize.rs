@@ -73,6 +73,10 @@ pub(crate) struct OptimizeArguments {
     /// nodes stay.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=16))]
     priorities: u8,
+    /// Let cores have two threads, of which one has a SCHED_FIFO priority and preempts callbacks of
+    /// the other. Where the mapping runs, that needs CAP_SYS_NICE or a limit (`ulimit -r`).
+    #[arg(long)]
+    realtime: bool,
     /// The number of threads that simulate candidates; default: one per core. Does not change the
     /// result.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -248,6 +252,7 @@ fn search(
     options.seed = arguments.seed;
     options.evaluations = arguments.evaluations as usize;
     options.priority_levels = arguments.priorities;
+    options.thread_levels = if arguments.realtime { 2 } else { 1 };
     options.threads = arguments.threads.map_or_else(|| allowed_cores().len().max(1), usize::from);
     options.exact_candidates_max = u64::from(arguments.evaluations);
     options.stop = stop.clone();

@@ -1,4 +1,4 @@
-//! The scheduler of the multi-core mode: a pinned thread for each core of the mapping.
+//! The scheduler of the multi-core mode: pinned threads, one or several for each core.
 
 use super::live::{self, Run};
 use super::{Scheduler, Spin};

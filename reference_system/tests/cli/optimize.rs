@@ -56,6 +56,15 @@ fn a_search_gives_the_same_mapping_for_any_number_of_threads() {
 }
 
 #[test]
+fn mapping_has_threads_that_preempt_only_on_request() {
+    let search = "optimize --workload lame --nominal --cores 2 --evaluations 150 --no-baselines \
+                  --horizon 1s";
+    let search: Vec<&str> = search.split_whitespace().collect();
+    assert!(!stdout(&search).contains("priority = 1\n"));
+    assert!(stdout(&[&search[..], &["--realtime"]].concat()).contains("priority = 1\n"));
+}
+
+#[test]
 fn run_and_optimize_read_and_write_the_same_profiles() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.toml").to_str().unwrap().to_owned();

@@ -111,8 +111,8 @@ pub struct SearchOptions {
 }
 
 impl SearchOptions {
-    /// The defaults: seed 0, one thread, no priorities, no preemption, 5000 evaluations in a population of 60,
-    /// exact search up to 20 000 candidates.
+    /// The defaults: seed 0, one thread, no priorities, no preemption, 5000 evaluations in a
+    /// population of 60, exact search up to 20 000 candidates.
     pub fn new(cores: usize) -> Self {
         Self {
             cores,

@@ -208,13 +208,17 @@ impl VirtualCoreScheduler {
         Ok(Some(self.remove(id, index)))
     }
 
-    /// The choice of each free core that has an event.
-    fn picks(&self) -> Vec<Pick> {
-        let free = self.cores.iter().enumerate().filter(|(_, core)| !core.busy);
-        let pick = |(core, of): (usize, &Core)| {
-            let (picker, set) = of.sweep.as_ref()?;
-            let mut picker = picker.clone();
-            picker.pick(set).map(|place| Pick { core, place, picker })
+    /// The choice of each free core that has an event. The others start their rounds anew.
+    fn picks(&mut self) -> Vec<Pick> {
+        let free = self.cores.iter_mut().enumerate().filter(|(_, core)| !core.busy);
+        let pick = |(core, of): (usize, &mut Core)| {
+            let (of_core, set) = of.sweep.as_mut()?;
+            let mut picker = of_core.clone();
+            let place = picker.pick(set);
+            if place.is_none() {
+                of_core.clone_from(&picker);
+            }
+            place.map(|place| Pick { core, place, picker })
         };
         free.filter_map(pick).collect()
     }

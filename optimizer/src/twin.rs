@@ -334,12 +334,10 @@ impl<'a> Twin<'a> {
         let handles = (self.build)(executor.graph());
         let handles = handles.map_err(|error| EvaluationError::Build(error.to_string()))?;
         let timers = repeating_timers(executor.graph(), &executor.graph().info());
-        // Each ends right before its timers would be due with the next one's.
+        // Each ends right before the first deadlines of the next one.
         let mut left = span.saturating_sub(Duration::from_nanos(1));
         for variant in 0..self.variants {
-            if variant > 0 {
-                shift_timers(&timers, start + span * variant, variant);
-            }
+            start_timers(&timers, start + span * variant, variant);
             executor.spin_for(left).map_err(|error| failed(&error))?;
             left = span;
         }
@@ -378,12 +376,13 @@ fn common_period(timers: &[Timer]) -> Option<Duration> {
 }
 
 /// Starts the timers anew at `start`, each late by its part of [`Twin::PHASES`]: multiples of the
-/// golden ratio modulo one, which lie evenly over all timers and variants.
-fn shift_timers(timers: &[Timer], start: Time, variant: u32) {
+/// golden ratio modulo one, which lie evenly over all timers and variants. The first deadlines are
+/// at `start`, not a period later, so that all timers coincide once in each common period.
+fn start_timers(timers: &[Timer], start: Time, variant: u32) {
     for (n, timer) in (1u64..).zip(timers) {
         let part = (n * u64::from(variant)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let phase_ns = (u128::from(part) * Twin::PHASES.as_nanos()) >> 64;
-        timer.start_at(start + timer.period() + Duration::from_nanos_u128(phase_ns));
+        timer.start_at(start + Duration::from_nanos_u128(phase_ns));
     }
 }
 

@@ -36,8 +36,8 @@ use crate::jitter::{JitterRecorder, PeriodicTimer, periodic_timers};
 use crate::loads::{Edge, Loads, LoopLoad};
 use costs::{Costs, Crossing};
 use ringspin_executor::{
-    BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, LoopInfo, Recorder, Statistics, Time,
-    Timer,
+    BoxError, CallbackId, Completion, Dispatch, Graph, GraphInfo, LoopId, LoopInfo, Recorder,
+    Statistics, Time, Timer,
 };
 use ringspin_modes::names::callback_labels;
 use ringspin_modes::{
@@ -91,6 +91,8 @@ pub struct Twin<'a> {
     /// Input of the worst-case analysis.
     analysis_input: AnalysisInput,
     timers: Vec<PeriodicTimer>,
+    /// The loop of each timer.
+    timer_loops: Vec<LoopId>,
     /// The least common multiple of the timers' periods, unless it is above a day.
     common_period: Option<Duration>,
     horizon: Duration,
@@ -134,8 +136,10 @@ impl<'a> Twin<'a> {
         }
         let analysis_input = AnalysisInput::new(&info, &costs, &senders, steps);
         let labels = callback_labels(&info);
+        let loop_of = |id: CallbackId| info.callbacks[id.0 as usize].event_loop;
+        let timer_loops = periodic_timers(&info).into_iter().map(loop_of).collect();
         let timers = periodic_timers(&info).into_iter().map(|id| {
-            let event_loop = &info.loops[info.callbacks[id.0 as usize].event_loop.0 as usize];
+            let event_loop = &info.loops[loop_of(id).0 as usize];
             let name = format!("{} {}", event_loop.full_name(), labels[id.0 as usize]);
             PeriodicTimer { name, limit: None }
         });
@@ -155,6 +159,7 @@ impl<'a> Twin<'a> {
             assumptions: costs.assumptions,
             analysis_input,
             timers: timers.collect(),
+            timer_loops,
             common_period,
             horizon: Self::HORIZON,
             variants: Self::VARIANTS,
@@ -281,7 +286,14 @@ impl<'a> Twin<'a> {
             to: name(to),
             messages_per_second: count as f64 / horizon_s,
         });
-        Ok(Loads { loops: loops.collect(), edges: edges.collect(), chains: self.chains.clone() })
+        let timers = self.timers.iter().zip(&self.timer_loops);
+        let punctual = timers.filter(|(timer, _)| timer.limit.is_some()).map(|(_, of)| name(*of));
+        Ok(Loads {
+            loops: loops.collect(),
+            edges: edges.collect(),
+            chains: self.chains.clone(),
+            punctual: punctual.collect(),
+        })
     }
 
     /// The worst-case latency of each chain with this assignment, in the order of the chains, or

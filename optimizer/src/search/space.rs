@@ -48,12 +48,13 @@ impl Space {
         assignment.with_priorities(priorities.iter().map(|&level| level as u8).collect())
     }
 
-    /// The candidate with these cores, in which the `urgent` loops have the highest priority.
-    pub(super) fn candidate(&self, cores: &[usize], urgent: &[bool]) -> Genes {
+    /// The candidate with these cores and priorities, limited to the levels; the lowest priority
+    /// for loops without one.
+    pub(super) fn candidate(&self, cores: &[usize], priorities: &[usize]) -> Genes {
         let mut genes = cores.to_vec();
         rename_by_first_use(&mut genes, self.core_count);
-        let highest = self.levels - 1;
-        let level = |index| if urgent.get(index) == Some(&true) { highest } else { 0 };
+        let level =
+            |index| priorities.get(index).map_or(0, |&level: &usize| level.min(self.levels - 1));
         genes.extend((0..self.priority_genes()).map(level));
         genes
     }
@@ -235,8 +236,8 @@ mod tests {
         let assignment = space(2, 2, 3).assignment(&vec![0, 1, 2, 0]);
         assert_eq!((assignment.cores(), assignment.priorities()), (&[0, 1][..], &[2, 0][..]));
         assert_eq!(space(2, 2, 1).alleles().len(), 2);
-        assert_eq!(space(2, 2, 1).candidate(&[1, 0], &[true, false]), [0, 1]);
-        assert_eq!(space(2, 2, 3).candidate(&[1, 0], &[true, false]), [0, 1, 2, 0]);
+        assert_eq!(space(2, 2, 1).candidate(&[1, 0], &[1, 0]), [0, 1]);
+        assert_eq!(space(2, 2, 3).candidate(&[1, 0], &[7, 0]), [0, 1, 2, 0]);
     }
 
     #[test]

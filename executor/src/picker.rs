@@ -14,7 +14,9 @@ const TURN_MAX: u32 = 4;
 /// Picks among the rings of one worker, which are sorted by descending priority.
 ///
 /// Within a priority it goes round: after the turn of ring `i` comes the next ready one above `i`.
-/// Rings that lie in the order of their chains are thus served along the chain, in one round.
+/// Rings that lie in the order of their chains are thus served along the chain, in one round. When
+/// nothing is ready, the round starts anew at the first ring: which of several timers that are due
+/// at once comes first does not depend on what ran before the pause.
 #[derive(Clone, Debug)]
 pub struct Picker {
     classes: Vec<Class>,
@@ -68,12 +70,25 @@ impl Picker {
     /// there are several.
     #[inline]
     pub fn pick(&mut self, set: &ReadySet) -> Option<usize> {
-        if let [class] = &mut self.classes[..] {
-            let index = set.next(class.cursor)?;
-            class.serve(index);
-            return Some(index);
+        let picked = match &mut self.classes[..] {
+            [class] => set.next(class.cursor).inspect(|&index| class.serve(index)),
+            _ => self.pick_by_priority(set),
+        };
+        if picked.is_none() {
+            self.start_anew();
         }
-        self.pick_by_priority(set)
+        picked
+    }
+
+    /// Starts the rounds at the first ring of each priority. To be called when nothing is ready: the
+    /// set may still have a mark then, which stands for no event.
+    pub(crate) fn start_anew(&mut self) {
+        let mut start = 0;
+        for class in &mut self.classes {
+            (class.cursor, class.turn) = (start, 0);
+            start = class.end;
+        }
+        (self.streak, self.relief, self.last) = (0, 0, 0);
     }
 
     fn pick_by_priority(&mut self, set: &ReadySet) -> Option<usize> {
@@ -174,6 +189,24 @@ mod tests {
 
     fn set_contains(set: &ReadySet, index: usize) -> bool {
         set.next(index) == Some(index)
+    }
+
+    #[test]
+    fn a_round_after_a_pause_starts_at_the_first_ring() {
+        for priorities in [[0, 0, 0], [1, 0, 0]] {
+            let set = ReadySet::new(3);
+            let mut picker = Picker::new(&priorities);
+            for last in 0..3 {
+                set.mark(last);
+                assert_eq!(picker.pick(&set), Some(last));
+                set.clear(last);
+                assert_eq!(picker.pick(&set), None);
+                (1..3).for_each(|index| set.mark(index));
+                assert_eq!(picker.pick(&set), Some(1), "after {last}");
+                (1..3).for_each(|index| set.clear(index));
+                assert_eq!(picker.pick(&set), None);
+            }
+        }
     }
 
     #[test]

@@ -276,8 +276,12 @@ impl Worker {
                 let index = self.pick()?;
                 self.dispatch_from(index)
             };
-            if callback.is_some() || !self.has_ready() {
+            if callback.is_some() {
                 return callback;
+            }
+            if !self.has_ready() {
+                self.picker.start_anew();
+                return None;
             }
         }
         None

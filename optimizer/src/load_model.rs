@@ -202,6 +202,7 @@ pub(crate) mod tests {
             chains: (chains.iter().enumerate())
                 .map(|(i, path)| Chain::new(i.to_string(), path.iter().map(|&step| name(step))))
                 .collect(),
+            ..Loads::default()
         }
     }
 

@@ -17,6 +17,8 @@ pub struct Loads {
     pub edges: Vec<Edge>,
     /// The chains to optimize.
     pub chains: Vec<Chain>,
+    /// The loops with a timer whose jitter is limited.
+    pub punctual: Vec<String>,
 }
 
 /// The utilization of one event loop.
@@ -105,6 +107,7 @@ impl Loads {
             check_number(edge.messages_per_second, || format!("the rate of {}", place()))?;
         }
         let names = self.names();
+        check_loops(&self.punctual, &loops, || "the list of punctual loops".to_owned())?;
         let mut chains = BTreeSet::new();
         for chain in &self.chains {
             if !chains.insert(chain.name.as_str()) {
@@ -155,7 +158,7 @@ impl Loads {
         }
         let named = names.iter().zip(core_loads);
         let loops = named.map(|(name, utilization)| LoopLoad { name: name.clone(), utilization });
-        Ok(Self { loops: loops.collect(), edges: Vec::new(), chains: model.chains().to_vec() })
+        Ok(Self { loops: loops.collect(), chains: model.chains().to_vec(), ..Self::default() })
     }
 
     /// The names of the loops, in order.
@@ -192,6 +195,7 @@ mod tests {
             loops: vec![node("/a"), node("/b")],
             edges: vec![Edge { from: "/a".into(), to: "/b".into(), messages_per_second: 10.0 }],
             chains: vec![Chain::new("hot", ["/a", "/b"])],
+            punctual: vec!["/a".into()],
         }
     }
 
@@ -225,6 +229,8 @@ mod tests {
             broken(|p| p.edges[0].from = "a".to_owned()),
             LoadsError::UnknownLoop { .. }
         ));
+        let error = broken(|p| p.punctual.push("/d".to_owned())).to_string();
+        assert!(error.starts_with("the list of punctual loops names loop `/d`"), "{error}");
         let error = broken(|p| p.chains[0].path.push("/d".to_owned())).to_string();
         assert!(error.starts_with("chain `hot` names loop `/d`"), "{error}");
     }

@@ -36,8 +36,8 @@ use crate::jitter::{JitterRecorder, PeriodicTimer, periodic_timers};
 use crate::loads::{Edge, Loads, LoopLoad};
 use costs::{Costs, Crossing};
 use ringspin_executor::{
-    BoxError, Completion, Dispatch, Graph, GraphInfo, LoopId, LoopInfo, Recorder, Statistics, Time,
-    Timer,
+    BoxError, CallbackId, Completion, Dispatch, Graph, GraphInfo, LoopId, LoopInfo, Recorder,
+    Statistics, Time, Timer,
 };
 use ringspin_modes::names::callback_labels;
 use ringspin_modes::{
@@ -91,6 +91,8 @@ pub struct Twin<'a> {
     /// Input of the worst-case analysis.
     analysis_input: AnalysisInput,
     timers: Vec<PeriodicTimer>,
+    /// The loop of each timer.
+    timer_loops: Vec<LoopId>,
     /// The least common multiple of the timers' periods, unless it is above a day.
     common_period: Option<Duration>,
     horizon: Duration,
@@ -134,8 +136,10 @@ impl<'a> Twin<'a> {
         }
         let analysis_input = AnalysisInput::new(&info, &costs, &senders, steps);
         let labels = callback_labels(&info);
+        let loop_of = |id: CallbackId| info.callbacks[id.0 as usize].event_loop;
+        let timer_loops = periodic_timers(&info).into_iter().map(loop_of).collect();
         let timers = periodic_timers(&info).into_iter().map(|id| {
-            let event_loop = &info.loops[info.callbacks[id.0 as usize].event_loop.0 as usize];
+            let event_loop = &info.loops[loop_of(id).0 as usize];
             let name = format!("{} {}", event_loop.full_name(), labels[id.0 as usize]);
             PeriodicTimer { name, limit: None }
         });
@@ -155,6 +159,7 @@ impl<'a> Twin<'a> {
             assumptions: costs.assumptions,
             analysis_input,
             timers: timers.collect(),
+            timer_loops,
             common_period,
             horizon: Self::HORIZON,
             variants: Self::VARIANTS,
@@ -282,7 +287,14 @@ impl<'a> Twin<'a> {
             to: name(to),
             messages_per_second: count as f64 / horizon_s,
         });
-        Ok(Loads { loops: loops.collect(), edges: edges.collect(), chains: self.chains.clone() })
+        let timers = self.timers.iter().zip(&self.timer_loops);
+        let punctual = timers.filter(|(timer, _)| timer.limit.is_some()).map(|(_, of)| name(*of));
+        Ok(Loads {
+            loops: loops.collect(),
+            edges: edges.collect(),
+            chains: self.chains.clone(),
+            punctual: punctual.collect(),
+        })
     }
 
     /// The worst-case latency of each chain with this assignment, in the order of the chains, or
@@ -344,12 +356,10 @@ impl<'a> Twin<'a> {
         let handles = (self.build)(executor.graph());
         let handles = handles.map_err(|error| EvaluationError::Build(error.to_string()))?;
         let timers = repeating_timers(executor.graph(), &executor.graph().info());
-        // Each ends right before its timers would be due with the next one's.
+        // Each ends right before the first deadlines of the next one.
         let mut left = span.saturating_sub(Duration::from_nanos(1));
         for variant in 0..self.variants {
-            if variant > 0 {
-                shift_timers(&timers, start + span * variant, variant);
-            }
+            start_timers(&timers, start + span * variant, variant);
             executor.spin_for(left).map_err(|error| failed(&error))?;
             left = span;
         }
@@ -388,12 +398,13 @@ fn common_period(timers: &[Timer]) -> Option<Duration> {
 }
 
 /// Starts the timers anew at `start`, each late by its part of [`Twin::PHASES`]: multiples of the
-/// golden ratio modulo one, which lie evenly over all timers and variants.
-fn shift_timers(timers: &[Timer], start: Time, variant: u32) {
+/// golden ratio modulo one, which lie evenly over all timers and variants. The first deadlines are
+/// at `start`, not a period later, so that all timers coincide once in each common period.
+fn start_timers(timers: &[Timer], start: Time, variant: u32) {
     for (n, timer) in (1u64..).zip(timers) {
         let part = (n * u64::from(variant)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let phase_ns = (u128::from(part) * Twin::PHASES.as_nanos()) >> 64;
-        timer.start_at(start + timer.period() + Duration::from_nanos_u128(phase_ns));
+        timer.start_at(start + Duration::from_nanos_u128(phase_ns));
     }
 }
 

@@ -20,7 +20,9 @@ use ringspin_optimizer::{
     JitterRecorder, Judge, Loads, Model, Objective, OptimizeError, Profile, Profiler, Progress,
     Search, SearchError, SearchOptions, Strategy, Twin, TwinError, confirm, round_robin,
 };
-use ringspin_simulation::models::{Distribution, DurationHistogram, DurationRule, Durations};
+use ringspin_simulation::models::{
+    Calls, Distribution, DurationHistogram, DurationRule, Durations,
+};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
@@ -98,9 +100,10 @@ impl Target {
     /// # Errors
     /// The error of the simulation that produces the profile.
     pub fn nominal(&self, crossing: Duration) -> Result<Profile, BoxError> {
+        let crunch_ns = estimate_ns(self.n);
         let durations = match self.workload {
             Workload::Lame => lame::durations(),
-            Workload::Autoware => crunches(Duration::from_nanos(estimate_ns(self.n))),
+            Workload::Autoware => crunches(Duration::from_nanos(crunch_ns)),
         };
         let simulation = Simulation { durations: durations.into(), ..Simulation::default() };
         let mut executor =
@@ -111,9 +114,10 @@ impl Target {
         let mut profile = Profile::of(&info, executor.take_recorders());
         drop(handles);
         profile.machine = None;
-        if self.workload == Workload::Lame {
-            profile.calls.clear(); // its callbacks cost the same whether they send or not
-        }
+        profile.calls = match self.workload {
+            Workload::Lame => Vec::new(), // its callbacks cost the same whether they send or not
+            Workload::Autoware => fusion_calls(&profile, crunch_ns),
+        };
         // Edges without entries use the pooled times of all edges.
         profile.hops.truncate(1);
         for hop in &mut profile.hops {
@@ -166,6 +170,23 @@ fn crunches(crunch: Duration) -> Durations {
         }
     });
     Durations { rules: rules.collect() }
+}
+
+/// The calls of the fusions of the reference system: a crunch if they send, nothing if not,
+/// whichever input comes last.
+fn fusion_calls(profile: &Profile, crunch_ns: u64) -> Vec<Calls> {
+    let is_fusion = |name: &str| {
+        AUTOWARE.iter().any(|of| of.name == name && matches!(of.kind, Kind::Fusion { .. }))
+    };
+    let of_fusions =
+        profile.callbacks.iter().filter(|of| is_fusion(of.node.trim_start_matches('/')));
+    let calls = of_fusions.map(|of| Calls {
+        node: of.node.clone(),
+        callback: of.callback.clone(),
+        quiet: DurationHistogram::of([0]),
+        sending: DurationHistogram::of([crunch_ns]),
+    });
+    calls.collect()
 }
 
 /// A span in which every callback is called.

@@ -3,9 +3,11 @@
 
 use reference_system::description::{AUTOWARE, COLLISION_ESTIMATOR, HOT_PATH, Kind};
 use reference_system::kpi::{Collector, EstimatorWatch};
+use reference_system::optimize::Target;
 use reference_system::system::{Work, build};
 use ringspin_executor::{BoxError, Graph};
 use ringspin_modes::{ChainPath, Cores, Executor, Mapping, Simulation};
+use ringspin_optimizer::{Assignment, Model};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,4 +85,34 @@ fn a_branch_that_never_comes_last_has_no_samples() {
     let graph = Graph::new();
     build(&graph, &work, &Arc::new(Collector::with_capacity(10))).unwrap();
     assert!(hot_path().resolve(&graph.info()).is_ok());
+}
+
+/// On one core with the front lidar, everything before it delays the fusion.
+#[test]
+fn nominal_twin_waits_for_the_input_that_comes_last() {
+    let target = Target::autoware(64);
+    let profile = target.nominal(Duration::ZERO).unwrap();
+    let twin = target.twin(&profile).unwrap().with_variants(1);
+    let crunch_ns = profile.calls[0].sending.as_ref().unwrap().max_ns;
+    // The two inputs on different cores; each in turn shares its core with the settings, whose
+    // callback takes a crunch and has the higher priority.
+    let late = ["/PointsTransformerFront", "/PointsTransformerRear"];
+    for late in late {
+        let on_first =
+            [late, "/EuclideanClusterSettings", "/EuclideanClusterDetector:EuclideanIntersection"];
+        let loops = twin.loops();
+        let cores: Vec<usize> =
+            loops.iter().map(|name| usize::from(!on_first.contains(&&**name))).collect();
+        let priorities = loops.iter().map(|name| match name.as_str() {
+            "/PointsTransformerFront" | "/PointsTransformerRear" => 1,
+            "/FrontLidarDriver" | "/RearLidarDriver" | "/EuclideanClusterSettings" => 3,
+            "/EuclideanClusterDetector:EuclideanIntersection" | "/PointCloudFusion" => 2,
+            "/RayGroundFilter" | "/EuclideanClusterDetector" | "/ObjectCollisionEstimator" => 2,
+            _ => 0,
+        });
+        let assignment =
+            Assignment::new(loops.to_vec(), cores, 2).with_priorities(priorities.collect());
+        let evaluation = twin.evaluate(&assignment).unwrap();
+        assert_eq!(evaluation.chains[0].release_to_end.p50_ns, 6 * crunch_ns, "{late}");
+    }
 }

@@ -239,17 +239,24 @@ impl VirtualCoreScheduler {
         Ok(Some(self.remove(id, index)))
     }
 
-    /// For each core, the choice of the highest free thread that has an event.
-    fn picks(&self) -> Vec<Pick> {
+    /// For each core, the choice of the highest free thread that has an event. Threads without one
+    /// start their rounds anew.
+    fn picks(&mut self) -> Vec<Pick> {
         let mut picks: Vec<Pick> = Vec::new();
-        for (n, thread) in self.threads.iter().enumerate().filter(|(n, _)| self.is_free(*n)) {
-            let Some((picker, set)) = &thread.sweep else { continue };
-            let has_higher = |pick: &Pick| self.threads[pick.thread].core == thread.core;
-            if picks.last().is_some_and(has_higher) {
+        for n in 0..self.threads.len() {
+            if !self.is_free(n) {
                 continue;
             }
-            let mut picker = picker.clone();
-            picks.extend(picker.pick(set).map(|place| Pick { thread: n, place, picker }));
+            let core = self.threads[n].core;
+            if picks.last().is_some_and(|pick| self.threads[pick.thread].core == core) {
+                continue;
+            }
+            let Some((of_thread, set)) = &mut self.threads[n].sweep else { continue };
+            let mut picker = of_thread.clone();
+            match picker.pick(set) {
+                Some(place) => picks.push(Pick { thread: n, place, picker }),
+                None => *of_thread = picker,
+            }
         }
         picks
     }

@@ -47,6 +47,29 @@ fn spin_once_dispatches_one_event() {
     });
 }
 
+/// Which of several events comes first does not depend on what ran before the pause.
+#[test]
+fn after_a_pause_the_nodes_are_visited_from_the_first_one() {
+    let names = ["first", "second", "third"];
+    let mut executor = Executor::single_core();
+    let seen = log();
+    let triggers = names.map(|name| {
+        let node = executor.create_node(name, seen.clone()).unwrap();
+        node.create_guard_condition("start", move |seen: &mut Log<&str>, _| {
+            seen.lock().unwrap().push(name);
+        })
+        .unwrap()
+    });
+    for before in &triggers {
+        before.trigger();
+        while executor.spin_once(Duration::ZERO).unwrap() {}
+        seen.lock().unwrap().clear();
+        triggers.iter().rev().for_each(|trigger| trigger.trigger());
+        while executor.spin_once(Duration::ZERO).unwrap() {}
+        assert_eq!(entries(&seen), names);
+    }
+}
+
 /// Data that never ends must not keep timers from firing.
 #[test]
 fn spin_once_has_time_for_timers() {

@@ -2,7 +2,7 @@
 
 use crate::assignment::Assignment;
 use crate::chain::Chain;
-use crate::loads::Loads;
+use crate::loads::{Loads, LoopLoad};
 
 use super::run::Run;
 use super::space::{Genes, Space};
@@ -57,27 +57,46 @@ pub fn round_robin(loads: &Loads, cores: usize) -> Assignment {
 /// # Panics
 /// Panics if `cores` is 0, or a chain has a loop that is not listed.
 pub fn chain_clustering(loads: &Loads, cores: usize, limit: f64) -> Assignment {
+    let mut placing = place_chains(loads, cores, limit);
+    placing.place_the_rest();
+    placing.into_assignment()
+}
+
+/// As [`chain_clustering`] with a limit of one core, but the core that ends the heaviest chain
+/// takes loops outside all chains only when every other core is full.
+fn chain_apart(loads: &Loads, cores: usize) -> Assignment {
+    let mut placing = place_chains(loads, cores, 1.0);
+    let end = by_weight(&loads.chains).first().and_then(|chain| path(loads, chain).pop());
+    if let Some(core) = end.and_then(|step| placing.core_of[*step.first()?]) {
+        placing.load[core] += 1.0;
+    }
+    placing.place_the_rest();
+    placing.into_assignment()
+}
+
+/// Places the loops of all chains.
+fn place_chains(loads: &Loads, cores: usize, limit: f64) -> Placing<'_> {
     assert!(cores > 0, "give at least one core");
     let mut placing = Placing::new(loads, cores);
     for chain in by_weight(&loads.chains) {
         let mut before: Vec<usize> = Vec::new();
         for step in path(loads, chain) {
             // Each branch continues on its core; where branches part, only the first one does.
-            let cores = step.iter().enumerate().map(|(branch, &node)| {
+            let mut taken: Vec<usize> = Vec::new();
+            for (branch, &node) in step.iter().enumerate() {
                 let previous = before.get(branch).copied();
                 let core = match (placing.core_of[node], previous) {
                     (Some(core), _) => core,
                     (None, Some(core)) if placing.fits(node, core, limit) => core,
-                    (None, _) => placing.least_loaded(),
+                    (None, _) => placing.least_loaded(&taken),
                 };
                 placing.place(node, core);
-                core
-            });
-            before = cores.collect();
+                taken.push(core);
+            }
+            before = taken;
         }
     }
-    placing.place_the_rest();
-    placing.into_assignment()
+    placing
 }
 
 /// The chains of positive weight, the heaviest first; equal ones in their order.
@@ -115,10 +134,14 @@ impl<'a> Placing<'a> {
         self.load[core] + self.utilization(node) <= limit
     }
 
-    /// The least loaded core; of equal ones the first.
-    fn least_loaded(&self) -> usize {
-        let cores = 0..self.load.len();
-        cores.min_by(|&a, &b| self.load[a].total_cmp(&self.load[b])).unwrap_or(0)
+    /// The least loaded core that is not `taken`, or of all if every one is; of equal ones the
+    /// first.
+    fn least_loaded(&self, taken: &[usize]) -> usize {
+        let order = |&a: &usize, &b: &usize| {
+            (taken.contains(&a).cmp(&taken.contains(&b)))
+                .then(self.load[a].total_cmp(&self.load[b]))
+        };
+        (0..self.load.len()).min_by(order).unwrap_or(0)
     }
 
     /// Places a loop; does nothing if it already has a core.
@@ -134,7 +157,7 @@ impl<'a> Placing<'a> {
         rest.retain(|&node| self.core_of[node].is_none());
         rest.sort_by(|&a, &b| self.utilization(b).total_cmp(&self.utilization(a)));
         for node in rest {
-            self.place(node, self.least_loaded());
+            self.place(node, self.least_loaded(&[]));
         }
     }
 
@@ -145,25 +168,30 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// Chain clustering at several limits and longest processing time; with priorities or threads, each
-/// also with the chains above the rest. Without duplicates.
+/// Chain clustering at several limits, the heaviest chain on a core of its own, and longest
+/// processing time; with priorities or threads, each also with the chains above punctual loops, and
+/// these above the rest. Without duplicates.
 pub(super) fn greedy_candidates(loads: &Loads, space: &Space, cores: usize) -> Vec<Genes> {
     let total: f64 = loads.loops.iter().map(|node| node.utilization).sum();
     let fair = total / cores as f64;
     // From the fair share of the load up to the capacity of a core.
     let limits = [1.0, 0.8, 0.6, 0.4, 2.0 * fair, 1.5 * fair, 1.2 * fair, fair];
     let clusters = limits.map(|limit| chain_clustering(loads, cores, limit));
-    let all = clusters.into_iter().chain([longest_processing_time(loads, cores)]);
-    let mut urgent_loops = vec![false; loads.loops.len()];
+    let others = [chain_apart(loads, cores), longest_processing_time(loads, cores)];
+    let all = clusters.into_iter().chain(others);
+    let is_punctual = |of: &LoopLoad| usize::from(loads.punctual.contains(&of.name));
+    let mut priorities: Vec<usize> = loads.loops.iter().map(is_punctual).collect();
+    let mut threads = vec![0; loads.loops.len()];
     for chain in by_weight(&loads.chains) {
-        path(loads, chain).concat().into_iter().for_each(|node| urgent_loops[node] = true);
+        for node in path(loads, chain).concat() {
+            (priorities[node], threads[node]) = (usize::MAX, usize::MAX);
+        }
     }
+    let levels: [[&[usize]; 2]; 3] = [[&[], &[]], [&priorities, &[]], [&priorities, &threads]];
     let mut candidates: Vec<Genes> = Vec::new();
     for assignment in all {
-        for [urgent, preempting] in [[false, false], [true, false], [false, true]] {
-            let of_chains = |is_set| if is_set { urgent_loops.as_slice() } else { &[] };
-            let (urgent, preempting) = (of_chains(urgent), of_chains(preempting));
-            let candidate = space.candidate(assignment.cores(), urgent, preempting);
+        for [priorities, threads] in levels {
+            let candidate = space.candidate(assignment.cores(), priorities, threads);
             if !candidates.contains(&candidate) {
                 candidates.push(candidate);
             }
@@ -211,10 +239,20 @@ mod tests {
 
     #[test]
     fn the_branches_of_a_chain_stay_apart_until_they_join() {
-        let mut loads = loads_of(&[0.1; 6], &[], &[]);
-        let path = ["/0 | /1", "/2 | /3", "/4", "/5"];
-        loads.chains.push(Chain::new("joined", path));
-        assert_eq!(chain_clustering(&loads, 3, 1.0).cores(), [0, 1, 0, 1, 0, 0]);
+        for source in [0.1, 0.0] {
+            let mut loads = loads_of(&[source, source, 0.1, 0.1, 0.1, 0.1], &[], &[]);
+            let path = ["/0 | /1", "/2 | /3", "/4", "/5"];
+            loads.chains.push(Chain::new("joined", path));
+            assert_eq!(chain_clustering(&loads, 3, 1.0).cores(), [0, 1, 0, 1, 0, 0]);
+        }
+    }
+
+    #[test]
+    fn a_chain_apart_shares_its_core_only_when_the_others_are_full() {
+        let loads = loads_of(&[0.1, 0.1, 0.4, 0.4, 0.3], &[], &[&[0, 1]]);
+        assert_eq!(chain_apart(&loads, 2).cores(), [0, 0, 1, 1, 1]);
+        let loads = loads_of(&[0.1, 0.1, 0.8, 0.7, 0.3], &[], &[&[0, 1]]);
+        assert_eq!(chain_apart(&loads, 2).cores(), [0, 0, 1, 1, 0]);
     }
 
     #[test]
@@ -228,13 +266,16 @@ mod tests {
 
     #[test]
     fn with_priorities_the_chains_are_also_tried_above_the_rest() {
-        let loads = loads_of(&[0.3, 0.2, 0.1], &[], &[&[0, 1]]);
-        let space = Space::new(&loads.names(), 2, 2, 1);
-        let candidates = greedy_candidates(&loads, &space, 2);
-        assert!(candidates.iter().any(|genes| genes[3..] == [1, 1, 0]), "{candidates:?}");
-        assert!(candidates.iter().any(|genes| genes[3..] == [0, 0, 0]), "{candidates:?}");
+        let mut loads = loads_of(&[0.3, 0.2, 0.1, 0.1], &[], &[&[0, 1]]);
+        loads.punctual = vec![loads.loops[2].name.clone()];
+        for (levels, expected) in [(2, [1, 1, 1, 0]), (3, [2, 2, 1, 0]), (4, [3, 3, 1, 0])] {
+            let space = Space::new(&loads.names(), 2, levels, 1);
+            let candidates = greedy_candidates(&loads, &space, 2);
+            assert!(candidates.iter().any(|genes| genes[4..] == expected), "{candidates:?}");
+            assert!(candidates.iter().any(|genes| genes[4..] == [0; 4]), "{candidates:?}");
+        }
         let threads = Space::new(&loads.names(), 1, 1, 2);
         let candidates = greedy_candidates(&loads, &threads, 1);
-        assert_eq!(candidates, [[0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0]]);
+        assert_eq!(candidates, [[0; 8], [0, 0, 0, 0, 1, 1, 0, 0]]);
     }
 }

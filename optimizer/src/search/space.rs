@@ -78,16 +78,20 @@ impl Space {
         assignment
     }
 
-    /// The candidate with these cores, in which the loops of `urgent` have the highest priority,
-    /// and those of `preempting` the highest thread of their core.
-    pub(super) fn candidate(&self, cores: &[usize], urgent: &[bool], preempting: &[bool]) -> Genes {
+    /// The candidate with these cores, priorities and threads, limited to the levels; the lowest
+    /// for loops without one.
+    pub(super) fn candidate(
+        &self,
+        cores: &[usize],
+        priorities: &[usize],
+        threads: &[usize],
+    ) -> Genes {
         let mut genes = cores.to_vec();
-        let level = |highest: usize, of: &[bool], index: usize| {
-            if of.get(index) == Some(&true) { highest } else { 0 }
+        let level = |levels: usize, of: &[usize], index| {
+            of.get(index).map_or(0, |&level: &usize| level.min(levels - 1))
         };
-        let priority = |index| level(self.levels - 1, urgent, index);
-        let thread = |index| level(self.thread_levels - 1, preempting, index);
-        genes.extend((0..self.priority_genes()).map(priority));
+        genes.extend((0..self.priority_genes()).map(|index| level(self.levels, priorities, index)));
+        let thread = |index| level(self.thread_levels, threads, index);
         genes.extend((0..self.thread_genes()).map(thread));
         self.make_canonical(&mut genes);
         genes
@@ -305,7 +309,7 @@ mod tests {
         assert_eq!(assignment.priorities(), [1, 0, 0]);
         assert_eq!(assignment.thread_levels(), [0, 0, 1]);
         assert_eq!(space.alleles().len(), 9);
-        let preempting = space.candidate(&[1, 0, 1], &[false, true], &[true, true]);
+        let preempting = space.candidate(&[1, 0, 1], &[0, 9], &[9, 9]);
         assert_eq!(preempting, [0, 1, 0, 0, 1, 0, 1, 0, 0]);
     }
 
@@ -314,8 +318,8 @@ mod tests {
         let assignment = space(2, 2, 3).assignment(&vec![0, 1, 2, 0]);
         assert_eq!((assignment.cores(), assignment.priorities()), (&[0, 1][..], &[2, 0][..]));
         assert_eq!(space(2, 2, 1).alleles().len(), 2);
-        assert_eq!(space(2, 2, 1).candidate(&[1, 0], &[true, false], &[]), [0, 1]);
-        assert_eq!(space(2, 2, 3).candidate(&[1, 0], &[true, false], &[]), [0, 1, 2, 0]);
+        assert_eq!(space(2, 2, 1).candidate(&[1, 0], &[1, 0], &[]), [0, 1]);
+        assert_eq!(space(2, 2, 3).candidate(&[1, 0], &[7, 0], &[]), [0, 1, 2, 0]);
     }
 
     #[test]

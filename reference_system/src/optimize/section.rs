@@ -208,7 +208,7 @@ mod tests {
             loads: Loads {
                 loops: names.iter().map(load).collect(),
                 edges: vec![edge("/a", "/c"), edge("/b", "/c"), edge("/a", "/b")],
-                chains: Vec::new(),
+                ..Loads::default()
             },
             candidates: None,
         }

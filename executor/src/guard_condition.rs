@@ -61,7 +61,7 @@ where
         self.counters.coalesced.add_by_owner(triggers - self.answered - 1);
         self.answered = triggers;
         cx.begin(EventId { source: self.source, sequence: triggers - 1 });
-        Outcome::Done(callback(state, cx).into_result())
+        Outcome::from(callback(state, cx).into_result())
     }
 
     fn discard(&mut self, _port: usize) -> bool {

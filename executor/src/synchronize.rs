@@ -150,12 +150,12 @@ where
             let set = matcher.next(&mut |input, position, outcome| {
                 I::queue(queues, input).remove(position, outcome);
             });
-            let Some(at) = set else { return Outcome::Done(Ok(())) };
+            let Some(at) = set else { return Outcome::Done };
             let set = P::set(queues, &at);
             let result = callback(state, set, cx).into_result();
             finish::<I>(matcher, queues);
             if result.is_err() {
-                return Outcome::Done(result);
+                return Outcome::from(result);
             }
         }
     }

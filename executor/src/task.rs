@@ -140,12 +140,12 @@ where
             match poll {
                 Poll::Ready(output) => {
                     self.control.finish();
-                    return Outcome::Done(output.into_result());
+                    return Outcome::from(output.into_result());
                 }
                 Poll::Pending if served => {}
                 Poll::Pending => {
                     self.future = Some(future);
-                    return Outcome::Done(Ok(()));
+                    return Outcome::Done;
                 }
             }
         }
@@ -164,7 +164,7 @@ where
             // The drop runs the user's code, which may fail: an event with an identity.
             self.begin(cx);
             Entity::<S>::retire(self);
-            return Outcome::Done(Ok(()));
+            return Outcome::Done;
         }
         // The status of the task if the poll panics.
         let finish = Finish(&self.control.clone());

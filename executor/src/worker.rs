@@ -466,8 +466,8 @@ impl Worker {
         *is_pending = cx.is_pending;
         let cause = match outcome {
             Ok(Outcome::Nothing) => return None,
-            Ok(Outcome::Done(Ok(()))) => None,
-            Ok(Outcome::Done(Err(error))) => Some(Cause::Error(error_message(error))),
+            Ok(Outcome::Done) => None,
+            Ok(Outcome::Failed(error)) => Some(Cause::Error(error_message(*error))),
             Err(panic) => Some(Cause::Panic(panic)),
         };
         let recorder_panic = cx.recorder_panic;

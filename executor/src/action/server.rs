@@ -176,7 +176,7 @@ impl<S, A: Action> Entity<S> for ServerEntity<A> {
         cx.begin(EventId { source: self.source, sequence: self.expiries });
         self.expiries += 1;
         drop(expired); // the user's, so within the event
-        Outcome::Done(Ok(()))
+        Outcome::Done
     }
 
     fn discard(&mut self, _port: usize) -> bool {

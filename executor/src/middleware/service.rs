@@ -57,7 +57,7 @@ impl<S> Entity<S> for MiddlewareServiceEntity {
             return Outcome::Nothing;
         };
         cx.begin(EventId { source: self.source, sequence: self.handled - 1 });
-        Outcome::Done(middleware_service.run())
+        Outcome::from(middleware_service.run())
     }
 
     fn discard(&mut self, _port: usize) -> bool {

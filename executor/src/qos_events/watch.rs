@@ -59,7 +59,7 @@ impl<S, C: Condition> Entity<S> for Watch<S, C> {
         };
         cx.begin(EventId { source: self.source, sequence: self.events });
         self.events += 1;
-        Outcome::Done(callback(state, event, cx))
+        Outcome::from(callback(state, event, cx))
     }
 
     fn discard(&mut self, port: usize) -> bool {

@@ -316,7 +316,7 @@ where
         // Without it, the call has timed out, and this is late.
         match then {
             Some(then) => self.end(then, state, Reply::of(response), cx),
-            None => Outcome::Done(Ok(())),
+            None => Outcome::Done,
         }
     }
 
@@ -337,7 +337,7 @@ where
     ) -> Outcome {
         let result = then.end(state, reply, cx);
         self.shared.spares.put_back(then);
-        Outcome::Done(result)
+        Outcome::from(result)
     }
 
     /// Ends one call that has timed out. The timer is then due for the next one, if need be at

@@ -65,7 +65,7 @@ where
         };
         cx.begin(request.id());
         let responder = Responder(Some(request.reply_to.clone()));
-        Outcome::Done(callback(state, &request.body, responder, cx).into_result())
+        Outcome::from(callback(state, &request.body, responder, cx).into_result())
     }
 
     fn discard(&mut self, _port: usize) -> bool {

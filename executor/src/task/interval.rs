@@ -111,7 +111,7 @@ impl<S> Entity<S> for IntervalEntity {
         let _ = self.latest.push(self.pool.insert(tick));
         self.shared.ticks.happen();
         self.shared.waker.wake();
-        Outcome::Done(Ok(()))
+        Outcome::Done
     }
 
     fn discard(&mut self, _port: usize) -> bool {

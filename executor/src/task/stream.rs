@@ -97,7 +97,7 @@ impl<S, M: Send + Sync + 'static> Entity<S> for StreamEntity<M> {
             self.counters.overwritten.next();
         }
         self.shared.waker.wake();
-        Outcome::Done(Ok(()))
+        Outcome::Done
     }
 
     fn discard(&mut self, _port: usize) -> bool {

@@ -4,6 +4,7 @@ use super::{PENDING, Ring};
 use crate::cells::{Cell, Place};
 use crate::sync::{Arc, order};
 use core::mem::needs_drop;
+use core::ops::ControlFlow;
 
 /// The ring is full, since at least one consumer has not read its oldest item; the item is handed
 /// back. Try again when that consumer has read on.
@@ -101,7 +102,11 @@ impl<T> Producer<T> {
         loop {
             let most = self.room(wanted).min(capacity - pushed);
             let mut run = self.run();
-            run.fill(items, most);
+            run.fill(most, |run, cell| {
+                let Some(item) = items.next() else { return ControlFlow::Break(()) };
+                drop(run.write(cell, item));
+                ControlFlow::Continue(())
+            });
             pushed += run.items;
             if run.items < most || most == 0 {
                 return pushed;
@@ -188,9 +193,10 @@ struct Run<'a, T> {
 }
 
 impl<T> Run<'_, T> {
-    /// Writes up to `most` of `items`, which fit.
+    /// Calls `f`, which writes an item or breaks, with up to `most` cells, which are free. With the
+    /// iterator in here instead of in `f`, each large item was moved once more.
     #[inline(always)]
-    fn fill(&mut self, items: &mut impl Iterator<Item = T>, most: usize) {
+    fn fill(&mut self, most: usize, mut f: impl FnMut(&mut Self, &Cell<T>) -> ControlFlow<()>) {
         let (ring, blocks) = (self.ring, self.ring.blocks.count());
         let Place { mut block, mut offset } = *self.place;
         while self.items < most {
@@ -198,8 +204,9 @@ impl<T> Run<'_, T> {
             // SAFETY: `block` stays below `blocks`, and the offsets in the block.
             let cells = unsafe { ring.blocks.cells(block).get_unchecked(offset..offset + here) };
             for cell in cells {
-                let Some(item) = items.next() else { return };
-                drop(self.write(cell, item));
+                if f(self, cell).is_break() {
+                    return;
+                }
             }
             block = if block + 1 == blocks { 0 } else { block + 1 };
             offset = 0;

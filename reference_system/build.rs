@@ -13,7 +13,7 @@ fn main() -> Result<(), &'static str> {
     }
     Err(
         "failed to find the ROS package reference_interfaces: AMENT_PREFIX_PATH has no folder with \
-         it; run `eval \"$(scripts/ros2-env)\"` in a shell without ROS 2, or build \
+         it; build by `scripts/ros2-env --run cargo ..` in a shell without ROS 2, or build \
          reference_system/reference_interfaces with colcon and source it",
     )
 }

@@ -91,7 +91,7 @@ struct RunArguments {
     workload: WorkloadName,
     /// The path of messages: none (within the process), ros2 (every hop through ROS 2) or hybrid
     /// (directly from node to node, and to other processes through ROS 2). ros2 and hybrid need a
-    /// build with feature `ros2`; a message is sent as 4096 bytes of std_msgs/msg/UInt8MultiArray.
+    /// build with feature `ros2`; a message is sent as reference_interfaces/msg/Message4kb.
     #[arg(long, default_value = "none")]
     middleware: Middleware,
     /// The limit of the number cruncher: the load of each callback grows with its square; for

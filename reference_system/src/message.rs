@@ -7,10 +7,6 @@
 //! The layout equals the wire format: `size`, 63 x 64 bytes of [`TransmissionStats`], seven
 //! integers.
 
-mod bytes;
-
-pub use bytes::BYTES;
-
 use std::fmt;
 
 /// The number of entries in a message's history.

@@ -1,8 +1,7 @@
 //! The reference system over a real ROS 2.
 //!
-//! Upstream's `reference_interfaces/msg/Message4kb` comes with no ROS distribution, so a message
-//! goes over the wire as 4096 bytes of `std_msgs/msg/UInt8MultiArray`, in the layout of
-//! `Message4kb`: the serialized size differs by its 12 bytes of layout and length.
+//! A message goes over the wire as `reference_interfaces/msg/Message4kb`, the type that upstream's
+//! nodes publish. Its package is in `reference_system/reference_interfaces`.
 
 use ringspin_executor::BoxError;
 use ringspin_modes::Executor;
@@ -65,7 +64,7 @@ fn connect_ros2(executor: Executor, middleware: Middleware) -> Result<Executor, 
         Middleware::Hybrid => Traffic::Direct,
         Middleware::None | Middleware::Ros2 => Traffic::Loopback,
     };
-    let types = Types::installed().with_mapping::<wire::AsBytes>();
+    let types = Types::installed().with_mapping::<WireMessage>();
     // Upstream's nodes have parameter services, but no figure depends on them.
     let ros2 = Ros2::builder().traffic(traffic).types(types).parameter_services(false);
     Ok(executor.with_middleware(std::sync::Arc::new(ros2.connect()?))?)
@@ -73,24 +72,62 @@ fn connect_ros2(executor: Executor, middleware: Middleware) -> Result<Executor, 
 
 #[cfg(feature = "ros2")]
 mod wire {
-    use crate::message::{BYTES, Message4kb};
-    use ringspin_ros2::r2r::std_msgs::msg::UInt8MultiArray;
-    use ringspin_ros2::rcl::{Mapping, RosMessage, octets, octets_mut};
+    use crate::message::{Message4kb, TransmissionStats};
+    use ringspin_ros2::r2r::reference_interfaces::msg::Message4kb as Wire;
+    use ringspin_ros2::rcl::{Mapping, RosMessage};
 
-    /// Type mapping of a message to its 4096 bytes.
-    pub(super) enum AsBytes {}
+    /// Type mapping of a [`Message4kb`] to `reference_interfaces/msg/Message4kb`.
+    #[derive(Debug)]
+    pub enum WireMessage {}
 
-    impl Mapping for AsBytes {
+    impl Mapping for WireMessage {
         type Rust = Message4kb;
-        type Wire = UInt8MultiArray;
+        type Wire = Wire;
 
-        fn to_wire(message: &Message4kb, wire: &mut <UInt8MultiArray as RosMessage>::Native) {
-            let bytes = octets_mut(&mut wire.data, BYTES);
-            message.write_to(bytes.try_into().expect("it has the length that was asked for"));
+        fn to_wire(message: &Message4kb, wire: &mut <Wire as RosMessage>::Native) {
+            wire.size = message.size;
+            for (to, entry) in wire.stats.iter_mut().zip(&message.stats) {
+                to.timestamp = entry.timestamp;
+                to.sequence_number = entry.sequence_number;
+                to.dropped_samples = entry.dropped_samples;
+                to.node_name = entry.node_name;
+            }
+            wire.data = message.data;
         }
 
-        fn from_wire(wire: &<UInt8MultiArray as RosMessage>::Native) -> Message4kb {
-            Message4kb::from_bytes(octets(&wire.data))
+        fn from_wire(wire: &<Wire as RosMessage>::Native) -> Message4kb {
+            let stats = wire.stats.each_ref().map(|entry| TransmissionStats {
+                timestamp: entry.timestamp,
+                sequence_number: entry.sequence_number,
+                dropped_samples: entry.dropped_samples,
+                node_name: entry.node_name,
+            });
+            Message4kb { size: wire.size, stats, data: wire.data }
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use crate::message::NodeName;
+        use ringspin_ros2::r2r::NativeMsg;
+
+        #[test]
+        fn message_is_the_same_after_the_wire() {
+            let mut message = Message4kb::new();
+            for number in 0..63 {
+                let name = NodeName::new(&format!("node{number}")).unwrap();
+                message.append(&name, number, u32::MAX - number, u64::MAX - u64::from(number));
+            }
+            message.data = [1, -2, 3, i64::MIN, i64::MAX, 6, 7];
+            let mut native = NativeMsg::<Wire>::new();
+            WireMessage::to_wire(&message, &mut native);
+            assert_eq!(WireMessage::from_wire(&native), message);
+            WireMessage::to_wire(&Message4kb::new(), &mut native);
+            assert_eq!(WireMessage::from_wire(&native), Message4kb::new());
         }
     }
 }
+
+#[cfg(feature = "ros2")]
+pub use wire::WireMessage;

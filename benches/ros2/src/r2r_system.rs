@@ -1,22 +1,26 @@
-//! The reference system on r2r: the same 24 nodes, the same message on the wire.
+//! The reference system on r2r: the same 24 nodes, the same message on the wire, as a C struct
+//! (r2r's Rust type of it has a `Vec` for each of its 65 arrays).
 //!
 //! r2r spins one node per call. Therefore either all publishers and subscriptions belong to one r2r
 //! node, the best case for it, or each node has its own thread.
 
 use crate::measure::{BoxError, figures, now_ns};
+use futures::StreamExt;
 use futures::executor::{LocalPool, LocalSpawner};
 use futures::task::LocalSpawnExt;
-use futures::{Stream, StreamExt};
 use reference_system::crunch::number_cruncher;
 use reference_system::description::{AUTOWARE, Connection, Kind, NodeDescription};
 use reference_system::kpi::Collector;
 use reference_system::message::{Message4kb, NodeName};
+use reference_system::middleware::WireMessage;
 use reference_system::process::CpuMeter;
-use ringspin_ros2::r2r::{self, Publisher, QosProfile, std_msgs::msg::UInt8MultiArray as Wire};
+use ringspin_ros2::r2r::reference_interfaces::msg::Message4kb as Wire;
+use ringspin_ros2::r2r::{self, NativeMsg, Publisher, QosProfile};
+use ringspin_ros2::rcl::Mapping;
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The limit of the number cruncher, of all contenders.
@@ -50,10 +54,14 @@ pub(crate) fn on_many_threads() -> Result<Value, BoxError> {
 
 /// Creates one r2r node for all of `nodes`, and spins it as in r2r's README.
 fn spin(nodes: &'static [NodeDescription], collector: &Arc<Collector>) -> Result<(), BoxError> {
+    // rmw_fastrtps fails to register a type on several threads at once.
+    static CREATION: Mutex<()> = Mutex::new(());
+    let creation = CREATION.lock().unwrap_or_else(PoisonError::into_inner);
     let node = r2r::Node::create(r2r::Context::create()?, nodes[0].name, "")?;
     let mut pool = LocalPool::new();
     let mut system = System { node, spawner: pool.spawner(), collector: collector.clone() };
     nodes.iter().try_for_each(|description| system.add(description))?;
+    drop(creation);
     let since = Instant::now();
     while since.elapsed() < DURATION {
         system.node.spin_once(Duration::from_millis(100));
@@ -72,6 +80,7 @@ struct System {
 struct Output {
     name: NodeName,
     publisher: Publisher<Wire>,
+    wire: RefCell<NativeMsg<Wire>>,
     sequence_number: Cell<u32>,
 }
 
@@ -79,8 +88,9 @@ impl Output {
     fn publish(&self, mut message: Message4kb, started_ns: u64) {
         let sequence_number = self.sequence_number.replace(self.sequence_number.get() + 1);
         message.append(&self.name, sequence_number, 0, started_ns);
-        let wire = Wire { data: message.to_bytes().to_vec(), ..Wire::default() };
-        self.publisher.publish(&wire).expect("the context is there");
+        let mut wire = self.wire.borrow_mut();
+        WireMessage::to_wire(&message, &mut wire);
+        self.publisher.publish_native(&mut wire).expect("the context is there");
     }
 }
 
@@ -114,12 +124,11 @@ impl System {
         mut callback: impl FnMut(Message4kb, u64) + 'static,
     ) -> Result<(), BoxError> {
         let qos = QosProfile::default().keep_last(depth);
-        let mut samples: Box<dyn Stream<Item = Wire> + Unpin> =
-            Box::new(self.node.subscribe::<Wire>(&format!("/{topic}"), qos)?);
+        let mut samples = self.node.subscribe_native::<Wire>(&format!("/{topic}"), qos)?;
         self.spawner.spawn_local(async move {
             while let Some(wire) = samples.next().await {
                 let started_ns = now_ns();
-                callback(Message4kb::from_bytes(&wire.data), started_ns);
+                callback(WireMessage::from_wire(&wire), started_ns);
             }
         })?;
         Ok(())
@@ -143,7 +152,8 @@ impl System {
     fn output(&mut self, name: &str, topic: &str) -> Result<Output, BoxError> {
         let qos = QosProfile::default().keep_last(1);
         let publisher = self.node.create_publisher::<Wire>(&format!("/{topic}"), qos)?;
-        Ok(Output { name: NodeName::new(name)?, publisher, sequence_number: Cell::new(0) })
+        let wire = RefCell::new(NativeMsg::new());
+        Ok(Output { name: NodeName::new(name)?, publisher, wire, sequence_number: Cell::new(0) })
     }
 
     fn sensor(&mut self, name: &str, period: Duration) -> Result<(), BoxError> {

@@ -27,8 +27,9 @@ mod svg;
 mod tables;
 
 pub use data::{
-    Bound, Convergence, GraphData, GraphEdge, GraphLoop, Latency, Mark, Measured, OptimizationData,
-    Origin, Prediction, ReportData, StrategyRow, Term, TimelineSection, Twin, Unit,
+    Bound, Convergence, Definition, GraphData, GraphEdge, GraphLoop, HotPath, Latencies, Latency,
+    Mark, Measured, OptimizationData, Origin, Prediction, ReportData, StrategyRow, Term,
+    TimelineSection, Twin, Unit,
 };
 pub use summary::{Summary, format_ms};
 

@@ -98,7 +98,12 @@ impl Term {
     }
 
     /// The figure in its [unit](Self::unit); the largest number for a chain without samples.
-    fn of(self, chains: &[Chain], timers: &[PeriodicTimer], evaluation: &Evaluation) -> u64 {
+    pub(crate) fn of(
+        self,
+        chains: &[Chain],
+        timers: &[PeriodicTimer],
+        evaluation: &Evaluation,
+    ) -> u64 {
         let latencies = chains.iter().enumerate().filter(|(_, chain)| chain.weight > 0.0);
         let weighted = |figure: fn(&crate::ChainLatency) -> u64| {
             let each = latencies.map(|(index, chain)| match evaluation.chains.get(index) {

@@ -67,6 +67,6 @@ pub use search::{
     longest_processing_time, round_robin, search,
 };
 pub use twin::{
-    AssignmentError, EvaluationError, OtherLoopsError, Twin, TwinError,
+    AssignmentError, EvaluationError, OtherLoopsError, PhaseAdvice, Twin, TwinError,
     UnknownTimerError,
 };

@@ -242,6 +242,43 @@ fn priorities_come_from_the_assignment() {
 }
 
 #[test]
+fn a_timer_that_delays_a_chain_is_advised_to_start_later() {
+    let chain = Chain::new("b", ["/b", "/end_b"]);
+    let twin = Twin::new(two_timers, &profile_of_two_timers(), vec![chain]).unwrap();
+    let twin = twin.with_variants(1).with_horizon(Duration::from_secs(1));
+    let objective: Objective = "mean".parse().unwrap();
+    let advice = |cores: [usize; 5]| {
+        let assignment = Assignment::new(twin.loops().to_vec(), cores.to_vec(), 2);
+        let advice = twin.advise_phases(&assignment, &objective).unwrap();
+        let means = |of: &Evaluation| of.chains[0].release_to_end.mean_ns / US;
+        let row = |one: &PhaseAdvice| {
+            let name = &twin.timers()[one.timer].name;
+            (name.clone(), one.shift, [means(&one.before), means(&one.after)])
+        };
+        advice.iter().map(row).collect::<Vec<_>>()
+    };
+    // Both are due at once, and /b waits for the millisecond of /a, unless one of them starts later
+    // by a step, the longest callback.
+    let row = |name: &str| (name.to_owned(), Duration::from_millis(1), [2_000, 1_000]);
+    assert_eq!(advice([0; 5]), [row("/a timer 10ms"), row("/b timer 10ms")]);
+    assert_eq!(advice([1, 1, 0, 0, 1]), [], "on another core, it delays nothing");
+}
+
+#[test]
+fn timers_that_start_a_chain_in_parallel_keep_their_phase() {
+    let profile = Profile::from_toml(JOINED).unwrap();
+    let twin = |first: &str| {
+        Twin::new(joined, &profile, vec![Chain::new("c", [first, "/join", "/end"])]).unwrap()
+    };
+    let shiftable = |first: &str| -> Vec<String> {
+        let twin = twin(first);
+        twin.shiftable().map(|(timer, _)| twin.timers()[timer].name.clone()).collect()
+    };
+    assert_eq!(shiftable("/a | /b"), [""; 0]);
+    assert_eq!(shiftable("/a"), ["/a timer 10ms", "/b timer 10ms"]);
+}
+
+#[test]
 fn every_thread_evaluates_the_same() {
     let mut profile = profile();
     profile.hops[0].cross_core = DurationHistogram::of((0..100).map(|n| n * 10_000));

@@ -17,15 +17,16 @@ use ringspin_modes::{Executor, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_optimizer::bounds::NoBound;
 use ringspin_optimizer::{
     Assignment, CandidateError, Chain, ChainLatency, Comparison, Confirmed, Evaluation,
-    JitterRecorder, Judge, Loads, Model, Objective, OptimizeError, Profile, Profiler, Progress,
-    Search, SearchError, SearchOptions, Strategy, Twin, TwinError, confirm, round_robin,
+    JitterRecorder, Judge, Loads, Model, Objective, OptimizeError, ParetoFront, Profile, Profiler,
+    Progress, Search, SearchError, SearchOptions, Strategy, TradeOff, Twin, TwinError, confirm,
+    round_robin,
 };
 use ringspin_simulation::models::{Distribution, DurationHistogram, DurationRule, Durations};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use section::optimization_of;
+pub use section::{optimization_of, phases_of, trade_offs_of};
 
 /// The baseline strategies, run with the same budget as the search.
 pub const BASELINES: [Strategy; 4] =
@@ -192,6 +193,10 @@ pub struct Tuned {
     pub loads: Loads,
     /// The number of assignments up to core symmetry; `None` if above 2^128.
     pub candidates: Option<u128>,
+    /// The candidates of all strategies that no other one dominates.
+    pub front: ParetoFront<Assignment>,
+    /// The figures of all candidates.
+    pub trade_offs: Vec<TradeOff>,
 }
 
 /// Searches with the genetic strategy and the given baselines.
@@ -216,8 +221,9 @@ pub fn tune(
     if comparison.best().is_none() {
         return Err(SearchError::Stopped.into());
     }
+    let (front, trade_offs) = (search.pareto_front(), search.trade_offs().collect());
     let default = round_robin(&loads, cores);
-    Ok(Tuned { comparison, default, loads, candidates })
+    Ok(Tuned { comparison, default, loads, candidates, front, trade_offs })
 }
 
 impl Tuned {

@@ -8,7 +8,10 @@ mod chains;
 mod tuning;
 
 pub use chains::render_chains;
-pub use tuning::{render_confirmed, render_estimates, render_side_effects, render_strategies};
+pub use tuning::{
+    render_confirmed, render_estimates, render_phases, render_side_effects, render_strategies,
+    render_trade_offs,
+};
 
 use std::fmt::Write;
 

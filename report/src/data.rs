@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 pub use hot_path::{Definition, HotPath, Latencies};
 pub use optimization::{
-    Bound, Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
+    Bound, Candidate, Convergence, Latency, OptimizationData, PhaseRow, Prediction, StrategyRow,
+    Term, TradeOffs, Unit,
 };
 
 /// The content of a report.

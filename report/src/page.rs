@@ -13,11 +13,14 @@ use crate::overview::{self, Width};
 use crate::published::{PAPER_SOURCE, PEERS_SOURCE};
 use crate::summary::Summary;
 use crate::svg::{Svg, colour};
-use crate::{convergence, distribution, graph, lanes, predictions, tables};
+use crate::{convergence, distribution, graph, lanes, pareto, predictions, tables};
 
 /// The styles of drawings, on a page or alone.
 pub(crate) const DRAWING_STYLES: &str = include_str!("style.css");
 const PAGE_STYLES: &str = include_str!("page.css");
+
+const PHASES: &str = "Timers that would better the objective if each alone started later \
+    (Timer::start_at), as simulated with the chosen mapping. The mapping does not contain phases.";
 
 /// A section: anchor, title, content.
 struct Section {
@@ -353,6 +356,23 @@ fn optimization_section(data: &ReportData) -> Option<Section> {
     if !data.strategies.is_empty() {
         out.leaf("h3", &[], "Strategies");
         tables::strategies(out, data);
+    }
+    if let Some(drawing) = pareto::drawing(&data.trade_offs) {
+        out.leaf("h3", &[], "Trade-offs");
+        let caption = "Candidates of the search that keep the promises of the graph best, as \
+                       simulated. Large: no other candidate is better in mean, p99, maximum, \
+                       jitter and cores at once; figures within one percent count as equal. \
+                       Hollow: the chosen one.";
+        figure(out, &drawing, caption);
+        tables::front(out, &data.trade_offs);
+        let text = "Latencies in ms, weighted and summed over the chains; jitter is the largest of \
+                    the timers that have a limit.";
+        out.leaf("p", &[("class", &"muted")], text);
+    }
+    if !data.phases.is_empty() {
+        out.leaf("h3", &[], "Phases of timers");
+        out.leaf("p", &[], PHASES);
+        tables::phases(out, &data.phases);
     }
     if !data.bounds.is_empty() {
         out.leaf("h3", &[], "Worst case");

@@ -1,7 +1,7 @@
 //! The tables of a page. Each is in its own scrolling box, so that a phone shows the whole page at
 //! its width.
 
-use crate::data::{Definition, OptimizationData, Prediction, ReportData};
+use crate::data::{Definition, OptimizationData, PhaseRow, Prediction, ReportData, TradeOffs};
 use crate::figures::{self, Row, Source};
 use crate::format::{self, ms};
 use crate::markup::Markup;
@@ -259,9 +259,60 @@ pub(crate) fn strategies(out: &mut Markup, data: &OptimizationData) {
     table(out, &header, 1, rows);
 }
 
+/// Writes the Pareto front.
+pub(crate) fn front(out: &mut Markup, data: &TradeOffs) {
+    let header = [
+        "",
+        "release to end: mean",
+        "p99",
+        "max",
+        "sample to start: mean",
+        "p99",
+        "max",
+        "jitter",
+        "cores",
+    ];
+    let rows = data.front.iter().map(|of| {
+        let mut cells = vec![if of.chosen { "chosen" } else { "" }.to_owned()];
+        for latency in [of.release_to_end, of.sample_to_start] {
+            cells.extend(latency.figures().map(|(_, ns)| ms(ns / 1e6)));
+        }
+        cells.extend([ms(of.jitter_ns / 1e6), of.cores.to_string()]);
+        (if of.chosen { "ours" } else { "" }, cells)
+    });
+    table(out, &header, 1, rows);
+}
+
+/// Writes the advice on phases.
+pub(crate) fn phases(out: &mut Markup, rows: &[PhaseRow]) {
+    let header = [
+        "timer",
+        "chain",
+        "latency",
+        "later by, ms",
+        "mean",
+        "shifted",
+        "p99",
+        "shifted",
+        "max",
+        "shifted",
+    ];
+    let rows = rows.iter().map(|row| {
+        let names = [&row.timer, &row.chain, &row.definition].map(String::clone);
+        let mut cells = names.to_vec();
+        cells.push(ms(row.shift_ns / 1e6));
+        for ((_, before), (_, after)) in row.before.figures().into_iter().zip(row.after.figures()) {
+            cells.extend([ms(before / 1e6), ms(after / 1e6)]);
+        }
+        ("", cells)
+    });
+    table(out, &header, 3, rows);
+}
+
 /// Writes the worst-case bounds of chains.
 pub(crate) fn bounds(out: &mut Markup, data: &OptimizationData) {
-    let header = ["mapping", "chain", "longest simulated, ms", "worst case, ms"];
+    let header =
+        ["mapping", "chain", "longest simulated from release to end, ms", "worst case, ms"];
     let shown = |ns: Option<f64>| ns.map_or_else(|| "–".into(), |ns| ms(ns / 1e6));
     let rows = data.bounds.iter().map(|bound| {
         let names = [bound.mapping.clone(), bound.chain.clone()];

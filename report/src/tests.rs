@@ -201,6 +201,16 @@ fn every_number_of_the_data_is_on_the_page() {
         let figures = both.iter().flat_map(|latency| latency.figures());
         expected.extend(figures.map(|(_, ns)| format_ms(ns)));
     }
+    for of in &optimization.trade_offs.front {
+        let latencies = [of.release_to_end, of.sample_to_start];
+        expected.extend(latencies.iter().flat_map(|of| of.figures()).map(|(_, ns)| format_ms(ns)));
+        expected.push(format_ms(of.jitter_ns));
+    }
+    for row in &optimization.phases {
+        let latencies = [row.before, row.after];
+        expected.extend(latencies.iter().flat_map(|of| of.figures()).map(|(_, ns)| format_ms(ns)));
+        expected.extend([row.timer.clone(), format_ms(row.shift_ns)]);
+    }
     for row in &optimization.strategies {
         expected.extend([row.evaluations.to_string(), format_ms(row.score[2].unwrap())]);
     }
@@ -257,6 +267,23 @@ fn charts_and_tables_show_both_definitions() {
     let both = texts.filter(|text| names.iter().all(|name| text.contains(name)));
     assert_eq!(both.count(), 2);
     assert!(text(&document).contains("Published beside rclcpp: sample to start"));
+}
+
+#[test]
+fn the_pareto_front_is_emphasised_among_all_candidates() {
+    let page = render(&full());
+    let document = parsed(&page);
+    let is_chart = |node: &Node<'_, '_>| {
+        node.attribute("aria-label").is_some_and(|of| of.starts_with("Mean and p99 from release"))
+    };
+    let chart = document.descendants().find(is_chart).unwrap();
+    let with_class =
+        |class| chart.descendants().filter(|node| node.attribute("class") == Some(class)).count();
+    // The chosen one on two cores, the other one of the front on three, and its key; the rest.
+    assert_eq!((with_class("c1 hollow"), with_class("c2 dot"), with_class("c0 point")), (1, 2, 1));
+    let without = OptimizationData { trade_offs: Default::default(), ..optimization() };
+    let page = render(&ReportData { optimization: Some(without), ..ReportData::default() });
+    assert!(!page.contains("Trade-offs"));
 }
 
 #[test]

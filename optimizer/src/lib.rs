@@ -54,7 +54,7 @@ pub use assignment::Assignment;
 pub use chain::Chain;
 pub use confirm::{Confirmed, confirm};
 pub use cost_model::{CostModel, Judge};
-pub use evaluation::{ChainLatency, Evaluation, Latency, Model, ModelError};
+pub use evaluation::{ChainLatency, Evaluation, Latency, Model, ModelError, lost_samples};
 pub use jitter::{JitterRecorder, PeriodicTimer};
 pub use load_model::{Cost, LoadModel};
 pub use loads::{Edge, Loads, LoadsError, LoopLoad};

@@ -17,8 +17,8 @@ use crate::jitter::PeriodicTimer;
 /// One figure of an evaluation; less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
-    /// `misses`: samples that missed the deadline of their chain, times the weight of the chain,
-    /// rounded up per chain.
+    /// `misses`: samples that missed the deadline of their chain, late or lost, times the weight of
+    /// the chain, rounded up per chain.
     Misses,
     /// `drops`: displaced messages and missed timer periods.
     Drops,

@@ -33,7 +33,7 @@ pub use phases::PhaseAdvice;
 use crate::assignment::Assignment;
 use crate::bounds::{Analysis, Callback, NoBound, callbacks_of};
 use crate::chain::Chain;
-use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
+use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError, lost_samples};
 use crate::jitter::{JitterRecorder, PeriodicTimer, periodic_timers};
 use crate::loads::{Edge, Loads, LoopLoad};
 use costs::{Costs, Crossing};
@@ -361,7 +361,11 @@ impl<'a> Twin<'a> {
         let chains = self.chains.iter().zip(ran.chains);
         let latencies = chains.map(|(chain, samples)| {
             let ChainSamples { release_to_end_ns, sample_to_start_ns, .. } = samples;
-            ChainLatency::of(release_to_end_ns, sample_to_start_ns, chain.deadline)
+            let end_ns = (self.simulation.start + self.total()).as_nanos();
+            let (started_ns, ended_ns) = (&samples.started_ns, &samples.released_ns);
+            let lost =
+                chain.deadline.map_or(0, |of| lost_samples(of, started_ns, ended_ns, end_ns));
+            ChainLatency::of(release_to_end_ns, sample_to_start_ns, chain.deadline, lost)
         });
         let callbacks = ran.statistics.callbacks.iter();
         Evaluation {

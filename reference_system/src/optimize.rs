@@ -6,7 +6,7 @@
 
 mod section;
 
-use crate::chains::{self, Watch};
+use crate::chains::{self, ChainReport, Watch};
 use crate::crunch::estimate_ns;
 use crate::description::{AUTOWARE, HOT_PATH, Kind, Workload};
 use crate::kpi::Collector;
@@ -348,13 +348,16 @@ impl Trial<'_> {
         let latencies = match workload {
             Workload::Autoware => {
                 let [to_end, to_start] = collector.hot_path_ns();
-                vec![ChainLatency::of(to_end, to_start, deadline)]
+                // The nodes of the path count what they saw dropped.
+                let lost = collector.report().hot_path_drops;
+                vec![ChainLatency::of(to_end, to_start, deadline, lost)]
             }
             Workload::Lame => {
-                let of_chain = |(chain, [to_end, to_start]): (&lame::Chain, [Vec<u64>; 2])| {
-                    ChainLatency::of(to_end, to_start, Some(chain.deadline()))
+                let of_chain = |(report, [to_end, to_start]): (ChainReport, [Vec<u64>; 2])| {
+                    let deadline = Some(report.chain.deadline());
+                    ChainLatency::of(to_end, to_start, deadline, report.lost)
                 };
-                lame::CHAINS.iter().zip(chains.latencies_ns()).map(of_chain).collect()
+                chains.report().into_iter().zip(chains.latencies_ns()).map(of_chain).collect()
             }
         };
         let callbacks = executor.statistics().callbacks;

@@ -312,7 +312,7 @@ mod tests {
         let tuned = tuned();
         let objective: Objective = "misses, mean".parse().unwrap();
         let chains = [Chain::new("joined", ["/a | /b", "/c"])];
-        let chain = |ns| ChainLatency::of(vec![ns; 10], vec![ns / 2; 10], None);
+        let chain = |ns| ChainLatency::of(vec![ns; 10], vec![ns / 2; 10], None, 0);
         let evaluation =
             |ns| Evaluation { chains: vec![chain(ns)], cores_used: 2, ..Evaluation::default() };
         let confirmed = Confirmed {

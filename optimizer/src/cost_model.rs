@@ -22,7 +22,7 @@ pub trait CostModel: Sync {
     /// The score, and the figures of the [Pareto front](crate::ParetoFront) if the model has them.
     ///
     /// # Errors
-    /// As [`score`](Self::score).
+    /// The errors of [`score`](Self::score).
     fn judge(&self, assignment: &Assignment) -> Result<(Score, Option<TradeOff>), ModelError> {
         Ok((self.score(assignment)?, None))
     }

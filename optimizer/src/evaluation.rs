@@ -60,8 +60,8 @@ impl Latency {
 }
 
 impl ChainLatency {
-    /// Summarizes the latencies of a chain's samples in nanoseconds, in any order. Each of the `lost`
-    /// samples is a miss if there is a deadline. O(n log n).
+    /// Summarizes the latencies of a chain's samples in nanoseconds, in any order. Each of the
+    /// `lost` samples is a miss if there is a deadline. O(n log n).
     ///
     /// ```
     /// use ringspin_optimizer::ChainLatency;
@@ -91,9 +91,9 @@ impl ChainLatency {
     }
 }
 
-/// The number of samples that a chain with this deadline lost in a run that ended at `end_ns`: those
-/// that started (`started_ns`, the releases of all) and did not end (`ended_ns`, the releases of
-/// those that did) before their deadline and the run were over. A sample whose deadline is after
+/// The number of samples that a chain with this deadline lost in a run that ended at `end_ns`:
+/// those that started (`started_ns`, the releases of all) and did not end (`ended_ns`, the releases
+/// of those that did) before their deadline and the run were over. A sample whose deadline is after
 /// the end of the run may still be under way, and is not lost. O(n).
 ///
 /// ```

@@ -1,5 +1,5 @@
-//! The figures of one crunch limit in one definition: measured here, simulated, and published ones of
-//! rclcpp within the process. Charts and tables show the same rows.
+//! The figures of one crunch limit in one definition: measured here, simulated, and published ones
+//! of rclcpp within the process. Charts and tables show the same rows.
 
 use crate::data::{Definition, HotPath, Latencies, ReportData};
 use crate::published::{Transport, peer_crunch_ms, peers_at};

@@ -16,7 +16,8 @@ use ringspin_report::{
 use super::{LatencyEstimate, Tuned};
 
 /// Converts a search for `objective`. `chosen` is the mapping of the section, whose cores have the
-/// numbers `core_ids`. Adds estimates, advice on phases, and the named candidates that were measured.
+/// numbers `core_ids`. Adds estimates, advice on phases, and the named candidates that were
+/// measured.
 #[must_use]
 pub fn optimization_of(
     tuned: &Tuned,

@@ -207,7 +207,8 @@ pub fn render_phases(rows: &[PhaseRow]) -> String {
         table.add_row(aligned(cells, &[0, 2]));
     }
     format!(
-        "\nTimers that would better the objective if each alone started later (Timer::start_at):\n{}\n",
+        "\nTimers that would better the objective if each alone started later \
+         (Timer::start_at):\n{}\n",
         text(&table)
     )
 }

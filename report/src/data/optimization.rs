@@ -95,7 +95,7 @@ pub struct StrategyRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TradeOffs {
-    /// Those of which none is better in everything, by rising mean.
+    /// The candidates of which none is better in everything, by rising mean.
     pub front: Vec<Candidate>,
     /// The others, or an even selection of them.
     pub others: Vec<Candidate>,

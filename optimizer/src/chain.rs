@@ -22,7 +22,7 @@ pub struct Chain {
     /// Parallel branches are joined by `|`, and the last one to arrive counts. A loop that is
     /// visited twice appears twice.
     pub path: Vec<String>,
-    /// The longest latency from the start of the path to its end; a longer one is a miss.
+    /// The longest latency from release to end; a longer one is a miss, and so is a lost sample.
     pub deadline: Option<Duration>,
     /// The weight relative to other chains, 1.0 unless set. A chain of weight 0.0 is measured and
     /// reported, but not optimized.

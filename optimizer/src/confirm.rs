@@ -122,7 +122,7 @@ mod tests {
 
     fn evaluation(ms: u64) -> Evaluation {
         let ns = ms * 1_000_000;
-        let latency = ChainLatency::of(vec![ns], vec![ns], None);
+        let latency = ChainLatency::of(vec![ns], vec![ns], None, 0);
         Evaluation { chains: vec![latency], ..Evaluation::default() }
     }
 

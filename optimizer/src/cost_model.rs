@@ -3,6 +3,7 @@
 use crate::assignment::Assignment;
 use crate::evaluation::{Model, ModelError};
 use crate::objective::{Objective, Score};
+use crate::pareto::TradeOff;
 
 /// Scores assignments; less is better.
 ///
@@ -17,6 +18,14 @@ pub trait CostModel: Sync {
     /// # Errors
     /// An assignment that cannot be evaluated; the search ends with this error.
     fn score(&self, assignment: &Assignment) -> Result<Score, ModelError>;
+
+    /// The score, and the figures of the [Pareto front](crate::ParetoFront) if the model has them.
+    ///
+    /// # Errors
+    /// The errors of [`score`](Self::score).
+    fn judge(&self, assignment: &Assignment) -> Result<(Score, Option<TradeOff>), ModelError> {
+        Ok((self.score(assignment)?, None))
+    }
 }
 
 /// A [`CostModel`] made of a model and an objective.
@@ -49,7 +58,12 @@ impl<M: Model> CostModel for Judge<M> {
     }
 
     fn score(&self, assignment: &Assignment) -> Result<Score, ModelError> {
+        Ok(self.judge(assignment)?.0)
+    }
+
+    fn judge(&self, assignment: &Assignment) -> Result<(Score, Option<TradeOff>), ModelError> {
         let evaluation = self.model.evaluate(assignment)?;
-        Ok(self.objective.score(&self.model, &evaluation))
+        let score = self.objective.score(&self.model, &evaluation);
+        Ok((score, Some(TradeOff::of(&self.model, &evaluation))))
     }
 }

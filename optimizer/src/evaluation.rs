@@ -23,8 +23,8 @@ pub struct ChainLatency {
     /// From the start of the first callback to the start of the last one: the figure of the
     /// reference system. A mapping can improve it by delaying a source.
     pub sample_to_start: Latency,
-    /// The number of samples that missed the deadline of the chain, counted from release to end; 0
-    /// without a deadline.
+    /// The number of samples that missed the deadline of the chain, from release to end: those that
+    /// ended later, and those that were [lost](lost_samples). 0 without a deadline.
     pub misses: u64,
 }
 
@@ -60,33 +60,56 @@ impl Latency {
 }
 
 impl ChainLatency {
-    /// Summarizes the latencies of a chain's samples in nanoseconds, in any order. O(n log n).
+    /// Summarizes the latencies of a chain's samples in nanoseconds, in any order. Each of the
+    /// `lost` samples is a miss if there is a deadline. O(n log n).
     ///
     /// ```
     /// use ringspin_optimizer::ChainLatency;
     /// use std::time::Duration;
     ///
     /// let deadline = Some(Duration::from_nanos(25));
-    /// let latency = ChainLatency::of(vec![30, 10, 20], vec![25, 5, 15], deadline);
-    /// assert_eq!((latency.samples, latency.misses), (3, 1));
+    /// let latency = ChainLatency::of(vec![30, 10, 20], vec![25, 5, 15], deadline, 2);
+    /// assert_eq!((latency.samples, latency.misses), (3, 3), "one is late, two are lost");
     /// assert_eq!((latency.release_to_end.mean_ns, latency.sample_to_start.max_ns), (20, 25));
-    /// assert_eq!(ChainLatency::of(vec![], vec![], None), ChainLatency::default());
+    /// assert_eq!(ChainLatency::of(vec![], vec![], None, 2), ChainLatency::default());
     /// ```
     #[must_use]
     pub fn of(
         release_to_end_ns: Vec<u64>,
         sample_to_start_ns: Vec<u64>,
         deadline: Option<Duration>,
+        lost: u64,
     ) -> Self {
         let deadline_ns = deadline.map_or(u128::MAX, |deadline| deadline.as_nanos());
         let late = release_to_end_ns.iter().filter(|&&ns| u128::from(ns) > deadline_ns);
         Self {
             samples: release_to_end_ns.len() as u64,
-            misses: late.count() as u64,
+            misses: late.count() as u64 + deadline.map_or(0, |_| lost),
             release_to_end: Latency::of(release_to_end_ns),
             sample_to_start: Latency::of(sample_to_start_ns),
         }
     }
+}
+
+/// The number of samples that a chain with this deadline lost in a run that ended at `end_ns`:
+/// those that started (`started_ns`, the releases of all) and did not end (`ended_ns`, the releases
+/// of those that did) before their deadline and the run were over. A sample whose deadline is after
+/// the end of the run may still be under way, and is not lost. O(n).
+///
+/// ```
+/// use ringspin_optimizer::lost_samples;
+/// use std::time::Duration;
+///
+/// // Of four samples, the second is lost; the last one may be under way.
+/// let lost = lost_samples(Duration::from_nanos(50), &[100, 200, 300, 400], &[100, 300], 420);
+/// assert_eq!(lost, 1);
+/// ```
+#[must_use]
+pub fn lost_samples(deadline: Duration, started_ns: &[u64], ended_ns: &[u64], end_ns: u64) -> u64 {
+    let deadline_ns = u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX);
+    let is_due = |released_ns: &&u64| released_ns.saturating_add(deadline_ns) < end_ns;
+    let due = |released_ns: &[u64]| released_ns.iter().filter(is_due).count() as u64;
+    due(started_ns).saturating_sub(due(ended_ns))
 }
 
 /// The result of running an assignment.

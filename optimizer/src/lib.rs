@@ -15,6 +15,7 @@
 //!   estimates costs from them alone, in a microsecond.
 //! * [`Search`]: a genetic search, reproducible from its seed with any number of threads, and the
 //!   baseline [strategies](Strategy); [`Search::compare`] runs them at equal budgets.
+//! * [`ParetoFront`]: the candidates of a search of which none is better in everything.
 //! * [`bounds`]: worst-case latency bounds of chains; [`Twin::bounds`] computes them with the
 //!   durations of the simulation.
 //! * [`Profile`]: the measured durations and hop costs of a graph on one machine, as a file.
@@ -45,6 +46,7 @@ mod jitter;
 mod load_model;
 mod loads;
 mod objective;
+mod pareto;
 mod search;
 mod twin;
 
@@ -52,11 +54,12 @@ pub use assignment::Assignment;
 pub use chain::Chain;
 pub use confirm::{Confirmed, confirm};
 pub use cost_model::{CostModel, Judge};
-pub use evaluation::{ChainLatency, Evaluation, Latency, Model, ModelError};
+pub use evaluation::{ChainLatency, Evaluation, Latency, Model, ModelError, lost_samples};
 pub use jitter::{JitterRecorder, PeriodicTimer};
 pub use load_model::{Cost, LoadModel};
 pub use loads::{Edge, Loads, LoadsError, LoopLoad};
 pub use objective::{Objective, ObjectiveError, Score, Term, TermUnit};
+pub use pareto::{ParetoFront, TradeOff};
 pub use ringspin_simulation::models::{Profile, Profiler};
 pub use search::{
     CandidateError, Comparison, Convergence, Entry, Found, OptimizeError, Progress, Search,
@@ -64,5 +67,6 @@ pub use search::{
     longest_processing_time, round_robin, search,
 };
 pub use twin::{
-    AssignmentError, EvaluationError, OtherLoopsError, Twin, TwinError, UnknownTimerError,
+    AssignmentError, EvaluationError, OtherLoopsError, PhaseAdvice, Twin, TwinError,
+    UnknownTimerError,
 };

@@ -17,8 +17,8 @@ use crate::jitter::PeriodicTimer;
 /// One figure of an evaluation; less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
-    /// `misses`: samples that missed the deadline of their chain, times the weight of the chain,
-    /// rounded up per chain.
+    /// `misses`: samples that missed the deadline of their chain, late or lost, times the weight of
+    /// the chain, rounded up per chain.
     Misses,
     /// `drops`: displaced messages and missed timer periods.
     Drops,
@@ -98,7 +98,12 @@ impl Term {
     }
 
     /// The figure in its [unit](Self::unit); the largest number for a chain without samples.
-    fn of(self, chains: &[Chain], timers: &[PeriodicTimer], evaluation: &Evaluation) -> u64 {
+    pub(crate) fn of(
+        self,
+        chains: &[Chain],
+        timers: &[PeriodicTimer],
+        evaluation: &Evaluation,
+    ) -> u64 {
         let latencies = chains.iter().enumerate().filter(|(_, chain)| chain.weight > 0.0);
         let weighted = |figure: fn(&crate::ChainLatency) -> u64| {
             let each = latencies.map(|(index, chain)| match evaluation.chains.get(index) {

@@ -24,12 +24,13 @@ use crate::evaluation::ModelError;
 use crate::load_model::LoadModel;
 use crate::loads::{Loads, LoadsError};
 use crate::objective::Score;
+use crate::pareto::{ParetoFront, TradeOff};
 
 pub use compare::{Comparison, Entry};
 pub use heuristics::{chain_clustering, longest_processing_time, round_robin};
 pub use stop::Stop;
 
-use run::{Run, RunParameters};
+use run::{Judged, Run, RunParameters};
 use space::{Genes, Space};
 
 /// A search strategy.
@@ -298,7 +299,7 @@ pub struct Search<'a> {
     loads: &'a Loads,
     options: SearchOptions,
     space: Space,
-    known: BTreeMap<Genes, Score>,
+    known: BTreeMap<Genes, Judged>,
 }
 
 impl<'a> Search<'a> {
@@ -341,6 +342,23 @@ impl<'a> Search<'a> {
     /// The number of candidates up to core symmetry; `None` if above 2^128.
     pub fn candidates(&self) -> Option<u128> {
         self.space.size()
+    }
+
+    /// The figures of every candidate evaluated so far by any strategy, in no particular order;
+    /// none if the model has no trade-offs.
+    pub fn trade_offs(&self) -> impl Iterator<Item = TradeOff> {
+        self.known.values().filter_map(|(_, trade_off)| *trade_off)
+    }
+
+    /// The candidates evaluated so far that no other one dominates. O(candidates * front).
+    pub fn pareto_front(&self) -> ParetoFront<Assignment> {
+        let mut front = ParetoFront::default();
+        for (genes, (_, trade_off)) in &self.known {
+            if let Some(trade_off) = trade_off {
+                front.insert(*trade_off, self.space.assignment(genes));
+            }
+        }
+        front
     }
 
     /// Searches for the best assignment. Calls `observer` after every batch.

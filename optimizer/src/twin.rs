@@ -24,17 +24,20 @@
 
 mod costs;
 mod error;
+mod phases;
 mod senders;
 
 pub use error::{AssignmentError, EvaluationError, OtherLoopsError, TwinError, UnknownTimerError};
+pub use phases::PhaseAdvice;
 
 use crate::assignment::Assignment;
 use crate::bounds::{Analysis, Callback, NoBound, callbacks_of};
 use crate::chain::Chain;
-use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError};
+use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError, lost_samples};
 use crate::jitter::{JitterRecorder, PeriodicTimer, periodic_timers};
 use crate::loads::{Edge, Loads, LoopLoad};
 use costs::{Costs, Crossing};
+use phases::Shift;
 use ringspin_executor::{
     BoxError, CallbackId, Completion, Dispatch, Graph, GraphInfo, LoopId, LoopInfo, Recorder,
     Statistics, Time, Timer,
@@ -93,6 +96,8 @@ pub struct Twin<'a> {
     timers: Vec<PeriodicTimer>,
     /// The loop of each timer.
     timer_loops: Vec<LoopId>,
+    /// By timer: its callback and its period.
+    timer_periods: Vec<(usize, Duration)>,
     /// The least common multiple of the timers' periods, unless it is above a day.
     common_period: Option<Duration>,
     horizon: Duration,
@@ -143,7 +148,10 @@ impl<'a> Twin<'a> {
             let name = format!("{} {}", event_loop.full_name(), labels[id.0 as usize]);
             PeriodicTimer { name, limit: None }
         });
-        let common_period = common_period(&repeating_timers(&graph, &info));
+        let repeating = repeating_timers(&graph, &info);
+        let common_period = common_period(&repeating);
+        let timer_periods = periodic_timers(&info).into_iter().zip(&repeating);
+        let timer_periods = timer_periods.map(|(id, timer)| (id.0 as usize, timer.period()));
         drop(handles);
         Ok(Self {
             build,
@@ -160,6 +168,7 @@ impl<'a> Twin<'a> {
             analysis_input,
             timers: timers.collect(),
             timer_loops,
+            timer_periods: timer_periods.collect(),
             common_period,
             horizon: Self::HORIZON,
             variants: Self::VARIANTS,
@@ -263,7 +272,7 @@ impl<'a> Twin<'a> {
         let count = self.loops.len();
         let apart = Assignment::new(self.loops.clone(), (0..count).collect(), count);
         let contention = Contention::default();
-        let ran = self.run(&apart, Simulation { contention, ..self.simulation(&apart)? })?;
+        let ran = self.run(&apart, Simulation { contention, ..self.simulation(&apart)? }, None)?;
         let horizon_s = self.total().as_secs_f64();
         let loops = self.loops.iter().zip(&ran.busy_ns).map(|(name, busy_ns)| LoopLoad {
             name: name.clone(),
@@ -332,19 +341,70 @@ impl<'a> Twin<'a> {
         }
     }
 
+    /// The timers that may start later, with their periods: all but those that start a chain
+    /// together with others.
+    fn shiftable(&self) -> impl Iterator<Item = (usize, Duration)> {
+        let starts = |callback: &usize| {
+            let first_steps = self.analysis_input.chains.iter().filter_map(|steps| steps.first());
+            first_steps.into_iter().any(|step| step.len() > 1 && step.contains(callback))
+        };
+        let timers = self.timer_periods.iter().enumerate();
+        let free = timers.filter(move |(_, (callback, _))| !starts(callback));
+        free.map(|(timer, (_, period))| (timer, *period))
+    }
+
+    /// Evaluates with one timer shifted, with the seed `seed` after the twin's own.
+    fn evaluate_shifted(
+        &self,
+        assignment: &Assignment,
+        shift: Option<Shift>,
+        seed: u64,
+    ) -> Result<Evaluation, ModelError> {
+        let mut simulation = self.simulation(assignment)?;
+        simulation.seed = simulation.seed.wrapping_add(seed);
+        Ok(self.evaluation(assignment, self.run(assignment, simulation, shift)?))
+    }
+
+    fn evaluation(&self, assignment: &Assignment, ran: RunResult) -> Evaluation {
+        let mut core_busy_ns = vec![0u64; assignment.core_count()];
+        for (busy_ns, core) in ran.busy_ns.iter().zip(assignment.cores()) {
+            core_busy_ns[*core] += busy_ns;
+        }
+        let total_ns = self.total().as_nanos() as f64;
+        let chains = self.chains.iter().zip(ran.chains);
+        let latencies = chains.map(|(chain, samples)| {
+            let ChainSamples { release_to_end_ns, sample_to_start_ns, .. } = samples;
+            let end_ns = (self.simulation.start + self.total()).as_nanos();
+            let (started_ns, ended_ns) = (&samples.started_ns, &samples.released_ns);
+            let lost =
+                chain.deadline.map_or(0, |of| lost_samples(of, started_ns, ended_ns, end_ns));
+            ChainLatency::of(release_to_end_ns, sample_to_start_ns, chain.deadline, lost)
+        });
+        let callbacks = ran.statistics.callbacks.iter();
+        Evaluation {
+            chains: latencies.collect(),
+            jitter_ns: JitterRecorder::jitter_ns([&ran.jitter]),
+            drops: callbacks.map(|callback| callback.overwritten + callback.missed).sum(),
+            core_loads: core_busy_ns.into_iter().map(|ns| ns as f64 / total_ns).collect(),
+            cores_used: assignment.cores_used(),
+        }
+    }
+
     /// Runs all variants of the graph.
     fn run(
         &self,
         assignment: &Assignment,
         simulation: Simulation,
+        shift: Option<Shift>,
     ) -> Result<RunResult, EvaluationError> {
-        without_logs(|| self.run_logged(assignment, simulation))
+        without_logs(|| self.run_logged(assignment, simulation, shift))
     }
 
     fn run_logged(
         &self,
         assignment: &Assignment,
         simulation: Simulation,
+        shift: Option<Shift>,
     ) -> Result<RunResult, EvaluationError> {
         let failed = |error: &dyn std::fmt::Display| EvaluationError::Run(error.to_string());
         let (start, span) = (simulation.start, self.span());
@@ -356,10 +416,11 @@ impl<'a> Twin<'a> {
         let handles = (self.build)(executor.graph());
         let handles = handles.map_err(|error| EvaluationError::Build(error.to_string()))?;
         let timers = repeating_timers(executor.graph(), &executor.graph().info());
+        executor.freeze().map_err(|error| failed(&error))?;
         // Each ends right before the first deadlines of the next one.
         let mut left = span.saturating_sub(Duration::from_nanos(1));
         for variant in 0..self.variants {
-            start_timers(&timers, start + span * variant, variant);
+            start_timers(&timers, start + span * variant, variant, shift);
             executor.spin_for(left).map_err(|error| failed(&error))?;
             left = span;
         }
@@ -398,13 +459,15 @@ fn common_period(timers: &[Timer]) -> Option<Duration> {
 }
 
 /// Starts the timers anew at `start`, each late by its part of [`Twin::PHASES`]: multiples of the
-/// golden ratio modulo one, which lie evenly over all timers and variants. The first deadlines are
-/// at `start`, not a period later, so that all timers coincide once in each common period.
-fn start_timers(timers: &[Timer], start: Time, variant: u32) {
-    for (n, timer) in (1u64..).zip(timers) {
-        let part = (n * u64::from(variant)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+/// golden ratio modulo one, which lie evenly over all timers and variants. One of them is later by
+/// `shift`. The first deadlines are at `start`, not a period later, so that all timers coincide once
+/// in each common period.
+fn start_timers(timers: &[Timer], start: Time, variant: u32, shift: Option<Shift>) {
+    for (n, timer) in timers.iter().enumerate() {
+        let part = ((n as u64 + 1) * u64::from(variant)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let phase_ns = (u128::from(part) * Twin::PHASES.as_nanos()) >> 64;
-        timer.start_at(start + Duration::from_nanos_u128(phase_ns));
+        let later = shift.filter(|shift| shift.timer == n).map_or(Duration::ZERO, |shift| shift.by);
+        timer.start_at(start + Duration::from_nanos_u128(phase_ns) + later);
     }
 }
 
@@ -426,25 +489,7 @@ impl Model for Twin<'_> {
     /// # Errors
     /// [`EvaluationError`] if the assignment is of another graph, or a callback fails.
     fn evaluate(&self, assignment: &Assignment) -> Result<Evaluation, ModelError> {
-        let ran = self.run(assignment, self.simulation(assignment)?)?;
-        let mut core_busy_ns = vec![0u64; assignment.core_count()];
-        for (busy_ns, core) in ran.busy_ns.iter().zip(assignment.cores()) {
-            core_busy_ns[*core] += busy_ns;
-        }
-        let total_ns = self.total().as_nanos() as f64;
-        let chains = self.chains.iter().zip(ran.chains);
-        let latencies = chains.map(|(chain, samples)| {
-            let ChainSamples { release_to_end_ns, sample_to_start_ns, .. } = samples;
-            ChainLatency::of(release_to_end_ns, sample_to_start_ns, chain.deadline)
-        });
-        let callbacks = ran.statistics.callbacks.iter();
-        Ok(Evaluation {
-            chains: latencies.collect(),
-            jitter_ns: JitterRecorder::jitter_ns([&ran.jitter]),
-            drops: callbacks.map(|callback| callback.overwritten + callback.missed).sum(),
-            core_loads: core_busy_ns.into_iter().map(|ns| ns as f64 / total_ns).collect(),
-            cores_used: assignment.cores_used(),
-        })
+        self.evaluate_shifted(assignment, None, 0)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::kpi::Recent;
 use crate::lame::{CHAINS, Chain};
 use crate::message::Message4kb;
 use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder, Time};
+use ringspin_optimizer::lost_samples;
 use ringspin_report::Summary;
 use serde::Serialize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,10 +30,13 @@ pub struct ChainReport {
     pub sample_to_start: Summary,
     /// From the release of its first callback, when its timer was due, to the end of its last.
     pub release_to_end: Summary,
-    /// The number of latencies from release to end above the deadline.
+    /// The number of samples that missed the deadline: latencies from release to end above it, and
+    /// lost samples.
     pub misses: u64,
-    /// The number of samples started. Samples that did not end were overwritten, or were in transit
-    /// at the end of the run.
+    /// The number of samples that started, and had not ended when their deadline was over.
+    pub lost: u64,
+    /// The number of samples started. Samples that did not end were lost, or were under way at the
+    /// end of the run.
     pub started: u64,
     /// Samples that ended when the storage was full.
     pub not_recorded: u64,
@@ -50,6 +54,11 @@ struct Series {
     ending: Option<Ending>,
     release_to_end_ns: Vec<u64>,
     sample_to_start_ns: Vec<u64>,
+    /// The releases of all samples, and of those that ended.
+    started_ns: Vec<u64>,
+    ended_ns: Vec<u64>,
+    /// The latest release or end.
+    latest_ns: u64,
     not_recorded: u64,
 }
 
@@ -66,7 +75,7 @@ impl Default for Collector {
 }
 
 impl Collector {
-    /// Creates a collector and reserves its storage of 3 MiB.
+    /// Creates a collector and reserves its storage of 6 MiB.
     #[must_use]
     pub fn new() -> Self {
         let series = |_| {
@@ -76,6 +85,9 @@ impl Collector {
                 ending: None,
                 release_to_end_ns: Vec::with_capacity(CAPACITY),
                 sample_to_start_ns: Vec::with_capacity(CAPACITY),
+                started_ns: Vec::with_capacity(CAPACITY),
+                ended_ns: Vec::with_capacity(CAPACITY),
+                latest_ns: 0,
                 not_recorded: 0,
             })
         };
@@ -96,12 +108,15 @@ impl Collector {
             let series = locked(series);
             let deadline_ns = chain.deadline().as_nanos() as u64;
             let late = series.release_to_end_ns.iter().filter(|&&ns| ns > deadline_ns);
+            let Series { started_ns, ended_ns, latest_ns, .. } = &*series;
+            let lost = lost_samples(chain.deadline(), started_ns, ended_ns, *latest_ns);
             ChainReport {
                 chain: *chain,
                 floor_ns: chain.floor().as_nanos() as u64,
                 sample_to_start: Summary::of(&series.sample_to_start_ns),
                 release_to_end: Summary::of(&series.release_to_end_ns),
-                misses: late.count() as u64,
+                misses: late.count() as u64 + lost,
+                lost,
                 started: series.started,
                 not_recorded: series.not_recorded,
             }
@@ -122,9 +137,11 @@ impl Collector {
     fn ended(&self, chain: usize, end_ns: u64) {
         let mut series = locked(&self.0[chain]);
         let Some(Ending { release_ns, sample_to_start_ns }) = series.ending.take() else { return };
+        series.latest_ns = series.latest_ns.max(end_ns);
         if series.release_to_end_ns.len() < CAPACITY {
             series.release_to_end_ns.push(end_ns.saturating_sub(release_ns));
             series.sample_to_start_ns.push(sample_to_start_ns);
+            series.ended_ns.push(release_ns);
         } else {
             series.not_recorded += 1;
         }
@@ -145,8 +162,13 @@ impl Probe {
     pub(crate) fn started(&self, sequence_number: u32, released: Time) {
         if let (Some(collector), Some(chain)) = (&self.collector, self.starts) {
             let mut series = locked(&collector.0[chain]);
+            let release_ns = released.as_nanos();
             series.started += 1;
-            series.releases.put(sequence_number, released.as_nanos());
+            series.releases.put(sequence_number, release_ns);
+            series.latest_ns = series.latest_ns.max(release_ns);
+            if series.started_ns.len() < CAPACITY {
+                series.started_ns.push(release_ns);
+            }
         }
     }
 
@@ -212,6 +234,26 @@ mod tests {
     }
 
     #[test]
+    fn a_lost_sample_misses_the_deadline_and_one_under_way_does_not() {
+        let collector = Arc::new(Collector::new());
+        let timer = collector.probe("RearLidarDriver", None);
+        let end = collector.probe("PointCloudFusion", Some("PointsTransformerRear"));
+        const PERIOD_NS: u64 = 150_000_000; // the deadline is 200 ms
+        for number in 0..4_u32 {
+            let release_ns = PERIOD_NS * u64::from(number);
+            timer.started(number, Time::from_nanos(release_ns));
+            if number == 0 {
+                let reached = Time::from_nanos(release_ns + 1);
+                end.reached_by(&sample(number, release_ns), reached);
+                collector.ended(1, release_ns + 2);
+            }
+        }
+        let report = &collector.report()[1];
+        // At 450 ms, the deadline of the second sample is over, not that of the third and fourth.
+        assert_eq!((report.started, report.lost, report.misses), (4, 1, 1));
+    }
+
+    #[test]
     fn latencies_last_to_the_start_and_to_the_return_and_a_miss_exceeds_the_deadline() {
         let collector = Arc::new(Collector::new());
         let timer = collector.probe("RearLidarDriver", None);
@@ -224,7 +266,7 @@ mod tests {
             end.reached_by(&sample(number, start_ns), Time::from_nanos(start_ns + 7));
             collector.ended(1, end_ns);
         }
-        timer.started(9, Time::ZERO);
+        timer.started(9, Time::from_nanos(200_001_900));
         collector.ended(1, 9); // unknown sample
         let report = &collector.report()[1];
         assert_eq!((report.chain.name, report.started, report.misses), ("RT1", 4, 1));

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
 enum Command {
     /// Run the system once in one mode.
     Run(RunArguments),
-    /// Measure modes x N on this machine, beside published rclcpp figures.
+    /// Measure modes x N on this machine, beside published figures of rclcpp within the process.
     Compare(CompareArguments),
     /// Search for a mapping of nodes to cores by simulation, and confirm it live.
     Optimize(optimize::OptimizeArguments),
@@ -77,8 +77,8 @@ JSON keys of --json:
           p99_ns, max_ns, std_ns }, hot_path_drops, samples, warm_up_samples, end_unknown,
           without_lidar, not_recorded },
   chains: [ { name, nodes, deadline_ms, published: [ { system, mean_ms, p99_ms, max_ms } ],
-              floor_ns, sample_to_start, release_to_end: { as the KPIs }, misses, started,
-              not_recorded } ]
+              floor_ns, sample_to_start, release_to_end: { as the KPIs }, misses, lost,
+              started, not_recorded } ]
 
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 struct RunArguments {

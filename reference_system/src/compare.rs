@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use ringspin_executor::BoxError;
 use ringspin_modes::{Mapping, Mode, allowed_cores};
+use ringspin_report::Definition;
 use serde::Serialize;
 
 use crate::crunch::{Calibration, calibrate_within};
-use crate::description::HOT_PATH_CRUNCHES;
 use crate::kpi::{self, Collector, Kpis};
 use crate::optimize::{Target, quick_mapping};
 use crate::process::{OthersMeter, processor_name};
@@ -109,8 +109,8 @@ impl Cell {
     /// release to end, 5 crunches. On one core, each is a crunch more.
     #[must_use]
     pub fn floors_ns(&self) -> [u64; 2] {
-        let crunches = u64::from(HOT_PATH_CRUNCHES);
-        [self.floor_ns, self.floor_ns / crunches * (crunches + 1)]
+        let [start, end] = Definition::ALL.map(|of| u64::from(of.floor_crunches()));
+        [self.floor_ns, self.floor_ns / start * end]
     }
 
     /// The cell of a single run.

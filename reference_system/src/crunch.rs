@@ -12,9 +12,10 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use ringspin_report::Definition;
 use serde::{Deserialize, Serialize};
 
-use crate::description::{HOT_PATH_CRUNCHES, total_crunches_per_second};
+use crate::description::total_crunches_per_second;
 
 /// The default crunch limit of upstream.
 pub const DEFAULT_CRUNCH_LIMIT: u64 = 4096;
@@ -78,12 +79,11 @@ pub fn calibrate(n: u64, repeats: usize) -> Calibration {
 }
 
 impl Calibration {
-    /// The lower bound for the hot path latency to its start: [`HOT_PATH_CRUNCHES`] of the
-    /// *fastest* crunch, so that a disturbed calibration does not make a measured latency look
-    /// better.
+    /// The lower bound of the hot path's latency from sample to start: its crunches times the
+    /// *fastest* one, so that a disturbed calibration does not make a measured latency look better.
     #[must_use]
     pub fn floor_ns(&self) -> u64 {
-        u64::from(HOT_PATH_CRUNCHES) * self.min_ns
+        u64::from(Definition::SampleToStart.floor_crunches()) * self.min_ns
     }
 
     /// The load of the whole system in cores: its crunches per second times the median crunch.

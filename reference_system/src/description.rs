@@ -27,10 +27,6 @@ pub const HOT_PATH: &[&str] = &[
     COLLISION_ESTIMATOR,
 ];
 
-/// Sequential crunches on the hot path (the two transformers run in parallel): transformer, fusion,
-/// filter, detector. The estimator's own crunch comes after its start stamp.
-pub const HOT_PATH_CRUNCHES: u32 = 4;
-
 /// A node: its name and its behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeDescription {

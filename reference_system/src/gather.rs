@@ -13,8 +13,8 @@ use ringspin_executor::{BoxError, GraphInfo, LoopInfo, Recorder};
 use ringspin_modes::mapping::LoopName;
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_report::{
-    GraphData, GraphEdge, GraphLoop, Mark, Measured, Origin, ReportData, TimelineSection, Twin,
-    format_ms,
+    GraphData, GraphEdge, GraphLoop, HotPath, Latencies, Mark, Measured, Origin, ReportData,
+    TimelineSection, Twin, format_ms,
 };
 use ringspin_simulation::models::{Durations, Profile, Profiler};
 use ringspin_simulation::timeline::{DEFAULT_CAPACITY, Timeline, TimelineRecorder};
@@ -180,6 +180,7 @@ impl Gathered {
 /// A run with its recordings.
 struct Run {
     recorded: Recorded,
+    hot_path: HotPath,
     samples: Vec<SamplePath>,
     timeline: Option<Timeline>,
 }
@@ -202,7 +203,9 @@ fn once(mode: Mode, work: Work, duration: Duration, keeps: bool) -> Result<Run, 
         });
     recorded.recorders = profilers;
     let timeline = keeps.then(|| Timeline::of(timelines, &recorded.info, &recorded.mode));
-    Ok(Run { recorded, samples: collector.samples(), timeline: timeline.transpose()? })
+    let [release_to_end, sample_to_start] = collector.hot_path_ns().map(Latencies::of);
+    let hot_path = HotPath { sample_to_start, release_to_end };
+    Ok(Run { recorded, hot_path, samples: collector.samples(), timeline: timeline.transpose()? })
 }
 
 impl Run {
@@ -212,25 +215,19 @@ impl Run {
         Profile::of(info, std::mem::take(recorders))
     }
 
-    fn latencies_ns(&self) -> Vec<u64> {
-        let counted = self.samples.iter().filter(|sample| sample.counted);
-        counted.filter_map(|sample| sample.latency_ns).collect()
-    }
-
     fn measured(&self, calibration: &Calibration) -> Measured {
         let report = &self.recorded.report;
         Measured {
             n: report.n,
             mode: report.mode.to_owned(),
-            floor_ns: calibration.floor_ns(),
-            hot_path: report.kpis.sample_to_start,
+            crunch_ns: calibration.min_ns,
+            hot_path: self.hot_path.clone(),
             hot_path_drops: report.kpis.hot_path_drops,
             planner_std_ns: report.kpis.planner_period.std_ns,
             cpu_percent: report.cpu_percent,
             rss_bytes: report.rss_bytes,
             overwritten: report.overwritten,
             missed_periods: report.missed_periods,
-            latencies_ns: self.latencies_ns(),
         }
     }
 
@@ -242,8 +239,7 @@ impl Run {
             simulated_s: report.node_s,
             wall_s: report.wall_s,
             digest: report.digest.clone().unwrap_or_default(),
-            hot_path: report.kpis.sample_to_start,
-            latencies_ns: self.latencies_ns(),
+            hot_path: self.hot_path.clone(),
         }
     }
 }
@@ -267,18 +263,23 @@ fn slowest_part(
     let first_ns = timeline.origin_ns() + timeline.spans().first()?.start_ns;
     let way = |sample: &SamplePath| {
         let estimator = sample.history.iter().find(|entry| entry.node == COLLISION_ESTIMATOR)?;
-        let latency_ns = sample.latency_ns.filter(|_| sample.counted)?;
-        Some((latency_ns, estimator.timestamp_ns.saturating_sub(latency_ns)))
+        let latency_ns = sample.sample_to_start_ns.filter(|_| sample.counted)?;
+        let lidar_ns = estimator.timestamp_ns.saturating_sub(latency_ns);
+        Some((latency_ns, lidar_ns, sample.release_to_end_ns))
     };
-    let covered = samples.iter().filter_map(way).filter(|(_, lidar_ns)| *lidar_ns >= first_ns);
+    let covered = samples.iter().filter_map(way).filter(|(_, lidar_ns, _)| *lidar_ns >= first_ns);
     // Of equal samples, the first.
-    let (latency_ns, lidar_ns) =
+    let (latency_ns, lidar_ns, to_end_ns) =
         covered.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
     let lidar_ns = lidar_ns - timeline.origin_ns();
     let from_ns = lidar_ns.saturating_sub(LEAD_NS);
     let wanted = latency_ns.saturating_add(latency_ns / 4).saturating_add(2 * LEAD_NS);
     let to_ns = from_ns + wanted.clamp(*PART_NS.start(), *PART_NS.end());
-    let label = format!("slowest hot path: {} ms", format_ms(latency_ns as f64));
+    let to_end = to_end_ns.map_or("unknown".into(), |ns| format!("{} ms", format_ms(ns as f64)));
+    let label = format!(
+        "slowest hot path: sample to start {} ms (release to end {to_end})",
+        format_ms(latency_ns as f64)
+    );
     Some(TimelineSection {
         title: title.to_owned(),
         timeline: timeline.between(from_ns, to_ns),
@@ -443,7 +444,8 @@ mod tests {
             command_node: "VehicleDBWSystem".into(),
             arrived_ns: estimator.timestamp_ns,
             history: vec![estimator],
-            latency_ns: Some(latency_ms * 1_000_000),
+            sample_to_start_ns: Some(latency_ms * 1_000_000),
+            release_to_end_ns: Some((latency_ms + 2) * 1_000_000),
             counted,
         }
     }
@@ -478,6 +480,8 @@ mod tests {
         let part = slowest_part(&timeline, &samples, "title").unwrap();
         assert_eq!((part.from_ns, part.to_ns), (980_000_000, 1_180_000_000));
         let mark = part.mark.unwrap();
+        let label = "slowest hot path: sample to start 80.00 ms (release to end 82.00 ms)";
+        assert_eq!(mark.label, label);
         assert_eq!((mark.from_ns, mark.to_ns), (1_000_000_000, 1_080_000_000));
         let starts: Vec<u64> = part.timeline.spans().iter().map(|span| span.sequence).collect();
         assert_eq!(starts, [1_000, 1_050, 1_100, 1_150]);

@@ -74,8 +74,11 @@ pub struct SamplePath {
     pub arrived_ns: u64,
     /// The nodes on its path, in the order of its history.
     pub history: Vec<PathEntry>,
-    /// Its hot path latency to the start, in nanoseconds; `None` if it did not take the hot path.
-    pub latency_ns: Option<u64>,
+    /// Its latency from sample to start, in nanoseconds; `None` if it did not take the hot path.
+    pub sample_to_start_ns: Option<u64>,
+    /// Its latency from release to end, in nanoseconds; `None` without the hot path, or if the
+    /// release or the end was unknown when it arrived.
+    pub release_to_end_ns: Option<u64>,
     /// Whether the KPIs include that latency.
     pub counted: bool,
 }
@@ -124,6 +127,13 @@ struct Planner {
     not_recorded: u64,
 }
 
+/// The latency of one sample in nanoseconds, as far as it is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct HotPathLatency {
+    sample_to_start: Option<u64>,
+    release_to_end: Option<u64>,
+}
+
 /// Kept samples in two flat arenas, so that keeping one does not allocate.
 #[derive(Debug)]
 struct Kept {
@@ -138,7 +148,7 @@ struct KeptSample {
     command_node: usize,
     arrived_ns: u64,
     entries: std::ops::Range<usize>,
-    latency_ns: Option<u64>,
+    latency: HotPathLatency,
     counted: bool,
 }
 
@@ -200,22 +210,23 @@ impl Collector {
     /// A sample whose history names the collision estimator yields one hot path latency, except the
     /// first ten of a run.
     pub fn sample_arrived(&self, command_node: &str, sample: &Message4kb, arrived_ns: u64) {
-        let mut latency_ns = None;
+        let mut latency = HotPathLatency::default();
         let mut counted = false;
         if let Some(estimator) = sample.find(COLLISION_ESTIMATOR) {
             match newer_lidar_ns(sample) {
                 Some(lidar_ns) => {
-                    latency_ns = Some(estimator.timestamp.saturating_sub(lidar_ns));
+                    latency.sample_to_start = Some(estimator.timestamp.saturating_sub(lidar_ns));
                     let end_ns = locked(&self.ends).get(estimator.sequence_number);
-                    let to_end_ns = end_ns.zip(self.release_ns(sample));
-                    let to_end_ns = to_end_ns.map(|(end, release)| end.saturating_sub(release));
-                    counted = locked(&self.hot_path).record(sample, latency_ns, to_end_ns);
+                    let times = end_ns.zip(self.release_ns(sample));
+                    latency.release_to_end =
+                        times.map(|(end, release)| end.saturating_sub(release));
+                    counted = locked(&self.hot_path).record(sample, latency);
                 }
                 None => locked(&self.hot_path).without_lidar += 1,
             }
         }
         if let Some(kept) = &self.kept {
-            locked(kept).keep(command_node, sample, arrived_ns, latency_ns, counted);
+            locked(kept).keep(command_node, sample, arrived_ns, latency, counted);
         }
     }
 
@@ -395,7 +406,7 @@ impl Pooled {
 
 impl HotPath {
     /// Records one hot-path sample; returns whether the KPIs include it.
-    fn record(&mut self, sample: &Message4kb, start: Option<u64>, end: Option<u64>) -> bool {
+    fn record(&mut self, sample: &Message4kb, latency: HotPathLatency) -> bool {
         if self.warm_up_samples < WARM_UP_SAMPLES {
             self.warm_up_samples += 1;
             return false;
@@ -404,8 +415,8 @@ impl HotPath {
             self.not_recorded += 1;
             return false;
         }
-        self.sample_to_start_ns.extend(start);
-        match end {
+        self.sample_to_start_ns.extend(latency.sample_to_start);
+        match latency.release_to_end {
             Some(to_end_ns) => self.release_to_end_ns.push(to_end_ns),
             None => self.end_unknown += 1,
         }
@@ -433,7 +444,7 @@ impl Kept {
         command_node: &str,
         sample: &Message4kb,
         arrived_ns: u64,
-        latency_ns: Option<u64>,
+        latency: HotPathLatency,
         counted: bool,
     ) {
         let (first, history) = (self.entries.len(), sample.history());
@@ -444,7 +455,7 @@ impl Kept {
         self.entries.extend_from_slice(history);
         let command_node = self.index_of(command_node);
         let entries = first..self.entries.len();
-        self.samples.push(KeptSample { command_node, arrived_ns, entries, latency_ns, counted });
+        self.samples.push(KeptSample { command_node, arrived_ns, entries, latency, counted });
     }
 
     fn index_of(&mut self, command_node: &str) -> usize {
@@ -460,7 +471,8 @@ impl Kept {
             command_node: self.command_nodes[sample.command_node].clone(),
             arrived_ns: sample.arrived_ns,
             history: self.entries[sample.entries.clone()].iter().map(PathEntry::from).collect(),
-            latency_ns: sample.latency_ns,
+            sample_to_start_ns: sample.latency.sample_to_start,
+            release_to_end_ns: sample.latency.release_to_end,
             counted: sample.counted,
         };
         self.samples.iter().map(path).collect()

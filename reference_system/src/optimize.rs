@@ -6,7 +6,7 @@
 
 mod section;
 
-use crate::chains::{self, Watch};
+use crate::chains::{self, ChainReport, Watch};
 use crate::crunch::estimate_ns;
 use crate::description::{AUTOWARE, HOT_PATH, Kind, Workload};
 use crate::kpi::Collector;
@@ -17,8 +17,9 @@ use ringspin_modes::{Executor, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_optimizer::bounds::NoBound;
 use ringspin_optimizer::{
     Assignment, CandidateError, Chain, ChainLatency, Comparison, Confirmed, Evaluation,
-    JitterRecorder, Judge, Loads, Model, Objective, OptimizeError, Profile, Profiler, Progress,
-    Search, SearchError, SearchOptions, Strategy, Twin, TwinError, confirm, round_robin,
+    JitterRecorder, Judge, Loads, Model, Objective, OptimizeError, ParetoFront, Profile, Profiler,
+    Progress, Search, SearchError, SearchOptions, Strategy, TradeOff, Twin, TwinError, confirm,
+    round_robin,
 };
 use ringspin_simulation::models::{
     Calls, Distribution, DurationHistogram, DurationRule, Durations,
@@ -27,7 +28,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use section::optimization_of;
+pub use section::{optimization_of, phases_of, trade_offs_of};
 
 /// The baseline strategies, run with the same budget as the search.
 pub const BASELINES: [Strategy; 4] =
@@ -213,6 +214,10 @@ pub struct Tuned {
     pub loads: Loads,
     /// The number of assignments up to core symmetry; `None` if above 2^128.
     pub candidates: Option<u128>,
+    /// The candidates of all strategies that no other one dominates.
+    pub front: ParetoFront<Assignment>,
+    /// The figures of all candidates.
+    pub trade_offs: Vec<TradeOff>,
 }
 
 /// Searches with the genetic strategy and the given baselines.
@@ -237,8 +242,9 @@ pub fn tune(
     if comparison.best().is_none() {
         return Err(SearchError::Stopped.into());
     }
+    let (front, trade_offs) = (search.pareto_front(), search.trade_offs().collect());
     let default = round_robin(&loads, cores);
-    Ok(Tuned { comparison, default, loads, candidates })
+    Ok(Tuned { comparison, default, loads, candidates, front, trade_offs })
 }
 
 impl Tuned {
@@ -363,13 +369,16 @@ impl Trial<'_> {
         let latencies = match workload {
             Workload::Autoware => {
                 let [to_end, to_start] = collector.hot_path_ns();
-                vec![ChainLatency::of(to_end, to_start, deadline)]
+                // The nodes of the path count what they saw dropped.
+                let lost = collector.report().hot_path_drops;
+                vec![ChainLatency::of(to_end, to_start, deadline, lost)]
             }
             Workload::Lame => {
-                let of_chain = |(chain, [to_end, to_start]): (&lame::Chain, [Vec<u64>; 2])| {
-                    ChainLatency::of(to_end, to_start, Some(chain.deadline()))
+                let of_chain = |(report, [to_end, to_start]): (ChainReport, [Vec<u64>; 2])| {
+                    let deadline = Some(report.chain.deadline());
+                    ChainLatency::of(to_end, to_start, deadline, report.lost)
                 };
-                lame::CHAINS.iter().zip(chains.latencies_ns()).map(of_chain).collect()
+                chains.report().into_iter().zip(chains.latencies_ns()).map(of_chain).collect()
             }
         };
         let callbacks = executor.statistics().callbacks;

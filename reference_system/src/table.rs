@@ -8,7 +8,10 @@ mod chains;
 mod tuning;
 
 pub use chains::render_chains;
-pub use tuning::{render_confirmed, render_estimates, render_side_effects, render_strategies};
+pub use tuning::{
+    render_confirmed, render_estimates, render_phases, render_side_effects, render_strategies,
+    render_trade_offs,
+};
 
 use std::fmt::Write;
 
@@ -19,8 +22,8 @@ use crate::crunch::Calibration;
 use ringspin_conformance::determinism::runs::Outcome;
 use ringspin_conformance::determinism::ties::Ties;
 use ringspin_conformance::determinism::{CALLBACKS, NODES};
-use ringspin_report::published::{self, RclcppExecutor};
-use ringspin_report::{Summary, format_ms};
+use ringspin_report::published::{self, Transport};
+use ringspin_report::{Definition, Summary, format_ms};
 
 /// Renders the hot path of every cell in both definitions, by rising N, modes in the given order.
 ///
@@ -107,20 +110,21 @@ pub(super) fn wrapped(text: &str) -> String {
     lines + "\n"
 }
 
-/// Renders average and maximum of every cell whose N was measured with rclcpp, with the best rclcpp
-/// executors, each above its own floor and as a multiple of it. Empty when there is no such cell.
+/// Renders the cells whose N was measured beside rclcpp, with the published figures of messages
+/// that stay in the process, too: from sample to start, and as multiples of each machine's floor.
+/// Empty when there is no such cell.
 #[must_use]
 pub fn render_beside_published(cells: &[Cell]) -> String {
     let header = [
         "\nN",
         "\nexecutor",
         "\nfloor",
-        "\navg",
-        "above\nfloor",
-        "times\nfloor",
+        "\nmean",
+        "\np99",
         "\nmax",
-        "above\nfloor",
-        "times\nfloor",
+        "x floor\nmean",
+        "\np99",
+        "\nmax",
     ];
     let left = [1];
     let mut table = table(&header, &left);
@@ -135,47 +139,42 @@ pub fn render_beside_published(cells: &[Cell]) -> String {
     if table.is_empty() {
         return String::new();
     }
-    format!(
-        "The same in ms beside the best of\n{}.\n{}\n\
-         A floor is 4 crunches on the machine of its row. One N is a different load on each\n\
-         machine and compiler: compare the time above the floor, and multiples of the floor.\n\
-         rclcpp's messages went through the middleware, ringspin's stay in the process.\n\
-         rclcpp's best CPU at N = 64: {} % (events); best planner std: {} ms (prioritized);\n\
-         resident memory: {} MB.\n{}",
-        published::RCLCPP_SOURCE,
-        text(&table),
-        RclcppExecutor::Events.cpu_percent_at_64(),
-        published::RCLCPP_PLANNER_STD_MS,
-        published::RCLCPP_RESIDENT_MB,
-        if text(&table).contains('*') { "* starved the behaviour planner.\n" } else { "" },
-    )
+    let source = wrapped(&format!(
+        "Sample to start in ms, messages within the process; *published: {}. Times depend on the \
+         machine: compare multiples of the floor, 4 crunches on the machine of the row. Figures \
+         through Fast DDS: docs/benchmarks.md.",
+        published::PEERS_SOURCE
+    ));
+    format!("{source}{}\n", text(&table))
 }
 
 /// The rows of the cells of one N and of the published executors; empty without published figures.
 fn rows_beside_published(cells: &[&Cell]) -> Vec<Vec<String>> {
-    let Some(published) = cells.first().and_then(|cell| published::rclcpp_at(cell.n)) else {
+    let Some((n, crunch_ms)) =
+        cells.first().and_then(|cell| Some((cell.n, published::peer_crunch_ms(cell.n)?)))
+    else {
         return Vec::new();
     };
-    let row = |name: String, floor_ns: f64, avg_ns: f64, max_ns: f64| {
-        let mut row = vec![published.n.to_string(), name, format_ms(floor_ns)];
-        for ns in [avg_ns, max_ns] {
-            row.extend([format_ms(ns), format_ms(ns - floor_ns), times(ns / floor_ns)]);
-        }
+    let row = |name: String, floor_ms: f64, figures_ms: [f64; 3]| {
+        let shown = |ms: f64| format_ms(ms * 1e6);
+        let mut row = vec![n.to_string(), name, shown(floor_ms)];
+        row.extend(figures_ms.map(shown));
+        row.extend(figures_ms.map(|ms| times(ms / floor_ms)));
         row
     };
     let ours = cells
         .iter()
         .filter(|cell| cell.floor_ns > 0 && !cell.kpis.sample_to_start.is_empty())
         .map(|cell| {
-            let hot_path = &cell.kpis.sample_to_start;
-            let name = format!("ringspin {}", cell.mode);
-            row(name, cell.floor_ns as f64, hot_path.mean_ns, hot_path.max_ns as f64)
+            let Summary { mean_ns, p99_ns, max_ns, .. } = cell.kpis.sample_to_start;
+            let figures = [mean_ns, p99_ns as f64, max_ns as f64].map(|ns| ns / 1e6);
+            row(format!("ringspin {}", cell.mode), cell.floor_ns as f64 / 1e6, figures)
         });
-    let theirs = published.best().into_iter().map(|executor: RclcppExecutor| {
-        let mark = if executor.starved_the_planner(published.n) { "*" } else { "" };
-        let (name, figures) = (executor.label(), published.of(executor));
-        let (avg_ns, max_ns) = (figures.avg_ms * 1e6, figures.max_ms * 1e6);
-        row(format!("rclcpp {name}{mark}"), published.floor_ms * 1e6, avg_ns, max_ns)
+    let floor_ms = f64::from(Definition::SampleToStart.floor_crunches()) * crunch_ms;
+    let peers = published::peers_at(n, Transport::InProcess);
+    let theirs = peers.map(|(peer, figures)| {
+        let figures = [figures.mean_ms, figures.p99_ms, figures.max_ms];
+        row(format!("*{}", peer.name), floor_ms, figures)
     });
     ours.chain(theirs).collect()
 }
@@ -255,7 +254,11 @@ fn compared(mut row: Vec<String>, found: u64, expected: u64) -> Vec<String> {
 }
 
 fn times(factor: f64) -> String {
-    if factor.abs() < 10.0 { format!("{factor:.2}x") } else { format!("{factor:.1}x") }
+    match factor.abs() {
+        size if size < 10.0 => format!("{factor:.2}x"),
+        size if size < 1000.0 => format!("{factor:.1}x"),
+        _ => format!("{factor:.0}x"),
+    }
 }
 
 fn figure(summary: &Summary, ns: f64) -> String {
@@ -366,26 +369,20 @@ mod tests {
     }
 
     #[test]
-    fn the_best_rclcpp_executors_are_listed() {
+    fn cells_stand_beside_published_figures_within_the_process() {
         let cells = [cell(64, "single_core", &[18_000]), cell(4096, "single_core", &[35_600_000])];
         let text = render_beside_published(&cells);
         let row = |start: &str| -> Vec<String> {
             let line = text.lines().find(|line| line.trim_start().starts_with(start));
             line.unwrap_or(&text).split_whitespace().map(str::to_owned).collect()
         };
-        // Above the floor: 18 - 12 and 330 - 18 microseconds.
-        let ours = ["0.012", "0.018", "0.0060", "1.50x", "0.018", "0.0060", "1.50x"];
-        let theirs = ["0.018", "0.330", "0.312", "18.3x", "0.450", "0.432", "25.0x"];
+        let ours = ["0.012", "0.018", "0.018", "0.018", "1.50x", "1.50x", "1.50x"];
+        let theirs = ["0.0035", "0.067", "0.140", "0.190", "19.1x", "40.0x", "54.3x"];
         assert_eq!(row("64 ")[1..3], ["ringspin", "single_core"]);
         assert_eq!(row("64 ")[3..], ours);
-        assert_eq!(row("rclcpp events")[2..], theirs);
-        assert_eq!(row("rclcpp static single*")[3..5], ["35.60", "47.00"]);
-        assert!(text.contains("rclcpp prioritized") && text.contains("* starved"), "{text}");
-    }
-
-    #[test]
-    fn the_star_is_explained_only_when_used() {
-        assert!(!render_beside_published(&[cell(64, "single_core", &[1])]).contains("starved"));
+        assert_eq!(row("*rclcpp events, intra-process")[3..], theirs);
+        assert_eq!(text.matches("*rclcpp").count(), 2, "none through Fast DDS: {text}");
+        assert!(text.contains("another machine of the same kind"), "{text}");
     }
 
     #[test]

@@ -45,7 +45,7 @@ fn compare(cores: Cores) -> Result<usize, BoxError> {
     let chain = &executor.chains()[0];
     let mut compared = 0;
     for sample in collector.samples() {
-        let Some(latency_ns) = sample.latency_ns else { continue };
+        let Some(latency_ns) = sample.sample_to_start_ns else { continue };
         let estimator = sample.history.iter().find(|entry| entry.node == COLLISION_ESTIMATOR);
         // Each call of the estimator publishes once, and ends one sample of the chain.
         let number = estimator.expect("it took the hot path").sequence_number as usize;

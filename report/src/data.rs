@@ -4,15 +4,16 @@
 //! Every section is optional; a page shows those with data. Numbers should be finite: JSON has no
 //! others, and charts skip them.
 
+mod hot_path;
 mod optimization;
 
 use ringspin_simulation::timeline::Timeline;
 use serde::{Deserialize, Serialize};
 
-use crate::summary::Summary;
-
+pub use hot_path::{Definition, HotPath, Latencies};
 pub use optimization::{
-    Bound, Convergence, Latency, OptimizationData, Prediction, StrategyRow, Term, Unit,
+    Bound, Candidate, Convergence, Latency, OptimizationData, PhaseRow, Prediction, StrategyRow,
+    Term, TradeOffs, Unit,
 };
 
 /// The content of a report.
@@ -67,10 +68,10 @@ pub struct Measured {
     pub n: u64,
     /// The mode's name.
     pub mode: String,
-    /// The lower bound of the hot path's latency to its start, in nanoseconds; 0 if unknown.
-    pub floor_ns: u64,
-    /// The latency of the hot path to its start.
-    pub hot_path: Summary,
+    /// The time of the fastest crunch, in nanoseconds; 0 if unknown.
+    pub crunch_ns: u64,
+    /// The latency of the hot path.
+    pub hot_path: HotPath,
     /// The number of samples that hot-path nodes saw dropped.
     pub hot_path_drops: u64,
     /// The standard deviation of the planner's period, in nanoseconds.
@@ -83,8 +84,6 @@ pub struct Measured {
     pub overwritten: u64,
     /// The number of timer periods without a call.
     pub missed_periods: u64,
-    /// The counted latencies of the hot path to its start, in order, in nanoseconds.
-    pub latencies_ns: Vec<u64>,
 }
 
 /// The deterministic twin of a live run: the same graph on virtual cores, with the live durations
@@ -102,10 +101,8 @@ pub struct Twin {
     pub wall_s: f64,
     /// The digest of the run.
     pub digest: String,
-    /// The latency of the hot path to its start.
-    pub hot_path: Summary,
-    /// The individual latencies, in nanoseconds.
-    pub latencies_ns: Vec<u64>,
+    /// The latency of the hot path.
+    pub hot_path: HotPath,
 }
 
 /// An excerpt of a run.

@@ -1,5 +1,5 @@
-//! The distribution of the hot path's latency: one panel per crunch limit, one violin per run, and
-//! published figures as ranges with their mean.
+//! The distribution of the hot path's latency: one panel for each crunch limit and definition, one
+//! violin per run, and published figures as ranges with their mean.
 
 use crate::figures::{Row, Source};
 use crate::format::ms;
@@ -22,19 +22,18 @@ const SAMPLES_MAX: usize = 400;
 /// The largest number of samples shown as points.
 const POINTS_MAX: usize = 120;
 
-/// The panel of crunch limit `n`; `None` without rows.
+/// The panel of these rows of crunch limit `n`, all by one definition; `None` without an own row.
 pub(crate) fn panel(n: u64, rows: &[Row]) -> Option<String> {
-    let rows: Vec<&Row> = rows.iter().filter(|row| row.charted).collect();
-    if !rows.iter().any(|row| matches!(row.source, Source::Live(_) | Source::Twin(_))) {
-        return None;
-    }
+    let own = rows.iter().find(|row| !matches!(row.source, Source::Peer))?;
+    let definition = own.definition.name();
     let floor = rows.iter().filter(|r| matches!(r.source, Source::Live(_))).find_map(|r| r.floor);
     let values = rows.iter().flat_map(|row| [row.min.unwrap_or(row.mean), row.max]).chain(floor);
     let scale = Scale::of(values, LEFT, RIGHT);
     let base = TOP + rows.len() as f64 * ROW;
-    let title = format!("Hot path latency at N = {n}, in milliseconds; lower is better");
+    let title =
+        format!("Hot path latency, {definition}, at N = {n}, in milliseconds; lower is better");
     let mut svg = Svg::new(WIDTH, base + BOTTOM, &title);
-    svg.text((LEFT, 14.0), Anchor::Start, "strong", &format!("N = {n}"));
+    svg.text((LEFT, 14.0), Anchor::Start, "strong", &format!("N = {n}: {definition}"));
     axis(&mut svg, scale, base);
     if let Some(floor) = floor {
         let x = scale.at(floor);
@@ -42,7 +41,7 @@ pub(crate) fn panel(n: u64, rows: &[Row]) -> Option<String> {
         let at = if x > WIDTH / 2.0 { Anchor::End } else { Anchor::Start };
         svg.text((x, TOP - 12.0), at, "small muted", &format!("floor {} ms", ms(floor)));
     }
-    for (n, row) in rows.into_iter().enumerate() {
+    for (n, row) in rows.iter().enumerate() {
         draw(&mut svg, row, scale, TOP + n as f64 * ROW);
     }
     Some(svg.finish())
@@ -58,7 +57,7 @@ fn draw(svg: &mut Svg, row: &Row, scale: Scale, top: f64) {
     let class = match row.source {
         Source::Live(n) => colour(n),
         Source::Twin(n) => format!("{} twin", colour(n)),
-        Source::Paper | Source::Rclcpp => "other".into(),
+        Source::Peer => "other".into(),
     };
     let emphasis = if matches!(row.source, Source::Live(_)) { "name strong" } else { "name" };
     svg.text((LEFT, top + 12.0), Anchor::Start, emphasis, &row.executor);
@@ -80,7 +79,7 @@ fn described(row: &Row) -> String {
         ("min", row.min),
         ("mean", Some(row.mean)),
         ("p50", row.p50),
-        ("p99", row.p99),
+        ("p99", Some(row.p99)),
         ("max", Some(row.max)),
         ("std", row.std),
     ];
@@ -147,10 +146,8 @@ fn inner_box(svg: &mut Svg, row: &Row, scale: Scale, y: f64, class: &str) {
     svg.rect((low, y - 3.5), (high - low, 7.0), &format!("{class} quartiles"), "");
     let median = quantile(0.5);
     svg.line((median, y - 5.5), (median, y + 5.5), &format!("{class} tick"));
-    if let Some(p99) = row.p99 {
-        let x = scale.at(p99);
-        svg.line((x, y - 8.0), (x, y + 8.0), &format!("{class} tick thin"));
-    }
+    let x = scale.at(row.p99);
+    svg.line((x, y - 8.0), (x, y + 8.0), &format!("{class} tick thin"));
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
-//! The figures of one crunch limit: measured here, simulated, and published. Charts and tables show
-//! the same rows.
+//! The figures of one crunch limit in one definition: measured here, simulated, and published ones
+//! of rclcpp within the process. Charts and tables show the same rows.
 
-use crate::published::{self, PAPER, RclcppExecutor, Spread};
-
-use crate::data::ReportData;
+use crate::data::{Definition, HotPath, Latencies, ReportData};
+use crate::published::{Transport, peer_crunch_ms, peers_at};
 use crate::summary::Summary;
 
 /// The source of a row.
@@ -13,10 +12,8 @@ pub(crate) enum Source {
     Live(usize),
     /// Simulated; the index of the colour of the live run.
     Twin(usize),
-    /// The paper's table.
-    Paper,
-    /// Measured with rclcpp on another machine.
-    Rclcpp,
+    /// Measured with another executor on another machine.
+    Peer,
 }
 
 /// A row; times in milliseconds.
@@ -24,18 +21,17 @@ pub(crate) enum Source {
 pub(crate) struct Row {
     pub(crate) executor: String,
     pub(crate) source: Source,
+    pub(crate) definition: Definition,
     pub(crate) min: Option<f64>,
     pub(crate) mean: f64,
     pub(crate) p50: Option<f64>,
-    pub(crate) p99: Option<f64>,
+    pub(crate) p99: f64,
     pub(crate) max: f64,
     pub(crate) std: Option<f64>,
-    /// Four crunches on the same machine, if known.
+    /// The work on the path on the same machine, if known.
     pub(crate) floor: Option<f64>,
     /// Every latency, ascending, if known.
     pub(crate) samples: Vec<f64>,
-    /// Whether a chart shows it; tables show all.
-    pub(crate) charted: bool,
 }
 
 /// The measured or simulated crunch limits, ascending.
@@ -59,89 +55,76 @@ pub(crate) fn modes(data: &ReportData) -> Vec<&str> {
     modes
 }
 
-/// All rows of crunch limit `n`: each live mode and its twin, then the paper's, then rclcpp's best.
-pub(crate) fn rows(data: &ReportData, n: u64) -> Vec<Row> {
+/// The lower bound of a latency by `definition`, in milliseconds; `None` without a crunch.
+pub(crate) fn floor_ms(definition: Definition, crunch_ns: u64) -> Option<f64> {
+    (crunch_ns > 0).then(|| f64::from(definition.floor_crunches()) * crunch_ns as f64 / 1e6)
+}
+
+/// All rows of crunch limit `n` in one definition: each live mode and its twin, then rclcpp within
+/// the process, whose latency is known from sample to start only.
+pub(crate) fn rows(data: &ReportData, n: u64, definition: Definition) -> Vec<Row> {
     let mut rows = Vec::new();
+    let row = |executor, source, hot_path: &HotPath, floor| {
+        summarised(executor, source, definition, hot_path.by(definition), floor)
+    };
     for (colour, mode) in modes(data).into_iter().enumerate() {
         for measured in data.measured.iter().filter(|m| m.n == n && m.mode == mode) {
-            let (figures, floor) = (&measured.hot_path, measured.floor_ns);
-            let floor = (floor > 0).then_some(floor as f64 / 1e6);
-            let source = Source::Live(colour);
-            rows.extend(summarised(mode.into(), source, figures, floor, &measured.latencies_ns));
+            let floor = floor_ms(definition, measured.crunch_ns);
+            rows.extend(row(mode.into(), Source::Live(colour), &measured.hot_path, floor));
         }
         for twin in data.twins.iter().filter(|twin| twin.n == n && twin.mode == mode) {
-            let (executor, source) = (format!("{mode}, its twin"), Source::Twin(colour));
-            rows.extend(summarised(executor, source, &twin.hot_path, None, &twin.latencies_ns));
+            let executor = format!("{mode}, its twin");
+            rows.extend(row(executor, Source::Twin(colour), &twin.hot_path, None));
         }
     }
-    rows.extend(published_rows(n));
+    if definition == Definition::SampleToStart {
+        rows.extend(peers(n));
+    }
     rows
 }
 
 fn summarised(
     executor: String,
     source: Source,
-    summary: &Summary,
+    definition: Definition,
+    Latencies { summary, latencies_ns }: &Latencies,
     floor: Option<f64>,
-    latencies_ns: &[u64],
 ) -> Option<Row> {
     let ms = |ns: u64| ns as f64 / 1e6;
     let mut samples: Vec<f64> = latencies_ns.iter().map(|ns| ms(*ns)).collect();
     samples.sort_by(f64::total_cmp);
+    let Summary { min_ns, mean_ns, p50_ns, p99_ns, max_ns, std_ns, .. } = *summary;
     (!summary.is_empty()).then(|| Row {
         executor,
         source,
-        min: Some(ms(summary.min_ns)),
-        mean: summary.mean_ns / 1e6,
-        p50: Some(ms(summary.p50_ns)),
-        p99: Some(ms(summary.p99_ns)),
-        max: ms(summary.max_ns),
-        std: Some(summary.std_ns / 1e6),
+        definition,
+        min: Some(ms(min_ns)),
+        mean: mean_ns / 1e6,
+        p50: Some(ms(p50_ns)),
+        p99: ms(p99_ns),
+        max: ms(max_ns),
+        std: Some(std_ns / 1e6),
         floor,
         samples,
-        charted: true,
     })
 }
 
-fn published_rows(n: u64) -> Vec<Row> {
-    let mut rows = Vec::new();
-    if let Some(paper) = PAPER.iter().find(|row| row.n == n) {
-        let of = |executor: &str, figures: Spread, charted| Row {
-            executor: format!("paper, {executor}"),
-            source: Source::Paper,
-            min: Some(figures.min_ms),
-            mean: figures.avg_ms,
-            p50: None,
-            p99: None,
-            max: figures.max_ms,
-            std: Some(figures.std_ms),
-            floor: None,
-            samples: Vec::new(),
-            charted,
-        };
-        rows.push(of("ring buffer", paper.ring_buffer, true));
-        rows.push(of("rclcpp static single", paper.static_single_threaded, true));
-        rows.push(of("rclcpp multi", paper.multi_threaded, false));
-        rows.push(of("rclcpp single", paper.single_threaded, false));
-    }
-    if let Some(rclcpp) = published::rclcpp_at(n) {
-        let best = rclcpp.best();
-        rows.extend(RclcppExecutor::ALL.into_iter().map(|executor| Row {
-            executor: match executor.starved_the_planner(n) {
-                true => format!("Jazzy, {} †", executor.label()),
-                false => format!("Jazzy, {}", executor.label()),
-            },
-            source: Source::Rclcpp,
-            min: None,
-            mean: rclcpp.of(executor).avg_ms,
-            p50: None,
-            p99: None,
-            max: rclcpp.of(executor).max_ms,
-            std: None,
-            floor: Some(rclcpp.floor_ms),
-            samples: Vec::new(),
-            charted: best.contains(&executor),
-        }));
-    }
-    rows
+/// The published rows within the process. Those of an earlier ringspin are left to the tables of
+/// published figures.
+fn peers(n: u64) -> impl Iterator<Item = Row> {
+    let rclcpp = peers_at(n, Transport::InProcess).filter(|(peer, _)| peer.is_rclcpp());
+    let crunches = f64::from(Definition::SampleToStart.floor_crunches());
+    rclcpp.map(move |(peer, figures)| Row {
+        executor: peer.name.into(),
+        source: Source::Peer,
+        definition: Definition::SampleToStart,
+        min: None,
+        mean: figures.mean_ms,
+        p50: None,
+        p99: figures.p99_ms,
+        max: figures.max_ms,
+        std: None,
+        floor: peer_crunch_ms(n).map(|crunch_ms| crunches * crunch_ms),
+        samples: Vec::new(),
+    })
 }

@@ -306,12 +306,6 @@ impl Pieces {
     }
 }
 
-/// The ascending positions closest to `wanted` with distances of at least `gap`.
-pub(crate) fn apart(wanted: &[f64], gap: f64) -> Vec<f64> {
-    let shifted: Vec<f64> = wanted.iter().enumerate().map(|(n, w)| w - n as f64 * gap).collect();
-    isotonic(&shifted).into_iter().enumerate().map(|(n, at)| at + n as f64 * gap).collect()
-}
-
 /// Isotonic regression: the ascending sequence closest to `values` by least squares. Values in the
 /// wrong order share their mean. O(n).
 fn isotonic(values: &[f64]) -> Vec<f64> {
@@ -388,8 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_nodes_are_moved_apart_minimally() {
-        assert_eq!(apart(&[10.0, 10.0, 50.0], 8.0), [6.0, 14.0, 50.0]);
+    fn values_in_the_wrong_order_share_their_mean() {
         assert_eq!(isotonic(&[3.0, 1.0, 2.0, 5.0]), [2.0, 2.0, 2.0, 5.0]);
     }
 }

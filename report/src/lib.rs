@@ -19,6 +19,7 @@ mod layout;
 mod markup;
 mod overview;
 mod page;
+mod pareto;
 mod predictions;
 pub mod published;
 mod scale;
@@ -27,8 +28,9 @@ mod svg;
 mod tables;
 
 pub use data::{
-    Bound, Convergence, GraphData, GraphEdge, GraphLoop, Latency, Mark, Measured, OptimizationData,
-    Origin, Prediction, ReportData, StrategyRow, Term, TimelineSection, Twin, Unit,
+    Bound, Candidate, Convergence, Definition, GraphData, GraphEdge, GraphLoop, HotPath, Latencies,
+    Latency, Mark, Measured, OptimizationData, Origin, PhaseRow, Prediction, ReportData,
+    StrategyRow, Term, TimelineSection, TradeOffs, Twin, Unit,
 };
 pub use summary::{Summary, format_ms};
 

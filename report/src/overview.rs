@@ -1,10 +1,10 @@
-//! The overview chart: latency over the crunch limit, with published figures.
+//! The overview chart: latency over the crunch limit, one panel for each definition, with the floor
+//! and rclcpp's figures within the process.
 
-use crate::published::{PAPER, PaperRow, RCLCPP, RclcppExecutor, Spread};
-
-use crate::data::ReportData;
+use crate::data::{Definition, ReportData};
 use crate::figures;
 use crate::format::ms;
+use crate::published::{PEER_LIMITS, PEERS, Transport};
 use crate::scale::{Scale, draw_y};
 use crate::svg::{Anchor, Path, Svg, colour};
 
@@ -12,44 +12,71 @@ use crate::svg::{Anchor, Path, Svg, colour};
 struct Curve {
     name: String,
     class: String,
-    points: Vec<(u64, f64, f64)>,
+    points: Vec<Point>,
 }
 
 /// The width of the chart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
-    /// Labels next to their curves.
+    /// The panels side by side.
     Wide,
-    /// Labels below the chart.
+    /// The panels one below the other.
     Narrow,
 }
 
+/// The area of a panel.
+#[derive(Clone, Copy)]
+struct Area {
+    left: f64,
+    right: f64,
+    top: f64,
+    base: f64,
+}
+
+/// The distance of two lines of the legend.
+const LINE: f64 = 18.0;
+
 /// The chart; `None` without a measurement.
 pub(crate) fn chart(data: &ReportData, width: Width) -> Option<Svg> {
-    let curves = curves(data);
-    if !curves.iter().any(|curve| !curve.class.contains("other")) {
+    let panels = Definition::ALL.map(|definition| curves(data, definition));
+    if !panels.iter().flatten().any(|curve| !curve.class.contains("other")) {
         return None;
     }
-    let (size, plot) = match width {
-        Width::Wide => ((960.0, 400.0), (52.0, 720.0)),
-        Width::Narrow => ((360.0, 330.0 + 18.0 * curves.len() as f64), (36.0, 348.0)),
+    let area = |left: f64, right: f64, top: f64| Area { left, right, top, base: top + 250.0 };
+    let ((across, legend_top), areas) = match width {
+        Width::Wide => ((960.0, 350.0), [area(48.0, 460.0, 46.0), area(536.0, 948.0, 46.0)]),
+        Width::Narrow => ((360.0, 680.0), [area(36.0, 348.0, 46.0), area(36.0, 348.0, 376.0)]),
     };
-    let base = if width == Width::Wide { size.1 - 46.0 } else { 280.0 };
-    let points = || curves.iter().flat_map(|curve| &curve.points);
-    let x = Scale::log(1.0f64.max(smallest(points())), largest(points()), plot.0, plot.1);
-    let y = Scale::of(points().flat_map(|(_, mean, max)| [*mean, *max]), base, 34.0);
+    let names = legend(&panels);
     let title = "Mean latency of the hot path over N, in milliseconds; lower is better";
     let class = if width == Width::Wide { "chart wide" } else { "chart narrow" };
-    let mut svg = Svg::new(size.0, size.1, title).with_class(class);
-    axes(&mut svg, &limits(points()), (x, y), (plot, base));
-    for curve in curves.iter().rev() {
-        draw(&mut svg, curve, x, y);
+    let columns = if width == Width::Wide { 2 } else { 1 };
+    let height = legend_top + LINE * names.len().div_ceil(columns) as f64;
+    let mut svg = Svg::new(across, height, title).with_class(class);
+    let points = || panels.iter().flatten().flat_map(|curve| &curve.points);
+    for ((definition, curves), area) in Definition::ALL.into_iter().zip(&panels).zip(areas) {
+        let x = Scale::log(smallest(points()), largest(points()), area.left, area.right);
+        let values = points().flat_map(|(_, mean, max)| [*mean, *max]);
+        let y = Scale::of(values, area.base, area.top);
+        axes(&mut svg, definition, &limits(points()), (x, y), area);
+        curves.iter().rev().for_each(|curve| draw(&mut svg, curve, x, y));
     }
-    match width {
-        Width::Wide => names_beside(&mut svg, &curves, (x, y), plot.1 + 18.0),
-        Width::Narrow => names_below(&mut svg, &curves, base + 58.0),
+    for (n, (name, class)) in names.iter().enumerate() {
+        let left = areas[if width == Width::Wide { n % 2 } else { 0 }].left;
+        draw_name(&mut svg, (left, legend_top + LINE * (n / columns) as f64), name, class);
     }
     Some(svg)
+}
+
+/// The names and classes of all curves, each once.
+fn legend(panels: &[Vec<Curve>]) -> Vec<(String, String)> {
+    let mut names: Vec<(String, String)> = Vec::new();
+    for curve in panels.iter().flatten() {
+        if !names.iter().any(|(name, _)| *name == curve.name) {
+            names.push((curve.name.clone(), curve.class.clone()));
+        }
+    }
+    names
 }
 
 type Point = (u64, f64, f64);
@@ -69,40 +96,34 @@ fn limits<'a>(points: impl Iterator<Item = &'a Point>) -> Vec<u64> {
     limits
 }
 
-fn curves(data: &ReportData) -> Vec<Curve> {
+fn curves(data: &ReportData, definition: Definition) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
     for (index, mode) in figures::modes(data).into_iter().enumerate() {
         let of_mode = data.measured.iter().filter(|m| m.mode == mode);
-        let counted = of_mode.map(|m| (m.n, m.hot_path));
+        let counted = of_mode.map(|m| (m.n, m.hot_path.by(definition).summary));
         let counted = counted.filter(|(_, figures)| !figures.is_empty());
         let points = counted.map(|(n, f)| (n, f.mean_ns / 1e6, f.max_ns as f64 / 1e6));
         let (name, class) = (format!("ringspin {mode}"), colour(index));
         curves.push(Curve { name, class, points: points.collect() });
     }
-    let paper = |name: &str, class: &str, of: fn(&PaperRow) -> _| Curve {
-        name: format!("paper, {name}"),
-        class: format!("other {class}"),
-        points: PAPER
-            .iter()
-            .map(|row| {
-                let figures: Spread = of(row);
-                (row.n, figures.avg_ms, figures.max_ms)
-            })
-            .collect(),
+    if definition == Definition::SampleToStart {
+        let peers = PEERS.iter().filter(|peer| peer.transport == Transport::InProcess);
+        curves.extend(peers.filter(|peer| peer.is_rclcpp()).map(|peer| {
+            let point = |n| peer.at(n).map(|figures| (n, figures.mean_ms, figures.max_ms));
+            let points = PEER_LIMITS.into_iter().filter_map(point).collect();
+            let name = format!("{}, published: another machine", peer.name);
+            Curve { name, class: "other o0".into(), points }
+        }));
+    }
+    let floor = |m: &crate::Measured| {
+        figures::floor_ms(definition, m.crunch_ns).map(|floor| (m.n, floor, floor))
     };
-    curves.push(paper("ring buffer", "o0", |row| row.ring_buffer));
-    curves.push(paper("rclcpp single", "o1", |row| row.single_threaded));
-    let jazzy = |executor: RclcppExecutor, class: &str| Curve {
-        name: format!("Jazzy, {}", executor.label()),
-        class: format!("other {class}"),
-        points: RCLCPP
-            .iter()
-            .map(|row| (row.n, row.of(executor).avg_ms, row.of(executor).max_ms))
-            .collect(),
-    };
-    curves.push(jazzy(RclcppExecutor::Events, "o2"));
-    curves.push(jazzy(RclcppExecutor::Prioritized, "o3"));
+    let mut points: Vec<Point> = data.measured.iter().filter_map(floor).collect();
+    points.dedup_by_key(|(n, ..)| *n);
+    let name = "floor: the work on the path, 4 and 5 crunches".into();
+    curves.push(Curve { name, class: "other o1".into(), points });
     curves.retain_mut(|curve| {
+        curve.points.retain(|(n, ..)| *n > 0);
         curve.points.sort_by_key(|(n, ..)| *n);
         !curve.points.is_empty()
     });
@@ -111,11 +132,14 @@ fn curves(data: &ReportData) -> Vec<Curve> {
 
 fn axes(
     svg: &mut Svg,
+    definition: Definition,
     limits: &[u64],
     (x, y): (Scale, Scale),
-    ((left, right), base): ((f64, f64), f64),
+    Area { left, right, top, base }: Area,
 ) {
-    svg.text((left, 14.0), Anchor::Start, "small muted", "hot path latency, ms (mean; bar to max)");
+    svg.text((left, top - 32.0), Anchor::Start, "strong", definition.name());
+    let unit = "ms (mean; bar to max) ↓ lower is better";
+    svg.text((left, top - 16.0), Anchor::Start, "small muted", unit);
     draw_y(svg, y, (left, right), 34.0);
     let mut free = f64::INFINITY;
     for n in limits.iter().rev() {
@@ -129,8 +153,7 @@ fn axes(
     }
     svg.line((left, base), (right, base), "axis");
     let unit = "N, the crunch limit; both axes logarithmic";
-    svg.text((right, base + 36.0), Anchor::End, "small muted", unit);
-    svg.text((left, 28.0), Anchor::Start, "small muted", "↓ lower is better");
+    svg.text((right, base + 34.0), Anchor::End, "small muted", unit);
 }
 
 fn draw(svg: &mut Svg, curve: &Curve, x: Scale, y: Scale) {
@@ -149,29 +172,9 @@ fn draw(svg: &mut Svg, curve: &Curve, x: Scale, y: Scale) {
     }
 }
 
-/// Draws labels at the ends of their curves, moved apart where they would overlap.
-fn names_beside(svg: &mut Svg, curves: &[Curve], (x, y): (Scale, Scale), left: f64) {
-    let end =
-        |curve: &Curve| curve.points.last().map_or((0.0, 0.0), |p| (x.at(p.0 as f64), y.at(p.1)));
-    let mut order: Vec<&Curve> = curves.iter().collect();
-    order.sort_by(|a, b| end(a).1.total_cmp(&end(b).1));
-    let wanted: Vec<f64> = order.iter().map(|curve| end(curve).1).collect();
-    for (curve, at) in order.into_iter().zip(crate::layout::apart(&wanted, 19.0)) {
-        let from = end(curve);
-        let class = &curve.class;
-        svg.line((from.0 + 6.0, from.1), (left - 4.0, at), "leader");
-        svg.circle((left + 4.0, at), 4.0, &format!("{class} dot"), "");
-        let text = if class.contains("other") { "name" } else { "name strong" };
-        svg.text((left + 14.0, at + 4.0), Anchor::Start, text, &curve.name);
-    }
-}
-
-fn names_below(svg: &mut Svg, curves: &[Curve], top: f64) {
-    for (n, curve) in curves.iter().enumerate() {
-        let (class, y) = (&curve.class, top + 18.0 * n as f64);
-        svg.line((10.0, y), (34.0, y), &format!("{class} curve"));
-        svg.circle((22.0, y), 4.0, &format!("{class} dot"), "");
-        let text = if class.contains("other") { "name" } else { "name strong" };
-        svg.text((42.0, y + 4.0), Anchor::Start, text, &curve.name);
-    }
+fn draw_name(svg: &mut Svg, (left, y): (f64, f64), name: &str, class: &str) {
+    svg.line((left, y), (left + 24.0, y), &format!("{class} curve"));
+    svg.circle((left + 12.0, y), 4.0, &format!("{class} dot"), "");
+    let text = if class.contains("other") { "name" } else { "name strong" };
+    svg.text((left + 32.0, y + 4.0), Anchor::Start, text, name);
 }

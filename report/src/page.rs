@@ -3,21 +3,24 @@
 use ringspin_simulation::timeline::Timeline;
 
 use crate::data::{
-    GraphData, Latency, Measured, OptimizationData, Origin, Prediction, ReportData,
+    Definition, GraphData, Latency, Measured, OptimizationData, Origin, Prediction, ReportData,
     TimelineSection, Twin,
 };
 use crate::figures;
 use crate::format::{self, ms};
 use crate::markup::Markup;
 use crate::overview::{self, Width};
-use crate::published::{PAPER_SOURCE, RCLCPP_SOURCE};
+use crate::published::{PAPER_SOURCE, PEERS_SOURCE};
 use crate::summary::Summary;
 use crate::svg::{Svg, colour};
-use crate::{convergence, distribution, graph, lanes, predictions, tables};
+use crate::{convergence, distribution, graph, lanes, pareto, predictions, tables};
 
 /// The styles of drawings, on a page or alone.
 pub(crate) const DRAWING_STYLES: &str = include_str!("style.css");
 const PAGE_STYLES: &str = include_str!("page.css");
+
+const PHASES: &str = "Timers that would better the objective if each alone started later \
+    (Timer::start_at), as simulated with the chosen mapping. The mapping does not contain phases.";
 
 /// A section: anchor, title, content.
 struct Section {
@@ -80,9 +83,11 @@ fn introduction(out: &mut Markup, data: &ReportData, sections: &[Section]) {
     let cores = if *cores == 1 { "1 core".into() } else { format!("{cores} cores") };
     let made = if data.measured.is_empty() { "Made" } else { "Measured" };
     let text = format!(
-        "24 nodes, of which eight are the hot path: from the newer lidar sample to the start of \
-         the collision estimator. {made} on {processor}, {cores}. In every chart and table of \
-         latencies, lower is better."
+        "24 nodes, of which eight are the hot path. Its latency has two definitions: sample to \
+         start, from the start of the newer lidar's callback to the start of the collision \
+         estimator's, as published; and release to end, from the due time of the newer lidar's \
+         timer to the end of the estimator's callback, as a user feels it. {made} on {processor}, \
+         {cores}. In every chart and table of latencies, lower is better."
     );
     out.leaf("p", &[("class", &"muted")], &text);
     out.element("nav", &[], |out| {
@@ -98,16 +103,19 @@ fn tiles(out: &mut Markup, data: &ReportData) {
     let Some(largest) = data.measured.iter().map(|measured| measured.n).max() else { return };
     out.element("div", &[("class", &"tiles")], |out| {
         for measured in data.measured.iter().filter(|measured| measured.n == largest) {
-            let figures = &measured.hot_path;
-            if figures.is_empty() {
-                continue;
+            for definition in Definition::ALL {
+                let figures = &measured.hot_path.by(definition).summary;
+                if figures.is_empty() {
+                    continue;
+                }
+                let mean = format!("{} ms", ms(figures.mean_ns / 1e6));
+                let (name, max) = (definition.name(), ms(figures.max_ns as f64 / 1e6));
+                let about = format!(
+                    "mean from {name}, {} at N = {largest}; the longest of {}: {max} ms",
+                    measured.mode, figures.count
+                );
+                tile(out, &mean, &about);
             }
-            let mean = format!("{} ms", ms(figures.mean_ns / 1e6));
-            let about = format!("mean hot path, {} at N = {largest}", measured.mode);
-            tile(out, &mean, &about);
-            let max = format!("{} ms", ms(figures.max_ns as f64 / 1e6));
-            let about = format!("longest of {} samples, {}", figures.count, measured.mode);
-            tile(out, &max, &about);
         }
         if let Some(error) = worst_error(&predicted(data)) {
             tile(out, &format!("{error:.1} %"), "largest error of a mean that a twin predicted");
@@ -153,27 +161,41 @@ fn latency_section(data: &ReportData) -> Option<Section> {
     let charts = [Width::Wide, Width::Narrow].map(|width| overview::chart(data, width));
     let charts: String = charts.into_iter().flatten().map(Svg::finish).collect();
     if !charts.is_empty() {
-        let caption = "Other machines: compare orders of magnitude and trends, never factors. \
-                       Dashed: published.";
+        let caption = "Messages stay in the process. Dashed: floor, and rclcpp's events executor \
+                       with intra-process communication on another machine of the same kind, \
+                       whose latency from release to end is unknown.";
         figure(out, &charts, caption);
     }
-    let drawings = limits.iter().filter_map(|n| distribution::panel(*n, &figures::rows(data, *n)));
+    let of_n = limits.iter().flat_map(|n| Definition::ALL.map(|definition| (*n, definition)));
+    let drawings = of_n.filter_map(|(n, by)| distribution::panel(n, &figures::rows(data, n, by)));
     let caption = "Violin: distribution of the latencies, cut at the shortest and the longest. \
                    White box: from the first to the third quartile; thick stroke: median; thin \
                    stroke: 99th percentile; diamond: mean. Dashed outline: the deterministic twin, \
-                   simulated. A plain bar reaches from the published minimum (or mean) to the \
-                   maximum. Floor: four crunches on this machine.";
+                   simulated. A plain bar reaches from the published mean to the maximum. Floor: \
+                   the work on the path on this machine, four crunches to the start and five to \
+                   the end; on one core, a crunch more.";
     panels(out, drawings, caption);
-    out.leaf("h3", &[], "All figures, in milliseconds");
+    out.leaf("h3", &[], "All figures within the process, in milliseconds");
     tables::latencies(out, data);
-    out.leaf("p", &[("class", &"muted")], &format!("“paper” is the {PAPER_SOURCE}."));
-    if tables::has_rclcpp(data) {
-        let rows = limits.iter().flat_map(|n| figures::rows(data, *n));
-        let starved = rows.into_iter().any(|row| row.executor.ends_with('†'));
-        let note = if starved { " † At the expense of the planner, which starved." } else { "" };
-        out.leaf("p", &[("class", &"muted")], &format!("“Jazzy” is {RCLCPP_SOURCE}.{note}"));
-    }
+    published(out, &limits);
     Some(Section { anchor: "latency", title: "Latency of the hot path", inside })
+}
+
+/// Writes the published figures at these crunch limits.
+fn published(out: &mut Markup, limits: &[u64]) {
+    let mut section = |title: &str, source: &str, table: fn(&mut Markup, &[u64]) -> bool| {
+        let mut inside = Markup::default();
+        if table(&mut inside, limits) {
+            out.leaf("h3", &[], title);
+            out.leaf("p", &[("class", &"muted")], source);
+            out.raw(&inside.into_text());
+        }
+    };
+    let title = "Published beside rclcpp: sample to start, in milliseconds";
+    let source = format!("{PEERS_SOURCE}. Compare executors of one transport only.");
+    section(title, &source, tables::peers);
+    let title = "Published on a Raspberry Pi: sample to start, in milliseconds";
+    section(title, &format!("The {PAPER_SOURCE}."), tables::paper);
 }
 
 fn cost_section(data: &ReportData) -> Option<Section> {
@@ -199,23 +221,25 @@ fn cost_section(data: &ReportData) -> Option<Section> {
     Some(Section { anchor: "costs", title: "Costs and losses", inside })
 }
 
-/// The prediction of each twin with the measurement of its live run.
+/// The prediction of each twin with the measurement of its live run, in both definitions.
 fn predicted(data: &ReportData) -> Vec<Prediction> {
     let latency = |of: &Summary| Latency {
         mean_ns: of.mean_ns,
         p99_ns: of.p99_ns as f64,
         max_ns: of.max_ns as f64,
     };
-    let pair = |twin: &Twin| {
+    let pair = |(twin, definition): (&Twin, Definition)| {
         let is_live = |m: &&Measured| (m.n, &m.mode) == (twin.n, &twin.mode);
-        let live = &data.measured.iter().find(is_live)?.hot_path;
-        (!live.is_empty() && !twin.hot_path.is_empty()).then(|| Prediction {
-            chain: format!("{}, N = {}", twin.mode, twin.n),
-            predicted: latency(&twin.hot_path),
+        let live = &data.measured.iter().find(is_live)?.hot_path.by(definition).summary;
+        let simulated = &twin.hot_path.by(definition).summary;
+        (!live.is_empty() && !simulated.is_empty()).then(|| Prediction {
+            chain: format!("{}, N = {}, {}", twin.mode, twin.n, definition.name()),
+            predicted: latency(simulated),
             measured: latency(live),
         })
     };
-    data.twins.iter().filter_map(pair).collect()
+    let both = data.twins.iter().flat_map(|twin| Definition::ALL.map(|by| (twin, by)));
+    both.filter_map(pair).collect()
 }
 
 fn prediction_section(data: &ReportData) -> Option<Section> {
@@ -332,6 +356,23 @@ fn optimization_section(data: &ReportData) -> Option<Section> {
     if !data.strategies.is_empty() {
         out.leaf("h3", &[], "Strategies");
         tables::strategies(out, data);
+    }
+    if let Some(drawing) = pareto::drawing(&data.trade_offs) {
+        out.leaf("h3", &[], "Trade-offs");
+        let caption = "Candidates of the search that keep the promises of the graph best, as \
+                       simulated. Large: no other candidate is better in mean, p99, maximum, \
+                       jitter and cores at once; figures within one percent count as equal. \
+                       Hollow: the chosen one.";
+        figure(out, &drawing, caption);
+        tables::front(out, &data.trade_offs);
+        let text = "Latencies in ms, weighted and summed over the chains; jitter is the largest of \
+                    the timers that have a limit.";
+        out.leaf("p", &[("class", &"muted")], text);
+    }
+    if !data.phases.is_empty() {
+        out.leaf("h3", &[], "Phases of timers");
+        out.leaf("p", &[], PHASES);
+        tables::phases(out, &data.phases);
     }
     if !data.bounds.is_empty() {
         out.leaf("h3", &[], "Worst case");

@@ -1,23 +1,19 @@
 //! Published figures of other executors on the same workload, with their sources.
 //!
-//! They come from other machines: compare orders of magnitude and trends over N, never factors.
-//! Every figure is the hot path's latency to the *start* of the collision estimator's callback, in
-//! milliseconds.
+//! They come from other machines: compare multiples of the [floor](Definition::floor_crunches), and
+//! trends over N. Only figures of one [`Transport`] belong side by side. Every figure is the hot
+//! path's latency from [sample to start](Definition::SampleToStart), in milliseconds.
+
+#[cfg(doc)]
+use crate::Definition;
 
 /// The source of [`PAPER`].
 pub const PAPER_SOURCE: &str = "ring-buffer executor paper (Klepsydra), Table I: \
-    Raspberry Pi 4B, 4 cores at 1.5 GHz, ROS 2 Galactic, 90 s";
+    Raspberry Pi 4B, 4 cores at 1.5 GHz, through the middleware of ROS 2 Galactic, 90 s";
 
-/// The source of [`RCLCPP`].
-pub const RCLCPP_SOURCE: &str = "rclcpp 28.1.6 (ROS 2 Jazzy), Fast DDS: \
-    2 virtual x86-64 cores, 15 s runs";
-
-/// Resident memory of the rclcpp process of [`RCLCPP`], in megabytes.
-pub const RCLCPP_RESIDENT_MB: f64 = 81.0;
-
-/// The best standard deviation of the planner's period among [`RCLCPP`], in milliseconds
-/// ([`RclcppExecutor::Prioritized`]).
-pub const RCLCPP_PLANNER_STD_MS: f64 = 0.02;
+/// The source of [`PEERS`].
+pub const PEERS_SOURCE: &str = "rclcpp 28.1.6 (ROS 2 Jazzy) and an earlier ringspin in interleaved \
+    turns of one run, on another machine of the same kind: 2 virtual x86-64 cores";
 
 /// Minimum, average, maximum and standard deviation, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,15 +26,6 @@ pub struct Spread {
     pub max_ms: f64,
     /// Standard deviation, in milliseconds.
     pub std_ms: f64,
-}
-
-/// Average and maximum, in milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AvgMax {
-    /// Average, in milliseconds.
-    pub avg_ms: f64,
-    /// Maximum, in milliseconds.
-    pub max_ms: f64,
 }
 
 /// The executors of the paper's Table I.
@@ -140,131 +127,113 @@ pub fn paper(n: u64, executor: PaperExecutor) -> Option<Spread> {
     })
 }
 
-/// The executors of the rclcpp measurement.
+/// The way of a message from node to node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RclcppExecutor {
-    /// `SingleThreadedExecutor`.
-    Single,
-    /// `StaticSingleThreadedExecutor`.
-    StaticSingle,
-    /// `MultiThreadedExecutor`.
-    Multi,
-    /// `EventsExecutor`.
-    Events,
-    /// Upstream's prioritized set-up, under `SCHED_RR`.
-    Prioritized,
-    /// Upstream's callback-group set-up, under `SCHED_RR`.
-    CallbackGroups,
+pub enum Transport {
+    /// Directly, within the process.
+    InProcess,
+    /// Through Fast DDS, serialized.
+    FastDds,
 }
 
-impl RclcppExecutor {
-    /// Every executor, in the order of the columns of [`RCLCPP`].
-    pub const ALL: [Self; 6] = [
-        Self::Single,
-        Self::StaticSingle,
-        Self::Multi,
-        Self::Events,
-        Self::Prioritized,
-        Self::CallbackGroups,
-    ];
-
-    /// A short name for a table.
+impl Transport {
+    /// The name in tables.
     #[must_use]
-    pub fn label(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Single => "single",
-            Self::StaticSingle => "static single",
-            Self::Multi => "multi",
-            Self::Events => "events",
-            Self::Prioritized => "prioritized",
-            Self::CallbackGroups => "callback groups",
+            Self::InProcess => "in process",
+            Self::FastDds => "through Fast DDS",
         }
     }
-
-    /// Steady CPU at N = 64, as a percentage of one core.
-    #[must_use]
-    pub fn cpu_percent_at_64(self) -> f64 {
-        [14.8, 16.6, 30.0, 3.3, 11.0, 11.0][self as usize]
-    }
-
-    /// Whether the behaviour planner starved under this executor at crunch limit `n`, which
-    /// improves the latency at the expense of another node.
-    #[must_use]
-    pub fn starved_the_planner(self, n: u64) -> bool {
-        self == Self::StaticSingle && n == 4096
-    }
 }
 
-/// The rclcpp figures of one N.
+/// Figures of one executor at one N.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RclcppRow {
-    /// The crunch limit.
-    pub n: u64,
-    /// The lower bound of the latency on that machine, four crunches, in milliseconds.
-    pub floor_ms: f64,
-    /// One column per executor, in the order of [`RclcppExecutor::ALL`].
-    pub executors: [AvgMax; 6],
+pub struct PeerFigures {
+    /// Mean latency, in milliseconds.
+    pub mean_ms: f64,
+    /// 99th percentile, in milliseconds.
+    pub p99_ms: f64,
+    /// Maximum, in milliseconds.
+    pub max_ms: f64,
+    /// CPU time as a percentage of one core.
+    pub cpu_percent: f64,
 }
 
-const fn rclcpp_row(n: u64, floor_ms: f64, figures: [(f64, f64); 6]) -> RclcppRow {
-    let mut executors = [AvgMax { avg_ms: 0.0, max_ms: 0.0 }; 6];
-    let mut at = 0;
-    while at < figures.len() {
-        executors[at] = AvgMax { avg_ms: figures[at].0, max_ms: figures[at].1 };
-        at += 1;
+/// An executor of the run with rclcpp.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Peer {
+    /// Library and executor.
+    pub name: &'static str,
+    /// The way of its messages: only executors of one kind are comparable.
+    pub transport: Transport,
+    /// The figures, in the order of [`PEER_LIMITS`].
+    figures: [Option<PeerFigures>; 3],
+}
+
+impl Peer {
+    /// Whether it is an executor of rclcpp.
+    #[must_use]
+    pub fn is_rclcpp(&self) -> bool {
+        self.name.starts_with("rclcpp")
     }
-    RclcppRow { n, floor_ms, executors }
+
+    /// The figures at crunch limit `n`, if that was measured.
+    #[must_use]
+    pub fn at(&self, n: u64) -> Option<PeerFigures> {
+        self.figures[PEER_LIMITS.iter().position(|limit| *limit == n)?]
+    }
 }
 
-/// The rclcpp figures, by rising N.
+/// The crunch limits of [`PEERS`].
+pub const PEER_LIMITS: [u64; 3] = [64, 1024, 4096];
+
+/// The time of a crunch in the run of [`PEERS`] at crunch limit `n`, in milliseconds.
+#[must_use]
+pub fn peer_crunch_ms(n: u64) -> Option<f64> {
+    let index = PEER_LIMITS.iter().position(|limit| *limit == n)?;
+    Some([0.000_875, 0.1345, 1.765][index])
+}
+
+const fn at(mean_ms: f64, p99_ms: f64, max_ms: f64, cpu_percent: f64) -> Option<PeerFigures> {
+    Some(PeerFigures { mean_ms, p99_ms, max_ms, cpu_percent })
+}
+
+const fn peer(name: &'static str, transport: Transport, figures: [Option<PeerFigures>; 3]) -> Peer {
+    Peer { name, transport, figures }
+}
+
+/// rclcpp's executors and an earlier ringspin in interleaved turns of one run.
 #[rustfmt::skip]
-pub const RCLCPP: &[RclcppRow] = &[
-    rclcpp_row(64, 0.018,
-        [(1.26, 1.84), (1.30, 2.03), (2.93, 8.2), (0.33, 0.45), (0.47, 2.3), (0.88, 5.4)]),
-    rclcpp_row(512, 0.80,
-        [(2.47, 3.96), (2.49, 15.3), (3.37, 8.5), (1.24, 1.83), (1.32, 2.20), (1.94, 5.6)]),
-    rclcpp_row(1024, 2.64,
-        [(6.84, 15.3), (4.80, 8.2), (5.65, 14.5), (3.57, 5.5), (3.01, 4.9), (3.88, 6.6)]),
-    rclcpp_row(2048, 9.7,
-        [(20.4, 32.4), (14.3, 22.9), (13.9, 50.0), (18.5, 50.0), (14.3, 20.7), (11.6, 19.6)]),
-    rclcpp_row(4096, 35.6,
-        [(309.0, 451.0), (47.0, 64.0), (67.0, 191.0), (434.0, 754.0), (56.0, 89.0), (54.0, 89.0)]),
-];
+pub const PEERS: [Peer; 8] = {
+    use Transport::{FastDds, InProcess};
+    [
+        peer("rclcpp events, intra-process", InProcess,
+            [at(0.067, 0.14, 0.19, 1.4), at(0.91, 1.22, 1.27, 4.6), at(10.9, 13.0, 13.1, 41.0)]),
+        peer("earlier ringspin single", InProcess,
+            [at(0.022, 0.039, 0.059, 0.53), at(0.73, 1.06, 1.27, 3.3), at(9.12, 11.0, 11.4, 34.0)]),
+        peer("earlier ringspin multi", InProcess,
+            [at(0.030, 0.057, 0.061, 0.67), at(0.74, 1.24, 1.25, 3.4), at(9.20, 13.1, 16.0, 35.0)]),
+        peer("earlier ringspin hybrid", InProcess,
+            [at(0.046, 0.074, 0.24, 0.78), at(0.73, 0.84, 0.86, 3.6), at(9.27, 13.6, 16.9, 35.0)]),
+        peer("rclcpp events", FastDds,
+            [at(0.172, 0.32, 0.39, 2.3), at(0.96, 1.08, 1.08, 5.0), at(11.5, 19.4, 24.6, 43.0)]),
+        peer("rclcpp prioritized, SCHED_RR, pinned", FastDds,
+            [at(0.28, 0.49, 1.05, 7.3), at(0.91, 1.10, 1.12, 10.0), at(9.00, 10.0, 10.7, 50.0)]),
+        peer("rclcpp callback groups, SCHED_RR", FastDds,
+            [None, at(0.87, 1.09, 1.17, 9.3), at(8.95, 11.8, 14.4, 47.0)]),
+        peer("earlier ringspin single", FastDds,
+            [at(0.175, 0.29, 0.33, 1.96), at(0.91, 1.86, 2.6, 4.7), at(9.37, 12.0, 14.4, 36.0)]),
+    ]
+};
 
-/// All rclcpp figures at crunch limit `n`, if that N was measured.
-#[must_use]
-pub fn rclcpp_at(n: u64) -> Option<&'static RclcppRow> {
-    RCLCPP.iter().find(|row| row.n == n)
-}
-
-/// The rclcpp figures of `executor` at crunch limit `n`, if that N was measured.
-#[must_use]
-pub fn rclcpp(n: u64, executor: RclcppExecutor) -> Option<AvgMax> {
-    rclcpp_at(n).map(|row| row.of(executor))
-}
-
-impl RclcppRow {
-    /// The figures of `executor`.
-    #[must_use]
-    pub fn of(&self, executor: RclcppExecutor) -> AvgMax {
-        self.executors[executor as usize]
-    }
-
-    /// The best executors, in the order of the columns: those of the lowest average and the lowest
-    /// maximum; if one of them starved the planner, also the best one that did not.
-    #[must_use]
-    pub fn best(&self) -> Vec<RclcppExecutor> {
-        let starved = |executor: &RclcppExecutor| executor.starved_the_planner(self.n);
-        let fair: Vec<_> = RclcppExecutor::ALL.into_iter().filter(|e| !starved(e)).collect();
-        let lowest = |among: &[RclcppExecutor], figure: fn(AvgMax) -> f64| {
-            among.iter().copied().min_by(|a, b| figure(self.of(*a)).total_cmp(&figure(self.of(*b))))
-        };
-        let best = [&RclcppExecutor::ALL[..], &fair].map(|among| {
-            [lowest(among, |figures| figures.avg_ms), lowest(among, |figures| figures.max_ms)]
-        });
-        let is_best = |executor: &RclcppExecutor| best.as_flattened().contains(&Some(*executor));
-        RclcppExecutor::ALL.into_iter().filter(is_best).collect()
-    }
+/// The executors with this transport that were measured at crunch limit `n`.
+pub fn peers_at(
+    n: u64,
+    transport: Transport,
+) -> impl Iterator<Item = (&'static Peer, PeerFigures)> {
+    let with = PEERS.iter().filter(move |peer| peer.transport == transport);
+    with.filter_map(move |peer| Some((peer, peer.at(n)?)))
 }
 
 #[cfg(test)]
@@ -291,30 +260,25 @@ mod tests {
                 assert!(executor.min_ms <= executor.avg_ms && executor.avg_ms <= executor.max_ms);
             }
         }
-        for row in RCLCPP {
-            assert!(row.executors.iter().all(|f| f.avg_ms <= f.max_ms && row.floor_ms < f.avg_ms));
+        assert!(PAPER.is_sorted_by_key(|row| row.n));
+        for (peer, n) in PEERS.iter().flat_map(|peer| PEER_LIMITS.map(|n| (peer, n))) {
+            let (Some(figures), Some(crunch_ms)) = (peer.at(n), peer_crunch_ms(n)) else {
+                continue;
+            };
+            let PeerFigures { mean_ms, p99_ms, max_ms, .. } = figures;
+            assert!(4.0 * crunch_ms < mean_ms && mean_ms < p99_ms && p99_ms <= max_ms, "{peer:?}");
         }
-        assert!(PAPER.is_sorted_by_key(|row| row.n) && RCLCPP.is_sorted_by_key(|row| row.n));
     }
 
     #[test]
-    fn rclcpp_is_looked_up_by_n_and_executor() {
-        let prioritized = rclcpp(1024, RclcppExecutor::Prioritized).unwrap();
-        assert_eq!((prioritized.avg_ms, prioritized.max_ms), (3.01, 4.9));
-        assert_eq!(rclcpp(6144, RclcppExecutor::Single), None);
-        assert_eq!(RclcppExecutor::Events.cpu_percent_at_64(), 3.3);
-    }
-
-    #[test]
-    fn the_best_executors_include_one_without_starvation() {
-        use RclcppExecutor::{CallbackGroups, Events, Prioritized, StaticSingle};
-        let at = |n| rclcpp_at(n).map(RclcppRow::best).unwrap();
-        assert_eq!(at(64), [Events]);
-        assert_eq!(at(1024), [Prioritized]);
-        assert_eq!(at(2048), [CallbackGroups]);
-        // Without a starved planner, the lowest average is 54 ms and the lowest maximum 89 ms.
-        assert_eq!(at(4096), [StaticSingle, Prioritized, CallbackGroups]);
-        assert!(StaticSingle.starved_the_planner(4096));
-        assert!(!StaticSingle.starved_the_planner(2048));
+    fn peers_are_listed_by_transport() {
+        let names = |n, transport| -> Vec<&str> {
+            peers_at(n, transport).map(|(peer, _)| peer.name).collect()
+        };
+        let through_dds = ["rclcpp events", "rclcpp prioritized, SCHED_RR, pinned"];
+        assert_eq!(names(64, Transport::FastDds)[..2], through_dds);
+        assert_eq!(names(64, Transport::FastDds).len(), 3, "no callback groups at N = 64");
+        assert_eq!(names(4096, Transport::InProcess)[0], "rclcpp events, intra-process");
+        assert_eq!(names(512, Transport::InProcess), [""; 0]);
     }
 }

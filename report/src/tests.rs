@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use ringspin_simulation::timeline::{Lane, Parts, Span, Timeline, TimelineCallback};
 use roxmltree::{Document, Node, ParsingOptions};
 
-use crate::published::{PaperExecutor, RCLCPP, paper};
-use crate::summary::{Summary, format_ms};
+use crate::published::{PEERS, PaperExecutor, paper};
+use crate::summary::format_ms;
 use crate::{
-    Convergence, GraphData, GraphEdge, GraphLoop, Mark, Measured, OptimizationData, Origin,
-    ReportData, TimelineSection, Twin, overview_svg, render,
+    Convergence, Definition, GraphData, GraphEdge, GraphLoop, HotPath, Latencies, Mark, Measured,
+    OptimizationData, Origin, ReportData, TimelineSection, Twin, overview_svg, render,
 };
 
 /// An unusual name that must not break anything.
@@ -36,34 +36,35 @@ fn headings(document: &Document<'_>) -> Vec<String> {
     headings.filter_map(|node| node.text()).map(str::to_owned).collect()
 }
 
-/// Latencies around `middle_ns`, and their summary.
-fn latencies(middle_ns: u64) -> (Vec<u64>, Summary) {
-    let values: Vec<u64> = (0..40).map(|n| middle_ns - middle_ns / 9 + n * n * 1_237).collect();
-    let summary = Summary::of(&values);
-    (values, summary)
+/// Latencies around `middle_ns`.
+fn latencies(middle_ns: u64) -> Latencies {
+    Latencies::of((0..40).map(|n| middle_ns - middle_ns / 9 + n * n * 1_237).collect())
+}
+
+/// The latency from release to end is a fifth longer.
+fn hot_path(middle_ns: u64) -> HotPath {
+    let [sample_to_start, release_to_end] = [middle_ns, middle_ns / 5 * 6].map(latencies);
+    HotPath { sample_to_start, release_to_end }
 }
 
 fn measured(mode: &str, n: u64, middle_ns: u64) -> Measured {
-    let (latencies_ns, hot_path) = latencies(middle_ns);
     Measured {
         n,
         mode: mode.into(),
-        floor_ns: middle_ns / 3,
-        hot_path,
+        crunch_ns: middle_ns / 12,
+        hot_path: hot_path(middle_ns),
         hot_path_drops: 17,
         planner_std_ns: 123_456.0,
         cpu_percent: 43.21,
         rss_bytes: 7 << 20,
         overwritten: 1_234,
         missed_periods: 567,
-        latencies_ns,
     }
 }
 
 fn twin(mode: &str, n: u64, middle_ns: u64) -> Twin {
-    let (latencies_ns, hot_path) = latencies(middle_ns);
-    let digest = "0123456789abcdef0123456789abcdef".into();
-    Twin { n, mode: mode.into(), simulated_s: 60.0, wall_s: 0.125, digest, hot_path, latencies_ns }
+    let (digest, hot_path) = ("0123456789abcdef0123456789abcdef".into(), hot_path(middle_ns));
+    Twin { n, mode: mode.into(), simulated_s: 60.0, wall_s: 0.125, digest, hot_path }
 }
 
 fn timeline() -> Timeline {
@@ -179,7 +180,9 @@ fn every_number_of_the_data_is_on_the_page() {
     let seen = text(&parsed(&page));
     let mut expected: Vec<String> = Vec::new();
     let live = data.measured.iter().map(|m| &m.hot_path);
-    for figures in live.chain(data.twins.iter().map(|twin| &twin.hot_path)) {
+    let hot_paths = live.chain(data.twins.iter().map(|twin| &twin.hot_path));
+    let both = hot_paths.flat_map(|of| Definition::ALL.map(|definition| of.by(definition)));
+    for figures in both.map(|latencies| latencies.summary) {
         let whole = [figures.min_ns, figures.p50_ns, figures.p99_ns, figures.max_ns];
         expected.extend(whole.map(|ns| format_ms(ns as f64)));
         expected.extend([figures.mean_ns, figures.std_ns].map(format_ms));
@@ -188,15 +191,25 @@ fn every_number_of_the_data_is_on_the_page() {
         let paper = paper(n, PaperExecutor::RingBuffer).unwrap();
         let paper = [paper.min_ms, paper.avg_ms, paper.max_ms, paper.std_ms];
         expected.extend(paper.map(|ms| format_ms(ms * 1e6)));
-        let rclcpp = RCLCPP.iter().find(|row| row.n == n).unwrap();
-        expected.extend(rclcpp.executors.iter().map(|f| format_ms(f.avg_ms * 1e6)));
-        expected.extend(rclcpp.executors.iter().map(|f| format_ms(f.max_ms * 1e6)));
+        let peers = PEERS.iter().filter_map(|peer| peer.at(n));
+        let figures = peers.flat_map(|of| [of.mean_ms, of.p99_ms, of.max_ms]);
+        expected.extend(figures.map(|ms| format_ms(ms * 1e6)));
     }
     let optimization = optimization();
     for prediction in &optimization.predictions {
         let both = [prediction.predicted, prediction.measured];
         let figures = both.iter().flat_map(|latency| latency.figures());
         expected.extend(figures.map(|(_, ns)| format_ms(ns)));
+    }
+    for of in &optimization.trade_offs.front {
+        let latencies = [of.release_to_end, of.sample_to_start];
+        expected.extend(latencies.iter().flat_map(|of| of.figures()).map(|(_, ns)| format_ms(ns)));
+        expected.push(format_ms(of.jitter_ns));
+    }
+    for row in &optimization.phases {
+        let latencies = [row.before, row.after];
+        expected.extend(latencies.iter().flat_map(|of| of.figures()).map(|(_, ns)| format_ms(ns)));
+        expected.extend([row.timer.clone(), format_ms(row.shift_ns)]);
     }
     for row in &optimization.strategies {
         expected.extend([row.evaluations.to_string(), format_ms(row.score[2].unwrap())]);
@@ -226,6 +239,69 @@ fn every_number_of_the_data_is_on_the_page() {
     for number in expected {
         assert!(seen.contains(&number), "{number} is not on the page");
     }
+}
+
+/// Every drawing and table with a latency of the hot path names both definitions.
+#[test]
+fn charts_and_tables_show_both_definitions() {
+    let data = full();
+    let names = Definition::ALL.map(Definition::name);
+    let chart = overview_svg(&data).unwrap();
+    assert!(names.iter().all(|name| chart.contains(name)));
+    let page = render(&ReportData { optimization: None, ..data });
+    let document = parsed(&page);
+    let drawn = document.descendants().filter(|node| node.tag_name().name() == "svg");
+    let labels: Vec<&str> = drawn.filter_map(|node| node.attribute("aria-label")).collect();
+    for n in [64, 4096] {
+        for name in names {
+            let label = format!("Hot path latency, {name}, at N = {n},");
+            assert!(labels.iter().any(|of| of.starts_with(&label)), "{label}: {labels:?}");
+        }
+    }
+    let tables = document.descendants().filter(|node| node.tag_name().name() == "table");
+    let texts = tables.map(|table| {
+        let texts = table.descendants().filter_map(|node| node.text());
+        texts.collect::<Vec<_>>().join(" ")
+    });
+    // All figures, and predictions; published figures name their one definition in the title.
+    let both = texts.filter(|text| names.iter().all(|name| text.contains(name)));
+    assert_eq!(both.count(), 2);
+    assert!(text(&document).contains("Published beside rclcpp: sample to start"));
+}
+
+#[test]
+fn the_pareto_front_is_emphasised_among_all_candidates() {
+    let page = render(&full());
+    let document = parsed(&page);
+    let is_chart = |node: &Node<'_, '_>| {
+        node.attribute("aria-label").is_some_and(|of| of.starts_with("Mean and p99 from release"))
+    };
+    let chart = document.descendants().find(is_chart).unwrap();
+    let with_class =
+        |class| chart.descendants().filter(|node| node.attribute("class") == Some(class)).count();
+    // The chosen one on two cores, the other one of the front on three, and its key; the rest.
+    assert_eq!((with_class("c1 hollow"), with_class("c2 dot"), with_class("c0 point")), (1, 2, 1));
+    let without = OptimizationData { trade_offs: Default::default(), ..optimization() };
+    let page = render(&ReportData { optimization: Some(without), ..ReportData::default() });
+    assert!(!page.contains("Trade-offs"));
+}
+
+#[test]
+fn published_figures_stand_by_transport() {
+    let page = render(&full());
+    let document = parsed(&page);
+    let rows = document.descendants().filter(|node| node.tag_name().name() == "tr");
+    let rows: Vec<Vec<&str>> =
+        rows.map(|row| row.children().filter_map(|cell| cell.text()).collect()).collect();
+    let find = |name: &str| rows.iter().filter(|row| row.contains(&name)).collect::<Vec<_>>();
+    // Beside our own figures stands only what stays in the process, too.
+    let events = find("rclcpp events, intra-process");
+    assert_eq!(events[0][..3], ["64", "rclcpp events, intra-process", "sample to start"]);
+    for row in find("rclcpp events") {
+        assert_eq!(row[1], "through Fast DDS", "{row:?}");
+    }
+    assert!(text(&document).contains("another machine of the same kind"));
+    assert!(text(&document).contains("Raspberry Pi 4B"));
 }
 
 #[test]
@@ -266,12 +342,12 @@ fn sections_without_data_are_left_out() {
 #[test]
 fn missing_measurements_have_no_figures() {
     let mut data = full();
-    data.measured[1].hot_path = Summary::default();
-    data.measured[1].latencies_ns.clear();
+    assert!(text(&parsed(&render(&data))).contains("mean from sample to start, multi at N"));
+    data.measured[1].hot_path = HotPath::default();
     data.twins.clear();
     let page = render(&data);
     let seen = text(&parsed(&page));
-    assert!(!seen.contains("mean hot path, multi"), "a tile without a sample");
+    assert!(!seen.contains("start, multi at N"), "a tile without a sample");
     assert!(!seen.contains("ringspin multi, N = 4096"), "a point without a sample");
 }
 
@@ -374,7 +450,7 @@ fn a_violin_reaches_from_the_shortest_to_the_longest_latency() {
     let document = parsed(&page);
     let violins = document.descendants().filter(|n| n.attribute("class") == Some("c0 violin"));
     let violins: Vec<_> = violins.collect();
-    assert_eq!(violins.len(), 1, "one N, one panel");
+    assert_eq!(violins.len(), 2, "one N, a panel for each definition");
     let outline = violins[0].attribute("d").unwrap();
     let numbers = |text: &str| -> Vec<f64> {
         let numbers = text.split(['M', 'L', 'Z', ' ']).filter(|number| !number.is_empty());

@@ -50,6 +50,11 @@ pub struct ChainSamples {
     /// From the release of the first event (a timer was due, or a message ready to be taken) to the
     /// end of the last callback, in nanoseconds.
     pub release_to_end_ns: Vec<u64>,
+    /// The release of each of these samples, in nanoseconds.
+    pub released_ns: Vec<u64>,
+    /// The release of each sample that was sent to the second step, in nanoseconds, whether it
+    /// ended or not. Of parallel first steps, those of the branch with the fewest.
+    pub started_ns: Vec<u64>,
     /// Number of samples above the [limit](ChainSamples::KEPT_MAX), which are not kept.
     pub not_kept: u64,
     /// Number of origins that were dropped because [too many](ChainSamples::UNDER_WAY_MAX) messages
@@ -206,6 +211,8 @@ struct NodeConfig {
 struct Chain {
     /// By step: what is under way to it.
     arrivals: Vec<Vec<Arrivals>>,
+    /// By source of the second step: the releases of what it was sent. One for a single step.
+    started_ns: Vec<Vec<u64>>,
     samples: ChainSamples,
 }
 
@@ -240,8 +247,9 @@ impl Follower {
                     |source| Arrivals { source, under_way: VecDeque::new(), latest: Time::ZERO };
                 sources.into_iter().map(arrivals).collect()
             });
-            let arrivals = arrivals.collect();
-            chains.push(Chain { arrivals, samples: ChainSamples::default() });
+            let arrivals: Vec<Vec<Arrivals>> = arrivals.collect();
+            let started_ns = vec![Vec::new(); arrivals.get(1).map_or(1, Vec::len)];
+            chains.push(Chain { arrivals, started_ns, samples: ChainSamples::default() });
         }
         Ok((!chains.is_empty()).then_some(Self { chains, steps_of, running: Vec::new() }))
     }
@@ -275,14 +283,20 @@ impl Follower {
     /// The callback that began or went on last returns at `end`, and has sent these.
     pub(super) fn finished(&mut self, dispatch: &Dispatch, end: Time, sent: &[EventId]) {
         for &(NodeConfig { chain, step }, origin) in &self.running {
-            let Chain { arrivals, samples } = &mut self.chains[chain];
+            let Chain { arrivals, started_ns, samples } = &mut self.chains[chain];
             let Some(next) = arrivals.get_mut(step + 1) else {
+                if step == 0 {
+                    note_start(&mut started_ns[0], origin);
+                }
                 samples.add(origin, dispatch.time, end);
                 continue;
             };
             for event in sent {
-                if let Some(arrivals) = Arrivals::of(next, event.source) {
-                    samples.given_up += u64::from(!arrivals.add(event.sequence, origin));
+                if let Some(index) = next.iter().position(|of| of.source == event.source) {
+                    if step == 0 {
+                        note_start(&mut started_ns[index], origin);
+                    }
+                    samples.given_up += u64::from(!next[index].add(event.sequence, origin));
                 }
             }
         }
@@ -291,7 +305,12 @@ impl Follower {
 
     /// The samples so far, in the order of the chains.
     pub(super) fn samples(&self) -> Vec<ChainSamples> {
-        self.chains.iter().map(|chain| chain.samples.clone()).collect()
+        let of_chain = |chain: &Chain| {
+            let branches = chain.started_ns.iter().filter(|branch| !branch.is_empty());
+            let started_ns = branches.min_by_key(|branch| branch.len()).cloned();
+            ChainSamples { started_ns: started_ns.unwrap_or_default(), ..chain.samples.clone() }
+        };
+        self.chains.iter().map(of_chain).collect()
     }
 }
 
@@ -303,6 +322,15 @@ impl ChainSamples {
         }
         self.sample_to_start_ns.push((start - origin.started).as_nanos() as u64);
         self.release_to_end_ns.push((end - origin.released).as_nanos() as u64);
+        self.released_ns.push(origin.released.as_nanos());
+    }
+}
+
+/// Notes that a sample was sent to the second step; several messages of one callback are one.
+fn note_start(started_ns: &mut Vec<u64>, origin: Origin) {
+    let released_ns = origin.released.as_nanos();
+    if started_ns.last() != Some(&released_ns) && started_ns.len() < ChainSamples::KEPT_MAX {
+        started_ns.push(released_ns);
     }
 }
 

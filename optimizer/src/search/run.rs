@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::cost_model::CostModel;
 use crate::evaluation::ModelError;
 use crate::objective::Score;
+use crate::pareto::TradeOff;
 
 use super::space::{Genes, Space};
 use super::{Convergence, Progress, Stop, Strategy};
@@ -29,8 +30,8 @@ pub(super) struct RunParameters<'a> {
 /// A running strategy.
 pub(super) struct Run<'a, 'o> {
     parameters: RunParameters<'a>,
-    /// The scores that any strategy has evaluated on this model: saves time, not budget.
-    known: &'a mut BTreeMap<Genes, Score>,
+    /// The candidates that any strategy has evaluated on this model: saves time, not budget.
+    known: &'a mut BTreeMap<Genes, Judged>,
     observer: &'o mut (dyn FnMut(&Progress<'_>) + Send),
     seen: BTreeSet<Genes>,
     best: Option<(Score, Genes)>,
@@ -49,7 +50,7 @@ pub(super) struct Outcome {
 impl<'a, 'o> Run<'a, 'o> {
     pub(super) fn new(
         parameters: RunParameters<'a>,
-        known: &'a mut BTreeMap<Genes, Score>,
+        known: &'a mut BTreeMap<Genes, Judged>,
         observer: &'o mut (dyn FnMut(&Progress<'_>) + Send),
     ) -> Self {
         Self {
@@ -109,7 +110,7 @@ impl<'a, 'o> Run<'a, 'o> {
         let mut missing = 0;
         for (index, &genes) in fresh.iter().enumerate() {
             match self.known.get(genes) {
-                Some(score) => note_best(
+                Some((score, _)) => note_best(
                     &mut self.best,
                     &mut self.convergence,
                     (score, genes),
@@ -124,8 +125,9 @@ impl<'a, 'o> Run<'a, 'o> {
         if !fresh.is_empty() {
             self.report();
         }
-        let score = |genes| self.seen.contains(genes).then(|| self.known.get(genes).cloned());
-        batch.iter().map(|genes| score(genes).flatten()).collect()
+        let score = |genes| self.seen.contains(genes).then(|| self.known.get(genes));
+        let score = |genes| score(genes).flatten().map(|(score, _)| score.clone());
+        batch.iter().map(score).collect()
     }
 
     /// Evaluates the candidates of `fresh` that no strategy has evaluated before.
@@ -137,8 +139,8 @@ impl<'a, 'o> Run<'a, 'o> {
             fresh.iter().copied().filter(|genes| !self.known.contains_key(*genes)).collect();
         for (genes, result) in unknown.iter().zip(scores(&self.parameters, &unknown)) {
             match result {
-                Some(Ok(score)) => {
-                    self.known.insert((*genes).clone(), score);
+                Some(Ok(judged)) => {
+                    self.known.insert((*genes).clone(), judged);
                 }
                 Some(Err(error)) => {
                     self.error.get_or_insert(error);
@@ -173,13 +175,16 @@ fn note_best(
     }
 }
 
-type Scored = Option<Result<Score, ModelError>>;
+/// The score of a candidate, and its trade-off if the model has one.
+pub(super) type Judged = (Score, Option<TradeOff>);
+
+type Scored = Option<Result<Judged, ModelError>>;
 
 /// The scores of `batch`, in its order; `None` where the search was stopped first.
 fn scores(parameters: &RunParameters<'_>, batch: &[&Genes]) -> Vec<Scored> {
     let score = |genes: &Genes| {
         let stopped = parameters.stop.is_stopped();
-        (!stopped).then(|| parameters.model.score(&parameters.space.assignment(genes)))
+        (!stopped).then(|| parameters.model.judge(&parameters.space.assignment(genes)))
     };
     let threads = parameters.threads.min(batch.len());
     if threads <= 1 {

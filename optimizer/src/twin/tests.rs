@@ -80,7 +80,7 @@ fn one_core_uses_same_core_costs() {
     // 1 + (3 + 0.5) + (2 + 0.5) ms, from each of ten ticks; the last one begins at the end.
     // From the start of the tick to the start of the sink: without its 2.5 ms.
     let deadline = Some(Duration::from_millis(7));
-    let chain = ChainLatency::of(vec![7_000 * US; 9], vec![4_500 * US; 9], deadline);
+    let chain = ChainLatency::of(vec![7_000 * US; 9], vec![4_500 * US; 9], deadline, 0);
     assert_eq!(evaluation.chains, [chain]);
     assert_eq!((evaluation.drops, evaluation.cores_used), (0, 1));
     assert_eq!(evaluation.core_loads, [0.63]);
@@ -268,6 +268,61 @@ fn priorities_come_from_the_assignment() {
     assert_eq!(means([1, 0, 1, 0]), [2_000, 2_000]);
     assert_eq!(means([1, 2, 0, 0]), [1_000, 2_000]);
     assert_eq!(means([0, 0, 1, 2]), [2_000, 1_000]);
+}
+
+#[test]
+fn a_lost_sample_misses_the_deadline() {
+    // The sink takes 12 ms every 10 ms, so that messages to it are displaced.
+    let text = PROFILE.replace("2_000_000", "11_500_000");
+    let profile = Profile::from_toml(&text).unwrap();
+    let run = |chain: Chain| {
+        let twin = Twin::new(build, &profile, vec![chain]).unwrap();
+        let twin = twin.with_variants(1).with_horizon(Duration::from_secs(1));
+        evaluate(&twin, [0, 1, 3, 2], 4)
+    };
+    let with = run(chain().with_deadline(Duration::from_millis(30)));
+    let latency = with.chains[0];
+    assert!(latency.release_to_end.max_ns < 30_000 * US, "none is late");
+    // The deadline of the last dropped sample may be after the end of the run.
+    assert!(with.drops > 5 && with.drops - latency.misses <= 1, "{with:?}");
+    assert_eq!(run(chain()).chains[0].misses, 0, "there is no deadline to miss");
+}
+
+#[test]
+fn a_timer_that_delays_a_chain_is_advised_to_start_later() {
+    let chain = Chain::new("b", ["/b", "/end_b"]);
+    let twin = Twin::new(two_timers, &profile_of_two_timers(), vec![chain]).unwrap();
+    let twin = twin.with_variants(1).with_horizon(Duration::from_secs(1));
+    let objective: Objective = "mean".parse().unwrap();
+    let advice = |cores: [usize; 5]| {
+        let assignment = Assignment::new(twin.loops().to_vec(), cores.to_vec(), 2);
+        let advice = twin.advise_phases(&assignment, &objective).unwrap();
+        let means = |of: &Evaluation| of.chains[0].release_to_end.mean_ns / US;
+        let row = |one: &PhaseAdvice| {
+            let name = &twin.timers()[one.timer].name;
+            (name.clone(), one.shift, [means(&one.before), means(&one.after)])
+        };
+        advice.iter().map(row).collect::<Vec<_>>()
+    };
+    // Both are due at once, and /b waits for the millisecond of /a, unless one of them starts later
+    // by a step, the longest callback.
+    let row = |name: &str| (name.to_owned(), Duration::from_millis(1), [2_000, 1_000]);
+    assert_eq!(advice([0; 5]), [row("/a timer 10ms"), row("/b timer 10ms")]);
+    assert_eq!(advice([1, 1, 0, 0, 1]), [], "on another core, it delays nothing");
+}
+
+#[test]
+fn timers_that_start_a_chain_in_parallel_keep_their_phase() {
+    let profile = Profile::from_toml(JOINED).unwrap();
+    let twin = |first: &str| {
+        Twin::new(joined, &profile, vec![Chain::new("c", [first, "/join", "/end"])]).unwrap()
+    };
+    let shiftable = |first: &str| -> Vec<String> {
+        let twin = twin(first);
+        twin.shiftable().map(|(timer, _)| twin.timers()[timer].name.clone()).collect()
+    };
+    assert_eq!(shiftable("/a | /b"), [""; 0]);
+    assert_eq!(shiftable("/a"), ["/a timer 10ms", "/b timer 10ms"]);
 }
 
 #[test]

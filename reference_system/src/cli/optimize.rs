@@ -8,10 +8,12 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use reference_system::gather::local_origin;
 use reference_system::optimize::{
-    BASELINES, LatencyEstimate, Target, Trial, Tuned, optimization_of, tune,
+    BASELINES, LatencyEstimate, Target, Trial, Tuned, optimization_of, phases_of, trade_offs_of,
+    tune,
 };
 use reference_system::table::{
-    render_confirmed, render_estimates, render_side_effects, render_strategies,
+    render_confirmed, render_estimates, render_phases, render_side_effects, render_strategies,
+    render_trade_offs,
 };
 use ringspin_executor::StopHandle;
 use ringspin_modes::{Mapping, allowed_cores};
@@ -41,6 +43,9 @@ The picture of a mapping that stands in the README:
 An objective is a list of terms, the most important first: misses, drops, jitter (of the planner,
 above its limit); p99, mean, max of the latency from release to end; start-p99, start-mean,
 start-max of that from sample to start; cores, peak. --objective mean is the goal of the paper.
+The output also lists the Pareto front of the search: candidates of which none is better in mean,
+p99, maximum, jitter and cores at once; and timers that would better the objective if they started
+later, which is up to the nodes and not part of a mapping.
 Ctrl-C ends the search, or the measurements, with the best so far and exit code 0.
 A duration is a number and its unit: 500ms, 15s, 2min.")]
 pub(crate) struct OptimizeArguments {
@@ -168,13 +173,19 @@ pub(super) fn optimize(arguments: &OptimizeArguments, quiet: bool) -> Result<()>
     let estimates = estimates.map_err(anyhow::Error::from_boxed)?;
     text += &render_estimates(twin.chains(), &estimates);
     text += &format!("\n{}", render_side_effects(twin.timers(), &estimates));
+    let trade_offs = trade_offs_of(&tuned, &winner);
+    text += &format!("\n{}", render_trade_offs(&trade_offs));
+    let advice = twin.advise_phases(&winner, &arguments.objective);
+    let phases = phases_of(&twin, &advice.map_err(anyhow::Error::from_boxed)?);
+    text += &render_phases(&phases);
     if arguments.live {
         text += &format!("\n{}", render_confirmed(twin.chains(), &confirmed));
     }
     if !pictures.is_empty() {
         let (objective, chosen) = (&arguments.objective, (&winner, &ids[..]));
         let chains = twin.chains();
-        let data = optimization_of(&tuned, objective, chains, &estimates, &confirmed, chosen);
+        let data =
+            optimization_of(&tuned, objective, chains, &estimates, &phases, &confirmed, chosen);
         pictures.write(data)?;
     }
     let mapping: Mapping = winner.to_mapping(&ids);

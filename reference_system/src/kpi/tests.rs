@@ -156,16 +156,20 @@ fn kept_samples_carry_their_whole_history() {
     let collector = Collector::new().keeping_samples();
     collector.sample_arrived("IntersectionOutput", &sample(&[("Settings", 3, 1, 5)]), 6);
     warm_up(&collector);
+    collector.lidar_released(FRONT_LIDAR, 10, 980);
+    collector.lidar_released(REAR_LIDAR, 10, 990);
+    collector.collision_estimator_returned(10, 1_500);
     collector.sample_arrived(DBW, &hot_sample(10, 42), 2_000);
     let samples = collector.samples();
     assert_eq!(samples.len(), 12);
     assert_eq!(samples[0].history[0].node, "Settings");
-    assert_eq!((samples[0].latency_ns, samples[0].counted), (None, false));
-    assert_eq!((samples[10].latency_ns, samples[10].counted), (Some(77), false));
-    assert_eq!((samples[11].latency_ns, samples[11].counted), (Some(42), true));
+    assert_eq!((samples[0].sample_to_start_ns, samples[0].counted), (None, false));
+    assert_eq!((samples[10].sample_to_start_ns, samples[10].counted), (Some(77), false));
+    assert_eq!((samples[11].sample_to_start_ns, samples[11].counted), (Some(42), true));
+    assert_eq!((samples[10].release_to_end_ns, samples[11].release_to_end_ns), (None, Some(510)));
     assert_eq!((samples[11].arrived_ns, samples[11].history.len()), (2_000, 3));
     assert_eq!(samples[11].command_node, DBW);
-    assert!(serde_json::to_string(&samples).unwrap().contains("\"latency_ns\":42"));
+    assert!(serde_json::to_string(&samples).unwrap().contains("\"sample_to_start_ns\":42"));
     assert!(Collector::new().samples().is_empty());
 }
 

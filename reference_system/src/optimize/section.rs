@@ -1,27 +1,30 @@
 //! Conversion of a search and its confirmation to the optimization section of a report.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use ringspin_optimizer::{
-    Assignment, Chain, ChainLatency, Confirmed, Entry, Found, Objective, Score, Term as ScoreTerm,
-    TermUnit,
+    Assignment, Chain, ChainLatency, Confirmed, Entry, Found, Model, Objective, PhaseAdvice, Score,
+    Term as ScoreTerm, TermUnit, TradeOff, Twin,
 };
 
 use ringspin_report::{
-    Bound, Convergence, GraphData, GraphEdge, GraphLoop, Latency, OptimizationData, Prediction,
-    StrategyRow, Term, Unit,
+    Bound, Candidate, Convergence, Definition, GraphData, GraphEdge, GraphLoop, Latency,
+    OptimizationData, PhaseRow, Prediction, StrategyRow, Term, TradeOffs, Unit,
 };
 
 use super::{LatencyEstimate, Tuned};
 
 /// Converts a search for `objective`. `chosen` is the mapping of the section, whose cores have the
-/// numbers `core_ids`. Adds the estimates, and the named candidates that were measured.
+/// numbers `core_ids`. Adds estimates, advice on phases, and the named candidates that were
+/// measured.
 #[must_use]
 pub fn optimization_of(
     tuned: &Tuned,
     objective: &Objective,
     chains: &[Chain],
     estimates: &[LatencyEstimate],
+    phases: &[PhaseRow],
     confirmed: &[(String, Confirmed)],
     (chosen, core_ids): (&Assignment, &[usize]),
 ) -> OptimizationData {
@@ -35,6 +38,8 @@ pub fn optimization_of(
         terms: objective.terms().iter().map(|term| term_of(*term)).collect(),
         convergence: found.iter().map(|(found, _)| convergence(found)).collect(),
         strategies: found.iter().map(|(found, wall)| row(found, *wall, chosen)).collect(),
+        trade_offs: trade_offs_of(tuned, chosen),
+        phases: phases.to_vec(),
         predictions: predictions(chains, confirmed),
         bounds: bounds(chains, estimates),
     }
@@ -46,7 +51,70 @@ fn term_of(term: ScoreTerm) -> Term {
         TermUnit::Count => Unit::Count,
         TermUnit::Millionths => Unit::Millionths,
     };
-    Term { name: term.name().into(), unit }
+    let name = match term {
+        ScoreTerm::Mean | ScoreTerm::P99 | ScoreTerm::Max => {
+            format!("{} from release to end", term.name())
+        }
+        ScoreTerm::StartMean | ScoreTerm::StartP99 | ScoreTerm::StartMax => {
+            format!("{} from sample to start", term.name().trim_start_matches("start-"))
+        }
+        _ => term.name().to_owned(),
+    };
+    Term { name, unit }
+}
+
+/// The largest number of candidates outside of the front in a report.
+const OTHERS_MAX: usize = 1_500;
+
+/// The Pareto front of a search, and the other candidates that keep the promises of the graph as
+/// well, or an even selection of them. `chosen` is the chosen mapping.
+#[must_use]
+pub fn trade_offs_of(tuned: &Tuned, chosen: &Assignment) -> TradeOffs {
+    let candidate = |of: &TradeOff, chosen| Candidate {
+        release_to_end: latency(&of.release_to_end),
+        sample_to_start: latency(&of.sample_to_start),
+        jitter_ns: of.jitter_ns as f64,
+        cores: of.cores as usize,
+        chosen,
+    };
+    let chosen = chosen.clone().canonical();
+    let front = tuned.front.iter().map(|(of, assignment)| candidate(of, *assignment == chosen));
+    let Some((best, _)) = tuned.front.iter().next() else { return TradeOffs::default() };
+    let others = tuned.trade_offs.iter().filter(|of| {
+        let promises = (of.misses, of.drops) == (best.misses, best.drops);
+        let is_known = of.release_to_end.p99_ns != u64::MAX;
+        promises && is_known && tuned.front.iter().all(|(front, _)| front != *of)
+    });
+    let mut others: Vec<Candidate> = others.map(|of| candidate(of, false)).collect();
+    let figures = |of: &Candidate| [of.release_to_end.mean_ns, of.release_to_end.p99_ns];
+    others.sort_by(|a, b| figures(a).partial_cmp(&figures(b)).unwrap_or(Ordering::Equal));
+    let every = others.len().div_ceil(OTHERS_MAX).max(1);
+    TradeOffs { front: front.collect(), others: others.into_iter().step_by(every).collect() }
+}
+
+/// The rows of advice on the phases of `twin`'s timers: for each chain, both definitions.
+#[must_use]
+pub fn phases_of(twin: &Twin<'_>, advice: &[PhaseAdvice]) -> Vec<PhaseRow> {
+    let of_advice = |one: &PhaseAdvice| {
+        let both = one.before.chains.iter().zip(&one.after.chains).zip(twin.chains());
+        let of_chain = |((before, after), chain): ((&ChainLatency, &ChainLatency), &Chain)| {
+            let row = |definition: Definition, before, after| PhaseRow {
+                timer: twin.timers()[one.timer].name.clone(),
+                shift_ns: one.shift.as_nanos() as f64,
+                chain: chain.name.clone(),
+                definition: definition.name().into(),
+                before: latency(before),
+                after: latency(after),
+            };
+            let [start, end] = Definition::ALL;
+            [
+                row(end, &before.release_to_end, &after.release_to_end),
+                row(start, &before.sample_to_start, &after.sample_to_start),
+            ]
+        };
+        both.flat_map(of_chain).collect::<Vec<_>>()
+    };
+    advice.iter().flat_map(of_advice).collect()
 }
 
 /// The terms of a score. A chain without an end has no latency.
@@ -175,7 +243,9 @@ fn graph(tuned: &Tuned, chains: &[Chain], chosen: &Assignment, core_ids: &[usize
 mod tests {
     use super::*;
     use ringspin_optimizer::bounds::NoBound;
-    use ringspin_optimizer::{Comparison, Edge, Evaluation, Loads, LoopLoad, Score, Strategy};
+    use ringspin_optimizer::{
+        Comparison, Edge, Evaluation, Loads, LoopLoad, ParetoFront, Score, Strategy,
+    };
 
     fn tuned() -> Tuned {
         let names: Vec<String> = ["/a", "/b", "/c"].map(str::to_owned).into();
@@ -211,7 +281,31 @@ mod tests {
                 ..Loads::default()
             },
             candidates: None,
+            front: ParetoFront::default(),
+            trade_offs: Vec::new(),
         }
+    }
+
+    #[test]
+    fn trade_offs_leave_out_what_breaks_promises_and_mark_the_chosen() {
+        let of = |misses, mean_ns, jitter_ns| TradeOff {
+            misses,
+            release_to_end: ringspin_optimizer::Latency { mean_ns, ..Default::default() },
+            jitter_ns,
+            cores: 2,
+            ..TradeOff::default()
+        };
+        let mut tuned = tuned();
+        tuned.trade_offs = vec![of(0, 900, 100), of(0, 500, 700), of(3, 100, 0), of(0, 950, 800)];
+        let other = Assignment::new(tuned.default.loops().to_vec(), vec![0; 3], 2);
+        tuned.front.insert(tuned.trade_offs[0], tuned.default.clone());
+        tuned.front.insert(tuned.trade_offs[1], other);
+        let shown = trade_offs_of(&tuned, &tuned.default);
+        let figures = |of: &Candidate| (of.release_to_end.mean_ns, of.jitter_ns, of.chosen);
+        let front: Vec<_> = shown.front.iter().map(figures).collect();
+        assert_eq!(front, [(500.0, 700.0, false), (900.0, 100.0, true)]);
+        let others: Vec<_> = shown.others.iter().map(figures).collect();
+        assert_eq!(others, [(950.0, 800.0, false)]);
     }
 
     #[test]
@@ -219,7 +313,7 @@ mod tests {
         let tuned = tuned();
         let objective: Objective = "misses, mean".parse().unwrap();
         let chains = [Chain::new("joined", ["/a | /b", "/c"])];
-        let chain = |ns| ChainLatency::of(vec![ns; 10], vec![ns / 2; 10], None);
+        let chain = |ns| ChainLatency::of(vec![ns; 10], vec![ns / 2; 10], None, 0);
         let evaluation =
             |ns| Evaluation { chains: vec![chain(ns)], cores_used: 2, ..Evaluation::default() };
         let confirmed = Confirmed {
@@ -239,7 +333,8 @@ mod tests {
         let estimates =
             [estimate("tuned", Ok(Duration::from_nanos(130))), estimate("default", Err(no_bound))];
         let chosen = (&tuned.default, &[4, 7][..]);
-        let data = optimization_of(&tuned, &objective, &chains, &estimates, &confirmed, chosen);
+        let data =
+            optimization_of(&tuned, &objective, &chains, &estimates, &[], &confirmed, chosen);
 
         let graph = data.graph.as_ref().unwrap();
         let cores: Vec<_> = graph.loops.iter().map(|of| of.core).collect();
@@ -248,7 +343,10 @@ mod tests {
         // The two branches are parallel, not sequential.
         let hot: Vec<_> = graph.edges.iter().map(|edge| (edge.from, edge.to, edge.hot)).collect();
         assert_eq!(hot, [(0, 2, true), (1, 2, true), (0, 1, false)]);
-        assert_eq!(data.terms[1], Term { name: "mean".into(), unit: Unit::Nanoseconds });
+        assert_eq!(
+            data.terms[1],
+            Term { name: "mean from release to end".into(), unit: Unit::Nanoseconds }
+        );
         // Of several seeds the best; a chain without an end has no latency.
         let end = vec![Some(0.0), Some(5e6)];
         let points = [(1, vec![Some(3.0), None]), (9, end.clone()), (77, end)];

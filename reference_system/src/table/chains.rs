@@ -30,7 +30,8 @@ pub fn render_chains(chains: &[ChainReport]) -> String {
     }
     format!(
         "LaME's chains in ms, from release to end, and (start) from sample to start;\n\
-         floor = the work on the path, late = misses of its deadline, ended of those started.\n\
+         floor = the work on the path, late = misses of its deadline, lost samples included;\n\
+         ended of those started.\n\
          {}\n{PUBLISHED_SOURCE}\n",
         text(&table)
     )

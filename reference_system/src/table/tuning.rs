@@ -6,7 +6,7 @@ use crate::optimize::{LatencyEstimate, Tuned};
 use ringspin_optimizer::{
     Chain, ChainLatency, Confirmed, Latency, Objective, PeriodicTimer, Term, TermUnit,
 };
-use ringspin_report::format_ms;
+use ringspin_report::{PhaseRow, TradeOffs, format_ms};
 
 /// Renders a row for each strategy: evaluations and time, gap to the optimum if known, and the
 /// terms of its best score. The best row is marked. An exact search that was refused has no row.
@@ -136,6 +136,83 @@ pub fn render_side_effects(timers: &[PeriodicTimer], estimates: &[LatencyEstimat
     }
 }
 
+/// The largest number of rows of a Pareto front.
+const FRONT_MAX: usize = 8;
+
+/// Renders the Pareto front of a search, or an even selection of eight candidates from it; the
+/// chosen one is marked.
+#[must_use]
+pub fn render_trade_offs(of: &TradeOffs) -> String {
+    let header = [
+        "",
+        "release to end\nmean",
+        "\np99",
+        "\nmax",
+        "sample to start\nmean",
+        "\np99",
+        "\nmax",
+        "\njitter",
+        "\ncores",
+    ];
+    let mut table = table(&header, &[0]);
+    let last = of.front.len().saturating_sub(1);
+    let selected = |n: usize| {
+        let places = FRONT_MAX - 1;
+        of.front.len() <= FRONT_MAX || (0..=places).any(|place| place * last / places == n)
+    };
+    let rows = of.front.iter().enumerate().filter(|(n, of)| of.chosen || selected(*n));
+    for (_, candidate) in rows {
+        let mut row = vec![if candidate.chosen { "*" } else { "" }.to_owned()];
+        for latency in [candidate.release_to_end, candidate.sample_to_start] {
+            row.extend(latency.figures().map(|(_, ns)| format_ms(ns)));
+        }
+        row.extend([format_ms(candidate.jitter_ns), candidate.cores.to_string()]);
+        table.add_row(aligned(row, &[0]));
+    }
+    format!(
+        "Trade-offs of the search in ms, as simulated: none is better in everything.\n{}\n",
+        text(&table)
+    )
+}
+
+/// Renders two rows for each timer that had better start later and each chain, one for each
+/// definition of its latency; empty without such a timer.
+#[must_use]
+pub fn render_phases(rows: &[PhaseRow]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let header = [
+        "\ntimer",
+        "later\nby, ms",
+        "\nlatency, ms",
+        "\nmean",
+        "\nthen",
+        "\np99",
+        "\nthen",
+        "\nmax",
+        "\nthen",
+    ];
+    let mut table = table(&header, &[0, 2]);
+    let chains = rows.iter().any(|row| row.chain != rows[0].chain);
+    for row in rows {
+        let latency = match chains {
+            true => format!("{}, {}", row.chain, row.definition),
+            false => row.definition.clone(),
+        };
+        let mut cells = vec![row.timer.clone(), format_ms(row.shift_ns), latency];
+        for ((_, before), (_, after)) in row.before.figures().into_iter().zip(row.after.figures()) {
+            cells.extend([before, after].map(format_ms));
+        }
+        table.add_row(aligned(cells, &[0, 2]));
+    }
+    format!(
+        "\nTimers that would better the objective if each alone started later \
+         (Timer::start_at):\n{}\n",
+        text(&table)
+    )
+}
+
 /// Renders two rows for each candidate and chain, one for each definition of its latency: predicted
 /// and measured figures, and the errors of the predicted mean and p99.
 #[must_use]
@@ -188,5 +265,50 @@ fn error(predicted: u64, measured: u64) -> String {
         _ => {
             format!("{:+.0} %", 100.0 * (predicted as f64 - measured as f64) / measured as f64)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringspin_report::{Candidate, Latency};
+
+    fn candidate(ms: usize) -> Candidate {
+        let mean_ns = ms as f64 * 1e6;
+        let latency = Latency { mean_ns, p99_ns: 2.0 * mean_ns, max_ns: 3.0 * mean_ns };
+        let (release_to_end, sample_to_start) = (latency, latency);
+        let chosen = ms == 4;
+        Candidate { release_to_end, sample_to_start, jitter_ns: 5e5, cores: 2, chosen }
+    }
+
+    #[test]
+    fn a_long_front_is_thinned_to_its_ends_and_the_chosen() {
+        let front: Vec<Candidate> = (1..=50).map(candidate).collect();
+        let shown = render_trade_offs(&TradeOffs { front, others: Vec::new() });
+        let rows: Vec<&str> = shown.lines().skip(4).collect();
+        assert_eq!(rows.len(), FRONT_MAX + 1, "{shown}");
+        let words = |row: &str| row.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(rows[0])[..3], ["1.000", "2.000", "3.000"]);
+        assert_eq!(words(rows[1])[..2], ["*", "4.000"]);
+        assert_eq!(words(rows[FRONT_MAX])[0], "50.00");
+        assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    }
+
+    #[test]
+    fn advice_on_phases_shows_both_latencies_before_and_after() {
+        let latency = |ms: f64| Latency { mean_ns: ms * 1e6, p99_ns: ms * 1e6, max_ns: ms * 1e6 };
+        let row = |definition: &str| PhaseRow {
+            timer: "/BehaviorPlanner timer 100ms".into(),
+            shift_ns: 4e6,
+            chain: "hot path".into(),
+            definition: definition.into(),
+            before: latency(10.8),
+            after: latency(8.95),
+        };
+        let shown = render_phases(&["release to end", "sample to start"].map(row));
+        let wanted = ["4.000", "release to end", "sample to start", "10.80", "8.950"];
+        assert!(wanted.iter().all(|text| shown.contains(text)), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+        assert_eq!(render_phases(&[]), "");
     }
 }

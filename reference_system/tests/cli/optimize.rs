@@ -34,10 +34,11 @@ fn a_search_gives_the_same_mapping_for_any_number_of_threads() {
             assert!(table.contains(strategy), "{table}");
         }
         assert!(table.contains("worst case") && table.contains("default"), "{table}");
+        assert!(table.contains("Trade-offs of the search"), "{table}");
         let texts = [&mapping, &json, &page].map(|path| std::fs::read_to_string(path).unwrap());
         assert!(texts[0].contains("FrontLidarDriver") && texts[0].contains("[[core]]"));
         assert!(texts[2].contains("Convergence"));
-        assert!(texts[2].contains("Worst case"));
+        assert!(texts[2].contains("Worst case") && texts[2].contains("Trade-offs"));
         let chart = std::fs::read_to_string(&chart).unwrap();
         assert!(chart.starts_with("<svg") && chart.contains("FrontLidarDriver"), "{chart}");
         // Times differ between runs, and so does the command line on the page.

@@ -141,7 +141,7 @@ fn live_kpis_match_recomputed_samples() {
     let mut latencies_ns = Vec::new();
     for sample in &samples {
         let by_hand = latency_by_hand(sample);
-        assert_eq!(sample["latency_ns"].as_u64(), by_hand, "{sample}");
+        assert_eq!(sample["sample_to_start_ns"].as_u64(), by_hand, "{sample}");
         if by_hand.is_some() {
             assert_eq!(sample["command_node"], "VehicleDBWSystem");
             latencies_ns.extend(by_hand);
@@ -149,7 +149,7 @@ fn live_kpis_match_recomputed_samples() {
     }
     let counted: Vec<bool> = samples
         .iter()
-        .filter(|sample| sample["latency_ns"].is_u64())
+        .filter(|sample| sample["sample_to_start_ns"].is_u64())
         .map(|sample| sample["counted"].as_bool().unwrap())
         .collect();
     assert!(counted.iter().take(10).all(|counted| !counted), "start-up is not counted");
@@ -171,7 +171,7 @@ fn every_sample_of_the_hot_path_went_through_all_its_nodes() {
         format!("--mode deterministic --no-work --duration 1s --samples {}", path.display());
     report(&options);
     let samples = lines(&path);
-    let hot: Vec<_> = samples.iter().filter(|sample| sample["latency_ns"] == 0).collect();
+    let hot: Vec<_> = samples.iter().filter(|sample| sample["sample_to_start_ns"] == 0).collect();
     assert_eq!(hot.len(), 10);
     for node in reference_system::description::HOT_PATH {
         for sample in &hot {

@@ -24,6 +24,12 @@ pub struct OptimizationData {
     /// The result of each strategy.
     #[serde(default)]
     pub strategies: Vec<StrategyRow>,
+    /// The Pareto front of the search.
+    #[serde(default)]
+    pub trade_offs: TradeOffs,
+    /// The advice on the phases of timers.
+    #[serde(default)]
+    pub phases: Vec<PhaseRow>,
     /// Predicted and measured latencies.
     #[serde(default)]
     pub predictions: Vec<Prediction>,
@@ -83,6 +89,51 @@ pub struct StrategyRow {
     /// Whether its mapping was chosen.
     #[serde(default)]
     pub chosen: bool,
+}
+
+/// The candidates of a search, those that keep the promises of the graph best.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TradeOffs {
+    /// The candidates of which none is better in everything, by rising mean.
+    pub front: Vec<Candidate>,
+    /// The others, or an even selection of them.
+    pub others: Vec<Candidate>,
+}
+
+/// The figures of a candidate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// From release to end.
+    pub release_to_end: Latency,
+    /// From sample to start.
+    pub sample_to_start: Latency,
+    /// The largest jitter of a timer with a limit, in nanoseconds.
+    pub jitter_ns: f64,
+    /// The number of cores in use.
+    pub cores: usize,
+    /// Whether it was chosen.
+    #[serde(default)]
+    pub chosen: bool,
+}
+
+/// A timer that had better start later, and the latency of a chain by one definition.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseRow {
+    /// The timer.
+    pub timer: String,
+    /// The advised delay, in nanoseconds.
+    pub shift_ns: f64,
+    /// The chain.
+    pub chain: String,
+    /// The definition of the latency.
+    pub definition: String,
+    /// The simulated latency with timers in phase.
+    pub before: Latency,
+    /// The simulated latency with the delay.
+    pub after: Latency,
 }
 
 /// The predicted and the measured latency of a chain.

@@ -259,7 +259,7 @@ impl Model for Toy {
         let Cores { samples, drops, busy_ns, .. } = self.run(assignment);
         let chains = samples.into_iter().zip(&self.chains);
         let chains = chains
-            .map(|(samples, chain)| ChainLatency::of(samples.clone(), samples, chain.deadline));
+            .map(|(samples, chain)| ChainLatency::of(samples.clone(), samples, chain.deadline, 0));
         Ok(Evaluation {
             jitter_ns: Vec::new(),
             chains: chains.collect(),

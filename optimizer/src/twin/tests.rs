@@ -77,13 +77,13 @@ fn refused(twin: Result<Twin<'_>, TwinError>) -> String {
 fn one_core_uses_same_core_costs() {
     let twin = twin(chain().with_deadline(Duration::from_millis(7))).unwrap();
     let evaluation = evaluate(&twin, [0; 4], 1);
-    // 1 + (3 + 0.5) + (2 + 0.5) ms, from each of ten ticks; the last one begins at the end.
+    // 1 + (3 + 0.5) + (2 + 0.5) ms, from each of ten ticks.
     // From the start of the tick to the start of the sink: without its 2.5 ms.
     let deadline = Some(Duration::from_millis(7));
-    let chain = ChainLatency::of(vec![7_000 * US; 9], vec![4_500 * US; 9], deadline, 0);
+    let chain = ChainLatency::of(vec![7_000 * US; 10], vec![4_500 * US; 10], deadline, 0);
     assert_eq!(evaluation.chains, [chain]);
     assert_eq!((evaluation.drops, evaluation.cores_used), (0, 1));
-    assert_eq!(evaluation.core_loads, [0.63]);
+    assert_eq!(evaluation.core_loads, [0.7]);
 }
 
 #[test]
@@ -93,13 +93,12 @@ fn crossing_adds_the_cost_above_the_same_core_cost() {
     let evaluation = evaluate(&twin, [0, 1, 3, 2], 4);
     assert_eq!(
         (evaluation.chains[0].release_to_end.mean_ns, evaluation.chains[0].misses),
-        (8_000 * US, 9)
+        (8_000 * US, 10)
     );
     assert_eq!((evaluation.cores_used, evaluation.core_loads[3]), (4, 0.0));
     let half = evaluate(&twin, [0, 0, 0, 1], 2);
     assert_eq!((half.chains[0].release_to_end.mean_ns, half.cores_used), (7_500 * US, 2));
-    // The tick at 100 ms has no time left; the sink call of the tick at 90 ms ends at 97.5 ms.
-    assert_eq!(half.core_loads, [0.405, 0.225]);
+    assert_eq!(half.core_loads, [0.45, 0.25]);
 }
 
 /// Two timers of 10 ms, each with a callback of 1 ms and a sink, and a third one of 4 ms.
@@ -356,7 +355,7 @@ fn assumptions_name_missing_measurements() {
     assert!(cores.starts_with("the profile does not say how much busy cores slow each other down"));
     assert!(same_core.starts_with("the profile has no cost of messages on one core"));
     assert!(cross_core.starts_with("the profile has no cost of messages from core to core"));
-    let twin = twin.with_horizon(Duration::from_millis(100));
+    let twin = twin.with_horizon(Duration::from_millis(100)).with_variants(1);
     assert_eq!(evaluate(&twin, [0, 1, 3, 2], 4).chains[0].release_to_end.mean_ns, 6_000 * US);
 }
 
@@ -406,13 +405,12 @@ fn loads_assume_one_core_per_loop() {
     let twin = twin(Chain::new("all", ["/tick", "/work | /work:side", "/sink"])).unwrap();
     let loads = twin.loads().unwrap();
     loads.validate().unwrap();
-    // Nine ticks and their successors end in time, with 1, 3 + 0.5 and 2 + 0.5 ms; the tenth begins
-    // at the end.
+    // Ten ticks and their successors, with 1, 3 + 0.5 and 2 + 0.5 ms.
     let per_mille = loads.loops.iter().map(|node| (node.utilization * 1e3).round());
-    assert_eq!(per_mille.collect::<Vec<_>>(), [90.0, 315.0, 0.0, 225.0]);
+    assert_eq!(per_mille.collect::<Vec<_>>(), [100.0, 350.0, 0.0, 250.0]);
     let edges: Vec<_> = loads.edges.iter().map(|e| (e.from.as_str(), e.to.as_str())).collect();
     assert_eq!(edges, [("/tick", "/work"), ("/work", "/sink")]);
-    assert!(loads.edges.iter().all(|edge| edge.messages_per_second == 90.0));
+    assert!(loads.edges.iter().all(|edge| edge.messages_per_second == 100.0));
     assert_eq!(loads.chains, twin.chains());
 }
 

@@ -80,8 +80,8 @@ impl Picker {
         picked
     }
 
-    /// Starts the rounds at the first ring of each priority. To be called when nothing is ready: the
-    /// set may still have a mark then, which stands for no event.
+    /// Starts the rounds at the first ring of each priority. To be called when nothing is ready:
+    /// the set may still have a mark then, which stands for no event.
     pub(crate) fn start_anew(&mut self) {
         let mut start = 0;
         for class in &mut self.classes {

@@ -195,7 +195,7 @@ impl Executor {
     ) -> Result<Running, SpinError> {
         let order = info.topological_order();
         let workers = match &cores {
-            Some(cores) => cores.iter().map(|core| plan::on_core(&order, core)).collect(),
+            Some(cores) => cores.iter().map(|core| core.in_order(&order)).collect(),
             None => vec![order],
         };
         if Follower::new(&self.deterministic.chains, info)?.is_some() {

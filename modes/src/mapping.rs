@@ -66,7 +66,7 @@ pub use names::LoopName;
 
 use names::Entry;
 pub use names::loop_names;
-use ringspin_executor::WaitStrategy;
+use ringspin_executor::{LoopId, WaitStrategy};
 #[cfg(feature = "toml")]
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
@@ -173,6 +173,13 @@ pub struct CorePlan {
     pub wait: Option<WaitStrategy>,
     /// Indices into the slice that was resolved, ascending. Never empty.
     pub loops: Vec<usize>,
+}
+
+impl CorePlan {
+    /// Its loops in the order of `order`.
+    pub(crate) fn in_order(&self, order: &[LoopId]) -> Vec<LoopId> {
+        order.iter().copied().filter(|id| self.loops.contains(&(id.0 as usize))).collect()
+    }
 }
 
 #[cfg(not(feature = "toml"))]

@@ -41,11 +41,6 @@ pub(crate) fn locks_memory(mode: &Mode) -> bool {
     mapping_of(mode).is_some_and(|mapping| mapping.lock_memory)
 }
 
-/// The loops of `core` in the order of `order`.
-pub(crate) fn on_core(order: &[LoopId], core: &CorePlan) -> Vec<LoopId> {
-    order.iter().copied().filter(|id| core.loops.contains(&(id.0 as usize))).collect()
-}
-
 /// Resolves the mapping, or the default one, against the graph and this process's cores.
 ///
 /// # Errors

@@ -460,8 +460,8 @@ fn common_period(timers: &[Timer]) -> Option<Duration> {
 
 /// Starts the timers anew at `start`, each late by its part of [`Twin::PHASES`]: multiples of the
 /// golden ratio modulo one, which lie evenly over all timers and variants. One of them is later by
-/// `shift`. The first deadlines are at `start`, not a period later, so that all timers coincide once
-/// in each common period.
+/// `shift`. The first deadlines are at `start`, not a period later, so that all timers coincide
+/// once in each common period.
 fn start_timers(timers: &[Timer], start: Time, variant: u32, shift: Option<Shift>) {
     for (n, timer) in timers.iter().enumerate() {
         let part = ((n as u64 + 1) * u64::from(variant)).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -11,8 +11,7 @@ use reference_system::description::Workload;
 use reference_system::optimize::Target;
 use ringspin_executor::BoxError;
 use ringspin_optimizer::{
-    Evaluation, Judge, Loads, Model, Objective, Profile, Search, SearchOptions, Strategy,
-    round_robin,
+    Evaluation, Judge, Model, Objective, Profile, Search, SearchOptions, Strategy, round_robin,
 };
 use std::time::{Duration, Instant};
 
@@ -25,7 +24,7 @@ fn main() -> Result<(), BoxError> {
     let (evaluations, cores) = (number(1, "2000")? as usize, number(3, "4")? as usize);
     let (target, profile) = subject(&text(4, "4096"))?;
     let twin = target.twin(&profile)?.with_horizon(Duration::from_secs(number(5, "10")?));
-    let loads = Loads::of_model(&twin)?;
+    let loads = twin.loads()?;
     let total: f64 = loads.loops.iter().map(|node| node.utilization).sum();
     println!("{total:.2} cores of load on {cores}");
 

@@ -7,7 +7,6 @@ use super::traffic::{PerturbationSource, Perturbations, Traffic};
 use super::virtual_cores::VirtualThread;
 use crate::error::SpinError;
 use crate::mapping::{CorePlan, Mapping, loop_names};
-use crate::plan::on_core;
 use crate::schedule::Schedule;
 use ringspin_executor::{BoxError, GraphInfo, Scope, SimNetwork, Time};
 use std::sync::Arc;
@@ -160,6 +159,6 @@ fn virtual_cores(cores: &Cores, info: &GraphInfo) -> Result<Option<Vec<VirtualTh
     ids.dedup();
     let plan = mapping.resolve(&names, &ids);
     let plan = plan.map_err(|error| SpinError::Simulation(error.to_string()))?;
-    let thread = |of: &CorePlan| VirtualThread { core: of.core, loops: on_core(&order, of) };
+    let thread = |of: &CorePlan| VirtualThread { core: of.core, loops: of.in_order(&order) };
     Ok(Some(plan.iter().map(thread).collect()))
 }

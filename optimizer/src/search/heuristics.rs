@@ -62,7 +62,7 @@ pub fn chain_clustering(loads: &Loads, cores: usize, limit: f64) -> Assignment {
     placing.into_assignment()
 }
 
-/// As [`chain_clustering`] with a limit of one core, but the core that ends the heaviest chain
+/// Like [`chain_clustering`] with a limit of one core, but the core that ends the heaviest chain
 /// takes loops outside all chains only when every other core is full.
 fn chain_apart(loads: &Loads, cores: usize) -> Assignment {
     let mut placing = place_chains(loads, cores, 1.0);

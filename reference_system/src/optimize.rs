@@ -4,6 +4,7 @@
 //! profile ─▶ twin ─▶ search, and its baselines ─▶ the best few, live in turns ─▶ mapping
 //! ```
 
+mod cache;
 mod section;
 
 use crate::chains::{self, ChainReport, Watch};
@@ -101,7 +102,10 @@ impl Target {
     /// # Errors
     /// The error of the simulation that produces the profile.
     pub fn nominal(&self, crossing: Duration) -> Result<Profile, BoxError> {
-        let crunch_ns = estimate_ns(self.n);
+        self.nominal_of(estimate_ns(self.n), crossing)
+    }
+
+    fn nominal_of(&self, crunch_ns: u64, crossing: Duration) -> Result<Profile, BoxError> {
         let durations = match self.workload {
             Workload::Lame => lame::durations(),
             Workload::Autoware => crunches(Duration::from_nanos(crunch_ns)),
@@ -276,13 +280,21 @@ const QUICK: (usize, Duration) =
 
 /// The mapping to `cores` that the optimizer finds on the twin without a live run, with the costs
 /// of [`nominal`](Target::nominal): the default of the multi-core mode. Takes a fraction of a
-/// second.
+/// second; a release build then keeps it in the user's cache, by load, cores, and the cost of a
+/// crunch in steps of 10 %.
 ///
 /// # Errors
 /// The error of the twin or the search; there are no cores to use.
 pub fn quick_mapping(target: &Target, cores: &[usize]) -> Result<Mapping, BoxError> {
+    let step = 1.1_f64;
+    let exponent = (estimate_ns(target.n).max(1) as f64).log(step).round() as i32;
+    let key = (target.workload.name(), target.n, target.deadline, exponent, cores);
+    cache::cached(&key, || search_quickly(target, step.powi(exponent) as u64, cores))
+}
+
+fn search_quickly(target: &Target, crunch_ns: u64, cores: &[usize]) -> Result<Mapping, BoxError> {
     let (evaluations, horizon) = QUICK;
-    let twin = target.twin(&target.nominal(CROSSING)?)?.with_horizon(horizon);
+    let twin = target.twin(&target.nominal_of(crunch_ns, CROSSING)?)?.with_horizon(horizon);
     let mut options = SearchOptions::new(cores.len());
     (options.evaluations, options.priority_levels) = (evaluations, 3);
     options.threads = allowed_cores().len().max(1);

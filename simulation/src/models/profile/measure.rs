@@ -88,33 +88,36 @@ fn beside_busy_cores<T>(
         let mapping = Mapping::new().default_core(cores[0]);
         let profile = observe(build, Executor::new(Mode::MultiCore(Some(mapping))), span)?;
         drop(needed);
-        let kept_busy = neighbours.into_iter().map(|thread| matches!(thread.join(), Ok(Ok(()))));
+        let kept_busy = neighbours.into_iter().map(|thread| matches!(thread.join(), Ok(Ok(true))));
         // All are joined before one of them counts.
         let kept_busy: Vec<bool> = kept_busy.collect();
         Ok(kept_busy.iter().all(|kept| *kept).then_some(profile))
     })
 }
 
-/// Keeps a core busy with the graph in simulated time, which never waits.
+/// Keeps a core busy with the graph in simulated time, which never waits. Returns false if it did
+/// not get to run before it was no longer needed.
 fn keep_busy<T>(
     build: &impl Fn(&Graph) -> Result<T, BoxError>,
     core: usize,
     is_needed: &Receiver<()>,
-) -> Result<(), BoxError> {
+) -> Result<bool, BoxError> {
     if !core_affinity::set_for_current(core_affinity::CoreId { id: core }) {
         return Err(format!("failed to pin a thread to core {core}").into());
     }
     let is_needed = || is_needed.try_recv() == Err(TryRecvError::Empty);
+    let mut has_run = false;
     while is_needed() {
         let mut executor = Executor::deterministic(Simulation::default());
         let handles = build(executor.graph())?;
         // A graph that stops itself is built again.
         while is_needed() && !executor.stop_handle().is_stopped() {
             executor.spin_for(SLICE)?;
+            has_run = true;
         }
         drop(handles);
     }
-    Ok(())
+    Ok(has_run)
 }
 
 /// The duration of callbacks beside busy cores in percent of that alone; 100 if the difference is

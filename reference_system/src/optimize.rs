@@ -280,7 +280,7 @@ const QUICK: (usize, Duration) =
 
 /// The mapping to `cores` that the optimizer finds on the twin without a live run, with the costs
 /// of [`nominal`](Target::nominal): the default of the multi-core mode. Takes a fraction of a
-/// second; a release build then keeps it in the user's cache, by load, cores, and the cost of a
+/// second; a release build then keeps it in the user's cache, by target, cores, and the cost of a
 /// crunch in steps of 10 %.
 ///
 /// # Errors
@@ -288,7 +288,8 @@ const QUICK: (usize, Duration) =
 pub fn quick_mapping(target: &Target, cores: &[usize]) -> Result<Mapping, BoxError> {
     let step = 1.1_f64;
     let exponent = (estimate_ns(target.n).max(1) as f64).log(step).round() as i32;
-    let key = (target.workload.name(), target.n, target.deadline, exponent, cores);
+    let &Target { workload, n, deadline, planner_jitter } = target;
+    let key = (workload.name(), n, deadline, planner_jitter, exponent, cores);
     cache::cached(&key, || search_quickly(target, step.powi(exponent) as u64, cores))
 }
 

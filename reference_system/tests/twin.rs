@@ -8,7 +8,7 @@ use reference_system::system::{Work, build};
 use ringspin_executor::{BoxError, Graph};
 use ringspin_modes::{ChainPath, Cores, Executor, Mapping, Simulation};
 use ringspin_optimizer::{Assignment, Model};
-use ringspin_simulation::models::{Distribution, DurationRule, Durations};
+use ringspin_simulation::models::{CallbackProfile, Distribution, DurationRule, Durations};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -87,13 +87,14 @@ fn a_branch_that_never_comes_last_has_no_samples() {
     assert!(hot_path().resolve(&graph.info()).is_ok());
 }
 
-/// On one core with the front lidar, everything before it delays the fusion.
+/// A callback of higher priority on the core of either branch delays the fusion.
 #[test]
 fn nominal_twin_waits_for_the_input_that_comes_last() {
     let target = Target::autoware(64);
     let profile = target.nominal(Duration::ZERO).unwrap();
     let twin = target.twin(&profile).unwrap().with_variants(1);
-    let crunch_ns = profile.calls[0].sending.as_ref().unwrap().max_ns;
+    let is_transform = |of: &&CallbackProfile| of.node == "/PointsTransformerFront";
+    let crunch_ns = profile.callbacks.iter().find(is_transform).unwrap().durations.max_ns;
     // The two inputs on different cores; each in turn shares its core with the settings, whose
     // callback takes a crunch and has the higher priority.
     let late = ["/PointsTransformerFront", "/PointsTransformerRear"];

@@ -32,6 +32,8 @@
 //! * `simulation` (default): [`Job`], verification, exploration, models, simulation files.
 //! * `toml`: mapping files; part of `simulation`.
 //! * `cli`: ready-made commands for programs whose job files choose nodes, module `cli`.
+//! * `messages`: ROS 2 messages as Rust structs, module `messages`.
+//! * `bag`: rosbag2 recordings, module `bag`.
 //! * `ros2`: live ROS 2. A ROS 2 must be sourced when this is built.
 
 #![forbid(unsafe_code)]
@@ -48,8 +50,12 @@ pub use ringspin_modes::{Executor, Mapping, Mode, SpinError};
 #[cfg(feature = "simulation")]
 pub use ringspin_simulation::Job;
 
+#[cfg(feature = "bag")]
+pub use ringspin_bag as bag;
 #[cfg(feature = "cli")]
 pub use ringspin_cli as cli;
+#[cfg(feature = "messages")]
+pub use ringspin_messages as messages;
 #[cfg(feature = "ros2")]
 pub use ringspin_ros2 as ros2;
 

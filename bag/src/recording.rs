@@ -1,0 +1,51 @@
+//! The content of recordings, whatever the file format.
+
+use ringspin_executor::{QoS, Time};
+
+/// The index of a topic within a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TopicId(
+    /// Zero-based, in the order of [`Topic`]s.
+    pub usize,
+);
+
+/// A recorded topic. Several publishers of a topic are one topic here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Topic {
+    /// The fully qualified name.
+    pub name: String,
+    /// The type of its messages, such as `sensor_msgs/msg/Imu`.
+    pub type_name: String,
+    /// The hash of the type (`RIHS01_...`), if the recording has it.
+    pub type_hash: Option<String>,
+    /// The definition of the type, if the recording has it.
+    pub definition: Option<Definition>,
+    /// The serialization of its messages; `cdr` for ROS 2.
+    pub serialization_format: String,
+    /// The QoS of each recorded publisher, if the recording has it.
+    pub offered_qos: Vec<QoS>,
+}
+
+/// The definition of a message type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// The language of the text: `ros2msg` or `ros2idl`.
+    pub encoding: String,
+    /// The text.
+    pub text: String,
+}
+
+/// A recorded message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Its topic.
+    pub topic: TopicId,
+    /// The time of its reception by the recorder.
+    pub log_time: Time,
+    /// The time of its publication; the time of its reception if the recording has no other.
+    pub publish_time: Time,
+    /// The number of the message within its publisher; zero if the recording has none.
+    pub sequence: u32,
+    /// The message as it was serialized, with its header.
+    pub data: Vec<u8>,
+}

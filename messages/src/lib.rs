@@ -3,6 +3,9 @@
 #![forbid(unsafe_code)]
 
 pub mod cdr;
+mod raw;
+
+pub use raw::RawMessage;
 
 use serde::{Serialize, de::DeserializeOwned};
 

@@ -32,5 +32,6 @@ pub use connection::Traffic;
 pub use log_layer::RosoutLayer;
 pub use middleware::{Builder, Ros2};
 pub use r2r;
-pub use raw::{RawMessage, RawTopicError};
+pub use raw::RawTopicError;
+pub use ringspin_messages::RawMessage;
 pub use types::Types;

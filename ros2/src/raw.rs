@@ -2,17 +2,11 @@
 
 use crate::rcl::{MessageInfo, RawPublisher, RawSubscription};
 use ringspin_executor::{BoxError, TypeName};
+use ringspin_messages::RawMessage;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
-
-/// A message in the middleware's serialization: for ROS 2 CDR, with its header of four bytes.
-///
-/// Publishers and subscriptions of a [raw topic](crate::Ros2::carry_raw) have it as their type.
-/// Within the process it is a message like any other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RawMessage(pub Vec<u8>);
 
 /// Why a topic does not carry serialized messages.
 #[derive(Clone, Debug, Error)]

@@ -52,8 +52,9 @@ fn hashes_are_those_of_ros() {
 
 #[test]
 fn fields_constants_and_defaults_are_parsed() {
-    let text = "\n# comment\nbyte DEBUG = 10 # more\nstring NAME=it's # no quote\nfloat32[3] xyz [1, 2.5, -3e2]\n\
-        string<=5[<=2] names ['a, b', \"#'c\"]\n  Bar[]\tbars # of Bar\nother/Baz baz\nint8 low -0x80\n\
+    let text = "\n# comment\nbyte DEBUG = 10 # more\nstring NAME=it's # no quote\n\
+        float32[3] xyz [1, 2.5, -3e2]\nstring<=5[<=2] names ['a, b', \"#'c\"]\n  \
+        Bar[]\tbars # of Bar\nother/Baz baz\nint8 low -0x80\n\
         wstring<=3 wide \"\\\"\"\nstring dash \"a#b\" # comment";
     let message = parse_message(&foo(), text, "").unwrap();
     let constants: Vec<_> = message.constants.iter().map(|it| (&*it.name, &it.value)).collect();

@@ -2,6 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+pub mod diff;
+mod dynamic;
 mod recording;
 
+pub use dynamic::{DecodeError, DefinitionUseError, Differences, FieldDifference, MessageComparer};
 pub use recording::{Definition, Record, Topic, TopicId};

@@ -173,7 +173,7 @@ fn topics_are_compared_by_name_whatever_their_order() {
     let alone = diff((&left_topics, left), (&right_topics[..1], vec![]), &options);
     assert_eq!(alone, Some(Difference::Topic { name: "/a".into(), only_in: Side::Left }));
     let typed = |hash: &str| [Topic { type_hash: Some(hash.into()), ..a.clone() }];
-    assert_eq!(diff((&typed("x"), vec![]), (&[a.clone()], vec![]), &options), None);
+    assert_eq!(diff((&typed("x"), vec![]), (std::slice::from_ref(&a), vec![]), &options), None);
     let found = diff((&typed("x"), vec![]), (&typed("y"), vec![]), &options).unwrap().to_string();
     assert!(found.contains("left:  my_msgs/msg/Track (x)"), "{found}");
 }

@@ -17,7 +17,7 @@ const VARIABLES: [&str; 6] = [
 /// The ROS distributions that r2r knows.
 const DISTRIBUTIONS: [&str; 7] =
     ["foxy", "galactic", "humble", "iron", "jazzy", "lyrical", "rolling"];
-/// Those of them whose message types have no hashes.
+/// The ROS distributions whose message types have no hashes.
 const WITHOUT_HASHES: [&str; 3] = ["foxy", "galactic", "humble"];
 /// The packages that r2r needs, whatever IDL_PACKAGE_FILTER says.
 const NEEDED: [&str; 4] =

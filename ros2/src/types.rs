@@ -147,8 +147,7 @@ impl Types {
         self.messages.get(&rust_type).copied()
     }
 
-    /// The table of the message type `rust_type` that goes by its CDR bytes; `None` if that is none.
-    /// O(log n).
+    /// The table of the message type `rust_type`, if it goes by its CDR bytes. O(log n).
     pub fn serialized(&self, rust_type: TypeId) -> Option<&'static CdrType> {
         self.serialized.get(&rust_type).copied()
     }

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod bag;
+pub mod diff;
+mod dynamic;
 mod error;
 mod limits;
 mod mcap_file;
@@ -14,6 +16,7 @@ mod source;
 mod writer;
 
 pub use bag::{Bag, BagFile};
+pub use dynamic::{DecodeError, DefinitionUseError, Differences, FieldDifference, MessageComparer};
 pub use error::{FileError, OpenError, ReadError};
 pub use limits::{
     CHUNK_BYTES_MAX, DESCRIPTION_BYTES_MAX, FILE_BYTES_FREE, FILE_RATIO_MAX, INDEX_BYTES_MAX,

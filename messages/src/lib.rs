@@ -3,8 +3,10 @@
 #![forbid(unsafe_code)]
 
 pub mod cdr;
+mod cdr_type;
 mod raw;
 
+pub use cdr_type::CdrType;
 pub use raw::RawMessage;
 
 use serde::{Serialize, de::DeserializeOwned};

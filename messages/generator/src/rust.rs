@@ -29,9 +29,7 @@ impl Writer<'_> {
             for message in self.definitions.iter().filter(|it| it.name.package == *package) {
                 self.write_type(message, &mut modules, &mut visits);
             }
-            // A default value may be the one that a derive would give.
-            let allow = "non_snake_case, non_upper_case_globals, missing_docs, \
-                         clippy::derivable_impls";
+            let allow = "non_snake_case, non_upper_case_globals, missing_docs, clippy::all";
             let _ = writeln!(text, "/// Types of `{package}`.\n#[allow({allow})]");
             let _ = writeln!(text, "#[rustfmt::skip]\npub mod {package} {{");
             write_modules(&modules, &mut text);

@@ -104,7 +104,7 @@ impl CdrType {
     /// The serialization of `message`, with its header.
     ///
     /// # Errors
-    /// [`CdrError::Serialize`] for a message of another Rust type, and as [`cdr::to_bytes`].
+    /// [`CdrError::OtherType`] for a message of another Rust type, and as [`cdr::to_bytes`].
     pub fn to_bytes<'a>(&self, message: &'a dyn Any) -> Result<Cow<'a, [u8]>, CdrError> {
         (self.to_bytes)(message)
     }
@@ -112,7 +112,7 @@ impl CdrType {
     /// Deserializes `bytes` into `slot`, an `Option` of the Rust type.
     ///
     /// # Errors
-    /// [`CdrError::Serialize`] for a slot of another Rust type, and as [`cdr::from_bytes`].
+    /// [`CdrError::OtherType`] for a slot of another Rust type, and as [`cdr::from_bytes`].
     pub fn read(&self, bytes: &[u8], slot: &mut dyn Any) -> Result<(), CdrError> {
         (self.read)(bytes, slot)
     }
@@ -125,7 +125,7 @@ impl fmt::Debug for CdrType {
 }
 
 fn other_type() -> CdrError {
-    CdrError::Serialize("it has another Rust type than the table; use the table of its type".into())
+    CdrError::OtherType
 }
 
 #[cfg(test)]

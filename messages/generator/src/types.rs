@@ -69,7 +69,7 @@ impl Definitions {
         self.types.values()
     }
 
-    /// The names of the services.
+    /// The names of the services, those of actions included.
     pub fn services(&self) -> impl Iterator<Item = &TypeName> {
         self.services.iter()
     }
@@ -77,6 +77,16 @@ impl Definitions {
     /// The names of the actions.
     pub fn actions(&self) -> impl Iterator<Item = &TypeName> {
         self.actions.iter()
+    }
+
+    /// Whether `name` is a service, not a message.
+    pub fn is_service(&self, name: &TypeName) -> bool {
+        self.services.contains(name)
+    }
+
+    /// Whether `name` is an action, not a message.
+    pub fn is_action(&self, name: &TypeName) -> bool {
+        self.actions.contains(name)
     }
 
     /// Checks that all types referred to are here, that none contains itself, and that none is
@@ -174,7 +184,6 @@ impl Definitions {
         let [request, response] = parts(text, "service", origin)?;
         self.insert(parse_part(&name.with_suffix("Request"), request.0, origin, request.1)?)?;
         self.insert(parse_part(&name.with_suffix("Response"), response.0, origin, response.1)?)?;
-        self.services.insert(name.clone());
         self.derive_service(name, origin)
     }
 
@@ -187,6 +196,7 @@ impl Definitions {
         self.insert(parse_part(&name.with_suffix("Event"), &text, origin, 0)?)?;
         let members = [("request", request), ("response", response), ("event", event)];
         let members = members.map(|(member, ty)| (format!("{member}_message"), ty));
+        self.services.insert(name.clone());
         self.insert(describe(name, &members, origin))
     }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 /// The common packages, and `test_msgs`.
 fn all_definitions() -> Definitions {
     let mut definitions = common_definitions().clone();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/definitions/test_msgs");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../test_msgs/test_msgs");
     for kind in [InterfaceKind::Message, InterfaceKind::Service, InterfaceKind::Action] {
         for file in std::fs::read_dir(root.join(kind.folder())).unwrap() {
             let path = file.unwrap().path();

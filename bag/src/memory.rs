@@ -1,7 +1,8 @@
 //! Recordings in memory, for tests and short runs.
 
+use crate::interfaces::{RecordSink, RecordSource, Records};
+use crate::read::{Order, ReadOptions};
 use crate::recording::{Record, Topic, TopicId};
-use crate::source::{Order, ReadOptions, RecordSink, RecordSource, Records};
 use ringspin_executor::{BoxError, Time};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -40,16 +41,17 @@ impl RecordSource for MemoryRecording {
     }
 
     fn records(&self, options: &ReadOptions) -> Result<Records, BoxError> {
+        let key = |record: &Record| match options.order {
+            Order::LogTime => record.log_time,
+            Order::PublishTime => record.publish_time,
+        };
         let is_selected = |record: &&Record| {
             options.topics.as_ref().is_none_or(|topics| topics.contains(&record.topic))
-                && options.start.is_none_or(|start| record.log_time >= start)
-                && options.end.is_none_or(|end| record.log_time <= end)
+                && options.start.is_none_or(|start| key(record) >= start)
+                && options.end.is_none_or(|end| key(record) <= end)
         };
         let mut records: Vec<_> = self.records.iter().filter(is_selected).cloned().collect();
-        match options.order {
-            Order::LogTime => records.sort_by_key(|record| record.log_time),
-            Order::PublishTime => records.sort_by_key(|record| record.publish_time),
-        }
+        records.sort_by_key(key);
         Ok(Box::new(records.into_iter().map(Ok)))
     }
 }

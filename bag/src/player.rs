@@ -9,8 +9,9 @@ mod stream;
 pub use error::PlayError;
 pub use report::{PlayReport, PlayerHandle};
 
+use crate::interfaces::RecordSource;
 use crate::message_types::MessageTypes;
-use crate::source::{Order, RecordSource};
+use crate::read::Order;
 use channels::Channels;
 use input::{PlayerInput, Routes};
 use report::Progress;
@@ -110,14 +111,16 @@ impl Player {
         self
     }
 
-    /// Leaves out messages that were received earlier than `offset` after the first one.
+    /// Leaves out messages whose time, by the [order](Self::order), is earlier than `offset` after
+    /// the first reception.
     #[must_use]
     pub fn start_offset(mut self, offset: Duration) -> Self {
         self.start_offset = offset;
         self
     }
 
-    /// Leaves out messages that were received later than `offset` after the first one.
+    /// Leaves out messages whose time, by the [order](Self::order), is later than `offset` after
+    /// the first reception.
     #[must_use]
     pub fn end_offset(mut self, offset: Duration) -> Self {
         self.end_offset = Some(offset);
@@ -275,7 +278,7 @@ impl Player {
 
     /// Whether the topic is chosen.
     fn plays(&self, topic: &crate::Topic) -> bool {
-        let is_listed = |names: &[String]| names.iter().any(|name| *name == topic.name);
+        let is_listed = |names: &[String]| names.contains(&topic.name);
         self.topics.as_deref().is_none_or(is_listed) && !is_listed(&self.exclude)
     }
 

@@ -1,9 +1,9 @@
 //! The recorder: a node that subscribes to topics and writes their messages.
 
 use crate::inlet::{Entry, Inlet, Outcome, Shared, Tape, Thread, TopicCounters, Written};
+use crate::interfaces::RecordSink;
 use crate::message_types::{Carried, MessageTypes, Subscribe, subscribe_raw};
 use crate::recording::{Definition, Topic, TopicId};
-use crate::source::RecordSink;
 use ringspin_executor::{
     BoxError, CreateNodeError, CreateSubscriptionError, Durability, Graph, QoS, Reliability,
     catch_panic,
@@ -25,8 +25,8 @@ const RING_CAPACITY: usize = 1024;
 /// Records the messages of topics.
 ///
 /// The node `/rosbag2_recorder` shares each message with a thread that serializes and writes it; no
-/// callback waits for a disk. Between them is a ring of fixed size. Live, a message for which it has
-/// no room is not recorded and is counted. In deterministic mode time stands still until it has
+/// callback waits for a disk. Between them is a ring of fixed size. Live, a message for which it
+/// has no room is not recorded and is counted. In deterministic mode time stands still until it has
 /// room, and the times of the recording are simulated ones: equal runs write equal recordings.
 pub struct Recorder {
     sink: Box<dyn RecordSink>,

@@ -1,81 +1,202 @@
-//! Interfaces between nodes and recordings: the player reads from any source, the recorder writes
-//! to any sink.
+//! One file of a recording, whatever its format and compression.
 
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ringspin_executor::QoS;
+use tempfile::TempPath;
+
+use crate::error::FileError;
+use crate::limits::{FILE_BYTES_FREE, FILE_RATIO_MAX};
+use crate::mcap_file::{self, McapIndex, Range, Selection};
+use crate::qos;
 use crate::recording::{Record, Topic, TopicId};
-use ringspin_executor::{BoxError, Time};
+use crate::sqlite_file::{SqliteCursor, SqliteIndex};
 
-/// The order in which the messages of a recording are read. Messages of equal time stay in the
-/// order in which they were recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// By the time of their reception by the recorder.
-    #[default]
-    LogTime,
-    /// By the time of their publication.
-    PublishTime,
+const MCAP_MAGIC: &[u8] = b"\x89MCAP0\r\n";
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
+pub(crate) const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
+
+/// A file of a recording.
+pub(crate) struct Source {
+    /// The file as it was named.
+    pub(crate) path: PathBuf,
+    /// Its size in bytes.
+    pub(crate) size: u64,
+    /// The decompressed file, which is deleted with the last reader.
+    decompressed: Option<Arc<TempPath>>,
+    index: Index,
+    /// The topic of each channel; set when the topics of the recording are known.
+    channels: Vec<Option<TopicId>>,
 }
 
-/// The part of a recording that is read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ReadOptions {
-    /// The topics; all of them if there is no list.
-    pub topics: Option<Vec<TopicId>>,
-    /// The first log time, inclusive.
-    pub start: Option<Time>,
-    /// The last log time, inclusive.
-    pub end: Option<Time>,
-    /// The order of the messages.
-    pub order: Order,
+enum Index {
+    Mcap(Arc<McapIndex>),
+    Sqlite(SqliteIndex),
 }
 
-/// The messages of a recording, one after the other. After an error there are no more.
-pub type Records = Box<dyn Iterator<Item = Result<Record, BoxError>> + Send>;
-
-/// A recording that can be played: a file, or messages in memory.
-pub trait RecordSource: Send + Sync {
-    /// A name for errors, such as the path.
-    fn name(&self) -> String;
-
-    /// The topics, indexed by [`TopicId`].
-    fn topics(&self) -> &[Topic];
-
-    /// The log time of the first message, if it is known.
-    fn start(&self) -> Option<Time>;
-
-    /// The log time of the last message, if it is known.
-    fn end(&self) -> Option<Time>;
-
-    /// Reads the messages that `options` select.
-    ///
-    /// # Errors
-    /// The reason why the recording cannot be read.
-    fn records(&self, options: &ReadOptions) -> Result<Records, BoxError>;
+/// A channel of a file: its number, its topic, and the number of its messages.
+pub(crate) struct Channel {
+    pub(crate) number: usize,
+    pub(crate) topic: Topic,
+    pub(crate) count: u64,
 }
 
-/// A recording that is being written. Calls come from one thread.
-pub trait RecordSink: Send {
-    /// Adds a topic, before its first message.
-    ///
-    /// # Errors
-    /// The reason why it cannot be written.
-    fn add_topic(&mut self, topic: &Topic) -> Result<TopicId, BoxError>;
+impl Source {
+    /// Opens a file; `None` if its first bytes are of none of the formats.
+    pub(crate) fn open(path: &Path) -> Result<Option<Self>, FileError> {
+        let size = std::fs::metadata(path)?.len();
+        let mut magic = magic(path)?;
+        let decompressed = match magic.starts_with(ZSTD_MAGIC) {
+            true => Some(Arc::new(decompress(path, size)?)),
+            false => None,
+        };
+        if let Some(path) = &decompressed {
+            magic = self::magic(path)?;
+        }
+        let data: &Path = decompressed.as_ref().map_or(path, |decompressed| decompressed);
+        let index = if magic.starts_with(MCAP_MAGIC) {
+            Index::Mcap(Arc::new(McapIndex::read(File::open(data)?)?))
+        } else if magic.starts_with(SQLITE_MAGIC) {
+            Index::Sqlite(SqliteIndex::read(data)?)
+        } else {
+            return Ok(None);
+        };
+        let path = path.to_owned();
+        Ok(Some(Self { path, size, decompressed, index, channels: Vec::new() }))
+    }
 
-    /// Appends a message.
-    ///
-    /// # Errors
-    /// The reason why it cannot be written, such as a full disk.
-    fn write(
-        &mut self,
-        topic: TopicId,
-        log_time: Time,
-        publish_time: Time,
-        sequence: u32,
-        data: &[u8],
-    ) -> Result<(), BoxError>;
+    /// The name of the format, as rosbag2 calls it.
+    pub(crate) fn storage(&self) -> &'static str {
+        match &self.index {
+            Index::Mcap(_) => "mcap",
+            Index::Sqlite(_) => "sqlite3",
+        }
+    }
 
-    /// Completes the recording.
-    ///
-    /// # Errors
-    /// The reason why it cannot be completed.
-    fn finish(self: Box<Self>) -> Result<(), BoxError>;
+    /// Problems that do not prevent reading.
+    pub(crate) fn warnings(&self) -> &[String] {
+        match &self.index {
+            Index::Mcap(index) => &index.warnings,
+            Index::Sqlite(_) => &[],
+        }
+    }
+
+    /// The log times; `None` without messages.
+    pub(crate) fn times(&self) -> Option<Range> {
+        match &self.index {
+            Index::Mcap(index) => index.times,
+            Index::Sqlite(index) => index.times,
+        }
+    }
+
+    /// The channels, with problems of their descriptions.
+    pub(crate) fn channels(&self, warnings: &mut Vec<String>) -> Vec<Channel> {
+        match &self.index {
+            Index::Mcap(index) => mcap_channels(index, warnings),
+            Index::Sqlite(index) => index.channels(warnings),
+        }
+    }
+
+    /// Sets the topic of a channel.
+    pub(crate) fn assign(&mut self, channel: usize, topic: TopicId) {
+        if self.channels.len() <= channel {
+            self.channels.resize(channel + 1, None);
+        }
+        self.channels[channel] = Some(topic);
+    }
+
+    /// Reads the messages of the topics for which `is_selected`.
+    pub(crate) fn read(
+        &self,
+        is_selected: impl Fn(TopicId) -> bool,
+        times: Range,
+        by_publish_time: bool,
+    ) -> Result<SourceCursor, FileError> {
+        let select = |topic: &Option<TopicId>| topic.filter(|topic| is_selected(*topic));
+        let topics = self.channels.iter().map(select).collect();
+        let data: &Path = self.decompressed.as_ref().map_or(&self.path, |path| path);
+        let selection = Selection { topics, times, by_publish_time };
+        let cursor = match &self.index {
+            Index::Mcap(index) => {
+                let cursor = mcap_file::Cursor::new(File::open(data)?, index.clone(), selection)?;
+                FormatCursor::Mcap(Box::new(cursor))
+            }
+            Index::Sqlite(index) => {
+                FormatCursor::Sqlite(Box::new(SqliteCursor::new(data, index, selection)?))
+            }
+        };
+        Ok(SourceCursor { cursor, _decompressed: self.decompressed.clone() })
+    }
+}
+
+/// Reads the messages of a file.
+pub(crate) struct SourceCursor {
+    cursor: FormatCursor,
+    _decompressed: Option<Arc<TempPath>>,
+}
+
+enum FormatCursor {
+    Mcap(Box<mcap_file::Cursor>),
+    Sqlite(Box<SqliteCursor>),
+}
+
+impl SourceCursor {
+    /// The next message by time; `None` after the last one.
+    pub(crate) fn next(&mut self) -> Result<Option<Record>, FileError> {
+        match &mut self.cursor {
+            FormatCursor::Mcap(cursor) => cursor.next(),
+            FormatCursor::Sqlite(cursor) => cursor.next(),
+        }
+    }
+}
+
+fn mcap_channels(index: &McapIndex, warnings: &mut Vec<String>) -> Vec<Channel> {
+    let channel = |(number, channel): (&u16, &mcap_file::ChannelRecord)| {
+        let schema = channel.schema.clone();
+        let (type_name, definition) = schema.unzip();
+        let metadata = |key: &str| channel.metadata.get(key).filter(|value| !value.is_empty());
+        let topic = Topic {
+            name: channel.topic.clone(),
+            type_name: type_name.unwrap_or_default(),
+            type_hash: metadata("topic_type_hash").cloned(),
+            definition: definition.filter(|definition| !definition.text.is_empty()),
+            serialization_format: channel.encoding.clone(),
+            offered_qos: metadata("offered_qos_profiles")
+                .map(|text| profiles(&channel.topic, text, warnings))
+                .unwrap_or_default(),
+        };
+        let count = index.counts.get(number).copied().unwrap_or(0);
+        Channel { number: usize::from(*number), topic, count }
+    };
+    index.channels.iter().map(channel).collect()
+}
+
+/// The recorded profiles of a topic; a problem is a warning.
+pub(crate) fn profiles(topic: &str, text: &str, warnings: &mut Vec<String>) -> Vec<QoS> {
+    qos::parse(text).unwrap_or_else(|problem| {
+        warnings.push(format!("the QoS of topic {topic} cannot be read: {problem}"));
+        Vec::new()
+    })
+}
+
+/// The first bytes of a file.
+fn magic(path: &Path) -> io::Result<Vec<u8>> {
+    let mut magic = Vec::new();
+    File::open(path)?.take(16).read_to_end(&mut magic)?;
+    Ok(magic)
+}
+
+/// Decompresses a file into a temporary one.
+fn decompress(path: &Path, size: u64) -> Result<TempPath, FileError> {
+    let limit = FILE_BYTES_FREE.max(size.saturating_mul(FILE_RATIO_MAX));
+    let decoder = zstd::stream::read::Decoder::new(File::open(path)?)?;
+    let mut file = tempfile::NamedTempFile::new()?;
+    let bytes = io::copy(&mut decoder.take(limit.saturating_add(1)), &mut file)?;
+    if bytes > limit {
+        return Err(FileError::TooLarge { part: "decompressed file", bytes, limit });
+    }
+    Ok(file.into_temp_path())
 }

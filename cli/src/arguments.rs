@@ -12,8 +12,10 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0    all went well, and no node had another word on it
   1    a callback failed, other code of a node panicked (its builder in a run of `explore`,
-       a `Digest`, a `Drop`), runs diverged, or an order was found that fails
-  2    the command line, the job file or the graph is not usable; also if a builder panics
+       a `Digest`, a `Drop`), runs diverged, an order was found that fails, or recordings
+       differ
+  2    the command line, the job file, a recording or the graph is not usable; also if a
+       builder panics
   124  the watchdog found a callback that does not return
   N    of `run`: the code with which a node ended the run
 
@@ -41,6 +43,42 @@ pub(super) enum Command {
     Check(JobArguments),
     /// List the node types that a job file can name.
     Nodes,
+    /// Look into recordings.
+    #[cfg(feature = "bag")]
+    #[command(subcommand)]
+    Bag(Bag),
+}
+
+/// A command for recordings: rosbag2 directories, and single files in MCAP or SQLite3.
+#[cfg(feature = "bag")]
+#[derive(Debug, Subcommand)]
+pub(super) enum Bag {
+    /// Show files, times and topics of a recording, as `ros2 bag info` does.
+    Info {
+        /// The recording.
+        bag: PathBuf,
+    },
+    /// Compare two recordings, and show the first message that differs, field by field. The exit
+    /// code is 0 if they are equal, and 1 if they differ.
+    Diff(BagDiff),
+}
+
+#[cfg(feature = "bag")]
+#[derive(Debug, Args)]
+pub(super) struct BagDiff {
+    /// The first recording.
+    pub(super) left: PathBuf,
+    /// The second recording.
+    pub(super) right: PathBuf,
+    /// Compare these topics only.
+    #[arg(long, value_name = "TOPIC", num_args = 1..)]
+    pub(super) topics: Vec<String>,
+    /// Compare the messages, not the times of their reception and publication.
+    #[arg(long)]
+    pub(super) ignore_stamps: bool,
+    /// The number of fields of a message that are shown.
+    #[arg(long, default_value_t = 20)]
+    pub(super) fields: usize,
 }
 
 #[derive(Debug, Args)]

@@ -20,9 +20,21 @@
 //! program nodes
 //! ```
 //!
+//! With feature `bag`, for [programs](Program) that name their message types:
+//!
+//! ```text
+//! program replay BAG.. [--job JOB] [--record OUT] [--verify] [--topics T..] [--exclude T..]
+//!                      [--remap FROM:=TO..] [--start-offset 5s] [--playback-duration 10s] ..
+//! program bag info BAG
+//! program bag diff LEFT RIGHT [--ignore-stamps]
+//! ```
+//!
+//! With feature `ros2` also `program record -o OUT [TOPIC..]`, which records topics of ROS 2.
+//!
 //! The exit code is 0 when all went well. `run` ends with the code with which a node ended the run,
 //! if one did. Otherwise it is 1 when a callback failed, runs diverged, or an order was found that
-//! fails; 2 when the command line, the job file or the graph is not usable; 124 when the job's
+//! fails, or recordings differ; 2 when the command line, the job file, a recording or the graph is
+//! not usable; 124 when the job's
 //! watchdog found a callback that does not return. A panic of other code than a callback (a
 //! `Digest`, a `Drop`) is a failed run. A builder that panics makes the graph unusable: 2, or 1 if
 //! it panics only in a later run of `explore`.
@@ -30,6 +42,8 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+#[cfg(feature = "bag")]
+mod bag;
 
 use arguments::{Command, CommandLine, Explore, JobArguments, Run, Verify};
 use clap::Parser;
@@ -68,8 +82,55 @@ fn unusable(error: impl std::fmt::Display) -> Ended {
     Ended::Unusable(error.to_string())
 }
 
+/// A program with the ready-made command line: its node types, and its message types.
+///
+/// ```no_run
+/// use ringspin_cli::Program;
+/// use ringspin_simulation::Registry;
+///
+/// fn main() -> std::process::ExitCode {
+///     Program::new(Registry::new()).main()
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Program {
+    registry: Registry,
+}
+
+impl Program {
+    /// A program with the node types of `registry`.
+    pub fn new(registry: Registry) -> Self {
+        Self { registry }
+    }
+
+    /// Runs the command of this process's command line.
+    pub fn main(&self) -> ExitCode {
+        let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+        ExitCode::from(run_and_say(self.parts(), args, &mut io::stdout(), &mut io::stderr(), true))
+    }
+
+    /// Runs a command as [`run_from`] does.
+    pub fn run_from<A: Into<String>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> u8 {
+        run_and_say(self.parts(), args, out, err, false)
+    }
+
+    fn parts(&self) -> Parts<'_> {
+        Parts { registry: &self.registry }
+    }
+}
+
+/// The node types and the message types of a program.
+struct Parts<'a> {
+    registry: &'a Registry,
+}
+
 /// The inputs and outputs of a command besides its arguments.
-struct Program<'a> {
+struct Invocation<'a> {
     registry: &'a Registry,
     /// How it was called.
     name: String,
@@ -81,8 +142,7 @@ struct Program<'a> {
 
 /// Runs the command of this process's command line with the node types of `registry`.
 pub fn main(registry: Registry) -> ExitCode {
-    let args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
-    ExitCode::from(run_and_say(&registry, args, &mut io::stdout(), &mut io::stderr(), true))
+    Program::new(registry).main()
 }
 
 /// Runs a command like [`main`], with any command line (the program's name first) and outputs;
@@ -107,17 +167,18 @@ pub fn run_from<A: Into<String>>(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
-    run_and_say(registry, args, out, err, false)
+    let parts = Parts { registry };
+    run_and_say(parts, args, out, err, false)
 }
 
 fn run_and_say<A: Into<String>>(
-    registry: &Registry,
+    parts: Parts<'_>,
     args: impl IntoIterator<Item = A>,
     out: &mut dyn Write,
     err: &mut dyn Write,
     alone: bool,
 ) -> u8 {
-    let (code, said) = match run(registry, args, out, alone) {
+    let (code, said) = match run(parts, args, out, alone) {
         Ok(code) => return code,
         Err(Ended::Failed(said)) => (FAILED, said),
         Err(Ended::Unusable(said)) => (UNUSABLE, said),
@@ -131,7 +192,7 @@ fn run_and_say<A: Into<String>>(
 }
 
 fn run<A: Into<String>>(
-    registry: &Registry,
+    parts: Parts<'_>,
     args: impl IntoIterator<Item = A>,
     out: &mut dyn Write,
     alone: bool,
@@ -145,10 +206,11 @@ fn run<A: Into<String>>(
             return Ok(0);
         }
     };
+    let registry = parts.registry;
     registry.check().map_err(unusable)?;
     let ros_arguments = Arguments::from_env().map_err(unusable)?.overridden_by(stronger);
     let name = args.into_iter().next().unwrap_or_default();
-    let mut program = Program { registry, name, ros_arguments, alone, out };
+    let mut program = Invocation { registry, name, ros_arguments, alone, out };
     match line.command {
         Command::Run(run) => program.run(run),
         Command::Verify(verify) => program.verify(&verify),
@@ -158,10 +220,12 @@ fn run<A: Into<String>>(
             registry.names().try_for_each(|name| writeln!(program.out, "{name}"))?;
             Ok(0)
         }
+        #[cfg(feature = "bag")]
+        Command::Bag(bag) => program.bag(&bag),
     }
 }
 
-impl<'a> Program<'a> {
+impl<'a> Invocation<'a> {
     fn job(&self, arguments: &JobArguments) -> Result<Job<'a>, Ended> {
         let file = JobFile::load(&arguments.job).map_err(unusable)?;
         let job = file.with_arguments(self.ros_arguments.clone()).job(self.registry);

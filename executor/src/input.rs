@@ -4,7 +4,8 @@
 //! the time of its next item, lets it deliver at that simulated time, and tells it when the graph
 //! has no event left at that instant. So no item is lost because the system is slow, and nothing
 //! depends on its speed. Live, where time does not wait, an input that a
-//! [node has](crate::Node::create_input) is called by that node's event loop when its items are due.
+//! [node has](crate::Node::create_input) is called by that node's event loop when its items are
+//! due.
 
 use crate::escape::BoxError;
 use crate::lock::lock;

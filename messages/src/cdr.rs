@@ -1,43 +1,93 @@
 //! Serialized messages: OMG CDR with its header of four bytes, as ROS 2 and its recordings have it.
 
 use serde::{Serialize, de::DeserializeOwned};
+use std::any::type_name;
 use thiserror::Error;
+
+/// Bytes after a message, at most: writers pad to four or eight bytes.
+const PADDING_MAX: usize = 7;
 
 /// A message that cannot be serialized or deserialized.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CdrError {
     /// The bytes are no message of this type.
-    #[error("failed to deserialize a message: {0}; the data is damaged or of another type")]
-    Deserialize(String),
+    #[error(
+        "failed to deserialize {bytes} bytes as {rust_type}: {cause}; the data is damaged or of \
+         another type"
+    )]
+    Deserialize {
+        /// The Rust type.
+        rust_type: &'static str,
+        /// The length of the data.
+        bytes: usize,
+        /// The reason.
+        cause: String,
+    },
+    /// The header names a serialization other than plain CDR.
+    #[error(
+        "failed to deserialize a message: its encapsulation is {0:#06x} ({name}), but only plain \
+         CDR (0x0000 and 0x0001) is supported; let the writer use XCDR version 1 and final types",
+        name = encapsulation(*.0)
+    )]
+    Encapsulation(u16),
+    /// A value of another Rust type than that of its [`CdrType`](crate::CdrType).
+    #[error("the value has another Rust type than the table; use the table of its type")]
+    OtherType,
     /// The value has no serialization.
-    #[error("failed to serialize a message: {0}")]
-    Serialize(String),
+    #[error("failed to serialize {rust_type}: {cause}")]
+    Serialize {
+        /// The Rust type.
+        rust_type: &'static str,
+        /// The reason, with the field.
+        cause: String,
+    },
+}
+
+/// The name of an encapsulation.
+fn encapsulation(id: u16) -> &'static str {
+    match id {
+        2 | 3 => "parameter list CDR",
+        6 | 7 => "XCDR version 2",
+        8 | 9 => "delimited XCDR version 2",
+        10 | 11 => "parameter list XCDR version 2",
+        _ => "unknown",
+    }
 }
 
 /// The serialization of `message`, little-endian, with its header.
 ///
 /// # Errors
-/// [`CdrError::Serialize`] for a value that its definition does not allow.
+/// [`CdrError::Serialize`] for an array or string with a length that the definition does not allow.
 pub fn to_bytes<M: Serialize>(message: &M) -> Result<Vec<u8>, CdrError> {
+    let failed = |cause| CdrError::Serialize { rust_type: type_name::<M>(), cause };
     let mut bytes = vec![0, 1, 0, 0];
-    let serialized = cdr_encoding::to_vec::<M, byteorder::LittleEndian>(message);
-    bytes.extend(serialized.map_err(|error| CdrError::Serialize(error.to_string()))?);
+    cdr_encoding::to_writer::<M, byteorder::LittleEndian, _>(&mut bytes, message)
+        .map_err(|error| failed(error.to_string()))?;
     Ok(bytes)
 }
 
-/// Deserializes a message, with its header, of either byte order.
+/// Deserializes a message, with its header, of either byte order. Memory is allocated only for
+/// data that is there, whatever the lengths in it say.
 ///
 /// # Errors
-/// [`CdrError::Deserialize`].
+/// [`CdrError::Deserialize`] for data that ends too early, has other data after the message, or
+/// values that the definition does not allow; [`CdrError::Encapsulation`].
 pub fn from_bytes<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, CdrError> {
-    let failed = |error: String| CdrError::Deserialize(error);
+    let failed = |cause| {
+        let rust_type = type_name::<M>();
+        CdrError::Deserialize { rust_type, bytes: bytes.len(), cause }
+    };
     let (header, body) =
-        bytes.split_first_chunk::<4>().ok_or_else(|| failed("no header".into()))?;
-    let read = match header[1] {
+        bytes.split_first_chunk::<4>().ok_or_else(|| failed("it has no header".into()))?;
+    let read = match u16::from_be_bytes([header[0], header[1]]) {
         0 => cdr_encoding::from_bytes::<M, byteorder::BigEndian>(body),
         1 => cdr_encoding::from_bytes::<M, byteorder::LittleEndian>(body),
-        other => return Err(failed(format!("unknown encapsulation {other}"))),
+        other => return Err(CdrError::Encapsulation(other)),
     };
-    read.map(|(message, _)| message).map_err(|error| failed(error.to_string()))
+    let (message, len) = read.map_err(|error| failed(error.to_string()))?;
+    match body.len() - len {
+        0..=PADDING_MAX => Ok(message),
+        rest => Err(failed(format!("{rest} bytes follow the message"))),
+    }
 }

@@ -17,6 +17,8 @@ const VARIABLES: [&str; 6] = [
 /// The ROS distributions that r2r knows.
 const DISTRIBUTIONS: [&str; 7] =
     ["foxy", "galactic", "humble", "iron", "jazzy", "lyrical", "rolling"];
+/// The ROS distributions whose message types have no hashes.
+const WITHOUT_HASHES: [&str; 3] = ["foxy", "galactic", "humble"];
 /// The packages that r2r needs, whatever IDL_PACKAGE_FILTER says.
 const NEEDED: [&str; 4] =
     ["rcl_interfaces", "builtin_interfaces", "unique_identifier_msgs", "action_msgs"];
@@ -39,6 +41,11 @@ pub(super) fn run() {
     if let Err(error) = checked {
         eprintln!("\nerror: failed to build ringspin with live ROS 2: {error}\n");
         std::process::exit(1);
+    }
+    // Since Iron, whose type supports have functions for it.
+    println!("cargo:rustc-check-cfg=cfg(has_type_hashes)");
+    if !env::var("ROS_DISTRO").is_ok_and(|name| WITHOUT_HASHES.contains(&name.as_str())) {
+        println!("cargo:rustc-cfg=has_type_hashes");
     }
     let types = types();
     watch(&types);

@@ -198,7 +198,7 @@ impl Middleware for Ros2 {
 
     fn carried_types(&self) -> &str {
         "use a ROS message type, such as `r2r::geometry_msgs::msg::Twist`, a primitive type, or \
-         map the type to a ROS type (`ringspin_ros2::Types::with_mapping`)"
+         name the type to the connection (`ringspin_ros2::Types::with_message`, `with_mapping`)"
     }
 
     fn is_bypassed_locally(&self) -> bool {

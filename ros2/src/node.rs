@@ -6,10 +6,10 @@ use crate::connection::{Connection, Traffic};
 use crate::late_responses::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::parameters::{ParameterEvents, parameter_services};
-use crate::raw;
 use crate::rcl::{
-    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, MessageInfo, Node,
-    NodeOptions, PublisherEndpoint, RawPublisher, RawSubscription, RequestId, RosError,
+    ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, MessageInfo,
+    MessageType, Node, NodeOptions, PublisherEndpoint, RawPublisher, RawSubscription, RequestId,
+    RosError, check_type_hash,
 };
 use crate::reports::{Complaints, End, Reporter, Watched};
 use ringspin_executor::{
@@ -17,6 +17,7 @@ use ringspin_executor::{
     ParameterValue, QoS, RemoteClient, RemoteEvents, RemoteNode, RemoteNotifier, RemotePublisher,
     RemoteResponder, RemoteServer, RemoteSubscription, ServiceTypes, Time, TypeName,
 };
+use ringspin_messages::CdrType;
 use ringspin_ringbuf::Counter;
 use std::any::Any;
 use std::sync::Arc;
@@ -53,6 +54,18 @@ impl RosNode {
         Ok(Some(Arc::new(reporter)))
     }
 
+    /// The form in which messages of `topic` go over the wire; `None` if their type does not.
+    fn wire(&self, topic: &str, message: TypeName) -> Result<Option<Wire>, BoxError> {
+        if let Some(name) = self.connection.raw_topics.type_of(topic, message)? {
+            return Ok(Some(Wire::Serialized(name, CdrType::raw())));
+        }
+        if let Some(table) = self.connection.types.serialized(message.id) {
+            check_type_hash(table.name(), table.hash())?;
+            return Ok(Some(Wire::Serialized(table.name().into(), table)));
+        }
+        Ok(self.connection.types.message(message.id).map(Wire::Native))
+    }
+
     /// Distinguishes overwritten messages of `topic` from ignored ones.
     fn missing(&self, topic: &str, qos: &QoS, locals: Locals) -> Missing {
         let ignores = locals == Locals::Ignore && self.connection.matches_locals;
@@ -68,19 +81,23 @@ impl RemoteNode for RosNode {
         qos: QoS,
     ) -> Result<Option<Arc<dyn RemotePublisher>>, BoxError> {
         let sent = self.connection.listeners.sent(topic);
-        if let Some(type_name) = self.connection.raw_topics.type_of(topic, message)? {
-            let publisher = RawPublisher::new(&self.node, topic, &type_name, &qos)?;
-            let endpoint = publisher.share();
-            let publish = Box::new(move |message: &dyn Any| raw::publish(&publisher, message));
-            let (inside, reporter) = (None, None);
-            return Ok(Some(Arc::new(RosPublisher { publish, endpoint, inside, sent, reporter })));
-        }
-        let Some(table) = self.connection.types.message(message.id) else {
+        let Some(wire) = self.wire(topic, message)? else {
             return Ok(None);
         };
-        let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
-        let endpoint = publisher.share();
-        let publish = Box::new(move |message: &dyn Any| Ok(publisher.publish(message)?));
+        let (endpoint, publish): (_, Box<Publish>) = match wire {
+            Wire::Native(table) => {
+                let publisher = ErasedPublisher::new(&self.node, table, topic, &qos)?;
+                (publisher.share(), Box::new(move |message| Ok(publisher.publish(message)?)))
+            }
+            Wire::Serialized(type_name, table) => {
+                let publisher = RawPublisher::new(&self.node, topic, &type_name, &qos)?;
+                let endpoint = publisher.share();
+                let publish = move |message: &dyn Any| {
+                    Ok(publisher.publish_serialized(&table.to_bytes(message)?)?)
+                };
+                (endpoint, Box::new(publish))
+            }
+        };
         // A later subscription may want a message that has no receiver now; and a message is a sign
         // of life, and keeps a deadline. With loopback all go through ROS 2.
         let is_needed = qos.durability() != Durability::Volatile
@@ -107,28 +124,28 @@ impl RemoteNode for RosNode {
         let announce = move |count| remote_notifier.announce(count);
         let missing = self.missing(topic, &qos, locals);
         let times = MessageTimes::UNKNOWN;
-        if let Some(name) = self.connection.raw_topics.type_of(topic, message)? {
-            let mut subscription = RawSubscription::new(&self.node, topic, &name, &qos, locals)?;
-            subscription.on_new_message(announce)?;
-            let take = Box::new(move |into: &mut dyn Any| raw::take(&mut subscription, into));
-            let (reporter, _listener) = (None, None);
-            return Ok(Some(Box::new(RosSubscription {
-                take,
-                times,
-                missing,
-                reporter,
-                _listener,
-            })));
-        }
-        let Some(table) = self.connection.types.message(message.id) else {
+        let Some(wire) = self.wire(topic, message)? else {
             return Ok(None);
         };
-        let mut subscription = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
-        subscription.on_new_message(announce)?;
-        let endpoint = subscription.share();
+        let (endpoint, take): (_, Box<Take>) = match wire {
+            Wire::Native(table) => {
+                let mut from = ErasedSubscription::new(&self.node, table, topic, &qos, locals)?;
+                from.on_new_message(announce)?;
+                (from.share(), Box::new(move |into: &mut dyn Any| Ok(from.take(into)?)))
+            }
+            Wire::Serialized(type_name, table) => {
+                let mut from = RawSubscription::new(&self.node, topic, &type_name, &qos, locals)?;
+                from.on_new_message(announce)?;
+                let endpoint = from.share();
+                let take = move |into: &mut dyn Any| match from.take()? {
+                    Some((bytes, info)) => Ok(table.read(bytes, into).map(|()| Some(info))?),
+                    None => Ok(None),
+                };
+                (endpoint, Box::new(take))
+            }
+        };
         let reporter = self.reporter(End::Subscription(endpoint), qos)?;
-        let _listener = Some(self.connection.listeners.add(topic));
-        let take = Box::new(move |into: &mut dyn Any| Ok(subscription.take(into)?));
+        let _listener = self.connection.listeners.add(topic);
         Ok(Some(Box::new(RosSubscription { take, times, missing, reporter, _listener })))
     }
 
@@ -190,6 +207,14 @@ impl RemoteNode for RosNode {
     }
 }
 
+/// The form in which messages go over the wire.
+enum Wire {
+    /// Copied to a C struct, which the middleware serializes.
+    Native(&'static MessageType),
+    /// CDR bytes, of the ROS type with this name.
+    Serialized(String, &'static CdrType),
+}
+
 type Publish = dyn Fn(&dyn Any) -> Result<(), BoxError> + Send + Sync;
 type Take = dyn FnMut(&mut dyn Any) -> Result<Option<MessageInfo>, BoxError> + Send;
 
@@ -244,7 +269,7 @@ struct RosSubscription {
     times: MessageTimes,
     missing: Missing,
     reporter: Option<Arc<Reporter>>,
-    _listener: Option<Listener>,
+    _listener: Listener,
 }
 
 impl RemoteSubscription for RosSubscription {

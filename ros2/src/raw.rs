@@ -1,9 +1,7 @@
-//! Serialized messages at the level of nodes, of types that are known by their names only.
+//! Topics with serialized messages, of types that are known by their names only.
 
-use crate::rcl::{MessageInfo, RawPublisher, RawSubscription};
-use ringspin_executor::{BoxError, TypeName};
+use ringspin_executor::TypeName;
 use ringspin_messages::RawMessage;
-use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
@@ -62,23 +60,4 @@ impl RawTopics {
         let known = topics.get(topic).cloned();
         known.map(Some).ok_or_else(|| RawTopicError::Untyped(topic.into()))
     }
-}
-
-/// Publishes `message`, a [`RawMessage`].
-pub(crate) fn publish(publisher: &RawPublisher, message: &dyn Any) -> Result<(), BoxError> {
-    let message = message.downcast_ref::<RawMessage>().ok_or("not a serialized message")?;
-    Ok(publisher.publish_serialized(&message.0)?)
-}
-
-/// Takes a message into `into`, an `Option` of a [`RawMessage`].
-pub(crate) fn take(
-    subscription: &mut RawSubscription,
-    into: &mut dyn Any,
-) -> Result<Option<MessageInfo>, BoxError> {
-    let into = into.downcast_mut::<Option<RawMessage>>().ok_or("not a serialized message")?;
-    let Some((bytes, info)) = subscription.take()? else {
-        return Ok(None);
-    };
-    *into = Some(RawMessage(bytes.to_vec()));
-    Ok(Some(info))
 }

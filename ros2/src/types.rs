@@ -5,6 +5,7 @@ mod primitives;
 
 use crate::action::{self, ActionTypes, RosAction};
 use crate::rcl::{Mapping, MessageType, RosMessage, RosService, ServiceMapping, ServiceType};
+use ringspin_messages::CdrType;
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -33,6 +34,7 @@ mod generated {
 pub struct Types {
     messages: Arc<BTreeMap<TypeId, &'static MessageType>>,
     services: Arc<BTreeMap<(TypeId, TypeId), &'static ServiceType>>,
+    serialized: Arc<BTreeMap<TypeId, &'static CdrType>>,
 }
 
 impl Types {
@@ -61,6 +63,36 @@ impl Types {
     #[must_use]
     pub fn with<T: RosMessage>(mut self) -> Self {
         self.add_message(MessageType::of::<T>());
+        self
+    }
+
+    /// With a message type of a Rust struct, such as `ringspin_messages::sensor_msgs::msg::Imu`,
+    /// which goes over the wire by its CDR bytes, without a C struct in between.
+    ///
+    /// The sourced ROS must have the type when a publisher or subscription of it is created, with
+    /// the same type hash; this program need not have been built with it.
+    ///
+    /// ```
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Imu;
+    /// # impl ringspin_messages::RosMessage for Imu {
+    /// #     const TYPE_NAME: &'static str = "sensor_msgs/msg/Imu";
+    /// #     const DEFINITION: &'static str = "";
+    /// #     const TYPE_HASH: &'static str = "";
+    /// # }
+    /// use ringspin_ros2::Types;
+    /// let types = Types::installed().with_message::<Imu>();
+    /// ```
+    #[must_use]
+    pub fn with_message<M: ringspin_messages::RosMessage>(self) -> Self {
+        self.with_table(CdrType::of::<M>())
+    }
+
+    /// With the message type of `table`; see [`with_message`](Self::with_message).
+    #[must_use]
+    pub fn with_table(mut self, table: &'static CdrType) -> Self {
+        Arc::make_mut(&mut self.serialized).insert(table.rust_type(), table);
         self
     }
 
@@ -115,6 +147,11 @@ impl Types {
         self.messages.get(&rust_type).copied()
     }
 
+    /// The table of the message type `rust_type`, if it goes by its CDR bytes. O(log n).
+    pub fn serialized(&self, rust_type: TypeId) -> Option<&'static CdrType> {
+        self.serialized.get(&rust_type).copied()
+    }
+
     /// The table of the service with these messages; `None` if there is none. O(log n).
     pub fn service(&self, request: TypeId, response: TypeId) -> Option<&'static ServiceType> {
         self.services.get(&(request, response)).copied()
@@ -123,7 +160,8 @@ impl Types {
 
 impl std::fmt::Debug for Types {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (messages, services) = (self.messages.len(), self.services.len());
+        let messages = self.messages.len() + self.serialized.len();
+        let services = self.services.len();
         write!(f, "Types({messages} messages, {services} services)")
     }
 }

@@ -18,6 +18,7 @@ mod processes;
 mod queries;
 mod raw;
 mod rosout;
+mod serialized;
 mod services;
 mod topics;
 mod volume;

@@ -6,6 +6,8 @@ use crate::outlet::Outlet;
 use crate::recording::{Definition, Topic};
 use crate::requester::{Requester, service_of};
 use ringspin_executor::{Durability, GraphInfo, Node, QoS, Reliability};
+use ringspin_messages::RosMessage;
+use ringspin_messages::rosgraph_msgs::msg::Clock;
 use std::collections::BTreeMap;
 
 /// The way of the messages of one topic.
@@ -74,11 +76,11 @@ impl<'a> Channels<'a> {
     pub(super) fn open_clock(&mut self, player: &Player) -> Result<usize, PlayError> {
         let clock = Topic {
             name: "/clock".into(),
-            type_name: "rosgraph_msgs/msg/Clock".into(),
-            type_hash: Some(CLOCK_HASH.into()),
+            type_name: Clock::TYPE_NAME.into(),
+            type_hash: Some(Clock::TYPE_HASH.into()),
             definition: Some(Definition {
                 encoding: "ros2msg".into(),
-                text: CLOCK_DEFINITION.into(),
+                text: Clock::DEFINITION.into(),
             }),
             serialization_format: "cdr".into(),
             offered_qos: vec![QoS::clock().reliable()],
@@ -142,18 +144,6 @@ impl<'a> Channels<'a> {
             .map_err(|error| PlayError::Create { topic: name.into(), error })
     }
 }
-
-/// The hash of `rosgraph_msgs/msg/Clock`.
-const CLOCK_HASH: &str = "RIHS01_692f7a66e93a3c83e71765d033b60349ba68023a8c689a79e48078bcb5c58564";
-
-/// The definition of `rosgraph_msgs/msg/Clock`.
-const CLOCK_DEFINITION: &str = "builtin_interfaces/Time clock
-
-================================================================================
-MSG: builtin_interfaces/Time
-int32 sec
-uint32 nanosec
-";
 
 /// The largest depth of a publisher that is taken over from a recording.
 const DEPTH_MAX: usize = 1000;

@@ -16,7 +16,9 @@ pub enum PlayError {
         error: BoxError,
     },
     /// A setting names a topic that was not recorded.
-    #[error("failed to play topic {topic}: it is not in the recording, which has {}", topics.join(", "))]
+    #[error(
+        "failed to play topic {topic}: it is not in the recording, which has {}", topics.join(", ")
+    )]
     UnknownTopic {
         /// The topic.
         topic: String,

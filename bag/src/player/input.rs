@@ -168,7 +168,7 @@ impl ExternalInput for PlayerInput {
             let name = thread::Builder::new().name("bag-reader".into());
             let reader = name.spawn(move || {
                 // Ends with the recording, or with the player.
-                let _ = stream.into_iter().try_for_each(|read| sender.send(read));
+                stream.map_while(|read| sender.send(read).ok()).for_each(drop);
             });
             match reader {
                 Ok(_) => self.feed = Feed::Ahead(ahead),

@@ -1,9 +1,10 @@
 //! The messages of all recordings in the order in which they are played.
 
 use super::{PlayError, Player, TimeBase};
+use crate::interfaces::Records;
 use crate::message_types::MessageTypes;
+use crate::read::{Order, ReadOptions};
 use crate::recording::{Record, Topic, TopicId};
-use crate::source::{Order, ReadOptions, Records};
 use ringspin_executor::{BoxError, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::iter::Peekable;

@@ -16,7 +16,7 @@ fn live_modes() -> [Executor; 2] {
 fn messages_are_never_early_and_keep_their_order() {
     for mut executor in live_modes() {
         let node = executor.create_node("probe", Vec::new()).unwrap();
-        let (sender, seen) = std::sync::mpsc::channel();
+        let (sender, received) = std::sync::mpsc::channel();
         node.create_subscription(
             "n",
             QoS::default(),

@@ -225,7 +225,7 @@ fn an_unreadable_recording_ends_the_run_with_its_name() {
         Ok(player.add_to(graph, &types())?)
     });
     let error = player.apply_times(job, &types()).unwrap().run().unwrap_err().to_string();
-    assert!(error.contains("failed to deserialize a message"), "{error}");
+    assert!(error.contains("failed to deserialize 5 bytes"), "{error}");
     assert!(error.contains("/n"), "{error}");
 }
 

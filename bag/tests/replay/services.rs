@@ -14,6 +14,7 @@ impl RosService for Square {
     const TYPE_HASH: &'static str = "RIHS01_cc";
     type Request = Number;
     type Response = Number;
+    type Event = Number; // not used here
 }
 
 /// An event as service introspection publishes it.

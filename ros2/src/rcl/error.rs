@@ -52,6 +52,20 @@ pub enum RosError {
         /// The entity that it was for.
         entity: Arc<str>,
     },
+    /// A type has another definition in the sourced ROS than in this program.
+    #[error(
+        "failed to use message type {name}: its hash is {program} in this program and {installed} \
+         in the sourced ROS 2; build the program with that definition, or source a ROS 2 with the \
+         program's"
+    )]
+    OtherDefinition {
+        /// The type.
+        name: Box<str>,
+        /// The hash in this program.
+        program: Box<str>,
+        /// The hash in the sourced ROS.
+        installed: Box<str>,
+    },
     /// A type that nothing in this program, and no library that was found, knows.
     #[error("unknown type {name:?}: {reason}; {known}")]
     UnknownType {

@@ -91,6 +91,37 @@ pub(super) fn by_name(name: &str) -> Result<&'static rosidl_message_type_support
     }
 }
 
+/// Checks that the sourced ROS defines the message type `name` by a definition of `hash`, such as
+/// `RIHS01_7d9a...`. A ROS before Iron has no hashes, and any `hash` is right.
+///
+/// # Errors
+/// [`RosError::UnknownType`], [`RosError::OtherDefinition`].
+pub fn check_type_hash(name: &str, hash: &str) -> Result<(), RosError> {
+    match hash_of(by_name(name)?) {
+        Some(installed) if installed != hash => Err(RosError::OtherDefinition {
+            name: name.into(),
+            program: hash.into(),
+            installed: installed.into(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(has_type_hashes)]
+fn hash_of(support: &rosidl_message_type_support_t) -> Option<String> {
+    let get = support.get_type_hash_func?;
+    // SAFETY: the function belongs to this type support; what it finds is a static of the type's
+    // library, which stays loaded.
+    let hash = unsafe { get(support).as_ref() }?;
+    let digits: String = hash.value.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(format!("RIHS{:02}_{digits}", hash.version))
+}
+
+#[cfg(not(has_type_hashes))]
+fn hash_of(_: &rosidl_message_type_support_t) -> Option<String> {
+    None
+}
+
 /// From the library of the package, where it is called `symbol`.
 fn load(
     name: &str,

@@ -6,8 +6,10 @@ use super::{JobFile, JobFileError, Source, parameters};
 use crate::job::Job;
 use crate::registry::{Build, NodeConfig, Registry};
 use ringspin_executor::{Arguments, BoxError, FailurePolicy, Graph, catch_panic};
+use ringspin_modes::deterministic::Simulation;
 use ringspin_modes::names::list;
 use ringspin_modes::names::way_out;
+use std::path::PathBuf;
 use std::time::Duration;
 use toml::Spanned;
 
@@ -18,6 +20,8 @@ pub(super) struct Jobs {
     pub(super) first_key: Option<(String, &'static str)>,
     pub(super) arguments: Arguments,
     nodes: Vec<Instance>,
+    /// Whether a file without nodes is an error.
+    needs_nodes: bool,
     /// Whether the file says that nothing has to end the run.
     endless: bool,
     policy: FailurePolicy,
@@ -66,6 +70,7 @@ impl Jobs {
         }
         Ok(Self {
             endless,
+            needs_nodes: true,
             first_key,
             arguments: general?.overridden_by(own),
             nodes,
@@ -141,6 +146,30 @@ fn node_arguments(
 }
 
 impl JobFile {
+    /// A file with one node of each type in `registry`, under the name of its type. Nothing ends
+    /// its run: it is for a run that an input, or a node, ends.
+    #[must_use]
+    pub fn of_all_nodes(registry: &Registry) -> Self {
+        let origin = String::from("the program");
+        let source = Source { origin: origin.clone(), folder: PathBuf::new(), text: String::new() };
+        let instance = |name: &str| Instance {
+            at: origin.clone(),
+            node_type: name.into(),
+            place: NodeConfig { namespace: "/".into(), name: name.into() },
+        };
+        let jobs = Jobs {
+            first_key: None,
+            arguments: Arguments::default(),
+            nodes: registry.names().map(instance).collect(),
+            needs_nodes: false,
+            endless: true,
+            policy: FailurePolicy::StopAll,
+            watchdog: None,
+            end_when: None,
+        };
+        Self { source, simulation: Simulation::default(), jobs }
+    }
+
     /// The job, with nodes of the types in `registry`.
     ///
     /// Names, parameters, links and durations are checked when the job starts, because that needs
@@ -149,26 +178,23 @@ impl JobFile {
     /// # Errors
     /// [`JobFileError`] for a registry that is not usable, no nodes, or an unknown type.
     pub fn job<'a>(&self, registry: &'a Registry) -> Result<Job<'a>, JobFileError> {
-        registry.check()?;
-        if self.jobs.nodes.is_empty() {
-            let names: Vec<_> = registry.names().collect();
-            let known = match names.is_empty() {
-                true => "the program has registered none yet".into(),
-                false => format!("one of {}", list(&names)),
-            };
-            return Err(JobFileError::NoNodes { origin: self.source.origin.clone(), known });
-        }
-        let nodes = self.jobs.nodes.iter().map(|instance| instance.resolve(registry));
-        let nodes: Vec<_> = nodes.collect::<Result<_, _>>()?;
-        let origin = format!("{}:", self.source.origin);
+        self.job_with(registry, |_| Ok(()))
+    }
+
+    /// The job like [`job`](Self::job), with more in its graph: `add` is called after the nodes are
+    /// there, in each run. The value that it returns is that of the job's graph.
+    ///
+    /// # Errors
+    /// The errors of [`job`](Self::job).
+    pub fn job_with<'a, T: 'a>(
+        &self,
+        registry: &'a Registry,
+        add: impl Fn(&Graph) -> Result<T, BoxError> + Send + Sync + 'a,
+    ) -> Result<Job<'a, T>, JobFileError> {
+        let build = self.build(registry)?;
         let mut job = Job::new(move |graph| {
-            for (instance, build) in &nodes {
-                let built = catch_panic(|| build(graph, &instance.place));
-                built
-                    .unwrap_or_else(|panic| Err(format!("it panicked: {panic}").into()))
-                    .map_err(|error| instance.failed(error))?;
-            }
-            declared(graph, &origin)
+            build(graph)?;
+            add(graph)
         });
         if let Some(limit) = self.jobs.watchdog {
             job = job.with_watchdog(limit, |stuck| stuck.abort());
@@ -183,6 +209,42 @@ impl JobFile {
             .with_simulation(self.simulation.clone())
             .with_arguments(self.jobs.arguments.clone())
             .with_failure_policy(self.jobs.policy))
+    }
+
+    /// The function that adds the file's nodes to a graph: for a graph that is run live.
+    ///
+    /// # Errors
+    /// The errors of [`job`](Self::job); those of the function are of the nodes.
+    pub fn build<'a>(
+        &self,
+        registry: &'a Registry,
+    ) -> Result<impl Fn(&Graph) -> Result<(), BoxError> + Send + Sync + use<'a>, JobFileError> {
+        registry.check()?;
+        if self.jobs.nodes.is_empty() && self.jobs.needs_nodes {
+            let names: Vec<_> = registry.names().collect();
+            let known = match names.is_empty() {
+                true => "the program has registered none yet".into(),
+                false => format!("one of {}", list(&names)),
+            };
+            return Err(JobFileError::NoNodes { origin: self.source.origin.clone(), known });
+        }
+        let nodes = self.jobs.nodes.iter().map(|instance| instance.resolve(registry));
+        let nodes: Vec<_> = nodes.collect::<Result<_, _>>()?;
+        let origin = format!("{}:", self.source.origin);
+        Ok(move |graph: &Graph| {
+            for (instance, build) in &nodes {
+                let built = catch_panic(|| build(graph, &instance.place));
+                built
+                    .unwrap_or_else(|panic| Err(format!("it panicked: {panic}").into()))
+                    .map_err(|error| instance.failed(error))?;
+            }
+            declared(graph, &origin)
+        })
+    }
+
+    /// The ROS arguments of the file, with those of its nodes.
+    pub fn arguments(&self) -> &Arguments {
+        &self.jobs.arguments
     }
 }
 

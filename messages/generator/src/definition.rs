@@ -1,0 +1,118 @@
+//! Definitions of messages, as parsed.
+
+use crate::name::TypeName;
+
+/// A message type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// Its name.
+    pub name: TypeName,
+    /// The fields, in order.
+    pub fields: Vec<Field>,
+    /// The constants, in order.
+    pub constants: Vec<Constant>,
+    /// The text of the definition.
+    pub text: String,
+    /// The file of the definition, or another name of its text, for errors.
+    pub origin: String,
+}
+
+/// A field of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: FieldType,
+    /// Its default value, if the definition has one.
+    pub default: Option<Value>,
+    /// The line of the definition, from one.
+    pub line: usize,
+}
+
+/// The type of a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldType {
+    /// The type, of one element if it is an array.
+    pub element: Element,
+    /// Whether it is an array.
+    pub array: Array,
+}
+
+/// The type of one value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// `bool`
+    Bool,
+    /// `byte`: eight bits without a meaning as a number.
+    Byte,
+    /// `char`: in ROS 2 an unsigned number of eight bits.
+    Char,
+    /// `int8`
+    Int8,
+    /// `uint8`
+    UInt8,
+    /// `int16`
+    Int16,
+    /// `uint16`
+    UInt16,
+    /// `int32`
+    Int32,
+    /// `uint32`
+    UInt32,
+    /// `int64`
+    Int64,
+    /// `uint64`
+    UInt64,
+    /// `float32`
+    Float32,
+    /// `float64`
+    Float64,
+    /// `string`, or `string<=N` with a bound in bytes.
+    String(Option<u32>),
+    /// `wstring`, or `wstring<=N` with a bound in UTF-16 units.
+    WString(Option<u32>),
+    /// Another message.
+    Message(TypeName),
+}
+
+/// Whether, and how, a field is an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Array {
+    /// No array.
+    Single,
+    /// `[N]`: always N elements, more than zero.
+    Fixed(u32),
+    /// `[<=N]`: at most N elements.
+    Bounded(u32),
+    /// `[]`
+    Unbounded,
+}
+
+/// A constant of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    /// Its name.
+    pub name: String,
+    /// Its type; no message.
+    pub ty: Element,
+    /// Its value.
+    pub value: Value,
+    /// The line of the definition, from one.
+    pub line: usize,
+}
+
+/// A value in a definition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// For [`Element::Bool`].
+    Bool(bool),
+    /// For numbers without fraction, within the bounds of their type.
+    Integer(i128),
+    /// For [`Element::Float32`] and [`Element::Float64`].
+    Float(f64),
+    /// For both kinds of strings.
+    String(String),
+    /// For arrays.
+    Array(Vec<Value>),
+}

@@ -1,0 +1,197 @@
+//! Serialization of messages: all types, both byte orders, limits of the definitions, damaged data.
+
+mod model;
+
+use model::{Encoder, definitions};
+use proptest::prelude::*;
+use ringspin_message_generator::{Definitions, TypeName};
+use ringspin_messages::cdr::{CdrError, from_bytes, to_bytes};
+use ringspin_messages::{
+    GeneratedMessage, RosAction, RosMessage, RosService, TypeVisitor, visit_types,
+};
+use ringspin_messages::{builtin_interfaces, geometry_msgs, sensor_msgs, std_msgs, std_srvs};
+use ringspin_test_msgs::{my_msgs, test_msgs};
+
+/// Calls a function for each type, with what it knows of the type.
+struct EachType<'a> {
+    definitions: &'a Definitions,
+    seed: u64,
+    types: usize,
+}
+
+impl TypeVisitor for EachType<'_> {
+    fn message<M: GeneratedMessage>(&mut self) {
+        let name = TypeName::parse(M::TYPE_NAME).unwrap();
+        let [little, big] = Encoder::encode(self.definitions, &name, self.seed);
+        for bytes in [&little, &big] {
+            let message: M = from_bytes(bytes).unwrap();
+            assert_eq!(to_bytes(&message).unwrap(), little, "{}", M::TYPE_NAME);
+        }
+        let default = M::default();
+        let bytes = to_bytes(&default).unwrap();
+        assert_eq!(from_bytes::<M>(&bytes).unwrap(), default);
+        let json = serde_json::to_string(&from_bytes::<M>(&little).unwrap()).unwrap();
+        // JSON has no infinity, and its reader rounds the last bit of numbers.
+        if !json.contains("null") {
+            let message: M = serde_json::from_str(&json).unwrap();
+            assert_eq!(to_bytes(&message).unwrap().len(), little.len(), "{json}");
+        }
+        self.types += 1;
+    }
+}
+
+/// Compares the constants of each type with its definition.
+struct Constants(Definitions);
+
+impl TypeVisitor for Constants {
+    fn message<M: GeneratedMessage>(&mut self) {
+        let name = TypeName::parse(M::TYPE_NAME).unwrap();
+        assert_eq!(self.0.type_hash(&name).as_deref(), Some(M::TYPE_HASH));
+        assert_eq!(self.0.schema(&name).as_deref(), Some(M::DEFINITION));
+    }
+
+    fn service<S: RosService>(&mut self) {
+        let name = TypeName::parse(S::TYPE_NAME).unwrap();
+        assert_eq!(self.0.type_hash(&name).as_deref(), Some(S::TYPE_HASH));
+        assert_eq!(S::Request::TYPE_NAME, format!("{name}_Request"));
+        assert_eq!(S::Event::TYPE_NAME, format!("{name}_Event"));
+    }
+
+    fn action<A: RosAction>(&mut self) {
+        let name = TypeName::parse(A::TYPE_NAME).unwrap();
+        assert_eq!(self.0.type_hash(&name).as_deref(), Some(A::TYPE_HASH));
+        assert_eq!(A::Goal::TYPE_NAME, format!("{name}_Goal"));
+        assert_eq!(A::FeedbackMessage::TYPE_NAME, format!("{name}_FeedbackMessage"));
+        assert_eq!(A::GetResult::TYPE_NAME, format!("{name}_GetResult"));
+    }
+}
+
+#[test]
+fn types_have_the_names_definitions_and_hashes_of_their_definitions() {
+    let mut constants = Constants(definitions());
+    visit_types(&mut constants);
+    ringspin_test_msgs::visit_types(&mut constants);
+}
+
+fn config() -> ProptestConfig {
+    ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(16) }
+}
+
+proptest! {
+    #![proptest_config(config())]
+    #[test]
+    fn all_types_are_serialized_as_their_definitions_say(seed: u64) {
+        let definitions = &definitions();
+        let mut each = EachType { definitions, seed, types: 0 };
+        visit_types(&mut each);
+        ringspin_test_msgs::visit_types(&mut each);
+        prop_assert!(each.types > 330, "only {} types", each.types);
+    }
+}
+
+#[test]
+fn lengths_that_the_definition_forbids_are_refused_by_the_name_of_the_field() {
+    let imu =
+        sensor_msgs::msg::Imu { angular_velocity_covariance: vec![0.0; 8], ..Default::default() };
+    let error = to_bytes(&imu).unwrap_err().to_string();
+    assert!(
+        error.contains("`angular_velocity_covariance` of sensor_msgs/msg/Imu has length 8"),
+        "{error}"
+    );
+    assert!(error.ends_with("exactly 9"), "{error}");
+    let refused = |change: fn(&mut my_msgs::msg::Obstacle), expected: &str| {
+        let mut obstacle = my_msgs::msg::Obstacle::default();
+        to_bytes(&obstacle).unwrap();
+        change(&mut obstacle);
+        let error = to_bytes(&obstacle).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    };
+    refused(|it| it.label = "123456789".into(), "`label` of my_msgs/msg/Obstacle has length 9");
+    refused(|it| it.tags = vec![String::new(); 3], "`tags` of my_msgs/msg/Obstacle has length 3");
+    refused(|it| it.tags = vec!["four".into()], "at most 3");
+    refused(|it| it.wide = "😀😀a".into(), "`wide` of my_msgs/msg/Obstacle has length 5");
+    refused(|it| it.corners.clear(), "exactly 4");
+    refused(|it| it.some_bytes = vec![0; 5], "at most 4");
+}
+
+#[test]
+fn bounds_hold_for_data_as_well() {
+    let message = std_srvs::srv::SetBool::Event {
+        request: vec![std_srvs::srv::SetBool::Request { data: true }],
+        ..Default::default()
+    };
+    let mut bytes = to_bytes(&message).unwrap();
+    let count = bytes.iter().rposition(|byte| *byte == 1).unwrap() - 4;
+    assert_eq!(bytes[count], 1);
+    bytes[count] = 2;
+    let error = from_bytes::<std_srvs::srv::SetBool::Event>(&bytes).unwrap_err().to_string();
+    assert!(error.contains("`request` of std_srvs/srv/SetBool_Event has length 2"), "{error}");
+}
+
+#[test]
+fn defaults_and_constants_are_those_of_the_definition() {
+    let defaults = test_msgs::msg::Defaults::default();
+    assert_eq!((defaults.int64_value, defaults.float32_value), (-40_000_000, 1.125));
+    let arrays = test_msgs::msg::Arrays::default();
+    assert_eq!(arrays.uint64_values_default, [0, 1, u64::MAX]);
+    assert_eq!(arrays.string_values_default, ["", "max value", "min value"]);
+    assert_eq!(arrays.basic_types_values.len(), 3);
+    let obstacle = my_msgs::msg::Obstacle::default();
+    assert_eq!((obstacle.type_, &*obstacle.label), (my_msgs::msg::Obstacle::CAR, "car"));
+    assert_eq!((obstacle.range, obstacle.corners.len()), (f32::INFINITY, 4));
+    assert_eq!(my_msgs::msg::Obstacle::FRAME, "map");
+    assert_eq!(geometry_msgs::msg::Quaternion::default().w, 1.0);
+    assert_eq!(std_msgs::msg::Bool::default(), std_msgs::msg::Bool { data: false });
+}
+
+#[test]
+fn unknown_encapsulations_are_refused() {
+    for id in [2, 3, 6, 7, 8, 11, 255] {
+        let refused = from_bytes::<std_msgs::msg::Bool>(&[0, id, 0, 0, 1]);
+        assert_eq!(refused, Err(CdrError::Encapsulation(id.into())));
+    }
+    let refused = from_bytes::<std_msgs::msg::Bool>(&[1, 1, 0, 0, 1]);
+    assert_eq!(refused, Err(CdrError::Encapsulation(0x101)));
+}
+
+#[test]
+fn padding_is_ignored_and_other_data_is_not() {
+    let read = |bytes: &[u8]| from_bytes::<std_msgs::msg::Bool>(bytes);
+    assert!(read(&[0, 1, 0, 0, 1, 0x55, 9, 9]).unwrap().data);
+    let error = read(&[0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap_err().to_string();
+    assert!(error.contains("8 bytes follow the message"), "{error}");
+    assert!(read(&[0, 1, 0]).unwrap_err().to_string().contains("no header"));
+    assert!(from_bytes::<std_msgs::msg::Empty>(&[0, 1, 0, 0]).is_err());
+    assert_eq!(to_bytes(&std_msgs::msg::Empty {}).unwrap(), [0, 1, 0, 0, 0]);
+}
+
+#[test]
+fn wide_strings_are_those_of_fast_dds() {
+    // Serialized by rclpy of ROS 2 Jazzy with rmw_fastrtps.
+    let wide = test_msgs::msg::WStrings { wstring_value: "aé😀".into(), ..Default::default() };
+    let expected = [4, 0, 0, 0, 0x61, 0, 0, 0, 0xe9, 0, 0, 0, 0x3d, 0xd8, 0, 0, 0, 0xde, 0, 0];
+    assert_eq!(to_bytes(&wide).unwrap()[4..24], expected);
+}
+
+#[test]
+fn damaged_text_is_refused() {
+    let read = |bytes: &[u8]| from_bytes::<std_msgs::msg::String>(&[&[0, 1, 0, 0], bytes].concat());
+    assert_eq!(read(&[2, 0, 0, 0, b'a', 0]).unwrap().data, "a");
+    assert_eq!(read(&[0, 0, 0, 0]).unwrap().data, "", "some writers send no NUL");
+    assert!(read(&[3, 0, 0, 0, b'a', 0xff, 0]).unwrap_err().to_string().contains("UTF-8"));
+    assert!(read(&[9, 0, 0, 0, b'a', 0]).is_err());
+}
+
+#[test]
+fn stamps_are_those_of_the_header() {
+    use ringspin_executor::{Stamped, Time};
+    let time = Time::from_nanos(7_000_000_009);
+    let stamp = builtin_interfaces::msg::Time::from_time(time);
+    assert_eq!(stamp, builtin_interfaces::msg::Time { sec: 7, nanosec: 9 });
+    let header = std_msgs::msg::Header { stamp, ..Default::default() };
+    let obstacle = my_msgs::msg::Obstacle { header, ..Default::default() };
+    assert_eq!(obstacle.stamp(), time);
+    let before = builtin_interfaces::msg::Time { sec: -1, nanosec: 5 };
+    assert_eq!(before.to_time(), Time::ZERO);
+    assert_eq!(builtin_interfaces::msg::Time::from_time(Time::MAX).sec, i32::MAX);
+}

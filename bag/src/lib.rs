@@ -13,6 +13,7 @@ mod qos;
 mod read;
 mod recording;
 mod source;
+mod sqlite_file;
 mod writer;
 
 pub use bag::{Bag, BagFile};

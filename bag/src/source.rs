@@ -13,8 +13,10 @@ use crate::limits::{FILE_BYTES_FREE, FILE_RATIO_MAX};
 use crate::mcap_file::{self, McapIndex, Range, Selection};
 use crate::qos;
 use crate::recording::{Record, Topic, TopicId};
+use crate::sqlite_file::{SqliteCursor, SqliteIndex};
 
 const MCAP_MAGIC: &[u8] = b"\x89MCAP0\r\n";
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 pub(crate) const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
 
 /// A file of a recording.
@@ -32,6 +34,7 @@ pub(crate) struct Source {
 
 enum Index {
     Mcap(Arc<McapIndex>),
+    Sqlite(SqliteIndex),
 }
 
 /// A channel of a file: its number, its topic, and the number of its messages.
@@ -56,6 +59,8 @@ impl Source {
         let data: &Path = decompressed.as_ref().map_or(path, |decompressed| decompressed);
         let index = if magic.starts_with(MCAP_MAGIC) {
             Index::Mcap(Arc::new(McapIndex::read(File::open(data)?)?))
+        } else if magic.starts_with(SQLITE_MAGIC) {
+            Index::Sqlite(SqliteIndex::read(data)?)
         } else {
             return Ok(None);
         };
@@ -67,6 +72,7 @@ impl Source {
     pub(crate) fn storage(&self) -> &'static str {
         match &self.index {
             Index::Mcap(_) => "mcap",
+            Index::Sqlite(_) => "sqlite3",
         }
     }
 
@@ -74,6 +80,7 @@ impl Source {
     pub(crate) fn warnings(&self) -> &[String] {
         match &self.index {
             Index::Mcap(index) => &index.warnings,
+            Index::Sqlite(_) => &[],
         }
     }
 
@@ -81,6 +88,7 @@ impl Source {
     pub(crate) fn times(&self) -> Option<Range> {
         match &self.index {
             Index::Mcap(index) => index.times,
+            Index::Sqlite(index) => index.times,
         }
     }
 
@@ -88,6 +96,7 @@ impl Source {
     pub(crate) fn channels(&self, warnings: &mut Vec<String>) -> Vec<Channel> {
         match &self.index {
             Index::Mcap(index) => mcap_channels(index, warnings),
+            Index::Sqlite(index) => index.channels(warnings),
         }
     }
 
@@ -109,11 +118,14 @@ impl Source {
         let select = |topic: &Option<TopicId>| topic.filter(|topic| is_selected(*topic));
         let topics = self.channels.iter().map(select).collect();
         let data: &Path = self.decompressed.as_ref().map_or(&self.path, |path| path);
+        let selection = Selection { topics, times, by_publish_time };
         let cursor = match &self.index {
             Index::Mcap(index) => {
-                let selection = Selection { topics, times, by_publish_time };
                 let cursor = mcap_file::Cursor::new(File::open(data)?, index.clone(), selection)?;
                 FormatCursor::Mcap(Box::new(cursor))
+            }
+            Index::Sqlite(index) => {
+                FormatCursor::Sqlite(Box::new(SqliteCursor::new(data, index, selection)?))
             }
         };
         Ok(SourceCursor { cursor, _decompressed: self.decompressed.clone() })
@@ -128,6 +140,7 @@ pub(crate) struct SourceCursor {
 
 enum FormatCursor {
     Mcap(Box<mcap_file::Cursor>),
+    Sqlite(Box<SqliteCursor>),
 }
 
 impl SourceCursor {
@@ -135,6 +148,7 @@ impl SourceCursor {
     pub(crate) fn next(&mut self) -> Result<Option<Record>, FileError> {
         match &mut self.cursor {
             FormatCursor::Mcap(cursor) => cursor.next(),
+            FormatCursor::Sqlite(cursor) => cursor.next(),
         }
     }
 }

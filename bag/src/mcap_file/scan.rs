@@ -33,9 +33,9 @@ pub(super) fn scan(
     scan.close_plain();
     let mut warnings = Vec::new();
     if let Some(FileError::Damaged { offset, problem }) = stopped {
-        warnings.push(format!("messages after byte {offset} are lost: {problem}"));
+        warnings.push(format!("{problem}: messages up to byte {offset} are read"));
     } else if let Some(error) = stopped {
-        warnings.push(format!("messages after byte {} are lost: {error}", scan.at));
+        warnings.push(format!("{error}: messages up to byte {} are read", scan.at));
     } else if let Some(FileError::Damaged { problem, .. }) = broken_index {
         warnings.push(format!("{problem}: the file was read whole instead"));
     }
@@ -77,11 +77,12 @@ impl Scan {
         let end = at.checked_add(PREFIX_BYTES as u64).and_then(|body| body.checked_add(length));
         let end = end.filter(|end| *end <= loader.size());
         match opcode {
-            op::FOOTER => return Ok(Step::End),
-            op::CHUNK => {
-                let kind = end.map_or(ChunkKind::CutOff, |_| ChunkKind::Chunk);
-                self.chunk(loader, end.unwrap_or(loader.size()) - at, kind)?;
+            op::DATA_END | op::FOOTER => return Ok(Step::End),
+            op::CHUNK if end.is_none() => {
+                // Any error is that of the missing end.
+                let _ = self.chunk(loader, loader.size() - at, ChunkKind::CutOff);
             }
+            op::CHUNK => self.chunk(loader, end.unwrap_or(at) - at, ChunkKind::Chunk)?,
             _ if end.is_none() => return Err(damaged(at, "the end of the file is missing")),
             op::SCHEMA | op::CHANNEL => {
                 let length = bounded("description", length, DESCRIPTION_BYTES_MAX)?;

@@ -13,6 +13,7 @@ mod mcap_file;
 mod memory;
 mod message_types;
 mod metadata;
+mod monitor;
 mod outlet;
 mod player;
 mod qos;
@@ -34,6 +35,7 @@ pub use limits::{
 };
 pub use memory::{MemoryRecording, MemorySink, SharedRecording};
 pub use message_types::MessageTypes;
+pub use monitor::{MonitorError, RunMonitor};
 pub use player::{PlayError, PlayReport, Player, PlayerHandle, TimeBase};
 pub use read::{Order, ReadOptions, Reader};
 pub use recorder::{RecordError, RecordReport, RecordedTopic, Recorder, RecorderHandle};

@@ -1,6 +1,8 @@
 //! Replay and recording through the nodes of a graph.
 
+mod files;
 mod live;
+mod monitor;
 mod player;
 mod property;
 mod recorder;

@@ -1,5 +1,6 @@
 //! Replay and recording through the nodes of a graph.
 
+mod closed_loop;
 mod files;
 mod live;
 mod monitor;

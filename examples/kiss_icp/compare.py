@@ -13,6 +13,7 @@ from evo.tools import file_interface
 from kiss_icp.config import KISSConfig
 from kiss_icp.kiss_icp import KissICP
 from rosbags.highlevel import AnyReader
+from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_typestore
 
 DIFFERENCE_MAX_M = 0.10
@@ -53,7 +54,7 @@ def kiss_icp(path, parameters):
 
 def evo_rmse_m(path):
     """The root mean square of the absolute position error, by evo."""
-    with AnyReader([Path(path)], default_typestore=get_typestore(Stores.ROS2_JAZZY)) as reader:
+    with Reader(Path(path)) as reader:
         truth, estimate = (
             file_interface.read_bag_trajectory(reader, topic) for topic in ("/ground_truth", "/odometry")
         )

@@ -5,11 +5,14 @@
 
 #![forbid(unsafe_code)]
 
+pub mod case_study;
 pub mod drive;
 pub mod geometry;
 pub mod node;
 pub mod odometry;
+pub mod plot;
 pub mod point_cloud;
+pub mod replay;
 pub mod street;
 mod voxel_map;
 

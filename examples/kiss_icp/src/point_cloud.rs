@@ -56,7 +56,7 @@ pub fn from_message(message: &PointCloud2) -> Result<Vec<ScanPoint>, BoxError> {
     let time = offset("time").flatten();
     let step = message.point_step as usize;
     let end = offsets.iter().chain(&time).max().map_or(0, |last| last + FIELD_BYTES);
-    if step < end || message.data.len() % step != 0 || message.is_bigendian {
+    if step < end || !message.data.len().is_multiple_of(step) || message.is_bigendian {
         let bytes = message.data.len();
         return Err(format!(
             "failed to read a point cloud: {bytes} bytes, points of {step} bytes with fields up to \

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bag;
+mod channel;
 pub mod closed_loop;
 pub mod diff;
 mod dynamic;

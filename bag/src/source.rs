@@ -5,13 +5,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ringspin_executor::QoS;
 use tempfile::TempPath;
 
+use crate::channel::{Channel, profiles};
 use crate::error::FileError;
 use crate::limits::{FILE_BYTES_FREE, FILE_RATIO_MAX};
 use crate::mcap_file::{self, McapIndex, Range, Selection};
-use crate::qos;
 use crate::recording::{Record, Topic, TopicId};
 use crate::sqlite_file::{SqliteCursor, SqliteIndex};
 
@@ -35,13 +34,6 @@ pub(crate) struct Source {
 enum Index {
     Mcap(Arc<McapIndex>),
     Sqlite(SqliteIndex),
-}
-
-/// A channel of a file: its number, its topic, and the number of its messages.
-pub(crate) struct Channel {
-    pub(crate) number: usize,
-    pub(crate) topic: Topic,
-    pub(crate) count: u64,
 }
 
 impl Source {
@@ -172,14 +164,6 @@ fn mcap_channels(index: &McapIndex, warnings: &mut Vec<String>) -> Vec<Channel> 
         Channel { number: usize::from(*number), topic, count }
     };
     index.channels.iter().map(channel).collect()
-}
-
-/// The recorded profiles of a topic; a problem is a warning.
-pub(crate) fn profiles(topic: &str, text: &str, warnings: &mut Vec<String>) -> Vec<QoS> {
-    qos::parse(text).unwrap_or_else(|problem| {
-        warnings.push(format!("the QoS of topic {topic} cannot be read: {problem}"));
-        Vec::new()
-    })
 }
 
 /// The first bytes of a file.

@@ -12,11 +12,11 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
 
+use crate::channel::{Channel, profiles};
 use crate::error::FileError;
 use crate::limits::{CHUNK_BYTES_MAX, DESCRIPTION_BYTES_MAX, INDEX_BYTES_MAX};
 use crate::mcap_file::{Range, Selection};
 use crate::recording::{Definition, Record, Topic};
-use crate::source::{Channel, profiles};
 
 /// The rows of one query.
 const PAGE_ROWS: usize = 256;

@@ -1,11 +1,12 @@
 //! A drive with an IMU and wheel odometry, replayed through two nodes.
 //!
 //! ```text
-//! cargo run --features cli,bag --example replay -- write target/drive      # a small recording
-//! cargo run --features cli,bag --example replay -- bag info target/drive
-//! cargo run --features cli,bag --example replay -- replay target/drive --record target/out --verify
-//! cargo run --features cli,bag --example replay -- bag diff target/drive target/out
-//! RINGSPIN_MODE=single cargo run --features cli,bag --example replay -- replay target/drive --rate 4
+//! alias drive='cargo run --features cli,bag --example replay --'
+//! drive write target/drive # a small recording
+//! drive bag info target/drive
+//! drive replay target/drive --record target/out --verify
+//! drive bag diff target/drive target/out
+//! RINGSPIN_MODE=single drive replay target/drive --rate 4
 //! ```
 //!
 //! A recording of a real robot is replayed in the same way, its topics remapped:

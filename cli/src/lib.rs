@@ -115,8 +115,8 @@ impl Program {
         }
     }
 
-    /// Replays and records topics of `types` as messages of their structs. Topics of other types are
-    /// carried as [`RawMessage`](ringspin_messages::RawMessage)s.
+    /// Replays and records topics of `types` as messages of their structs. Topics of other types
+    /// are carried as [`RawMessage`](ringspin_messages::RawMessage)s.
     #[cfg(feature = "bag")]
     #[must_use]
     pub fn messages(mut self, types: ringspin_bag::MessageTypes) -> Self {

@@ -12,11 +12,11 @@ use ringspin_bag::{
 };
 use ringspin_executor::{BoxError, Graph};
 use ringspin_modes::Mode;
+use ringspin_ringbuf::{Counter, Flag};
 use ringspin_simulation::{FreshProcess, Job, JobFile, Ran, Session, load_simulation};
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -301,8 +301,8 @@ struct Progress {
     /// The number of messages of one run.
     messages: u64,
     /// The number of messages of the runs before this one.
-    before: AtomicU64,
-    begun: AtomicBool,
+    before: Counter,
+    begun: Flag,
 }
 
 impl Progress {
@@ -317,21 +317,21 @@ impl Progress {
         let style = "{wide_bar} {human_pos}/{human_len} messages, {per_sec}, {eta} left";
         let style = ProgressStyle::with_template(style).expect("the template is well formed");
         let bar = ProgressBar::new(messages * runs).with_style(style);
-        Self { bar, messages, before: AtomicU64::new(0), begun: AtomicBool::new(false) }
+        Self { bar, messages, before: Counter::default(), begun: Flag::default() }
     }
 
     /// Whether a run has begun: its graph was usable.
     fn has_begun(&self) -> bool {
-        self.begun.load(Ordering::Relaxed)
+        self.begun.is_raised()
     }
 
     fn show(&self, player: &PlayerHandle) {
-        self.begun.store(true, Ordering::Relaxed);
-        self.bar.set_position(self.before.load(Ordering::Relaxed) + player.messages());
+        self.begun.raise();
+        self.bar.set_position(self.before.get() + player.messages());
     }
 
     fn next_run(&self) {
-        self.before.fetch_add(self.messages, Ordering::Relaxed);
+        self.before.add(self.messages);
     }
 
     fn finish(&self) {

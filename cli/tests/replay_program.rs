@@ -1,5 +1,5 @@
-//! Replays by a whole program, in fresh processes and in the live modes: without a known command, it
-//! is its own test, which starts itself with one.
+//! Replays by a whole program, in fresh processes and in the live modes: without a known command,
+//! it is its own test, which starts itself with one.
 
 mod drive;
 

@@ -4,10 +4,10 @@ use crate::arguments::Replay;
 use ringspin_bag::diff::{DiffOptions, first_difference};
 use ringspin_bag::{Bag, ReadOptions, WriteOptions, Writer};
 use ringspin_executor::BoxError;
+use ringspin_ringbuf::Counter;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 
 /// The targets of the runs of a replay.
@@ -18,7 +18,8 @@ pub(super) struct Recordings {
     has_first: bool,
     /// For the recordings that are only compared.
     folder: TempDir,
-    runs: AtomicUsize,
+    /// The number of runs so far.
+    runs: Counter,
 }
 
 /// The target of one run.
@@ -31,7 +32,7 @@ impl Recordings {
     pub(super) fn new(replay: &Replay) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("ringspin-replay-").tempdir()?;
         let compared = replay.verify.then(|| folder.path().join("first"));
-        let (has_first, runs) = (replay.recording_of_first.is_some(), AtomicUsize::new(0));
+        let (has_first, runs) = (replay.recording_of_first.is_some(), Counter::default());
         let first = replay.recording_of_first.clone().or(replay.record.clone()).or(compared);
         Ok(Self { first, has_first, folder, runs })
     }
@@ -44,7 +45,7 @@ impl Recordings {
     /// The target of the next run, if it is to be recorded.
     pub(super) fn next(&self) -> Option<Recording> {
         let first = self.first.as_ref()?;
-        let run = self.runs.fetch_add(1, Ordering::Relaxed);
+        let run = self.runs.next();
         let is_first = run == 0 && !self.has_first;
         // Of the same name, which is in the metadata.
         let name = first.file_name().unwrap_or("recording".as_ref());

@@ -38,6 +38,7 @@ pub use memory::{MemoryRecording, MemorySink, SharedRecording};
 pub use message_types::MessageTypes;
 pub use monitor::{MonitorError, RunMonitor};
 pub use player::{PlayError, PlayReport, Player, PlayerHandle, TimeBase};
+pub use qos::{QosOverridesError, qos_overrides};
 pub use read::{Order, ReadOptions, Reader};
 pub use recorder::{RecordError, RecordReport, RecordedTopic, Recorder, RecorderHandle};
 pub use recording::{Definition, Record, Topic, TopicId};

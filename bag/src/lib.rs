@@ -35,6 +35,7 @@ pub use limits::{
 pub use memory::{MemoryRecording, MemorySink, SharedRecording};
 pub use message_types::MessageTypes;
 pub use player::{PlayError, PlayReport, Player, PlayerHandle, TimeBase};
+pub use qos::{QosOverridesError, qos_overrides};
 pub use read::{Order, ReadOptions, Reader};
 pub use recorder::{RecordError, RecordReport, RecordedTopic, Recorder, RecorderHandle};
 pub use recording::{Definition, Record, Topic, TopicId};

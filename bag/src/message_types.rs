@@ -4,7 +4,7 @@ use crate::inlet::{self, Inlet, Tape};
 use crate::outlet::{Outlet, TypedOutlet};
 use crate::requester::{Requester, TypedRequester};
 use ringspin_executor::{BoxError, CreateSubscriptionError, GraphInfo, Node, QoS};
-use ringspin_messages::{RawMessage, RosMessage, RosService, cdr};
+use ringspin_messages::{CdrType, RawMessage, RosMessage, RosService, cdr};
 use std::any::type_name;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -40,6 +40,7 @@ pub struct MessageTypes {
 /// A message type with a struct.
 #[derive(Clone, Copy)]
 pub(crate) struct MessageType {
+    table: &'static CdrType,
     pub(crate) name: &'static str,
     pub(crate) hash: &'static str,
     pub(crate) definition: &'static str,
@@ -80,6 +81,7 @@ impl MessageTypes {
     #[must_use]
     pub fn with<M: RosMessage>(mut self) -> Self {
         let message = MessageType {
+            table: CdrType::of::<M>(),
             name: M::TYPE_NAME,
             hash: M::TYPE_HASH,
             definition: M::DEFINITION,
@@ -104,6 +106,12 @@ impl MessageTypes {
             |node, service| Ok(Box::new(TypedRequester::<S>::new(node, service)?));
         self.services.insert(S::TYPE_NAME, create);
         self
+    }
+
+    /// The tables of the message types, in alphabetical order of their names: for a connection with
+    /// ROS 2 that carries them.
+    pub fn tables(&self) -> impl Iterator<Item = &'static CdrType> {
+        self.messages.values().map(|message| message.table)
     }
 
     /// The names of the message types, in alphabetical order.

@@ -230,6 +230,9 @@ mod guide {
     struct GettingStarted;
     #[doc = include_str!("../docs/deterministic.md")]
     struct Deterministic;
+    #[cfg(all(feature = "bag", feature = "cli"))]
+    #[doc = include_str!("../docs/recordings.md")]
+    struct Recordings;
     #[doc = include_str!("../docs/parameters.md")]
     struct Parameters;
 }

@@ -342,10 +342,11 @@ impl<'a> Cursor<'a> {
         Ok(bytes.strip_suffix(&[0]).unwrap_or(bytes))
     }
 
-    /// A text of 16-bit units.
+    /// A text of 16-bit units, each in 32 bits as Fast DDS has them.
     fn wide_text(&mut self) -> Result<String, String> {
         let count = self.count()?;
-        let units = (0..count).map(|_| Ok(self.number(2)? as u16));
+        let unit = |wide| u16::try_from(wide).map_err(|_| format!("{wide:#x} is no 16-bit unit"));
+        let units = (0..count).map(|_| self.number(4).and_then(unit));
         let units = units.collect::<Result<Vec<_>, String>>()?;
         Ok(String::from_utf16_lossy(&units))
     }

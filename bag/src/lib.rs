@@ -6,12 +6,20 @@ mod bag;
 pub mod diff;
 mod dynamic;
 mod error;
+mod inlet;
+mod interfaces;
 mod limits;
 mod mcap_file;
+mod memory;
+mod message_types;
 mod metadata;
+mod outlet;
+mod player;
 mod qos;
 mod read;
+mod recorder;
 mod recording;
+mod requester;
 mod source;
 mod sqlite_file;
 mod writer;
@@ -19,10 +27,16 @@ mod writer;
 pub use bag::{Bag, BagFile};
 pub use dynamic::{DecodeError, DefinitionUseError, Differences, FieldDifference, MessageComparer};
 pub use error::{FileError, OpenError, ReadError};
+pub use interfaces::{RecordSink, RecordSource, Records};
 pub use limits::{
     CHUNK_BYTES_MAX, DESCRIPTION_BYTES_MAX, FILE_BYTES_FREE, FILE_RATIO_MAX, INDEX_BYTES_MAX,
     MESSAGE_BYTES_MAX, OPEN_BYTES_MAX,
 };
+pub use memory::{MemoryRecording, MemorySink, SharedRecording};
+pub use message_types::MessageTypes;
+pub use player::{PlayError, PlayReport, Player, PlayerHandle, TimeBase};
+pub use qos::{QosOverridesError, qos_overrides};
 pub use read::{Order, ReadOptions, Reader};
+pub use recorder::{RecordError, RecordReport, RecordedTopic, Recorder, RecorderHandle};
 pub use recording::{Definition, Record, Topic, TopicId};
 pub use writer::{Compression, WriteError, WriteOptions, Writer};

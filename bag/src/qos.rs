@@ -1,5 +1,7 @@
 //! QoS profiles in the YAML of rosbag2: numbers of rmw's enums up to version 8, words since.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ringspin_executor::{Durability, History, Liveliness, QoS, Reliability};
@@ -13,6 +15,7 @@ const INFINITE: Span = Span { sec: 9_223_372_036, nsec: 854_775_807 };
 
 /// A profile as rosbag2 writes it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct QosYaml {
     history: Policy,
     depth: u64,
@@ -22,7 +25,6 @@ pub(crate) struct QosYaml {
     lifespan: Span,
     liveliness: Policy,
     liveliness_lease_duration: Span,
-    #[serde(default)]
     avoid_ros_namespace_conventions: bool,
 }
 
@@ -57,6 +59,34 @@ pub(crate) fn to_text(profiles: &[QoS]) -> String {
     serde_saphyr::to_string(&profiles).expect("numbers and words are YAML")
 }
 
+/// A file with QoS of topics is not usable.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "failed to read QoS overrides: {path}: {problem}; write topics with policies, as in \
+    `/scan: {{reliability: best_effort, depth: 5}}`"
+)]
+pub struct QosOverridesError {
+    /// The file.
+    pub path: PathBuf,
+    /// The problem.
+    pub problem: String,
+}
+
+/// Reads QoS by topic from a file in the YAML of `ros2 bag play --qos-profile-overrides-path`.
+/// Policies that are left out are those of ROS 2's default.
+///
+/// # Errors
+/// [`QosOverridesError`].
+pub fn qos_overrides(path: impl AsRef<Path>) -> Result<BTreeMap<String, QoS>, QosOverridesError> {
+    let path = path.as_ref();
+    let failed = |problem| QosOverridesError { path: path.into(), problem };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let profiles: BTreeMap<String, QosYaml> =
+        serde_saphyr::from_str(&text).map_err(|error| failed(first_line(&error)))?;
+    let profiles = profiles.into_iter().map(|(topic, profile)| Ok((topic, profile.qos()?)));
+    profiles.collect::<Result<_, String>>().map_err(failed)
+}
+
 /// The first line of an error of the parser; the others show the source.
 pub(crate) fn first_line(error: &impl std::fmt::Display) -> String {
     error.to_string().lines().next().unwrap_or_default().to_owned()
@@ -86,6 +116,12 @@ impl QosYaml {
             _ => qos.liveliness_lease_duration(lease),
         };
         Ok(qos.deadline(self.deadline.duration()).lifespan(self.lifespan.duration()))
+    }
+}
+
+impl Default for QosYaml {
+    fn default() -> Self {
+        Self::from(&QoS::default())
     }
 }
 
@@ -180,6 +216,22 @@ mod tests {
         assert!(parse("- history: [1").is_err());
         assert_eq!(parse("").unwrap(), []);
         assert_eq!(parse("[]").unwrap(), []);
+    }
+
+    #[test]
+    fn overrides_have_the_default_where_they_say_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("qos.yaml");
+        std::fs::write(&path, "/scan:\n  reliability: best_effort\n  depth: 3\n/map: {}\n")
+            .unwrap();
+        let overrides = qos_overrides(&path).unwrap();
+        let expected = [("/map", QoS::default()), ("/scan", QoS::keep_last(3).best_effort())];
+        assert_eq!(overrides, expected.map(|(topic, qos)| (topic.into(), qos)).into());
+        for text in ["/scan: {reliability: 77}", "- 7", "/scan: 3"] {
+            std::fs::write(&path, text).unwrap();
+            let error = qos_overrides(&path).unwrap_err().to_string();
+            assert!(error.contains("qos.yaml") && error.contains("depth: 5"), "{text}: {error}");
+        }
     }
 
     #[test]

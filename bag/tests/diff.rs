@@ -132,6 +132,18 @@ fn padding_and_byte_order_are_no_difference() {
 }
 
 #[test]
+fn wide_strings_are_compared_as_text() {
+    let definition = Definition { encoding: "ros2msg".into(), text: "wstring name\n".into() };
+    let comparer = MessageComparer::new("my_msgs/msg/Name", &definition).unwrap();
+    let message = |units: &[u32]| cdr::to_bytes(&units.to_vec()).unwrap();
+    let (left, right) = (message(&[0x48, 0xe9]), message(&[0x48, 0xd83d, 0xde00]));
+    let found = comparer.differences(&left, &right, 9).unwrap().fields;
+    assert_eq!((&*found[0].left, &*found[0].right), ("\"Hé\"", "\"H😀\""));
+    let error = comparer.differences(&left, &message(&[0x1_0000]), 9).unwrap_err();
+    assert!(error.problem.contains("0x10000"), "{error}");
+}
+
+#[test]
 fn only_so_many_fields_are_described_as_asked_for() {
     let right = bytes(|track| track.covariance = [1.0; 3]);
     let topics = [topic("/track", Some(definition()))];

@@ -43,10 +43,186 @@ pub(super) enum Command {
     Check(JobArguments),
     /// List the node types that a job file can name.
     Nodes,
+    /// Replay recordings through the nodes of this program: with nothing lost and as fast as
+    /// callbacks allow in the deterministic mode (the default), paced by the wall clock with
+    /// RINGSPIN_MODE=single or multi.
+    #[cfg(feature = "bag")]
+    Replay(Box<Replay>),
+    /// Record topics of ROS 2, of any type, until Ctrl-C.
+    #[cfg(feature = "ros2")]
+    Record(Record),
     /// Look into recordings.
     #[cfg(feature = "bag")]
     #[command(subcommand)]
     Bag(Bag),
+}
+
+#[cfg(feature = "bag")]
+#[derive(Debug, Args)]
+pub(super) struct Replay {
+    /// The recordings, merged by time: rosbag2 directories, or single files in MCAP or SQLite3.
+    #[arg(required = true, value_name = "BAG")]
+    pub(super) bags: Vec<PathBuf>,
+    /// The job file with the nodes; by default one node of each type. Its `for` counts from the
+    /// first message.
+    #[arg(long, value_name = "FILE")]
+    pub(super) job: Option<PathBuf>,
+    /// Another seed than the job file's.
+    #[arg(long)]
+    pub(super) seed: Option<u64>,
+    /// Record the topics of the graph: a file if the name ends in `.mcap`, else a rosbag2
+    /// directory.
+    #[arg(long, value_name = "OUT")]
+    pub(super) record: Option<PathBuf>,
+    /// Record these topics only.
+    #[arg(long, value_name = "TOPIC", num_args = 1..)]
+    pub(super) record_topics: Vec<String>,
+    /// Compress the recording.
+    #[arg(long, value_enum)]
+    pub(super) compression: Option<Compression>,
+    /// Replay several times: two runs in this process, the others in a fresh process each, with
+    /// another environment. All must have the same dispatches and the same recording, byte for
+    /// byte.
+    #[arg(long)]
+    pub(super) verify: bool,
+    /// How many runs `--verify` compares.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(3..))]
+    pub(super) runs: u32,
+    /// The recording of the first run, for the other processes of `--verify`.
+    #[arg(long, hide = true)]
+    pub(super) recording_of_first: Option<PathBuf>,
+    /// Play these topics only, by their recorded names.
+    #[arg(long, value_name = "TOPIC", num_args = 1..)]
+    pub(super) topics: Vec<String>,
+    /// Do not play these topics.
+    #[arg(long, value_name = "TOPIC", num_args = 1.., visible_alias = "exclude-topics")]
+    pub(super) exclude: Vec<String>,
+    /// Play a topic under another name.
+    #[arg(long, value_name = "FROM:=TO", num_args = 1.., value_parser = remapping)]
+    pub(super) remap: Vec<(String, String)>,
+    /// Leave out the beginning, up to this offset from the first message.
+    #[arg(long, default_value = "0s", value_parser = parse_duration)]
+    pub(super) start_offset: Duration,
+    /// Play this much of the recording.
+    #[arg(long, value_parser = parse_duration)]
+    pub(super) playback_duration: Option<Duration>,
+    /// The order of messages: by the time of their reception, or of their publication.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) order: ReplayOrder,
+    /// The time of messages: of their reception, of their publication, or in their headers.
+    #[arg(long, value_enum, default_value_t)]
+    pub(super) time_base: TimeBase,
+    /// Publish the time of the recording on /clock, this often in a second (40 without a number).
+    #[arg(long, value_name = "HERTZ", num_args = 0..=1, default_missing_value = "40",
+        require_equals = true, value_parser = hertz)]
+    pub(super) clock: Option<f64>,
+    /// Send recorded requests of services again, instead of publishing service events.
+    #[arg(long)]
+    pub(super) service_requests: bool,
+    /// QoS of topics, in the YAML of rosbag2.
+    #[arg(long, value_name = "FILE")]
+    pub(super) qos_profile_overrides_path: Option<PathBuf>,
+    /// Go on for this long after the last message; by default not at all in simulated time, in
+    /// which its instant is completed, and for a second in the live modes.
+    #[arg(long, value_parser = parse_duration)]
+    pub(super) settle: Option<Duration>,
+    /// The speed, in the live modes.
+    #[arg(long, default_value_t = 1.0)]
+    pub(super) rate: f64,
+    /// Wait before the first message, in the live modes.
+    #[arg(long, default_value = "0s", value_parser = parse_duration)]
+    pub(super) delay: Duration,
+}
+
+#[cfg(feature = "ros2")]
+#[derive(Debug, Args)]
+pub(super) struct Record {
+    /// The topics; all but hidden ones without any.
+    #[arg(value_name = "TOPIC")]
+    pub(super) topics: Vec<String>,
+    /// The recording: a file if the name ends in `.mcap`, else a rosbag2 directory.
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: PathBuf,
+    /// Do not record these topics.
+    #[arg(long, value_name = "TOPIC", num_args = 1.., visible_alias = "exclude-topics")]
+    pub(super) exclude: Vec<String>,
+    /// Compress the recording.
+    #[arg(long, value_enum)]
+    pub(super) compression: Option<Compression>,
+    /// End after this long.
+    #[arg(long, value_parser = parse_duration)]
+    pub(super) duration: Option<Duration>,
+    /// End after this many messages.
+    #[arg(long, value_name = "COUNT")]
+    pub(super) messages: Option<u64>,
+}
+
+#[cfg(feature = "bag")]
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(super) enum Compression {
+    Zstd,
+    Lz4,
+}
+
+#[cfg(feature = "bag")]
+impl From<Compression> for ringspin_bag::Compression {
+    fn from(compression: Compression) -> Self {
+        match compression {
+            Compression::Zstd => Self::Zstd,
+            Compression::Lz4 => Self::Lz4,
+        }
+    }
+}
+
+#[cfg(feature = "bag")]
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+pub(super) enum ReplayOrder {
+    #[default]
+    Log,
+    Publish,
+}
+
+#[cfg(feature = "bag")]
+impl From<ReplayOrder> for ringspin_bag::Order {
+    fn from(order: ReplayOrder) -> Self {
+        match order {
+            ReplayOrder::Log => Self::LogTime,
+            ReplayOrder::Publish => Self::PublishTime,
+        }
+    }
+}
+
+#[cfg(feature = "bag")]
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+pub(super) enum TimeBase {
+    #[default]
+    Log,
+    Publish,
+    Stamp,
+}
+
+#[cfg(feature = "bag")]
+impl From<TimeBase> for ringspin_bag::TimeBase {
+    fn from(base: TimeBase) -> Self {
+        match base {
+            TimeBase::Log => Self::Log,
+            TimeBase::Publish => Self::Publish,
+            TimeBase::Stamp => Self::Stamp,
+        }
+    }
+}
+
+#[cfg(feature = "bag")]
+fn remapping(text: &str) -> Result<(String, String), String> {
+    let names = text.split_once(":=").filter(|(from, to)| !from.is_empty() && !to.is_empty());
+    let names = names.map(|(from, to)| (from.into(), to.into()));
+    names.ok_or_else(|| "write both names, as /imu:=/imu/raw".into())
+}
+
+#[cfg(feature = "bag")]
+fn hertz(text: &str) -> Result<f64, String> {
+    let hertz = text.parse().ok().filter(|hertz: &f64| (1e-3..=1e6).contains(hertz));
+    hertz.ok_or_else(|| "write how often in a second, as 40".into())
 }
 
 /// A command for recordings: rosbag2 directories, and single files in MCAP or SQLite3.

@@ -44,6 +44,12 @@
 mod arguments;
 #[cfg(feature = "bag")]
 mod bag;
+#[cfg(feature = "ros2")]
+mod definitions;
+#[cfg(feature = "ros2")]
+mod record;
+#[cfg(feature = "bag")]
+mod replay;
 
 use arguments::{Command, CommandLine, Explore, JobArguments, Run, Verify};
 use clap::Parser;
@@ -95,12 +101,27 @@ fn unusable(error: impl std::fmt::Display) -> Ended {
 #[derive(Debug)]
 pub struct Program {
     registry: Registry,
+    #[cfg(feature = "bag")]
+    types: ringspin_bag::MessageTypes,
 }
 
 impl Program {
     /// A program with the node types of `registry`.
     pub fn new(registry: Registry) -> Self {
-        Self { registry }
+        Self {
+            registry,
+            #[cfg(feature = "bag")]
+            types: ringspin_bag::MessageTypes::new(),
+        }
+    }
+
+    /// Replays and records topics of `types` as messages of their structs. Topics of other types
+    /// are carried as [`RawMessage`](ringspin_messages::RawMessage)s.
+    #[cfg(feature = "bag")]
+    #[must_use]
+    pub fn messages(mut self, types: ringspin_bag::MessageTypes) -> Self {
+        self.types = types;
+        self
     }
 
     /// Runs the command of this process's command line.
@@ -120,18 +141,26 @@ impl Program {
     }
 
     fn parts(&self) -> Parts<'_> {
-        Parts { registry: &self.registry }
+        Parts {
+            registry: &self.registry,
+            #[cfg(feature = "bag")]
+            types: self.types.clone(),
+        }
     }
 }
 
 /// The node types and the message types of a program.
 struct Parts<'a> {
     registry: &'a Registry,
+    #[cfg(feature = "bag")]
+    types: ringspin_bag::MessageTypes,
 }
 
 /// The inputs and outputs of a command besides its arguments.
 struct Invocation<'a> {
     registry: &'a Registry,
+    #[cfg(feature = "bag")]
+    types: ringspin_bag::MessageTypes,
     /// How it was called.
     name: String,
     ros_arguments: Arguments,
@@ -167,7 +196,11 @@ pub fn run_from<A: Into<String>>(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> u8 {
-    let parts = Parts { registry };
+    let parts = Parts {
+        registry,
+        #[cfg(feature = "bag")]
+        types: ringspin_bag::MessageTypes::new(),
+    };
     run_and_say(parts, args, out, err, false)
 }
 
@@ -210,7 +243,15 @@ fn run<A: Into<String>>(
     registry.check().map_err(unusable)?;
     let ros_arguments = Arguments::from_env().map_err(unusable)?.overridden_by(stronger);
     let name = args.into_iter().next().unwrap_or_default();
-    let mut program = Invocation { registry, name, ros_arguments, alone, out };
+    let mut program = Invocation {
+        registry,
+        #[cfg(feature = "bag")]
+        types: parts.types,
+        name,
+        ros_arguments,
+        alone,
+        out,
+    };
     match line.command {
         Command::Run(run) => program.run(run),
         Command::Verify(verify) => program.verify(&verify),
@@ -220,6 +261,10 @@ fn run<A: Into<String>>(
             registry.names().try_for_each(|name| writeln!(program.out, "{name}"))?;
             Ok(0)
         }
+        #[cfg(feature = "bag")]
+        Command::Replay(replay) => program.replay(&replay),
+        #[cfg(feature = "ros2")]
+        Command::Record(record) => program.record(&record),
         #[cfg(feature = "bag")]
         Command::Bag(bag) => program.bag(&bag),
     }

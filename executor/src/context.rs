@@ -61,6 +61,12 @@ impl Context<'_> {
         (self.scheduled != Time::MAX).then_some(self.scheduled)
     }
 
+    /// Whether time is simulated: a callback may then wait for a thread of its own, and nothing is
+    /// late. For recorders and other tools; a node should behave the same in every mode.
+    pub fn is_simulated(&self) -> bool {
+        self.simulated.is_some()
+    }
+
     /// The event that this callback was called for.
     pub fn event(&self) -> EventId {
         self.dispatch.event

@@ -457,6 +457,12 @@ impl Graph {
         drop(builder);
     }
 
+    /// The nodes that publish on a topic and the QoS that they offer, in order of creation; empty
+    /// for an unknown topic. For recorders, which request what every publisher offers.
+    pub fn offered_qos(&self, topic: &str) -> Vec<(String, QoS)> {
+        self.builder().offered_qos(topic)
+    }
+
     /// The graph as declared so far.
     pub fn info(&self) -> GraphInfo {
         self.builder().info()

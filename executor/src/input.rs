@@ -3,10 +3,15 @@
 //! A recording, a generator or a simulator does not push at times of its own: the executor asks for
 //! the time of its next item, lets it deliver at that simulated time, and tells it when the graph
 //! has no event left at that instant. So no item is lost because the system is slow, and nothing
-//! depends on its speed.
+//! depends on its speed. Live, where time does not wait, an input that a
+//! [node has](crate::Node::create_input) is called by that node's event loop when its items are
+//! due.
 
 use crate::escape::BoxError;
+use crate::lock::lock;
 use crate::time::Time;
+use crate::timer::Timer;
+use std::sync::{Arc, Mutex};
 
 /// The outcome of the delivery of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +19,7 @@ pub enum Delivery {
     /// The item is delivered.
     Done,
     /// The item could not be taken now (a keep-all subscription is full): it is offered again after
-    /// the next dispatch.
+    /// the next dispatch; live, a millisecond later.
     Again,
 }
 
@@ -55,8 +60,14 @@ pub enum Delivery {
 /// # Ok::<(), BoxError>(())
 /// ```
 pub trait ExternalInput: Send {
+    /// Called once in the live modes before any other method, at the start of the executor: the
+    /// times of items are times of its clock, which starts at wall time.
+    fn start_live(&mut self, now: Time) {
+        let _ = now;
+    }
+
     /// The time of the next item, if there is one; a time that has passed counts as now. Called
-    /// whenever no event is left at an instant.
+    /// whenever no event is left at an instant. Live, it is not called again after `None`.
     fn next_time(&mut self) -> Option<Time>;
 
     /// Delivers the next item: its time has come.
@@ -66,7 +77,7 @@ pub trait ExternalInput: Send {
     fn deliver(&mut self, now: Time) -> Result<Delivery, BoxError>;
 
     /// Called when the graph has no event left at `now`. Messages that are published here are
-    /// handled at the same instant; then it is called again.
+    /// handled at the same instant; then it is called again. Not called in the live modes.
     ///
     /// # Errors
     /// The errors of [`deliver`](Self::deliver).
@@ -82,4 +93,25 @@ pub struct NamedInput {
     pub name: String,
     /// The input.
     pub input: Box<dyn ExternalInput>,
+    /// The event loop that calls it in the live modes, if one does.
+    pub(crate) live: Option<LiveEntry>,
+}
+
+/// The way of an input to the event loop that calls it in the live modes.
+#[derive(Clone)]
+pub(crate) struct LiveEntry {
+    /// Set when the graph is frozen for a live mode.
+    pub(crate) input: Arc<Mutex<Option<Box<dyn ExternalInput>>>>,
+    /// Idle until then.
+    pub(crate) timer: Timer,
+}
+
+impl NamedInput {
+    /// Hands the input to its event loop, which calls it from the start on.
+    pub(crate) fn run_live(self) {
+        if let Some(live) = self.live {
+            *lock(&live.input) = Some(self.input);
+            live.timer.start_at(Time::ZERO);
+        }
+    }
 }

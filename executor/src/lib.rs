@@ -29,6 +29,7 @@ mod info;
 mod input;
 mod internal_topic;
 pub mod lifecycle;
+mod live_input;
 mod liveliness;
 mod lock;
 mod message;

@@ -4,9 +4,6 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::any::type_name;
 use thiserror::Error;
 
-/// Bytes after a message, at most: writers pad to four or eight bytes.
-const PADDING_MAX: usize = 7;
-
 /// A message that cannot be serialized or deserialized.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -70,9 +67,11 @@ pub fn to_bytes<M: Serialize>(message: &M) -> Result<Vec<u8>, CdrError> {
 /// Deserializes a message, with its header, of either byte order. Memory is allocated only for
 /// data that is there, whatever the lengths in it say.
 ///
+/// Bytes after the message are ignored: ROS 2 estimates lengths, and sends as many bytes.
+///
 /// # Errors
-/// [`CdrError::Deserialize`] for data that ends too early, has other data after the message, or
-/// values that the definition does not allow; [`CdrError::Encapsulation`].
+/// [`CdrError::Deserialize`] for data that ends too early, or has values that the definition does
+/// not allow; [`CdrError::Encapsulation`].
 pub fn from_bytes<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, CdrError> {
     let failed = |cause| {
         let rust_type = type_name::<M>();
@@ -85,9 +84,5 @@ pub fn from_bytes<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, CdrError> {
         1 => cdr_encoding::from_bytes::<M, byteorder::LittleEndian>(body),
         other => return Err(CdrError::Encapsulation(other)),
     };
-    let (message, len) = read.map_err(|error| failed(error.to_string()))?;
-    match body.len() - len {
-        0..=PADDING_MAX => Ok(message),
-        rest => Err(failed(format!("{rest} bytes follow the message"))),
-    }
+    read.map(|(message, _)| message).map_err(|error| failed(error.to_string()))
 }

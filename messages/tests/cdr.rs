@@ -155,11 +155,10 @@ fn unknown_encapsulations_are_refused() {
 }
 
 #[test]
-fn padding_is_ignored_and_other_data_is_not() {
+fn bytes_after_the_message_are_ignored() {
     let read = |bytes: &[u8]| from_bytes::<std_msgs::msg::Bool>(bytes);
     assert!(read(&[0, 1, 0, 0, 1, 0x55, 9, 9]).unwrap().data);
-    let error = read(&[0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap_err().to_string();
-    assert!(error.contains("8 bytes follow the message"), "{error}");
+    assert!(read(&[0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap().data);
     assert!(read(&[0, 1, 0]).unwrap_err().to_string().contains("no header"));
     assert!(from_bytes::<std_msgs::msg::Empty>(&[0, 1, 0, 0]).is_err());
     assert_eq!(to_bytes(&std_msgs::msg::Empty {}).unwrap(), [0, 1, 0, 0, 0]);

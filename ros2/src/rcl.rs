@@ -92,4 +92,4 @@ pub use service::{ErasedService, RequestId, Service};
 pub use subscription::{
     ErasedSubscription, Locals, MessageInfo, Subscription, SubscriptionEndpoint,
 };
-pub use type_support::{check_type_hash, type_names};
+pub use type_support::{check_type_hash, type_hash, type_names};

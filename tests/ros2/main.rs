@@ -17,6 +17,8 @@ mod parameters;
 mod processes;
 mod queries;
 mod raw;
+#[cfg(all(feature = "bag", feature = "cli"))]
+mod recordings;
 mod rosout;
 mod serialized;
 mod services;

@@ -77,7 +77,7 @@ pub struct Frozen {
     pub workers: Vec<Worker>,
     /// The monitor, which can be used from any thread.
     pub monitor: Monitor,
-    /// The inputs, in order of creation.
+    /// The inputs in simulated time, in order of creation.
     pub inputs: Vec<NamedInput>,
 }
 
@@ -179,6 +179,9 @@ impl Graph {
         builder.frozen = true;
         std::mem::take(&mut builder.before_freeze).into_iter().for_each(|run| run(&builder));
         let info = Arc::new(builder.info());
+        if sim_network.is_none() {
+            builder.inputs.drain(..).for_each(NamedInput::run_live);
+        }
         builder.clock.run_by(clock.clone());
         let retirements: Vec<Arc<Notifier>> = info.loops.iter().map(|_| Arc::default()).collect();
         let nodes = node_controls(&builder, policy, &retirements);
@@ -303,7 +306,7 @@ fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<
         let sequential = plan.order == ReadyOrder::Fifo && plan.workers.len() == 1;
         return if sequential { Ok(()) } else { Err(FreezeError::NotSequential) };
     }
-    if let Some(input) = builder.inputs.first() {
+    if let Some(input) = builder.inputs.iter().find(|input| input.live.is_none()) {
         return Err(FreezeError::NeedsSimulation(format!("input {:?}", input.name)));
     }
     let topics = builder.erased_topics();

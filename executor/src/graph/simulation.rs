@@ -1,17 +1,32 @@
 //! The parts of a graph that only simulated time has: inputs, and interceptors of messages.
 
-use super::{AddInputError, FrozenError, Graph, InterceptError};
+use super::{AddInputError, FrozenError, Graph, GraphBuilder, InterceptError};
 use crate::input::{ExternalInput, NamedInput};
 use crate::message::Message;
 use crate::name;
 use crate::sim_network::InFlight;
 use crate::topic::{BY_VALUE_MAX, Verdict};
 
+impl GraphBuilder {
+    pub(crate) fn add_input(&mut self, input: NamedInput) -> Result<(), AddInputError> {
+        let name = &input.name;
+        if self.frozen {
+            return Err(FrozenError { what: format!("input {name:?}") }.into());
+        }
+        if self.inputs.iter().any(|other| other.name == *name) {
+            return Err(AddInputError::Duplicate { name: name.clone() });
+        }
+        self.inputs.push(input);
+        Ok(())
+    }
+}
+
 impl Graph {
     /// Adds an input, which delivers its items in simulated time. Inputs with items at the same
     /// time deliver in the order in which they were added.
     ///
-    /// A graph with an input cannot be run live; there, publish from a thread.
+    /// A graph with such an input cannot be run live; add it by
+    /// [`Node::create_input`](crate::Node::create_input), or publish from a thread.
     ///
     /// # Errors
     /// [`AddInputError`] for a name that another input has, or a frozen graph.
@@ -20,15 +35,8 @@ impl Graph {
         name: &str,
         input: impl ExternalInput + 'static,
     ) -> Result<(), AddInputError> {
-        let mut builder = self.builder();
-        if builder.frozen {
-            return Err(FrozenError { what: format!("input {name:?}") }.into());
-        }
-        if builder.inputs.iter().any(|other| other.name == name) {
-            return Err(AddInputError::Duplicate { name: name.into() });
-        }
-        builder.inputs.push(NamedInput { name: name.into(), input: Box::new(input) });
-        Ok(())
+        let input = NamedInput { name: name.into(), input: Box::new(input), live: None };
+        self.builder().add_input(input)
     }
 
     /// Calls `interceptor` for each message to each subscription of `topic`, to decide about the

@@ -39,6 +39,11 @@ impl GraphBuilder {
         Ok(())
     }
 
+    /// The nodes that publish on `topic` and the QoS that they offer, in order of creation.
+    pub(crate) fn offered_qos(&self, topic: &str) -> Vec<(String, QoS)> {
+        self.topics.get(topic).map(|topic| topic.endpoints.offered.clone()).unwrap_or_default()
+    }
+
     /// The liveliness of the publishers of `topic`, which exists.
     pub(crate) fn liveliness_registry(&mut self, topic: &str) -> Arc<LivelinessRegistry> {
         self.endpoints(topic).registry.clone()

@@ -6,14 +6,16 @@ use crate::name::{InterfaceKind, TypeName, is_identifier};
 use crate::rust::Writer;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{fmt, fs, io};
 use thiserror::Error;
 
 /// The file within `OUT_DIR` that [`Generator::generate_to_out_dir`] writes.
 const OUT_FILE: &str = "messages.rs";
 
 /// Packages that cannot be generated.
-#[derive(Debug, Error)]
+///
+/// Its `Debug` is its `Display`, because that is how a build script shows the error of `main`.
+#[derive(Error)]
 #[non_exhaustive]
 pub enum GenerateError {
     /// A definition is not valid.
@@ -39,6 +41,12 @@ pub enum GenerateError {
     /// There is no build script under way.
     #[error("OUT_DIR is not set: call this from a build script")]
     NoOutDir,
+}
+
+impl fmt::Debug for GenerateError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl GenerateError {

@@ -23,5 +23,5 @@ pub use error::{DefinitionError, Problem};
 pub use generator::{GenerateError, Generator};
 pub use name::{InterfaceKind, TypeName};
 pub use parse::parse_message;
-pub use schema::parse_schema;
+pub use schema::{parse_schema, parse_schema_with};
 pub use types::{DEPTH_MAX, Definitions};

@@ -16,7 +16,19 @@ pub fn parse_schema(
     text: &str,
     origin: &str,
 ) -> Result<Definitions, DefinitionError> {
-    let mut definitions = Definitions::new();
+    parse_schema_with(Definitions::new(), name, text, origin)
+}
+
+/// Parses like [`parse_schema`]; types of `definitions` need no section in the text.
+///
+/// # Errors
+/// The same as of [`parse_schema`], and a type that is among `definitions` with other fields.
+pub fn parse_schema_with(
+    mut definitions: Definitions,
+    name: &TypeName,
+    text: &str,
+    origin: &str,
+) -> Result<Definitions, DefinitionError> {
     let mut section = Section { name: name.clone(), start: 0, lines_before: 0 };
     let (mut at, mut after_delimiter) = (0, false);
     for (index, line) in text.split_inclusive('\n').enumerate() {

@@ -134,7 +134,7 @@ fn call<R>(
     now: Time,
     method: impl FnOnce(&mut dyn ExternalInput) -> Result<R, BoxError>,
 ) -> Result<R, SpinError> {
-    let NamedInput { name, input } = named;
+    let NamedInput { name, input, .. } = named;
     let called = catch_panic(|| method(&mut **input));
     called
         .unwrap_or_else(|panic| Err(format!("it panicked: {panic}").into()))

@@ -97,7 +97,7 @@ pub(super) fn by_name(name: &str) -> Result<&'static rosidl_message_type_support
 /// # Errors
 /// [`RosError::UnknownType`], [`RosError::OtherDefinition`].
 pub fn check_type_hash(name: &str, hash: &str) -> Result<(), RosError> {
-    match hash_of(by_name(name)?) {
+    match type_hash(name)? {
         Some(installed) if installed != hash => Err(RosError::OtherDefinition {
             name: name.into(),
             program: hash.into(),
@@ -105,6 +105,14 @@ pub fn check_type_hash(name: &str, hash: &str) -> Result<(), RosError> {
         }),
         _ => Ok(()),
     }
+}
+
+/// The hash of the message type `name` in the sourced ROS; `None` for a ROS before Iron.
+///
+/// # Errors
+/// [`RosError::UnknownType`].
+pub fn type_hash(name: &str) -> Result<Option<String>, RosError> {
+    by_name(name).map(hash_of)
 }
 
 #[cfg(has_type_hashes)]

@@ -3,7 +3,7 @@
 use ringspin_executor::{
     BoxError, Collector, Delivery, ExternalInput, FreezeError, Graph, Message, Publisher, QoS, Time,
 };
-use ringspin_modes::{Executor, SpinError};
+use ringspin_modes::{Executor, Mode, SpinError};
 use ringspin_simulation::Job;
 use std::time::Duration;
 
@@ -210,4 +210,73 @@ fn an_input_is_refused_live() {
     let error = executor.spin().unwrap_err();
     assert!(matches!(&error, SpinError::Freeze(FreezeError::NeedsSimulation(_))), "{error}");
     assert!(error.to_string().contains("input \"bag\" needs simulated time"), "{error}");
+}
+
+/// Items a millisecond apart, the first one refused once.
+struct Paced {
+    next: Time,
+    left: u32,
+    refuses: bool,
+    out: Publisher<u32>,
+}
+
+impl ExternalInput for Paced {
+    fn start_live(&mut self, now: Time) {
+        self.next = now;
+    }
+
+    fn next_time(&mut self) -> Option<Time> {
+        (self.left > 0).then_some(self.next)
+    }
+
+    fn deliver(&mut self, now: Time) -> Result<Delivery, BoxError> {
+        assert!(self.next <= now);
+        if std::mem::take(&mut self.refuses) {
+            return Ok(Delivery::Again);
+        }
+        self.out.publish(self.left)?;
+        (self.left, self.next) = (self.left - 1, self.next + MS);
+        Ok(Delivery::Done)
+    }
+}
+
+/// A node with an input of three items, and one that stops the executor at the last.
+fn paced(graph: &Graph) -> Result<Collector<u32>, BoxError> {
+    let node = graph.create_node("sensor", ())?;
+    let out = node.create_publisher("in", QoS::default())?;
+    let refuses = true;
+    node.create_input("sensor", Paced { next: ms(1), left: 3, refuses, out })?;
+    let probe = graph.create_node("probe", ())?;
+    probe.create_subscription("in", QoS::default(), |_, left: &Message<u32>, cx| {
+        if **left == 1 {
+            cx.stop();
+        }
+    })?;
+    Ok(probe.create_collector("in", QoS::default())?)
+}
+
+#[test]
+fn an_input_of_a_node_is_never_early_in_live_modes() {
+    for mut executor in [Executor::single_core(), Executor::new(Mode::MultiCore(None))] {
+        let received = paced(executor.graph()).unwrap();
+        executor.spin_for(Duration::from_secs(60)).unwrap();
+        // The probe stops at the last item, and its collector may not have that one yet.
+        executor.stop_handle().reset();
+        executor.spin_for(MS).unwrap();
+        assert_eq!(received.values(), [3, 2, 1]);
+    }
+}
+
+#[test]
+fn an_input_of_a_node_is_an_input_in_deterministic_mode() {
+    let mut executor = Executor::deterministic(Default::default());
+    let node = executor.create_node("busy", ()).unwrap();
+    // The item that is refused is offered again after a dispatch.
+    node.create_timer(MS, |_, _| ()).unwrap();
+    let received = paced(executor.graph()).unwrap();
+    executor.spin_for(Duration::from_millis(10)).unwrap();
+    executor.stop_handle().reset();
+    executor.spin_for(MS).unwrap();
+    let received: Vec<_> = received.take().iter().map(|(time, left)| (*time, **left)).collect();
+    assert_eq!(received, [(ms(1), 3), (ms(2), 2), (ms(3), 1)]);
 }

@@ -1,0 +1,168 @@
+//! The message types that a program has as structs, by name.
+
+use crate::inlet::{self, Inlet, Tape};
+use crate::outlet::{Outlet, TypedOutlet};
+use crate::requester::{Requester, TypedRequester};
+use ringspin_executor::{BoxError, CreateSubscriptionError, GraphInfo, Node, QoS};
+use ringspin_messages::{CdrType, RawMessage, RosMessage, RosService, cdr};
+use std::any::type_name;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The message types that a program has as structs, by name: the player and the recorder find the
+/// struct of a topic here. Topics of other types are carried as [`RawMessage`].
+///
+/// ```
+/// use ringspin_bag::MessageTypes;
+/// use ringspin_messages::RosMessage;
+/// # use serde::{Deserialize, Serialize};
+/// #[derive(Serialize, Deserialize)]
+/// struct Range {
+///     meters: f32,
+/// }
+///
+/// impl RosMessage for Range {
+///     const TYPE_NAME: &'static str = "my_msgs/msg/Range";
+///     const DEFINITION: &'static str = "float32 meters";
+///     const TYPE_HASH: &'static str = "RIHS01_0000";
+/// }
+///
+/// let types = MessageTypes::new().with::<Range>();
+/// assert_eq!(types.names().collect::<Vec<_>>(), ["my_msgs/msg/Range"]);
+/// ```
+#[derive(Clone, Default)]
+pub struct MessageTypes {
+    messages: BTreeMap<&'static str, MessageType>,
+    services: BTreeMap<&'static str, CreateRequester>,
+}
+
+/// A message type with a struct.
+#[derive(Clone, Copy)]
+pub(crate) struct MessageType {
+    table: &'static CdrType,
+    pub(crate) name: &'static str,
+    pub(crate) hash: &'static str,
+    pub(crate) definition: &'static str,
+    /// The name of the struct, by which a graph knows the type of a topic.
+    rust_name: &'static str,
+    pub(crate) publish: Publish,
+    pub(crate) subscribe: Subscribe,
+}
+
+/// Creates the publisher of a topic, for serialized messages.
+pub(crate) type Publish = fn(&Node<()>, &str, QoS) -> Result<Box<dyn Outlet>, BoxError>;
+/// Subscribes the recorder to a topic.
+pub(crate) type Subscribe = fn(&Node<Tape>, Inlet) -> Result<(), CreateSubscriptionError>;
+
+/// Creates a client of a service, for recorded events of it.
+pub(crate) type CreateRequester = fn(&Node<()>, &str) -> Result<Box<dyn Requester>, BoxError>;
+
+/// The type of a topic's messages within the graph.
+#[derive(Clone, Copy)]
+pub(crate) enum Carried {
+    /// Serialized, of whatever type.
+    Raw,
+    /// A struct of [`MessageTypes`].
+    Typed(MessageType),
+    /// A struct that [`MessageTypes`] does not have.
+    Unknown(&'static str),
+    /// No node publishes the topic or subscribes to it.
+    Nothing,
+}
+
+impl MessageTypes {
+    /// No types.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a message type. One of the same name is replaced.
+    #[must_use]
+    pub fn with<M: RosMessage>(mut self) -> Self {
+        let message = MessageType {
+            table: CdrType::of::<M>(),
+            name: M::TYPE_NAME,
+            hash: M::TYPE_HASH,
+            definition: M::DEFINITION,
+            rust_name: type_name::<M>(),
+            publish: |node, topic, qos| {
+                let publisher = node.create_publisher::<M>(topic, qos)?;
+                Ok(Box::new(TypedOutlet::new(publisher, cdr::from_bytes)))
+            },
+            subscribe: |node, inlet| {
+                inlet::subscribe::<M>(node, inlet, |message| cdr::to_bytes(message).map(Cow::Owned))
+            },
+        };
+        self.messages.insert(M::TYPE_NAME, message);
+        self
+    }
+
+    /// Adds a service type, so that its recorded requests can be
+    /// [played](crate::Player::service_requests). One of the same name is replaced.
+    #[must_use]
+    pub fn with_service<S: RosService>(mut self) -> Self {
+        let create: CreateRequester =
+            |node, service| Ok(Box::new(TypedRequester::<S>::new(node, service)?));
+        self.services.insert(S::TYPE_NAME, create);
+        self
+    }
+
+    /// The tables of the message types, in alphabetical order of their names: for a connection with
+    /// ROS 2 that carries them.
+    pub fn tables(&self) -> impl Iterator<Item = &'static CdrType> {
+        self.messages.values().map(|message| message.table)
+    }
+
+    /// The names of the message types, in alphabetical order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.messages.keys().copied()
+    }
+
+    /// The definition of the message type of this name.
+    pub(crate) fn definition(&self, name: &str) -> Option<&'static str> {
+        self.messages.get(name).map(|of| of.definition)
+    }
+
+    /// Creates clients of the service type of this name.
+    pub(crate) fn requester(&self, name: &str) -> Option<CreateRequester> {
+        self.services.get(name).copied()
+    }
+
+    /// The type of `topic` in a graph.
+    pub(crate) fn carried(&self, info: &GraphInfo, topic: &str) -> Carried {
+        let Some(topic) = info.topics.iter().find(|of| of.name == topic) else {
+            return Carried::Nothing;
+        };
+        if topic.message_type == type_name::<RawMessage>() {
+            return Carried::Raw;
+        }
+        let mut types = self.messages.values();
+        let known = types.find(|of| of.rust_name == topic.message_type);
+        known.map_or(Carried::Unknown(topic.message_type), |known| Carried::Typed(*known))
+    }
+}
+
+/// Creates the publisher of a topic that carries serialized messages.
+pub(crate) fn publish_raw(
+    node: &Node<()>,
+    topic: &str,
+    qos: QoS,
+) -> Result<Box<dyn Outlet>, BoxError> {
+    let publisher = node.create_publisher::<RawMessage>(topic, qos)?;
+    Ok(Box::new(TypedOutlet::new(publisher, |data| Ok(RawMessage(data.to_vec())))))
+}
+
+/// Subscribes the recorder to a topic that carries serialized messages.
+pub(crate) fn subscribe_raw(
+    node: &Node<Tape>,
+    inlet: Inlet,
+) -> Result<(), CreateSubscriptionError> {
+    inlet::subscribe::<RawMessage>(node, inlet, |message| Ok(Cow::Borrowed(&message.0)))
+}
+
+impl fmt::Debug for MessageTypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.names()).entries(self.services.keys()).finish()
+    }
+}

@@ -1,0 +1,306 @@
+//! The player: recordings as an input of a graph.
+
+mod channels;
+mod error;
+mod input;
+mod report;
+mod stream;
+
+pub use error::PlayError;
+pub use report::{PlayReport, PlayerHandle};
+
+use crate::interfaces::RecordSource;
+use crate::message_types::MessageTypes;
+use crate::read::Order;
+use channels::Channels;
+use input::{PlayerInput, Routes};
+use report::Progress;
+use ringspin_executor::{Graph, QoS, StopHandle, Time};
+use ringspin_simulation::Job;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use stream::{Cut, Stream};
+
+/// The time at which a recorded message is played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeBase {
+    /// The time of its reception by the recorder.
+    #[default]
+    Log,
+    /// The time of its publication.
+    Publish,
+    /// The stamp in the header of the message; the time of its reception if it has no header.
+    /// Messages are put in the order of their stamps, which may be up to a second before their
+    /// reception.
+    Stamp,
+}
+
+/// Plays recordings into a graph.
+///
+/// The node `/rosbag2_player` publishes the recorded messages. In deterministic mode they are an
+/// [input](ringspin_executor::ExternalInput): a message enters when everything due before it is
+/// done, waits for keep-all subscriptions that are full, and simulated time jumps from message to
+/// message, so that a recording is played as fast as callbacks allow. In the live modes messages
+/// enter at their times by the wall clock, scaled by the [rate](Self::rate); their lag is in the
+/// [report](PlayerHandle::report).
+///
+/// A recorded topic to which a node subscribes is deserialized into the struct of that
+/// subscription, if it is in the [`MessageTypes`] with the recorded name and hash. Topics without a
+/// subscription are carried as [`RawMessage`](ringspin_messages::RawMessage), their bytes as they
+/// were recorded.
+#[derive(Clone)]
+pub struct Player {
+    sources: Vec<Arc<dyn RecordSource>>,
+    topics: Option<Vec<String>>,
+    exclude: Vec<String>,
+    remap: BTreeMap<String, String>,
+    start_offset: Duration,
+    end_offset: Option<Duration>,
+    order: Order,
+    time_base: TimeBase,
+    qos: BTreeMap<String, QoS>,
+    service_requests: bool,
+    clock: Option<Duration>,
+    rate: f64,
+    delay: Duration,
+    stop_at_end: Option<(StopHandle, Duration)>,
+}
+
+impl Player {
+    /// Plays `recordings`, merged by time. Messages of equal time are played in the order of the
+    /// recordings, and within one in the order in which they were recorded.
+    pub fn new<S: RecordSource + 'static>(recordings: impl IntoIterator<Item = S>) -> Self {
+        let sources = recordings.into_iter().map(|source| Arc::new(source) as Arc<_>);
+        Self {
+            sources: sources.collect(),
+            topics: None,
+            exclude: Vec::new(),
+            remap: BTreeMap::new(),
+            start_offset: Duration::ZERO,
+            end_offset: None,
+            order: Order::default(),
+            time_base: TimeBase::default(),
+            qos: BTreeMap::new(),
+            service_requests: false,
+            clock: None,
+            rate: 1.0,
+            delay: Duration::ZERO,
+            stop_at_end: None,
+        }
+    }
+
+    /// Plays these topics only, by their recorded names.
+    #[must_use]
+    pub fn topics<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.topics = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Does not play these topics, by their recorded names.
+    #[must_use]
+    pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.exclude.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Plays the recorded topic `from` as topic `to`.
+    #[must_use]
+    pub fn remap(mut self, from: impl Into<String>, to: impl Into<String>) -> Self {
+        self.remap.insert(from.into(), to.into());
+        self
+    }
+
+    /// Leaves out messages whose time, by the [order](Self::order), is earlier than `offset` after
+    /// the first reception.
+    #[must_use]
+    pub fn start_offset(mut self, offset: Duration) -> Self {
+        self.start_offset = offset;
+        self
+    }
+
+    /// Leaves out messages whose time, by the [order](Self::order), is later than `offset` after
+    /// the first reception.
+    #[must_use]
+    pub fn end_offset(mut self, offset: Duration) -> Self {
+        self.end_offset = Some(offset);
+        self
+    }
+
+    /// Sets the order of messages; by default that of their reception by the recorder.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Sets the times at which messages are played; by default those of their reception.
+    /// [`TimeBase::Publish`] implies [`Order::PublishTime`].
+    #[must_use]
+    pub fn time_base(mut self, time_base: TimeBase) -> Self {
+        self.time_base = time_base;
+        if time_base == TimeBase::Publish {
+            self.order = Order::PublishTime;
+        }
+        self
+    }
+
+    /// Offers `qos` on a topic, by its name in the graph, instead of the recorded QoS. Where
+    /// several publishers were recorded, their strongest offers are the default.
+    #[must_use]
+    pub fn qos(mut self, topic: impl Into<String>, qos: QoS) -> Self {
+        self.qos.insert(topic.into(), qos);
+        self
+    }
+
+    /// Sends the recorded requests of services again, instead of publishing their events: those of
+    /// service types in the [`MessageTypes`], recorded with contents by the introspection of the
+    /// service (topics that end with `/_service_event`).
+    #[must_use]
+    pub fn service_requests(mut self) -> Self {
+        self.service_requests = true;
+        self
+    }
+
+    /// Publishes the time of the recording on `/clock`, every `period` from the first message on.
+    #[must_use]
+    pub fn clock(mut self, period: Duration) -> Self {
+        self.clock = Some(period);
+        self
+    }
+
+    /// Sets the speed in the live modes: twice the recorded one for 2.0. In deterministic mode it
+    /// has no effect.
+    #[must_use]
+    pub fn rate(mut self, rate: f64) -> Self {
+        self.rate = rate;
+        self
+    }
+
+    /// Waits for `delay` before the first message in the live modes: nodes of other processes may
+    /// need time to discover the player.
+    #[must_use]
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    /// Stops the executor `grace` of its time after the last message.
+    #[must_use]
+    pub fn stop_at_end(mut self, stop: StopHandle, grace: Duration) -> Self {
+        self.stop_at_end = Some((stop, grace));
+        self
+    }
+
+    /// The time of the first message that is played, by the time base; `None` if there is none. A
+    /// deterministic run starts there.
+    ///
+    /// # Errors
+    /// [`PlayError`] if a recording cannot be read.
+    pub fn start_time(&self, types: &MessageTypes) -> Result<Option<Time>, PlayError> {
+        let mut stream = Stream::open(self, types)?;
+        stream.next().map(|item| item.map(|item| item.time)).transpose()
+    }
+
+    /// The log time of the last message that is played, if the recordings know it.
+    pub fn end_time(&self) -> Option<Time> {
+        let last = self.sources.iter().map(|source| source.end()).collect::<Option<Vec<_>>>()?;
+        let last = last.into_iter().max()?;
+        Some(self.cut().end.map_or(last, |end| end.min(last)))
+    }
+
+    /// Has `job` start with the first message and end with the instant of the last one, if the
+    /// recordings know that. An end that is set afterwards replaces it.
+    ///
+    /// # Errors
+    /// [`PlayError`] if a recording cannot be read.
+    ///
+    /// ```
+    /// use ringspin_bag::{MemoryRecording, MessageTypes, Player};
+    /// use ringspin_simulation::Job;
+    ///
+    /// let recording = MemoryRecording::default();
+    /// let (player, types) = (Player::new([recording]), MessageTypes::new());
+    /// let job = Job::new(|graph| {
+    ///     // Create the nodes here.
+    ///     Ok(player.add_to(graph, &types)?)
+    /// });
+    /// let mut session = player.apply_times(job, &types)?.start()?;
+    /// session.run_until_true(|player, _| player.is_finished())?;
+    /// assert_eq!(session.handles.messages(), 0);
+    /// # Ok::<(), ringspin_executor::BoxError>(())
+    /// ```
+    pub fn apply_times<'a, T>(
+        &self,
+        mut job: Job<'a, T>,
+        types: &MessageTypes,
+    ) -> Result<Job<'a, T>, PlayError> {
+        if let Some(start) = self.start_time(types)? {
+            job = job.start_at(start);
+        }
+        Ok(match self.end_time() {
+            Some(end) => job.end_at(end),
+            None => job,
+        })
+    }
+
+    /// Adds the player to `graph`: after the nodes that it plays to, and before a recorder.
+    ///
+    /// # Errors
+    /// [`PlayError`].
+    pub fn add_to(&self, graph: &Graph, types: &MessageTypes) -> Result<PlayerHandle, PlayError> {
+        if !(self.rate.is_finite() && self.rate > 0.0) {
+            return Err(PlayError::Rate(self.rate));
+        }
+        if self.clock.is_some_and(|period| period.is_zero()) {
+            return Err(PlayError::ClockPeriod);
+        }
+        self.check_topics()?;
+        let node = graph.create_node("rosbag2_player", ())?;
+        let mut channels = Channels::new(&node, graph.info(), types);
+        let mut targets = Vec::new();
+        for source in &self.sources {
+            let open = |topic| match self.plays(topic) {
+                true => channels.open(self, topic).map(Some),
+                false => Ok(None),
+            };
+            targets.push(source.topics().iter().map(open).collect::<Result<Vec<_>, _>>()?);
+        }
+        let clock = self.clock.map(|_| channels.open_clock(self)).transpose()?;
+        let raw_topics = channels.raw_topics.clone();
+        let progress = Arc::new(Progress::new(channels.topics()));
+        let routes = Routes { channels: channels.channels, targets, clock };
+        let stream = Stream::open(self, types)?;
+        let input = PlayerInput::new(self, stream, routes, progress.clone());
+        node.create_input("rosbag2_player", input)?;
+        Ok(PlayerHandle { progress, raw_topics })
+    }
+
+    /// Whether the topic is chosen.
+    fn plays(&self, topic: &crate::Topic) -> bool {
+        let is_listed = |names: &[String]| names.contains(&topic.name);
+        self.topics.as_deref().is_none_or(is_listed) && !is_listed(&self.exclude)
+    }
+
+    /// Whether the names of topics exist that the settings have.
+    fn check_topics(&self) -> Result<(), PlayError> {
+        let recorded = self.sources.iter().flat_map(|source| source.topics());
+        let recorded: Vec<_> = recorded.map(|topic| &topic.name).collect();
+        let named = self.topics.iter().flatten().chain(&self.exclude).chain(self.remap.keys());
+        match named.into_iter().find(|name| !recorded.contains(name)) {
+            None => Ok(()),
+            Some(topic) => {
+                let topics = recorded.into_iter().cloned().collect();
+                Err(PlayError::UnknownTopic { topic: topic.clone(), topics })
+            }
+        }
+    }
+
+    /// The log times between which messages are played.
+    fn cut(&self) -> Cut {
+        let first = self.sources.iter().filter_map(|source| source.start()).min();
+        let at = |offset: Duration| first.map(|first| first + offset);
+        let start = (!self.start_offset.is_zero()).then_some(self.start_offset);
+        Cut { start: start.and_then(at), end: self.end_offset.and_then(at) }
+    }
+}

@@ -1,0 +1,386 @@
+//! The recorder: a node that subscribes to topics and writes their messages.
+
+use crate::inlet::{Entry, Inlet, Outcome, Shared, Tape, Thread, TopicCounters, Written};
+use crate::interfaces::RecordSink;
+use crate::message_types::{Carried, MessageTypes, Subscribe, subscribe_raw};
+use crate::recording::{Definition, Topic, TopicId};
+use ringspin_executor::{
+    BoxError, CreateNodeError, CreateSubscriptionError, Durability, Graph, QoS, Reliability,
+    catch_panic,
+};
+use ringspin_ringbuf::spsc::{Consumer, HeapRing, ring};
+use ringspin_ringbuf::wait::Park;
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::Duration;
+use thiserror::Error;
+
+/// The number of messages of one topic that may wait for the recorder, unless it is chosen.
+const QUEUE_DEPTH: usize = 1000;
+
+/// The number of messages on their way to the writing thread, unless it is chosen.
+const RING_CAPACITY: usize = 1024;
+
+/// Records the messages of topics.
+///
+/// The node `/rosbag2_recorder` shares each message with a thread that serializes and writes it; no
+/// callback waits for a disk. Between them is a ring of fixed size. Live, a message for which it
+/// has no room is not recorded and is counted. In deterministic mode time stands still until it has
+/// room, and the times of the recording are simulated ones: equal runs write equal recordings.
+pub struct Recorder {
+    sink: Box<dyn RecordSink>,
+    topics: Option<Vec<String>>,
+    exclude: Vec<String>,
+    raw: BTreeMap<String, Topic>,
+    queue_depth: usize,
+    ring_capacity: usize,
+}
+
+/// The reason why a recording fails.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// A chosen topic is not in the graph.
+    #[error(
+        "failed to record topic {topic}: no node publishes it or subscribes to it; add the \
+         recorder after the nodes, or use one of {}", topics.join(", ")
+    )]
+    UnknownTopic {
+        /// The topic.
+        topic: String,
+        /// The topics of the graph.
+        topics: Vec<String>,
+    },
+    /// The messages of a chosen topic are of a type without a name.
+    #[error(
+        "failed to record topic {topic}: its messages of type {rust_type} are no known ROS \
+         messages; add the type by `MessageTypes::with`"
+    )]
+    UnknownType {
+        /// The topic.
+        topic: String,
+        /// The type in Rust.
+        rust_type: String,
+    },
+    /// The node was not created.
+    #[error("failed to record: {0}")]
+    Node(#[from] CreateNodeError),
+    /// A subscription was not created.
+    #[error("failed to record topic {topic}: {error}")]
+    Subscription {
+        /// The topic.
+        topic: String,
+        /// The reason.
+        error: CreateSubscriptionError,
+    },
+    /// The recording cannot be written.
+    #[error("failed to write the recording: {0}")]
+    Write(String),
+}
+
+/// The completed recording of a recorder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordReport {
+    /// The recorded topics, in order of their names.
+    pub topics: Vec<RecordedTopic>,
+    /// The topics that are not recorded because their messages are no known ROS messages.
+    pub unrecorded: Vec<String>,
+}
+
+/// The messages of one topic.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedTopic {
+    /// The name.
+    pub name: String,
+    /// The number of recorded messages.
+    pub messages: u64,
+    /// Their size in bytes.
+    pub bytes: u64,
+    /// Messages that are not recorded because the writing thread was behind.
+    pub overflow: u64,
+    /// Messages that are not recorded because they did not reach the recorder: its queue was full,
+    /// or they were lost on their way.
+    pub missed: u64,
+}
+
+impl RecordReport {
+    /// The number of recorded messages.
+    pub fn messages(&self) -> u64 {
+        self.topics.iter().map(|topic| topic.messages).sum()
+    }
+
+    /// The number of messages that are not recorded.
+    pub fn lost(&self) -> u64 {
+        self.topics.iter().map(|topic| topic.overflow + topic.missed).sum()
+    }
+}
+
+impl Recorder {
+    /// A recorder of all topics but hidden ones, those with a part that begins with `_`.
+    pub fn new(sink: impl RecordSink + 'static) -> Self {
+        Self {
+            sink: Box::new(sink),
+            topics: None,
+            exclude: Vec::new(),
+            raw: BTreeMap::new(),
+            queue_depth: QUEUE_DEPTH,
+            ring_capacity: RING_CAPACITY,
+        }
+    }
+
+    /// Records these topics only; hidden ones may be among them.
+    #[must_use]
+    pub fn topics<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.topics = Some(names.into_iter().map(|name| absolute(name.into())).collect());
+        self
+    }
+
+    /// Does not record these topics.
+    #[must_use]
+    pub fn exclude<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.exclude.extend(names.into_iter().map(|name| absolute(name.into())));
+        self
+    }
+
+    /// Describes topics that carry [`RawMessage`](ringspin_messages::RawMessage), such as those of
+    /// [a player](crate::PlayerHandle::raw_topics): their bytes are recorded as they are. A
+    /// described topic that is not in the graph is subscribed to as well.
+    #[must_use]
+    pub fn raw_topics(mut self, topics: impl IntoIterator<Item = Topic>) -> Self {
+        self.raw.extend(topics.into_iter().map(|topic| (topic.name.clone(), topic)));
+        self
+    }
+
+    /// Sets the number of messages of each topic that may wait for the recorder, 1000 by default.
+    #[must_use]
+    pub fn queue_depth(mut self, messages: usize) -> Self {
+        self.queue_depth = messages;
+        self
+    }
+
+    /// Sets the number of messages that may wait for the writing thread, 1024 by default. They are
+    /// shared, not copied.
+    ///
+    /// # Panics
+    /// If it is zero.
+    #[must_use]
+    pub fn ring_capacity(mut self, messages: usize) -> Self {
+        assert!(messages > 0, "the ring of a recorder has room for at least one message");
+        self.ring_capacity = messages;
+        self
+    }
+
+    /// Adds the recorder to `graph`, after the nodes that it records: it subscribes to the topics
+    /// that are there.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub fn add_to(
+        mut self,
+        graph: &Graph,
+        types: &MessageTypes,
+    ) -> Result<RecorderHandle, RecordError> {
+        let (chosen, unrecorded) = self.choose(graph, types)?;
+        let written = |error: BoxError| RecordError::Write(error.to_string());
+        let ids = chosen.iter().map(|chosen| self.sink.add_topic(&chosen.topic).map_err(written));
+        let ids = ids.collect::<Result<Vec<_>, _>>()?;
+        let (producer, consumer) = ring(self.ring_capacity);
+        let topics = chosen.iter().map(|_| TopicCounters::default()).collect();
+        let shared = Arc::new(Shared { topics, ..Shared::default() });
+        let tape = Tape::new(producer, shared.clone());
+        let node = graph.create_node("rosbag2_recorder", tape)?;
+        let names: Vec<_> = chosen.iter().map(|chosen| chosen.topic.name.clone()).collect();
+        for (index, Chosen { topic, qos, subscribe }) in chosen.into_iter().enumerate() {
+            let inlet = Inlet { topic: topic.name.clone(), index, qos };
+            subscribe(&node, inlet)
+                .map_err(|error| RecordError::Subscription { topic: topic.name, error })?;
+        }
+        let writing = Writing { sink: self.sink, ids, consumer, shared: shared.clone() };
+        let thread = thread::Builder::new().name("bag-writer".into());
+        let thread = thread.spawn(|| writing.run()).map_err(|error| written(error.into()))?;
+        *shared.thread.lock().unwrap_or_else(PoisonError::into_inner) = Thread::Runs(thread);
+        Ok(RecorderHandle { shared, names, unrecorded })
+    }
+
+    /// The topics to record, and the names of those that cannot be.
+    fn choose(
+        &mut self,
+        graph: &Graph,
+        types: &MessageTypes,
+    ) -> Result<(Vec<Chosen>, Vec<String>), RecordError> {
+        let info = graph.info();
+        let known = info.topics.iter().map(|topic| topic.name.clone());
+        let known: Vec<_> = known.collect();
+        let mut names = match &self.topics {
+            Some(names) => names.clone(),
+            None => {
+                known.iter().chain(self.raw.keys()).filter(|n| !is_hidden(n)).cloned().collect()
+            }
+        };
+        names.retain(|name| !self.exclude.contains(name));
+        names.sort_unstable();
+        names.dedup();
+        let (mut chosen, mut unrecorded) = (Vec::new(), Vec::new());
+        for name in names {
+            let rust_type = match (types.carried(&info, &name), self.raw.get(&name)) {
+                (Carried::Typed(of), _) => {
+                    let definition =
+                        Definition { encoding: "ros2msg".into(), text: of.definition.into() };
+                    let topic = Topic {
+                        name: name.clone(),
+                        type_name: of.name.into(),
+                        type_hash: Some(of.hash.into()),
+                        definition: Some(definition),
+                        serialization_format: "cdr".into(),
+                        offered_qos: Vec::new(),
+                    };
+                    chosen.push(self.chosen(graph, topic, of.subscribe));
+                    continue;
+                }
+                (Carried::Raw | Carried::Nothing, Some(topic)) => {
+                    chosen.push(self.chosen(graph, topic.clone(), subscribe_raw));
+                    continue;
+                }
+                (Carried::Nothing, None) => {
+                    return Err(RecordError::UnknownTopic { topic: name, topics: known });
+                }
+                (Carried::Raw, None) => "RawMessage",
+                (Carried::Unknown(rust_type), _) => rust_type,
+            };
+            if self.topics.is_some() {
+                return Err(RecordError::UnknownType { topic: name, rust_type: rust_type.into() });
+            }
+            tracing::warn!(topic = name, rust_type, "not recorded: no known ROS messages");
+            unrecorded.push(name);
+        }
+        Ok((chosen, unrecorded))
+    }
+
+    fn chosen(&self, graph: &Graph, mut topic: Topic, subscribe: Subscribe) -> Chosen {
+        let offered: Vec<_> =
+            graph.offered_qos(&topic.name).into_iter().map(|(_, qos)| qos).collect();
+        let mut qos = QoS::keep_last(self.queue_depth).best_effort().message_times();
+        qos = qos.held(self.ring_capacity + 1);
+        if !offered.is_empty() {
+            topic.offered_qos = offered;
+        }
+        // As much as every publisher offers.
+        let all = |offers: fn(&QoS) -> bool| {
+            !topic.offered_qos.is_empty() && topic.offered_qos.iter().all(offers)
+        };
+        if all(|qos| qos.reliability() == Reliability::Reliable) {
+            qos = qos.reliable();
+        }
+        if all(|qos| qos.durability() == Durability::TransientLocal) {
+            qos = qos.transient_local();
+        }
+        Chosen { topic, qos, subscribe }
+    }
+}
+
+/// A topic that is to be recorded.
+struct Chosen {
+    topic: Topic,
+    qos: QoS,
+    subscribe: Subscribe,
+}
+
+fn absolute(name: String) -> String {
+    if name.starts_with('/') { name } else { format!("/{name}") }
+}
+
+/// Whether ROS 2 tools hide the topic unless it is asked for.
+fn is_hidden(topic: &str) -> bool {
+    topic.contains("/_")
+}
+
+/// The running recording of a recorder; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct RecorderHandle {
+    shared: Arc<Shared>,
+    names: Vec<String>,
+    unrecorded: Vec<String>,
+}
+
+impl RecorderHandle {
+    /// Completes the recording, once the executor has returned from spinning, and returns the
+    /// report; when it is called again, too. A dropped executor completes the recording as well,
+    /// and logs an error.
+    ///
+    /// # Errors
+    /// [`RecordError::Write`].
+    pub fn finish(&self) -> Result<RecordReport, RecordError> {
+        let written = self.shared.finish().map_err(RecordError::Write)?;
+        let topics = self.names.iter().zip(&self.shared.topics).zip(written);
+        let topics = topics.map(|((name, counters), written)| RecordedTopic {
+            name: name.clone(),
+            messages: written.messages,
+            bytes: written.bytes,
+            overflow: counters.overflow.get(),
+            missed: counters.missed.get(),
+        });
+        let report = RecordReport { topics: topics.collect(), unrecorded: self.unrecorded.clone() };
+        for RecordedTopic { name, overflow, missed, .. } in &report.topics {
+            if overflow + missed > 0 {
+                tracing::warn!(topic = name, overflow, missed, "messages are not recorded");
+            }
+        }
+        Ok(report)
+    }
+
+    /// The messages that are not recorded so far.
+    pub fn lost(&self) -> u64 {
+        let lost = |topic: &TopicCounters| topic.overflow.get() + topic.missed.get();
+        self.shared.topics.iter().map(lost).sum()
+    }
+}
+
+/// The thread that writes.
+struct Writing {
+    sink: Box<dyn RecordSink>,
+    /// By topic number.
+    ids: Vec<TopicId>,
+    consumer: Consumer<HeapRing<Entry>>,
+    shared: Arc<Shared>,
+}
+
+impl Writing {
+    fn run(mut self) -> Outcome {
+        let shared = self.shared.clone();
+        let written = catch_panic(|| self.write()).unwrap_or_else(|panic| Err(panic.into()));
+        let finished = written.and_then(|written| {
+            catch_panic(|| self.sink.finish()).unwrap_or_else(|panic| Err(panic.into()))?;
+            Ok(written)
+        });
+        let finished = finished.map_err(|error| error.to_string());
+        if let Err(error) = &finished {
+            let _ = shared.failed.set(format!("failed to write the recording: {error}"));
+        }
+        shared.is_over.raise();
+        shared.room.notify();
+        finished
+    }
+
+    /// Writes all entries until no further ones come.
+    fn write(&mut self) -> Result<Vec<Written>, BoxError> {
+        let Self { sink, ids, consumer, shared } = self;
+        let mut written = vec![Written::default(); ids.len()];
+        let mut next = || {
+            let is_closed = shared.is_closed.is_raised();
+            // After the look at the flag: entries from before it was raised are there.
+            consumer.pop().map(Some).or(is_closed.then_some(None))
+        };
+        while let Some(entry) =
+            shared.entries.wait_for(&mut Park, Duration::MAX, &mut next).flatten()
+        {
+            shared.room.notify();
+            let data = entry.body.encode()?;
+            let Entry { topic, log_time, publish_time, sequence, .. } = entry;
+            sink.write(ids[topic], log_time, publish_time, sequence, &data)?;
+            written[topic].messages += 1;
+            written[topic].bytes += data.len() as u64;
+        }
+        Ok(written)
+    }
+}

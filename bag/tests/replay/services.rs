@@ -1,0 +1,92 @@
+//! Recorded requests of services.
+
+use crate::support::{Number, ms, record, topic, types};
+use ringspin_bag::{MemoryRecording, PlayReport, Player};
+use ringspin_executor::{Graph, QoS, Responder, Time};
+use ringspin_messages::RosService;
+use ringspin_simulation::Job;
+use serde::Serialize;
+
+struct Square;
+
+impl RosService for Square {
+    const TYPE_NAME: &'static str = "test_msgs/srv/Square";
+    const TYPE_HASH: &'static str = "RIHS01_cc";
+    type Request = Number;
+    type Response = Number;
+    type Event = Number; // not used here
+}
+
+/// An event as service introspection publishes it.
+#[derive(Serialize)]
+struct Event {
+    event_type: u8,
+    stamp: (i32, u32),
+    client_gid: [u8; 16],
+    sequence_number: i64,
+    request: Vec<Number>,
+    response: Vec<Number>,
+}
+
+/// The four events of each call; `contents` says whether their values are recorded.
+fn calls(values: &[u32], contents: bool) -> MemoryRecording {
+    let mut topic = topic::<Number>("/square/_service_event");
+    topic.type_name = "test_msgs/srv/Square_Event".into();
+    let mut records = Vec::new();
+    for (n, value) in values.iter().enumerate() {
+        for event_type in 0..4u8 {
+            let number =
+                |of: bool, value| if of && contents { vec![Number { value }] } else { vec![] };
+            let event = Event {
+                event_type,
+                stamp: (1, 2),
+                client_gid: [n as u8; 16],
+                sequence_number: n as i64,
+                request: number(event_type < 2, *value),
+                response: number(event_type >= 2, value * value),
+            };
+            records.push(record(0, ms(n as u64), records.len() as u32, &event));
+        }
+    }
+    MemoryRecording { topics: vec![topic], records }
+}
+
+/// Plays calls to a server with a queue of one request; returns the requests that it got.
+fn play(recording: MemoryRecording, has_server: bool) -> (Vec<u32>, PlayReport) {
+    let player = Player::new([recording]).service_requests();
+    let job = Job::new(|graph: &Graph| {
+        let node = graph.create_node("server", Vec::<u32>::new())?;
+        if has_server {
+            node.create_deferred_service(
+                "square",
+                QoS::keep_all(1),
+                |seen: &mut Vec<u32>, request: &Number, responder: Responder<Number>, _| {
+                    seen.push(request.value);
+                    responder.respond(Number { value: request.value * request.value });
+                },
+            )?;
+        }
+        Ok(player.add_to(graph, &types().with_service::<Square>())?)
+    });
+    let mut session = player.apply_times(job, &types()).unwrap().start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    let statistics = session.report().statistics().clone();
+    let report = session.handles.report(&statistics);
+    (session.state::<Vec<u32>>("/server").unwrap().clone(), report)
+}
+
+#[test]
+fn each_recorded_request_is_sent_once() {
+    let (seen, report) = play(calls(&[3, 1, 4, 1, 5], true), true);
+    assert_eq!(seen, [3, 1, 4, 1, 5]);
+    let counts = (report.requests, report.requests_empty, report.requests_refused);
+    assert_eq!((counts, report.messages), ((5, 15, 0), 0));
+}
+
+#[test]
+fn requests_without_contents_or_server_are_counted() {
+    let (seen, report) = play(calls(&[3, 1], false), true);
+    assert_eq!((seen, report.requests, report.requests_empty), (vec![], 0, 8));
+    let (_, report) = play(calls(&[3, 1], true), false);
+    assert_eq!((report.requests, report.requests_empty, report.requests_refused), (0, 6, 2));
+}

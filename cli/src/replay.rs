@@ -1,0 +1,340 @@
+//! The command `replay`: recordings through the nodes of a program, in every mode.
+
+mod live;
+mod recordings;
+
+use crate::arguments::Replay;
+use crate::{Ended, Invocation, in_file, unusable};
+use indicatif::{ProgressBar, ProgressStyle};
+use recordings::{Recording, Recordings};
+use ringspin_bag::{
+    Bag, MessageTypes, PlayReport, Player, PlayerHandle, RecordReport, Recorder, RecorderHandle,
+};
+use ringspin_executor::{BoxError, Graph};
+use ringspin_modes::Mode;
+use ringspin_ringbuf::{Counter, Flag};
+use ringspin_simulation::{FreshProcess, Job, JobFile, Ran, Session, load_simulation};
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The parts of a graph that replay.
+struct Handles {
+    player: PlayerHandle,
+    /// With the file that it writes.
+    recorder: Option<(RecorderHandle, Recording)>,
+}
+
+/// The outcome of a replay besides that of its run.
+struct Replayed {
+    player: PlayReport,
+    recorder: Option<RecordReport>,
+}
+
+impl Invocation<'_> {
+    pub(super) fn replay(&mut self, replay: &Replay) -> Result<u8, Ended> {
+        let bags = replay.bags.iter().map(|path| self.open(path)).collect::<Result<Vec<_>, _>>()?;
+        let progress = Progress::new(&bags, replay);
+        let topics: Vec<_> = bags.iter().flat_map(|bag| bag.topics().to_vec()).collect();
+        let player = player(replay, bags)?;
+        let file = match &replay.job {
+            Some(path) => JobFile::load(path).map_err(unusable)?,
+            None => JobFile::of_all_nodes(self.registry),
+        };
+        let file = file.with_arguments(self.ros_arguments.clone());
+        match mode(replay)? {
+            Mode::Deterministic(simulation) => {
+                let simulation = replay.job.is_none().then_some(*simulation);
+                self.replay_deterministic(replay, (&player, &file, simulation), &progress)
+            }
+            live => self.replay_live(replay, live, (&player, &file, &topics), &progress),
+        }
+    }
+
+    fn replay_deterministic(
+        &mut self,
+        replay: &Replay,
+        (player, file, simulation): (&Player, &JobFile, Option<ringspin_modes::Simulation>),
+        progress: &Progress,
+    ) -> Result<u8, Ended> {
+        let recordings = Recordings::new(replay).map_err(unusable)?;
+        let (types, last) = (self.types.clone(), Mutex::new(None));
+        let job = file.job_with(self.registry, |graph: &Graph| {
+            let player = player.add_to(graph, &types)?;
+            let recorder = recorder(replay, &recordings, (graph, &types), &player)?;
+            Ok(Handles { player, recorder })
+        });
+        let mut job = job.map_err(unusable)?;
+        if let Some(simulation) = simulation {
+            job = job.with_simulation(simulation);
+        }
+        let job = times(job, replay, player, &types)?;
+        let job = job
+            .end_when(|handles, now| {
+                progress.show(&handles.player);
+                let end = handles.player.position() + replay.settle.unwrap_or_default();
+                handles.player.is_finished() && now >= end
+            })
+            .check(|session| {
+                let replayed = finish(session, &recordings)?;
+                *last.lock().unwrap_or_else(PoisonError::into_inner) = Some(replayed);
+                Ok(())
+            })
+            .after_each_run(|| progress.next_run());
+        let name = name(replay);
+        let ran = match replay.verify {
+            false => job.run_with_report(false),
+            true => self.verify_replay(replay, &job, &recordings),
+        };
+        progress.finish();
+        let Ran { report, error } = ran;
+        let Some(report) = report else {
+            let error = error.unwrap_or_else(|| "it did not start".into());
+            return Err(match replay.verify && progress.has_begun() {
+                true => Ended::Failed(error.to_string()),
+                false => in_file(Path::new(&name), &error),
+            });
+        };
+        let replayed = last.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.say_what_ran(Path::new(&name), &report)?;
+        if let Some(replayed) = replayed {
+            self.say_what_was_replayed(replay, &replayed)?;
+        }
+        match error {
+            Some(error) => Err(Ended::Failed(error.to_string())),
+            None if replay.verify => {
+                let same = format!("{} runs had the same dispatches and recordings", replay.runs);
+                writeln!(self.out, "  {same}")?;
+                Ok(report.exit_code().unwrap_or(0))
+            }
+            None => Ok(report.exit_code().unwrap_or(0)),
+        }
+    }
+
+    /// Runs the job several times, also in fresh processes. Each run compares its recording with
+    /// that of the first.
+    fn verify_replay(
+        &self,
+        replay: &Replay,
+        job: &Job<'_, Handles>,
+        recordings: &Recordings,
+    ) -> Ran {
+        let verified = match self.alone {
+            true => {
+                let mut arguments: Vec<_> = std::env::args_os().skip(1).collect();
+                // ROS arguments come last.
+                let ros = arguments.iter().position(|argument| argument == "--ros-args");
+                let at = ros.unwrap_or(arguments.len());
+                let first = recordings.first().into();
+                arguments.splice(at..at, [OsString::from("--recording-of-first"), first]);
+                let program = std::env::current_exe();
+                let program =
+                    program.map_err(|error| Ran { report: None, error: Some(error.into()) });
+                match program {
+                    Ok(program) => {
+                        let again = FreshProcess::new(program, arguments);
+                        job.verify_in_processes(replay.runs as usize, &again)
+                    }
+                    Err(ran) => return ran,
+                }
+            }
+            false => job.verify(replay.runs as usize),
+        };
+        match verified {
+            Ok(report) => Ran { report: Some(report), error: None },
+            Err(error) => Ran { report: None, error: Some(error.into()) },
+        }
+    }
+
+    fn say_what_was_replayed(&mut self, replay: &Replay, replayed: &Replayed) -> io::Result<()> {
+        let out = &mut self.out;
+        let PlayReport { messages, requests, requests_refused, lag_max, lag_mean, dropped, .. } =
+            &replayed.player;
+        writeln!(out, "  {messages} messages played")?;
+        if requests + requests_refused > 0 {
+            writeln!(out, "  {requests} requests sent, {requests_refused} without a server")?;
+        }
+        if !lag_max.is_zero() {
+            writeln!(out, "  up to {lag_max:?} late, {lag_mean:?} on average")?;
+        }
+        for (node, topic, count) in dropped {
+            writeln!(out, "  {node} did not get {count} messages of {topic}")?;
+        }
+        let Some((recorded, path)) = replayed.recorder.as_ref().zip(replay.record.as_ref()) else {
+            return Ok(());
+        };
+        let (messages, path) = (recorded.messages(), path.display());
+        writeln!(out, "  {messages} messages recorded in {path}")?;
+        for topic in recorded.topics.iter().filter(|topic| topic.overflow + topic.missed > 0) {
+            let lost = topic.overflow + topic.missed;
+            writeln!(out, "  {lost} messages of {} were not recorded", topic.name)?;
+        }
+        for topic in &recorded.unrecorded {
+            writeln!(out, "  {topic} was not recorded: its messages are no known ROS messages")?;
+        }
+        Ok(())
+    }
+}
+
+/// Completes the recording of a run, and compares it with that of the first one.
+fn finish(session: &mut Session<Handles>, recordings: &Recordings) -> Result<Replayed, BoxError> {
+    let statistics = session.executor().statistics();
+    let player = session.handles.player.report(&statistics);
+    let recorder = match session.handles.recorder.take() {
+        Some((recorder, recording)) => {
+            let report = recorder.finish()?;
+            recordings.compare(recording)?;
+            Some(report)
+        }
+        None => None,
+    };
+    Ok(Replayed { player, recorder })
+}
+
+/// The player of the command line.
+fn player(replay: &Replay, bags: Vec<Bag>) -> Result<Player, Ended> {
+    let mut player = Player::new(bags)
+        .exclude(&replay.exclude)
+        .start_offset(replay.start_offset)
+        .order(replay.order.into())
+        .time_base(replay.time_base.into())
+        .rate(replay.rate)
+        .delay(replay.delay);
+    if !replay.topics.is_empty() {
+        player = player.topics(&replay.topics);
+    }
+    for (from, to) in &replay.remap {
+        player = player.remap(from, to);
+    }
+    if let Some(duration) = replay.playback_duration {
+        player = player.end_offset(replay.start_offset + duration);
+    }
+    if let Some(hertz) = replay.clock {
+        player = player.clock(Duration::from_secs_f64(1.0 / hertz));
+    }
+    if let Some(path) = &replay.qos_profile_overrides_path {
+        for (topic, qos) in ringspin_bag::qos_overrides(path).map_err(unusable)? {
+            player = player.qos(topic, qos);
+        }
+    }
+    match replay.service_requests {
+        true => Ok(player.service_requests()),
+        false => Ok(player),
+    }
+}
+
+/// Adds the recorder of one run to the graph, if there is to be one.
+fn recorder(
+    replay: &Replay,
+    recordings: &Recordings,
+    (graph, types): (&Graph, &MessageTypes),
+    player: &PlayerHandle,
+) -> Result<Option<(RecorderHandle, Recording)>, BoxError> {
+    let Some(recording) = recordings.next() else { return Ok(None) };
+    let writer = recording.create(replay)?;
+    let mut recorder = Recorder::new(writer).raw_topics(player.raw_topics());
+    if !replay.record_topics.is_empty() {
+        recorder = recorder.topics(&replay.record_topics);
+    }
+    Ok(Some((recorder.add_to(graph, types)?, recording)))
+}
+
+/// The mode of the environment; the deterministic one if it has none.
+fn mode(replay: &Replay) -> Result<Mode, Ended> {
+    let is_set = |name| std::env::var(name).is_ok_and(|value| !value.is_empty());
+    let mode = match is_set("RINGSPIN_MODE") {
+        true => Mode::from_env_with(load_simulation).map_err(unusable)?,
+        false => match std::env::var("RINGSPIN_SIMULATION") {
+            Ok(path) if !path.is_empty() => {
+                let simulation = load_simulation(Path::new(&path)).map_err(unusable)?;
+                Mode::Deterministic(Box::new(simulation))
+            }
+            _ => Mode::Deterministic(Box::default()),
+        },
+    };
+    match &mode {
+        Mode::Deterministic(_) if replay.rate != 1.0 => Err(unusable(
+            "`--rate` is for the live modes: the deterministic mode replays as fast as callbacks \
+             allow; leave it out, or set RINGSPIN_MODE=single",
+        )),
+        Mode::Deterministic(_) => Ok(mode),
+        _ if replay.verify => Err(unusable(
+            "`--verify` compares deterministic runs; set RINGSPIN_MODE=deterministic, or leave it \
+             out",
+        )),
+        _ => Ok(mode),
+    }
+}
+
+/// Has the job start with the first message, and end as its file says.
+fn times<'a>(
+    job: Job<'a, Handles>,
+    replay: &Replay,
+    player: &Player,
+    types: &MessageTypes,
+) -> Result<Job<'a, Handles>, Ended> {
+    let start = player.start_time(types).map_err(unusable)?;
+    Ok(job.simulate(|simulation| {
+        let length = simulation.end.map(|end| end - simulation.start);
+        simulation.start = start.unwrap_or(simulation.start);
+        simulation.end = length.map(|length| simulation.start + length);
+        simulation.seed = replay.seed.unwrap_or(simulation.seed);
+    }))
+}
+
+/// The name of a replay in messages.
+fn name(replay: &Replay) -> String {
+    match &replay.job {
+        Some(job) => job.display().to_string(),
+        None => {
+            let names: Vec<_> = replay.bags.iter().map(|bag| bag.display().to_string()).collect();
+            names.join(", ")
+        }
+    }
+}
+
+/// A bar that shows played messages, on stderr if that is a terminal.
+struct Progress {
+    bar: ProgressBar,
+    /// The number of messages of one run.
+    messages: u64,
+    /// The number of messages of the runs before this one.
+    before: Counter,
+    begun: Flag,
+}
+
+impl Progress {
+    fn new(bags: &[Bag], replay: &Replay) -> Self {
+        let is_played = |name: &String| {
+            (replay.topics.is_empty() || replay.topics.contains(name))
+                && !replay.exclude.contains(name)
+        };
+        let counts = bags.iter().flat_map(|bag| bag.topics().iter().zip(bag.message_counts()));
+        let messages = counts.filter(|(topic, _)| is_played(&topic.name)).map(|(_, n)| n).sum();
+        let runs = if replay.verify { u64::from(replay.runs) } else { 1 };
+        let style = "{wide_bar} {human_pos}/{human_len} messages, {per_sec}, {eta} left";
+        let style = ProgressStyle::with_template(style).expect("the template is well formed");
+        let bar = ProgressBar::new(messages * runs).with_style(style);
+        Self { bar, messages, before: Counter::default(), begun: Flag::default() }
+    }
+
+    /// Whether a run has begun: its graph was usable.
+    fn has_begun(&self) -> bool {
+        self.begun.is_raised()
+    }
+
+    fn show(&self, player: &PlayerHandle) {
+        self.begun.raise();
+        self.bar.set_position(self.before.get() + player.messages());
+    }
+
+    fn next_run(&self) {
+        self.before.add(self.messages);
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,191 @@
+//! The commands `record` and `replay` over ROS 2, with rclpy on the other side.
+
+use crate::peer::DOMAIN;
+use crate::{Peer, domain, received, subscribe, unique};
+use ringspin::bag::{Bag, Definition, MessageTypes, ReadOptions, Topic, WriteOptions, Writer};
+use ringspin::cli::Program;
+use ringspin::messages::geometry_msgs::msg::PointStamped;
+use ringspin::messages::std_msgs::msg::Float64;
+use ringspin::messages::{RosMessage, cdr};
+use ringspin::sim::Registry;
+use ringspin::{Message, QoS, Time};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// The command line of a twin.
+const LINE: &str = "RINGSPIN_TEST_LINE";
+
+/// Runs `twin` in a process of its own, with this command line. Killed when it is dropped.
+struct Running(Child);
+
+impl Running {
+    fn start(line: &[&str]) -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", "recordings::twin", "--nocapture"]);
+        command.env(LINE, line.join(" ")).env(DOMAIN, domain().to_string());
+        command.env("ROS_DOMAIN_ID", domain().to_string());
+        command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
+        command.env("RINGSPIN_MODE", "single").env("RINGSPIN_MIDDLEWARE", "ros2");
+        Self(command.stdin(Stdio::null()).spawn().unwrap())
+    }
+
+    fn exit_code(mut self) -> Option<i32> {
+        self.0.wait().unwrap().code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The child of the other tests; nothing by itself.
+#[test]
+fn twin() {
+    let Ok(line) = std::env::var(LINE) else { return };
+    // Passes on the height of each point; its topics are remapped.
+    let registry = Registry::new().node("height", |graph, place| {
+        let node = place.create_node(graph, ())?;
+        let qos = QoS::default().transient_local();
+        let out = node.create_publisher("height", qos)?;
+        node.create_subscription(
+            "point",
+            QoS::default(),
+            move |_, p: &Message<PointStamped>, _| out.publish(Float64 { data: p.point.z }),
+        )?;
+        Ok(())
+    });
+    let types = MessageTypes::new().with::<PointStamped>().with::<Float64>();
+    let program = Program::new(registry).messages(types);
+    let words = ["twin"].into_iter().chain(line.split_whitespace());
+    let code = program.run_from(words, &mut std::io::stdout(), &mut std::io::stderr());
+    std::process::exit(code.into());
+}
+
+/// A folder of a test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("ringspin-{name}-{}", std::process::id()));
+        std::fs::create_dir(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn point(x: i32) -> PointStamped {
+    let mut point = PointStamped::default();
+    point.header.stamp.sec = x;
+    point.header.frame_id = "map".into();
+    (point.point.x, point.point.z) = (f64::from(x), f64::from(2 * x));
+    point
+}
+
+fn definition<M: RosMessage>() -> Option<Definition> {
+    Some(Definition { encoding: "ros2msg".into(), text: M::DEFINITION.into() })
+}
+
+#[test]
+fn topics_of_a_peer_are_recorded_as_they_come() {
+    let (folder, topic) = (Folder::new("record"), unique("recorded"));
+    let kind = PointStamped::TYPE_NAME;
+    let out = folder.0.join("out");
+    let mut peer = Peer::start("recorded");
+    let qos = json!({"depth": 7, "durability": "transient_local"});
+    peer.ask(json!({"do": "publisher", "topic": topic, "type": kind, "qos": qos}));
+    let value = |x: i32| serde_json::to_value(point(x)).unwrap();
+    for x in 0..3 {
+        peer.ask(json!({"do": "publish", "topic": topic, "value": value(x)}));
+    }
+    let line = ["record", &topic, "--output", &out.display().to_string(), "--messages", "5"];
+    let running = Running::start(&line);
+    for x in 3..5 {
+        peer.ask(json!({"do": "publish", "topic": topic, "value": value(x)}));
+    }
+    assert_eq!(running.exit_code(), Some(0));
+    let bag = Bag::open(&out).unwrap();
+    let [recorded] = bag.topics() else { panic!("{:?}", bag.topics()) };
+    assert_eq!((&*recorded.name, &*recorded.type_name), (&*topic, kind));
+    assert_eq!(recorded.type_hash.as_deref(), Some(PointStamped::TYPE_HASH));
+    assert_eq!(recorded.definition, definition::<PointStamped>());
+    // Only the peer itself knows its depth.
+    assert_eq!(recorded.offered_qos.len(), 1);
+    assert_eq!(recorded.offered_qos[0].durability(), ringspin::qos::Durability::TransientLocal);
+    let records: Vec<_> = bag.read(&ReadOptions::default()).unwrap().map(Result::unwrap).collect();
+    let points = records.iter().map(|record| cdr::from_bytes::<PointStamped>(&record.data));
+    let points: Vec<_> = points.map(Result::unwrap).collect();
+    assert_eq!(points, (0..5).map(point).collect::<Vec<_>>());
+    for record in records {
+        assert!(record.publish_time <= record.log_time && record.publish_time > Time::ZERO);
+    }
+}
+
+/// Writes a recording of points on two topics.
+fn write(path: &Path, topics: [&str; 2]) {
+    let mut writer = Writer::create(path, WriteOptions::default()).unwrap();
+    let topics = topics.map(|name| {
+        let topic = Topic {
+            name: name.into(),
+            type_name: PointStamped::TYPE_NAME.into(),
+            type_hash: Some(PointStamped::TYPE_HASH.into()),
+            definition: definition::<PointStamped>(),
+            serialization_format: "cdr".into(),
+            offered_qos: vec![QoS::default().transient_local()],
+        };
+        writer.add_topic(&topic).unwrap()
+    });
+    for x in 0..5 {
+        let time = Time::from_secs(1_700_000_000) + Duration::from_millis(10) * x;
+        for topic in topics {
+            let data = cdr::to_bytes(&point(x as i32)).unwrap();
+            writer.write(topic, time, time, x, &data).unwrap();
+        }
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn recording_is_played_to_a_peer_and_through_nodes() {
+    let folder = Folder::new("replay");
+    let [raw, typed, height] = ["raw_point", "point", "height"].map(unique);
+    let drive = folder.0.join("drive");
+    write(&drive, [&raw, &typed]);
+    let remap = [format!("point:={typed}"), format!("height:={height}")];
+    // It goes on until it is killed: the peer may subscribe late.
+    let running = Running::start(&[
+        "replay",
+        &drive.display().to_string(),
+        "--settle",
+        "600s",
+        "--ros-args",
+        "-r",
+        &remap[0],
+        "-r",
+        &remap[1],
+    ]);
+    let mut peer = Peer::start("replayed");
+    let latched = json!({"durability": "transient_local"});
+    for (topic, kind) in [
+        (&raw, PointStamped::TYPE_NAME),
+        (&typed, PointStamped::TYPE_NAME),
+        (&height, Float64::TYPE_NAME),
+    ] {
+        subscribe(&mut peer, topic, kind, latched.clone());
+    }
+    let points: Vec<Value> = (0..5).map(|x| serde_json::to_value(point(x)).unwrap()).collect();
+    assert_eq!(received(&mut peer, &raw, 5), points);
+    assert_eq!(received(&mut peer, &typed, 5), points);
+    let heights: Vec<_> = (0..5).map(|x| json!({"data": f64::from(2 * x)})).collect();
+    assert_eq!(received(&mut peer, &height, 5), heights);
+    drop(running);
+}

@@ -8,8 +8,8 @@
 //! The simulator is a [`DataSource`]: it exchanges serialized ROS 2 messages with the graph, as a
 //! program outside would. In deterministic mode it waits for the controller, so that twelve
 //! simulated seconds take a few milliseconds and every run is the same; in the live modes it goes
-//! at the pace of the clock. Trigonometric functions come from `libm`, which has the same results on
-//! all machines.
+//! at the pace of the clock. Trigonometric functions come from `libm`, which has the same results
+//! on all machines.
 
 use ringspin::bag::closed_loop::{self, DataSource, Offer};
 use ringspin::bag::{MessageTypes, Record, Topic, TopicId};

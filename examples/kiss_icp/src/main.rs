@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 use ringspin::BoxError;
 use ringspin_kiss_icp::case_study::{self, Summary};
 use ringspin_kiss_icp::odometry::Config;
@@ -49,9 +49,6 @@ enum Command {
         /// Live, at this multiple of the recorded speed; deterministic if it is not given
         #[arg(long, value_name = "RATE")]
         live: Option<f64>,
-        /// Whether points are moved to where the end of the scan would have seen them
-        #[arg(long, default_value = "on")]
-        deskew: Switch,
         /// Prints the report as JSON
         #[arg(long)]
         json: bool,
@@ -59,7 +56,7 @@ enum Command {
     /// Runs the odometry node over ROS 2 until ctrl-c, in the mode of `RINGSPIN_MODE`
     #[cfg(feature = "ros2")]
     Node,
-    /// Replays a drive many times, live with too little time and deterministic, and draws the results
+    /// Replays a drive many times, live with too little time and deterministic, and draws that
     Case {
         /// The folder for recordings and the picture; an earlier case there is replaced
         #[arg(long, default_value = "target/odometry")]
@@ -73,18 +70,11 @@ enum Command {
     },
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Switch {
-    On,
-    Off,
-}
-
 fn main() -> Result<(), BoxError> {
     let config = Config::for_range(RANGE_M);
     match Cli::parse().command {
         Command::Generate { path, scans, seed } => drive::write(&path, seed, scans),
-        Command::Replay { input, record, live, deskew, json } => {
-            let config = Config { deskew: matches!(deskew, Switch::On), ..config };
+        Command::Replay { input, record, live, json } => {
             let replay = live.map_or(Replay::Deterministic, Replay::Live);
             let trajectory = replay::run(&input, &record, config, replay)?;
             let (scans, ape_rmse_m) = (trajectory.positions.len(), trajectory.ape_rmse_m());

@@ -9,7 +9,7 @@ use std::path::Path;
 
 const LIVE: RGBColor = RGBColor(0xd9, 0x6c, 0x06);
 const DETERMINISTIC: RGBColor = RGBColor(0x1f, 0x6f, 0xb4);
-const TRUTH: RGBColor = RGBColor(0x55, 0x55, 0x55);
+const TRUTH: RGBColor = RGBColor(0xcc, 0xcc, 0xcc);
 const SIZE: (u32, u32) = (960, 400);
 const TRAJECTORIES_WIDTH: u32 = 560;
 
@@ -48,6 +48,12 @@ fn draw_trajectories(area: &Area<'_>, live: &[Run], deterministic: &[Run]) -> Re
     let flat = |point: &Vector| (point.0[0], point.0[1]);
     let estimates =
         |run: &Run| -> Vec<_> { run.trajectory.positions.iter().map(|(p, _)| flat(p)).collect() };
+    let exact = runs().max_by_key(|run| run.trajectory.positions.len());
+    let exact = exact.iter().flat_map(|run| run.trajectory.positions.iter().map(|(_, p)| flat(p)));
+    chart
+        .draw_series(LineSeries::new(exact, TRUTH.stroke_width(5)))?
+        .label("exact")
+        .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], TRUTH.stroke_width(5)));
     for (runs, color, name) in [
         (live, LIVE.mix(0.7), format!("live, {} runs", live.len())),
         (
@@ -66,12 +72,6 @@ fn draw_trajectories(area: &Area<'_>, live: &[Run], deterministic: &[Run]) -> Re
             }
         }
     }
-    let exact = runs().max_by_key(|run| run.trajectory.positions.len());
-    let exact = exact.iter().flat_map(|run| run.trajectory.positions.iter().map(|(_, p)| flat(p)));
-    chart
-        .draw_series(LineSeries::new(exact, TRUTH.stroke_width(1)))?
-        .label("exact")
-        .legend(|(x, y)| PathElement::new(vec![(x, y), (x + 18, y)], TRUTH.stroke_width(2)));
     chart
         .configure_series_labels()
         .position(SeriesLabelPosition::UpperLeft)

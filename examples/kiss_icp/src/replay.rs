@@ -111,3 +111,15 @@ fn build(
     let recorder = recorder.topics([ODOMETRY, GROUND_TRUTH]).raw_topics(player.raw_topics());
     Ok(recorder.add_to(graph, types)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_is_the_root_mean_square_of_distances() {
+        let (origin, three_four) = (Vector::default(), Vector::new(3.0, 0.0, -4.0));
+        let trajectory = Trajectory { positions: vec![(origin, origin), (three_four, origin)] };
+        assert_eq!(trajectory.ape_rmse_m(), 12.5f64.sqrt());
+    }
+}

@@ -1,7 +1,7 @@
 //! Reading of one MCAP file: its index, and its messages in the order of a time.
 //!
-//! The crate `mcap` parses the records that describe a file. Chunks and messages are read here:
-//! its indexed reader neither checks sums, nor orders by publication, nor reads damaged files.
+//! The reader of the crate `mcap` neither checks sums, nor orders by publication, nor reads damaged
+//! files; and it allocates whatever length a file claims. So the format is read here.
 
 mod chunk;
 mod cursor;

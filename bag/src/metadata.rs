@@ -136,6 +136,11 @@ impl Metadata {
         Ok(document.rosbag2_bagfile_information)
     }
 
+    /// The text of the record in an MCAP file.
+    pub(crate) fn to_record(&self) -> String {
+        serde_saphyr::to_string(self).expect("texts and numbers are YAML")
+    }
+
     /// The text of the file.
     pub(crate) fn into_text(self) -> String {
         let document = Document { rosbag2_bagfile_information: self };

@@ -162,7 +162,7 @@ fn mcap_channels(index: &McapIndex, warnings: &mut Vec<String>) -> Vec<Channel> 
             name: channel.topic.clone(),
             type_name: type_name.unwrap_or_default(),
             type_hash: metadata("topic_type_hash").cloned(),
-            definition: definition.filter(|definition| !definition.text.is_empty()),
+            definition: definition.filter(|definition| !definition.encoding.is_empty()),
             serialization_format: channel.encoding.clone(),
             offered_qos: metadata("offered_qos_profiles")
                 .map(|text| profiles(&channel.topic, text, warnings))

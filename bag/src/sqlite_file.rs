@@ -329,7 +329,8 @@ fn definitions(
     while let Some(row) = rows.next()? {
         let mut text = |column| text(row, column, budget);
         let (name, encoding, text) = (text(0)?, text(1)?, text(2)?);
-        if !text.is_empty() {
+        // An empty message has an empty text.
+        if !encoding.is_empty() {
             definitions.insert(name, Definition { encoding, text });
         }
     }

@@ -236,12 +236,16 @@ impl Writer {
     /// If a file cannot be written.
     pub fn finish(mut self) -> Result<(), WriteError> {
         let file_error = |problem| write_error(&self.file, problem);
+        let metadata = self.metadata();
+        let record = mcap::records::Metadata {
+            name: "rosbag2".to_owned(),
+            metadata: BTreeMap::from([("serialized_metadata".to_owned(), metadata.to_record())]),
+        };
+        self.mcap.write_metadata(&record).map_err(file_error)?;
         self.mcap.finish().map_err(file_error)?;
-        let metadata =
-            self.directory.as_ref().map(|directory| (directory.clone(), self.metadata()));
         let mut written = self.mcap.into_inner();
         written.flush().map_err(|problem| file_error(problem.into()))?;
-        if let Some((directory, metadata)) = metadata {
+        if let Some(directory) = self.directory {
             let path = directory.join(METADATA_FILE);
             let written = fs::write(&path, metadata.into_text());
             written.map_err(|problem| WriteError::Io { path, problem })?;

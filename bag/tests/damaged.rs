@@ -39,7 +39,7 @@ fn truncated_file_is_read_up_to_its_end() {
         let time = written[10].log_time.as_nanos().to_le_bytes();
         let tenth = whole.windows(8).position(|bytes| bytes == time).unwrap_or(0);
         let mut last = written.len();
-        for length in (0..whole.len()).rev() {
+        for length in (0..whole.len()).rev().step_by(if compression.is_none() { 1 } else { 7 }) {
             file.set_len(length as u64).unwrap();
             let bag = match Bag::open(&path) {
                 Ok(bag) => bag,
@@ -88,7 +88,9 @@ fn flipped_bit_is_an_error_or_leaves_correct_messages() {
         let whole = fs::read(&path).unwrap();
         let file = fs::File::options().write(true).open(&path).unwrap();
         let mut errors = 0;
-        for (at, byte) in whole.iter().enumerate() {
+        for (at, byte) in
+            whole.iter().enumerate().step_by(if compression.is_none() { 1 } else { 7 })
+        {
             file.write_all_at(&[byte ^ 1 << (at % 8)], at as u64).unwrap();
             match try_read(&path) {
                 // Checksums cover all messages: none is wrong.
@@ -98,7 +100,7 @@ fn flipped_bit_is_an_error_or_leaves_correct_messages() {
             file.write_all_at(&[*byte], at as u64).unwrap();
         }
         fs::remove_file(&path).unwrap();
-        assert!(errors > 100, "{errors}");
+        assert!(errors > 20, "{errors}");
     }
 }
 
@@ -110,7 +112,7 @@ fn random_damage_does_not_panic() {
     let whole = fs::read(&path).unwrap();
     let file = fs::File::options().write(true).open(&path).unwrap();
     let mut random = Random(7);
-    for _ in 0..1_000 {
+    for _ in 0..500 {
         for _ in 0..1 + random.below(8) {
             let byte = [0, 0xff, random.below(256) as u8][random.below(3) as usize];
             file.write_all_at(&[byte], random.below(whole.len() as u64)).unwrap();

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 
-use mcap::records::{ChunkIndex, Record, Statistics, op};
+use mcap::records::op;
 
 use super::chunk::{ChunkKind, ChunkPlace, Loader, Range, Ranges};
-use super::records::{MAGIC, PREFIX_BYTES, bounded, damaged, record_at};
+use super::records::{Fields, MAGIC, PREFIX_BYTES, bounded, damaged, record_at};
 use super::scan;
 use crate::error::FileError;
 use crate::limits::INDEX_BYTES_MAX;
@@ -50,7 +50,7 @@ impl McapIndex {
             return Err(damaged(0, "not an MCAP file"));
         }
         match Summary::read(&loader, &mut bytes) {
-            Ok(Some(summary)) => summary.into_index(),
+            Ok(Some(summary)) => Ok(summary.into_index()),
             Ok(None) => scan::scan(&mut loader, None),
             Err(error @ FileError::Io(_)) => Err(error),
             Err(error) => scan::scan(&mut loader, Some(error)),
@@ -68,24 +68,30 @@ pub(super) struct Channels {
 impl Channels {
     /// Adds a schema or channel, at `offset` of the file.
     pub(super) fn add(&mut self, opcode: u8, body: &[u8], offset: u64) -> Result<(), FileError> {
-        match parse(opcode, body, offset)? {
-            Record::Schema { header, data } => {
-                let text = String::from_utf8_lossy(&data).into_owned();
-                let definition = Definition { encoding: header.encoding, text };
-                self.schemas.insert(header.id, (header.name, definition));
-            }
-            Record::Channel(channel) => {
-                let record = ChannelRecord {
-                    topic: channel.topic,
-                    encoding: channel.message_encoding,
-                    metadata: channel.metadata,
-                    schema: None,
-                };
-                self.channels.insert(channel.id, (channel.schema_id, record));
-            }
-            _ => {}
-        }
-        Ok(())
+        let added = match opcode {
+            op::SCHEMA => self.add_schema(Fields(body)),
+            _ => self.add_channel(Fields(body)),
+        };
+        added.ok_or_else(|| damaged(offset, "a description is cut off"))
+    }
+
+    fn add_schema(&mut self, mut fields: Fields) -> Option<()> {
+        let (id, name, encoding) = (fields.u16()?, fields.text()?, fields.text()?);
+        let definition = Definition { encoding, text: fields.text()? };
+        self.schemas.insert(id, (name, definition));
+        Some(())
+    }
+
+    fn add_channel(&mut self, mut fields: Fields) -> Option<()> {
+        let (id, schema) = (fields.u16()?, fields.u16()?);
+        let record = ChannelRecord {
+            topic: fields.text()?,
+            encoding: fields.text()?,
+            metadata: fields.map(|entry| Some((entry.text()?, entry.text()?)))?,
+            schema: None,
+        };
+        self.channels.insert(id, (schema, record));
+        Some(())
     }
 
     /// Whether there is such a channel.
@@ -103,17 +109,35 @@ impl Channels {
     }
 }
 
-/// Parses a record other than a message, a chunk and an attachment.
-pub(super) fn parse(opcode: u8, body: &[u8], offset: u64) -> Result<Record<'_>, FileError> {
-    mcap::parse_record(opcode, body).map_err(|error| damaged(offset, error.to_string()))
-}
-
 /// The records after the messages.
 #[derive(Default)]
 struct Summary {
     channels: Channels,
-    chunks: Vec<ChunkIndex>,
+    chunks: Vec<ChunkPlace>,
     statistics: Option<Statistics>,
+}
+
+/// The numbers of messages, channels and chunks.
+struct Statistics {
+    messages: u64,
+    channels: u64,
+    chunks: u64,
+    times: Range,
+    counts: BTreeMap<u16, u64>,
+}
+
+impl Statistics {
+    fn parse(mut fields: Fields) -> Option<Self> {
+        let (messages, _schemas, channels) = (fields.u64()?, fields.u16()?, fields.u32()?);
+        let (_attachments, _metadata, chunks) = (fields.u32()?, fields.u32()?, fields.u32()?);
+        Some(Self {
+            messages,
+            channels: channels.into(),
+            chunks: chunks.into(),
+            times: Range { first: fields.u64()?, last: fields.u64()? },
+            counts: fields.map(|entry| Some((entry.u16()?, entry.u64()?)))?,
+        })
+    }
 }
 
 impl Summary {
@@ -129,13 +153,12 @@ impl Summary {
         let Some(raw) = footer.filter(|raw| whole && raw.body.len() == FOOTER_BYTES) else {
             return Err(damaged(loader.size(), "the end of the file is missing"));
         };
-        let Record::Footer(footer) = parse(raw.opcode, raw.body, footer_at)? else {
-            unreachable!("a footer is parsed as one");
-        };
-        if footer.summary_start == 0 {
+        let mut fields = Fields(raw.body);
+        let footer = (fields.u64(), fields.u64(), fields.u32());
+        let (Some(start), _, Some(crc)) = footer else { unreachable!("a footer has 20 bytes") };
+        if start == 0 {
             return Ok(None);
         }
-        let start = footer.summary_start;
         let Some(length) = footer_at.checked_sub(start) else {
             return Err(damaged(footer_at, "the index would begin after its end"));
         };
@@ -143,7 +166,7 @@ impl Summary {
         // The checksum covers the beginning of the footer.
         let covered = length + PREFIX_BYTES + 16;
         loader.read(start, covered, bytes)?;
-        if footer.summary_crc != 0 && crc32fast::hash(bytes) != footer.summary_crc {
+        if crc != 0 && crc32fast::hash(bytes) != crc {
             return Err(damaged(start, "the index does not have its checksum"));
         }
         let summary = Self::parse(&bytes[..length], start)?;
@@ -155,15 +178,18 @@ impl Summary {
         let mut at = 0;
         while at < bytes.len() {
             let offset = start + at as u64;
-            let raw =
-                record_at(bytes, at).ok_or_else(|| damaged(offset, "the index is cut off"))?;
+            let cut_off = || damaged(offset, "the index is cut off");
+            let raw = record_at(bytes, at).ok_or_else(cut_off)?;
             match raw.opcode {
                 op::SCHEMA | op::CHANNEL => summary.channels.add(raw.opcode, raw.body, offset)?,
-                op::CHUNK_INDEX | op::STATISTICS => match parse(raw.opcode, raw.body, offset)? {
-                    Record::ChunkIndex(chunk) => summary.chunks.push(chunk),
-                    Record::Statistics(statistics) => summary.statistics = Some(statistics),
-                    _ => {}
-                },
+                op::CHUNK_INDEX => {
+                    let place = place(Fields(raw.body)).ok_or_else(cut_off)?;
+                    summary.chunks.push(place);
+                }
+                op::STATISTICS => {
+                    let statistics = Statistics::parse(Fields(raw.body)).ok_or_else(cut_off)?;
+                    summary.statistics = Some(statistics);
+                }
                 _ => {}
             }
             at = raw.at + raw.body.len();
@@ -174,42 +200,40 @@ impl Summary {
     /// Whether it has every channel and every message.
     fn is_index(&self) -> bool {
         let Some(statistics) = &self.statistics else { return false };
-        let mut counted = statistics.channel_message_counts.iter();
-        let is_channel = |channel: &u16| self.channels.contains(*channel);
-        u64::from(statistics.chunk_count) == self.chunks.len() as u64
-            && (statistics.message_count == 0 || !self.chunks.is_empty())
-            && counted.clone().all(|(channel, _)| is_channel(channel))
-            && counted.try_fold(0u64, |sum, (_, n)| sum.checked_add(*n))
-                == Some(statistics.message_count)
-            && self.channels.channels.len() as u64 == u64::from(statistics.channel_count)
+        let mut counts = statistics.counts.iter();
+        statistics.chunks == self.chunks.len() as u64
+            && (statistics.messages == 0 || !self.chunks.is_empty())
+            && counts.clone().all(|(channel, _)| self.channels.contains(*channel))
+            && counts.try_fold(0u64, |sum, (_, n)| sum.checked_add(*n)) == Some(statistics.messages)
+            && statistics.channels == self.channels.channels.len() as u64
     }
 
-    fn into_index(self) -> Result<McapIndex, FileError> {
-        let statistics = self.statistics.unwrap_or_default();
-        let mut chunks: Vec<_> = self.chunks.into_iter().map(place).collect();
+    fn into_index(self) -> McapIndex {
+        let mut chunks = self.chunks;
         chunks.sort_by_key(|chunk| chunk.offset);
-        let (first, last) = (statistics.message_start_time, statistics.message_end_time);
-        let times =
-            (statistics.message_count > 0 && first <= last).then_some(Range { first, last });
-        Ok(McapIndex {
+        let statistics = self.statistics.filter(|statistics| statistics.messages > 0);
+        let (times, counts) = statistics.map(|found| (found.times, found.counts)).unzip();
+        McapIndex {
             channels: self.channels.finish(),
             chunks,
-            counts: statistics.channel_message_counts,
-            times,
+            counts: counts.unwrap_or_default(),
+            times: times.filter(|times| times.first <= times.last),
             warnings: Vec::new(),
-        })
+        }
     }
 }
 
-fn place(index: ChunkIndex) -> ChunkPlace {
-    let (first, last) = (index.message_start_time, index.message_end_time);
-    // Writers may leave the message indexes out: then nothing is known about the channels.
-    let channels = index.message_index_offsets;
-    ChunkPlace {
-        offset: index.chunk_start_offset,
-        length: index.chunk_length,
+/// The place of a chunk, of a chunk index.
+fn place(mut fields: Fields) -> Option<ChunkPlace> {
+    let range = Range { first: fields.u64()?, last: fields.u64()? };
+    let (offset, length) = (fields.u64()?, fields.u64()?);
+    let channels = fields.map(|entry| Some((entry.u16()?, entry.u64()?)))?;
+    Some(ChunkPlace {
+        offset,
+        length,
         kind: ChunkKind::Chunk,
-        ranges: Ranges { log: Some(Range { first, last }), publish: None },
+        ranges: Ranges { log: Some(range), publish: None },
+        // Writers may leave the message indexes out: then nothing is known about the channels.
         channels: (!channels.is_empty()).then(|| channels.into_keys().collect()),
-    }
+    })
 }

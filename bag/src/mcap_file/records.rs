@@ -1,5 +1,7 @@
 //! The framing of MCAP: records of an opcode, a length and a body.
 
+use std::collections::BTreeMap;
+
 use crate::error::FileError;
 
 /// The first and the last bytes of a file.
@@ -51,6 +53,52 @@ impl MessageHeader {
     }
 }
 
+/// Takes fields off the body of a record; `None` if the body is too short. Nothing is allocated
+/// that the body does not have, whatever length it claims.
+#[derive(Clone)]
+pub(super) struct Fields<'a>(pub(super) &'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn number<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (number, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*number)
+    }
+
+    pub(super) fn u16(&mut self) -> Option<u16> {
+        self.number().map(u16::from_le_bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Option<u32> {
+        self.number().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Option<u64> {
+        self.number().map(u64::from_le_bytes)
+    }
+
+    /// Bytes after their length: a text, a definition, or a map.
+    pub(super) fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.u32()?).ok()?;
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+
+    pub(super) fn text(&mut self) -> Option<String> {
+        self.bytes().map(|text| String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// A map, whose entries `entry` takes.
+    pub(super) fn map<K: Ord, V>(
+        &mut self,
+        entry: impl Fn(&mut Self) -> Option<(K, V)>,
+    ) -> Option<BTreeMap<K, V>> {
+        let mut entries = Self(self.bytes()?);
+        std::iter::from_fn(|| (!entries.0.is_empty()).then(|| entry(&mut entries))).collect()
+    }
+}
+
 /// The part of a chunk's body before its records.
 pub(super) struct ChunkHeader<'a> {
     pub(super) size: u64,
@@ -63,20 +111,11 @@ pub(super) struct ChunkHeader<'a> {
 
 impl<'a> ChunkHeader<'a> {
     pub(super) fn parse(body: &'a [u8]) -> Option<Self> {
-        let (times, rest) = body.split_at_checked(16)?;
-        let (&size, rest) = rest.split_first_chunk()?;
-        let (&crc, rest) = rest.split_first_chunk()?;
-        let (&name, rest) = rest.split_first_chunk()?;
-        let name = usize::try_from(u32::from_le_bytes(name)).ok()?;
-        let (compression, rest) = rest.split_at_checked(name)?;
-        let (&stored, _) = rest.split_first_chunk()?;
-        Some(Self {
-            size: u64::from_le_bytes(size),
-            crc: u32::from_le_bytes(crc),
-            compression,
-            stored: u64::from_le_bytes(stored),
-            bytes: times.len() + 8 + 4 + 4 + name + 8,
-        })
+        let mut fields = Fields(body);
+        let _times = (fields.u64()?, fields.u64()?);
+        let (size, crc) = (fields.u64()?, fields.u32()?);
+        let (compression, stored) = (fields.bytes()?, fields.u64()?);
+        Some(Self { size, crc, compression, stored, bytes: body.len() - fields.0.len() })
     }
 }
 

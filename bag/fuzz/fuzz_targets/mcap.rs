@@ -1,0 +1,8 @@
+//! Reading of MCAP files with any content.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use ringspin_bag_fuzz::read;
+
+fuzz_target!(|data: &[u8]| read(data, "fuzzed.mcap", false));

@@ -1,0 +1,32 @@
+//! Fuzzing of the readers of recordings: no panic, no endless read, bounded memory.
+//!
+//! In `bag/fuzz`, with cargo-fuzz and a nightly toolchain: `cargo run --bin seeds`, then
+//! `cargo +nightly fuzz run mcap -- -rss_limit_mb=2048 -timeout=20`, and so for `sqlite` and
+//! `metadata`.
+
+#![forbid(unsafe_code)]
+
+use ringspin_bag::{Bag, Order, ReadOptions};
+use std::path::Path;
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// Writes `data` to a file in memory and reads it as a recording. `directory` is read if the file
+/// describes one.
+pub fn read(data: &[u8], name: &str, directory: bool) {
+    static FOLDER: OnceLock<TempDir> = OnceLock::new();
+    let folder = FOLDER.get_or_init(|| tempfile::tempdir_in("/dev/shm").expect("shared memory"));
+    let path = folder.path().join(name);
+    std::fs::write(&path, data).expect("room in memory");
+    open(if directory { folder.path() } else { &path });
+}
+
+fn open(path: &Path) {
+    let Ok(bag) = Bag::open(path) else { return };
+    for order in [Order::LogTime, Order::PublishTime] {
+        let options = ReadOptions { order, ..ReadOptions::default() };
+        let Ok(reader) = bag.read(&options) else { continue };
+        let read = reader.map_while(Result::ok).count() as u64;
+        assert!(read <= bag.message_count(), "{read} messages of {}", bag.message_count());
+    }
+}

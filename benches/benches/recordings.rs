@@ -5,8 +5,8 @@
 //! compressed with zstd. It is opened and read whole in the order of log times, from the page
 //! cache. The figure is the time of one message.
 //!
-//! * `ringspin`: `Bag::open` and `Bag::read`; each message is owned. As in `mcap`, checksums are not
-//!   compared.
+//! * `ringspin`: `Bag::open` and `Bag::read`; each message is owned. Checksums are not compared,
+//!   as in `mcap`.
 //! * `ringspin, checksums`: the same with checksums, the default.
 //! * `mcap`: `sans_io::SummaryReader` and `IndexedReader`, with a file and a buffer as in its
 //!   documentation; messages are borrowed, checksums are not checked.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bag;
+pub mod closed_loop;
 pub mod diff;
 mod dynamic;
 mod error;
@@ -13,6 +14,7 @@ mod mcap_file;
 mod memory;
 mod message_types;
 mod metadata;
+mod monitor;
 mod outlet;
 mod player;
 mod qos;
@@ -34,6 +36,7 @@ pub use limits::{
 };
 pub use memory::{MemoryRecording, MemorySink, SharedRecording};
 pub use message_types::MessageTypes;
+pub use monitor::{MonitorError, RunMonitor};
 pub use player::{PlayError, PlayReport, Player, PlayerHandle, TimeBase};
 pub use qos::{QosOverridesError, qos_overrides};
 pub use read::{Order, ReadOptions, Reader};

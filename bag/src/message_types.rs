@@ -1,6 +1,6 @@
 //! The message types that a program has as structs, by name.
 
-use crate::inlet::{self, Inlet, Tape};
+use crate::inlet::{self, Inlet, Tap};
 use crate::outlet::{Outlet, TypedOutlet};
 use crate::requester::{Requester, TypedRequester};
 use ringspin_executor::{BoxError, CreateSubscriptionError, GraphInfo, Node, QoS};
@@ -52,8 +52,8 @@ pub(crate) struct MessageType {
 
 /// Creates the publisher of a topic, for serialized messages.
 pub(crate) type Publish = fn(&Node<()>, &str, QoS) -> Result<Box<dyn Outlet>, BoxError>;
-/// Subscribes the recorder to a topic.
-pub(crate) type Subscribe = fn(&Node<Tape>, Inlet) -> Result<(), CreateSubscriptionError>;
+/// Subscribes a node to a topic.
+pub(crate) type Subscribe = fn(&Node<Box<dyn Tap>>, Inlet) -> Result<(), CreateSubscriptionError>;
 
 /// Creates a client of a service, for recorded events of it.
 pub(crate) type CreateRequester = fn(&Node<()>, &str) -> Result<Box<dyn Requester>, BoxError>;
@@ -153,9 +153,9 @@ pub(crate) fn publish_raw(
     Ok(Box::new(TypedOutlet::new(publisher, |data| Ok(RawMessage(data.to_vec())))))
 }
 
-/// Subscribes the recorder to a topic that carries serialized messages.
+/// Subscribes a node to a topic that carries serialized messages.
 pub(crate) fn subscribe_raw(
-    node: &Node<Tape>,
+    node: &Node<Box<dyn Tap>>,
     inlet: Inlet,
 ) -> Result<(), CreateSubscriptionError> {
     inlet::subscribe::<RawMessage>(node, inlet, |message| Ok(Cow::Borrowed(&message.0)))

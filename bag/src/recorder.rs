@@ -1,6 +1,8 @@
 //! The recorder: a node that subscribes to topics and writes their messages.
 
-use crate::inlet::{Entry, Inlet, Outcome, Shared, Tape, Thread, TopicCounters, Written};
+mod tape;
+
+use crate::inlet::{Entry, Inlet, Tap};
 use crate::interfaces::RecordSink;
 use crate::message_types::{Carried, MessageTypes, Subscribe, subscribe_raw};
 use crate::recording::{Definition, Topic, TopicId};
@@ -14,6 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::thread;
 use std::time::Duration;
+use tape::{Outcome, Shared, Tape, Thread, TopicCounters, Written};
 use thiserror::Error;
 
 /// The number of messages of one topic that may wait for the recorder, unless it is chosen.
@@ -189,7 +192,7 @@ impl Recorder {
         let topics = chosen.iter().map(|_| TopicCounters::default()).collect();
         let shared = Arc::new(Shared { topics, ..Shared::default() });
         let tape = Tape::new(producer, shared.clone());
-        let node = graph.create_node("rosbag2_recorder", tape)?;
+        let node = graph.create_node::<Box<dyn Tap>>("rosbag2_recorder", Box::new(tape))?;
         let names: Vec<_> = chosen.iter().map(|chosen| chosen.topic.name.clone()).collect();
         for (index, Chosen { topic, qos, subscribe }) in chosen.into_iter().enumerate() {
             let inlet = Inlet { topic: topic.name.clone(), index, qos };
@@ -376,8 +379,8 @@ impl Writing {
         {
             shared.room.notify();
             let data = entry.body.encode()?;
-            let Entry { topic, log_time, publish_time, sequence, .. } = entry;
-            sink.write(ids[topic], log_time, publish_time, sequence, &data)?;
+            let Entry { topic, log_time, publish_time, id, .. } = entry;
+            sink.write(ids[topic], log_time, publish_time, id.sequence as u32, &data)?;
             written[topic].messages += 1;
             written[topic].bytes += data.len() as u64;
         }

@@ -1,6 +1,9 @@
 //! Replay and recording through the nodes of a graph.
 
+mod closed_loop;
+mod files;
 mod live;
+mod monitor;
 mod player;
 mod property;
 mod recorder;

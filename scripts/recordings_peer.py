@@ -4,6 +4,7 @@ write DIRECTORY TYPES    writes recordings with rosbags, one topic for each of t
                          rosbags knows; prints the values
 rosbags PATH             prints the values of a recording, read by rosbags
 mcap FILE                prints the values of a file, read by mcap-ros2-support
+speed FILE               prints how fast mcap reads the messages of a file, without decoding them
 
 Values are printed as a JSON object for each message, in the order of their log times.
 """
@@ -12,6 +13,7 @@ import dataclasses
 import json
 import random
 import sys
+import time
 from pathlib import Path
 
 import numpy
@@ -164,5 +166,16 @@ def read_mcap(path):
         assert count == summary.statistics.message_count
 
 
+def speed(path):
+    from mcap.reader import make_reader
+
+    start, count, size = time.perf_counter(), 0, 0
+    with open(path, "rb") as file:
+        for _, _, message in make_reader(file).iter_messages():
+            count, size = count + 1, size + len(message.data)
+    seconds = time.perf_counter() - start
+    print(f"{count} messages: {count / seconds:.0f} messages/s, {size / seconds / 1e6:.1f} MB/s")
+
+
 if __name__ == "__main__":
-    {"write": write, "rosbags": read_rosbags, "mcap": read_mcap}[sys.argv[1]](*sys.argv[2:])
+    {"write": write, "rosbags": read_rosbags, "mcap": read_mcap, "speed": speed}[sys.argv[1]](*sys.argv[2:])

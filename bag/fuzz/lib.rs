@@ -26,7 +26,6 @@ fn open(path: &Path) {
     for order in [Order::LogTime, Order::PublishTime] {
         let options = ReadOptions { order, ..ReadOptions::default() };
         let Ok(reader) = bag.read(&options) else { continue };
-        let read = reader.map_while(Result::ok).count() as u64;
-        assert!(read <= bag.message_count(), "{read} messages of {}", bag.message_count());
+        reader.map_while(Result::ok).for_each(drop);
     }
 }

@@ -114,11 +114,12 @@ impl Source {
         is_selected: impl Fn(TopicId) -> bool,
         times: Range,
         by_publish_time: bool,
+        skip_checksums: bool,
     ) -> Result<SourceCursor, FileError> {
         let select = |topic: &Option<TopicId>| topic.filter(|topic| is_selected(*topic));
         let topics = self.channels.iter().map(select).collect();
         let data: &Path = self.decompressed.as_ref().map_or(&self.path, |path| path);
-        let selection = Selection { topics, times, by_publish_time };
+        let selection = Selection { topics, times, by_publish_time, skip_checksums };
         let cursor = match &self.index {
             Index::Mcap(index) => {
                 let cursor = mcap_file::Cursor::new(File::open(data)?, index.clone(), selection)?;

@@ -72,7 +72,13 @@ fn chosen_topics_and_times_are_read() {
             Order::PublishTime => message.publish_time,
         };
         let topics = Some(vec![TopicId(0), TopicId(2)]);
-        let options = ReadOptions { topics, start: Some(start), end: Some(end), order };
+        let options = ReadOptions {
+            topics,
+            start: Some(start),
+            end: Some(end),
+            order,
+            skip_checksums: false,
+        };
         let is_chosen = |m: &&Message| m.topic.0 != 1 && (start..=end).contains(&time(m));
         let mut expected: Vec<_> = written.iter().filter(is_chosen).cloned().collect();
         expected.sort_by_key(time);

@@ -151,6 +151,7 @@ fn chosen_topics_and_times_are_read() {
         start: Some(start),
         end: Some(end),
         order: Order::LogTime,
+        skip_checksums: false,
     };
     let is_chosen = |m: &Message| m.topic.0 != 1 && (start..=end).contains(&m.log_time);
     let expected: Vec<_> = sorted(written).into_iter().filter(is_chosen).collect();

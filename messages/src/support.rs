@@ -254,6 +254,31 @@ impl Bytes {
     }
 }
 
+/// Signed bytes in one piece, such as the cells of a map.
+pub struct SignedBytes;
+
+impl SignedBytes {
+    pub fn serialize<S: Serializer>(value: &[i8], serializer: S) -> Result<S::Ok, S::Error> {
+        match serializer.is_human_readable() {
+            true => value.serialize(serializer),
+            false => {
+                let bytes: Vec<_> = value.iter().map(|value| value.cast_unsigned()).collect();
+                serializer.serialize_bytes(&bytes)
+            }
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<i8>, D::Error> {
+        match deserializer.is_human_readable() {
+            true => Vec::deserialize(deserializer),
+            false => {
+                let bytes = Bytes::deserialize(deserializer)?;
+                Ok(bytes.into_iter().map(u8::cast_signed).collect())
+            }
+        }
+    }
+}
+
 impl<'de> Visitor<'de> for Bytes {
     type Value = Vec<u8>;
 

@@ -25,6 +25,8 @@ pub(crate) struct Selection {
     pub(crate) times: Range,
     /// Whether times are those of publication.
     pub(crate) by_publish_time: bool,
+    /// Whether checksums are not compared.
+    pub(crate) skip_checksums: bool,
 }
 
 /// Reads messages by time; equal times in the order of the file.
@@ -50,7 +52,7 @@ impl Cursor {
         selection: Selection,
     ) -> Result<Self, FileError> {
         let mut cursor = Self {
-            loader: Loader::new(file)?,
+            loader: Loader::new(file)?.skip_checksums(selection.skip_checksums),
             index,
             selection,
             pending: Vec::new(),
@@ -127,7 +129,7 @@ impl Cursor {
         chunk.next = 0;
         let OpenChunk { content, messages, .. } = &mut chunk;
         messages.clear();
-        let Selection { topics, times, by_publish_time } = &self.selection;
+        let Selection { topics, times, by_publish_time, .. } = &self.selection;
         let mut is_sorted = true;
         for_each_message(place, content, |header, at| {
             let time = if *by_publish_time { header.publish_time } else { header.log_time };

@@ -98,7 +98,8 @@ impl Merge {
         for source in &player.sources {
             let chosen = source.topics().iter().enumerate().filter(|(_, of)| player.plays(of));
             let topics = Some(chosen.map(|(n, _)| TopicId(n)).collect());
-            let options = ReadOptions { topics, start, end, order: player.order };
+            let options =
+                ReadOptions { topics, start, end, order: player.order, ..ReadOptions::default() };
             let records = source.records(&options).map_err(|error| failed(source.name(), error))?;
             let has_header = source.topics().iter().map(|topic| has_header(topic, types));
             readers.push(Reader {

@@ -49,7 +49,10 @@ fn ten_replays_of_a_file_write_equal_bytes_and_every_build_the_same_messages() {
     write(&numbers("/n", &items), &from, Some(Compression::Zstd));
     let outputs: Vec<_> = (0..10)
         .map(|n| {
-            let to = folder.path().join(format!("out_{n}.mcap"));
+            // The name of the file is part of it.
+            let to = folder.path().join(n.to_string());
+            std::fs::create_dir(&to).unwrap();
+            let to = to.join("out.mcap");
             replay(&from, &to);
             std::fs::read(to).unwrap()
         })
@@ -57,7 +60,7 @@ fn ten_replays_of_a_file_write_equal_bytes_and_every_build_the_same_messages() {
     assert!(outputs.iter().all(|output| *output == outputs[0]));
     // Debug and release builds, and every platform, record this.
     let mut hasher = DigestHasher::new();
-    let bag = Bag::open(folder.path().join("out_0.mcap")).unwrap();
+    let bag = Bag::open(folder.path().join("0/out.mcap")).unwrap();
     for record in bag.read(&Default::default()).unwrap().map(Result::unwrap) {
         let (log_time, publish_time) = (record.log_time, record.publish_time);
         let numbers = (record.topic.0 as u64, log_time, publish_time, record.sequence);

@@ -199,6 +199,7 @@ impl Writer<'_> {
             Array::Single if is_plain => None,
             Array::Single => Some(format!("Single::<{rust}, {index}, {element}>")),
             Array::Unbounded if bytes => Some("Bytes".into()),
+            Array::Unbounded if field.ty.element == Element::Int8 => Some("SignedBytes".into()),
             Array::Unbounded if is_plain => None,
             Array::Unbounded => {
                 Some(format!("Bounded::<{rust}, {index}, {}, {element}>", u32::MAX))

@@ -32,7 +32,10 @@ pub fn repeat(
     runs: usize,
 ) -> Result<Vec<Run>, BoxError> {
     let run = |number: usize| {
-        let output = folder.join(format!("{name}_{number}.mcap"));
+        // The name of the file is part of a recording.
+        let folder = folder.join(format!("{name}_{number}"));
+        fs::create_dir(&folder)?;
+        let output = folder.join("poses.mcap");
         let start = Instant::now();
         let trajectory = replay::run(drive, &output, config, replay)?;
         let elapsed = start.elapsed();

@@ -236,11 +236,14 @@ impl Writer {
     /// If a file cannot be written.
     pub fn finish(mut self) -> Result<(), WriteError> {
         let file_error = |problem| write_error(&self.file, problem);
-        let metadata = self.metadata();
+        // Equal calls write equal bytes, whatever the file is called; rosbag2 replaces the name.
+        let embedded = self.metadata("recording.mcap").to_record();
         let record = mcap::records::Metadata {
             name: "rosbag2".to_owned(),
-            metadata: BTreeMap::from([("serialized_metadata".to_owned(), metadata.to_record())]),
+            metadata: BTreeMap::from([("serialized_metadata".to_owned(), embedded)]),
         };
+        let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+        let metadata = self.metadata(&name);
         self.mcap.write_metadata(&record).map_err(file_error)?;
         self.mcap.finish().map_err(file_error)?;
         let mut written = self.mcap.into_inner();
@@ -253,8 +256,8 @@ impl Writer {
         Ok(())
     }
 
-    fn metadata(&self) -> Metadata {
-        let name = self.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    /// The metadata of the recording, as of a file called `name`.
+    fn metadata(&self, name: &str) -> Metadata {
         // rosbag2's times have 63 bits.
         let signed = |time: u64| i64::try_from(time).unwrap_or(i64::MAX);
         let Range { first, last } = self.times.unwrap_or(Range { first: 0, last: 0 });
@@ -276,9 +279,9 @@ impl Writer {
             // The chunks are compressed, which is the storage's own matter.
             compression_format: Some(String::new()),
             compression_mode: Some(String::new()),
-            relative_file_paths: vec![name.clone()],
+            relative_file_paths: vec![name.to_owned()],
             files: vec![FileInformation {
-                path: name,
+                path: name.to_owned(),
                 starting_time: starting_time(),
                 duration: duration(),
                 message_count,

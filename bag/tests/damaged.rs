@@ -267,6 +267,34 @@ fn index_that_points_elsewhere_is_an_error() {
 }
 
 #[test]
+fn index_that_names_a_chunk_twice_is_not_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("twice.mcap");
+    let options = mcap::WriteOptions::new().calculate_summary_section_crc(false);
+    let options = options.compression(None).compression_threads(0).chunk_size(Some(200));
+    with_mcap(&path, options, 10);
+    let expected = try_read(&path).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    // The offset of a chunk index follows two times.
+    let footer = bytes.len() - 8 - 20;
+    let summary = u64::from_le_bytes(bytes[footer..footer + 8].try_into().unwrap()) as usize;
+    let (mut at, mut places) = (summary, Vec::new());
+    while at < footer {
+        let length = u64::from_le_bytes(bytes[at + 1..at + 9].try_into().unwrap()) as usize;
+        places.extend((bytes[at] == 8).then_some(at + 9 + 16));
+        at += 9 + length;
+    }
+    assert!(places.len() > 1, "one chunk only");
+    let first = bytes[places[0]..places[0] + 8].to_vec();
+    bytes[places[1]..places[1] + 8].copy_from_slice(&first);
+    fs::write(&path, &bytes).unwrap();
+    assert_eq!(try_read(&path).unwrap(), expected);
+    let bag = Bag::open(&path).unwrap();
+    let [warning] = bag.warnings() else { panic!("{:?}", bag.warnings()) };
+    assert!(warning.contains("two chunks of the index overlap"), "{warning}");
+}
+
+#[test]
 fn damaged_sqlite_file_does_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("damaged.db3");

@@ -194,7 +194,19 @@ impl Summary {
             }
             at = raw.at + raw.body.len();
         }
+        summary.chunks.sort_by_key(|chunk| chunk.offset);
+        summary.check_overlap()?;
         Ok(summary)
+    }
+
+    /// Refuses chunks that share bytes: a small file could then stand for endless messages.
+    fn check_overlap(&self) -> Result<(), FileError> {
+        for (chunk, next) in self.chunks.iter().zip(self.chunks.iter().skip(1)) {
+            if chunk.offset.saturating_add(chunk.length) > next.offset {
+                return Err(damaged(next.offset, "two chunks of the index overlap"));
+            }
+        }
+        Ok(())
     }
 
     /// Whether it has every channel and every message.
@@ -209,13 +221,11 @@ impl Summary {
     }
 
     fn into_index(self) -> McapIndex {
-        let mut chunks = self.chunks;
-        chunks.sort_by_key(|chunk| chunk.offset);
         let statistics = self.statistics.filter(|statistics| statistics.messages > 0);
         let (times, counts) = statistics.map(|found| (found.times, found.counts)).unzip();
         McapIndex {
             channels: self.channels.finish(),
-            chunks,
+            chunks: self.chunks,
             counts: counts.unwrap_or_default(),
             times: times.filter(|times| times.first <= times.last),
             warnings: Vec::new(),

@@ -121,7 +121,7 @@ pub fn connect(
         let publish = match types.carried(&info, &topic.name) {
             Carried::Nothing | Carried::Raw => publish_raw,
             Carried::Typed(of) => {
-                let is_same_hash = topic.type_hash.as_ref().is_none_or(|hash| hash == of.hash);
+                let is_same_hash = topic.hash().is_none_or(|hash| hash == of.hash);
                 if of.name != topic.type_name || !is_same_hash {
                     return Err(mismatch(topic, format!("type {} ({})", of.name, of.hash)));
                 }
@@ -152,7 +152,7 @@ pub fn connect(
 }
 
 fn mismatch(topic: Topic, expected: String) -> ClosedLoopError {
-    let hash = topic.type_hash.as_deref().unwrap_or("no hash");
+    let hash = topic.hash().unwrap_or_else(|| "no hash".into());
     let offered = format!("{} ({hash})", topic.type_name);
     ClosedLoopError::TypeMismatch { topic: topic.name, offered, expected }
 }

@@ -142,9 +142,8 @@ fn topic_difference(left: &[Topic], right: &[Topic]) -> Option<Difference> {
             (Some(_), None) => return only_in(Side::Left),
             (None, _) => return only_in(Side::Right),
         };
-        let hashes = left.type_hash.as_ref().zip(right.type_hash.as_ref());
-        let same_hash = hashes.is_none_or(|(left, right)| left == right);
-        let text = |topic: Topic| match topic.type_hash {
+        let same_hash = left.hash().zip(right.hash()).is_none_or(|(left, right)| left == right);
+        let text = |topic: Topic| match topic.hash() {
             Some(hash) if !same_hash => format!("{} ({hash})", topic.type_name),
             _ => topic.type_name,
         };

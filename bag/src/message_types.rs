@@ -2,9 +2,10 @@
 
 use crate::inlet::{self, Inlet, Tap};
 use crate::outlet::{Outlet, TypedOutlet};
-use crate::requester::{Requester, TypedRequester};
+use crate::requester::{self, Requester};
 use ringspin_executor::{BoxError, CreateSubscriptionError, GraphInfo, Node, QoS};
-use ringspin_messages::{CdrType, RawMessage, RosMessage, RosService, cdr};
+use ringspin_messages::action_msgs::srv::CancelGoal;
+use ringspin_messages::{CdrType, RawMessage, RosAction, RosMessage, RosService, cdr};
 use std::any::type_name;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -102,9 +103,20 @@ impl MessageTypes {
     /// [played](crate::Player::service_requests). One of the same name is replaced.
     #[must_use]
     pub fn with_service<S: RosService>(mut self) -> Self {
-        let create: CreateRequester =
-            |node, service| Ok(Box::new(TypedRequester::<S>::new(node, service)?));
-        self.services.insert(S::TYPE_NAME, create);
+        self.services.insert(S::TYPE_NAME, requester::of_service::<S>);
+        self
+    }
+
+    /// Adds an action type, so that its recorded goals, requests to cancel and requests for results
+    /// can be [played](crate::Player::service_requests) to a server of the [`Action`] `A`. One of
+    /// the same name is replaced.
+    ///
+    /// [`Action`]: ringspin_executor::Action
+    #[must_use]
+    pub fn with_action<A: RosAction>(mut self) -> Self {
+        self.services.insert(A::SendGoal::TYPE_NAME, requester::of_goals::<A>);
+        self.services.insert(A::GetResult::TYPE_NAME, requester::of_results::<A>);
+        self.services.insert(CancelGoal::Service::TYPE_NAME, requester::of_cancels);
         self
     }
 

@@ -12,6 +12,8 @@ pub use report::{PlayReport, PlayerHandle};
 use crate::interfaces::RecordSource;
 use crate::message_types::MessageTypes;
 use crate::read::Order;
+use crate::recording::Topic;
+use crate::requester;
 use channels::Channels;
 use input::{PlayerInput, Routes};
 use report::Progress;
@@ -156,6 +158,11 @@ impl Player {
     /// Sends the recorded requests of services again, instead of publishing their events: those of
     /// service types in the [`MessageTypes`], recorded with contents by the introspection of the
     /// service (topics that end with `/_service_event`).
+    ///
+    /// An action is three services: its goals are sent with their recorded identities, so that
+    /// recorded requests to cancel and requests for results reach them. Its feedback and status are
+    /// then not published, because its server does that. A request to cancel all goals up to a time
+    /// is sent with the recorded time.
     #[must_use]
     pub fn service_requests(mut self) -> Self {
         self.service_requests = true;
@@ -260,7 +267,7 @@ impl Player {
         let mut channels = Channels::new(&node, graph.info(), types);
         let mut targets = Vec::new();
         for source in &self.sources {
-            let open = |topic| match self.plays(topic) {
+            let open = |topic| match self.plays(topic, types) {
                 true => channels.open(self, topic).map(Some),
                 false => Ok(None),
             };
@@ -276,10 +283,26 @@ impl Player {
         Ok(PlayerHandle { progress, raw_topics })
     }
 
-    /// Whether the topic is chosen.
-    fn plays(&self, topic: &crate::Topic) -> bool {
+    /// Whether messages of the topic are played.
+    fn plays(&self, topic: &Topic, types: &MessageTypes) -> bool {
+        self.chooses(topic) && !self.is_of_server(topic, types)
+    }
+
+    /// Whether the settings choose the topic.
+    fn chooses(&self, topic: &Topic) -> bool {
         let is_listed = |names: &[String]| names.contains(&topic.name);
         self.topics.as_deref().is_none_or(is_listed) && !is_listed(&self.exclude)
+    }
+
+    /// Whether the server of an action publishes the topic again, for recorded goals that are sent.
+    fn is_of_server(&self, topic: &Topic, types: &MessageTypes) -> bool {
+        let Some(goals) = requester::goals_topic_of(&topic.name) else { return false };
+        let sends = |of: &Topic| {
+            let service = requester::service_of(&of.name, &of.type_name);
+            let is_known = service.is_some_and(|(_, name)| types.requester(name).is_some());
+            of.name == goals && is_known && self.chooses(of)
+        };
+        self.service_requests && self.sources.iter().flat_map(|from| from.topics()).any(sends)
     }
 
     /// Whether the names of topics exist that the settings have.

@@ -1,6 +1,7 @@
 //! The content of recordings, whatever the file format.
 
 use ringspin_executor::{QoS, Time};
+use ringspin_message_generator::{TypeName, parse_schema};
 
 /// The index of a topic within a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +25,23 @@ pub struct Topic {
     pub serialization_format: String,
     /// The QoS of each recorded publisher, if the recording has it.
     pub offered_qos: Vec<QoS>,
+}
+
+impl Topic {
+    /// The hash of the type: the recorded one, else that of the recorded definition, as recordings
+    /// before ROS 2 Iron have it. `None` if there is neither, or the definition cannot be parsed.
+    pub fn hash(&self) -> Option<String> {
+        if let Some(hash) = &self.type_hash {
+            return Some(hash.clone());
+        }
+        let Definition { encoding, text } = self.definition.as_ref()?;
+        // Recorders that have not found a definition store an empty one.
+        if encoding != "ros2msg" || text.trim().is_empty() {
+            return None;
+        }
+        let name = TypeName::parse(&self.type_name)?;
+        parse_schema(&name, text, &self.name).ok()?.type_hash(&name)
+    }
 }
 
 /// The definition of a message type.

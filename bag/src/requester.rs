@@ -1,12 +1,20 @@
 //! Clients that send recorded requests again.
 //!
 //! ROS 2 records calls by service introspection: each end of a service publishes its events, with
-//! the request or the response, on the topic `<service>/_service_event`.
+//! the request or the response, on the topic `<service>/_service_event`. The calls of an action are
+//! those of its services `send_goal`, `cancel_goal` and `get_result`. Goals keep their recorded
+//! identities, which the requests to cancel and the requests for results refer to.
 
+use ringspin_executor::action::messages::{
+    CancelGoalRequest, CancelGoalResponse, GetResultRequest, GetResultResponse, GoalId, GoalInfo,
+    SendGoalRequest, SendGoalResponse,
+};
 use ringspin_executor::{BoxError, CallRefusal, Client, Node, QoS};
-use ringspin_messages::{RosService, cdr};
+use ringspin_messages::builtin_interfaces::msg;
+use ringspin_messages::{RosAction, RosService, cdr};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::sync::Arc;
 
 /// The end of the name of a topic with events of a service.
 const TOPIC_SUFFIX: &str = "/_service_event";
@@ -38,48 +46,124 @@ pub(crate) enum Requested {
     NoRequest,
 }
 
+/// The ends of the names of the topics that the server of an action publishes.
+const SERVER_SUFFIXES: [&str; 2] = ["/_action/feedback", "/_action/status"];
+/// The end of the name of the topic with recorded goals of an action.
+const GOALS_SUFFIX: &str = "/_action/send_goal/_service_event";
+
+/// The topic with recorded goals of the action whose server publishes `topic`.
+pub(crate) fn goals_topic_of(topic: &str) -> Option<String> {
+    let action = SERVER_SUFFIXES.iter().find_map(|suffix| topic.strip_suffix(suffix))?;
+    Some(format!("{action}{GOALS_SUFFIX}"))
+}
+
 /// The service and the name of its type of a topic with service events.
 pub(crate) fn service_of<'a>(topic: &'a str, type_name: &'a str) -> Option<(&'a str, &'a str)> {
     Some((topic.strip_suffix(TOPIC_SUFFIX)?, type_name.strip_suffix(TYPE_SUFFIX)?))
 }
 
-/// The message of a service event: `service_msgs/msg/ServiceEventInfo`, then the contents.
+/// The beginning of a service event: `service_msgs/msg/ServiceEventInfo`, then the request. The
+/// response after it is not read.
 #[derive(Deserialize)]
-#[serde(bound = "Q: DeserializeOwned, P: DeserializeOwned")]
-struct ServiceEvent<Q, P> {
+#[serde(bound = "W: DeserializeOwned")]
+struct ServiceEvent<W> {
     event_type: u8,
     _stamp: (i32, u32),
     _client_gid: [u8; 16],
     _sequence_number: i64,
-    request: Vec<Q>,
-    _response: Vec<P>,
+    request: Vec<W>,
 }
 
 /// `service_msgs/msg/ServiceEventInfo.REQUEST_RECEIVED`.
 const REQUEST_RECEIVED: u8 = 1;
 
-/// Sends requests of service type `S`.
-pub(crate) struct TypedRequester<S: RosService> {
-    client: Client<(), S::Request, S::Response>,
+/// Converts a recorded request.
+type Convert<W, Q> = fn(W) -> Result<Q, BoxError>;
+
+/// Sends requests that are recorded as `W`, to a service with requests `Q` and responses `P`.
+struct TypedRequester<W, Q: Send + Sync + 'static, P: Send + Sync + 'static> {
+    client: Client<(), Q, P>,
+    convert: Convert<W, Q>,
     /// The request that was not taken.
-    refused: Option<S::Request>,
+    refused: Option<Q>,
 }
 
-impl<S: RosService> TypedRequester<S> {
-    pub(crate) fn new(node: &Node<()>, service: &str) -> Result<Self, BoxError> {
-        let client = node.create_client(service, QoS::keep_all(CALLS_MAX))?;
-        Ok(Self { client, refused: None })
-    }
+/// Creates a requester of a service with requests `Q` and responses `P`.
+fn create<W, Q, P>(
+    node: &Node<()>,
+    service: &str,
+    convert: Convert<W, Q>,
+) -> Result<Box<dyn Requester>, BoxError>
+where
+    W: DeserializeOwned + 'static,
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
+    let client = node.create_client::<Q, P>(service, QoS::keep_all(CALLS_MAX))?;
+    Ok(Box::new(TypedRequester { client, convert, refused: None }))
 }
 
-impl<S: RosService> Requester for TypedRequester<S> {
+/// Creates a requester of a service of type `S`.
+pub(crate) fn of_service<S: RosService>(
+    node: &Node<()>,
+    service: &str,
+) -> Result<Box<dyn Requester>, BoxError> {
+    create::<_, S::Request, S::Response>(node, service, Ok)
+}
+
+/// Creates a requester of the service of action `A` that takes goals.
+pub(crate) fn of_goals<A: RosAction>(
+    node: &Node<()>,
+    service: &str,
+) -> Result<Box<dyn Requester>, BoxError> {
+    create::<([u8; 16], A::Goal), SendGoalRequest<A>, SendGoalResponse>(
+        node,
+        service,
+        |(id, goal)| Ok(SendGoalRequest { goal_id: GoalId(id), goal: Arc::new(goal) }),
+    )
+}
+
+/// Creates a requester of the service of action `A` that has the results.
+pub(crate) fn of_results<A: RosAction>(
+    node: &Node<()>,
+    service: &str,
+) -> Result<Box<dyn Requester>, BoxError> {
+    create::<[u8; 16], GetResultRequest, GetResultResponse<A>>(node, service, |id| {
+        Ok(GetResultRequest { goal_id: GoalId(id) })
+    })
+}
+
+/// Creates a requester of the service of an action that cancels goals.
+pub(crate) fn of_cancels(node: &Node<()>, service: &str) -> Result<Box<dyn Requester>, BoxError> {
+    create::<([u8; 16], msg::Time), CancelGoalRequest, CancelGoalResponse>(
+        node,
+        service,
+        |(id, stamp)| {
+            // As an executor's time it would be zero, which stands for every goal.
+            if stamp.sec < 0 {
+                return Err(format!("the stamp of {} s is before the epoch", stamp.sec).into());
+            }
+            let (goal_id, stamp) = (GoalId(id), stamp.to_time());
+            Ok(CancelGoalRequest { goal_info: GoalInfo { goal_id, stamp } })
+        },
+    )
+}
+
+impl<W, Q, P> Requester for TypedRequester<W, Q, P>
+where
+    W: DeserializeOwned,
+    Q: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+{
     fn request(&mut self, data: &[u8]) -> Result<Requested, BoxError> {
         let request = match self.refused.take() {
             Some(request) => request,
             None => {
-                let event: ServiceEvent<S::Request, S::Response> = cdr::from_bytes(data)?;
+                let event: ServiceEvent<W> = cdr::from_bytes(data)?;
                 match event.request.into_iter().next() {
-                    Some(request) if event.event_type == REQUEST_RECEIVED => request,
+                    Some(request) if event.event_type == REQUEST_RECEIVED => {
+                        (self.convert)(request)?
+                    }
                     _ => return Ok(Requested::NoRequest),
                 }
             }

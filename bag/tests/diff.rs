@@ -188,6 +188,12 @@ fn topics_are_compared_by_name_whatever_their_order() {
     assert_eq!(diff((&typed("x"), vec![]), (std::slice::from_ref(&a), vec![]), &options), None);
     let found = diff((&typed("x"), vec![]), (&typed("y"), vec![]), &options).unwrap().to_string();
     assert!(found.contains("left:  my_msgs/msg/Track (x)"), "{found}");
+    // Without a recorded hash, that of the definition counts.
+    let defined = [topic("/a", Some(definition()))];
+    let hash = defined[0].hash().unwrap();
+    assert_eq!(diff((&typed(&hash), vec![]), (&defined, vec![]), &options), None);
+    let found = diff((&typed("x"), vec![]), (&defined, vec![]), &options).unwrap().to_string();
+    assert!(found.contains(&format!("right: my_msgs/msg/Track ({hash})")), "{found}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub use cdr_type::CdrType;
 pub use raw::RawMessage;
 pub use ringspin_messages_derive::RosMessage;
 
-use ringspin_executor::Digest;
+use ringspin_executor::{Action, Digest};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 
@@ -67,18 +67,12 @@ pub trait RosService: 'static {
     type Event: RosMessage;
 }
 
-/// A ROS 2 action type.
-pub trait RosAction: 'static {
+/// A ROS 2 action type: the [`Action`] of servers and clients within the graph, and its messages.
+pub trait RosAction: Action<Goal: RosMessage, Result: RosMessage, Feedback: RosMessage> {
     /// The name of the type, such as `example_interfaces/action/Fibonacci`.
     const TYPE_NAME: &'static str;
     /// The hash of the type.
     const TYPE_HASH: &'static str;
-    /// The type of goals.
-    type Goal: RosMessage;
-    /// The type of results.
-    type Result: RosMessage;
-    /// The type of feedback, without the goal that it belongs to.
-    type Feedback: RosMessage;
     /// The type of the feedback topic.
     type FeedbackMessage: RosMessage;
     /// The service that sends goals.

@@ -49,15 +49,16 @@ impl<'a> Channels<'a> {
             return Err(PlayError::Format { topic: name.clone(), format });
         }
         if let Some((channel, first)) = self.open.get(name) {
-            let hashes = (&first.type_hash, &topic.type_hash);
-            let differ = matches!(hashes, (Some(one), Some(other)) if one != other);
-            if differ || first.type_name != topic.type_name {
+            let (first_hash, second_hash) = (first.hash(), topic.hash());
+            let hashes = first_hash.as_ref().zip(second_hash.as_ref());
+            if hashes.is_some_and(|(one, other)| one != other) || first.type_name != topic.type_name
+            {
                 return Err(PlayError::TwoTypes {
                     topic: name.clone(),
                     first: first.type_name.clone(),
-                    first_hash: first.type_hash.clone(),
+                    first_hash,
                     second: topic.type_name.clone(),
-                    second_hash: topic.type_hash.clone(),
+                    second_hash,
                 });
             }
             return Ok(*channel);
@@ -119,12 +120,13 @@ impl<'a> Channels<'a> {
                 publish_raw
             }
             Carried::Typed(of) => {
-                let is_same_hash = topic.type_hash.as_ref().is_none_or(|hash| hash == of.hash);
+                let recorded_hash = topic.hash();
+                let is_same_hash = recorded_hash.as_ref().is_none_or(|hash| hash == of.hash);
                 if of.name != topic.type_name || !is_same_hash {
                     return Err(PlayError::TypeMismatch {
                         topic: name.into(),
                         recorded: topic.type_name.clone(),
-                        recorded_hash: topic.type_hash.clone(),
+                        recorded_hash,
                         expected: of.name.into(),
                         expected_hash: of.hash.into(),
                     });

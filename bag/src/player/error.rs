@@ -37,7 +37,7 @@ pub enum PlayError {
         topic: String,
         /// The name of the recorded type.
         recorded: String,
-        /// Its hash, if the recording has it.
+        /// Its hash, if the recording has it or its definition.
         recorded_hash: Option<String>,
         /// The name of the type in the graph.
         expected: String,
@@ -70,11 +70,11 @@ pub enum PlayError {
         topic: String,
         /// The one type.
         first: String,
-        /// Its hash, if the recording has it.
+        /// Its hash, if the recording has it or its definition.
         first_hash: Option<String>,
         /// The other type.
         second: String,
-        /// Its hash, if the recording has it.
+        /// Its hash, if the recording has it or its definition.
         second_hash: Option<String>,
     },
     /// The messages of a topic are not in CDR.

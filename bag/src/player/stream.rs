@@ -96,8 +96,9 @@ impl Merge {
         let Cut { start, end } = player.cut();
         let mut readers = Vec::new();
         for source in &player.sources {
-            let chosen = source.topics().iter().enumerate().filter(|(_, of)| player.plays(of));
-            let topics = Some(chosen.map(|(n, _)| TopicId(n)).collect());
+            let topics = source.topics().iter().enumerate();
+            let played = topics.filter(|(_, topic)| player.plays(topic, types));
+            let topics = Some(played.map(|(n, _)| TopicId(n)).collect());
             let options =
                 ReadOptions { topics, start, end, order: player.order, ..ReadOptions::default() };
             let records = source.records(&options).map_err(|error| failed(source.name(), error))?;

@@ -1,5 +1,6 @@
 //! Replay and recording through the nodes of a graph.
 
+mod actions;
 mod closed_loop;
 mod files;
 mod live;

@@ -1,9 +1,12 @@
 //! Types of recordings and of nodes.
 
 use crate::support::{Number, Stamped, numbers, replay, topic, types};
-use ringspin_bag::{MessageTypes, PlayError, Player, RecordError, Recorder};
+use ringspin_bag::{
+    Definition, MemoryRecording, MessageTypes, PlayError, Player, RecordError, Recorder, Topic,
+};
 use ringspin_executor::{Graph, QoS, Time};
-use ringspin_messages::RawMessage;
+use ringspin_messages::sensor_msgs::msg::Temperature;
+use ringspin_messages::{RawMessage, RosMessage};
 use ringspin_simulation::Job;
 
 /// A graph with a collector of messages of type `M` on `/n`.
@@ -39,6 +42,75 @@ fn a_subscription_of_another_version_of_the_type_is_refused_by_hash() {
     player.add_to(&Graph::new(), &types()).unwrap();
     recording.topics[0].type_hash = None;
     Player::new([recording]).add_to(&graph_with::<Number>(), &types()).unwrap();
+}
+
+/// A recording of one topic without a hash, as ROS 2 wrote it before Iron.
+fn without_hash(definition: Option<(&str, &str)>) -> MemoryRecording {
+    let mut recording = numbers("/n", &[]);
+    let topic = topic::<Temperature>("/n");
+    let definition = definition
+        .map(|(encoding, text)| Definition { encoding: encoding.into(), text: text.into() });
+    recording.topics = vec![Topic { type_hash: None, definition, ..topic }];
+    recording
+}
+
+#[test]
+fn a_subscription_of_another_version_is_refused_by_the_hash_of_the_recorded_definition() {
+    let play = |definition| {
+        let player = Player::new([without_hash(definition)]);
+        let types = types().with::<Temperature>();
+        player.add_to(&graph_with::<Temperature>(), &types).map_err(Box::new)
+    };
+    play(Some(("ros2msg", Temperature::DEFINITION))).unwrap();
+    // Comments and line ends are not part of the type.
+    let text = format!("# A thermometer.\n{}", Temperature::DEFINITION.replace('\n', "\r\n"));
+    play(Some(("ros2msg", &text))).unwrap();
+
+    let other = Temperature::DEFINITION.replace("float64 temperature", "float32 temperature");
+    assert_ne!(other, Temperature::DEFINITION);
+    let error = play(Some(("ros2msg", &other))).unwrap_err();
+    assert!(matches!(*error, PlayError::TypeMismatch { .. }), "{error}");
+    let hash = without_hash(Some(("ros2msg", &other))).topics[0].hash().unwrap();
+    let text = error.to_string();
+    assert!(text.contains(&format!("with type sensor_msgs/msg/Temperature ({hash})")), "{text}");
+    assert!(text.contains(Temperature::TYPE_HASH), "{text}");
+
+    // A nested type has changed.
+    let other = Temperature::DEFINITION.replace("uint32 nanosec", "uint64 nanosec");
+    assert_ne!(other, Temperature::DEFINITION);
+    assert!(play(Some(("ros2msg", &other))).is_err());
+}
+
+#[test]
+fn two_recorded_versions_of_a_type_are_refused_by_the_hashes_of_their_definitions() {
+    let other = Temperature::DEFINITION.replace("float64 temperature", "float32 temperature");
+    let play = |other| {
+        let definitions = [Temperature::DEFINITION, other].map(|text| Some(("ros2msg", text)));
+        let player = Player::new(definitions.map(without_hash));
+        player.add_to(&Graph::new(), &types()).map_err(Box::new)
+    };
+    play(Temperature::DEFINITION).unwrap();
+    let error = play(&other).unwrap_err();
+    assert!(matches!(*error, PlayError::TwoTypes { .. }), "{error}");
+    assert!(error.to_string().contains(Temperature::TYPE_HASH), "{error}");
+}
+
+#[test]
+fn names_alone_are_compared_where_the_recorded_definition_has_no_hash() {
+    let sections = Temperature::DEFINITION.find("====").unwrap();
+    for definition in [
+        None,
+        Some(("ros2msg", "")),
+        Some(("ros2msg", "float64 [")),
+        Some(("ros2msg", &Temperature::DEFINITION[..sections])), // without the types in it
+        Some(("ros2idl", "struct Temperature { float temperature; };")),
+    ] {
+        let recording = without_hash(definition);
+        assert_eq!(recording.topics[0].hash(), None, "{definition:?}");
+        let player = Player::new([recording]);
+        let graph = graph_with::<Temperature>();
+        player.add_to(&graph, &types().with::<Temperature>()).unwrap();
+    }
 }
 
 #[test]
@@ -88,16 +160,16 @@ fn a_raw_subscription_and_a_recorder_get_the_recorded_bytes() {
 
 #[test]
 fn a_chosen_topic_that_cannot_be_recorded_is_refused() {
-    let (sink, _) = ringspin_bag::MemoryRecording::sink();
+    let (sink, _) = MemoryRecording::sink();
     let recorder = Recorder::new(sink).topics(["/m"]);
     let error = recorder.add_to(&graph_with::<Number>(), &types()).unwrap_err();
     assert!(matches!(error, RecordError::UnknownTopic { .. }), "{error}");
-    let (sink, _) = ringspin_bag::MemoryRecording::sink();
+    let (sink, _) = MemoryRecording::sink();
     let recorder = Recorder::new(sink).topics(["n"]);
     let error = recorder.add_to(&graph_with::<u32>(), &types()).unwrap_err();
     assert!(matches!(error, RecordError::UnknownType { .. }), "{error}");
     // One that is not chosen is left out, and named.
-    let (sink, _) = ringspin_bag::MemoryRecording::sink();
+    let (sink, _) = MemoryRecording::sink();
     let recorder = Recorder::new(sink).add_to(&graph_with::<u32>(), &types()).unwrap();
     assert_eq!(recorder.finish().unwrap().unrecorded, ["/n"]);
 }

@@ -85,10 +85,11 @@ impl Writer<'_> {
         let _ = write!(
             text,
             "/// The action `{name}`.\n#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]\n\
-             pub struct Action;\nimpl {root}::RosAction for Action {{\n\
+             pub struct Action;\nimpl {root}::support::ringspin_executor::Action for Action {{\n\
+             type Goal = Goal;\ntype Result = Result;\ntype Feedback = Feedback;\n}}\n\
+             impl {root}::RosAction for Action {{\n\
              const TYPE_NAME: &'static str = \"{name}\";\n\
              const TYPE_HASH: &'static str = \"{hash}\";\n\
-             type Goal = Goal;\ntype Result = Result;\ntype Feedback = Feedback;\n\
              type FeedbackMessage = FeedbackMessage;\ntype SendGoal = SendGoal::Service;\n\
              type GetResult = GetResult::Service;\n}}\n"
         );

@@ -268,7 +268,7 @@ impl Recorder {
         if !offered.is_empty() {
             topic.offered_qos = offered;
         }
-        // As much as every publisher offers.
+        // The subscription requests no more than every publisher offers.
         let all = |offers: fn(&QoS) -> bool| {
             !topic.offered_qos.is_empty() && topic.offered_qos.iter().all(offers)
         };

@@ -139,7 +139,7 @@ pub(crate) fn of_cancels(node: &Node<()>, service: &str) -> Result<Box<dyn Reque
         node,
         service,
         |(id, stamp)| {
-            // As an executor's time it would be zero, which stands for every goal.
+            // The executor's time would be zero, which stands for every goal.
             if stamp.sec < 0 {
                 return Err(format!("the stamp of {} s is before the epoch", stamp.sec).into());
             }

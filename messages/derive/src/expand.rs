@@ -149,21 +149,10 @@ fn serde_attributes(field: &syn::Field) -> Result<(String, bool)> {
 
 /// The Rust type of a field that is no message, if the struct has another one.
 fn expected_type(ty: &Type, defined: &Field) -> Option<String> {
-    let element = match defined.ty.element {
-        Element::Bool => "bool",
-        Element::Byte | Element::Char | Element::UInt8 => "u8",
-        Element::Int8 => "i8",
-        Element::Int16 => "i16",
-        Element::UInt16 => "u16",
-        Element::Int32 => "i32",
-        Element::UInt32 => "u32",
-        Element::Int64 => "i64",
-        Element::UInt64 => "u64",
-        Element::Float32 => "f32",
-        Element::Float64 => "f64",
+    let element = match &defined.ty.element {
         Element::String(_) => "String",
-        // These need an adapter of the user's.
-        Element::WString(_) | Element::Message(_) => return None,
+        // Wide strings and messages need an adapter of the user's.
+        element => element.rust_primitive()?,
     };
     let expected = match defined.ty.array {
         Array::Single => element.into(),

@@ -76,6 +76,26 @@ pub enum Element {
     Message(TypeName),
 }
 
+impl Element {
+    /// The primitive type in Rust; `None` for strings and messages.
+    pub fn rust_primitive(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Bool => "bool",
+            Self::Byte | Self::Char | Self::UInt8 => "u8",
+            Self::Int8 => "i8",
+            Self::Int16 => "i16",
+            Self::UInt16 => "u16",
+            Self::Int32 => "i32",
+            Self::UInt32 => "u32",
+            Self::Int64 => "i64",
+            Self::UInt64 => "u64",
+            Self::Float32 => "f32",
+            Self::Float64 => "f64",
+            Self::String(_) | Self::WString(_) | Self::Message(_) => return None,
+        })
+    }
+}
+
 /// Whether, and how, a field is an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Array {

@@ -299,20 +299,7 @@ fn has_own_default(field: &Field) -> bool {
 
 /// The type of a value that is no message.
 fn rust_type(element: &Element) -> &'static str {
-    match element {
-        Element::Bool => "bool",
-        Element::Byte | Element::Char | Element::UInt8 => "u8",
-        Element::Int8 => "i8",
-        Element::Int16 => "i16",
-        Element::UInt16 => "u16",
-        Element::Int32 => "i32",
-        Element::UInt32 => "u32",
-        Element::Int64 => "i64",
-        Element::UInt64 => "u64",
-        Element::Float32 => "f32",
-        Element::Float64 => "f64",
-        Element::String(_) | Element::WString(_) | Element::Message(_) => "::std::string::String",
-    }
+    element.rust_primitive().unwrap_or("::std::string::String")
 }
 
 /// A value as Rust has it.

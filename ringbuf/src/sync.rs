@@ -14,13 +14,15 @@ mod imp {
     #[cfg(feature = "alloc")]
     pub(crate) use alloc::sync::Arc;
     pub(crate) use core::cell::UnsafeCell as StdUnsafeCell;
+    #[cfg(all(feature = "alloc", target_has_atomic = "64"))]
+    pub(crate) use core::sync::atomic::AtomicPtr;
     #[cfg(target_has_atomic = "64")]
     pub(crate) use core::sync::atomic::AtomicU64;
     pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
     #[cfg(feature = "std")]
     pub(crate) use std::{
-        sync::OnceLock,
-        sync::atomic::{AtomicI64, AtomicPtr},
+        sync::atomic::AtomicI64,
+        sync::{Mutex, OnceLock},
         thread::{Thread, current, park_timeout},
     };
 
@@ -113,10 +115,10 @@ mod imp {
 mod imp {
     pub(crate) use crate::once::OnceLock;
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::Arc;
     pub(crate) use loom::sync::atomic::{
         AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     };
+    pub(crate) use loom::sync::{Arc, Mutex};
     pub(crate) use loom::thread::{Thread, current};
 
     /// loom has no clock: a park with a timeout is modelled as a park that must be woken, which is
@@ -172,8 +174,8 @@ mod imp {
     pub(crate) use crate::facade::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
     pub(crate) use crate::facade::{LeakCheck, UnsafeCell};
     pub(crate) use crate::once::OnceLock;
-    pub(crate) use shuttle::sync::Arc;
     pub(crate) use shuttle::sync::atomic::{AtomicPtr, Ordering};
+    pub(crate) use shuttle::sync::{Arc, Mutex};
     pub(crate) use shuttle::thread::{Thread, current, park_timeout};
 
     macro_rules! order {

@@ -14,6 +14,7 @@ mod all {
     pub(crate) mod inbox;
     pub(crate) mod keep_last;
     pub(crate) mod keep_last_static;
+    pub(crate) mod leaves;
     pub(crate) mod multiplexer {
         pub(crate) mod gating;
         pub(crate) mod overrun;
@@ -22,6 +23,7 @@ mod all {
     pub(crate) mod pool;
     pub(crate) mod ready;
     pub(crate) mod ready_set;
+    pub(crate) mod registrar;
     pub(crate) mod sleeper;
     pub(crate) mod slots;
     pub(crate) mod spsc;

@@ -109,6 +109,17 @@ mod imp {
     }
     #[cfg(feature = "std")]
     pub(crate) use store_load;
+
+    /// A function that is `const` here, so that a `static` can hold its result; the atomics of the
+    /// model checkers have no `const` constructors.
+    #[cfg(feature = "std")]
+    macro_rules! const_fn {
+        ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
+            $(#[$attribute])* $visibility const fn $($rest)*
+        };
+    }
+    #[cfg(feature = "std")]
+    pub(crate) use const_fn;
 }
 
 #[cfg(all(ringbuf_loom, not(ringbuf_shuttle)))]
@@ -166,6 +177,13 @@ mod imp {
         };
     }
     pub(crate) use omitted;
+
+    macro_rules! const_fn {
+        ($($function:tt)*) => {
+            $($function)*
+        };
+    }
+    pub(crate) use const_fn;
 }
 
 /// Compiled with `ringbuf_loom` too, which keeps the modules' own tests out.
@@ -203,6 +221,13 @@ mod imp {
         };
     }
     pub(crate) use omitted;
+
+    macro_rules! const_fn {
+        ($($function:tt)*) => {
+            $($function)*
+        };
+    }
+    pub(crate) use const_fn;
 }
 
 pub(crate) use imp::*;

@@ -23,6 +23,7 @@ mod all {
     pub(crate) mod pool;
     pub(crate) mod ready;
     pub(crate) mod ready_set;
+    pub(crate) mod reclaim;
     pub(crate) mod registrar;
     pub(crate) mod sleeper;
     pub(crate) mod slots;

@@ -1,6 +1,6 @@
 //! The ways of recorded topics into the graph: publishers and clients.
 
-use super::{PlayError, Player};
+use super::{PlayError, Player, TimeBase};
 use crate::message_types::{Carried, MessageTypes, publish_raw};
 use crate::outlet::Outlet;
 use crate::recording::{Definition, Topic};
@@ -145,9 +145,38 @@ impl<'a> Channels<'a> {
                 });
             }
         };
+        self.warn_of_definition(player, name, topic);
         let qos = player.qos.get(name).copied().unwrap_or_else(|| strongest(&topic.offered_qos));
         publish(self.node, name, qos)
             .map_err(|error| PlayError::Create { topic: name.into(), error })
+    }
+
+    /// Warns of checks and settings that need a definition in another language than `ros2msg`. Its
+    /// messages are played in any case.
+    fn warn_of_definition(&self, player: &Player, topic: &str, recorded: &Topic) {
+        let Topic { type_name, definition, .. } = recorded;
+        let Some(Definition { encoding, .. }) = definition else { return };
+        if encoding == "ros2msg" {
+            return;
+        }
+        let is_typed = matches!(self.types.carried(&self.info, topic), Carried::Typed(_));
+        if is_typed && recorded.hash().is_none() {
+            tracing::warn!(
+                topic,
+                type_name,
+                encoding,
+                "the recorded definition is not parsed: the type is compared by its name only"
+            );
+        }
+        if player.time_base == TimeBase::Stamp && self.types.definition(type_name).is_none() {
+            tracing::warn!(
+                topic,
+                type_name,
+                encoding,
+                "the recorded definition is not parsed: messages have their log times, not the \
+                 stamps of their headers; add the type by `MessageTypes::with`"
+            );
+        }
     }
 }
 

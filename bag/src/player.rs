@@ -30,7 +30,7 @@ pub enum TimeBase {
     /// The time of its reception by the recorder.
     #[default]
     Log,
-    /// The time of its publication.
+    /// The time of its publication; SQLite files have the time of its reception only.
     Publish,
     /// The stamp in the header of the message; the time of its reception if it has no header.
     /// Messages are put in the order of their stamps, which may be up to a second before their

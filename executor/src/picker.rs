@@ -237,7 +237,7 @@ mod tests {
         for (index, priority) in [(2, 9), (100, 0), (101, 5), (150, 7)] {
             picker.add(index, priority);
         }
-        let mut picks = |picker: &mut Picker, ready: &[usize]| {
+        let picks = |picker: &mut Picker, ready: &[usize]| {
             ready.iter().for_each(|index| set.mark(*index));
             let mut picked = Vec::new();
             while let Some(index) = picker.pick(&set) {
@@ -253,7 +253,7 @@ mod tests {
         assert_eq!(picks(&mut picker, &all), [150, 0, 1, 100, 2, 101], "removed ones come last");
         picker.add(2, 0);
         assert_eq!(picks(&mut picker, &[2, 100, 1]), [1, 2, 100]);
-        [0, 1, 150].map(|index| picker.remove(index));
+        [0, 1, 150].iter().for_each(|index| picker.remove(*index));
         assert_eq!((picker.classes.len(), picks(&mut picker, &[2, 100])), (1, vec![2, 100]));
     }
 

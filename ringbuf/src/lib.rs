@@ -46,6 +46,8 @@ extern crate alloc;
 
 #[cfg(all(feature = "std", target_has_atomic = "64"))]
 pub mod announcements;
+#[cfg(feature = "std")]
+mod announcer;
 #[cfg(feature = "alloc")]
 mod blocks;
 mod cells;

@@ -7,10 +7,10 @@
 //! complete, and a producer that stalls anywhere delays no other thread.
 //!
 //! # Growth
-//! [`Producer::reserve`] closes a ring at its end and goes on in a larger one: it exchanges the word
-//! of the next free entry for one that says so. A producer finds that its exchange fails there, and
-//! the consumer finds no token there; both then follow. Positions in the stream go on, and old
-//! handles keep working.
+//! [`Producer::reserve`] closes a ring at its end and goes on in a larger one: it exchanges the
+//! word of the next free entry for one that says so. A producer finds that its exchange fails
+//! there, and the consumer finds no token there; both then follow. Positions in the stream go on,
+//! and old handles keep working.
 //!
 //! # Progress
 //! * [`Producer::push`]: lock-free. A retry means that another producer's push succeeded, or that

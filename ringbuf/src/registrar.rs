@@ -6,11 +6,11 @@
 //! [`Inbox::adopt`](crate::Inbox::adopt).
 //!
 //! ```text
-//! add_token --> announced, popped --> remove_token --> adopt: ring popped past this end? --> reused
+//! add_token --> announced, popped --> remove_token --> adopt --> popped past the end --> reused
 //! ```
 
+use crate::announcer::Announcer;
 use crate::entry_line::EntryLine;
-use crate::inbox::Announcer;
 use crate::ready;
 use crate::ready_set::ReadySet;
 use crate::sync::{Arc, AtomicU32, Mutex, order};

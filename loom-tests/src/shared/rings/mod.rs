@@ -6,6 +6,7 @@
 #[path = "../../../../ringbuf/src"]
 mod all {
     pub(crate) mod announcements;
+    pub(crate) mod announcer;
     pub(crate) mod blocks;
     pub(crate) mod cells;
     pub(crate) mod counter;

@@ -23,13 +23,24 @@ struct Running(Child);
 
 impl Running {
     fn start(line: &[&str]) -> Self {
+        Self(Self::command(line).spawn().unwrap())
+    }
+
+    /// The exit code and the errors that it prints.
+    fn run(line: &[&str]) -> (Option<i32>, String) {
+        let output = Self::command(line).stderr(Stdio::piped()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    }
+
+    fn command(line: &[&str]) -> Command {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "recordings::twin", "--nocapture"]);
         command.env(LINE, line.join(" ")).env(DOMAIN, domain().to_string());
         command.env("ROS_DOMAIN_ID", domain().to_string());
         command.env("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST");
         command.env("RINGSPIN_MODE", "single").env("RINGSPIN_MIDDLEWARE", "ros2");
-        Self(command.stdin(Stdio::null()).spawn().unwrap())
+        command.stdin(Stdio::null());
+        command
     }
 
     fn exit_code(mut self) -> Option<i32> {
@@ -132,13 +143,13 @@ fn topics_of_a_peer_are_recorded_as_they_come() {
 }
 
 /// Writes a recording of points on two topics.
-fn write(path: &Path, topics: [&str; 2]) {
+fn write(path: &Path, topics: [&str; 2], type_hash: &str) {
     let mut writer = Writer::create(path, WriteOptions::default()).unwrap();
     let topics = topics.map(|name| {
         let topic = Topic {
             name: name.into(),
             type_name: PointStamped::TYPE_NAME.into(),
-            type_hash: Some(PointStamped::TYPE_HASH.into()),
+            type_hash: Some(type_hash.into()),
             definition: definition::<PointStamped>(),
             serialization_format: "cdr".into(),
             offered_qos: vec![QoS::default().transient_local()],
@@ -160,7 +171,7 @@ fn recording_is_played_to_a_peer_and_through_nodes() {
     let folder = Folder::new("replay");
     let [raw, typed, height] = ["raw_point", "point", "height"].map(unique);
     let drive = folder.0.join("drive");
-    write(&drive, [&raw, &typed]);
+    write(&drive, [&raw, &typed], PointStamped::TYPE_HASH);
     let remap = [format!("point:={typed}"), format!("height:={height}")];
     // It goes on until it is killed: the peer may subscribe late.
     let running = Running::start(&[
@@ -189,6 +200,26 @@ fn recording_is_played_to_a_peer_and_through_nodes() {
     let heights: Vec<_> = (0..5).map(|x| json!({"data": f64::from(2 * x)})).collect();
     assert_eq!(received(&mut peer, &height, 5), heights);
     drop(running);
+}
+
+#[test]
+fn recording_of_another_definition_than_the_sourced_one_is_refused() {
+    let folder = Folder::new("other_definition");
+    let [raw, typed] = ["other_raw", "other_typed"].map(unique);
+    let drive = folder.0.join("drive");
+    write(&drive, [&raw, &typed], "RIHS01_old");
+    let bag = drive.display().to_string();
+    // The program's struct has another definition than the recording.
+    let remap = format!("point:={typed}");
+    let line = ["replay", &bag, "--topics", &typed, "--ros-args", "-r", &remap];
+    // No node of the program has the topic: the definition of the sourced ROS counts.
+    let raw_line = ["replay", &bag, "--topics", &raw];
+    for (line, topic) in [(&line[..], &typed), (&raw_line[..], &raw)] {
+        let (code, errors) = Running::run(line);
+        let names = [topic, PointStamped::TYPE_NAME, "RIHS01_old", PointStamped::TYPE_HASH];
+        assert_eq!(code, Some(2), "{errors}");
+        assert!(names.iter().all(|name| errors.contains(name)), "{errors}");
+    }
 }
 
 /// Types that rosbags and the sourced ROS 2 have.

@@ -69,6 +69,7 @@ const FAILED: u8 = 1;
 const UNUSABLE: u8 = 2;
 
 /// The reason for an exit code other than 0.
+#[derive(Debug)]
 enum Ended {
     /// The run, comparison or search failed, with this message.
     Failed(String),

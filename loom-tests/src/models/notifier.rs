@@ -50,10 +50,11 @@ fn handle_until(
 }
 
 /// Two threads wake a task whose worker polls it and is about to park: each wake is followed by a
-/// poll that sees the writes before the wake, and there is at most one token.
+/// poll that sees the writes before the wake, and there is at most one token. One preemption is
+/// enough for each of its mutants to fail.
 #[test]
 fn task_is_polled_after_every_wake() {
-    let model = Model::new(1_000).preemptions(2);
+    let model = Model::new(1_000).preemptions(1);
     model.kills("notice.give", Acquire).kills("notice.take", Release).check(|| {
         let (notifier, mut inbox) = started();
         let shared = Arc::new((notifier, [0, 0].map(AtomicU32::new), AtomicU32::new(0)));

@@ -1,8 +1,8 @@
 //! The names of callbacks, for logs and failures, while callbacks come and go.
 //!
-//! The graph has the names, too, but is locked while nodes are created, and a subscriber of the log
-//! may ask for the running node meanwhile. So names have a lock of their own, under which nothing of
-//! the user runs.
+//! The graph has the names, too, but is locked while nodes are created, and a subscriber of the
+//! log may ask for the running node meanwhile. So names have a lock of their own, under which
+//! nothing of the user runs.
 
 use crate::event::{CallbackId, LoopId};
 use crate::info::{LoopInfo, destroyed, full_name};

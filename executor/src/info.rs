@@ -132,8 +132,8 @@ impl GraphInfo {
         })
     }
 
-    /// The loop and the name of a callback, as in "/planner `subscription /points`"; of one that the
-    /// graph does not have, "callback 17 (destroyed)".
+    /// The loop and the name of a callback, as in "/planner `subscription /points`"; of one that
+    /// the graph does not have, "callback 17 (destroyed)".
     pub fn name_of(&self, callback: CallbackId) -> String {
         let Some(CallbackInfo { name, .. }) = self.callbacks.get(callback).map(|of| &**of) else {
             return destroyed(callback);

@@ -16,6 +16,7 @@ mod notifier;
 mod pool;
 mod ready;
 mod ready_set;
+mod reclaim;
 mod sleeper;
 mod spsc;
 mod table;

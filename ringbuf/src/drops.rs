@@ -26,7 +26,7 @@ pub(crate) unsafe fn drop_value<T>(value: *mut T) {
 /// Calls `drop`, and drops the payload of its panic. A payload whose own drop panics is leaked.
 #[cfg(feature = "std")]
 #[cold]
-fn swallow_panic(drop: impl FnOnce()) {
+pub(crate) fn swallow_panic(drop: impl FnOnce()) {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     let Err(payload) = catch_unwind(AssertUnwindSafe(drop)) else { return };
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| core::mem::drop(payload))) {

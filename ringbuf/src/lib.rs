@@ -17,6 +17,7 @@
 //! | [`notifier`] | an event without data: notified any number of times, handled once |
 //! | [`ready_set`] | the loops of a worker that have work; parking and waking the worker |
 //! | [`wait`] | wait strategies, and the signal that wakes a ring's consumer |
+//! | [`reclaim`] | values that a thread replaces while others read them, and their memory |
 //! | [`EntryLine`] | a cache line with the entries of a queue and of a ready ring |
 //! | [`prefetch`] | cache lines that are fetched before they are needed |
 //! | [`table`] | values that any thread stores and one takes by a ticket |
@@ -70,6 +71,8 @@ pub mod prefetch;
 pub mod ready;
 #[cfg(feature = "std")]
 pub mod ready_set;
+#[cfg(feature = "std")]
+pub mod reclaim;
 #[cfg(feature = "std")]
 mod sleeper;
 #[cfg(feature = "std")]

@@ -19,8 +19,8 @@ mod imp {
     pub(crate) use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
     #[cfg(feature = "std")]
     pub(crate) use std::{
-        sync::OnceLock,
         sync::atomic::{AtomicI64, AtomicPtr},
+        sync::{Mutex, OnceLock},
         thread::{Thread, current, park_timeout},
     };
 
@@ -107,16 +107,27 @@ mod imp {
     }
     #[cfg(feature = "std")]
     pub(crate) use store_load;
+
+    /// A function that is `const` here, so that a `static` can hold its result; the atomics of the
+    /// model checkers have no `const` constructors.
+    #[cfg(feature = "std")]
+    macro_rules! const_fn {
+        ($(#[$attribute:meta])* $visibility:vis fn $($rest:tt)*) => {
+            $(#[$attribute])* $visibility const fn $($rest)*
+        };
+    }
+    #[cfg(feature = "std")]
+    pub(crate) use const_fn;
 }
 
 #[cfg(all(ringbuf_loom, not(ringbuf_shuttle)))]
 mod imp {
     pub(crate) use crate::once::OnceLock;
     pub(crate) use loom::cell::UnsafeCell;
-    pub(crate) use loom::sync::Arc;
     pub(crate) use loom::sync::atomic::{
         AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering,
     };
+    pub(crate) use loom::sync::{Arc, Mutex};
     pub(crate) use loom::thread::{Thread, current};
 
     /// loom has no clock: a park with a timeout is modelled as a park that must be woken, which is
@@ -164,6 +175,13 @@ mod imp {
         };
     }
     pub(crate) use omitted;
+
+    macro_rules! const_fn {
+        ($($function:tt)*) => {
+            $($function)*
+        };
+    }
+    pub(crate) use const_fn;
 }
 
 /// Compiled with `ringbuf_loom` too, which keeps the modules' own tests out.
@@ -172,8 +190,8 @@ mod imp {
     pub(crate) use crate::facade::{AtomicI64, AtomicU32, AtomicU64, AtomicUsize};
     pub(crate) use crate::facade::{LeakCheck, UnsafeCell};
     pub(crate) use crate::once::OnceLock;
-    pub(crate) use shuttle::sync::Arc;
     pub(crate) use shuttle::sync::atomic::{AtomicPtr, Ordering};
+    pub(crate) use shuttle::sync::{Arc, Mutex};
     pub(crate) use shuttle::thread::{Thread, current, park_timeout};
 
     macro_rules! order {
@@ -201,6 +219,13 @@ mod imp {
         };
     }
     pub(crate) use omitted;
+
+    macro_rules! const_fn {
+        ($($function:tt)*) => {
+            $($function)*
+        };
+    }
+    pub(crate) use const_fn;
 }
 
 pub(crate) use imp::*;

@@ -22,6 +22,7 @@ mod all {
     pub(crate) mod pool;
     pub(crate) mod ready;
     pub(crate) mod ready_set;
+    pub(crate) mod reclaim;
     pub(crate) mod sleeper;
     pub(crate) mod slots;
     pub(crate) mod spsc;

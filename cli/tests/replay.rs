@@ -91,17 +91,6 @@ fn a_job_file_chooses_nodes_and_its_end_counts_from_the_first_message() {
 }
 
 #[test]
-fn nodes_go_on_for_the_time_to_settle() {
-    let drive = Drive::new(2);
-    std::fs::write(drive.path("job.toml"), "endless = true\n[[node]]\ntype = \"ticks\"\n").unwrap();
-    for (option, end) in [("", 1), ("--settle 3s", 4)] {
-        let (code, out, _) = drive.run(&format!("replay $drive --job $job.toml {option}"));
-        let end = format!("dispatches up to {} ", second(end));
-        assert!(code == 0 && out.contains(&end), "{out}");
-    }
-}
-
-#[test]
 fn exit_code_of_a_node_is_that_of_the_command() {
     let drive = Drive::new(10);
     std::fs::write(drive.path("job.toml"), "endless = true\n[[node]]\ntype = \"limit\"\n").unwrap();

@@ -135,12 +135,12 @@ fn two_recorded_types_of_one_topic_are_refused() {
     };
     let add = |other| {
         let player = Player::new([numbers("/n", &[(0, 1)]), other]).remap("/m", "/n");
-        player.add_to(&Graph::new(), &types()).map(drop)
+        player.add_to(&Graph::new(), &types()).map(drop).map_err(Box::new)
     };
     let (name, hash) = ("test_msgs/msg/Number", "RIHS01_aa");
     for other in [described("test_msgs/msg/Other", None), described(name, Some("RIHS01_old"))] {
         let error = add(other).unwrap_err();
-        assert!(matches!(error, PlayError::TwoTypes { .. }), "{error}");
+        assert!(matches!(*error, PlayError::TwoTypes { .. }), "{error}");
     }
     for other in [described(name, None), described(name, Some(hash))] {
         add(other).unwrap();

@@ -122,13 +122,6 @@ fn process(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
     maps((graph, place), "process", |_, _| Ok(std::process::id() as i32))
 }
 
-/// Ticks twice a second.
-fn ticks(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
-    let node = place.create_node(graph, ())?;
-    node.create_timer(Duration::from_millis(500), |(), _| ())?;
-    Ok(())
-}
-
 fn fails(graph: &Graph, place: &NodeConfig) -> Result<(), BoxError> {
     maps((graph, place), "none", |_, n| if n < 4 { Ok(n) } else { Err("four is too much".into()) })
 }
@@ -143,7 +136,6 @@ pub(crate) fn program(has_all: bool) -> Program {
             .node("other", other)
             .node("leaks", leaks)
             .node("process", process)
-            .node("ticks", ticks)
             .node("fails", fails);
     }
     Program::new(registry).messages(types)

@@ -1,8 +1,6 @@
 //! Fuzzing of the readers of recordings: no panic, no endless read, bounded memory.
 //!
-//! In `bag/fuzz`, with cargo-fuzz and a nightly toolchain: `cargo run --bin seeds`, then
-//! `cargo +nightly fuzz run mcap -- -rss_limit_mb=2048 -timeout=20`, and so for `sqlite` and
-//! `metadata`.
+//! `scripts/fuzz` runs it, with seeds from `seeds.rs`.
 
 #![forbid(unsafe_code)]
 

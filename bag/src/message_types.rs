@@ -6,10 +6,12 @@ use crate::requester::{self, Requester};
 use ringspin_executor::{BoxError, CreateSubscriptionError, GraphInfo, Node, QoS};
 use ringspin_messages::action_msgs::srv::CancelGoal;
 use ringspin_messages::{CdrType, RawMessage, RosAction, RosMessage, RosService, cdr};
+use ringspin_ringbuf::Counter;
 use std::any::type_name;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// The message types that a program has as structs, by name: the player and the recorder find the
 /// struct of a topic here. Topics of other types are carried as [`RawMessage`].
@@ -56,8 +58,9 @@ pub(crate) type Publish = fn(&Node<()>, &str, QoS) -> Result<Box<dyn Outlet>, Bo
 /// Subscribes a node to a topic.
 pub(crate) type Subscribe = fn(&Node<Box<dyn Tap>>, Inlet) -> Result<(), CreateSubscriptionError>;
 
-/// Creates a client of a service, for recorded events of it.
-pub(crate) type CreateRequester = fn(&Node<()>, &str) -> Result<Box<dyn Requester>, BoxError>;
+/// Creates a client of a service, for recorded events of it. The counter counts the responses.
+pub(crate) type CreateRequester =
+    fn(&Node<()>, &str, Arc<Counter>) -> Result<Box<dyn Requester>, BoxError>;
 
 /// The type of a topic's messages within the graph.
 #[derive(Clone, Copy)]

@@ -30,7 +30,7 @@ pub enum TimeBase {
     /// The time of its reception by the recorder.
     #[default]
     Log,
-    /// The time of its publication.
+    /// The time of its publication; SQLite files have the time of its reception only.
     Publish,
     /// The stamp in the header of the message; the time of its reception if it has no header.
     /// Messages are put in the order of their stamps, which may be up to a second before their
@@ -163,6 +163,10 @@ impl Player {
     /// recorded requests to cancel and requests for results reach them. Its feedback and status are
     /// then not published, because its server does that. A request to cancel all goals up to a time
     /// is sent with the recorded time.
+    ///
+    /// The player does not wait for responses; requests without one are
+    /// [counted](PlayReport::requests_unanswered). When one service has left 1000 requests without
+    /// a response, the next one is an error that ends the run.
     #[must_use]
     pub fn service_requests(mut self) -> Self {
         self.service_requests = true;
@@ -279,7 +283,7 @@ impl Player {
         }
         let clock = self.clock.map(|_| channels.open_clock(self)).transpose()?;
         let raw_topics = channels.raw_topics.clone();
-        let progress = Arc::new(Progress::new(channels.topics()));
+        let progress = Arc::new(Progress::new(channels.topics(), channels.responses.clone()));
         let routes = Routes { channels: channels.channels, targets, clock };
         let stream = Stream::open(self, types)?;
         let input = PlayerInput::new(self, stream, routes, progress.clone());

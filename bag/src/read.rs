@@ -38,7 +38,7 @@ pub enum Order {
     #[default]
     LogTime,
     /// The time of publication. An MCAP file with an index is read twice: first for the
-    /// publication times, which no index has.
+    /// publication times, which no index has. SQLite files have reception times only.
     PublishTime,
 }
 

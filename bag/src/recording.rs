@@ -60,7 +60,8 @@ pub struct Record {
     pub topic: TopicId,
     /// The time of its reception by the recorder.
     pub log_time: Time,
-    /// The time of its publication; the time of its reception if the recording has no other.
+    /// The time of its publication. SQLite files have the time of its reception only, which is then
+    /// here too.
     pub publish_time: Time,
     /// The number of the message within its publisher; zero if the recording has none.
     pub sequence: u32,

@@ -9,9 +9,10 @@ use ringspin_executor::action::messages::{
     CancelGoalRequest, CancelGoalResponse, GetResultRequest, GetResultResponse, GoalId, GoalInfo,
     SendGoalRequest, SendGoalResponse,
 };
-use ringspin_executor::{BoxError, CallRefusal, Client, Node, QoS};
+use ringspin_executor::{BoxError, CallRefusal, Client, Context, Node, QoS};
 use ringspin_messages::builtin_interfaces::msg;
 use ringspin_messages::{RosAction, RosService, cdr};
+use ringspin_ringbuf::Counter;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ const TOPIC_SUFFIX: &str = "/_service_event";
 /// The end of the type name of such a topic.
 const TYPE_SUFFIX: &str = "_Event";
 
-/// The most calls without a response of a client.
+/// The most requests of a service without a response.
 const CALLS_MAX: usize = 1000;
 
 /// Sends recorded requests of one service.
@@ -29,7 +30,7 @@ pub(crate) trait Requester: Send {
     /// Sends the request of the event `data`.
     ///
     /// # Errors
-    /// The reason why the event cannot be read.
+    /// The reason why the event cannot be read, or a service that does not respond.
     fn request(&mut self, data: &[u8]) -> Result<Requested, BoxError>;
 }
 
@@ -84,6 +85,7 @@ type Convert<W, Q> = fn(W) -> Result<Q, BoxError>;
 struct TypedRequester<W, Q: Send + Sync + 'static, P: Send + Sync + 'static> {
     client: Client<(), Q, P>,
     convert: Convert<W, Q>,
+    responses: Arc<Counter>,
     /// The request that was not taken.
     refused: Option<Q>,
 }
@@ -92,6 +94,7 @@ struct TypedRequester<W, Q: Send + Sync + 'static, P: Send + Sync + 'static> {
 fn create<W, Q, P>(
     node: &Node<()>,
     service: &str,
+    responses: Arc<Counter>,
     convert: Convert<W, Q>,
 ) -> Result<Box<dyn Requester>, BoxError>
 where
@@ -100,25 +103,28 @@ where
     P: Send + Sync + 'static,
 {
     let client = node.create_client::<Q, P>(service, QoS::keep_all(CALLS_MAX))?;
-    Ok(Box::new(TypedRequester { client, convert, refused: None }))
+    Ok(Box::new(TypedRequester { client, convert, responses, refused: None }))
 }
 
 /// Creates a requester of a service of type `S`.
 pub(crate) fn of_service<S: RosService>(
     node: &Node<()>,
     service: &str,
+    responses: Arc<Counter>,
 ) -> Result<Box<dyn Requester>, BoxError> {
-    create::<_, S::Request, S::Response>(node, service, Ok)
+    create::<_, S::Request, S::Response>(node, service, responses, Ok)
 }
 
 /// Creates a requester of the service of action `A` that takes goals.
 pub(crate) fn of_goals<A: RosAction>(
     node: &Node<()>,
     service: &str,
+    responses: Arc<Counter>,
 ) -> Result<Box<dyn Requester>, BoxError> {
     create::<([u8; 16], A::Goal), SendGoalRequest<A>, SendGoalResponse>(
         node,
         service,
+        responses,
         |(id, goal)| Ok(SendGoalRequest { goal_id: GoalId(id), goal: Arc::new(goal) }),
     )
 }
@@ -127,17 +133,23 @@ pub(crate) fn of_goals<A: RosAction>(
 pub(crate) fn of_results<A: RosAction>(
     node: &Node<()>,
     service: &str,
+    responses: Arc<Counter>,
 ) -> Result<Box<dyn Requester>, BoxError> {
-    create::<[u8; 16], GetResultRequest, GetResultResponse<A>>(node, service, |id| {
+    create::<[u8; 16], GetResultRequest, GetResultResponse<A>>(node, service, responses, |id| {
         Ok(GetResultRequest { goal_id: GoalId(id) })
     })
 }
 
 /// Creates a requester of the service of an action that cancels goals.
-pub(crate) fn of_cancels(node: &Node<()>, service: &str) -> Result<Box<dyn Requester>, BoxError> {
+pub(crate) fn of_cancels(
+    node: &Node<()>,
+    service: &str,
+    responses: Arc<Counter>,
+) -> Result<Box<dyn Requester>, BoxError> {
     create::<([u8; 16], msg::Time), CancelGoalRequest, CancelGoalResponse>(
         node,
         service,
+        responses,
         |(id, stamp)| {
             // The executor's time would be zero, which stands for every goal.
             if stamp.sec < 0 {
@@ -168,15 +180,28 @@ where
                 }
             }
         };
-        let Err(refused) = self.client.call(request, |_, _, _| ()) else {
+        let responses = self.responses.clone();
+        let count = move |(): &mut (), reply: Result<_, _>, _: &mut Context<'_>| {
+            if reply.is_ok() {
+                responses.add_by_owner(1);
+            }
+        };
+        let Err(refused) = self.client.call(request, count) else {
             return Ok(Requested::Sent);
         };
         match refused.reason {
             CallRefusal::NoService => Ok(Requested::NoService),
-            CallRefusal::ServiceFull | CallRefusal::TooManyCalls => {
+            CallRefusal::ServiceFull => {
                 self.refused = Some(refused.request);
                 Ok(Requested::Again)
             }
+            // Its queue has room, so the server takes requests and keeps them: waiting may not end.
+            CallRefusal::TooManyCalls => Err(format!(
+                "service {} has not responded to {CALLS_MAX} requests; have it respond, or exclude \
+                 its recorded events",
+                self.client.service()
+            )
+            .into()),
             reason => Err(reason.into()),
         }
     }

@@ -152,9 +152,11 @@ impl Invocation<'_> {
         let out = &mut self.out;
         let PlayReport { messages, requests, requests_refused, lag_max, lag_mean, dropped, .. } =
             &replayed.player;
+        let requests_unanswered = replayed.player.requests_unanswered;
         writeln!(out, "  {messages} messages played")?;
         if requests + requests_refused > 0 {
-            writeln!(out, "  {requests} requests sent, {requests_refused} without a server")?;
+            write!(out, "  {requests} requests sent ({requests_unanswered} without a response), ")?;
+            writeln!(out, "{requests_refused} without a server")?;
         }
         if !lag_max.is_zero() {
             writeln!(out, "  up to {lag_max:?} late, {lag_mean:?} on average")?;

@@ -112,6 +112,8 @@ impl<S: Send + 'static> Node<S> {
     /// Calls `callback` once, `delay` after the start of the executor; and again, `delay` after
     /// each [`Timer::reset`]. Cancel it at once for a timer that waits for its first reset.
     ///
+    /// A simulation that starts at a later time than zero, such as a replay, counts from that time.
+    ///
     /// # Errors
     /// The errors of [`create_timer`](Self::create_timer).
     pub fn create_one_shot_timer<F, R>(

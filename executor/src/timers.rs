@@ -79,12 +79,14 @@ impl Timers {
         self.deadlines.add()
     }
 
-    /// Starts every timer that was not cancelled, with its first deadline a period after `anchor`.
-    pub(crate) fn start(&mut self, anchor: Time) {
+    /// Starts every timer that was not cancelled: a periodic one with its first deadline a period
+    /// after `anchor`, a one-shot timer with its deadline a period after `now`.
+    pub(crate) fn start(&mut self, anchor: Time, now: Time) {
         for index in 0..self.timers.len() {
             let control = self.timers[index].control.clone();
             control.changed.take();
-            let first = anchor.as_nanos().saturating_add(control.period.get());
+            let from = if control.repeats { anchor } else { now };
+            let first = from.as_nanos().saturating_add(control.period.get());
             control.request.post_if_none(first.min(LATEST));
             control.started.raise();
             self.apply(index);
@@ -356,7 +358,7 @@ mod tests {
         let mut timers = Timers::default();
         timers.add(CallbackId(0), timer.control().clone(), ready, Arc::default());
         let mut fixture = Fixture { timers, handles: vec![timer], inbox };
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         assert_eq!(fixture.deadline(), None);
         let start_by =
             |fixture: &Fixture, time| fixture.handles[0].start_by(Time::from_nanos(time));
@@ -379,7 +381,7 @@ mod tests {
     #[test]
     fn overdue_timers_fire_once_in_the_order_of_their_deadlines() {
         let mut fixture = timers(&[100, 50, 40]);
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         assert_eq!(fixture.expire_all(10_000), [2, 1, 0]);
         assert_eq!(fixture.deadline(), Some(10_040));
         assert!((0..3).all(|index| fixture.missed(index) == 0));
@@ -388,7 +390,7 @@ mod tests {
     #[test]
     fn equal_deadlines_fire_in_order_of_creation() {
         let mut fixture = timers(&[30, 20, 60]);
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         for now in [20, 30, 40] {
             fixture.expire_all(now);
         }
@@ -398,7 +400,7 @@ mod tests {
     #[test]
     fn a_stall_costs_periods_but_never_the_phase() {
         let mut fixture = timers(&[10]);
-        fixture.timers.start(Time::from_nanos(3));
+        fixture.timers.start(Time::from_nanos(3), Time::from_nanos(3));
         assert_eq!(fixture.expire_all(13), [0]);
         assert_eq!(fixture.expire_all(58), [0], "23, and 33, 43, 53 are missed");
         assert_eq!(fixture.deadline(), Some(63));
@@ -408,7 +410,7 @@ mod tests {
     #[test]
     fn an_expiry_that_still_waits_is_not_queued_twice() {
         let mut fixture = timers(&[10]);
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         while fixture.timers.expire_one(Time::from_nanos(10)) {}
         while fixture.timers.expire_one(Time::from_nanos(20)) {}
         assert_eq!((fixture.inbox.pop(0), fixture.inbox.pop(0)), (Some(0), None));
@@ -418,7 +420,7 @@ mod tests {
     #[test]
     fn a_million_periods_do_not_drift() {
         let mut fixture = timers(&[1_000]);
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         for n in 1..=1_000_000u64 {
             let late = n % 7 * 100;
             assert_eq!(fixture.expire_all(n * 1_000 + late), [0]);
@@ -430,7 +432,7 @@ mod tests {
     #[test]
     fn a_cancelled_timer_does_not_fire_even_if_it_was_due() {
         let mut fixture = timers(&[10, 15]);
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         while fixture.timers.expire_one(Time::from_nanos(10)) {}
         fixture.handles[0].cancel();
         assert_eq!(fixture.expire_all(10), [], "its expiry was under way");
@@ -442,7 +444,7 @@ mod tests {
     #[test]
     fn a_restart_invalidates_the_expiry_before_it() {
         let mut fixture = timers(&[10]);
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         while fixture.timers.expire_one(Time::from_nanos(10)) {}
         fixture.handles[0].start_at(Time::from_nanos(12));
         fixture.timers.apply(0);
@@ -455,7 +457,7 @@ mod tests {
     #[test]
     fn an_expiry_after_a_request_that_the_worker_has_not_seen_is_withdrawn() {
         let mut fixture = timers(&[10]);
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         fixture.handles[0].cancel();
         while fixture.timers.expire_one(Time::from_nanos(10)) {}
         fixture.timers.changed(0);
@@ -474,7 +476,7 @@ mod tests {
     #[test]
     fn another_period_counts_from_the_next_deadline() {
         let mut fixture = timers(&[10]);
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         fixture.handles[0].set_period(Duration::from_nanos(7)).unwrap();
         fixture.timers.apply(0);
         assert_eq!(fixture.expire_all(10), [0]);
@@ -485,7 +487,7 @@ mod tests {
     #[test]
     fn timers_start_again_when_the_clock_begins_and_when_it_goes_back() {
         let mut fixture = timers(&[10, 100]);
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         fixture.handles[1].cancel();
         fixture.timers.apply(1);
         fixture.timers.start_again(Time::from_nanos(5_003));
@@ -503,7 +505,7 @@ mod tests {
     fn a_timer_cancelled_before_the_start_waits_for_its_reset() {
         let mut fixture = timers(&[10]);
         fixture.handles[0].cancel();
-        fixture.timers.start(Time::ZERO);
+        fixture.timers.start(Time::ZERO, Time::ZERO);
         assert_eq!(fixture.deadline(), None);
         fixture.handles[0].reset();
         fixture.timers.apply(0);

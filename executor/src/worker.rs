@@ -217,9 +217,11 @@ impl Worker {
         std::mem::replace(&mut self.recorder, recorder)
     }
 
-    /// Starts the timers, with their first deadlines a period after `anchor`, and the tasks.
+    /// Starts the timers, with their first deadlines a period after `anchor`, and the tasks. A
+    /// simulation may start later than `anchor`: one-shot timers count from its start.
     pub fn start(&mut self, anchor: Time) {
-        self.timers.start(anchor);
+        let simulated = self.shared.simulated.as_ref();
+        self.timers.start(anchor, simulated.map_or(anchor, |clock| clock.now()));
         self.clock_watch.start(anchor, &*self.shared.clock, &self.starts);
         self.starts.drain(..).for_each(|notifier| notifier.start());
     }

@@ -1,6 +1,6 @@
 //! The ways of recorded topics into the graph: publishers and clients.
 
-use super::{PlayError, Player};
+use super::{PlayError, Player, TimeBase};
 use crate::message_types::{Carried, MessageTypes, publish_raw};
 use crate::outlet::Outlet;
 use crate::recording::{Definition, Topic};
@@ -8,7 +8,9 @@ use crate::requester::{Requester, service_of};
 use ringspin_executor::{Durability, GraphInfo, Node, QoS, Reliability};
 use ringspin_messages::RosMessage;
 use ringspin_messages::rosgraph_msgs::msg::Clock;
+use ringspin_ringbuf::Counter;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The way of the messages of one topic.
 pub(super) enum Channel {
@@ -26,6 +28,8 @@ pub(super) struct Channels<'a> {
     /// With the names of their topics.
     pub(super) channels: Vec<(String, Channel)>,
     pub(super) raw_topics: Vec<Topic>,
+    /// The number of responses of services.
+    pub(super) responses: Arc<Counter>,
     /// The number of the channel and the recorded topic, by name in the graph.
     open: BTreeMap<String, (usize, Topic)>,
 }
@@ -33,7 +37,7 @@ pub(super) struct Channels<'a> {
 impl<'a> Channels<'a> {
     pub(super) fn new(node: &'a Node<()>, info: GraphInfo, types: &'a MessageTypes) -> Self {
         let (channels, raw_topics, open) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Self { node, info, types, channels, raw_topics, open }
+        Self { node, info, types, channels, raw_topics, responses: Arc::default(), open }
     }
 
     /// The names of the topics in the graph.
@@ -103,7 +107,7 @@ impl<'a> Channels<'a> {
         if !player.service_requests {
             return Ok(None);
         }
-        create(self.node, service)
+        create(self.node, service, self.responses.clone())
             .map(Some)
             .map_err(|error| PlayError::Create { topic: name.into(), error })
     }
@@ -141,9 +145,38 @@ impl<'a> Channels<'a> {
                 });
             }
         };
+        self.warn_of_definition(player, name, topic);
         let qos = player.qos.get(name).copied().unwrap_or_else(|| strongest(&topic.offered_qos));
         publish(self.node, name, qos)
             .map_err(|error| PlayError::Create { topic: name.into(), error })
+    }
+
+    /// Warns of checks and settings that need a definition in another language than `ros2msg`. Its
+    /// messages are played in any case.
+    fn warn_of_definition(&self, player: &Player, topic: &str, recorded: &Topic) {
+        let Topic { type_name, definition, .. } = recorded;
+        let Some(Definition { encoding, .. }) = definition else { return };
+        if encoding == "ros2msg" {
+            return;
+        }
+        let is_typed = matches!(self.types.carried(&self.info, topic), Carried::Typed(_));
+        if is_typed && recorded.hash().is_none() {
+            tracing::warn!(
+                topic,
+                type_name,
+                encoding,
+                "the recorded definition is not parsed: the type is compared by its name only"
+            );
+        }
+        if player.time_base == TimeBase::Stamp && self.types.definition(type_name).is_none() {
+            tracing::warn!(
+                topic,
+                type_name,
+                encoding,
+                "the recorded definition is not parsed: messages have their log times, not the \
+                 stamps of their headers; add the type by `MessageTypes::with`"
+            );
+        }
     }
 }
 

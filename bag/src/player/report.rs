@@ -16,6 +16,8 @@ pub(super) struct Progress {
     pub(super) position: Counter,
     pub(super) retries: Counter,
     pub(super) requests: Counter,
+    /// The responses to them.
+    pub(super) responses: Arc<Counter>,
     pub(super) requests_refused: Counter,
     pub(super) requests_empty: Counter,
     pub(super) lag_max: Counter,
@@ -24,7 +26,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(topics: Vec<String>) -> Self {
+    pub(super) fn new(topics: Vec<String>, responses: Arc<Counter>) -> Self {
         let counter = Counter::default;
         Self {
             topics,
@@ -33,6 +35,7 @@ impl Progress {
             position: counter(),
             retries: counter(),
             requests: counter(),
+            responses,
             requests_refused: counter(),
             requests_empty: counter(),
             lag_max: counter(),
@@ -58,6 +61,9 @@ pub struct PlayReport {
     pub bytes: u64,
     /// The number of requests that were sent.
     pub requests: u64,
+    /// How many of them have no response: because the service has not responded yet, or dropped the
+    /// request.
+    pub requests_unanswered: u64,
     /// The number of requests that were not sent because no node offers the service.
     pub requests_refused: u64,
     /// The number of recorded events of services that are not requests with contents, as the
@@ -114,6 +120,7 @@ impl PlayerHandle {
             messages,
             bytes: of.bytes.get(),
             requests,
+            requests_unanswered: requests.saturating_sub(of.responses.get()),
             requests_refused: refused,
             requests_empty: empty,
             retries: of.retries.get(),

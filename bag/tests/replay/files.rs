@@ -10,7 +10,7 @@ use ringspin_simulation::Job;
 use std::path::Path;
 
 /// Writes a recording to a file.
-fn write(recording: &MemoryRecording, path: &Path, compression: Option<Compression>) {
+pub(crate) fn write(recording: &MemoryRecording, path: &Path, compression: Option<Compression>) {
     let mut writer = Writer::create(path, WriteOptions { compression }).unwrap();
     let topics = recording.topics.iter().map(|topic| writer.add_topic(topic).unwrap());
     let topics: Vec<_> = topics.collect();

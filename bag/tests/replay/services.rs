@@ -77,12 +77,48 @@ fn play(recording: MemoryRecording, has_server: bool) -> (Vec<u32>, PlayReport) 
     (session.state::<Vec<u32>>("/server").unwrap().clone(), report)
 }
 
+/// Plays calls to a server that keeps its requests, beside a timer that never ends.
+fn play_unanswered(count: u32) -> (Result<(), String>, PlayReport) {
+    let player = Player::new([calls(&(0..count).collect::<Vec<_>>(), true)]).service_requests();
+    let job = Job::new(|graph: &Graph| {
+        let node = graph.create_node("server", Vec::<Responder<Number>>::new())?;
+        node.create_deferred_service(
+            "square",
+            QoS::services(),
+            |kept: &mut Vec<_>, _: &Number, responder: Responder<Number>, _| kept.push(responder),
+        )?;
+        node.create_timer(Duration::from_millis(10), |_, _| ())?;
+        Ok(player.add_to(graph, &types().with_service::<Square>())?)
+    });
+    let mut session = job.start_at(ms(0)).start().unwrap();
+    let ended = session.run_until(ms(100_000)).map(drop);
+    let statistics = session.report().statistics().clone();
+    (ended.map_err(|error| error.to_string()), session.handles.report(&statistics))
+}
+
+#[test]
+fn player_goes_on_without_responses_and_counts_them() {
+    let (ended, report) = play_unanswered(1000);
+    assert_eq!(ended, Ok(()));
+    let counts = (report.requests, report.requests_unanswered, report.requests_empty);
+    assert_eq!(counts, (1000, 1000, 3000), "the events after the last request are played");
+}
+
+#[test]
+fn service_that_leaves_a_thousand_requests_without_response_is_an_error() {
+    let (ended, report) = play_unanswered(1001);
+    let error = ended.unwrap_err();
+    assert!(error.contains("service /square has not responded to 1000 requests"), "{error}");
+    assert_eq!((report.requests, report.requests_unanswered), (1000, 1000));
+}
+
 #[test]
 fn each_recorded_request_is_sent_once() {
     let (seen, report) = play(calls(&[3, 1, 4, 1, 5], true), true);
     assert_eq!(seen, [3, 1, 4, 1, 5]);
     let counts = (report.requests, report.requests_empty, report.requests_refused);
     assert_eq!((counts, report.messages), ((5, 15, 0), 0));
+    assert_eq!(report.requests_unanswered, 0);
 }
 
 #[test]

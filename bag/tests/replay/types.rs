@@ -1,13 +1,17 @@
 //! Types of recordings and of nodes.
 
+use crate::files::write;
 use crate::support::{Number, Stamped, numbers, replay, topic, types};
 use ringspin_bag::{
-    Definition, MemoryRecording, MessageTypes, PlayError, Player, RecordError, Recorder, Topic,
+    Bag, Definition, MemoryRecording, MessageTypes, PlayError, Player, ReadOptions, RecordError,
+    Recorder, TimeBase, Topic, WriteOptions, Writer,
 };
 use ringspin_executor::{Graph, QoS, Time};
 use ringspin_messages::sensor_msgs::msg::Temperature;
 use ringspin_messages::{RawMessage, RosMessage};
 use ringspin_simulation::Job;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
 
 /// A graph with a collector of messages of type `M` on `/n`.
 fn graph_with<M: Send + Sync + 'static>() -> Graph {
@@ -230,4 +234,76 @@ fn a_chosen_topic_that_cannot_be_recorded_is_refused() {
     let (sink, _) = MemoryRecording::sink();
     let recorder = Recorder::new(sink).add_to(&graph_with::<u32>(), &types()).unwrap();
     assert_eq!(recorder.finish().unwrap().unrecorded, ["/n"]);
+}
+
+/// A log in memory.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The warnings of a player that is added to `graph`.
+fn warnings(player: &Player, graph: &Graph, types: &MessageTypes) -> Vec<String> {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_ansi(false);
+    let subscriber = subscriber.with_writer(move || writer.clone()).finish();
+    let add = || drop(player.add_to(graph, types).unwrap());
+    tracing::subscriber::with_default(subscriber, add);
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    text.lines().filter(|line| line.contains("WARN")).map(str::to_owned).collect()
+}
+
+#[test]
+fn checks_that_need_an_idl_definition_are_warned_of_by_topic_and_encoding() {
+    let player = |encoding| Player::new([without_hash(Some((encoding, "module my_msgs {};")))]);
+    let known = types().with::<Temperature>();
+    let warned = warnings(&player("ros2idl"), &graph_with::<Temperature>(), &known);
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    for part in ["/n", "sensor_msgs/msg/Temperature", "ros2idl", "compared by its name only"] {
+        assert!(warned[0].contains(part), "{warned:?}");
+    }
+    let by_stamp = player("ros2idl").time_base(TimeBase::Stamp);
+    let warned = warnings(&by_stamp, &Graph::new(), &types());
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    for part in ["/n", "sensor_msgs/msg/Temperature", "ros2idl", "messages have their log times"] {
+        assert!(warned[0].contains(part), "{warned:?}");
+    }
+    // The struct says where the stamp is; nothing else needs a definition.
+    assert_eq!(warnings(&by_stamp, &Graph::new(), &known), [""; 0]);
+    assert_eq!(warnings(&player("ros2idl"), &Graph::new(), &types()), [""; 0]);
+}
+
+#[test]
+fn messages_with_an_idl_definition_are_copied_with_it() {
+    let mut recording = numbers("/n", &[(0, 1), (1, 2)]);
+    let text = "module test_msgs { module msg { struct Number { unsigned long value; }; }; };";
+    let definition = Definition { encoding: "ros2idl".into(), text: text.into() };
+    recording.topics[0].definition = Some(definition.clone());
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["in.mcap", "out.mcap"].map(|name| folder.path().join(name));
+    write(&recording, &paths[0], None);
+    let player = Player::new([Bag::open(&paths[0]).unwrap()]);
+    let job = Job::new(|graph: &Graph| {
+        let handle = player.add_to(graph, &types())?;
+        let recorder = Recorder::new(Writer::create(&paths[1], WriteOptions::default())?);
+        Ok(recorder.raw_topics(handle.raw_topics()).add_to(graph, &types())?)
+    });
+    let mut session = player.apply_times(job, &types()).unwrap().start().unwrap();
+    session.run_until(Time::MAX).unwrap();
+    session.handles.finish().unwrap();
+    let copied = Bag::open(&paths[1]).unwrap();
+    let topic = copied.topics().iter().find(|topic| topic.name == "/n").unwrap();
+    assert_eq!(topic.definition.as_ref(), Some(&definition));
+    let records = copied.read(&ReadOptions::default()).unwrap().map(|record| record.unwrap().data);
+    let sent = recording.records.iter().map(|record| record.data.clone());
+    assert_eq!(records.collect::<Vec<_>>(), sent.collect::<Vec<_>>());
 }

@@ -292,7 +292,7 @@ fn a_message_older_than_its_lifespan_is_not_delivered_and_counted() {
                 next += 1;
             }
         })?;
-        node.create_one_shot_timer(10 * MS, move |_, _| late.activate())?;
+        node.create_one_shot_timer(6 * MS, move |_, _| late.activate())?;
         Ok(())
     });
     // The simulation starts late: 0 is published then, not at time zero.

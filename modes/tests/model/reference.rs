@@ -189,9 +189,11 @@ impl<'a> Reference<'a> {
 
     fn start(&mut self) {
         self.running = true;
-        for timer in &mut self.timers {
+        for (timer, spec) in self.timers.iter_mut().zip(&self.spec.timers) {
             timer.noticed = false;
-            timer.request.get_or_insert(Request::At(timer.periods[0]));
+            // Periodic timers keep the phase of time zero; others count from the start.
+            let anchor = if spec.repeats { 0 } else { self.spec.start_ms * MS };
+            timer.request.get_or_insert(Request::At(anchor + timer.periods[0]));
             timer.apply();
         }
         (0..self.guards.len()).for_each(|guard| self.push(Token::Guard(guard)));

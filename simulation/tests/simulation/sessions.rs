@@ -25,6 +25,19 @@ fn counter(graph: &Graph) -> Result<(), BoxError> {
 }
 
 #[test]
+fn one_shot_timer_counts_from_a_late_start() {
+    let fired = Arc::new(Mutex::new(Vec::new()));
+    let job = Job::new(|graph| {
+        let node = graph.create_node("node", fired.clone())?;
+        node.create_one_shot_timer(5 * MS, |fired, cx| fired.lock().unwrap().push(cx.now()))?;
+        Ok(())
+    });
+    let start = Time::from_secs(47);
+    job.start_at(start).run().unwrap();
+    assert_eq!(*fired.lock().unwrap(), [start + 5 * MS]);
+}
+
+#[test]
 fn a_step_is_one_event_and_says_which() {
     let mut session = Job::new(counter).start().unwrap();
     let mut steps = Vec::new();

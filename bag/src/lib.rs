@@ -26,6 +26,7 @@ mod requester;
 mod source;
 mod sqlite_file;
 mod writer;
+mod writer_thread;
 
 pub use bag::{Bag, BagFile};
 pub use dynamic::{DecodeError, DefinitionUseError, Differences, FieldDifference, MessageComparer};
@@ -44,3 +45,4 @@ pub use read::{Order, ReadOptions, Reader};
 pub use recorder::{RecordError, RecordReport, RecordedTopic, Recorder, RecorderHandle};
 pub use recording::{Definition, Record, Topic, TopicId};
 pub use writer::{Compression, WriteError, WriteOptions, Writer};
+pub use writer_thread::{RingFull, WriterThread, WriterThreadError};

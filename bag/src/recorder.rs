@@ -2,21 +2,17 @@
 
 mod tape;
 
-use crate::inlet::{Entry, Inlet, Tap};
+use crate::inlet::{Inlet, Tap};
 use crate::interfaces::RecordSink;
 use crate::message_types::{Carried, MessageTypes, Subscribe, subscribe_raw};
-use crate::recording::{Definition, Topic, TopicId};
+use crate::recording::{Definition, Topic};
+use crate::writer_thread::{Shared, WriterThread, WriterThreadError};
 use ringspin_executor::{
     BoxError, CreateNodeError, CreateSubscriptionError, Durability, Graph, QoS, Reliability,
-    catch_panic,
 };
-use ringspin_ringbuf::spsc::{Consumer, HeapRing, ring};
-use ringspin_ringbuf::wait::Park;
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
-use std::thread;
-use std::time::Duration;
-use tape::{Outcome, Shared, Tape, Thread, TopicCounters, Written};
+use std::sync::Arc;
+use tape::{Tape, TopicCounters};
 use thiserror::Error;
 
 /// The number of messages of one topic that may wait for the recorder, unless it is chosen.
@@ -78,8 +74,8 @@ pub enum RecordError {
         error: CreateSubscriptionError,
     },
     /// The recording cannot be written.
-    #[error("failed to write the recording: {0}")]
-    Write(String),
+    #[error(transparent)]
+    Write(#[from] WriterThreadError),
 }
 
 /// The completed recording of a recorder.
@@ -185,13 +181,13 @@ impl Recorder {
         types: &MessageTypes,
     ) -> Result<RecorderHandle, RecordError> {
         let (chosen, unrecorded) = self.choose(graph, types)?;
-        let written = |error: BoxError| RecordError::Write(error.to_string());
+        let written = |error: BoxError| WriterThreadError(error.to_string());
         let ids = chosen.iter().map(|chosen| self.sink.add_topic(&chosen.topic).map_err(written));
         let ids = ids.collect::<Result<Vec<_>, _>>()?;
-        let (producer, consumer) = ring(self.ring_capacity);
-        let topics = chosen.iter().map(|_| TopicCounters::default()).collect();
-        let shared = Arc::new(Shared { topics, ..Shared::default() });
-        let tape = Tape::new(producer, shared.clone());
+        let counters: Arc<[_]> = chosen.iter().map(|_| TopicCounters::default()).collect();
+        let writer = WriterThread::with_topics(self.sink, ids, self.ring_capacity)?;
+        let shared = writer.shared().clone();
+        let tape = Tape::new(writer, counters.clone());
         let node = graph.create_node::<Box<dyn Tap>>("rosbag2_recorder", Box::new(tape))?;
         let names: Vec<_> = chosen.iter().map(|chosen| chosen.topic.name.clone()).collect();
         for (index, Chosen { topic, qos, subscribe }) in chosen.into_iter().enumerate() {
@@ -199,11 +195,7 @@ impl Recorder {
             subscribe(&node, inlet)
                 .map_err(|error| RecordError::Subscription { topic: topic.name, error })?;
         }
-        let writing = Writing { sink: self.sink, ids, consumer, shared: shared.clone() };
-        let thread = thread::Builder::new().name("bag-writer".into());
-        let thread = thread.spawn(|| writing.run()).map_err(|error| written(error.into()))?;
-        *shared.thread.lock().unwrap_or_else(PoisonError::into_inner) = Thread::Runs(thread);
-        Ok(RecorderHandle { shared, names, unrecorded })
+        Ok(RecorderHandle { shared, counters, names, unrecorded })
     }
 
     /// The topics to record, and the names of those that cannot be.
@@ -302,6 +294,8 @@ fn is_hidden(topic: &str) -> bool {
 #[derive(Clone, Debug)]
 pub struct RecorderHandle {
     shared: Arc<Shared>,
+    /// By topic number.
+    counters: Arc<[TopicCounters]>,
     names: Vec<String>,
     unrecorded: Vec<String>,
 }
@@ -314,8 +308,8 @@ impl RecorderHandle {
     /// # Errors
     /// [`RecordError::Write`].
     pub fn finish(&self) -> Result<RecordReport, RecordError> {
-        let written = self.shared.finish().map_err(RecordError::Write)?;
-        let topics = self.names.iter().zip(&self.shared.topics).zip(written);
+        let written = self.shared.finish()?;
+        let topics = self.names.iter().zip(&*self.counters).zip(written);
         let topics = topics.map(|((name, counters), written)| RecordedTopic {
             name: name.clone(),
             messages: written.messages,
@@ -335,55 +329,6 @@ impl RecorderHandle {
     /// The messages that are not recorded so far.
     pub fn lost(&self) -> u64 {
         let lost = |topic: &TopicCounters| topic.overflow.get() + topic.missed.get();
-        self.shared.topics.iter().map(lost).sum()
-    }
-}
-
-/// The thread that writes.
-struct Writing {
-    sink: Box<dyn RecordSink>,
-    /// By topic number.
-    ids: Vec<TopicId>,
-    consumer: Consumer<HeapRing<Entry>>,
-    shared: Arc<Shared>,
-}
-
-impl Writing {
-    fn run(mut self) -> Outcome {
-        let shared = self.shared.clone();
-        let written = catch_panic(|| self.write()).unwrap_or_else(|panic| Err(panic.into()));
-        let finished = written.and_then(|written| {
-            catch_panic(|| self.sink.finish()).unwrap_or_else(|panic| Err(panic.into()))?;
-            Ok(written)
-        });
-        let finished = finished.map_err(|error| error.to_string());
-        if let Err(error) = &finished {
-            let _ = shared.failed.set(format!("failed to write the recording: {error}"));
-        }
-        shared.is_over.raise();
-        shared.room.notify();
-        finished
-    }
-
-    /// Writes all entries until no further ones come.
-    fn write(&mut self) -> Result<Vec<Written>, BoxError> {
-        let Self { sink, ids, consumer, shared } = self;
-        let mut written = vec![Written::default(); ids.len()];
-        let mut next = || {
-            let is_closed = shared.is_closed.is_raised();
-            // After the look at the flag: entries from before it was raised are there.
-            consumer.pop().map(Some).or(is_closed.then_some(None))
-        };
-        while let Some(entry) =
-            shared.entries.wait_for(&mut Park, Duration::MAX, &mut next).flatten()
-        {
-            shared.room.notify();
-            let data = entry.body.encode()?;
-            let Entry { topic, log_time, publish_time, id, .. } = entry;
-            sink.write(ids[topic], log_time, publish_time, id.sequence as u32, &data)?;
-            written[topic].messages += 1;
-            written[topic].bytes += data.len() as u64;
-        }
-        Ok(written)
+        self.counters.iter().map(lost).sum()
     }
 }

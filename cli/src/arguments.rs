@@ -135,7 +135,7 @@ pub(super) struct Replay {
 }
 
 #[cfg(feature = "ros2")]
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct Record {
     /// The topics; all but hidden ones without any.
     #[arg(value_name = "TOPIC")]

@@ -69,6 +69,7 @@ const FAILED: u8 = 1;
 const UNUSABLE: u8 = 2;
 
 /// The reason for an exit code other than 0.
+#[derive(Debug)]
 enum Ended {
     /// The run, comparison or search failed, with this message.
     Failed(String),
@@ -442,12 +443,13 @@ impl<'a> Invocation<'a> {
         let mut session = job.start().map_err(|error| in_file(&arguments.job, &error))?;
         job.check_end().map_err(unusable)?;
         let info = session.graph();
-        let nodes = info.loops.iter().map(|event_loop| event_loop.node_index + 1).max();
+        // Each node has one default group.
+        let nodes = info.loops.values().filter(|event_loop| event_loop.group.is_empty()).count();
         writeln!(
             self.out,
             "{}: {} nodes, {} callbacks, {} topics, {} services; it can be run",
             arguments.job.display(),
-            nodes.unwrap_or(0),
+            nodes,
             info.callbacks.len(),
             info.topics.len(),
             info.services.len(),

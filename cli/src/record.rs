@@ -1,43 +1,40 @@
 //! The command `record`: topics of ROS 2, of any type, as the bytes that they come as.
 //!
-//! It needs no graph: topics appear while it runs. The thread that records takes messages from the
-//! middleware's queues, and no other process waits for it.
+//! It needs no graph: topics appear while it runs. One thread takes messages from the middleware's
+//! queues and passes them to the writer thread. It waits for no disk, and no callback of the
+//! middleware and no other process waits for it.
 
 use crate::arguments::Record;
 use crate::{Ended, Invocation, definitions, unusable};
-use ringspin_bag::{Definition, Topic, TopicId, WriteOptions, Writer};
+use ringspin_bag::{
+    Definition, RecordSink, RingFull, Topic, TopicId, WriteOptions, Writer, WriterThread,
+};
 use ringspin_executor::{Durability, QoS, Reliability, Time};
 use ringspin_modes::Executor;
 use ringspin_ros2::rcl::{
     Context, Endpoint, Locals, MessageInfo, Node, NodeOptions, RawSubscription, RosError, type_hash,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 /// How often new topics are looked for, as in rosbag2.
 const LOOKED_EVERY: Duration = Duration::from_millis(100);
 
-/// The number of messages of one topic that may wait to be written.
+/// The number of messages of one topic that may wait in the middleware.
 const QUEUE_DEPTH: usize = 1000;
+
+/// The number of messages that may wait for the writer thread.
+const RING_CAPACITY: usize = 1024;
 
 impl Invocation<'_> {
     pub(super) fn record(&mut self, record: &Record) -> Result<u8, Ended> {
         let context = Context::new(&[]).map_err(unusable)?;
         let node = Node::new(&context, "", "rosbag2_recorder", NodeOptions::default());
-        let writer = Writer::create(
-            &record.output,
-            WriteOptions { compression: record.compression.map(Into::into) },
-        );
-        let (wakes, woken) = channel();
-        let mut recording = Recording {
-            record,
-            node: node.map_err(unusable)?,
-            writer: writer.map_err(unusable)?,
-            tracks: Vec::new(),
-            refused: BTreeSet::new(),
-            wakes,
-        };
+        let node = node.map_err(unusable)?;
+        let options = WriteOptions { compression: record.compression.map(Into::into) };
+        let sink = Writer::create(&record.output, options).map_err(unusable)?;
+        let (mut recording, woken) = Recording::new(record, node, sink, RING_CAPACITY)?;
         // For its handler of signals.
         let mut signals = Executor::single_core();
         signals.stop_on_ctrl_c().map_err(unusable)?;
@@ -54,9 +51,7 @@ impl Invocation<'_> {
                 recording.look()?;
                 looked = Some(Instant::now());
             }
-            // One message may stand for many.
             let _ = woken.recv_timeout(LOOKED_EVERY);
-            while woken.try_recv().is_ok() {}
             recording.take()?;
         }
         self.say_what_was_recorded(record, recording)
@@ -71,9 +66,8 @@ impl Invocation<'_> {
         let Recording { writer, tracks, .. } = recording;
         writer.finish().map_err(failed)?;
         writeln!(self.out, "{messages} messages recorded in {path}")?;
-        for Track { name, messages, lost, .. } in tracks {
-            let lost = if lost > 0 { format!(", {lost} lost") } else { String::new() };
-            writeln!(self.out, "  {name}: {messages}{lost}")?;
+        for track in tracks {
+            writeln!(self.out, "  {}", track.summary())?;
         }
         Ok(0)
     }
@@ -83,11 +77,12 @@ impl Invocation<'_> {
 struct Recording<'a> {
     record: &'a Record,
     node: Node,
-    writer: Writer,
+    writer: WriterThread,
     tracks: Vec<Track>,
     /// The topics that cannot be recorded, which is said once.
     refused: BTreeSet<String>,
-    wakes: Sender<()>,
+    /// Wakes the thread that takes. One item stands for any number of messages.
+    wakes: SyncSender<()>,
 }
 
 /// A recorded topic.
@@ -95,13 +90,45 @@ struct Track {
     name: String,
     topic: TopicId,
     subscription: RawSubscription,
+    /// Messages passed to the writer thread.
     messages: u64,
+    /// Messages that did not reach this process, or were overwritten in the middleware's queue.
     lost: u64,
+    /// Messages for which the ring to the writer thread had no room.
+    overflow: u64,
     /// The number of the last message, by publisher.
     last: BTreeMap<[u8; 16], u64>,
 }
 
-impl Recording<'_> {
+impl Track {
+    /// The line about this topic in the report.
+    fn summary(&self) -> String {
+        let Self { name, messages, lost, overflow, .. } = self;
+        let mut summary = format!("{name}: {messages}");
+        if *lost > 0 {
+            summary += &format!(", {lost} lost before the recorder");
+        }
+        if *overflow > 0 {
+            summary += &format!(", {overflow} lost because the disk was too slow");
+        }
+        summary
+    }
+}
+
+impl<'a> Recording<'a> {
+    /// A recording without topics, and the end that is woken when messages have come.
+    fn new(
+        record: &'a Record,
+        node: Node,
+        sink: impl RecordSink + 'static,
+        ring_capacity: usize,
+    ) -> Result<(Self, Receiver<()>), Ended> {
+        let writer = WriterThread::new(sink, ring_capacity).map_err(failed)?;
+        let (wakes, woken) = sync_channel(1);
+        let (tracks, refused) = (Vec::new(), BTreeSet::new());
+        Ok((Self { record, node, writer, tracks, refused, wakes }, woken))
+    }
+
     fn messages(&self) -> u64 {
         self.tracks.iter().map(|track| track.messages).sum()
     }
@@ -172,18 +199,20 @@ impl Recording<'_> {
             serialization_format: "cdr".into(),
             offered_qos,
         };
-        let topic = self.writer.add_topic(&topic).map_err(failed)?;
+        let Ok(topic) = self.writer.add_topic(&topic) else {
+            return Ok(Ok(())); // The next look tries again.
+        };
         let wakes = self.wakes.clone();
         let heard = subscription.on_new_message(move |_| {
-            let _ = wakes.send(()); // At the end nothing listens.
+            let _ = wakes.try_send(()); // Full: woken already. Closed: at the end.
         });
-        let (messages, lost, last) = (0, 0, BTreeMap::new());
+        let (messages, lost, overflow, last) = (0, 0, 0, BTreeMap::new());
         let name = name.into();
-        self.tracks.push(Track { name, topic, subscription, messages, lost, last });
+        self.tracks.push(Track { name, topic, subscription, messages, lost, overflow, last });
         Ok(heard)
     }
 
-    /// Writes the messages that have come.
+    /// Passes the messages that have come to the writer thread. Does not wait.
     fn take(&mut self) -> Result<(), Ended> {
         for track in &mut self.tracks {
             let mut left = self.record.messages.unwrap_or(u64::MAX);
@@ -192,11 +221,12 @@ impl Recording<'_> {
             {
                 left -= 1;
                 let (log_time, publish_time) = times(&info);
-                let sequence = info.publication_sequence.unwrap_or_default();
-                self.writer
-                    .write(track.topic, log_time, publish_time, sequence as u32, bytes)
-                    .map_err(failed)?;
-                track.messages += 1;
+                let sequence = info.publication_sequence.unwrap_or_default() as u32;
+                let (topic, data) = (track.topic, bytes.to_vec());
+                match self.writer.write(topic, log_time, publish_time, sequence, data) {
+                    Ok(()) => track.messages += 1,
+                    Err(RingFull) => track.overflow += 1,
+                }
                 if let Some(sequence) = info.publication_sequence {
                     let last = track.last.insert(info.publisher, sequence);
                     let expected = last.map_or(sequence, |last| last + 1);
@@ -204,7 +234,7 @@ impl Recording<'_> {
                 }
             }
         }
-        Ok(())
+        self.writer.error().map_or(Ok(()), |error| Err(failed(error)))
     }
 }
 
@@ -221,4 +251,88 @@ fn times(info: &MessageInfo) -> (Time, Time) {
 
 fn failed(error: impl std::fmt::Display) -> Ended {
     Ended::Failed(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringspin_executor::BoxError;
+    use ringspin_ros2::rcl::{ContextOptions, RawPublisher, Reach};
+    use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+
+    const KIND: &str = "std_msgs/msg/UInt8";
+    const MESSAGES: u64 = 50;
+    /// Longer than anything here takes.
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// A disk that does not move before the other end of its channel is dropped.
+    struct StuckDisk {
+        moves: Receiver<()>,
+        written: Sender<usize>,
+        count: usize,
+    }
+
+    impl RecordSink for StuckDisk {
+        fn add_topic(&mut self, _: &Topic) -> Result<TopicId, BoxError> {
+            Ok(TopicId(0))
+        }
+
+        fn write(
+            &mut self,
+            _: TopicId,
+            _: Time,
+            _: Time,
+            _: u32,
+            _: &[u8],
+        ) -> Result<(), BoxError> {
+            let moved = self.moves.recv_timeout(LONG);
+            assert_eq!(moved, Err(RecvTimeoutError::Disconnected), "a call waits for the disk");
+            self.count += 1;
+            Ok(())
+        }
+
+        fn finish(self: Box<Self>) -> Result<(), BoxError> {
+            Ok(self.written.send(self.count)?)
+        }
+    }
+
+    #[test]
+    fn messages_are_counted_as_lost_while_the_disk_does_not_move() {
+        let domain = Some(1 + std::process::id() as usize % 101);
+        let options =
+            ContextOptions { domain, reach: Reach::LocalHost, console: false, log_files: false };
+        let context = Context::with_options(&[], &options).unwrap();
+        let node = |name| Node::new(&context, "", name, NodeOptions::default()).unwrap();
+        let name = format!("/t{}/stuck", std::process::id());
+        let qos = QoS::keep_last(MESSAGES as usize).transient_local();
+        let publisher = RawPublisher::new(&node("talker"), &name, KIND, &qos).unwrap();
+        let record = Record { topics: vec![name.clone()], ..Record::default() };
+        let (stuck, moves) = channel();
+        let (written, count) = channel();
+        let sink = StuckDisk { moves, written, count: 0 };
+        let (mut recording, woken) = Recording::new(&record, node("recorder"), sink, 4).unwrap();
+        for n in 0..MESSAGES {
+            publisher.publish_serialized(&[0, 1, 0, 0, n as u8]).unwrap();
+        }
+        // All are taken, though no message is written: a take that waits would wait forever.
+        let taken =
+            |of: &Recording<'_>| of.tracks.iter().map(|t| t.messages + t.overflow).sum::<u64>();
+        let start = Instant::now();
+        while taken(&recording) < MESSAGES {
+            assert!(start.elapsed() < LONG, "{} taken", taken(&recording));
+            recording.look().unwrap();
+            let _ = woken.recv_timeout(LOOKED_EVERY);
+            recording.take().unwrap();
+        }
+        let [track] = &recording.tracks[..] else { panic!("one topic") };
+        let (messages, overflow) = (track.messages, track.overflow);
+        // The ring has room for four, and the thread holds the topic or a message.
+        assert!((3..=5).contains(&messages), "{messages}");
+        assert_eq!((messages + overflow, track.lost), (MESSAGES, 0));
+        let line = format!("{name}: {messages}, {overflow} lost because the disk was too slow");
+        assert_eq!(track.summary(), line);
+        drop(stuck);
+        recording.writer.finish().unwrap();
+        assert_eq!(count.recv().unwrap() as u64, messages);
+    }
 }

@@ -1,6 +1,7 @@
 """Compares a replay of LiDAR odometry with PyPI's kiss-icp, and its error with that of PyPI's evo.
 
-Arguments: the recording of the drive, the recording of the replay, and the replay's report as JSON.
+DRIVE REPLAY REPORT    the recording of the drive, the recording of the replay, and the replay's report as JSON
+live REPLAY RECORDING  only compares the poses in a live recording with those of a replay
 """
 
 import json
@@ -18,6 +19,8 @@ from rosbags.typesys import Stores, get_typestore
 
 DIFFERENCE_MAX_M = 0.10
 DIFFERENCE_RMSE_M = 0.04
+# Equal, unless scans were lost.
+LIVE_DIFFERENCE_MAX_M = 0.15
 
 
 def read(path, topic):
@@ -72,7 +75,25 @@ def distance(some, others):
     return distances.max(), np.sqrt((distances**2).mean())
 
 
+def live(replay, recording):
+    """Compares the poses of a live recording with those of a replay at the same stamps."""
+    def stamps(path, topic):
+        return [(message.header.stamp.sec, message.header.stamp.nanosec) for message in read(path, topic)]
+
+    replayed = dict(zip(stamps(replay, "/odometry"), positions(replay, "/odometry")))
+    expected = np.array([replayed[stamp] for stamp in stamps(recording, "/odometry")])
+    difference, rmse = distance(positions(recording, "/odometry"), expected)
+    travelled = np.linalg.norm(expected.max(axis=0) - expected.min(axis=0))
+    print(
+        f"{len(expected)} poses over ROS 2, along {travelled:.2f} m; from the replay at most {difference:.4f} m, "
+        f"RMSE {rmse:.4f} m"
+    )
+    assert travelled > 2 * LIVE_DIFFERENCE_MAX_M > 2 * difference, "too far from the replay"
+
+
 def main():
+    if sys.argv[1] == "live":
+        return live(*sys.argv[2:])
     drive, replay, report = sys.argv[1:]
     report = json.loads(Path(report).read_text())
     ours, theirs = positions(replay, "/odometry"), kiss_icp(drive, report["parameters"])

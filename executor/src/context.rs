@@ -83,7 +83,7 @@ impl Context<'_> {
     }
 
     fn event_loop(&self) -> &LoopInfo {
-        &self.info.loops[self.dispatch.event_loop.0 as usize]
+        &self.info.loops[self.dispatch.event_loop]
     }
 
     /// Adds `value` to the digest of this dispatch in deterministic mode, so that a difference

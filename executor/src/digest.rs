@@ -43,7 +43,7 @@ use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 /// A value that can be added to a digest: derive it, as any other trait.
 ///
-/// ```
+/// ```standalone_crate
 /// # extern crate ringspin_executor as ringspin;
 /// use ringspin::{Digest, DigestHasher};
 /// use std::collections::BTreeMap;

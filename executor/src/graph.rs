@@ -28,6 +28,7 @@ use crate::lock::lock;
 use crate::notifier::Notifier;
 use crate::qos::QoS;
 use crate::remote::Remote;
+use crate::table::Table;
 use crate::time::NodeClock;
 use crate::timer::{Timer, TimerControl};
 use crate::topic::{AnyTopic, Topic};
@@ -108,10 +109,14 @@ struct TopicSpec {
 pub(crate) struct GraphBuilder {
     frozen: bool,
     node_names: BTreeSet<String>,
-    loops: Vec<LoopInfo>,
-    bodies: Vec<Box<dyn EventLoop>>,
-    callbacks: Vec<CallbackInfo>,
-    callback_specs: Vec<CallbackSpec>,
+    loops: Table<LoopId, Arc<LoopInfo>>,
+    /// The bodies of the loops that no worker has yet.
+    bodies: Table<LoopId, Box<dyn EventLoop>>,
+    callbacks: Table<CallbackId, Arc<CallbackInfo>>,
+    callback_specs: Table<CallbackId, CallbackSpec>,
+    /// The numbers of loops and callbacks so far: no id is used twice.
+    loop_ids: u32,
+    callback_ids: u32,
     topics: BTreeMap<String, TopicSpec>,
     services: BTreeMap<String, ServiceInfo>,
     /// The queues of services and clients, and the names under which their losses are reported.
@@ -176,24 +181,24 @@ impl GraphBuilder {
         self.node_names.contains(full_name)
     }
 
-    pub(crate) fn loops(&self) -> &[LoopInfo] {
-        &self.loops
+    pub(crate) fn loops(&self) -> impl Iterator<Item = &LoopInfo> {
+        self.loops.values().map(|event_loop| &**event_loop)
     }
 
     pub(crate) fn loop_info(&self, event_loop: LoopId) -> &LoopInfo {
-        &self.loops[event_loop.0 as usize]
+        &self.loops[event_loop]
     }
 
     pub(crate) fn loop_info_mut(&mut self, event_loop: LoopId) -> &mut LoopInfo {
-        &mut self.loops[event_loop.0 as usize]
+        Arc::make_mut(&mut self.loops[event_loop])
     }
 
     pub(crate) fn callback_name(&self, callback: CallbackId) -> &str {
-        &self.callbacks[callback.0 as usize].name
+        &self.callbacks[callback].name
     }
 
     pub(crate) fn set_deadline(&mut self, callback: CallbackId, deadline: Duration) {
-        self.callback_specs[callback.0 as usize].deadline = Some(deadline);
+        self.callback_specs[callback].deadline = Some(deadline);
     }
 
     pub(crate) fn set_policy(&mut self, node_index: usize, policy: FailurePolicy) {
@@ -260,9 +265,11 @@ impl GraphBuilder {
     }
 
     fn add_loop<S: Send + 'static>(&mut self, info: LoopInfo, body: Body<S>) -> LoopId {
-        self.loops.push(info);
-        self.bodies.push(Box::new(body));
-        LoopId(self.loops.len() as u32 - 1)
+        let id = LoopId(self.loop_ids);
+        self.loop_ids += 1;
+        self.loops.insert(id, Arc::new(info));
+        self.bodies.insert(id, Box::new(body));
+        id
     }
 
     /// Adds node `name`, which is given to `connect` before, and is not added if that fails.
@@ -311,22 +318,23 @@ impl GraphBuilder {
         name: String,
         spec: CallbackSpec,
     ) -> CallbackId {
-        let id = CallbackId(self.callbacks.len() as u32);
-        self.callbacks.push(CallbackInfo { event_loop, name });
-        self.callback_specs.push(spec);
-        self.loops[event_loop.0 as usize].callbacks.push(id);
+        let id = CallbackId(self.callback_ids);
+        self.callback_ids += 1;
+        self.callbacks.insert(id, Arc::new(CallbackInfo { event_loop, name }));
+        self.callback_specs.insert(id, spec);
+        self.loop_info_mut(event_loop).callbacks.push(id);
         id
     }
 
     /// The first port of the entity that `event_loop` gets next.
     pub(crate) fn next_target(&self, event_loop: LoopId) -> Target {
-        let entities = self.bodies[event_loop.0 as usize].entities();
+        let entities = self.bodies[event_loop].entities();
         Target { entity: entities as u32, port: 0 }
     }
 
     /// The typed body of a loop.
     pub(crate) fn body<S: 'static>(&mut self, event_loop: LoopId) -> &mut Body<S> {
-        let body = self.bodies[event_loop.0 as usize].as_any_mut();
+        let body = self.bodies[event_loop].as_any_mut();
         body.downcast_mut().expect("a node handle has the state type of its loop")
     }
 
@@ -375,7 +383,7 @@ impl GraphBuilder {
 impl Drop for GraphBuilder {
     /// Drops the user's values, each on its own: two panics at once would abort the process.
     fn drop(&mut self) {
-        for body in &mut self.bodies {
+        for body in self.bodies.values_mut() {
             log_drop("a node", body.retire());
         }
         log_drop("an input", try_drop_each(self.inputs.drain(..)));
@@ -424,8 +432,9 @@ impl Graph {
         if builder.frozen {
             return Err(FrozenError { what: format!("priority {priority}") }.into());
         }
-        let of = builder.loops.get_mut(event_loop.0 as usize);
-        of.ok_or(SetPriorityError::UnknownLoop(event_loop.0))?.priority = priority;
+        let of = builder.loops.get_mut(event_loop);
+        let of = of.ok_or(SetPriorityError::UnknownLoop(event_loop.0))?;
+        Arc::make_mut(of).priority = priority;
         Ok(())
     }
 
@@ -433,11 +442,8 @@ impl Graph {
     /// Empty once the graph is frozen.
     pub fn timers(&self) -> Vec<(CallbackId, Timer)> {
         let builder = self.builder();
-        let specs = builder.callback_specs.iter().enumerate();
-        let timers = specs.filter_map(|(id, spec)| match &spec.source {
-            EventSource::Timer(control) => {
-                Some((CallbackId(id as u32), Timer::new(control.clone())))
-            }
+        let timers = builder.callback_specs.iter().filter_map(|(id, spec)| match &spec.source {
+            EventSource::Timer(control) => Some((id, Timer::new(control.clone()))),
             _ => None,
         });
         timers.collect()

@@ -1,6 +1,8 @@
 //! The description of a graph: nodes, topics, callbacks and timers.
 
 use crate::event::{CallbackId, LoopId, SourceId};
+use crate::table::Table;
+use std::sync::Arc;
 
 /// An event loop: one callback group of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,13 +64,14 @@ pub struct TopicInfo {
     pub named: Vec<(SourceId, String)>,
 }
 
-/// The description of a graph: its nodes and callbacks, and the topics between them.
+/// The description of a graph: its nodes and callbacks, and the topics between them. A snapshot;
+/// clones share the entries of loops and callbacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GraphInfo {
-    /// Indexed by [`LoopId`].
-    pub loops: Vec<LoopInfo>,
-    /// Indexed by [`CallbackId`].
-    pub callbacks: Vec<CallbackInfo>,
+    /// The event loops.
+    pub loops: Table<LoopId, Arc<LoopInfo>>,
+    /// The callbacks.
+    pub callbacks: Table<CallbackId, Arc<CallbackInfo>>,
     /// In the order of their names.
     pub topics: Vec<TopicInfo>,
     /// In the order of their names.
@@ -106,7 +109,7 @@ pub struct ClientInfo {
 impl GraphInfo {
     /// The loop of a callback.
     pub fn loop_of(&self, callback: CallbackId) -> &LoopInfo {
-        &self.loops[self.callbacks[callback.0 as usize].event_loop.0 as usize]
+        &self.loops[self.callbacks[callback].event_loop]
     }
 
     /// The topic and the loop of a publisher.
@@ -119,40 +122,38 @@ impl GraphInfo {
 
     /// The loop and the name of a callback, as in "/planner `subscription /points`".
     pub fn name_of(&self, callback: CallbackId) -> String {
-        let name = &self.callbacks[callback.0 as usize].name;
+        let name = &self.callbacks[callback].name;
         format!("{} `{name}`", self.loop_of(callback).full_name())
     }
 
     /// All loops so that, cycles aside, publishers come before their subscribers, and a chain stays
     /// together: the reverse postorder of a depth-first search. Linear in the size of the graph.
     pub fn topological_order(&self) -> Vec<LoopId> {
-        let mut successors = vec![Vec::new(); self.loops.len()];
+        let loop_of = |callback: CallbackId| self.callbacks[callback].event_loop;
+        let mut successors = self.loops.map(|_, _| Vec::new());
         for topic in &self.topics {
             for &(publisher, _) in &topic.publishers {
-                let loops = topic.subscriptions.iter();
-                let loops = loops.map(|c| self.callbacks[c.0 as usize].event_loop.0 as usize);
-                successors[publisher.0 as usize].extend(loops);
+                successors[publisher].extend(topic.subscriptions.iter().copied().map(loop_of));
             }
         }
         for service in &self.services {
             if let Some(server) = service.server {
-                let loop_of = |c: CallbackId| self.callbacks[c.0 as usize].event_loop.0 as usize;
                 let clients = service.clients.iter().map(|client| loop_of(client.callback));
                 clients.for_each(|client| successors[client].push(loop_of(server)));
             }
         }
-        let mut visited = vec![false; self.loops.len()];
+        let mut visited = self.loops.map(|_, _| false);
         let mut order = Vec::with_capacity(self.loops.len());
         // Roots and successors in reverse order of creation, because the result is reversed.
-        successors.iter_mut().for_each(|next| next.sort_unstable());
-        for root in (0..self.loops.len()).rev() {
+        successors.values_mut().for_each(|next| next.sort_unstable());
+        for root in self.loops.keys().rev() {
             if std::mem::replace(&mut visited[root], true) {
                 continue;
             }
             let mut path = vec![(root, successors[root].len())];
             while let Some((node, left)) = path.last_mut() {
                 if *left == 0 {
-                    order.push(LoopId(*node as u32));
+                    order.push(*node);
                     path.pop();
                     continue;
                 }

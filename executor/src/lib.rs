@@ -55,6 +55,7 @@ mod sim_network;
 mod sim_time;
 mod stop;
 mod synchronize;
+mod table;
 mod task;
 mod time;
 mod timer;
@@ -135,6 +136,7 @@ pub use synchronize::{
     Policy, PolicyError, Required, RequiredInputs, Stamped, StampedInputs, SynchronizeError,
     Trigger,
 };
+pub use table::{Table, TableKey};
 pub use task::{Interval, MessageStream, StateAccess, Task, Tick};
 pub use time::{Clock, LiveClock, NodeClock, SimClock, Time};
 pub use timer::{PeriodError, Timer};

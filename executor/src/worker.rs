@@ -515,7 +515,7 @@ impl Worker {
         let Self { bodies, loops, shared, .. } = self;
         let mut panics = Vec::new();
         for (body, id) in bodies.iter_mut().zip(loops) {
-            let name = || shared.info.loops[id.0 as usize].full_name();
+            let name = || shared.info.loops[*id].full_name();
             let dropped = body.dismantle().into_iter();
             panics.extend(dropped.map(|(part, panic)| (format!("{part} of {}", name()), panic)));
         }
@@ -561,7 +561,7 @@ impl Worker {
             Control::TimerChanged(timer) => self.timers.changed(*timer),
             Control::Retirement { loop_index, notifier } => {
                 notifier.take();
-                let event_loop = &self.shared.info.loops[self.loops[*loop_index].0 as usize];
+                let event_loop = &self.shared.info.loops[self.loops[*loop_index]];
                 if self.shared.failures.is_isolated(event_loop.node_index) {
                     self.shared.retire(event_loop, &mut *self.bodies[*loop_index]);
                 }
@@ -575,7 +575,7 @@ impl Worker {
         let Shared { info, failures, clock, .. } = &self.shared;
         let failure = Failure {
             node: info.loop_of(dispatch.callback).full_name(),
-            callback: info.callbacks[dispatch.callback.0 as usize].name.clone(),
+            callback: info.callbacks[dispatch.callback].name.clone(),
             callback_id: dispatch.callback,
             event: dispatch.event,
             time: clock.now(),
@@ -591,7 +591,7 @@ impl Worker {
         let loop_info = info.loop_of(dispatch.callback);
         let failure = |cause| Failure {
             node: loop_info.full_name(),
-            callback: info.callbacks[dispatch.callback.0 as usize].name.clone(),
+            callback: info.callbacks[dispatch.callback].name.clone(),
             callback_id: dispatch.callback,
             event: dispatch.event,
             time: clock.now(),
@@ -615,12 +615,12 @@ impl Drop for Worker {
         log_drop("a recorder", catch_panic(|| drop(recorder)));
         let Self { loops, bodies, shared, .. } = self;
         for (id, body) in loops.iter().zip(&mut *bodies) {
-            shared.retire(&shared.info.loops[id.0 as usize], &mut **body);
+            shared.retire(&shared.info.loops[*id], &mut **body);
         }
         // The callbacks are gone; what is left are messages.
         for (id, body) in loops.iter().zip(bodies) {
             for (part, panic) in body.dismantle() {
-                shared.report_drop(&shared.info.loops[id.0 as usize], &part.to_string(), panic);
+                shared.report_drop(&shared.info.loops[*id], &part.to_string(), panic);
             }
         }
     }
@@ -649,7 +649,7 @@ fn spanned<T>(
     dispatch: impl FnOnce() -> T,
 ) -> Result<T, String> {
     let of = info.loop_of(callback);
-    let name = &*info.callbacks[callback.0 as usize].name;
+    let name = &*info.callbacks[callback].name;
     // Two catches: leaving the span while the callback's panic unwinds may be a second panic.
     catch_panic(|| {
         let span = tracing::trace_span!("callback", node = &*of.node, group = &*of.group, name);

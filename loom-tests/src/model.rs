@@ -1,4 +1,8 @@
-//! Runs a model under every schedule, first unmodified, then with each of its mutants.
+//! Runs a model under every schedule, first unmodified, then with each of its mutants, each in a
+//! process of its own.
+//!
+//! Loom maps and unmaps the stack of every thread of every schedule. Models that share an address
+//! space wait for each other there: two at once take as long as one after the other.
 
 use crate::mutant;
 use crate::shared::process::{self, test_name};
@@ -47,14 +51,16 @@ impl Model {
     /// Runs `model`, then its mutants. Must be called with a closure written inside the test
     /// itself, because the closure's type name identifies the test.
     pub(crate) fn check<F: Fn() + Send + Sync + 'static>(self, model: F) {
-        let start = Instant::now();
-        let schedules = self.explore(model);
-        if mutant::is_selected() {
+        let test = test_name::<F>();
+        if mutant::is_delegated() {
+            let start = Instant::now();
+            let schedules = self.explore(model);
+            println!("{test}: {schedules} schedules in {:.1?}", start.elapsed());
+            let enough = mutant::is_selected() || schedules >= self.schedules_min;
+            assert!(enough, "schedules explored: {schedules}");
             return;
         }
-        let test = test_name::<F>();
-        println!("{test}: {schedules} schedules in {:.1?}", start.elapsed());
-        assert!(schedules >= self.schedules_min, "schedules explored: {schedules}");
+        demand_success(test);
         for (site, weaker) in self.kills {
             demand_failure(test, &format!("{site}={weaker:?}"));
         }
@@ -77,6 +83,15 @@ impl Model {
         });
         schedules.load(SeqCst)
     }
+}
+
+/// Fails unless `test` passes without a mutant.
+fn demand_success(test: &str) {
+    let output = process::run(test, mutant::VARIABLE, mutant::NONE);
+    let [report, errors] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert!(output.status.success(), "{test} failed, {}:\n{report}{errors}", output.status);
+    report.lines().filter(|line| line.contains(" schedules in ")).for_each(|l| println!("{l}"));
 }
 
 /// Fails unless `test` fails with `mutant`, for a reason that the model states.
@@ -115,9 +130,17 @@ mod tests {
     use std::panic::catch_unwind;
 
     #[test]
-    #[should_panic(expected = "schedules explored: 1")]
     fn a_model_without_interaction_is_refused() {
-        Model::new(2).check(|| ());
+        let refusal = refusal_by(|| Model::new(2).check(|| ()));
+        assert!(refusal.is_none_or(|reason| reason.contains("schedules explored: 1")));
+    }
+
+    #[test]
+    fn a_model_that_fails_is_refused() {
+        let refusal = refusal_by(|| {
+            Model::new(1).check(|| assert!(mutant::is_selected(), "the claim is wrong"));
+        });
+        assert!(refusal.is_none_or(|reason| reason.contains("the claim is wrong")));
     }
 
     #[test]
@@ -140,13 +163,13 @@ mod tests {
         assert!(refusal.is_none_or(|reason| reason.contains("was not refuted")));
     }
 
-    /// The message with which `check` fails. The mutant's own process only runs it.
+    /// The message with which `check` fails. A process of its own only runs it.
     fn refusal_by(check: fn()) -> Option<String> {
-        if mutant::is_selected() {
+        if mutant::is_delegated() {
             check();
             return None;
         }
-        let refused = catch_unwind(check).expect_err("the mutant must be refused");
+        let refused = catch_unwind(check).expect_err("the model must be refused");
         Some(*refused.downcast().expect("the refusal is a formatted message"))
     }
 }

@@ -1,23 +1,35 @@
 //! Mutants: one named ordering that is weaker than written, or one named part that is left out.
 //!
 //! An environment variable selects the mutant, because a failing model leaves half-run coroutines
-//! behind, whose destructors may abort. Each mutant therefore runs in its own process.
+//! behind, whose destructors may abort. Each mutant therefore runs in a process of its own, and so
+//! does the unmodified model.
 
 use loom::sync::atomic::Ordering;
 use std::sync::LazyLock;
 
-/// The environment variable that selects a mutant, as `site=Ordering` or `part=omitted`.
+/// The environment variable that selects a mutant, as `site=Ordering` or `part=omitted`, or none.
 pub(crate) const VARIABLE: &str = "RINGSPIN_LOOM_MUTANT";
+
+/// Selects the unmodified model.
+pub(crate) const NONE: &str = "none";
 
 /// Stands in the place of an ordering for a part that is left out.
 pub(crate) const OMITTED: &str = "omitted";
 
+/// The value of `VARIABLE`.
+static SELECTION: LazyLock<Option<String>> = LazyLock::new(|| std::env::var(VARIABLE).ok());
+
 /// The name, and the weaker ordering unless the part is left out.
 static MUTANT: LazyLock<Option<(String, Option<Ordering>)>> = LazyLock::new(|| {
-    let value = std::env::var(VARIABLE).ok()?;
+    let value = SELECTION.as_deref().filter(|value| *value != NONE)?;
     let (name, how) = value.split_once('=').expect("the mutant is written as site=Ordering");
     Some((name.to_owned(), (how != OMITTED).then(|| parse(how))))
 });
+
+/// Whether this process explores schedules: of a mutant, or of the unmodified model.
+pub(crate) fn is_delegated() -> bool {
+    SELECTION.is_some()
+}
 
 /// Whether this process runs with a mutant.
 pub(crate) fn is_selected() -> bool {

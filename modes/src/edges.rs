@@ -32,7 +32,7 @@ pub struct GraphEdge<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn graph_edges(info: &GraphInfo) -> Vec<GraphEdge<'_>> {
-    let loop_of = |callback: CallbackId| info.callbacks[callback.0 as usize].event_loop;
+    let loop_of = |callback: CallbackId| info.callbacks[callback].event_loop;
     let mut edges = Vec::new();
     for topic in &info.topics {
         for &(from, source) in &topic.publishers {

@@ -176,9 +176,12 @@ pub struct CorePlan {
 }
 
 impl CorePlan {
-    /// Its loops in the order of `order`.
+    /// Its loops in the order of `order`, which has all loops of the graph that was resolved.
     pub(crate) fn in_order(&self, order: &[LoopId]) -> Vec<LoopId> {
-        order.iter().copied().filter(|id| self.loops.contains(&(id.0 as usize))).collect()
+        let mut ids = order.to_vec();
+        ids.sort_unstable();
+        let own: BTreeSet<LoopId> = self.loops.iter().map(|index| ids[*index]).collect();
+        order.iter().copied().filter(|id| own.contains(id)).collect()
     }
 }
 

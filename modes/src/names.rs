@@ -1,6 +1,6 @@
 //! Names of nodes and callback groups in rules, and what to say when one does not exist.
 
-use ringspin_executor::{CallbackId, GraphInfo, LoopInfo, TopicInfo};
+use ringspin_executor::{CallbackId, GraphInfo, LoopInfo, Table, TopicInfo};
 use std::fmt;
 
 /// Whether `name` means this loop: `/node` all of a node's callback groups, `/node:group` one of
@@ -40,34 +40,32 @@ pub fn occurrence<T: PartialEq>(earlier: &[T], this: &T) -> usize {
     earlier.iter().filter(|other| *other == this).count()
 }
 
-/// The names of the callbacks, indexed by callback, as a rule or a profile tells those of a loop
-/// apart: with a number where it has several of the same name.
-pub fn callback_labels(info: &GraphInfo) -> Vec<String> {
-    let label = |callback: usize| {
-        let name = &info.callbacks[callback].name;
+/// The names of the callbacks, as a rule or a profile tells those of a loop apart: with a number
+/// where it has several of the same name.
+pub fn callback_labels(info: &GraphInfo) -> Table<CallbackId, String> {
+    info.callbacks.map(|callback, of| {
+        let name = &of.name;
         let namesakes = namesakes(info, callback);
         match namesakes.len() {
             1 => name.clone(),
             _ => format!("{name}#{}", occurrence_of(callback, &namesakes)),
         }
-    };
-    (0..info.callbacks.len()).map(label).collect()
+    })
 }
 
 /// The callbacks of the same loop with the same name, itself among them.
-fn namesakes(info: &GraphInfo, callback: usize) -> Vec<usize> {
+fn namesakes(info: &GraphInfo, callback: CallbackId) -> Vec<CallbackId> {
     let name = &info.callbacks[callback].name;
-    let of_loop = info.loop_of(CallbackId(callback as u32)).callbacks.iter();
-    let of_loop = of_loop.map(|other| other.0 as usize);
+    let of_loop = info.loop_of(callback).callbacks.iter().copied();
     of_loop.filter(|other| info.callbacks[*other].name == *name).collect()
 }
 
-fn occurrence_of(callback: usize, namesakes: &[usize]) -> usize {
+fn occurrence_of(callback: CallbackId, namesakes: &[CallbackId]) -> usize {
     namesakes.iter().take_while(|other| **other != callback).count()
 }
 
 /// The number of the callback among those of the same name in its loop.
-pub fn callback_number(info: &GraphInfo, callback: usize) -> usize {
+pub fn callback_number(info: &GraphInfo, callback: CallbackId) -> usize {
     occurrence_of(callback, &namesakes(info, callback))
 }
 

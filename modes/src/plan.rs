@@ -25,9 +25,10 @@ pub(crate) fn prioritize(graph: &Graph, mode: &Mode) -> Result<(), SpinError> {
         return Ok(());
     };
     let info = graph.info();
+    let ids: Vec<LoopId> = info.loops.keys().collect();
     let priorities = mapping.priorities(&loop_names(&info));
     for (index, priority) in priorities.map_err(|error| SpinError::Mapping(error.to_string()))? {
-        let set = graph.set_priority(LoopId(index as u32), priority);
+        let set = graph.set_priority(ids[index], priority);
         set.map_err(|error| match error {
             SetPriorityError::Frozen(_) => FreezeError::AlreadyFrozen.into(),
             error => SpinError::Mapping(error.to_string()),

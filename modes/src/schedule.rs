@@ -36,7 +36,7 @@ impl DelayPerturbation {
         let EventId { source, sequence } = self.event;
         let delay = Duration::from_nanos(self.delay_ns);
         let by = match info.publisher(source) {
-            Some((topic, by)) => format!("{} on {}", info.loops[by.0 as usize].node, topic.name),
+            Some((topic, by)) => format!("{} on {}", info.loops[by].node, topic.name),
             None => format!("source {}", source.0),
         };
         format!("message {sequence} of {by} {delay:?} later for {}", info.name_of(self.callback))

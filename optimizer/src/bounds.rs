@@ -35,8 +35,8 @@ use crate::assignment::Assignment;
 use event_chains::EventChains;
 
 pub use error::NoBound;
-pub use graph::callbacks_of;
-pub(crate) use graph::timer_period;
+pub use graph::{callbacks_of, places_of};
+pub(crate) use graph::{places, timer_period};
 
 /// The trigger of a callback.
 #[derive(Clone, Debug, PartialEq, Eq)]

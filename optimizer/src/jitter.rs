@@ -1,6 +1,6 @@
 //! Jitter of timers: how evenly their callbacks start.
 
-use ringspin_executor::{CallbackId, Completion, Dispatch, GraphInfo, Recorder, Time};
+use ringspin_executor::{CallbackId, Completion, Dispatch, GraphInfo, Recorder, Table, Time};
 use std::any::Any;
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ pub struct PeriodicTimer {
 /// ([`with_recorders`](ringspin_modes::Executor::with_recorders)), or to a simulation.
 #[derive(Clone, Debug)]
 pub struct JitterRecorder {
-    /// By callback: the index of its timer.
-    timer_of: Vec<Option<usize>>,
+    /// The indices of the timers.
+    timer_of: Table<CallbackId, usize>,
     timers: Vec<Starts>,
     /// The length of the parts of a run, in nanoseconds.
     part_ns: u64,
@@ -36,20 +36,17 @@ struct Starts {
 
 /// The callbacks of periodic timers, in order of creation.
 pub(crate) fn periodic_timers(info: &GraphInfo) -> Vec<CallbackId> {
-    let callbacks = info.callbacks.iter().enumerate();
+    let callbacks = info.callbacks.iter();
     let timers = callbacks.filter(|(_, callback)| callback.name.starts_with("timer "));
-    timers.map(|(id, _)| CallbackId(id as u32)).collect()
+    timers.map(|(id, _)| id).collect()
 }
 
 impl JitterRecorder {
     /// Creates a recorder of all periodic timers of a graph.
     pub fn new(info: &GraphInfo) -> Self {
         let timers = periodic_timers(info);
-        let mut timer_of = vec![None; info.callbacks.len()];
-        for (index, callback) in timers.iter().enumerate() {
-            timer_of[callback.0 as usize] = Some(index);
-        }
-        Self { timer_of, timers: vec![Starts::default(); timers.len()], part_ns: u64::MAX }
+        let starts = vec![Starts::default(); timers.len()];
+        Self { timer_of: timers.into_iter().zip(0..).collect(), timers: starts, part_ns: u64::MAX }
     }
 
     /// Leaves out distances from one part of the run to the next, for parts of this length from
@@ -83,7 +80,7 @@ impl JitterRecorder {
 
 impl Recorder for JitterRecorder {
     fn started(&mut self, dispatch: &Dispatch) {
-        if let Some(timer) = self.timer_of[dispatch.callback.0 as usize] {
+        if let Some(&timer) = self.timer_of.get(dispatch.callback) {
             self.timers[timer].add(dispatch.time, self.part_ns);
         }
     }
@@ -119,7 +116,7 @@ mod tests {
         let recorder = |starts: &[u64]| {
             let mut timers = vec![Starts::default()];
             starts.iter().for_each(|&ns| timers[0].add(Time::from_nanos(ns), 10_000));
-            JitterRecorder { timer_of: vec![Some(0)], timers, part_ns: 10_000 }
+            JitterRecorder { timer_of: Table::new(), timers, part_ns: 10_000 }
         };
         let even = recorder(&[100, 200, 300]);
         assert_eq!(JitterRecorder::jitter_ns([&even]), [0]);

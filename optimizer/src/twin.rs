@@ -31,7 +31,7 @@ pub use error::{AssignmentError, EvaluationError, OtherLoopsError, TwinError, Un
 pub use phases::PhaseAdvice;
 
 use crate::assignment::Assignment;
-use crate::bounds::{Analysis, Callback, NoBound, callbacks_of};
+use crate::bounds::{Analysis, Callback, NoBound, callbacks_of, places, places_of};
 use crate::chain::Chain;
 use crate::evaluation::{ChainLatency, Evaluation, Model, ModelError, lost_samples};
 use crate::jitter::{JitterRecorder, PeriodicTimer, periodic_timers};
@@ -39,8 +39,8 @@ use crate::loads::{Edge, Loads, LoopLoad};
 use costs::{Costs, Crossing};
 use phases::Shift;
 use ringspin_executor::{
-    BoxError, CallbackId, Completion, Dispatch, Graph, GraphInfo, LoopId, LoopInfo, Recorder,
-    Statistics, Time, Timer,
+    BoxError, CallbackId, Completion, Dispatch, Graph, GraphInfo, LoopId, Recorder, Statistics,
+    Table, Time, Timer,
 };
 use ringspin_modes::names::callback_labels;
 use ringspin_modes::{
@@ -94,9 +94,11 @@ pub struct Twin<'a> {
     /// Input of the worst-case analysis.
     analysis_input: AnalysisInput,
     timers: Vec<PeriodicTimer>,
-    /// The loop of each timer.
-    timer_loops: Vec<LoopId>,
-    /// By timer: its callback and its period.
+    /// The places of the loops in `loops`.
+    loop_places: Table<LoopId, usize>,
+    /// The place of each timer's loop.
+    timer_loops: Vec<usize>,
+    /// By timer: the place of its callback, and its period.
     timer_periods: Vec<(usize, Duration)>,
     /// The least common multiple of the timers' periods, unless it is above a day.
     common_period: Option<Duration>,
@@ -141,21 +143,22 @@ impl<'a> Twin<'a> {
         }
         let analysis_input = AnalysisInput::new(&info, &costs, &senders, steps);
         let labels = callback_labels(&info);
-        let loop_of = |id: CallbackId| info.callbacks[id.0 as usize].event_loop;
-        let timer_loops = periodic_timers(&info).into_iter().map(loop_of).collect();
+        let loop_of = |id: CallbackId| info.callbacks[id].event_loop;
+        let (loop_places, places) = (places(&info.loops), places(&info.callbacks));
+        let timer_loops = periodic_timers(&info).into_iter().map(|id| loop_places[loop_of(id)]);
         let timers = periodic_timers(&info).into_iter().map(|id| {
-            let event_loop = &info.loops[loop_of(id).0 as usize];
-            let name = format!("{} {}", event_loop.full_name(), labels[id.0 as usize]);
+            let event_loop = &info.loops[loop_of(id)];
+            let name = format!("{} {}", event_loop.full_name(), labels[id]);
             PeriodicTimer { name, limit: None }
         });
         let repeating = repeating_timers(&graph, &info);
         let common_period = common_period(&repeating);
         let timer_periods = periodic_timers(&info).into_iter().zip(&repeating);
-        let timer_periods = timer_periods.map(|(id, timer)| (id.0 as usize, timer.period()));
+        let timer_periods = timer_periods.map(|(id, timer)| (places[id], timer.period()));
         drop(handles);
         Ok(Self {
             build,
-            loops: info.loops.iter().map(LoopInfo::full_name).collect(),
+            loops: info.loops.values().map(|of| of.full_name()).collect(),
             chains,
             paths,
             simulation: Simulation {
@@ -167,7 +170,8 @@ impl<'a> Twin<'a> {
             assumptions: costs.assumptions,
             analysis_input,
             timers: timers.collect(),
-            timer_loops,
+            timer_loops: timer_loops.collect(),
+            loop_places,
             timer_periods: timer_periods.collect(),
             common_period,
             horizon: Self::HORIZON,
@@ -252,7 +256,10 @@ impl<'a> Twin<'a> {
         let mut simulation = self.simulation.clone();
         simulation.end = Some(simulation.start + self.total());
         let (cores, levels) = (assignment.cores(), assignment.thread_levels());
-        let thread_of = |id: LoopId| (cores[id.0 as usize], levels[id.0 as usize]);
+        let thread_of = |id: LoopId| {
+            let place = self.loop_places[id];
+            (cores[place], levels[place])
+        };
         let crossing = self.crossing.iter().filter(|of| thread_of(of.from) != thread_of(of.to));
         simulation.links = ringspin_simulation::models::Links {
             rules: crossing.map(|of| of.rule.clone()).collect(),
@@ -282,15 +289,17 @@ impl<'a> Twin<'a> {
         let handles =
             (self.build)(&graph).map_err(|error| EvaluationError::Build(error.to_string()))?;
         let info = graph.info();
-        let mut messages = BTreeMap::<(LoopId, LoopId), u64>::new();
+        let (loop_places, places) = (places(&info.loops), places(&info.callbacks));
+        let mut messages = BTreeMap::<(usize, usize), u64>::new();
         for edge in graph_edges(&info).into_iter().filter(|edge| edge.from != edge.to) {
-            let of = &ran.statistics.callbacks[edge.callback.0 as usize];
+            let of = &ran.statistics.callbacks[places[edge.callback]];
             // A callback with several publishers counts for each of them; sufficient for
             // heuristics.
-            *messages.entry((edge.from, edge.to)).or_default() += of.dispatched + of.overwritten;
+            let ends = (loop_places[edge.from], loop_places[edge.to]);
+            *messages.entry(ends).or_default() += of.dispatched + of.overwritten;
         }
         drop(handles);
-        let name = |id: LoopId| self.loops[id.0 as usize].clone();
+        let name = |place: usize| self.loops[place].clone();
         let edges = messages.into_iter().map(|((from, to), count)| Edge {
             from: name(from),
             to: name(to),
@@ -431,6 +440,7 @@ impl<'a> Twin<'a> {
         let Some(recorder) = recorder else { return Err(failed(&"it was not recorded")) };
         let TwinRecorder { busy_ns, jitter, .. } = *recorder;
         drop(handles);
+        let busy_ns = busy_ns.values().copied().collect();
         Ok(RunResult { chains, statistics, busy_ns, jitter })
     }
 }
@@ -505,7 +515,7 @@ impl AnalysisInput {
         info: &GraphInfo,
         costs: &Costs,
         senders: &Senders,
-        chains: Vec<Vec<Vec<usize>>>,
+        chains: Vec<Vec<Vec<CallbackId>>>,
     ) -> Self {
         let callbacks = callbacks_of(
             info,
@@ -513,6 +523,7 @@ impl AnalysisInput {
             |callback, edge| senders.most(callback, edge),
             |edge| [Duration::ZERO, costs.crossing_max(edge)],
         );
+        let chains = chains.iter().map(|steps| places_of(info, steps)).collect();
         Self { callbacks, chains }
     }
 }
@@ -526,6 +537,7 @@ fn without_logs<R>(simulate: impl FnOnce() -> R) -> R {
 struct RunResult {
     chains: Vec<ChainSamples>,
     statistics: Statistics,
+    /// By event loop, in order of creation.
     busy_ns: Vec<u64>,
     jitter: JitterRecorder,
 }
@@ -534,13 +546,13 @@ struct RunResult {
 struct TwinRecorder {
     end: Time,
     /// By event loop.
-    core_of: Vec<usize>,
-    busy_ns: Vec<u64>,
+    core_of: Table<LoopId, usize>,
+    busy_ns: Table<LoopId, u64>,
     /// By core.
     core_busy_ns: Vec<u64>,
     /// By event loop, the busy time of its core when its running call began. The calls that preempt
     /// it add to it.
-    before_ns: Vec<u64>,
+    before_ns: Table<LoopId, u64>,
     jitter: JitterRecorder,
 }
 
@@ -548,20 +560,21 @@ impl TwinRecorder {
     fn new(info: &GraphInfo, end: Time, span: Duration, core_of: Vec<usize>) -> Self {
         let jitter = JitterRecorder::new(info).within(span);
         let cores = core_of.iter().max().map_or(0, |last| last + 1);
-        let [busy_ns, before_ns] = [vec![0; info.loops.len()], vec![0; info.loops.len()]];
+        let core_of = info.loops.keys().zip(core_of).collect();
+        let [busy_ns, before_ns] = [0; 2].map(|zero| info.loops.map(|_, _| zero));
         Self { end, core_of, busy_ns, core_busy_ns: vec![0; cores], before_ns, jitter }
     }
 }
 
 impl Recorder for TwinRecorder {
     fn started(&mut self, dispatch: &Dispatch) {
-        let event_loop = dispatch.event_loop.0 as usize;
+        let event_loop = dispatch.event_loop;
         self.before_ns[event_loop] = self.core_busy_ns[self.core_of[event_loop]];
         self.jitter.started(dispatch);
     }
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
-        let event_loop = dispatch.event_loop.0 as usize;
+        let event_loop = dispatch.event_loop;
         let span = completion.time.min(self.end) - dispatch.time;
         let core_busy_ns = &mut self.core_busy_ns[self.core_of[event_loop]];
         let preempted_ns = *core_busy_ns - self.before_ns[event_loop];
@@ -574,12 +587,11 @@ impl Recorder for TwinRecorder {
 /// Refuses a deadline below the sum of the shortest measured durations along the path.
 fn check_deadline(
     chain: &Chain,
-    steps: &[Vec<usize>],
-    least: &[Option<Duration>],
+    steps: &[Vec<CallbackId>],
+    least: &Table<CallbackId, Duration>,
 ) -> Result<(), TwinError> {
-    let of_step = |step: &Vec<usize>| {
-        step.iter().map(|&callback| least[callback].unwrap_or_default()).min().unwrap_or_default()
-    };
+    let of_callback = |id: &CallbackId| least.get(*id).copied().unwrap_or_default();
+    let of_step = |step: &Vec<CallbackId>| step.iter().map(of_callback).min().unwrap_or_default();
     let least = steps.iter().map(of_step).sum();
     match chain.deadline {
         Some(deadline) if deadline < least => {

@@ -9,7 +9,7 @@
 use crate::kpi::Recent;
 use crate::lame::{CHAINS, Chain};
 use crate::message::Message4kb;
-use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder, Time};
+use ringspin_executor::{CallbackId, Completion, Dispatch, GraphInfo, Recorder, Table, Time};
 use ringspin_optimizer::lost_samples;
 use ringspin_report::Summary;
 use serde::Serialize;
@@ -190,18 +190,18 @@ impl Probe {
 /// A recorder that records when the last callback of a chain returns.
 pub struct Watch {
     collector: Arc<Collector>,
-    /// By callback: the chain that ends with it.
-    ends: Vec<Option<usize>>,
+    /// The chains that end with a callback.
+    ends: Table<CallbackId, usize>,
 }
 
 impl Watch {
     /// Creates a watch for one worker of this graph.
     #[must_use]
     pub fn new(collector: Arc<Collector>, info: &GraphInfo) -> Self {
-        let ends = info.callbacks.iter().map(|callback| {
-            let node = info.loops[callback.event_loop.0 as usize].node.trim_start_matches('/');
+        let ends = info.callbacks.iter().filter_map(|(id, callback)| {
+            let node = info.loops[callback.event_loop].node.trim_start_matches('/');
             let topic = callback.name.strip_prefix("subscription /")?;
-            CHAINS.iter().position(|chain| chain.ends_at(node, topic))
+            Some((id, CHAINS.iter().position(|chain| chain.ends_at(node, topic))?))
         });
         Self { collector, ends: ends.collect() }
     }
@@ -211,7 +211,7 @@ impl Recorder for Watch {
     fn started(&mut self, _: &Dispatch) {}
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
-        if let Some(&Some(chain)) = self.ends.get(dispatch.callback.0 as usize) {
+        if let Some(&chain) = self.ends.get(dispatch.callback) {
             self.collector.ended(chain, completion.time.as_nanos());
         }
     }

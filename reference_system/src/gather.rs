@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ringspin_executor::{BoxError, GraphInfo, LoopInfo, Recorder};
-use ringspin_modes::mapping::LoopName;
+use ringspin_executor::{BoxError, GraphInfo, LoopId, LoopInfo, Recorder, Table};
+use ringspin_modes::mapping::loop_names;
 use ringspin_modes::{Cores, Mapping, Mode, Simulation, allowed_cores};
 use ringspin_report::{
     GraphData, GraphEdge, GraphLoop, HotPath, Latencies, Mark, Measured, Origin, ReportData,
@@ -318,16 +318,16 @@ pub fn graph_of(
         let of_loop = profile.callbacks.iter().filter(|callback| callback.node == name);
         of_loop.map(|callback| callback.durations.total_ns).sum()
     };
-    // By loop of the graph: its index among the loops shown.
-    let mut shown = vec![None; info.loops.len()];
+    // The index of each loop among those shown.
+    let mut shown = Table::new();
     let mut graph = GraphData::default();
-    for (n, event_loop) in info.loops.iter().enumerate().filter(|(_, l)| !l.callbacks.is_empty()) {
-        shown[n] = Some(graph.loops.len());
+    for (id, event_loop) in info.loops.iter().filter(|(_, l)| !l.callbacks.is_empty()) {
+        shown.insert(id, graph.loops.len());
         let name = event_loop.full_name();
         let busy_s = busy_ns(&name) as f64 * 1e-9;
         graph.loops.push(GraphLoop {
             name,
-            core: core_of[n],
+            core: core_of.get(id).copied(),
             priority: event_loop.priority,
             utilization: (duration_s > 0.0).then(|| busy_s / duration_s),
             hot: is_hot(event_loop),
@@ -336,10 +336,9 @@ pub fn graph_of(
     for topic in &info.topics {
         for (publisher, _) in &topic.publishers {
             let subscribers = topic.subscriptions.iter();
-            let subscribers = subscribers.map(|c| info.callbacks[c.0 as usize].event_loop);
+            let subscribers = subscribers.map(|c| info.callbacks[*c].event_loop);
             for subscriber in subscribers {
-                let ends = [publisher, &subscriber].map(|id| shown[id.0 as usize]);
-                if let [Some(from), Some(to)] = ends {
+                if let [Some(&from), Some(&to)] = [*publisher, subscriber].map(|id| shown.get(id)) {
                     let hot = graph.loops[from].hot && graph.loops[to].hot;
                     graph.edges.push(GraphEdge { from, to, topic: topic.name.clone(), hot });
                 }
@@ -349,16 +348,15 @@ pub fn graph_of(
     Ok(graph)
 }
 
-/// By loop: the core that a mapping assigns.
-fn cores_of(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Vec<Option<usize>>, BoxError> {
-    let mut core_of = vec![None; info.loops.len()];
+/// The core that a mapping assigns to each loop.
+fn cores_of(info: &GraphInfo, mapping: Option<&Mapping>) -> Result<Table<LoopId, usize>, BoxError> {
+    let mut core_of = Table::new();
     let Some(mapping) = mapping else { return Ok(core_of) };
-    let names: Vec<_> =
-        info.loops.iter().map(|l| LoopName { node: &l.node, group: &l.group }).collect();
+    let (names, ids) = (loop_names(info), info.loops.keys().collect::<Vec<_>>());
     let named: Vec<usize> =
         mapping.cores.iter().map(|core| core.id).chain(mapping.default_core).collect();
     for plan in mapping.resolve(&names, &named)? {
-        plan.loops.iter().for_each(|event_loop| core_of[*event_loop] = Some(plan.core));
+        core_of.extend(plan.loops.iter().map(|index| (ids[*index], plan.core)));
     }
     Ok(core_of)
 }

@@ -300,7 +300,7 @@ impl EstimatorWatch {
     #[must_use]
     pub fn new(collector: Arc<Collector>, info: &GraphInfo) -> Self {
         let is_it = |of: &LoopInfo| of.node.trim_start_matches('/') == COLLISION_ESTIMATOR;
-        let event_loop = info.loops.iter().position(is_it).map(|index| LoopId(index as u32));
+        let event_loop = info.loops.iter().find(|(_, of)| is_it(of)).map(|(id, _)| id);
         Self { collector, event_loop, calls: 0 }
     }
 }

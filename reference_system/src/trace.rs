@@ -63,7 +63,7 @@ impl TraceWriter {
             time_ns: dispatch.time.as_nanos(),
             node: &event_loop.node,
             group: &event_loop.group,
-            callback: &self.info.callbacks[dispatch.callback.0 as usize].name,
+            callback: &self.info.callbacks[dispatch.callback].name,
             source: dispatch.event.source.0,
             sequence: dispatch.event.sequence,
         };

@@ -71,17 +71,19 @@ impl Ros2 {
     /// Says that `topic`, a fully qualified name after remapping, has serialized messages of type
     /// `type_name`, such as `nav_msgs/msg/OccupancyGrid`: before its first publisher or
     /// subscription of [`RawMessage`](crate::RawMessage)s. The type need not be one that this
-    /// program was built with.
+    /// program was built with. `type_hash` (`RIHS01_...`) is that of the definition by which the
+    /// messages are serialized, if it is known, as recordings have it.
     ///
     /// # Errors
-    /// [`RawTopicError::OtherType`] if it was said to have another one. Whether the type exists is
-    /// seen when the first publisher or subscription is created.
+    /// [`RawTopicError::OtherType`] if it was said to have another one. The first publisher or
+    /// subscription is refused if the sourced ROS does not have the type, or has it with another
+    /// hash.
     ///
     /// ```no_run
     /// use ringspin_executor::{Graph, Message, QoS};
     /// use ringspin_ros2::{RawMessage, Ros2};
     /// let ros2 = Ros2::builder().connect()?;
-    /// ros2.carry_raw("/map", "nav_msgs/msg/OccupancyGrid")?;
+    /// ros2.carry_raw("/map", "nav_msgs/msg/OccupancyGrid", None)?;
     /// let graph = Graph::new();
     /// graph.set_middleware(std::sync::Arc::new(ros2))?;
     /// let node = graph.create_node("recorder", ())?;
@@ -91,8 +93,13 @@ impl Ros2 {
     /// })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn carry_raw(&self, topic: &str, type_name: &str) -> Result<(), RawTopicError> {
-        self.connection.raw_topics.carry(topic, type_name)
+    pub fn carry_raw(
+        &self,
+        topic: &str,
+        type_name: &str,
+        type_hash: Option<&str>,
+    ) -> Result<(), RawTopicError> {
+        self.connection.raw_topics.carry(topic, type_name, type_hash)
     }
 }
 

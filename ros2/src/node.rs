@@ -6,6 +6,7 @@ use crate::connection::{Connection, Traffic};
 use crate::late_responses::LateResponses;
 use crate::listeners::{Listener, ListenerCount, Missing};
 use crate::parameters::{ParameterEvents, parameter_services};
+use crate::raw::RawType;
 use crate::rcl::{
     ErasedClient, ErasedPublisher, ErasedService, ErasedSubscription, Locals, MessageInfo,
     MessageType, Node, NodeOptions, PublisherEndpoint, RawPublisher, RawSubscription, RequestId,
@@ -56,7 +57,10 @@ impl RosNode {
 
     /// The form in which messages of `topic` go over the wire; `None` if their type does not.
     fn wire(&self, topic: &str, message: TypeName) -> Result<Option<Wire>, BoxError> {
-        if let Some(name) = self.connection.raw_topics.type_of(topic, message)? {
+        if let Some(RawType { name, hash }) = self.connection.raw_topics.type_of(topic, message)? {
+            if let Some(hash) = hash {
+                check_type_hash(&name, &hash)?;
+            }
             return Ok(Some(Wire::Serialized(name, CdrType::raw())));
         }
         if let Some(table) = self.connection.types.serialized(message.id) {

@@ -27,12 +27,15 @@ mod lanes;
 
 pub use chrome::write_chrome_trace;
 
-use ringspin_executor::{Completion, Dispatch, GraphInfo, Recorder, Time};
+use ringspin_executor::{
+    CallbackId, CallbackInfo, Completion, Dispatch, GraphInfo, Recorder, Table, Time,
+};
 use ringspin_modes::Mode;
 use ringspin_modes::SpinError;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Callbacks that a recorder keeps where nothing else is asked for: some 2.5 MiB.
@@ -185,24 +188,27 @@ impl Timeline {
             _ => kept().map(|(dispatch, _)| dispatch.time).min().unwrap_or_default(),
         };
         let since = |time: Time| time.as_nanos().saturating_sub(origin.as_nanos());
-        let span = |(dispatch, end): &(Dispatch, Time)| Span {
-            lane: lane_of[dispatch.event_loop.0 as usize],
-            callback: dispatch.callback.0 as usize,
-            start_ns: since(dispatch.time),
-            end_ns: since(*end).max(since(dispatch.time)),
-            source: dispatch.event.source.0,
-            sequence: dispatch.event.sequence,
+        let index_of: Table<CallbackId, usize> = info.callbacks.keys().zip(0..).collect();
+        let span = |(dispatch, end): &(Dispatch, Time)| {
+            Some(Span {
+                lane: lane_of[dispatch.event_loop],
+                callback: *index_of.get(dispatch.callback)?,
+                start_ns: since(dispatch.time),
+                end_ns: since(*end).max(since(dispatch.time)),
+                source: dispatch.event.source.0,
+                sequence: dispatch.event.sequence,
+            })
         };
-        let mut spans: Vec<_> = kept().map(span).collect();
+        let mut spans: Vec<_> = kept().filter_map(span).collect();
         spans.sort_by_key(|span| (span.start_ns, span.lane));
-        let callback = |n: usize| TimelineCallback {
-            event_loop: info.loops[info.callbacks[n].event_loop.0 as usize].full_name(),
-            name: info.callbacks[n].name.clone(),
+        let callback = |of: &Arc<CallbackInfo>| TimelineCallback {
+            event_loop: info.loops[of.event_loop].full_name(),
+            name: of.name.clone(),
         };
         Ok(Self(Parts {
             origin_ns: origin.as_nanos(),
             lanes,
-            callbacks: (0..info.callbacks.len()).map(callback).collect(),
+            callbacks: info.callbacks.values().map(callback).collect(),
             spans,
             displaced: recorders.iter().map(|recorder| recorder.displaced).sum(),
         }))
@@ -218,7 +224,7 @@ impl Timeline {
         &self.0.lanes
     }
 
-    /// The callbacks, indexed like those of the graph.
+    /// The callbacks of the graph, in order of creation.
     pub fn callbacks(&self) -> &[TimelineCallback] {
         &self.0.callbacks
     }

@@ -1,8 +1,7 @@
 //! A worker on a thread of its own, and a thread that is suspended.
 
 use ringspin_executor::{
-    FailurePolicy, Graph, LiveClock, LoopId, Monitor, Plan, ReadyOrder, StopHandle, TimeSource,
-    Worker,
+    FailurePolicy, Graph, LiveClock, Monitor, Plan, ReadyOrder, StopHandle, TimeSource, Worker,
 };
 use ringspin_ringbuf::suspend::Gate;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -66,7 +65,7 @@ pub(crate) struct Running {
 impl Running {
     /// Freezes `graph`; `before` is called between that and the start of the worker.
     pub(crate) fn start(graph: &Graph, order: ReadyOrder, before: impl FnOnce()) -> Self {
-        let loops = (0..graph.info().loops.len() as u32).map(LoopId).collect();
+        let loops = graph.info().loops.keys().collect();
         let plan = Plan { workers: vec![loops], order };
         let stop = StopHandle::default();
         let clock = Arc::new(LiveClock::start());

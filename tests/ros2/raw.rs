@@ -17,7 +17,7 @@ fn bytes_go_both_ways_and_within_the_process() {
         let (there, back) = (unique_to(traffic, "raw"), unique_to(traffic, "raw_back"));
         let ros2 = ros2(traffic);
         for topic in [&there, &back] {
-            ros2.carry_raw(topic, TEXT).unwrap();
+            ros2.carry_raw(topic, TEXT, None).unwrap();
         }
         let executor = on(&ros2, Executor::single_core());
         let node = executor.create_node("raw_echo", ()).unwrap();
@@ -65,9 +65,31 @@ fn a_topic_of_bytes_needs_one_type_that_exists() {
     let create = || node.create_publisher::<RawMessage>(&topic, QoS::default());
     let untyped = create().unwrap_err().to_string();
     assert!(untyped.contains(&topic) && untyped.contains("`Ros2::carry_raw`"), "{untyped}");
-    ros2.carry_raw(&topic, "std_msgs/msg/Strin").unwrap();
+    ros2.carry_raw(&topic, "std_msgs/msg/Strin", None).unwrap();
     let unknown = create().unwrap_err().to_string();
     assert!(unknown.contains("std_msgs/msg/Strin"), "{unknown}");
-    let other = ros2.carry_raw(&topic, TEXT).unwrap_err().to_string();
+    let other = ros2.carry_raw(&topic, TEXT, None).unwrap_err().to_string();
     assert!(other.contains("std_msgs/msg/Strin") && other.contains(TEXT), "{other}");
+}
+
+#[test]
+fn topic_of_bytes_is_refused_if_the_sourced_ros_has_another_hash() {
+    let topic = unique_to(LIVE[0], "raw_hash");
+    let ros2 = ros2(LIVE[0]);
+    let executor = on(&ros2, Executor::single_core());
+    let node = executor.create_node("raw_hash", ()).unwrap();
+    ros2.carry_raw(&topic, TEXT, Some("RIHS01_old")).unwrap();
+    let publisher = node.create_publisher::<RawMessage>(&topic, QoS::default());
+    let subscription =
+        node.create_subscription(&topic, QoS::default(), |(), _: &Message<RawMessage>, _| ());
+    let installed = ringspin::ros2::rcl::type_hash(TEXT).unwrap().unwrap();
+    let errors =
+        [publisher.map(drop).unwrap_err().to_string(), subscription.unwrap_err().to_string()];
+    for error in errors {
+        let names = [TEXT, "RIHS01_old", &installed];
+        assert!(names.iter().all(|name| error.contains(name)), "{error}");
+    }
+    ros2.carry_raw(&topic, TEXT, None).unwrap();
+    let other = ros2.carry_raw(&topic, TEXT, Some(&installed)).unwrap_err().to_string();
+    assert!(other.contains("RIHS01_old") && other.contains(&installed), "{other}");
 }

@@ -132,7 +132,7 @@ fn damaged_message_is_reported_and_the_next_one_comes() {
     .unwrap();
     // Two connections: within one, messages would go directly.
     let sender = crate::ros2(LIVE[0]);
-    sender.carry_raw(&topic, kind).unwrap();
+    sender.carry_raw(&topic, kind, Some(PointStamped::TYPE_HASH)).unwrap();
     let other = on(&sender, Executor::single_core());
     let node = other.create_node("cdr_sender", ()).unwrap();
     let out = node.create_publisher::<RawMessage>(&topic, QoS::default()).unwrap();

@@ -276,7 +276,7 @@ fn messages_have_the_times_at_which_the_peer_published_them() {
     for traffic in LIVE {
         let [typed, raw] = ["stamped", "stamped_raw"].map(|name| unique_to(traffic, name));
         let ros2 = ros2(traffic);
-        ros2.carry_raw(&raw, "std_msgs/msg/Int64").unwrap();
+        ros2.carry_raw(&raw, "std_msgs/msg/Int64", None).unwrap();
         let mut executor = on(&ros2, Executor::single_core());
         let heard = Heard::<(bool, MessageTimes)>::new();
         let node = executor.create_node("stamped", ()).unwrap();

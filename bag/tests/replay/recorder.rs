@@ -1,7 +1,9 @@
 //! The recorder.
 
-use crate::support::{MS, Number, ms, numbers, replay, types};
-use ringspin_bag::{MemoryRecording, Player, RecordSink, Recorder, Topic, TopicId};
+use crate::support::{MS, Number, ms, numbers, replay, topic, types};
+use ringspin_bag::{
+    MemoryRecording, Player, RecordSink, Recorder, RingFull, Topic, TopicId, WriterThread,
+};
 use ringspin_executor::{BoxError, Graph, Message, QoS, Time};
 use ringspin_modes::Executor;
 use ringspin_simulation::Job;
@@ -226,4 +228,49 @@ fn the_recording_is_completed_with_the_executor() {
     executor.spin().unwrap();
     drop(executor);
     assert_eq!(count.recv().unwrap(), 2);
+}
+
+#[test]
+fn writer_thread_refuses_what_does_not_fit_while_the_disk_is_slow() {
+    let (sink, allow, count) = gate(None);
+    let mut writer = WriterThread::new(sink, 4).unwrap();
+    let topic = writer.add_topic(&topic::<Number>("/n")).unwrap();
+    // The disk does not move: a call that waits for it would not return.
+    let write = |n| writer.write(topic, Time::ZERO, Time::ZERO, n, Vec::new());
+    let refused = (0..50).map(write).filter(|written| *written == Err(RingFull)).count();
+    // The ring has room for four, and the thread holds one, or the topic.
+    assert!((45..=47).contains(&refused), "{refused}");
+    drop(allow);
+    writer.finish().unwrap();
+    assert_eq!(count.recv().unwrap(), 50 - refused);
+}
+
+#[test]
+fn topics_added_to_a_writer_thread_while_it_writes_have_their_messages() {
+    let (sink, recording) = MemoryRecording::sink();
+    let mut writer = WriterThread::new(sink, 64).unwrap();
+    for n in 0..3u8 {
+        let topic = writer.add_topic(&topic::<Number>(&format!("/n{n}"))).unwrap();
+        writer.write(topic, ms(2), ms(1), n.into(), vec![n]).unwrap();
+    }
+    writer.finish().unwrap();
+    let recording = recording.get();
+    let names: Vec<_> = recording.topics.iter().map(|topic| &*topic.name).collect();
+    assert_eq!(names, ["/n0", "/n1", "/n2"]);
+    for (n, record) in recording.records.iter().enumerate() {
+        assert_eq!((record.topic, &*record.data), (TopicId(n), &[n as u8][..]));
+        assert_eq!((record.log_time, record.publish_time), (ms(2), ms(1)));
+    }
+    assert_eq!(recording.records.len(), 3);
+}
+
+#[test]
+fn failed_writer_thread_reports_the_error_of_the_disk() {
+    let (sink, allow, _count) = gate(Some(0));
+    drop(allow);
+    let mut writer = WriterThread::new(sink, 4).unwrap();
+    let topic = writer.add_topic(&topic::<Number>("/n")).unwrap();
+    writer.write(topic, Time::ZERO, Time::ZERO, 0, Vec::new()).unwrap();
+    let error = writer.finish().unwrap_err().to_string();
+    assert_eq!(error, "failed to write the recording: no space left on device");
 }

@@ -40,7 +40,8 @@ impl Invocation<'_> {
         for topic in topics {
             let remapped = replay.remap.iter().find(|(from, _)| *from == topic.name);
             let name = remapped.map_or(&topic.name, |(_, to)| to);
-            ros2.carry_raw(name, &topic.type_name).map_err(unusable)?;
+            let hash = topic.hash();
+            ros2.carry_raw(name, &topic.type_name, hash.as_deref()).map_err(unusable)?;
         }
         executor.with_middleware(std::sync::Arc::new(ros2)).map_err(unusable)
     }

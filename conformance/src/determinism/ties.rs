@@ -87,7 +87,7 @@ impl TieBreaker for UpstreamTies {
 mod tests {
     use super::super::{CALLBACKS, nodes, runs};
     use super::*;
-    use ringspin_executor::{Graph, StopHandle};
+    use ringspin_executor::{CallbackId, Graph, StopHandle};
     use std::sync::Arc;
     use std::time::Duration;
 
@@ -102,7 +102,8 @@ mod tests {
         nodes::build(&graph, &environment, &std::sync::mpsc::channel().0).unwrap();
         let info = graph.info();
         for timer in TIMERS {
-            assert_eq!(info.callbacks[timer].name, CALLBACKS[timer].name());
+            let id = CallbackId(timer as u32);
+            assert_eq!(info.callbacks[id].name, CALLBACKS[timer].name());
         }
     }
 

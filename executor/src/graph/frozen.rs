@@ -17,6 +17,7 @@ use crate::ready::Ready;
 use crate::route::{Control, Index, Route};
 use crate::sim_network::SimNetwork;
 use crate::stop::{StopHandle, WorkerCounters};
+use crate::table::Table;
 use crate::time::{Clock, Time};
 use crate::timers::Timers;
 use crate::topic::{AnyTopic, Connections};
@@ -85,7 +86,7 @@ pub struct Frozen {
 #[derive(Clone)]
 pub struct Monitor {
     info: Arc<GraphInfo>,
-    counters: Arc<[Counted]>,
+    counters: Arc<Table<CallbackId, Counted>>,
     topics: Arc<[(String, Arc<dyn AnyTopic>)]>,
     failures: Arc<Failures>,
     worker_counters: Arc<[Arc<WorkerCounters>]>,
@@ -132,10 +133,10 @@ impl Monitor {
 
     /// A snapshot of all counters; each is exact, together they are not from one instant.
     pub fn statistics(&self) -> Statistics {
-        let callbacks = self.info.callbacks.iter().zip(self.counters.iter());
+        let callbacks = self.info.callbacks.values().zip(self.counters.values());
         let callbacks = callbacks.map(|(callback, of)| (callback, &of.counters, of.dispatched()));
         let callbacks = callbacks.map(|(callback, counters, dispatched)| CallbackStatistics {
-            node: self.info.loops[callback.event_loop.0 as usize].full_name(),
+            node: self.info.loops[callback.event_loop].full_name(),
             callback: callback.name.clone(),
             dispatched,
             overwritten: counters.overwritten.get(),
@@ -183,7 +184,7 @@ impl Graph {
             builder.inputs.drain(..).for_each(NamedInput::run_live);
         }
         builder.clock.run_by(clock.clone());
-        let retirements: Vec<Arc<Notifier>> = info.loops.iter().map(|_| Arc::default()).collect();
+        let retirements: Retirements = info.loops.map(|_, _| Arc::default());
         let nodes = node_controls(&builder, policy, &retirements);
         let failures = Arc::new(Failures::new(stop.clone(), nodes));
         let _ = builder.failures.set(failures.clone()); // the graph is frozen once
@@ -200,8 +201,8 @@ impl Graph {
             digests,
             _open: Arc::new(OpenTopics(builder.erased_topics())),
         };
-        let mut bodies: Vec<_> = builder.bodies.drain(..).map(Some).collect();
-        let mut ready = vec![None; builder.callbacks.len()];
+        let mut bodies = std::mem::take(&mut builder.bodies);
+        let mut ready = Table::new();
         let mut workers = Vec::new();
         for loops in &plan.workers {
             let common = Common {
@@ -215,17 +216,15 @@ impl Graph {
             let bodies = parts
                 .loops
                 .iter()
-                .map(|id| bodies[id.0 as usize].take().expect("the plan places each loop once"));
+                .map(|id| bodies.remove(*id).expect("the plan places each loop once"));
             let bodies = bodies.collect();
             workers.push(Worker::new(parts, bodies, shared.clone()));
         }
-        let ready_of = |callback: CallbackId| {
-            ready[callback.0 as usize].clone().expect("every callback has a worker")
-        };
+        let ready_of = |callback: CallbackId| ready[callback].clone();
         let clock = &builder.clock;
         let connections = Connections { ready: &ready_of, sim_network, info: &info, clock };
         connect_topics(&builder, connections, shared.clock.now(), &mut workers);
-        let counters = Counted::all(&builder, &workers);
+        let counters = Arc::new(Counted::all(&builder, &workers));
         let worker_counters =
             workers.iter().map(|worker: &Worker| worker.counters().clone()).collect();
         let (topics, clock) = (builder.erased_topics().into(), shared.clock);
@@ -256,12 +255,12 @@ fn connect_topics(
 fn node_controls(
     builder: &GraphBuilder,
     default: FailurePolicy,
-    retirements: &[Arc<Notifier>],
+    retirements: &Retirements,
 ) -> Box<[NodeControl]> {
     let policies = builder.policies.iter();
     let mut nodes: Box<[_]> =
         policies.map(|policy| NodeControl::new(policy.unwrap_or(default))).collect();
-    for (event_loop, retirement) in builder.loops.iter().zip(retirements) {
+    for (event_loop, retirement) in builder.loops.values().zip(retirements.values()) {
         nodes[event_loop.node_index].loops.push(retirement.clone());
     }
     for (node, watcher) in builder.freeze_endpoints() {
@@ -274,17 +273,16 @@ fn check_plan(builder: &GraphBuilder, plan: &Plan) -> Result<(), FreezeError> {
     if builder.frozen {
         return Err(FreezeError::AlreadyFrozen);
     }
-    let mut counts = vec![0; builder.loops.len()];
+    let mut counts = builder.loops.map(|_, _| 0);
     for id in plan.workers.iter().flatten() {
-        *counts.get_mut(id.0 as usize).ok_or(FreezeError::UnknownLoop(id.0))? += 1;
+        *counts.get_mut(*id).ok_or(FreezeError::UnknownLoop(id.0))? += 1;
     }
-    if let Some(n) = counts.iter().position(|&count| count != 1) {
-        let name = builder.loops[n].full_name();
-        return Err(FreezeError::Misplaced { name, count: counts[n] });
+    if let Some((id, &count)) = counts.iter().find(|(_, count)| **count != 1) {
+        return Err(FreezeError::Misplaced { name: builder.loops[id].full_name(), count });
     }
     for loops in &plan.workers {
-        let callbacks = loops.iter().flat_map(|id| &builder.loops[id.0 as usize].callbacks);
-        let callbacks: Vec<_> = callbacks.map(|c| &builder.callback_specs[c.0 as usize]).collect();
+        let callbacks = loops.iter().flat_map(|id| &builder.loops[*id].callbacks);
+        let callbacks: Vec<_> = callbacks.map(|c| &builder.callback_specs[*c]).collect();
         // Each loop has a token for its retirement, each timer one for changes.
         let events = callbacks.iter().map(|c| c.source.capacity()).sum::<usize>() + loops.len();
         let timers = callbacks.iter().filter(|c| matches!(c.source, EventSource::Timer(_))).count();
@@ -318,6 +316,9 @@ fn check_time(builder: &GraphBuilder, plan: &Plan, time: &TimeSource) -> Result<
     }
 }
 
+/// The notifiers that tell loops to retire.
+type Retirements = Table<LoopId, Arc<Notifier>>;
+
 /// The data that connecting needs for every worker.
 #[derive(Clone, Copy)]
 struct Common<'a> {
@@ -325,20 +326,20 @@ struct Common<'a> {
     order: ReadyOrder,
     sim_network: Option<&'a Arc<SimNetwork>>,
     /// The data of each loop.
-    retirements: &'a [Arc<Notifier>],
+    retirements: &'a Retirements,
     /// The bodies of the loops that no worker has yet.
-    bodies: &'a [Option<Box<dyn EventLoop>>],
+    bodies: &'a Table<LoopId, Box<dyn EventLoop>>,
 }
 
 /// Creates the rings of one worker, and fills in the ready handles of its callbacks.
 fn connect_worker(
     common: Common<'_>,
     loops: &[LoopId],
-    ready: &mut [Option<Ready>],
+    ready: &mut Table<CallbackId, Ready>,
 ) -> WorkerParts {
     let (loops, picker) = order_loops(common, loops);
     let callbacks = number_callbacks(common.builder, &loops);
-    let source = |callback: CallbackId| &common.builder.callback_specs[callback.0 as usize].source;
+    let source = |callback: CallbackId| &common.builder.callback_specs[callback].source;
     let timers =
         callbacks.iter().filter(|(callback, _)| matches!(source(*callback), EventSource::Timer(_)));
     let tokens = callbacks.len() + timers.count() + loops.len();
@@ -356,7 +357,7 @@ fn connect_worker(
     };
     let mut connecting = Connecting { common, callbacks: callbacks.len(), parts };
     for (callback, loop_index) in callbacks {
-        ready[callback.0 as usize] = Some(connecting.add_callback(callback, loop_index));
+        ready.insert(callback, connecting.add_callback(callback, loop_index));
     }
     for loop_index in 0..connecting.parts.loops.len() {
         connecting.add_retirement(loop_index);
@@ -367,7 +368,7 @@ fn connect_worker(
 /// The loops in the order in which the worker serves them, and their picker.
 fn order_loops(common: Common<'_>, loops: &[LoopId]) -> (Vec<LoopId>, Picker) {
     let mut loops = loops.to_vec();
-    let priority = |id: &LoopId| common.builder.loops[id.0 as usize].priority;
+    let priority = |id: &LoopId| common.builder.loops[*id].priority;
     let picker = match common.order {
         ReadyOrder::Fifo => Picker::new(&[0]),
         ReadyOrder::RoundRobin => {
@@ -382,11 +383,11 @@ fn order_loops(common: Common<'_>, loops: &[LoopId]) -> (Vec<LoopId>, Picker) {
 fn rings(common: Common<'_>, loops: &[LoopId]) -> Vec<(usize, Option<EntryLine>)> {
     let builder = common.builder;
     let events_of = |id: &LoopId| -> usize {
-        let callbacks = builder.loops[id.0 as usize].callbacks.iter();
-        let events = callbacks.map(|c| builder.callback_specs[c.0 as usize].source.capacity());
+        let callbacks = builder.loops[*id].callbacks.iter();
+        let events = callbacks.map(|c| builder.callback_specs[*c].source.capacity());
         events.sum::<usize>() + 1 // its retirement
     };
-    let line_of = |id: &LoopId| common.bodies[id.0 as usize].as_ref()?.entry_line();
+    let line_of = |id: &LoopId| common.bodies[*id].entry_line();
     match common.order {
         ReadyOrder::Fifo => vec![(loops.iter().map(events_of).sum::<usize>().max(1), None)],
         ReadyOrder::RoundRobin => loops.iter().map(|id| (events_of(id), line_of(id))).collect(),
@@ -396,7 +397,7 @@ fn rings(common: Common<'_>, loops: &[LoopId]) -> Vec<(usize, Option<EntryLine>)
 /// The callbacks of `loops` in order of creation, in which timers are added and tasks started, each
 /// with the index of its loop.
 fn number_callbacks(builder: &GraphBuilder, loops: &[LoopId]) -> Vec<(CallbackId, usize)> {
-    let callbacks_of = |id: &LoopId| builder.loops[id.0 as usize].callbacks.iter();
+    let callbacks_of = |id: &LoopId| builder.loops[*id].callbacks.iter();
     let loops = loops.iter().enumerate();
     let mut numbered: Vec<_> =
         loops.flat_map(|(n, id)| callbacks_of(id).map(move |&callback| (callback, n))).collect();
@@ -430,7 +431,7 @@ impl Connecting<'_> {
     /// Returns the handle that makes the events of `callback` ready.
     fn add_callback(&mut self, callback: CallbackId, loop_index: usize) -> Ready {
         let builder = self.common.builder;
-        let of = &builder.callback_specs[callback.0 as usize];
+        let of = &builder.callback_specs[callback];
         let token = self.parts.routes.len();
         let mut ready = self.ready(loop_index, token);
         let mut deadline = Index::NONE;
@@ -462,7 +463,7 @@ impl Connecting<'_> {
         self.parts.routes.push(Route {
             callback,
             event_loop,
-            node_index: builder.loops[event_loop.0 as usize].node_index as u32,
+            node_index: builder.loops[event_loop].node_index as u32,
             loop_index: loop_index as u32,
             target: of.target,
             timer,
@@ -473,7 +474,7 @@ impl Connecting<'_> {
 
     fn add_retirement(&mut self, loop_index: usize) {
         let id = self.parts.loops[loop_index];
-        let notifier = self.common.retirements[id.0 as usize].clone();
+        let notifier = self.common.retirements[id].clone();
         self.parts.starts.push(notifier.clone());
         let control = Control::Retirement { loop_index, notifier: notifier.clone() };
         self.add_control(loop_index, &notifier, control);
@@ -490,16 +491,14 @@ pub(crate) struct Counted {
 
 impl Counted {
     /// The counters of all callbacks, in order.
-    pub(crate) fn all(builder: &GraphBuilder, workers: &[Worker]) -> Arc<[Self]> {
-        let counters = |callback: usize| builder.callback_specs[callback].counters.clone();
-        let mut all: Vec<Option<Self>> = builder.callback_specs.iter().map(|_| None).collect();
-        for worker in workers {
-            for (callback, token) in worker.callbacks() {
-                let (n, calls) = (callback.0 as usize, worker.calls().clone());
-                all[n] = Some(Self { counters: counters(n), calls, token });
-            }
-        }
-        all.into_iter().map(|of| of.expect("every callback has a worker")).collect()
+    pub(crate) fn all(builder: &GraphBuilder, workers: &[Worker]) -> Table<CallbackId, Self> {
+        let counted = workers.iter().flat_map(|worker| {
+            worker.callbacks().map(|(callback, token)| {
+                let counters = builder.callback_specs[callback].counters.clone();
+                (callback, Self { counters, calls: worker.calls().clone(), token })
+            })
+        });
+        counted.collect()
     }
 
     /// The number of calls of the callback.

@@ -58,7 +58,7 @@ impl GraphBuilder {
             return Ok(None);
         };
         let created = create(&**node).map_err(|error| {
-            let owner = self.loops().iter().find(|of| of.node_index == node_index);
+            let owner = self.loops().find(|of| of.node_index == node_index);
             self.refused(format!("{what} of node {}", owner.map_or("", |of| &of.node)), &error)
         })?;
         if created.is_none() {
@@ -118,7 +118,7 @@ impl GraphBuilder {
 
     /// Checks that messages of type `M` can come in from outside: they go by value.
     fn check_arrivals<M>(&self, node_index: usize, topic: &str) -> Result<(), TooLargeError> {
-        let owner = self.loops().iter().find(|of| of.node_index == node_index);
+        let owner = self.loops().find(|of| of.node_index == node_index);
         let node = owner.map_or("", |of| &of.node);
         check_size::<M>(node, &format!("subscription {topic} beyond the process"), BY_VALUE_MAX)
     }

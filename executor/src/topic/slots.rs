@@ -106,7 +106,7 @@ impl<M: Send + Sync + 'static> Topic<M> {
             let (node, callback) = match info {
                 Some(info) => (
                     info.loop_of(holder.callback).full_name(),
-                    info.callbacks[holder.callback.0 as usize].name.clone(),
+                    info.callbacks[holder.callback].name.clone(),
                 ),
                 None => Default::default(),
             };

@@ -4,7 +4,7 @@
 //! is far away in memory, and along a chain of pointers. See [`ringspin_ringbuf::lines`].
 
 use super::Worker;
-use crate::event::{CallbackId, LoopId};
+use crate::event::CallbackId;
 use crate::info::TopicInfo;
 use crate::topic::AnyTopic;
 use ringspin_ringbuf::{CacheLines, PrefetchPlan};
@@ -26,19 +26,19 @@ impl Worker {
         token: &dyn Fn(CallbackId) -> u32,
     ) {
         let info = &self.shared.info;
-        let mut published: Vec<Vec<Described<'_>>> = vec![Vec::new(); info.loops.len()];
+        let mut published = info.loops.map(|_, _| Vec::<Described<'_>>::new());
         // The topics of services come after the others.
         for (described, (_, topic)) in info.topics.iter().zip(topics) {
-            for &(LoopId(publisher), _) in &described.publishers {
-                published[publisher as usize].push((described, topic));
+            for &(publisher, _) in &described.publishers {
+                published[publisher].push((described, topic));
             }
         }
         let mut prefetch_plan = PrefetchPlan::default();
         for callback in self.timers.callbacks() {
             let mut lines = CacheLines::default();
             self.add_to(token(callback), &mut lines);
-            let event_loop = info.callbacks[callback.0 as usize].event_loop;
-            for (described, topic) in &published[event_loop.0 as usize] {
+            let event_loop = info.callbacks[callback].event_loop;
+            for (described, topic) in &published[event_loop] {
                 topic.add_to(&mut lines);
                 let subscriptions = described.subscriptions.iter();
                 subscriptions.for_each(|callback| self.add_to(token(*callback), &mut lines));

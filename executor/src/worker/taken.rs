@@ -35,7 +35,7 @@ impl Worker {
             Control::Retirement { loop_index, .. } => self.loops[loop_index],
             Control::TimerChanged(timer) => {
                 let callback = self.timers.callback(timer);
-                self.shared.info.callbacks[callback.0 as usize].event_loop
+                self.shared.info.callbacks[callback].event_loop
             }
         };
         Some(ReadyEvent { token, callback: None, event_loop })

@@ -1,7 +1,16 @@
-//! A test that runs again in a process of its own, with a mutant that an environment variable
-//! selects: a failing model may corrupt memory, or leave coroutines behind whose destructors abort.
+//! A test that runs again in a process of its own, with an environment variable that selects its
+//! variant: a failing model may corrupt memory, or leave coroutines behind whose destructors abort.
 
-use std::process::Command;
+use std::process::{Command, Output};
+
+/// Runs `test` with `value` in the environment variable `variable`.
+pub(crate) fn run(test: &str, variable: &str, value: &str) -> Output {
+    Command::new(std::env::current_exe().expect("a test knows its executable"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(variable, value)
+        .output()
+        .expect("a test can run its executable")
+}
 
 /// Runs `test` with `mutant` as the value of `variable`. Returns the message of the panic that ends
 /// the run.
@@ -9,11 +18,7 @@ use std::process::Command;
 /// # Panics
 /// If the run succeeds, or ends without a panic.
 pub(crate) fn failure(test: &str, variable: &str, mutant: &str) -> String {
-    let output = Command::new(std::env::current_exe().expect("a test knows its executable"))
-        .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(variable, mutant)
-        .output()
-        .expect("a test can run its executable");
+    let output = run(test, variable, mutant);
     assert!(!output.status.success(), "the mutant {mutant} survived");
     let report = String::from_utf8_lossy(&output.stderr);
     let reason = report.lines().skip_while(|line| !line.contains("panicked at")).nth(1);

@@ -16,7 +16,7 @@
 use crate::edges::{GraphEdge, graph_edges};
 use crate::error::ChainError;
 use crate::names::{callback_labels, names_loop, way_out};
-use ringspin_executor::{Dispatch, EventId, GraphInfo, LoopId, SourceId, Time};
+use ringspin_executor::{CallbackId, Dispatch, EventId, GraphInfo, LoopId, SourceId, Table, Time};
 use std::collections::VecDeque;
 
 /// A path through the graph, to be followed in simulated time.
@@ -85,7 +85,7 @@ impl ChainPath {
     ///
     /// # Errors
     /// [`ChainError`] if the graph cannot have such a path.
-    pub fn resolve(&self, info: &GraphInfo) -> Result<Vec<Vec<usize>>, ChainError> {
+    pub fn resolve(&self, info: &GraphInfo) -> Result<Vec<Vec<CallbackId>>, ChainError> {
         Ok(self.callbacks_and_edges(info, &graph_edges(info))?.0)
     }
 
@@ -95,9 +95,9 @@ impl ChainPath {
         &self,
         info: &GraphInfo,
         edges: &[GraphEdge<'a>],
-    ) -> Result<(Vec<Vec<usize>>, Vec<Vec<GraphEdge<'a>>>), ChainError> {
+    ) -> Result<(Vec<Vec<CallbackId>>, Vec<Vec<GraphEdge<'a>>>), ChainError> {
         let labels = callback_labels(info);
-        let (mut callbacks, mut ways) = (Vec::<Vec<usize>>::new(), Vec::new());
+        let (mut callbacks, mut ways) = (Vec::<Vec<CallbackId>>::new(), Vec::new());
         for (n, step) in self.steps.iter().enumerate() {
             let mut named = self.named(step, info, &labels)?;
             let mut way = Vec::new();
@@ -105,13 +105,13 @@ impl ChainPath {
                 let loops: Vec<LoopId> =
                     callbacks[n - 1].iter().map(|&c| info.callbacks[c].event_loop).collect();
                 let is_way = |edge: &&GraphEdge<'_>| {
-                    loops.contains(&edge.from) && named.contains(&(edge.callback.0 as usize))
+                    loops.contains(&edge.from) && named.contains(&edge.callback)
                 };
                 way.extend(edges.iter().filter(is_way).copied());
                 if way.is_empty() {
                     return Err(self.not_connected(n, &loops, info, edges));
                 }
-                named.retain(|&c| way.iter().any(|edge| edge.callback.0 as usize == c));
+                named.retain(|&c| way.iter().any(|edge| edge.callback == c));
             }
             callbacks.push(named);
             ways.push(way);
@@ -127,8 +127,8 @@ impl ChainPath {
         &self,
         step: &str,
         info: &GraphInfo,
-        labels: &[String],
-    ) -> Result<Vec<usize>, ChainError> {
+        labels: &Table<CallbackId, String>,
+    ) -> Result<Vec<CallbackId>, ChainError> {
         let mut named = Vec::new();
         for one in step.split('|').map(str::trim) {
             let (name, callback) = match one.split_once(' ') {
@@ -140,14 +140,13 @@ impl ChainPath {
                 step: one.to_owned(),
                 way_out,
             };
-            let mut loops = info.loops.iter().filter(|of| names_loop(name, of)).peekable();
+            let mut loops = info.loops.values().filter(|of| names_loop(name, of)).peekable();
             if loops.peek().is_none() {
-                let known = info.loops.iter().map(ringspin_executor::LoopInfo::full_name);
+                let known = info.loops.values().map(|of| of.full_name());
                 return Err(unknown(way_out(name, known, "it has no nodes at all")));
             }
-            let of_loops: Vec<_> =
-                loops.flat_map(|of| &of.callbacks).map(|callback| callback.0 as usize).collect();
-            let is_it = |&&c: &&usize| {
+            let of_loops: Vec<_> = loops.flat_map(|of| of.callbacks.iter().copied()).collect();
+            let is_it = |&&c: &&CallbackId| {
                 callback.is_none_or(|name| name == labels[c] || name == info.callbacks[c].name)
             };
             let before = named.len();
@@ -170,7 +169,7 @@ impl ChainPath {
         edges: &[GraphEdge<'_>],
     ) -> ChainError {
         let fed = edges.iter().filter(|edge| from.contains(&edge.from));
-        let fed = fed.map(|edge| info.loops[edge.to.0 as usize].full_name());
+        let fed = fed.map(|edge| info.loops[edge.to].full_name());
         let none = "it has no successor: end the chain there";
         ChainError::NotConnected {
             chain: self.name.clone(),
@@ -184,8 +183,8 @@ impl ChainPath {
 /// Follows chains.
 pub(crate) struct Follower {
     chains: Vec<Chain>,
-    /// By callback: which steps of which chains it is.
-    steps_of: Vec<Vec<NodeConfig>>,
+    /// By callback: which steps of which chains it is, if it is any.
+    steps_of: Table<CallbackId, Vec<NodeConfig>>,
     /// Of the callback that runs.
     running: Vec<(NodeConfig, Origin)>,
 }
@@ -232,12 +231,15 @@ impl Follower {
     /// Of `paths` through this graph; `None` if there are none.
     pub(crate) fn new(paths: &[ChainPath], info: &GraphInfo) -> Result<Option<Self>, ChainError> {
         let edges = graph_edges(info);
-        let mut steps_of = vec![Vec::new(); info.callbacks.len()];
+        let mut steps_of = Table::<_, Vec<_>>::new();
         let mut chains = Vec::new();
         for (chain, path) in paths.iter().enumerate() {
             let (callbacks, ways) = path.callbacks_and_edges(info, &edges)?;
             for (step, callbacks) in callbacks.iter().enumerate() {
-                callbacks.iter().for_each(|&c| steps_of[c].push(NodeConfig { chain, step }));
+                for &callback in callbacks {
+                    let steps = steps_of.get_or_insert_with(callback, Vec::new);
+                    steps.push(NodeConfig { chain, step });
+                }
             }
             let arrivals = ways.iter().map(|way| {
                 let mut sources: Vec<_> = way.iter().map(|edge| edge.source).collect();
@@ -257,7 +259,7 @@ impl Follower {
     /// A callback begins, for an event that was released then.
     pub(super) fn started(&mut self, dispatch: &Dispatch, released: Time) {
         self.running.clear();
-        for &place in &self.steps_of[dispatch.callback.0 as usize] {
+        for &place in self.steps_of.get(dispatch.callback).into_iter().flatten() {
             let chain = &mut self.chains[place.chain];
             let origin = match place.step {
                 0 => Some(Origin { released, started: dispatch.time }),

@@ -105,8 +105,8 @@ impl Digester {
             hash.update(&(name.len() as u64).to_le_bytes());
             hash.update(name.as_bytes());
         };
-        info.loops.iter().for_each(|event_loop| name(&event_loop.full_name()));
-        info.callbacks.iter().for_each(|callback| name(&callback.name));
+        info.loops.values().for_each(|event_loop| name(&event_loop.full_name()));
+        info.callbacks.values().for_each(|callback| name(&callback.name));
         let (dispatches, sent) = (Arc::default(), Vec::new());
         let depends_on_sending = timing.as_ref().is_some_and(Timing::depends_on_sending);
         Self {

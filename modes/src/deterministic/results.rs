@@ -27,7 +27,7 @@ impl Sequencer {
             },
             ForeignEvent::Of(source) => match info.publisher(source) {
                 Some((topic, by)) => {
-                    let by = info.loops[by.0 as usize].full_name();
+                    let by = info.loops[by].full_name();
                     format!("messages of {by} on {}", topic.name)
                 }
                 None => format!("messages of source {}", source.0),

@@ -100,13 +100,13 @@ impl PerturbationSource {
 /// The node that sent a message, and which of its publishers on the topic, unless that is the first
 /// one without a name.
 fn publisher_of(info: &GraphInfo, topic: &TopicInfo, in_flight: &InFlight) -> String {
-    let node = |(by, _): &(LoopId, SourceId)| info.loops[by.0 as usize].node_index;
+    let node = |(by, _): &(LoopId, SourceId)| info.loops[*by].node_index;
     let nodes: Vec<_> = topic.publishers.iter().map(node).collect();
     let names = publisher_names(topic, &nodes).into_iter().zip(&topic.publishers);
     let mut names = names.filter(|(_, (_, source))| *source == in_flight.event.source);
     match names.next() {
         None => String::new(),
-        Some((name, (by, _))) => match (&*info.loops[by.0 as usize].node, &*name) {
+        Some((name, (by, _))) => match (&*info.loops[*by].node, &*name) {
             (node, "#0") => node.into(),
             (node, name) => format!("{node} {name}"),
         },

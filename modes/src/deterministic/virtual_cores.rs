@@ -79,8 +79,8 @@ struct Thread {
 impl VirtualCoreScheduler {
     /// With a core for each loop.
     pub(super) fn unlimited(info: &GraphInfo) -> Self {
-        let thread = |core| VirtualThread { core, loops: vec![LoopId(core as u32)] };
-        Self::new(info, (0..info.loops.len()).map(thread).collect(), false)
+        let thread = |(core, id)| VirtualThread { core, loops: vec![id] };
+        Self::new(info, info.loops.keys().enumerate().map(thread).collect(), false)
     }
 
     /// With threads that run these loops, in the order of the live mode.
@@ -99,7 +99,7 @@ impl VirtualCoreScheduler {
     }
 
     fn new(info: &GraphInfo, threads: Vec<VirtualThread>, sweep: bool) -> Self {
-        let priority = |id: &LoopId| info.loops[id.0 as usize].priority;
+        let priority = |id: &LoopId| info.loops[*id].priority;
         let mut cores: Vec<usize> = threads.iter().map(|thread| thread.core).collect();
         cores.dedup();
         let thread = |VirtualThread { core, mut loops }| {
@@ -110,7 +110,7 @@ impl VirtualCoreScheduler {
             Thread { core, loops, busy: false, sweep }
         };
         let threads: Vec<_> = threads.into_iter().map(thread).collect();
-        let loops = info.loops.iter().map(|event_loop| LoopAgenda {
+        let loops = info.loops.values().map(|event_loop| LoopAgenda {
             thread: 0,
             place: 0,
             priority: event_loop.priority,
@@ -124,7 +124,7 @@ impl VirtualCoreScheduler {
             }
         }
         let (next, ends) = (BTreeSet::new(), BinaryHeap::new());
-        let loop_of = info.callbacks.iter().map(|callback| callback.event_loop.0).collect();
+        let loop_of = info.callbacks.values().map(|callback| callback.event_loop.0).collect();
         Self { loops, loop_of, threads, next, ends, arrived: 0, running: None }
     }
 

@@ -24,7 +24,7 @@ impl fmt::Display for LoopName<'_> {
 
 /// The names of all loops of a graph, in the order of their creation.
 pub fn loop_names(info: &GraphInfo) -> Vec<LoopName<'_>> {
-    info.loops.iter().map(|l| LoopName { node: &l.node, group: &l.group }).collect()
+    info.loops.values().map(|l| LoopName { node: &l.node, group: &l.group }).collect()
 }
 
 /// A node, and the callback group within it if the text names one.

@@ -167,7 +167,7 @@ fn the_topological_order_follows_chains_and_survives_cycles() {
     let names = |graph: &Graph| {
         let info = graph.info();
         let order = info.topological_order().into_iter();
-        order.map(|id| info.loops[id.0 as usize].node.clone()).collect::<Vec<_>>()
+        order.map(|id| info.loops[id].node.clone()).collect::<Vec<_>>()
     };
     assert_eq!(names(&graph), ["/d", "/c", "/b"]);
     let back = graph.create_node("a", ()).unwrap();

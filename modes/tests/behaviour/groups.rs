@@ -43,7 +43,7 @@ fn a_reentrant_group_shares_its_state_in_every_mode() {
         let statistics = executor.statistics();
         let dispatched = |name| statistics.of(name).map(|c| c.dispatched).sum::<u64>();
         assert_eq!(["/node", "/node:group_a", "/node:group_b"].map(dispatched), [1, 10, 10]);
-        let names: Vec<_> = executor.graph().info().loops.iter().map(|l| l.full_name()).collect();
+        let names: Vec<_> = executor.graph().info().loops.values().map(|l| l.full_name()).collect();
         assert_eq!(names, ["/node", "/node:group_a", "/node:group_b"]);
     });
 }

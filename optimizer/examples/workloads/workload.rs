@@ -93,14 +93,14 @@ impl Workload {
                 10 * ns
             )
         };
-        let loops: Vec<String> = info.loops.iter().map(|of| of.full_name()).collect();
+        let loops: Vec<String> = info.loops.values().map(|of| of.full_name()).collect();
         let mut text = format!(
             "version = 2\nloops = {loops:?}\nmachine = {{ name = \"exact\", \
              architecture = \"none\", cores = 1, slowdown_percent = 100 }}\n"
         );
-        for (callback, label) in info.callbacks.iter().zip(callback_labels(&info)) {
-            let number = callback.event_loop.0 as usize;
-            let shares = info.loops[number].callbacks.len() as u32;
+        for (id, label) in callback_labels(&info).iter() {
+            let number = info.callbacks[id].event_loop.0 as usize;
+            let shares = info.loop_of(id).callbacks.len() as u32;
             let duration = always(self.nodes[number].duration / shares);
             writeln!(
                 text,

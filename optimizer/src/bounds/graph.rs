@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ringspin_executor::{CallbackId, GraphInfo};
+use ringspin_executor::{CallbackId, GraphInfo, Table, TableKey};
 use ringspin_modes::{GraphEdge, graph_edges};
 
 use super::{Analysis, Callback, NoBound, Source, Trigger};
@@ -22,13 +22,14 @@ const CHOICES_MAX: usize = 256;
 /// only timers have a known rate.
 pub fn callbacks_of(
     info: &GraphInfo,
-    duration_max: impl Fn(usize) -> Duration,
+    duration_max: impl Fn(CallbackId) -> Duration,
     sends: impl Fn(CallbackId, &GraphEdge<'_>) -> usize,
     transit: impl Fn(&GraphEdge<'_>) -> [Duration; 2],
 ) -> Vec<Callback> {
     let edges = graph_edges(info);
-    let receives = |index: usize| {
-        let is_it = |id: &CallbackId| id.0 as usize == index;
+    let (loops, callbacks) = (places(&info.loops), places(&info.callbacks));
+    let receives = |callback: CallbackId| {
+        let is_it = |id: &CallbackId| *id == callback;
         let serves = |service: &ringspin_executor::ServiceInfo| {
             service.server.as_ref().is_some_and(is_it)
                 || service.clients.iter().any(|client| is_it(&client.callback))
@@ -36,34 +37,42 @@ pub fn callbacks_of(
         info.topics.iter().any(|topic| topic.subscriptions.iter().any(is_it))
             || info.services.iter().any(serves)
     };
-    let trigger = |index: usize, name: &str| {
+    let trigger = |callback: CallbackId, name: &str| {
         if let Some(period) = timer_period(name) {
             return Trigger::Timer(period);
         }
-        if !info.inputs.is_empty() || !receives(index) {
+        if !info.inputs.is_empty() || !receives(callback) {
             return Trigger::Unknown;
         }
-        let arriving = edges.iter().filter(|edge| edge.callback.0 as usize == index);
+        let arriving = edges.iter().filter(|edge| edge.callback == callback);
         let sources = arriving.flat_map(|edge| {
             let [same_core_max, cross_core_max] = transit(edge);
-            let senders = info.loops[edge.from.0 as usize].callbacks.iter();
+            let senders = info.loops[edge.from].callbacks.iter();
             let sent = senders.flat_map(|&id| std::iter::repeat_n(id, sends(id, edge)));
-            sent.map(move |id| Source { callback: id.0 as usize, same_core_max, cross_core_max })
-                .collect::<Vec<_>>()
+            let source = |id| Source { callback: callbacks[id], same_core_max, cross_core_max };
+            sent.map(source).collect::<Vec<_>>()
         });
         Trigger::Messages(sources.collect())
     };
-    let callbacks = info.callbacks.iter().enumerate().map(|(index, callback)| Callback {
-        name: format!(
-            "{} {}",
-            info.loops[callback.event_loop.0 as usize].full_name(),
-            callback.name
-        ),
-        event_loop: callback.event_loop.0 as usize,
-        duration_max: duration_max(index),
-        trigger: trigger(index, &callback.name),
+    let callbacks = info.callbacks.iter().map(|(id, callback)| Callback {
+        name: format!("{} {}", info.loops[callback.event_loop].full_name(), callback.name),
+        event_loop: loops[callback.event_loop],
+        duration_max: duration_max(id),
+        trigger: trigger(id, &callback.name),
     });
     callbacks.collect()
+}
+
+/// The places of the callbacks of `steps` in the list of [`callbacks_of`], for
+/// [`Analysis::longest`].
+pub fn places_of(info: &GraphInfo, steps: &[Vec<CallbackId>]) -> Vec<Vec<usize>> {
+    let places = places(&info.callbacks);
+    steps.iter().map(|step| step.iter().map(|id| places[*id]).collect()).collect()
+}
+
+/// The place of each entry among the others, in order of creation.
+pub(crate) fn places<K: TableKey, T>(table: &Table<K, T>) -> Table<K, usize> {
+    table.keys().zip(0..).collect()
 }
 
 /// The period of a timer callback, from its name; `None` for other callbacks.
@@ -95,8 +104,9 @@ fn period_of(text: &str) -> Option<Duration> {
 
 impl Analysis<'_> {
     /// The longest time over all paths through `steps`, one callback per step, as
-    /// [`ChainPath::resolve`](ringspin_modes::ChainPath::resolve) returns them. Where branches
-    /// join, the slowest one counts.
+    /// [`places_of`] returns them for a
+    /// [`ChainPath::resolve`](ringspin_modes::ChainPath::resolve). Where branches join, the slowest
+    /// one counts.
     ///
     /// # Errors
     /// The errors of [`chain`](Self::chain) where no path leads through the steps, and

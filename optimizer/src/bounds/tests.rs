@@ -237,11 +237,11 @@ proptest! {
         let graph = Graph::new();
         pipelines(&graph, &periods_ms, length).unwrap();
         let info = graph.info();
-        let names: Vec<String> = info.loops.iter().map(|it| it.full_name().to_string()).collect();
+        let names: Vec<String> = info.loops.values().map(|it| it.full_name()).collect();
         let duration = |event_loop: usize| Duration::from_micros(durations_us[event_loop]);
         let callbacks = callbacks_of(
             &info,
-            |index| duration(info.callbacks[index].event_loop.0 as usize),
+            |id| duration(info.callbacks[id].event_loop.0 as usize),
             |_, _| 1,
             |_| [Duration::ZERO; 2],
         );
@@ -270,7 +270,8 @@ proptest! {
         pipelines(executor.graph(), &periods_ms, length).unwrap();
         executor.spin_for(ms(1000)).unwrap();
         for (path, samples) in paths.iter().zip(executor.chains()) {
-            let bound = analysis.longest(&path.resolve(&info).unwrap()).unwrap();
+            let steps = places_of(&info, &path.resolve(&info).unwrap());
+            let bound = analysis.longest(&steps).unwrap();
             let ends = samples.release_to_end_ns.iter().copied();
             let longest = ends.max().expect("samples come through");
             let longest = Duration::from_nanos(longest);

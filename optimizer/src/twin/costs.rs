@@ -1,7 +1,7 @@
 //! Conversion of a profile's durations and hops for a simulation.
 
 use super::TwinError;
-use ringspin_executor::{CallbackId, GraphInfo, LoopId};
+use ringspin_executor::{CallbackId, GraphInfo, LoopId, Table};
 use ringspin_modes::names::{callback_labels, exact_name};
 use ringspin_modes::{GraphEdge, graph_edges};
 use ringspin_simulation::models::{
@@ -15,10 +15,10 @@ use std::time::Duration;
 pub(super) struct Costs {
     /// The durations of callbacks, each including the same-core cost of receiving a message.
     pub(super) durations: Durations,
-    /// By callback: the shortest measured duration, if it ran.
-    pub(super) least: Vec<Option<Duration>>,
+    /// The shortest measured duration of each callback that ran.
+    pub(super) least: Table<CallbackId, Duration>,
     /// By callback: the longest simulated duration, including the cost of receiving a message.
-    pub(super) most: Vec<Duration>,
+    pub(super) most: Table<CallbackId, Duration>,
     /// The assumptions in place of missing measurements, in words.
     pub(super) assumptions: Vec<String>,
     /// The edges between loops, with the delay of their messages between cores.
@@ -40,25 +40,24 @@ impl Costs {
     pub(super) fn new(
         info: &GraphInfo,
         profile: &Profile,
-        sends_sometimes: impl Fn(usize) -> bool,
+        sends_sometimes: impl Fn(CallbackId) -> bool,
     ) -> Result<Self, TwinError> {
         let measured = measured(info, profile)?;
-        let both = measured.iter().enumerate();
-        let both = both.filter_map(|(n, callback)| callback.filter(|_| sends_sometimes(n)));
-        let both: BTreeSet<_> = both.map(|c| (&*c.node, &*c.callback)).collect();
+        let both = measured.iter().filter(|(id, _)| sends_sometimes(*id));
+        let both: BTreeSet<_> = both.map(|(_, c)| (&*c.node, &*c.callback)).collect();
         let sends_sometimes = |calls: &&Calls| both.contains(&(&*calls.node, &*calls.callback));
         let calls: Vec<&Calls> = profile.calls.iter().filter(sends_sometimes).collect();
         let receiving = receiving(info, profile);
         let mut durations = Durations::new();
-        let mut most = vec![Duration::ZERO; measured.len()];
-        for ((callback, extra), most) in measured.iter().zip(&receiving).zip(&mut most) {
-            let Some(callback) = callback else { continue };
+        let mut most = info.callbacks.map(|_, _| Duration::ZERO);
+        for (id, callback) in measured.iter() {
+            let extra = &receiving[id];
             let rule = DurationRule::new(exact_name(&callback.node)).callback(&callback.callback);
             let kinds = kinds(callback, &calls);
             let longest =
                 |[quiet, sending]: &[DurationHistogram; 2]| quiet.max_ns.max(sending.max_ns);
             let max_ns = kinds.as_ref().map_or(callback.durations.max_ns, longest);
-            *most = Duration::from_nanos(max_ns) + *extra;
+            most[id] = Duration::from_nanos(max_ns) + *extra;
             durations = durations.rule(match kinds {
                 None => rule.duration(callback.durations.distribution(|time| time + *extra)),
                 Some([quiet, sending]) => rule
@@ -66,10 +65,9 @@ impl Costs {
                     .sending(sending.distribution(|time| time + *extra)),
             });
         }
-        let least = measured.iter().map(|c| c.map(|c| Duration::from_nanos(c.durations.min_ns)));
         Ok(Self {
             durations,
-            least: least.collect(),
+            least: measured.map(|_, of| Duration::from_nanos(of.durations.min_ns)),
             most,
             assumptions: assumptions(info, profile, &measured),
             crossing: crossing(info, profile, &receiving),
@@ -85,25 +83,23 @@ impl Costs {
     }
 }
 
-/// The measurements of each callback.
-fn measured<'a>(
-    info: &GraphInfo,
-    profile: &'a Profile,
-) -> Result<Vec<Option<&'a CallbackProfile>>, TwinError> {
+/// The measurements of the callbacks that have any.
+type Measured<'a> = Table<CallbackId, &'a CallbackProfile>;
+
+fn measured<'a>(info: &GraphInfo, profile: &'a Profile) -> Result<Measured<'a>, TwinError> {
     let labels = callback_labels(info);
-    let loops = info.callbacks.iter().map(|c| info.loops[c.event_loop.0 as usize].full_name());
-    let number_of: BTreeMap<_, _> =
-        loops.zip(labels).enumerate().map(|(n, name)| (name, n)).collect();
-    let mut measured = vec![None; info.callbacks.len()];
+    let name = |id, label: &String| (info.loop_of(id).full_name(), label.clone());
+    let ids: BTreeMap<_, _> = labels.iter().map(|(id, label)| (name(id, label), id)).collect();
+    let mut measured = Measured::new();
     for callback in &profile.callbacks {
         let key = (callback.node.clone(), callback.callback.clone());
-        let Some(&number) = number_of.get(&key) else {
+        let Some(&id) = ids.get(&key) else {
             let (node, callback) = key;
             return Err(TwinError::OtherCallback { node, callback });
         };
-        measured[number] = Some(callback);
+        measured.insert(id, callback);
     }
-    match measured.iter().all(Option::is_none) {
+    match measured.is_empty() {
         true => Err(TwinError::NothingMeasured),
         false => Ok(measured),
     }
@@ -125,26 +121,30 @@ fn kinds(callback: &CallbackProfile, calls: &[&Calls]) -> Option<[DurationHistog
     Some([quiet, sending])
 }
 
-/// By callback: the same-core cost of receiving a message; the highest one of several edges.
-fn receiving(info: &GraphInfo, profile: &Profile) -> Vec<Duration> {
-    let mut costs = vec![Duration::ZERO; info.callbacks.len()];
+/// The same-core cost of receiving a message; the highest one of several edges.
+fn receiving(info: &GraphInfo, profile: &Profile) -> Table<CallbackId, Duration> {
+    let mut costs = info.callbacks.map(|_, _| Duration::ZERO);
     for edge in graph_edges(info) {
-        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id.0 as usize].full_name());
+        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id].full_name());
         let cost = profile.same_core(edge.topic, &from, &to);
         let median = cost.map_or(Duration::ZERO, |cost| cost.quantile(0.5));
-        let highest = &mut costs[edge.callback.0 as usize];
+        let highest = &mut costs[edge.callback];
         *highest = median.max(*highest);
     }
     costs
 }
 
 /// The delays of messages between cores; edges without a measured one have none.
-fn crossing(info: &GraphInfo, profile: &Profile, receiving: &[Duration]) -> Vec<Crossing> {
+fn crossing(
+    info: &GraphInfo,
+    profile: &Profile,
+    receiving: &Table<CallbackId, Duration>,
+) -> Vec<Crossing> {
     let mut crossing: Vec<Crossing> = Vec::new();
     for edge in graph_edges(info).into_iter().filter(|edge| edge.from != edge.to) {
-        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id.0 as usize].full_name());
+        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id].full_name());
         let Some(cost) = profile.cross_core(edge.topic, &from, &to) else { continue };
-        let own = receiving[edge.callback.0 as usize];
+        let own = receiving[edge.callback];
         let delay = cost.distribution(|time| time.saturating_sub(own));
         let rule =
             LinkRule::new(edge.topic).from(exact_name(&from)).to(exact_name(&to)).delay(delay);
@@ -159,13 +159,9 @@ fn crossing(info: &GraphInfo, profile: &Profile, receiving: &[Duration]) -> Vec<
 }
 
 /// The assumptions in place of measurements that the profile lacks, in words.
-fn assumptions(
-    info: &GraphInfo,
-    profile: &Profile,
-    measured: &[Option<&CallbackProfile>],
-) -> Vec<String> {
-    let missing = (0..info.callbacks.len()).filter(|n| measured[*n].is_none());
-    let missing: Vec<_> = missing.map(|n| info.name_of(CallbackId(n as u32))).collect();
+fn assumptions(info: &GraphInfo, profile: &Profile, measured: &Measured<'_>) -> Vec<String> {
+    let missing = info.callbacks.keys().filter(|id| !measured.contains(*id));
+    let missing: Vec<_> = missing.map(|id| info.name_of(id)).collect();
     let mut assumptions = Vec::new();
     if !missing.is_empty() {
         assumptions.push(format!(

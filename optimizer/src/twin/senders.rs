@@ -7,7 +7,7 @@
 
 use super::{Build, TwinError, without_logs};
 use crate::bounds::timer_period;
-use ringspin_executor::{CallbackId, GraphInfo, SourceId};
+use ringspin_executor::{CallbackId, GraphInfo, SourceId, Table};
 use ringspin_modes::deterministic::Trace;
 use ringspin_modes::names::exact_name;
 use ringspin_modes::{Executor, GraphEdge, Simulation, TiePolicy};
@@ -24,7 +24,7 @@ const TOOK: Duration = Duration::from_micros(1);
 /// The observed messages of the callbacks of a graph.
 pub(super) struct Senders {
     /// By callback: the number of calls that sent nothing, and of those that sent a message.
-    calls: Vec<[u64; 2]>,
+    calls: Table<CallbackId, [u64; 2]>,
     /// The largest number of messages from one source that one call of a callback sent.
     most: BTreeMap<(CallbackId, SourceId), usize>,
 }
@@ -32,8 +32,8 @@ pub(super) struct Senders {
 impl Senders {
     /// Runs the graph and counts the messages.
     pub(super) fn observe(build: &Build<'_>, info: &GraphInfo) -> Result<Self, TwinError> {
-        let mut seen = Self { calls: vec![[0; 2]; info.callbacks.len()], most: BTreeMap::new() };
-        let longest = info.callbacks.iter().filter_map(|callback| timer_period(&callback.name));
+        let mut seen = Self { calls: info.callbacks.map(|_, _| [0; 2]), most: BTreeMap::new() };
+        let longest = info.callbacks.values().filter_map(|callback| timer_period(&callback.name));
         let span = longest.max().unwrap_or_default().saturating_mul(2).clamp(SPAN[0], SPAN[1]);
         for ties in [TiePolicy::Fifo, TiePolicy::Reverse, TiePolicy::Shuffle { seed: 0 }] {
             seen.add(&without_logs(|| trace(build, info, ties, span))?);
@@ -54,19 +54,19 @@ impl Senders {
             *most = count.max(*most);
         }
         for (record, has_sent) in trace.records.iter().zip(has_sent) {
-            self.calls[record.dispatch.callback.0 as usize][usize::from(has_sent)] += 1;
+            self.calls[record.dispatch.callback][usize::from(has_sent)] += 1;
         }
     }
 
     /// Whether only some calls of a callback send a message.
-    pub(super) fn sends_sometimes(&self, callback: usize) -> bool {
+    pub(super) fn sends_sometimes(&self, callback: CallbackId) -> bool {
         self.calls[callback].iter().all(|&calls| calls > 0)
     }
 
     /// The largest number of messages that one call of `callback` sends on `edge`, which starts at
     /// its loop. If it was never called: 1.
     pub(super) fn most(&self, callback: CallbackId, edge: &GraphEdge<'_>) -> usize {
-        match self.calls[callback.0 as usize] {
+        match self.calls[callback] {
             [0, 0] => 1,
             _ => self.most.get(&(callback, edge.source)).copied().unwrap_or(0),
         }
@@ -79,7 +79,7 @@ fn trace(
     ties: TiePolicy,
     span: Duration,
 ) -> Result<Trace, TwinError> {
-    let loops = info.loops.iter().filter(|event_loop| !event_loop.callbacks.is_empty());
+    let loops = info.loops.values().filter(|event_loop| !event_loop.callbacks.is_empty());
     let names = loops.map(|event_loop| exact_name(&event_loop.full_name()));
     let rules = names.map(|name| DurationRule::new(name).duration(Distribution::fixed(TOOK)));
     let durations = rules.fold(Durations::new(), Durations::rule);

@@ -52,16 +52,15 @@ pub enum RosError {
         /// The entity that it was for.
         entity: Arc<str>,
     },
-    /// A type has another definition in the sourced ROS than in this program.
+    /// A type has another definition in the sourced ROS than in this program or recording.
     #[error(
-        "failed to use message type {name}: its hash is {program} in this program and {installed} \
-         in the sourced ROS 2; build the program with that definition, or source a ROS 2 with the \
-         program's"
+        "failed to use message type {name}: its hash is {program} in this program or recording and \
+         {installed} in the sourced ROS 2; use the same definition in both"
     )]
     OtherDefinition {
         /// The type.
         name: Box<str>,
-        /// The hash in this program.
+        /// The hash in this program, or in the recording.
         program: Box<str>,
         /// The hash in the sourced ROS.
         installed: Box<str>,

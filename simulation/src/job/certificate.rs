@@ -2,7 +2,7 @@
 
 use super::{Job, Report};
 use crate::models::{Durations, Links};
-use ringspin_executor::{CallbackId, FailurePolicy, GraphInfo, LoopId, TopicInfo};
+use ringspin_executor::{FailurePolicy, GraphInfo, LoopId, TopicInfo};
 use ringspin_modes::deterministic::{Cores, Jitter, Simulation, TiePolicy};
 use ringspin_modes::mapping::Mapping;
 use serde::Serialize;
@@ -143,7 +143,7 @@ impl Uncontrolled {
             let silent = topic.publishers.iter().filter(|(_, id)| !topic.digested.contains(id));
             silent.map(|(by, _)| format!("{} on {}", name_of(info, *by), topic.name))
         });
-        let states = info.loops.iter().filter(|l| !l.digested && !l.callbacks.is_empty());
+        let states = info.loops.values().filter(|l| !l.digested && !l.callbacks.is_empty());
         let used = info.services.iter().filter(|service| !service.clients.is_empty());
         Self {
             publishers: publishers.collect(),
@@ -396,7 +396,7 @@ pub(super) fn hash(text: &str) -> String {
 }
 
 fn name_of(info: &GraphInfo, event_loop: LoopId) -> String {
-    info.loops[event_loop.0 as usize].full_name()
+    info.loops[event_loop].full_name()
 }
 
 /// A graph, a line for each thing in it.
@@ -406,11 +406,11 @@ pub(super) fn listing(info: &GraphInfo) -> String {
         text.write_fmt(args).expect("a string takes all");
         text.push('\n');
     };
-    for event_loop in &info.loops {
+    for event_loop in info.loops.values() {
         line(format_args!("loop {}", event_loop.full_name()));
     }
-    for (n, _) in info.callbacks.iter().enumerate() {
-        line(format_args!("callback {}", info.name_of(CallbackId(n as u32))));
+    for id in info.callbacks.keys() {
+        line(format_args!("callback {}", info.name_of(id)));
     }
     for topic in &info.topics {
         line(format_args!("topic {} of {}", topic.name, topic.message_type));

@@ -1,7 +1,7 @@
 //! Ending with the messages of a topic: a condition that a file can state.
 
 use super::Job;
-use ringspin_executor::{Dispatch, GraphInfo, Recorder};
+use ringspin_executor::{CallbackId, Dispatch, GraphInfo, Recorder, Table};
 use ringspin_modes::Executor;
 use ringspin_modes::names::way_out;
 use ringspin_ringbuf::Counter;
@@ -47,7 +47,7 @@ pub struct NoEndError {
 /// Counts what each subscription of the topic handles.
 struct Countdown {
     /// By callback; `None` for those that are no subscriptions of the topic.
-    handled: Vec<Option<u64>>,
+    handled: Table<CallbackId, u64>,
     most: Arc<Counter>,
 }
 
@@ -91,16 +91,14 @@ impl Ending {
         Ok(Ended { messages: self.messages, handled: most })
     }
 
-    fn subscriptions(&self, info: &GraphInfo) -> Result<Vec<Option<u64>>, EndError> {
-        let mut handled = vec![None; info.callbacks.len()];
+    fn subscriptions(&self, info: &GraphInfo) -> Result<Table<CallbackId, u64>, EndError> {
         let topics = info.topics.iter().filter(|topic| !topic.subscriptions.is_empty());
         let topic = topics.clone().find(|topic| topic.name == self.topic).ok_or_else(|| {
             let known = topics.map(|topic| topic.name.clone());
             let way_out = way_out(&self.topic, known, "no topic has a subscription");
             EndError { topic: self.topic.clone(), way_out }
         })?;
-        topic.subscriptions.iter().for_each(|id| handled[id.0 as usize] = Some(0));
-        Ok(handled)
+        Ok(topic.subscriptions.iter().map(|id| (*id, 0)).collect())
     }
 }
 
@@ -112,7 +110,7 @@ impl Ended {
 
 impl Recorder for Countdown {
     fn started(&mut self, dispatch: &Dispatch) {
-        if let Some(Some(handled)) = self.handled.get_mut(dispatch.callback.0 as usize) {
+        if let Some(handled) = self.handled.get_mut(dispatch.callback) {
             *handled += 1;
             self.most.set(self.most.get().max(*handled));
         }

@@ -176,11 +176,10 @@ impl<T> Session<T> {
     pub fn state<S: Send + 'static>(&mut self, event_loop: &str) -> Result<&mut S, StateError> {
         let (monitor, sequencer) = self.parts();
         let loops = &monitor.info().loops;
-        let Some(index) = loops.iter().position(|l| l.full_name() == event_loop) else {
-            let loops = loops.iter().map(|l| l.full_name()).collect();
+        let Some((id, _)) = loops.iter().find(|(_, l)| l.full_name() == event_loop) else {
+            let loops = loops.values().map(|l| l.full_name()).collect();
             return Err(StateError::Unknown { name: event_loop.into(), loops });
         };
-        let id = ringspin_executor::LoopId(index as u32);
         sequencer.worker_mut().state_mut(id).ok_or_else(|| StateError::NotThere {
             name: event_loop.into(),
             requested: std::any::type_name::<S>(),

@@ -173,7 +173,7 @@ impl<T> Shrinker<'_, '_, T> {
         let Some(((default, info), (failing, _))) = logs else { return items };
         let with = |few: &[Item]| [&others[..], few].concat();
         let share_loop = |p: &Postponement| {
-            let of = |event: InstantEvent| info.callbacks[event.callback.0 as usize].event_loop;
+            let of = |event: InstantEvent| info.callbacks[event.callback].event_loop;
             of(p.held) == of(p.until)
         };
         let (inverted, kept) = pairs(&default, &failing, instant);

@@ -304,7 +304,7 @@ pub fn describe(record: &Record, info: &GraphInfo) -> String {
     let EventId { source, sequence } = dispatch.event;
     let sent_by = info
         .publisher(source)
-        .map(|(_, by)| format!("message {sequence} of {}", info.loops[by.0 as usize].full_name()));
+        .map(|(_, by)| format!("message {sequence} of {}", info.loops[by].full_name()));
     let event = sent_by.unwrap_or_else(|| format!("event {}#{sequence}", source.0));
     let shown = record.digest.map(|digest| format!(", showing {digest:016x}"));
     format!("{} {callback} on {event}{}", dispatch.time, shown.unwrap_or_default())

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use ringspin_simulation::models::Durations;
-//! use ringspin_executor::{Graph, Message, QoS};
+//! use ringspin_executor::{Graph, LoopId, Message, QoS};
 //! use std::time::Duration;
 //!
 //! let durations = Durations::from_toml(r#"
@@ -32,7 +32,7 @@
 //!
 //! let info = graph.info();
 //! let table = durations.resolve(&info, 42)?;
-//! let [points, timer] = [&info.loops[0], &info.loops[1]].map(|of| of.callbacks[0]);
+//! let [points, timer] = [LoopId(0), LoopId(1)].map(|id| info.loops[id].callbacks[0]);
 //! let first = table.execution(points, 0).duration;
 //! assert!(first >= Duration::from_millis(17) && first <= Duration::from_micros(25_500));
 //! assert_eq!(table.execution(timer, 0).logical, Some(Duration::from_millis(5)));
@@ -50,7 +50,7 @@ pub use error::DurationError;
 
 use super::distribution::Distribution;
 use super::profile::Profile;
-use ringspin_executor::{CallbackId, GraphInfo};
+use ringspin_executor::{CallbackId, GraphInfo, Table};
 use ringspin_modes::deterministic::{Execution, ResolvedDurations};
 use ringspin_modes::names::{callback_labels, callback_number, exact_name, names_loop, way_out};
 use ringspin_modes::quantity::Nanos;
@@ -113,8 +113,7 @@ pub struct DurationRule {
 /// The durations of a graph's callbacks, resolved.
 #[derive(Clone, Debug, Default)]
 pub struct DurationTable {
-    /// Indexed by callback.
-    entries: Vec<Option<Entry>>,
+    entries: Table<CallbackId, Entry>,
 }
 
 #[derive(Clone, Debug)]
@@ -149,14 +148,14 @@ impl Durations {
     /// The error of the first rule that matches no callback of the graph, or has no valid effect.
     pub fn resolve(&self, info: &GraphInfo, seed: u64) -> Result<DurationTable, DurationError> {
         let labels = callback_labels(info);
-        let mut entries: Vec<Option<Entry>> = vec![None; info.callbacks.len()];
+        let mut entries = Table::<CallbackId, Entry>::new();
         let mut scaled = Vec::new();
         for (rule, number) in self.rules.iter().zip(1..) {
             let name = rule.describe(number);
             rule.check(&name)?;
             let callbacks = rule.callbacks(info, &labels, &name)?;
             for &callback in &callbacks {
-                let entry = entries[callback].get_or_insert_with(|| Entry {
+                let entry = entries.get_or_insert_with(callback, || Entry {
                     duration: None,
                     sending: None,
                     scale: 1.0,
@@ -175,7 +174,7 @@ impl Durations {
             }
         }
         let lacks_duration =
-            |callback: &usize| entries[*callback].as_ref().is_none_or(Entry::lacks_duration);
+            |callback: &CallbackId| entries.get(*callback).is_none_or(Entry::lacks_duration);
         match scaled.into_iter().find(|(_, callbacks)| callbacks.iter().all(lacks_duration)) {
             Some((rule, _)) => Err(DurationError::NothingToScale { rule }),
             None => Ok(DurationTable { entries }),
@@ -211,18 +210,18 @@ impl DurationRule {
     fn callbacks(
         &self,
         info: &GraphInfo,
-        labels: &[String],
+        labels: &Table<CallbackId, String>,
         name: &str,
-    ) -> Result<Vec<usize>, DurationError> {
-        let loops = || info.loops.iter().filter(|event_loop| names_loop(&self.node, event_loop));
+    ) -> Result<Vec<CallbackId>, DurationError> {
+        let loops = || info.loops.values().filter(|event_loop| names_loop(&self.node, event_loop));
         if loops().next().is_none() {
-            let known = info.loops.iter().flat_map(|l| [l.node.clone(), l.full_name()]);
+            let known = info.loops.values().flat_map(|l| [l.node.clone(), l.full_name()]);
             let way_out = way_out(&self.node, known, "the graph has no nodes; create them first");
             return Err(DurationError::UnknownNode { rule: name.into(), way_out });
         }
-        let all = || loops().flat_map(|of| &of.callbacks).map(|callback| callback.0 as usize);
+        let all = || loops().flat_map(|of| of.callbacks.iter().copied());
         let wanted = self.callback.as_deref();
-        let is_wanted = |callback: &usize| {
+        let is_wanted = |callback: &CallbackId| {
             let label = &labels[*callback];
             wanted.is_none_or(|name| name == label || name == info.callbacks[*callback].name)
         };
@@ -266,19 +265,19 @@ impl Entry {
 impl DurationTable {
     /// Whether any callback takes another time if it sends something.
     pub fn depends_on_sending(&self) -> bool {
-        self.entries.iter().flatten().any(|entry| entry.sending.is_some())
+        self.entries.values().any(|entry| entry.sending.is_some())
     }
 
     /// Whether every callback takes no time.
     pub fn is_empty(&self) -> bool {
-        self.entries.iter().all(Option::is_none)
+        self.entries.is_empty()
     }
 
     /// How long call `n` of `callback` takes; a callback without a rule takes no time. Constant
     /// time, or logarithmic in the values of an empirical distribution.
     #[inline]
     pub fn execution(&self, callback: CallbackId, n: u64) -> Execution {
-        let Some(Some(entry)) = self.entries.get(callback.0 as usize) else {
+        let Some(entry) = self.entries.get(callback) else {
             return Execution::default();
         };
         let drawn = |of: &Distribution| entry.drawn(of, n);
@@ -311,8 +310,8 @@ fn times(ns: u64, scale: f64) -> u64 {
 }
 
 /// A name that is unique to the callback and does not depend on other callbacks.
-fn stream_name(info: &GraphInfo, callback: usize) -> String {
-    let event_loop = info.loop_of(CallbackId(callback as u32)).full_name();
+fn stream_name(info: &GraphInfo, callback: CallbackId) -> String {
+    let event_loop = info.loop_of(callback).full_name();
     let number = callback_number(info, callback);
     format!("{event_loop} runs {} #{number}", info.callbacks[callback].name)
 }

@@ -54,7 +54,7 @@ pub use profiler::Profiler;
 use super::histogram::DurationHistogram;
 use hop::pooled;
 use profiler::recorded;
-use ringspin_executor::{GraphInfo, LoopInfo, Recorder};
+use ringspin_executor::{GraphInfo, Recorder};
 use ringspin_modes::{Contention, allowed_cores};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -380,7 +380,7 @@ fn first_problem<'a, K: Ord + Copy>(
 
 /// The names of the event loops of a graph.
 fn loops_of(info: &GraphInfo) -> Vec<String> {
-    info.loops.iter().map(LoopInfo::full_name).collect()
+    info.loops.values().map(|of| of.full_name()).collect()
 }
 
 #[cfg(test)]

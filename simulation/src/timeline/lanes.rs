@@ -2,16 +2,19 @@
 //! says, because a worker knows its loops but not the number of its core.
 
 use super::Lane;
-use ringspin_executor::GraphInfo;
+use ringspin_executor::{GraphInfo, LoopId, Table};
 use ringspin_modes::Mode;
 use ringspin_modes::SpinError;
 use ringspin_modes::deterministic::Cores;
 use ringspin_modes::mapping::{CorePlan, Mapping, loop_names};
 use ringspin_modes::plan;
 
-/// The lanes, and by event loop the index of its lane.
-pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<(Vec<Lane>, Vec<usize>), SpinError> {
-    let one = || (vec![Lane { name: "one core".into(), core: None }], vec![0; info.loops.len()]);
+/// The lanes, and the index of the lane of each event loop.
+type Lanes = (Vec<Lane>, Table<LoopId, usize>);
+
+/// The lanes of a graph in `mode`.
+pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<Lanes, SpinError> {
+    let one = || (vec![Lane { name: "one core".into(), core: None }], info.loops.map(|_, _| 0));
     match mode {
         Mode::SingleCore => Ok(one()),
         Mode::MultiCore(mapping) => Ok(planned(info, &plan::cores(info, mapping.as_ref())?)),
@@ -27,10 +30,11 @@ pub(super) fn of(info: &GraphInfo, mode: &Mode) -> Result<(Vec<Lane>, Vec<usize>
     }
 }
 
-fn planned(info: &GraphInfo, plans: &[CorePlan]) -> (Vec<Lane>, Vec<usize>) {
-    let mut lane_of = vec![0; info.loops.len()];
+fn planned(info: &GraphInfo, plans: &[CorePlan]) -> Lanes {
+    let ids: Vec<LoopId> = info.loops.keys().collect();
+    let mut lane_of = info.loops.map(|_, _| 0);
     for (lane, plan) in plans.iter().enumerate() {
-        plan.loops.iter().for_each(|event_loop| lane_of[*event_loop] = lane);
+        plan.loops.iter().for_each(|index| lane_of[ids[*index]] = lane);
     }
     let lane = |plan: &CorePlan| {
         let core = plan.core;
@@ -50,10 +54,9 @@ fn all_of(mapping: &Mapping) -> Vec<usize> {
 }
 
 /// A lane for each loop, in the order in which data flows.
-fn one_each(info: &GraphInfo) -> (Vec<Lane>, Vec<usize>) {
+fn one_each(info: &GraphInfo) -> Lanes {
     let order = info.topological_order();
-    let mut lane_of = vec![0; info.loops.len()];
-    order.iter().enumerate().for_each(|(lane, id)| lane_of[id.0 as usize] = lane);
-    let name = |id: &ringspin_executor::LoopId| info.loops[id.0 as usize].full_name();
+    let lane_of = order.iter().copied().zip(0..).collect();
+    let name = |id: &LoopId| info.loops[*id].full_name();
     (order.iter().map(|id| Lane { name: name(id), core: None }).collect(), lane_of)
 }

@@ -1,6 +1,6 @@
 //! Callbacks that take time: what they occupy, what waits, and when their messages leave.
 
-use ringspin_executor::{BoxError, Graph, Message, QoS, Time};
+use ringspin_executor::{BoxError, Graph, LoopId, Message, QoS, Time};
 use ringspin_modes::{Cores, Mapping};
 use ringspin_simulation::models::{Distribution, DurationRule, Durations};
 use ringspin_simulation::{Job, Report, Session};
@@ -271,7 +271,7 @@ fn a_later_duration_is_for_all_calls_again() {
     let info = graph.info();
     let of = |durations: &Durations| {
         let table = durations.resolve(&info, 0).unwrap();
-        let execution = table.execution(info.loops[0].callbacks[0], 0);
+        let execution = table.execution(info.loops[LoopId(0)].callbacks[0], 0);
         (execution.duration, execution.sending)
     };
     assert_eq!(of(&durations), (2 * MS, None));

@@ -33,7 +33,7 @@ impl Links {
         for (rule, number) in self.rules.iter().zip(1..) {
             check(rule, &format!("link {number} (`{}`)", rule.topic), info, &ways)?;
         }
-        let mut table = LinkTable::new(info.callbacks.len());
+        let mut table = LinkTable::default();
         for way in ways {
             let mut rules: Vec<LinkRule> = Vec::new();
             for rule in self.rules.iter().rev().filter(|rule| rule.matches(&way)) {
@@ -108,12 +108,12 @@ fn ways(info: &GraphInfo) -> Vec<Way<'_>> {
 fn of_topic<'a>(info: &'a GraphInfo, topic: &'a TopicInfo) -> Vec<Way<'a>> {
     let from: Vec<_> = topic.publishers.iter().map(|(from, _)| *from).collect();
     let publishers = publisher_names(topic, &from);
-    let to = topic.subscriptions.iter().map(|c| info.callbacks[c.0 as usize].event_loop);
+    let to = topic.subscriptions.iter().map(|c| info.callbacks[*c].event_loop);
     let to: Vec<_> = to.collect();
     let mut ways = Vec::with_capacity(from.len() * to.len());
     for (n, &(publisher, source)) in topic.publishers.iter().enumerate() {
         for (m, &callback) in topic.subscriptions.iter().enumerate() {
-            let [from_loop, to_loop] = [publisher, to[m]].map(|id| &info.loops[id.0 as usize]);
+            let [from_loop, to_loop] = [publisher, to[m]].map(|id| &info.loops[id]);
             let name = format!(
                 "{} {} -> topic {} -> {} #{}",
                 from_loop.full_name(),
@@ -135,7 +135,7 @@ fn of_service<'a>(info: &'a GraphInfo, service: &'a ServiceInfo) -> Vec<Way<'a>>
         return Vec::new();
     };
     let at = info.loop_of(server);
-    let loops = service.clients.iter().map(|c| info.callbacks[c.callback.0 as usize].event_loop);
+    let loops = service.clients.iter().map(|c| info.callbacks[c.callback].event_loop);
     let loops: Vec<_> = loops.collect();
     let mut ways = Vec::with_capacity(2 * service.clients.len());
     for (n, client) in service.clients.iter().enumerate() {

@@ -1,15 +1,15 @@
 //! The edges of a graph that have a rule, and what becomes of each of their messages.
 
 use super::LinkRule;
-use ringspin_executor::{CallbackId, DeliveryOutcome, EventId, SourceId, Time};
+use ringspin_executor::{CallbackId, DeliveryOutcome, EventId, SourceId, Table, Time};
 use ringspin_modes::random::{Purpose, Stream};
 use std::time::Duration;
 
 /// The links of a graph, resolved, with the messages that are under way.
 #[derive(Clone, Debug, Default)]
 pub struct LinkTable {
-    /// Indexed by the receiving callback; each list in the order of its sources.
-    edges: Vec<Vec<Edge>>,
+    /// By the receiving callback; each list in the order of its sources, and not empty.
+    edges: Table<CallbackId, Vec<Edge>>,
 }
 
 /// The way from one source to one callback.
@@ -28,26 +28,21 @@ pub(super) struct Edge {
 }
 
 impl LinkTable {
-    /// Without edges, for a graph with so many callbacks.
-    pub(super) fn new(callbacks: usize) -> Self {
-        Self { edges: vec![Vec::new(); callbacks] }
-    }
-
     pub(super) fn add(&mut self, to: CallbackId, edge: Edge) {
-        let edges = &mut self.edges[to.0 as usize];
+        let edges = self.edges.get_or_insert_with(to, Vec::new);
         let place = edges.partition_point(|other| other.source < edge.source);
         edges.insert(place, edge);
     }
 
     /// Whether there is no edge with a rule.
     pub fn is_empty(&self) -> bool {
-        self.edges.iter().all(Vec::is_empty)
+        self.edges.is_empty()
     }
 
     /// Whether any edge to `callback` has a rule. Constant time.
     #[inline]
     pub fn is_linked(&self, callback: CallbackId) -> bool {
-        self.edges.get(callback.0 as usize).is_some_and(|edges| !edges.is_empty())
+        self.edges.contains(callback)
     }
 
     /// Decides the delivery of the message `event` of `bytes`, which leaves for `subscription` at
@@ -64,7 +59,7 @@ impl LinkTable {
         departure: Time,
         bytes: usize,
     ) -> DeliveryOutcome {
-        let edges = self.edges.get_mut(subscription.0 as usize);
+        let edges = self.edges.get_mut(subscription);
         let edge = edges.and_then(|edges| {
             let place = edges.binary_search_by_key(&event.source, |edge| edge.source).ok()?;
             edges.get_mut(place)

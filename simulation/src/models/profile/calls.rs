@@ -7,7 +7,7 @@
 use super::hop::merged;
 use super::profiler::{Arrival, Log};
 use crate::models::histogram::DurationHistogram;
-use ringspin_executor::{CallbackId, EventId, GraphInfo};
+use ringspin_executor::{CallbackId, EventId, GraphInfo, LoopId, Table};
 use ringspin_modes::graph_edges;
 use ringspin_modes::names::callback_labels;
 use serde::{Deserialize, Serialize};
@@ -61,14 +61,12 @@ enum Kind {
 pub(super) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
     let labels = callback_labels(info);
     let mut all = Vec::new();
-    for (event_loop, kinds) in info.loops.iter().zip(kinds(info, log)) {
-        let of_loop = event_loop.callbacks.first().map(|c| info.callbacks[c.0 as usize].event_loop);
-        let Some(of_loop) = of_loop else { continue };
+    for (event_loop, kinds) in kinds(info, log).iter() {
         if !kinds.contains(&Kind::Quiet) || !kinds.contains(&Kind::Sending) {
             continue;
         }
         let mut times = BTreeMap::<CallbackId, [Vec<u64>; 2]>::new();
-        for (&(worker, n), kind) in log.by_loop[of_loop.0 as usize].iter().zip(kinds) {
+        for (&(worker, n), kind) in log.by_loop[event_loop].iter().zip(kinds) {
             let call = &log.workers[worker][n];
             let [quiet, sending] = times.entry(call.callback).or_default();
             let took_ns = call.end_ns.saturating_sub(call.start_ns);
@@ -79,7 +77,8 @@ pub(super) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
             }
         }
         for (callback, [quiet, sending]) in times {
-            let (node, callback) = (event_loop.full_name(), labels[callback.0 as usize].clone());
+            let node = info.loops[event_loop].full_name();
+            let callback = labels[callback].clone();
             let (quiet, sending) = (DurationHistogram::of(quiet), DurationHistogram::of(sending));
             Calls { node, callback, quiet, sending }.add_to(&mut all);
         }
@@ -88,7 +87,7 @@ pub(super) fn calls(info: &GraphInfo, log: &Log) -> Vec<Calls> {
 }
 
 /// Classifies every call, by loop and in order.
-fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
+fn kinds(info: &GraphInfo, log: &Log) -> Table<LoopId, Vec<Kind>> {
     // For each source with a receiver: the first arrival of each message, by sequence number.
     let mut taken = BTreeMap::new();
     let mut sender_of = BTreeMap::new();
@@ -110,10 +109,9 @@ fn kinds(info: &GraphInfo, log: &Log) -> Vec<Vec<Kind>> {
             }
         }
     }
-    let mut kinds: Vec<_> =
-        log.by_loop.iter().map(|calls| vec![Kind::Quiet; calls.len()]).collect();
+    let mut kinds = log.by_loop.map(|_, calls| vec![Kind::Quiet; calls.len()]);
     for (from, taken) in taken.into_values() {
-        let kinds = &mut kinds[from.0 as usize];
+        let kinds = &mut kinds[from];
         // Everything before `next` (sequence number) and `known` (call) is attributed.
         let (mut next, mut known) = (0, 0);
         for (sequence, Arrival { sender, hop_ns, .. }) in taken {

@@ -1,7 +1,7 @@
 //! Measurement of a profile: the graph runs live, on one core and then on several.
 
 use super::{CallbackProfile, MeasureError, MergeError, Profile, Profiler};
-use ringspin_executor::{BoxError, Graph, GraphInfo};
+use ringspin_executor::{BoxError, Graph, GraphInfo, LoopId, Table};
 use ringspin_modes::names::exact_name;
 use ringspin_modes::{Executor, Mapping, Mode, Simulation, allowed_cores, graph_edges};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -166,22 +166,22 @@ fn run_error(error: &dyn std::fmt::Display) -> MeasureError {
 /// fewest loops, so that most edges cross cores.
 fn neighbours_apart(info: &GraphInfo, cores: &[usize]) -> Mapping {
     let edges = graph_edges(info);
-    let mut core_of = vec![None; info.loops.len()];
+    let mut core_of = Table::<LoopId, usize>::new();
     for id in info.topological_order() {
         let cost = |core: usize| {
-            let is_there = |other: usize| core_of[other] == Some(core);
+            let is_there = |other: LoopId| core_of.get(other) == Some(&core);
             let neighbours = edges.iter().filter(|edge| {
-                edge.from == id && is_there(edge.to.0 as usize)
-                    || edge.to == id && is_there(edge.from.0 as usize)
+                edge.from == id && is_there(edge.to) || edge.to == id && is_there(edge.from)
             });
-            (neighbours.count(), core_of.iter().filter(|on| **on == Some(core)).count())
+            (neighbours.count(), core_of.values().filter(|on| **on == core).count())
         };
-        core_of[id.0 as usize] = (0..cores.len()).min_by_key(|&core| cost(core));
+        let best = (0..cores.len()).min_by_key(|&core| cost(core));
+        core_of.extend(best.map(|core| (id, core)));
     }
     cores.iter().enumerate().fold(Mapping::new(), |mapping, (core, &id)| {
-        let on_it = info.loops.iter().zip(&core_of).filter(|(_, on)| **on == Some(core));
+        let on_it = info.loops.iter().filter(|(id, _)| core_of.get(*id) == Some(&core));
         let names: Vec<String> =
-            on_it.map(|(event_loop, _)| exact_name(&event_loop.full_name())).collect();
+            on_it.map(|(_, event_loop)| exact_name(&event_loop.full_name())).collect();
         if names.is_empty() { mapping } else { mapping.core(id, names) }
     })
 }

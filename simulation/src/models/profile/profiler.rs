@@ -14,7 +14,9 @@
 use super::CallbackProfile;
 use super::hop::Hop;
 use crate::models::histogram::{DurationHistogram, Measured};
-use ringspin_executor::{CallbackId, Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder};
+use ringspin_executor::{
+    CallbackId, Completion, Dispatch, EventId, GraphInfo, LoopId, Recorder, Table,
+};
 use ringspin_modes::graph_edges;
 use ringspin_modes::names::callback_labels;
 use std::any::Any;
@@ -31,9 +33,9 @@ const CALLS_MAX: usize = 1 << 18;
 /// constant time. Hops are measured for the first 262 144 calls of a worker. In deterministic mode
 /// it sees the time of the simulation.
 pub struct Profiler {
-    /// Event loop and label, indexed by callback.
-    names: Vec<(String, String)>,
-    measured: Vec<Option<Measured>>,
+    /// The names of the callbacks at the start.
+    names: Names,
+    measured: Table<CallbackId, Measured>,
     calls: Vec<Call>,
 }
 
@@ -61,24 +63,20 @@ pub(super) struct Arrival {
 pub(super) struct Log {
     pub(super) workers: Vec<Vec<Call>>,
     /// By event loop: worker and index of its calls, in order.
-    pub(super) by_loop: Vec<Vec<(usize, usize)>>,
+    pub(super) by_loop: Table<LoopId, Vec<(usize, usize)>>,
 }
 
 impl Profiler {
     /// Creates a profiler without measurements.
     pub fn new(info: &GraphInfo) -> Self {
-        let loops = info.callbacks.iter().map(|c| info.loops[c.event_loop.0 as usize].full_name());
-        let names: Vec<_> = loops.zip(callback_labels(info)).collect();
-        let measured = names.iter().map(|_| None).collect();
-        Self { names, measured, calls: Vec::with_capacity(CALLS_MAX) }
+        Self { names: names_of(info), measured: Table::new(), calls: Vec::with_capacity(CALLS_MAX) }
     }
 
-    /// The durations of the callbacks that ran.
-    fn callbacks(&self) -> impl Iterator<Item = CallbackProfile> {
-        let all = self.names.iter().zip(&self.measured);
-        all.filter_map(|((node, callback), measured)| {
-            let durations = measured.as_ref()?.histogram();
-            Some(CallbackProfile { node: node.clone(), callback: callback.clone(), durations })
+    /// The durations of the callbacks that ran, and that `later` names if they were created then.
+    fn callbacks(&self, later: &Names) -> impl Iterator<Item = CallbackProfile> {
+        self.measured.iter().filter_map(|(id, measured)| {
+            let (node, callback) = self.names.get(id).or_else(|| later.get(id))?.clone();
+            Some(CallbackProfile { node, callback, durations: measured.histogram() })
         })
     }
 }
@@ -87,9 +85,9 @@ impl Recorder for Profiler {
     fn started(&mut self, _: &Dispatch) {}
 
     fn finished(&mut self, dispatch: &Dispatch, completion: Completion) {
-        let Some(measured) = self.measured.get_mut(dispatch.callback.0 as usize) else { return };
         let ns = completion.time.since(dispatch.time).as_nanos() as u64;
-        measured.get_or_insert_with(Measured::new).record(ns);
+        let measured = self.measured.get_or_insert_with(dispatch.callback, Measured::new);
+        measured.record(ns);
         if self.calls.len() < CALLS_MAX {
             self.calls.push(Call {
                 start_ns: dispatch.time.as_nanos(),
@@ -107,22 +105,28 @@ pub(super) fn recorded(
     recorders: impl IntoIterator<Item = Box<dyn Recorder>>,
 ) -> (Vec<CallbackProfile>, Log) {
     let any = recorders.into_iter().map(|recorder| recorder as Box<dyn Any>);
-    let mut callbacks = Vec::new();
-    let mut workers = Vec::new();
+    let (names, mut callbacks, mut workers) = (names_of(info), Vec::new(), Vec::new());
     for profiler in any.filter_map(|recorder| recorder.downcast::<Profiler>().ok()) {
-        profiler.callbacks().for_each(|callback| callback.add_to(&mut callbacks));
+        profiler.callbacks(&names).for_each(|callback| callback.add_to(&mut callbacks));
         workers.push(profiler.calls);
     }
     (callbacks, Log::new(info, workers))
 }
 
+/// Event loop and label of each callback.
+type Names = Table<CallbackId, (String, String)>;
+
+fn names_of(info: &GraphInfo) -> Names {
+    callback_labels(info).map(|id, label| (info.loop_of(id).full_name(), label.clone()))
+}
+
 impl Log {
     pub(super) fn new(info: &GraphInfo, workers: Vec<Vec<Call>>) -> Self {
-        let mut by_loop = vec![Vec::new(); info.loops.len()];
+        let mut by_loop = info.loops.map(|_, _| Vec::new());
         for (worker, calls) in workers.iter().enumerate() {
             for (n, call) in calls.iter().enumerate() {
-                let event_loop = info.callbacks[call.callback.0 as usize].event_loop;
-                by_loop[event_loop.0 as usize].push((worker, n));
+                let event_loop = info.callbacks[call.callback].event_loop;
+                by_loop[event_loop].push((worker, n));
             }
         }
         Self { workers, by_loop }
@@ -131,7 +135,7 @@ impl Log {
     /// The arrival of the message of call `n` of a worker, from the loop `from`. The sender is the
     /// last call of that loop that began before; `None` if there is none.
     pub(super) fn arrival(&self, worker: usize, n: usize, from: LoopId) -> Option<Arrival> {
-        let (calls, senders) = (&self.workers[worker], &self.by_loop[from.0 as usize]);
+        let (calls, senders) = (&self.workers[worker], &self.by_loop[from]);
         let start_ns = calls[n].start_ns;
         let began = |&(worker, n): &(usize, usize)| self.workers[worker][n].start_ns < start_ns;
         let sender = senders.partition_point(began).checked_sub(1)?;
@@ -176,7 +180,7 @@ pub(super) fn hops(info: &GraphInfo, log: &Log) -> Vec<Hop> {
         if same_core.is_none() && cross_core.is_none() {
             continue;
         }
-        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id.0 as usize].full_name());
+        let [from, to] = [edge.from, edge.to].map(|id| info.loops[id].full_name());
         Hop { topic: edge.topic.into(), from, to, same_core, cross_core }.add_to(&mut hops);
     }
     hops
@@ -214,7 +218,7 @@ mod tests {
             let source = if takes { publisher } else { SourceId(u32::MAX) };
             let dispatch = Dispatch {
                 time: Time::from_nanos(start),
-                event_loop: info.callbacks[callback.0 as usize].event_loop,
+                event_loop: info.callbacks[callback].event_loop,
                 callback,
                 event: EventId { source, sequence: 0 },
             };
